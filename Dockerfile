@@ -6,13 +6,11 @@
 ARG NODE_IMAGE=docker.io/library/node:24-bookworm-slim
 
 FROM ${NODE_IMAGE} AS dependencies
-# `dev optional` leaves out GraphiQL, the page on the admin listener for people who write against the Account API; `dev` keeps it.
-ARG OMIT="dev optional"
 WORKDIR /app
 COPY package.json package-lock.json ./
 # The list is made of what is installed: `npm sbom --omit=dev` also leaves out what is both for production and for development.
 RUN --mount=type=cache,target=/root/.npm \
-    npm ci --ignore-scripts --no-audit --no-fund $(printf -- '--omit=%s ' $OMIT) \
+    npm ci --ignore-scripts --no-audit --no-fund --omit=dev --omit=optional \
     && npm pkg delete devDependencies \
     && npm sbom --sbom-format cyclonedx > /coursegate.cdx.json
 

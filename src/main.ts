@@ -42,7 +42,7 @@ const COMMANDS: readonly Entry[] = [
     'list and show members with connected apps; revoke, suspend or resume them',
     () => import('./commands/members.ts'),
   ],
-  ['grants', 'list and revoke the grants of a member or an app', () => import('./commands/grants.ts')],
+  ['grants', 'revoke a grant', () => import('./commands/grants.ts')],
   ['keys', 'list, rotate, import, remove and export the signing keys', () => import('./commands/keys.ts')],
   ['secret', 'rotate the secret that encrypts the store, without losing data', () => import('./commands/secret.ts')],
   ['account', 'maintain the schemas of the Account API', () => import('./commands/account.ts')],

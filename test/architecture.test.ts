@@ -107,8 +107,10 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   // In the gate because the JWT of a DPoP proof is checked there (RFC 9449 §4.3), at every door.
   jose: [
     'resource-server/dpop.ts',
-    'authorization-server/keyring.ts',
+    'authorization-server/signing-key.ts',
     'authorization-server/provider.ts',
+    // Reads the subject of an `id_token_hint` that oidc-provider has verified.
+    'authorization-server/interactions/obstacle.ts',
     'upstream/identity.ts',
     // What others sign of who signed in there.
     'login/signed-token',

@@ -18,6 +18,7 @@ export async function tokenCheck(store: Store, origin: string, scopes: readonly 
     indicators: resourceIndicators(origin, { endpoints: [], parts: [] }),
     resourceRequired: true,
     documentation: 'https://school.example/auth.md',
+    claims: {},
     scopes,
     defaultScope: scopes,
     scopesOf: () => scopes,

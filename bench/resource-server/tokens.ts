@@ -12,13 +12,15 @@ import { registerApp } from '../../test/support/app.ts';
 import { type RedisServer, redisPresent, startRedis } from '../../test/support/redis.ts';
 import { type Cost, cost, costOfLanes, median, processorTimeOf } from '../support/measure.ts';
 import { conditions, report, table } from '../support/report.ts';
+import { measureIdTokens } from './id-tokens.ts';
 import { connectOnce, fill, type Pattern, readPattern, type Stored } from './stored-tokens.ts';
 import { tokenCheck } from './token-check.ts';
 
 /** Numbers of tokens in the store. Set BENCH_SIZES=1000,100000 for a short run. */
 const SIZES = (process.env.BENCH_SIZES ?? '1000,100000,1000000').split(',').map(Number);
-/** Set BENCH_STORES=sqlite to measure one store only. */
-const STORES = (process.env.BENCH_STORES ?? 'memory,sqlite,redis').split(',') as Kind[];
+/** Set BENCH_STORES=sqlite to measure one store only, or BENCH_STORES=id-tokens for the algorithms of ID tokens. */
+const PARTS = (process.env.BENCH_STORES ?? 'memory,sqlite,redis,id-tokens').split(',');
+const STORES = (['memory', 'sqlite', 'redis'] as const).filter((kind) => PARTS.includes(kind));
 const ROUNDS = 5;
 const LANES = 8;
 const SECRET = randomBytes(32).toString('base64url');
@@ -209,9 +211,11 @@ const HEADS = [
 ];
 
 const redis = STORES.includes('redis') && redisPresent() ? await startRedis({ appendOnly: true }) : undefined;
+let shape: Pattern | undefined;
 try {
-  const shape = await pattern();
+  if (PARTS.includes('id-tokens')) await measureIdTokens();
   for (const kind of STORES.filter((one) => one !== 'redis' || redis !== undefined)) {
+    shape ??= await pattern();
     const at = conditions();
     const rows = await measure(kind, shape, redis);
     report(

@@ -28,7 +28,7 @@ export interface Answer {
   readonly text: string;
 }
 
-/** Shorter than the replay window, in which a repeated token request gets the same response. */
+/** Shorter than the replay window, in which a repeated refresh gets the same response. */
 const PATIENCE = 45_000;
 
 /** Sends a request, and retries it after a failure, 502, 503 or 504. Throws if there is no response within PATIENCE. */

@@ -49,7 +49,7 @@ export interface AccountOptions {
   readonly onError?: (error: unknown) => void;
 }
 
-/** What the operator's logs say about an operation. Called before the response is sent. */
+/** Receives what the operator's logs record about an operation. Called before the response is sent. */
 interface Observer {
   /** Called with the parts of the account that were returned or changed, as named by `readFields`. */
   readonly gave: (fields: readonly string[]) => void;

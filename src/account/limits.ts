@@ -193,7 +193,7 @@ class Measure {
     const name = spread.name.value;
     const known = this.#measured.get(name);
     if (known !== undefined) return known;
-    if (this.#open.has(name)) return this.#refuse(`The fragment ${name} holds itself.`, spread);
+    if (this.#open.has(name)) return this.#refuse(`The fragment ${name} contains itself.`, spread);
     const fragment = this.#fragments.get(name);
     if (fragment === undefined) return this.#refuse(`There is no fragment ${name}.`, spread);
     this.#open.add(name);

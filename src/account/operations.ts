@@ -50,8 +50,8 @@ export function findDocument(operations: Operations, { source, operationName, va
 }
 
 const DOCUMENT_REFUSALS = {
-  PERSISTED_DOCUMENT_NOT_FOUND: 'There is no document of this id here.',
-  PERSISTED_DOCUMENT_REQUIRED: 'Only documents that are known here are run: send documentId.',
+  PERSISTED_DOCUMENT_NOT_FOUND: 'No document has this ID.',
+  PERSISTED_DOCUMENT_REQUIRED: 'Only trusted documents are run: send documentId.',
 } as const;
 
 function refusedDocument(code: keyof typeof DOCUMENT_REFUSALS): Checked {

@@ -37,7 +37,7 @@ export interface AdapterOptions {
   /** Seconds that a registered client is kept if no member has connected it yet. */
   readonly unusedLifetime: number;
   readonly redirects: RedirectPolicy;
-  /** Replay window in seconds: a repeated request with a used code or refresh token gets the same answer. */
+  /** Replay window in seconds: a repeated refresh gets the same answer. */
   readonly replayWindow: number;
   /** Records registrations, changes and deletions of clients. */
   readonly outbox: Outbox;
@@ -86,7 +86,8 @@ async function expiryOf(
 ): Promise<number | undefined> {
   if (model === 'RegistrationAccessToken') return clients.expiryOf(payload.clientId);
   if (expiresIn === undefined) return undefined;
-  // A code or refresh token exchanged just before its expiry must still be recognised if the answer was lost.
+  // A code or refresh token used just before its expiry must still be recognised: a refresh may be repeated, and later
+  // use of either is reuse.
   return unixSeconds(clock) + expiresIn + (EXCHANGED.has(model) ? answerKept(replayWindow) : 0);
 }
 

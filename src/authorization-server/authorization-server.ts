@@ -3,6 +3,7 @@
  * Subfolders hold the steps of an interaction, the pages, the rules for requests and clients, and administration.
  */
 import type Provider from 'oidc-provider';
+import type { Handler } from '../http/exchange.ts';
 import type { Member } from '../login/connector.ts';
 import type { Introspect } from '../oauth/introspection.ts';
 import { formatScope } from '../oauth/scope.ts';
@@ -12,11 +13,12 @@ import type { Controls } from './administration/commands.ts';
 import { createKeyControl } from './administration/key-control.ts';
 import { storedSuspensions } from './administration/suspensions.ts';
 import { answerReplay } from './answer-replay.ts';
+import { tokenResponseClaims } from './claims.ts';
 import { type ClientDocumentsOptions, createClientDocuments } from './client-documents/client-documents.ts';
 import { judgeClient } from './client-documents/feature.ts';
+import { codeUses } from './code-uses.ts';
 import { type ConnectedApps, type ConnectedAppsOptions, createConnectedApps } from './connected-apps/connected-apps.ts';
 import type { Usage } from './connected-apps/usage.ts';
-import { ENDPOINTS } from './endpoints.ts';
 import { type Grants, storedGrants } from './grants.ts';
 import { createInteractions, type InteractionOptions, type Interactions } from './interactions/interactions.ts';
 import { createIntrospect } from './introspect.ts';
@@ -30,6 +32,7 @@ import { type ErrorRedirectOptions, errorRedirectRule } from './rules/error-redi
 import { grantErrorRule } from './rules/grant-error.ts';
 import { createStandings, type StandingsOptions } from './standing.ts';
 import { type TokenTransactionOptions, tokenTransaction } from './token-transaction.ts';
+import { createUserinfo } from './userinfo.ts';
 
 export interface AuthorizationServerOptions
   extends ProviderSettings,
@@ -46,8 +49,8 @@ export interface AuthorizationServerOptions
   readonly keyring: Keyring;
   /** Counts what apps did. */
   readonly usage: Usage;
-  /** The page of connected apps; undefined to disable it. */
-  readonly connectedApps: Pick<ConnectedAppsOptions, 'names' | 'timeZone' | 'back'> | undefined;
+  /** The page of connected apps. */
+  readonly connectedApps: Pick<ConnectedAppsOptions, 'names' | 'timeZone' | 'back'>;
   /** Called and awaited after every revocation. */
   readonly onRevoked: () => Promise<void>;
 }
@@ -55,9 +58,9 @@ export interface AuthorizationServerOptions
 export interface AuthorizationServer {
   readonly mount: Mount;
   readonly interactions: Interactions;
-  /** Undefined if the page is disabled. */
-  readonly connectedApps: ConnectedApps | undefined;
+  readonly connectedApps: ConnectedApps;
   readonly introspect: Introspect;
+  readonly userinfo: Handler;
   /** Call before the gate's own sign-in begins: ends everything that is older than the member's version. */
   signedIn(member: Member): Promise<void>;
   /** What members have approved, to list and to end. */
@@ -120,7 +123,10 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     grants,
     cookieKeys: deriveKeys(secrets, 'cookies'),
     dpopNonceKey: deriveKey(secrets[0], 'dpop-nonce'),
-    replay: answerReplay(store, clock, options.ttl.replayWindow),
+    uses: {
+      authorization_code: codeUses(store, clock, options.ttl.replayWindow),
+      refresh_token: answerReplay(store, clock, options.ttl.replayWindow),
+    },
   };
   let running = startProvider(parts, keyring);
   /** Starts a new provider if the keys have changed. Others that share the keyring may have changed them. */
@@ -132,9 +138,10 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
 
   return {
     mount: mountProvider({ ...options, provider, callback: () => running.callback, scope }),
-    interactions: createInteractions({ ...shared, connectedApps: connectedApps && ENDPOINTS.apps }),
-    connectedApps: connectedApps && createConnectedApps({ ...shared, ...connectedApps }),
+    interactions: createInteractions(shared),
+    connectedApps: createConnectedApps({ ...shared, ...connectedApps }),
     introspect: (token) => createIntrospect(running.provider, members)(token),
+    userinfo: createUserinfo({ members, claims: options.claims }),
     signedIn: standings.signedIn,
     grants,
     stands: grants.stands,
@@ -159,5 +166,7 @@ function startProvider(parts: ProviderParts, keyring: Keyring): Running {
   grantErrorRule(provider);
   reportEvents(provider, parts);
   tokenTransaction(provider, parts);
+  // Within the transaction, which keeps its answers for repeated requests.
+  tokenResponseClaims(provider, parts);
   return { version: keyring.version(), provider, callback: provider.callback() };
 }

@@ -1,4 +1,5 @@
 import type Provider from 'oidc-provider';
+import { recordId } from './record-id.ts';
 
 export interface ConsentGrant {
   readonly member: string;
@@ -15,6 +16,7 @@ export interface ConsentGrant {
  */
 export async function saveGrant(provider: Provider, consent: ConsentGrant): Promise<string> {
   const grant = new provider.Grant({ accountId: consent.member, clientId: consent.clientId });
+  grant.jti = recordId();
   const granted = consent.granted.join(' ');
   const rejected = consent.rejected.join(' ');
   grant.addOIDCScope(granted);

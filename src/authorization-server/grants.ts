@@ -8,7 +8,7 @@ import { describeClient } from './event-client.ts';
 
 /** Kinds of entries that belong to a grant, and are deleted with it. */
 const BELONGINGS = [
-  ...['AccessToken', 'RefreshToken', 'AuthorizationCode', 'RefreshAnswer', 'CodeAnswer'],
+  ...['AccessToken', 'RefreshToken', 'AuthorizationCode', 'RefreshAnswer', 'CodeUse'],
   USE,
   LAST_USE,
   BACKEND_SESSION,
@@ -152,7 +152,7 @@ export async function revocations(
   grants: readonly StandingGrant[],
   why: Ending,
 ): Promise<readonly Mutation[]> {
-  if (!outbox.wants('grant.revoked')) return [];
+  if (!outbox.active) return [];
   const apps = [...new Set(grants.map(({ clientId }) => clientId))];
   const known = new Map(await Promise.all(apps.map(async (id) => [id, await describe(id)] as const)));
   return grants.flatMap((grant) => {

@@ -6,6 +6,7 @@ import type { ResourceIndicators } from '../oauth/resource-indicator.ts';
 import type { Audit, AuditAction } from '../operations/audit.ts';
 import { clientHost } from './client-host.ts';
 import { ENDPOINTS } from './endpoints.ts';
+import { described } from './rules/error-description.ts';
 import { foreignResource } from './rules/resource.ts';
 
 export interface ProviderEventsOptions {
@@ -68,10 +69,13 @@ function auditCode({ audit }: ProviderEventsOptions, { oidc: { client, entities,
 
 function amendAnswer({ indicators, introspected }: ProviderEventsOptions, ctx: Context): void {
   const body = ctx.body as { error?: unknown; error_description?: string; active?: boolean } | undefined;
-  if (ctx.status >= 400 && typeof body?.error === 'string') note({ oauthError: body.error });
+  if (ctx.status >= 400 && typeof body?.error === 'string') {
+    note({ oauthError: body.error });
+    ctx.body = described(body);
+  }
   // The library's message for an unknown resource does not say which one is accepted.
   if (ctx.path === ENDPOINTS.token && body?.error === 'invalid_target') {
-    const isNamed = body.error_description?.includes(indicators.audience);
+    const isNamed = body.error_description?.includes('resource=');
     if (!isNamed) ctx.body = { ...body, error_description: foreignResource(indicators) };
   }
   if (ctx.path === ENDPOINTS.introspection && body?.active === true) {

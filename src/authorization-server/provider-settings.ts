@@ -1,6 +1,8 @@
 import { type Configuration, interactionPolicy } from 'oidc-provider';
 import { DPOP_ALGORITHMS } from '../oauth/dpop.ts';
 import { ENDPOINTS } from './endpoints.ts';
+import { DEFAULT_ID_TOKEN_ALGORITHM } from './rules/client-metadata.ts';
+import { ALGORITHMS } from './signing-key.ts';
 
 /** How clients authenticate, at every endpoint. */
 export const CLIENT_AUTHENTICATION = ['none', 'client_secret_post'] as const;
@@ -17,7 +19,6 @@ export function settings(): Configuration {
       registration: ENDPOINTS.registration,
       jwks: ENDPOINTS.jwks,
     },
-    claims: { openid: ['sub'], profile: ['name'], email: ['email'] },
     responseTypes: ['code'],
     // How and when the member signed in, for services that introspect (RFC 9470 section 6.2).
     extraTokenClaims: (ctx) => signInClaims(ctx.oidc.entities.AuthorizationCode ?? ctx.oidc.entities.RefreshToken),
@@ -27,9 +28,9 @@ export function settings(): Configuration {
       token_endpoint_auth_method: 'none',
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],
-      id_token_signed_response_alg: 'ES256',
+      id_token_signed_response_alg: DEFAULT_ID_TOKEN_ALGORITHM,
     },
-    enabledJWA: { idTokenSigningAlgValues: ['ES256'], dPoPSigningAlgValues: DPOP_ALGORITHMS },
+    enabledJWA: { idTokenSigningAlgValues: [...ALGORITHMS], dPoPSigningAlgValues: DPOP_ALGORITHMS },
     extraClientMetadata: { properties: ['software_id', 'software_version'] },
     pkce: { required: () => true },
     allowOmittingSingleRegisteredRedirectUri: false,
@@ -52,10 +53,11 @@ export function settings(): Configuration {
   };
 }
 
-function signInClaims(source: { acr?: string | undefined; authTime?: number | undefined } | undefined) {
+/** `authTime` is null when the login backend does not say when the member signed in. */
+function signInClaims(source: { acr?: string | undefined; authTime?: number | null | undefined } | undefined) {
   return {
     ...(source?.acr === undefined ? {} : { acr: source.acr }),
-    ...(source?.authTime === undefined ? {} : { auth_time: source.authTime }),
+    ...(typeof source?.authTime === 'number' ? { auth_time: source.authTime } : {}),
   };
 }
 

@@ -1,17 +1,21 @@
 import type { JWK } from 'jose';
 import Provider, { type Account, type Configuration, type KoaContextWithOIDC } from 'oidc-provider';
+import type { ClaimsConfig } from '../config/claims.ts';
 import { GatewayError } from '../errors.ts';
 import type { Outbox } from '../events/outbox.ts';
 import type { ResourceIndicators } from '../oauth/resource-indicator.ts';
 import type { Clock, Store } from '../storage/store.ts';
 import { adapterFactory } from './adapter.ts';
 import { type Suspensions, storedClientBlocks } from './administration/suspensions.ts';
+import { claimsByScope } from './claims.ts';
 import type { ClientDocuments } from './client-documents/client-documents.ts';
 import { documentFeature, documentFetch } from './client-documents/feature.ts';
 import { COOKIE_NAMES } from './cookies.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import type { Members } from './members.ts';
 import { CLIENT_AUTHENTICATION, settings } from './provider-settings.ts';
+import { recordId } from './record-id.ts';
+import { described } from './rules/error-description.ts';
 import type { RedirectPolicy } from './rules/redirect-uri.ts';
 import { resourceRule } from './rules/resource.ts';
 import { scopeRule } from './rules/scope.ts';
@@ -35,6 +39,8 @@ export interface ProviderSettings {
   readonly languages: readonly string[];
   /** The acr values that the login backend may return. */
   readonly acrValues: readonly string[];
+  /** The operator's further claims. */
+  readonly claims: ClaimsConfig;
   /** Seconds. */
   readonly ttl: {
     readonly access: number;
@@ -59,7 +65,7 @@ export interface ProviderOptions extends ProviderSettings {
   readonly members: Members;
   readonly standings: Pick<Standings, 'mayContinue'>;
   readonly suspensions: Suspensions;
-  /** Private JWKs, the signing key first. */
+  /** Private JWKs, the signing key of each algorithm first. */
   readonly keys: readonly JWK[];
   /** The first signs cookies; all are accepted. */
   readonly cookieKeys: readonly Buffer[];
@@ -71,6 +77,13 @@ export interface ProviderOptions extends ProviderSettings {
   readonly registration: boolean;
 }
 
+/** Describes errors also where they are returned to the app: the library offers no other hook for these parameters. */
+class DescribingProvider extends Provider {
+  override registerResponseMode(name: string, handler: Parameters<Provider['registerResponseMode']>[1]): void {
+    super.registerResponseMode(name, (ctx, redirectUri, payload) => handler(ctx, redirectUri, described(payload)));
+  }
+}
+
 const INTERACTION_TTL = 900;
 const SESSION_TTL = 3600;
 
@@ -80,7 +93,7 @@ const SESSION_TTL = 3600;
  */
 export function createProvider(options: ProviderOptions): Provider {
   const { origin, ttl } = options;
-  const provider = new Provider(origin, {
+  const provider = new DescribingProvider(origin, {
     ...settings(),
     adapter: adapterFactory({ ...options, replayWindow: ttl.replayWindow }),
     jwks: { keys: options.keys.map((key) => ({ ...key })) as never },
@@ -92,6 +105,7 @@ export function createProvider(options: ProviderOptions): Provider {
     },
     scopes: [...options.scopes],
     acrValues: [...options.acrValues],
+    claims: claimsByScope(options.claims),
     clients: [...options.resourceServers].map(([client_id, client_secret]) => ({
       client_id,
       client_secret,
@@ -107,7 +121,7 @@ export function createProvider(options: ProviderOptions): Provider {
       // The mount throws it again, so that an unavailable store is a 503 here, too.
       if (error instanceof GatewayError) return;
       const person = ctx.oidc.route === 'authorization' || ctx.oidc.route === 'resume';
-      if (person) options.renderErrorPage(ctx, out.error, out.error_description ?? '');
+      if (person) options.renderErrorPage(ctx, out.error, described(out).error_description ?? '');
       else ctx.body = out;
     },
     discovery: {
@@ -156,7 +170,7 @@ function features(options: ProviderOptions): Configuration['features'] {
     // replayed proofs.
     dPoP: { enabled: true, nonceSecret: options.dpopNonceKey, requireNonce: () => false },
     // `registration/` applies the tokens, limits and rules before the library sees a request.
-    registration: { enabled: options.registration, initialAccessToken: false },
+    registration: { enabled: options.registration, initialAccessToken: false, idFactory: recordId },
     registrationManagement: { enabled: options.registration, rotateRegistrationAccessToken: true },
     revocation: { enabled: true, allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId },
     introspection: {

@@ -3,8 +3,8 @@ import type { KoaContextWithOIDC } from 'oidc-provider';
 import { type EndReason, grantCreated } from '../events/event.ts';
 import type { Outbox } from '../events/outbox.ts';
 import type { Audit, AuditAction } from '../operations/audit.ts';
-import type { Store } from '../storage/store.ts';
-import type { AnswerReplay, Presented, Recalled } from './answer-replay.ts';
+import type { Mutation, Store } from '../storage/store.ts';
+import type { Presented, Recalled } from './answer-replay.ts';
 import { clientHost } from './client-host.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { describeClient, eventClient } from './event-client.ts';
@@ -15,9 +15,17 @@ type Oidc = KoaContextWithOIDC['oidc'];
 type Entities = Oidc['entities'] & { readonly RotatedRefreshToken?: Oidc['entities']['RefreshToken'] };
 type Source = NonNullable<Oidc['entities']['AuthorizationCode'] | Oidc['entities']['RefreshToken']>;
 
+type GrantType = 'authorization_code' | 'refresh_token';
+
+/** Remembers how codes, or refresh tokens, were used. */
+interface Uses {
+  remember(presented: Presented, body: Readonly<Record<string, unknown>>): readonly Mutation[];
+  recall(presented: Presented): Promise<Recalled>;
+}
+
 export interface TokenTransactionOptions {
   readonly store: Store;
-  readonly replay: AnswerReplay;
+  readonly uses: Readonly<Record<GrantType, Uses>>;
   readonly audit: Audit;
   /** Events for the backend are written in the commit that makes the change. */
   readonly outbox: Outbox;
@@ -35,14 +43,22 @@ const OF = {
     reuse: 'refresh_token_reuse',
     reused: 'the refresh token was used before; the connection is revoked, the member must approve again',
   },
-} as const satisfies Record<Presented['grantType'], Record<string, AuditAction | string>>;
+} as const satisfies Record<GrantType, Record<string, AuditAction | string>>;
+
+/** Error texts of requests that are refused although they end nothing. */
+const REFUSED: Partial<Readonly<Record<Recalled['kind'], string>>> = {
+  repeated: 'the code was redeemed before, by the same request: if you lost its response, authorize again',
+  'another-question':
+    'the refresh token was used before with another scope, resource or DPoP key: use the one that replaced it',
+};
 
 /**
  * Runs each revocation in one commit, so that it is complete or not begun, and each token request in a unit of work
  * that is committed before the response is written. Only the commit tells whether a code or refresh token was used
- * before. If it was, a repeated request gets the same answer again, and a reuse ends the connection.
+ * before. If it was, a repeated refresh gets the same answer again, a repeated exchange of a code is refused, and a reuse
+ * ends the connection.
  */
-export function tokenTransaction(provider: Provider, { store, replay, audit, outbox }: TokenTransactionOptions): void {
+export function tokenTransaction(provider: Provider, { store, uses, audit, outbox }: TokenTransactionOptions): void {
   provider.on('grant.revoked', (ctx, grantId) => {
     ctx.state.revokedGrant = grantId;
   });
@@ -56,7 +72,7 @@ export function tokenTransaction(provider: Provider, { store, replay, audit, out
   };
   const tellCreated = async (unit: UnitOfWork, { client, entities }: Oidc): Promise<void> => {
     const { AuthorizationCode: code } = entities;
-    if (code?.grantId === undefined || client === undefined || !outbox.wants('grant.created')) return;
+    if (code?.grantId === undefined || client === undefined || !outbox.active) return;
     const found = await unit.get('Grant', code.grantId);
     if (found === undefined) return;
     const grant = toGrant(found);
@@ -83,6 +99,8 @@ export function tokenTransaction(provider: Provider, { store, replay, audit, out
       });
 
     if (ctx.path === ENDPOINTS.revocation) {
+      // RFC 7009 section 2.2 leaves the body open. Some clients parse it as JSON, whatever it is.
+      if (ctx.status === 200) ctx.body = {};
       const { AccessToken, RefreshToken } = oidc.entities;
       const grantId = revokedGrant(ctx);
       if (grantId !== undefined) tell('token_revoked', grantId, (RefreshToken ?? AccessToken)?.accountId);
@@ -92,23 +110,25 @@ export function tokenTransaction(provider: Provider, { store, replay, audit, out
     if (ctx.status !== 200 || source === undefined) return;
 
     const presented = presentedIn(oidc, source);
-    const of = OF[presented.grantType];
+    const grantType = source.kind === 'AuthorizationCode' ? 'authorization_code' : 'refresh_token';
+    const of = OF[grantType];
     const { grantId, accountId } = source;
-    for (const mutation of replay.remember(presented, ctx.body as Record<string, unknown>)) unit.add(mutation);
-    if (presented.grantType === 'authorization_code') await tellCreated(unit, oidc);
+    for (const mutation of uses[grantType].remember(presented, ctx.body as Record<string, unknown>)) unit.add(mutation);
+    if (grantType === 'authorization_code') await tellCreated(unit, oidc);
     // A refresh keeps a connection alive, a code starts one.
-    if (await unit.commit(presented.grantType === 'refresh_token' ? 'vital' : 'ordinary')) {
+    if (await unit.commit(grantType === 'refresh_token' ? 'vital' : 'ordinary')) {
       tell(of.done, grantId, accountId);
       return;
     }
 
-    const recalled = await replay.recall(presented);
+    const recalled = await uses[grantType].recall(presented);
     if (recalled.kind === 'answer') {
       ctx.body = recalled.body;
       tell('token_answer_replayed', grantId, accountId);
       return;
     }
-    const reused = isReuse(presented, recalled.kind, unit.usedBefore);
+    // An old copy was presented, so everything issued from it must end (RFC 6749 section 4.1.2, RFC 9700 section 4.14.2).
+    const reused = recalled.kind === 'reused' || (recalled.kind === 'unknown' && unit.usedBefore);
     if (reused) {
       await removingAtOnce(
         store,
@@ -117,25 +137,11 @@ export function tokenTransaction(provider: Provider, { store, replay, audit, out
       );
       tell(of.reuse, grantId, accountId);
     }
+    if (recalled.kind === 'repeated') tell('code_repeated', grantId, accountId);
+    const refused = REFUSED[recalled.kind] ?? 'it was used at the same time by another request';
     ctx.status = 400;
-    ctx.body = {
-      error: 'invalid_grant',
-      error_description: reused ? of.reused : 'it was used at the same time by another request',
-    };
+    ctx.body = { error: 'invalid_grant', error_description: reused ? of.reused : refused };
   });
-}
-
-/**
- * Whether an old copy was presented, so that everything issued from it must end (RFC 6749 section 4.1.2, RFC 9700
- * section 4.14.2).
- * @param recalled - what is remembered about its use
- * @param usedBefore - whether it was already used when this request read it
- */
-function isReuse({ grantType }: Presented, recalled: Recalled['kind'], usedBefore: boolean): boolean {
-  if (recalled === 'superseded') return true;
-  // Real clients refresh twice at once for different scopes. No client redeems a code with two different requests.
-  if (recalled === 'another-question') return grantType === 'authorization_code';
-  return usedBefore;
 }
 
 /**
@@ -165,13 +171,10 @@ function sourceOf(oidc: Oidc): Source | undefined {
   return RotatedRefreshToken ?? AuthorizationCode;
 }
 
-function presentedIn(oidc: Oidc, source: Source): Presented {
-  const { scope, resource, code_verifier } = oidc.params ?? {};
-  const question = JSON.stringify([scope ?? null, resource ?? null, oidc.entities.AccessToken?.jkt ?? null]);
-  const { jti: value, grantId = '' } = source;
-  return source.kind === 'AuthorizationCode'
-    ? { grantType: 'authorization_code', value, verifier: String(code_verifier), grantId, question }
-    : { grantType: 'refresh_token', value, verifier: '', grantId, question };
+function presentedIn({ params, entities }: Oidc, { jti: value, grantId = '' }: Source): Presented {
+  const { scope, resource } = params ?? {};
+  const question = JSON.stringify([scope ?? null, resource ?? null, entities.AccessToken?.jkt ?? null]);
+  return { value, grantId, question };
 }
 
 async function endGrant(provider: Provider, grantId: string): Promise<void> {

@@ -1,17 +1,24 @@
 import { GatewayError } from '../errors.ts';
 import { json, writeAnswer } from '../http/answer.ts';
 import type { Handler } from '../http/exchange.ts';
+import { type ClaimsOptions, releasedClaims } from './claims.ts';
 
 /**
  * Claims about the member, by scope (OpenID Connect Core section 5.3), for the same access token as every other
  * endpoint. It runs behind the gate, which requires `openid`.
  */
-export const userinfo: Handler = ({ response, principal }) => {
-  if (principal.kind !== 'member') throw new GatewayError('internal');
-  const claims = {
-    sub: principal.sub,
-    ...(principal.scope.has('email') && principal.email !== undefined ? { email: principal.email } : {}),
-    ...(principal.scope.has('profile') && principal.name !== undefined ? { name: principal.name } : {}),
+export function createUserinfo({ members, claims }: ClaimsOptions): Handler {
+  return async ({ response, principal }) => {
+    const member = principal.kind === 'member' ? await members.find(principal.sub) : undefined;
+    if (principal.kind !== 'member' || member === undefined) throw new GatewayError('internal');
+    const { sub, scope } = principal;
+    const { email, emailVerified, name } = member;
+    const said = {
+      sub,
+      ...(scope.has('email') && email !== undefined ? { email, email_verified: emailVerified } : {}),
+      ...(scope.has('profile') ? { name } : {}),
+      ...releasedClaims(claims, member, scope),
+    };
+    writeAnswer(response, json(200, said, { 'cache-control': 'no-store' }));
   };
-  writeAnswer(response, json(200, claims, { 'cache-control': 'no-store' }));
-};
+}

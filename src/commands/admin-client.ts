@@ -103,21 +103,21 @@ export async function readPemFile(path: string): Promise<string> {
 /** Turns an error response of the admin listener into a failure with advice. */
 function refusal(status: number, text: string, file: string | undefined): CommandFailure {
   const config = file ?? 'FILE';
-  const said = titleOf(text);
+  const title = titleOf(text);
   if (status === 401 || status === 403) {
-    return new CommandFailure(`The gate refused this command: ${said}`, {
+    return new CommandFailure(`The gate refused this command: ${title}`, {
       reason:
         'Commands are signed with admin.hmac of the file given by --config, or authenticated by --cert and --key.',
       next: `coursegate check ${config}`,
     });
   }
   if (status >= 500) {
-    return new CommandFailure(`The gate cannot do this right now: ${said}`, {
+    return new CommandFailure(`The gate cannot do this right now: ${title}`, {
       next: `coursegate health --config ${config}`,
       code: EXIT.unavailable,
     });
   }
-  return new CommandFailure(said);
+  return new CommandFailure(title);
 }
 
 function titleOf(text: string): string {

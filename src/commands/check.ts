@@ -37,8 +37,8 @@ export const define: Define = (command, terminal) => {
       }
       const { summary, warnings } = checked;
       if (format !== 'json' && summary !== undefined) {
-        const told = warnings.length === 0 ? 'valid' : `valid, with ${warnings.length} warning(s)`;
-        say(`${file}: ${told}. ${summary.routes} routes, profile ${summary.profile}, origin ${summary.origin}`);
+        const outcome = warnings.length === 0 ? 'valid' : `valid, with ${warnings.length} warning(s)`;
+        say(`${file}: ${outcome}. ${summary.routes} routes, profile ${summary.profile}, origin ${summary.origin}`);
       }
       if (thrown !== undefined || (strict && warnings.length > 0)) end(EXIT.config);
     });

@@ -88,9 +88,9 @@ export const define: Define = (command, terminal) => {
       .argument('<client>', 'the client_id of the app')
       .action(async (id: string, flags: OperatorFlags) => {
         const change = await confirmed(terminal, flags, question && `${question} ${id}?`);
-        const told = await change<{ ended?: number }>(`/clients/${encodeURIComponent(id)}/${verb}`);
-        const ended = told.ended === undefined ? '' : `: ${told.ended} connections ended`;
-        answer(terminal, flags, told, () => `${verb}d ${id}${ended}\n`);
+        const reply = await change<{ ended?: number }>(`/clients/${encodeURIComponent(id)}/${verb}`);
+        const ended = reply.ended === undefined ? '' : `: ${reply.ended} connections ended`;
+        answer(terminal, flags, reply, () => `${verb}d ${id}${ended}\n`);
       });
   }
 };

@@ -9,8 +9,6 @@ export const define: Define = (command, { tell, say, environment }) => {
     tell('');
     tell(`  The school           ${demo.origin}            (behind the gate; directly at ${demo.urls.school})`);
     tell(`  A third-party app    ${demo.urls.client}            (press Connect)`);
-    if (demo.urls.graphiql !== undefined)
-      tell(`  GraphiQL             ${demo.urls.graphiql}   (or from the app, once connected)`);
     tell('  Members              student@example.com / student   and   other@example.com / other');
     tell(`  On the command line  npx coursegate connect ${demo.origin}`);
     tell('');

@@ -20,13 +20,13 @@ export const define: Define = (command, terminal) => {
       if (pinged === undefined) throw noEvents(file);
       const { upstream, path } = loaded.config.events ?? {};
       if (!pinged.taken) {
-        throw new CommandFailure(`test.ping at ${path} of ${upstream}: ${pinged.said}.`, {
+        throw new CommandFailure(`test.ping at ${path} of ${upstream}: ${pinged.detail}.`, {
           reason: pinged.answered ? 'Does the backend verify with the same secret?' : 'Is the backend running?',
           next: `coursegate check ${file}`,
           code: pinged.answered ? EXIT.failure : EXIT.unavailable,
         });
       }
-      say(`test.ping at ${path} of ${upstream}: ${pinged.said}.`);
+      say(`test.ping at ${path} of ${upstream}: ${pinged.detail}.`);
     });
 
   asking(command, 'list', 'list pending events, and why they are pending', '--config coursegate.yaml').action(

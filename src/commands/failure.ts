@@ -53,7 +53,7 @@ export interface Typed {
 /** Suggested when the configuration file does not exist. */
 const FIRST_RUN = 'coursegate init --upstream http://127.0.0.1:8000   (writes a configuration for your site)';
 
-interface Told {
+interface Report {
   readonly text: string;
   readonly code: number;
 }
@@ -62,32 +62,34 @@ interface Told {
  * The one place that renders an error: what happened, why, and on the last line the command to try next, with the exit
  * code. Undefined if nothing failed: commander throws after it has printed help or the version, too.
  */
-export function describeFailure(thrown: unknown, typed: Typed): Told | undefined {
+export function describeFailure(thrown: unknown, typed: Typed): Report | undefined {
   if (thrown instanceof CommanderError) {
     if (thrown.exitCode === 0) return undefined;
     // A missing subcommand makes commander print the help, which is message enough.
     const message = thrown.code === 'commander.help' ? [] : [thrown.message.replace(/^error: /, '')];
-    return told(message, `${typed.command} --help`, EXIT.usage);
+    if (/unknown option '-[\w-]{20,}'$/.test(thrown.message))
+      message.push('An id that begins with - goes last, after --');
+    return report(message, `${typed.command} --help`, EXIT.usage);
   }
   const help = `${typed.command} --help`;
   if (thrown instanceof CommandFailure) {
     const { reason, next, code } = thrown.options;
-    return told([thrown.message, reason ?? causeOf(thrown)], next ?? help, code ?? EXIT.failure);
+    return report([thrown.message, reason ?? causeOf(thrown)], next ?? help, code ?? EXIT.failure);
   }
   if (thrown instanceof ConfigError) {
     const [first] = thrown.problems;
     const file = typed.config ?? typed.argument ?? 'FILE';
     const next = first?.line === 0 && first.file === file ? FIRST_RUN : `coursegate check ${file}`;
-    return told([thrown.message], next, EXIT.config);
+    return report([thrown.message], next, EXIT.config);
   }
-  if (thrown instanceof ConnectError) return told([thrown.message, thrown.advice], help, EXIT.failure);
+  if (thrown instanceof ConnectError) return report([thrown.message, thrown.advice], help, EXIT.failure);
   const port = portFailure(thrown, typed);
   if (port !== undefined) return port;
-  if (!(thrown instanceof Error)) return told([String(thrown)], help, EXIT.failure);
-  return told([thrown.message, causeOf(thrown)], help, EXIT.failure);
+  if (!(thrown instanceof Error)) return report([String(thrown)], help, EXIT.failure);
+  return report([thrown.message, causeOf(thrown)], help, EXIT.failure);
 }
 
-function told(lines: readonly (string | undefined)[], next: string, code: number): Told {
+function report(lines: readonly (string | undefined)[], next: string, code: number): Report {
   return { text: [...lines.filter((line) => line !== undefined), `Try: ${next}`].join('\n'), code };
 }
 
@@ -95,14 +97,14 @@ function causeOf({ cause, message }: Error): string | undefined {
   return cause instanceof Error && !message.includes(cause.message) ? `Cause: ${cause.message}` : undefined;
 }
 
-function portFailure(thrown: unknown, { command, config }: Typed): Told | undefined {
+function portFailure(thrown: unknown, { command, config }: Typed): Report | undefined {
   const { code, port } = Object(thrown) as { code?: unknown; port?: unknown };
   if (typeof port !== 'number') return undefined;
   const again = config === undefined ? command : `${command} --config ${config}`;
   if (code === 'EADDRINUSE') {
     const others = 'Stop the program that uses it, or set PORT, ADMIN_PORT, SCHOOL_PORT or CLIENT_PORT.';
-    return told([`Port ${port} is in use. ${others}`], `PORT=8090 ${again}`, EXIT.failure);
+    return report([`Port ${port} is in use. ${others}`], `PORT=8090 ${again}`, EXIT.failure);
   }
   if (code !== 'EACCES') return undefined;
-  return told([`This user may not open port ${port}. Choose one above 1023.`], `PORT=8080 ${again}`, EXIT.failure);
+  return report([`This user may not open port ${port}. Choose one above 1023.`], `PORT=8080 ${again}`, EXIT.failure);
 }

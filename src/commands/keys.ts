@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { readPemFile } from './admin-client.ts';
 import type { Define } from './command.ts';
-import { CommandFailure, EXIT, misused } from './failure.ts';
+import { misused } from './failure.ts';
 import { answer, asking, changing, confirmed, get, type OperatorFlags } from './operator.ts';
 import { table } from './table.ts';
 import { type Keys, when } from './views.ts';
@@ -25,30 +25,27 @@ export const define: Define = (command, terminal) => {
   changing(
     command,
     'rotate',
-    'sign with the next key; signatures of the current key stay valid for a day',
+    'sign with the next keys; signatures of the current keys stay valid for a day',
     `${CONFIGURED} --reason "yearly"`,
   )
-    .option(
-      '--now',
-      'even if the next key was published less than an hour ago and verifiers may not have it yet',
-      false,
-    )
+    .option('--now', 'even if a next key was published less than an hour ago and verifiers may not have it yet', false)
     .action(async ({ now, ...flags }: OperatorFlags & { readonly now: boolean }) => {
-      const change = await confirmed(terminal, flags, 'Sign with the next key from now on?');
+      const change = await confirmed(terminal, flags, 'Sign with the next keys from now on?');
       show(flags, await change('/keys/rotate', now ? { now } : {}));
     });
 
   changing(
     command,
     'import',
-    'use your own key as the next one: an EC P-256 private key as PEM, JWK or JWKS',
+    'use your own key as the next one of its kind: an EC P-256 or RSA private key as PEM, JWK or JWKS',
     `${CONFIGURED} key.pem`,
     'openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 | coursegate keys import --config coursegate.yaml -',
+    'openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 | coursegate keys import --config coursegate.yaml -',
   )
     .argument('<file>', 'the key file, or - for standard input')
     .action(async (file: string, flags: OperatorFlags) => {
       const key = keyIn(file === '-' ? await text(terminal.input) : await readPemFile(file));
-      const change = await confirmed(terminal, flags, 'Replace the next signing key with this one?');
+      const change = await confirmed(terminal, flags, 'Replace the next signing key of its kind with this one?');
       show(flags, await change('/keys/import', { key }));
     });
 
@@ -62,19 +59,6 @@ export const define: Define = (command, terminal) => {
     .action(async (kid: string, flags: OperatorFlags) => {
       const change = await confirmed(terminal, flags, `Invalidate everything that ${kid} has signed?`);
       show(flags, await change(`/keys/${encodeURIComponent(kid)}/remove`));
-    });
-
-  asking(command, 'export', 'print the public keys as a JWKS (RFC 7517)', `--public ${CONFIGURED} > jwks.json`)
-    .option('--public', 'the public parts; private keys are never exported', false)
-    .action(async (flags: OperatorFlags & { readonly public: boolean }) => {
-      if (!flags.public) {
-        throw new CommandFailure('Private keys are never exported.', {
-          next: 'coursegate keys export --public --config FILE',
-          code: EXIT.usage,
-        });
-      }
-      const { keys } = await get<Keys>(terminal, flags, '/keys');
-      terminal.print(`${JSON.stringify({ keys: keys.map(({ public_key: key }) => key) }, undefined, 2)}\n`);
     });
 };
 

@@ -64,14 +64,14 @@ export const define: Define = (command, terminal) => {
         const whom = ids.length === 1 ? ids[0] : `${ids.length} members`;
         const change = await confirmed(terminal, flags, question && `${question} ${whom}?`);
         const progress = progressOf(terminal, `${verb} ${ids.length} members`);
-        const told: { id: string; ended?: number }[] = [];
+        const replies: { id: string; ended?: number }[] = [];
         for (const id of ids) {
-          told.push(await change(`/members/${encodeURIComponent(id)}/${verb}`));
-          progress.at(told.length, ids.length);
+          replies.push(await change(`/members/${encodeURIComponent(id)}/${verb}`));
+          progress.at(replies.length, ids.length);
         }
         progress.done();
-        answer(terminal, flags, told, () =>
-          told
+        answer(terminal, flags, replies, () =>
+          replies
             .map(({ id, ended }) => `${done} ${id}${ended === undefined ? '' : `: ${ended} connections ended`}\n`)
             .join(''),
         );

@@ -35,10 +35,10 @@ export function changing(...words: Parameters<typeof subcommand>): Command {
 export function answer(
   terminal: Terminal,
   { json }: Pick<OperatorFlags, 'json'>,
-  told: unknown,
+  value: unknown,
   text: () => string,
 ): void {
-  terminal.print(json ? `${JSON.stringify(told, undefined, 2)}\n` : text());
+  terminal.print(json ? `${JSON.stringify(value, undefined, 2)}\n` : text());
 }
 
 /** Sends a command that changes something, with the actor and the reason for the audit log. */

@@ -9,7 +9,7 @@ export interface Progress {
 
 /** Milliseconds between updates: of the bar on a terminal, and of the lines elsewhere. */
 const DRAWN = 100;
-const TOLD = 5000;
+const PRINTED = 5000;
 
 /**
  * Shows the progress of long work on standard error: a bar on a terminal, a line every few seconds elsewhere, and
@@ -40,7 +40,7 @@ export function progressOf(
   return {
     at(done, total) {
       const now = clock();
-      if (now - last < (live ? DRAWN : TOLD)) return;
+      if (now - last < (live ? DRAWN : PRINTED)) return;
       last = now;
       if (live) draw(done, total);
       else write(`${what}: ${done}${total === undefined ? '' : ` of ${total}`}\n`);

@@ -22,10 +22,10 @@ export const define: Define = (command, terminal) => {
     '--config coursegate.yaml',
   ).action(async (flags: OperatorFlags) => {
     const change = await confirmed(terminal, flags, 'Re-encrypt the whole store with the first secret?');
-    const told = await resealAll(change, terminal);
-    answer(terminal, flags, told, () => `${told.resealed} entries re-encrypted\n`);
-    if (told.unreadable > 0)
-      terminal.tell(`${told.unreadable} entries cannot be decrypted with any of the secrets: they count as absent.`);
+    const done = await resealAll(change, terminal);
+    answer(terminal, flags, done, () => `${done.resealed} entries re-encrypted\n`);
+    if (done.unreadable > 0)
+      terminal.tell(`${done.unreadable} entries cannot be decrypted with any of the secrets: they count as absent.`);
     terminal.tell('The other secrets are no longer needed: remove them from the configuration.');
   });
 

@@ -14,7 +14,6 @@ const limits = z
       5000,
       'Objects an operation may request. Each counts 1, multiplied by the page sizes of the lists around it.',
     ),
-    pageSize: count(1, 100, 'Largest value of `first`.'),
     upstreamCalls: count(1, 50, 'Calls to upstreams that one operation may make.'),
   })
   .transform((given) => ({ ...given, ...ACCOUNT_LIMITS }));

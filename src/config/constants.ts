@@ -29,9 +29,6 @@ export const UPSTREAM = {
 /** How long an open breaker rests. Longer delays the recovery; shorter disturbs an upstream that restarts. */
 export const BREAKER_COOLDOWN = 5;
 
-/** An OpenAPI document changes with a release of the upstream. */
-export const OPENAPI_REFRESH = 600;
-
 export const RECHECK = {
   /** An app waits for its refresh meanwhile. */
   timeout: 3,
@@ -66,7 +63,16 @@ export const ACCOUNT = {
  * Bounds on the text of one operation, before its cost is known. `cost` limits what it may ask for. They allow the
  * standard introspection query and the queries of the contract.
  */
-export const ACCOUNT_LIMITS = { tokens: 1000, depth: 12, fields: 400, aliases: 30, rootFields: 10, directives: 50 };
+export const ACCOUNT_LIMITS = {
+  tokens: 1000,
+  depth: 12,
+  fields: 400,
+  aliases: 30,
+  rootFields: 10,
+  directives: 50,
+  /** Largest value of `first`: a screenful. `cost` limits pages within pages. */
+  pageSize: 100,
+};
 
 export const MCP = {
   /** Part of the name or the User-Agent of clients that expect a challenge in the result of a call. */

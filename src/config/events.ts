@@ -4,18 +4,15 @@ import { upstreamName } from './name.ts';
 import { secret } from './secret.ts';
 
 /** The event types. `schema/events.schema.json` defines their payloads. */
-const EVENT_TYPES = [
-  'consent.given',
-  'consent.denied',
-  'grant.created',
-  'grant.revoked',
-  'client.registered',
-  'client.updated',
-  'client.deleted',
-  'access.refused',
-] as const;
-
-export type EventType = (typeof EVENT_TYPES)[number];
+export type EventType =
+  | 'consent.given'
+  | 'consent.denied'
+  | 'grant.created'
+  | 'grant.revoked'
+  | 'client.registered'
+  | 'client.updated'
+  | 'client.deleted'
+  | 'access.refused';
 
 /** The key in a secret in the form of Standard Webhooks, with or without its prefix. */
 export function eventKey(value: string): Buffer {
@@ -49,11 +46,6 @@ export const events = z
       keyProblem,
       'The previous secret, while the backend switches to the new one. Each event is signed with both.',
     ).optional(),
-    types: z
-      .array(z.enum(EVENT_TYPES))
-      .min(1)
-      .default([...EVENT_TYPES])
-      .describe('Event types to send. Defaults to all.'),
   })
   .transform((given) => ({ ...given, ...EVENTS }));
 

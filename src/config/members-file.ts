@@ -26,6 +26,7 @@ const member = z
     id,
     login: z.union([text, z.array(text).min(1)], 'must be a name, or a list of names').optional(),
     email: text.optional(),
+    emailVerified: z.boolean().optional(),
     name: text.optional(),
     password: passwordHash,
     suspended: z.boolean().default(false),

@@ -69,9 +69,6 @@ function isHttpsUrl(text: string): boolean {
 
 /** The page on which members see and disconnect their apps. */
 const apps = z.strictObject({
-  enabled: z.boolean().default(true).meta({
-    description: 'Whether there is such a page. If not, what apps access is not recorded for it either.',
-  }),
   back: wayBack
     .optional()
     .describe('Target of its link back to the school: a path or an https URL. No link if omitted.'),

@@ -1,3 +1,4 @@
+import { JSON_LOGINS } from './claims.ts';
 import type { Finding } from './problems.ts';
 import { unknownName } from './suggest.ts';
 import { isTree, keysAt, listAt, type Path, type Tree, valueAt } from './tree.ts';
@@ -20,6 +21,7 @@ export function checkReferences(tree: Tree): readonly Finding[] {
       ...tools.map((path) => [...path, 'get', 'upstream']),
     ]),
     ...[...tools, ...routes, ...places('resources')].flatMap((path) => unknownScopes(tree, [...path, 'scopes'])),
+    ...keysAt(tree, ['claims']).flatMap((name) => claimProblems(tree, ['claims', name])),
     ...loginWithoutSite(tree),
     ...untrustedHeader(tree),
     ...samePort(tree),
@@ -40,6 +42,24 @@ function unknownScopes(tree: Tree, path: Path): readonly Finding[] {
   return listAt(tree, path).flatMap((scope, index) =>
     unknownName([...path, index], 'scope', scope, catalogue, ' in the catalogue'),
   );
+}
+
+/** A claim needs a scope of the catalogue and, to be read from what the login says, a login that says it in JSON. */
+function claimProblems(tree: Tree, path: Path): readonly Finding[] {
+  const scopes = isTree(tree.scopes) ? Object.keys(tree.scopes) : [];
+  const unknown = unknownName(
+    [...path, 'scope'],
+    'scope',
+    valueAt(tree, [...path, 'scope']),
+    scopes,
+    ' in the catalogue',
+  );
+  const kind = valueAt(tree, ['login', 'kind']);
+  const format = valueAt(tree, ['login', 'whoami', 'format']) ?? 'json';
+  if (valueAt(tree, [...path, 'from']) === undefined) return unknown;
+  if (typeof kind !== 'string' || (JSON_LOGINS.includes(kind) && format === 'json')) return unknown;
+  const message = `needs a login that answers in JSON (${JSON_LOGINS.join(', ')}): use \`value\` with this one`;
+  return [...unknown, { path: [...path, 'from'], at: 'value', message }];
 }
 
 /** A login page given as a path belongs to the existing site, which is only reachable at the origin with `site`. */

@@ -25,6 +25,7 @@ export const REMOVED_KEYS: readonly RemovedKey[] = [
   ...in020('Have your proxy send X-Forwarded-For', 'listen.forwardingField'),
   ...in020('Set `maxmemory-policy noeviction` in Redis', 'store.allowEviction'),
   ...in020('The breaker lets a request through after 5s', 'upstreams.*.breaker.cooldown'),
+  ...in020('The breaker counts requests without a response', 'upstreams.*.breaker.statuses'),
   ...in020('A connection may take 2s, or `timeout` if that is shorter', 'upstreams.*.connectTimeout'),
   ...in020('`timeout` applies between two chunks too', 'upstreams.*.bodyTimeout'),
   ...in020(
@@ -36,7 +37,11 @@ export const REMOVED_KEYS: readonly RemovedKey[] = [
     'It is 10000 for each upstream. `listen.maxConnections` limits all streams together',
     'upstreams.*.maxStreams',
   ),
-  ...in020('A document is read again after 10m', 'upstreams.*.openapi.refresh'),
+  ...in020(
+    'Save the document to a file, name it as `upstreams.*.openapi.file`, and replace it with each release of the backend',
+    'upstreams.*.openapi.path',
+    'upstreams.*.openapi.refresh',
+  ),
   ...in020('Have the backend name the lifetime `expires_in`, or set `lifetime`', 'upstreams.*.credential.expiresIn'),
   ...in020('The backend has 3s to answer', 'login.recheck.timeout'),
   ...in020('Have the backend answer 404 or 410 for a member who no longer exists', 'login.recheck.gone'),
@@ -51,6 +56,10 @@ export const REMOVED_KEYS: readonly RemovedKey[] = [
   ...in020('It follows from the provider’s metadata', 'login.providers[].clientAuthentication'),
   ...in020('RS256, PS256, ES256, ES384 and EdDSA are accepted', 'login.providers[].algorithms', 'login.jwt.algorithms'),
   ...in020('The keys have to arrive within 5s', 'login.jwt.timeout'),
+  ...in020(
+    'Have the backend send Deprecation (RFC 9745) and Sunset (RFC 8594) itself; the gate passes them on',
+    'routes[].deprecated',
+  ),
   ...in020('`limits.client` applies to all routes together', 'routes[].limits.client'),
   ...in020('Set `limits.responseBody`', 'routes[].responseLimit'),
   ...in020('The path is /account/graphql', 'account.path'),
@@ -58,7 +67,9 @@ export const REMOVED_KEYS: readonly RemovedKey[] = [
   ...in020('An operation may take 10s. Each upstream has a `timeout`', 'account.deadline'),
   ...in020(
     'It is fixed (docs/limits.md). `account.limits.cost` limits what an operation may ask for',
-    ...['tokens', 'depth', 'fields', 'aliases', 'rootFields', 'directives'].map((key) => `account.limits.${key}`),
+    ...['tokens', 'depth', 'fields', 'aliases', 'rootFields', 'directives', 'pageSize'].map(
+      (key) => `account.limits.${key}`,
+    ),
   ),
   ...in020('It follows from the client', 'mcp.challengeInResult'),
   ...in020('Have your proxy send the host of `origin` as Host', 'mcp.hosts'),
@@ -70,7 +81,9 @@ export const REMOVED_KEYS: readonly RemovedKey[] = [
   ...in020('A code is valid for 60s', 'tokens.code'),
   ...in020('An app that no member connects is kept for 24h', 'clients.registration.unusedLifetime'),
   ...in020('Delivery is retried for 3d', 'events.maxAge'),
+  ...in020('Every type is sent: have the backend answer 2xx to those it does not use', 'events.types'),
   ...in020('At most 10000 events wait', 'events.maxPending'),
+  ...in020('The page of connected apps is always there', 'pages.apps.enabled'),
   ...in020('Path and query may have 8KiB', 'limits.url'),
   ...in020('Requests in progress may continue for 1h', 'reload.grace'),
 ];

@@ -1,29 +1,8 @@
 import { z } from 'zod';
 import { routeLimits } from './limits.ts';
 import { name, text } from './name.ts';
-import { httpUrl } from './urls.ts';
 
 const ROUTE = /^([A-Z]+(\|[A-Z]+)*|\*) (\/\S*)$/;
-
-/** Refuses days such as 2026-02-30, which Date.parse silently turns into another day. */
-const isDay = (text: string): boolean =>
-  /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)) && new Date(text).toISOString().startsWith(text);
-
-const day = z.string().refine(isDay, 'must be a day such as 2026-12-31');
-
-const deprecated = z
-  .strictObject({
-    since: day.describe('The day from which new clients should not use it, in UTC, such as 2026-01-01.'),
-    sunset: day.optional().describe('The day on which it may stop working. You remove the route yourself.'),
-    link: httpUrl
-      .refine((text) => /^[\x21-\x7E]+$/.test(text) && !/[<>"]/.test(text), 'must be percent-encoded')
-      .optional()
-      .describe('Page that explains what to use instead.'),
-  })
-  .refine(({ since, sunset }) => sunset === undefined || since <= sunset, {
-    message: 'must not be before since',
-    path: ['sunset'],
-  });
 
 /** What apps may access, and with which scopes. */
 export const route = z.strictObject({
@@ -54,10 +33,6 @@ export const route = z.strictObject({
     .describe(
       'Path at the upstream, with the same wildcards as `match` in the same order; `{member.id}` is the ID of the member the token belongs to. Defaults to the path of the request.',
     ),
-  deprecated: deprecated.optional().meta({
-    description:
-      'Announces in every response, and in /openapi.json, that the route will be removed: Deprecation (RFC 9745) and Sunset (RFC 8594).',
-  }),
   ...routeLimits,
 });
 

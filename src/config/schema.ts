@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isScopeToken } from '../oauth/scope.ts';
 import { account } from './account.ts';
 import { admin } from './admin.ts';
+import { claims } from './claims.ts';
 import { clients } from './clients.ts';
 import { CODE_LIFETIME, RELOAD_GRACE } from './constants.ts';
 import { enforcement } from './enforcement.ts';
@@ -54,7 +55,7 @@ const tokens = z
     refreshAbsolute: duration.prefault('365d').describe('How long an app stays connected, however often it refreshes.'),
     replayWindow: duration.pipe(z.number().max(60, 'must be at most 60s')).prefault('10s').meta({
       description:
-        'Replay window: how long after a code or refresh token was used the same request gets the same response again. 0s turns this off.',
+        'Replay window: how long a repeated refresh gets the same response again, and a repeated exchange of a code is refused without ending the connection. 0s turns this off.',
     }),
   })
   .transform((given) => ({ ...given, code: CODE_LIFETIME }));
@@ -142,6 +143,9 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .describe('Keys that sign ID tokens and assertions.'),
+  claims: claims.default({}).meta({
+    description: 'Further claims about a member in token responses and userinfo, by name, such as `roles` or `org_id`.',
+  }),
   clients: clients.prefault({}).describe('Which apps may ask members for access.'),
   events: events.optional().meta({
     description:

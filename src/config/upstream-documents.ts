@@ -28,7 +28,7 @@ function parseDocument(bytes: Buffer, file: string): Tree {
 }
 
 /** Says why operations cannot be read from a document; undefined when they can. */
-export function openapiProblem(document: unknown): string | undefined {
+function openapiProblem(document: unknown): string | undefined {
   if (!isTree(document)) return 'is not an OpenAPI document';
   if (document.swagger !== undefined) return 'is a Swagger 2 document: convert it to OpenAPI 3';
   if (typeof document.openapi !== 'string' || !/^3\.[01]\.\d/.test(document.openapi)) {

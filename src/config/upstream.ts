@@ -6,20 +6,6 @@ import { upstreamCredential } from './upstream-credential.ts';
 import { upstreamHeaders } from './upstream-headers.ts';
 import { httpUrl } from './urls.ts';
 
-/** Where to find an upstream's own OpenAPI document. */
-const upstreamApi = z
-  .strictObject({
-    file: text.optional().describe('A JSON or YAML file, read at start.'),
-    path: z
-      .string()
-      .regex(/^\/[^\s?#\\]*$/, 'must be a path such as /openapi.json, without ?, # or \\')
-      .optional()
-      .describe(
-        'A path at the upstream that returns it as JSON. Requested without a member, when first needed, and again after ten minutes.',
-      ),
-  })
-  .refine(({ file, path }) => (file === undefined) !== (path === undefined), 'must have one of file, path');
-
 /** A service behind the gate. */
 export const upstream = z
   .strictObject({
@@ -35,9 +21,6 @@ export const upstream = z
         failures: z.int().min(0).default(5).meta({
           description: 'Consecutive requests without a response that open the breaker. 0 turns it off.',
         }),
-        statuses: z.array(z.int().min(400).max(599)).default([]).meta({
-          description: 'Response statuses that also count as failures, such as 503.',
-        }),
       })
       .transform((given) => ({ ...given, cooldown: BREAKER_COOLDOWN }))
       .prefault({})
@@ -52,10 +35,12 @@ export const upstream = z
       description:
         'For a backend that cannot be changed to read `identity`: a credential it already accepts. One of the member’s session, a token for the member, or a key.',
     }),
-    openapi: upstreamApi.optional().meta({
-      description:
+    openapi: z
+      .strictObject({ file: text.describe('A JSON or YAML file, read again whenever it changes.') })
+      .optional()
+      .describe(
         'The upstream’s own OpenAPI document (3.0 or 3.1). The operations that routes expose are copied from it into /openapi.json.',
-    }),
+      ),
     ...upstreamHeaders,
   })
   .transform((given) => ({ ...given, ...UPSTREAM }));

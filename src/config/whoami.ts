@@ -65,8 +65,14 @@ export const whoami = z
     format: answerFormat,
     subject: z.string().optional().describe('Where the ID of the member is. Defaults to /id for `json`.'),
     email: z.string().optional().describe('Where the email of the member is. If omitted, apps get none.'),
+    emailVerified: z.string().optional().describe('Where it says whether that email is verified: true or false.'),
     name: z.string().optional().describe('Where the name of the member is. If omitted, apps get none.'),
-    authTime: z.string().optional().describe('Where the time of the sign-in is, in Unix seconds. Makes max_age exact.'),
+    authTime: z
+      .string()
+      .optional()
+      .describe(
+        'Where the time of the sign-in is, in Unix seconds. Without it, apps cannot use max_age and prompt=login.',
+      ),
     acr: z.string().optional().describe('Where the authentication level of the sign-in is (OpenID Connect acr).'),
     version: z.string().optional().meta({
       description:
@@ -75,11 +81,11 @@ export const whoami = z
     anonymous: anonymous.prefault({}).describe('What means that no one is signed in.'),
   })
   .superRefine((given, context) => {
-    const { format, subject, email, name, authTime, acr, version } = given;
+    const { format, subject, email, emailVerified, name, authTime, acr, version } = given;
     if (format !== 'json' && subject === undefined) {
       context.addIssue({ code: 'custom', path: ['subject'], message: `is missing: say where the id is in ${format}` });
     }
-    const fields = { subject, email, name, authTime, acr, version };
+    const fields = { subject, email, emailVerified, name, authTime, acr, version };
     checkSelectors(
       format,
       [

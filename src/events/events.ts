@@ -115,7 +115,7 @@ export function createEvents(options: EventsOptions): Events {
       turn();
     }, AT_ONCE).unref();
   };
-  const outbox = queueOutbox(config.types, queue, written);
+  const outbox = queueOutbox(queue, written);
   const refusals = refusalCounts({ store, outbox, clock, describe });
 
   return {

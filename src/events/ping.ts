@@ -9,7 +9,7 @@ export interface Pinged {
   readonly taken: boolean;
   /** Whether the backend answered at all. */
   readonly answered: boolean;
-  readonly said: string;
+  readonly detail: string;
 }
 
 /** Sends one `test.ping`, signed like every event. Undefined when the configuration has no `events`. */
@@ -24,13 +24,13 @@ export async function pingBackend({ config, eventKeys }: LoadedConfig): Promise<
     const sent = await send({ type: 'test.ping', id: `msg_${randomUUID()}`, at: Date.now(), data: { origin } });
     switch (sent.kind) {
       case 'taken':
-        return { taken: true, answered: true, said: `accepted with ${sent.status}` };
+        return { taken: true, answered: true, detail: `accepted with ${sent.status}` };
       case 'refused':
-        return { taken: false, answered: true, said: `refused with ${sent.status}` };
+        return { taken: false, answered: true, detail: `refused with ${sent.status}` };
       case 'gone':
-        return { taken: false, answered: true, said: 'refused with 410, which would stop all events' };
+        return { taken: false, answered: true, detail: 'refused with 410, which would stop all events' };
       case 'down':
-        return { taken: false, answered: /^\d+$/.test(sent.reason), said: `not accepted: ${sent.reason}` };
+        return { taken: false, answered: /^\d+$/.test(sent.reason), detail: `not accepted: ${sent.reason}` };
     }
   } finally {
     await pools.close();

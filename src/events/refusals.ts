@@ -50,7 +50,7 @@ export function refusalCounts({ store, outbox, clock, describe }: RefusalCountsO
 
   return {
     count(refused) {
-      if (!outbox.wants('access.refused')) return;
+      if (!outbox.active) return;
       const now = clock();
       const minute = Math.floor(now / MINUTE);
       const keyOf = ({ reason, clientId, member }: Refused) => JSON.stringify([minute, reason, clientId, member]);

@@ -7,7 +7,6 @@ import { CLASSES, type EventQueue } from './queue.ts';
 export interface EventsState {
   readonly upstream: string;
   readonly path: string;
-  readonly types: readonly string[];
   readonly pending: Readonly<Record<string, number>>;
   readonly paused_until?: string;
   readonly stopped_at?: string;
@@ -26,7 +25,7 @@ const LISTED = 100;
 
 /** Throws GatewayError `store_unavailable`. */
 export async function eventsState(
-  { upstream, path, types }: EventsConfig,
+  { upstream, path }: EventsConfig,
   queue: EventQueue,
   load: () => Promise<DeliveryState>,
   clock: Clock,
@@ -39,7 +38,6 @@ export async function eventsState(
   return {
     upstream,
     path,
-    types,
     pending: waiting,
     ...(pausedUntil > clock() && { paused_until: isoTime(pausedUntil) }),
     ...(stoppedAt !== undefined && { stopped_at: isoTime(stoppedAt) }),

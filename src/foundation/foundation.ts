@@ -82,8 +82,8 @@ export async function openFoundation(options: FoundationOptions): Promise<Founda
   const usage = createUsage(store, clock);
   const audit: Audit = (event) => {
     written(event);
-    unused.heard(event);
-    metrics.heard(event);
+    unused.audited(event);
+    metrics.audited(event);
   };
   const due = (keyId: string) => audit({ action: 'keys_rotated', keyId, reason: 'due' });
   const fingerprint = configFingerprint(opened.secret);

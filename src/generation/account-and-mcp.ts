@@ -69,9 +69,9 @@ async function mcpOf(
 
 /** Checks the files of the Account API and the tools without keeping anything. Rejects with ConfigError. */
 export async function checkInterfaces(loaded: LoadedConfig): Promise<void> {
-  const nobody = async () => {
+  const neverCalled = async () => {
     throw new Error('nothing is called while a configuration is checked');
   };
   const remembered = { store: memoryStore(Date.now), counters: memoryCounters(Date.now), clock: Date.now };
-  await buildInterfaces(loaded, { call: nobody, audit: () => undefined, onError: () => undefined, remembered });
+  await buildInterfaces(loaded, { call: neverCalled, audit: () => undefined, onError: () => undefined, remembered });
 }

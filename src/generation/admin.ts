@@ -10,11 +10,9 @@ import type { Events } from '../events/events.ts';
 import type { Foundation } from '../foundation/foundation.ts';
 import { adminApp } from '../operations/admin.ts';
 import { hostCheck } from '../operations/admin-callers.ts';
-import { FIRST_QUERY } from '../operations/graphiql/first-query.ts';
 import { createHealth } from '../operations/health.ts';
 import type { Observer } from '../operations/observe/observer.ts';
 import type { InFlight } from '../request/in-flight.ts';
-import type { Interfaces } from './account-and-mcp.ts';
 
 export interface AdminParts {
   readonly foundation: Foundation;
@@ -22,7 +20,6 @@ export interface AdminParts {
   readonly events: Pick<Events, 'state' | 'retry'>;
   /** Undefined when routes are enforced. */
   readonly observer: Observer | undefined;
-  readonly interfaces: Pick<Interfaces, 'account'>;
   readonly inFlight: InFlight;
   /** Whether the gate is shutting down. */
   readonly draining: () => boolean;
@@ -33,7 +30,6 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
   const { config } = loaded;
   const { server, events, observer, inFlight, draining } = parts;
   const { store, counters, keyring, probe, metrics, audit, clock, log } = parts.foundation;
-  const { account } = parts.interfaces;
   const health = createHealth({
     probeStore: probe,
     store: config.store.kind,
@@ -59,7 +55,7 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
           async retry() {
             if ((await events.state()) !== undefined) return { pending: await events.retry() };
             throw new GatewayError('not_found', {
-              message: 'There is no `events` in the configuration: the backend is told of nothing.',
+              message: '`events` is not configured: nothing is sent to the backend.',
             });
           },
         },
@@ -75,13 +71,5 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
       hold: inFlight.hold,
       onError: (error) => log.error({ err: error }, 'a command failed'),
     }),
-    graphiql:
-      account === undefined || config.account === undefined
-        ? undefined
-        : {
-            endpoint: new URL(config.account.path, config.origin).href,
-            query: 'mistakes' in account.prepare(FIRST_QUERY) ? undefined : FIRST_QUERY,
-            introspection: config.account.introspection,
-          },
   });
 }

@@ -54,6 +54,7 @@ export async function openAuthorization(loaded: LoadedConfig, parts: Authorizati
     upstreams: config.upstreams,
     secrets: loaded.secrets,
     members: loaded.members,
+    claims: config.claims,
     log,
     share,
   });
@@ -71,6 +72,7 @@ export async function openAuthorization(loaded: LoadedConfig, parts: Authorizati
     acrValues: config.login.acrValues,
     languages: config.pages.languages,
     scopes: config.scopes,
+    claims: config.claims,
     scopesOf: served.scopesOf,
     defaultScope: Object.keys(config.scopes).filter(
       (token) => config.scopes[token]?.kind === 'identity' || token === 'account:read',
@@ -78,13 +80,11 @@ export async function openAuthorization(loaded: LoadedConfig, parts: Authorizati
     outbox,
     connector: signIn.connector,
     sessions,
-    connectedApps: config.pages.apps.enabled
-      ? {
-          names: { scopes: config.scopes, tools: new Map(config.mcp?.tools.map(({ name, title }) => [name, title])) },
-          timeZone: config.pages.timeZone,
-          back: config.pages.apps.back,
-        }
-      : undefined,
+    connectedApps: {
+      names: { scopes: config.scopes, tools: new Map(config.mcp?.tools.map(({ name, title }) => [name, title])) },
+      timeZone: config.pages.timeZone,
+      back: config.pages.apps.back,
+    },
     ttl: config.tokens,
     keyring,
     usage,

@@ -137,7 +137,6 @@ async function build(
     server,
     events,
     observer: forRequests.observing?.observer,
-    interfaces,
     inFlight,
     draining,
   });

@@ -1,10 +1,8 @@
 import { accountHandler } from '../account/handler.ts';
 import { ENDPOINTS } from '../authorization-server/endpoints.ts';
-import { userinfo } from '../authorization-server/userinfo.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { createDiscovery } from '../discovery/discovery.ts';
 import { DISCOVERY_PATHS } from '../discovery/paths.ts';
-import { upstreamApis } from '../discovery/upstream-apis.ts';
 import type { Foundation } from '../foundation/foundation.ts';
 import { json, writeAnswer } from '../http/answer.ts';
 import type { Handler } from '../http/exchange.ts';
@@ -22,7 +20,7 @@ import type { UpstreamLanes } from './upstreams.ts';
 
 export interface HandlerParts {
   readonly foundation: Foundation;
-  readonly lanes: Pick<UpstreamLanes, 'call' | 'forward'>;
+  readonly lanes: Pick<UpstreamLanes, 'forward'>;
   readonly served: ServedResources;
   readonly authorization: Authorization;
   readonly interfaces: Interfaces;
@@ -33,8 +31,8 @@ export interface HandlerParts {
 export function buildRoutes(loaded: LoadedConfig, parts: HandlerParts): readonly Routed<Route>[] {
   const { config } = loaded;
   const { origin } = config;
-  const { audit, clock, log } = parts.foundation;
-  const { call, forward } = parts.lanes;
+  const { audit } = parts.foundation;
+  const { forward } = parts.lanes;
   const { resources, scopesOf, nameOf } = parts.served;
   const { pages, server, signInHandlers } = parts.authorization;
   const { account, mcp } = parts.interfaces;
@@ -52,21 +50,13 @@ export function buildRoutes(loaded: LoadedConfig, parts: HandlerParts): readonly
       mcp: mcp === undefined ? undefined : { ...MCP_PATHS, tools: mcp.tools },
     },
     routes: () => routes,
-    upstreamApis: upstreamApis({
-      upstreams: config.upstreams,
-      documents: loaded.upstreamDocuments,
-      fetch: (upstream, path, signal) =>
-        call({ upstream, method: 'GET', path, headers: { accept: 'application/json' }, signal }),
-      clock,
-      warn: (upstream, reason) => log.warn({ upstream, reason }, 'the OpenAPI document of an upstream cannot be had'),
-    }),
+    documents: loaded.upstreamDocuments,
   });
   const rows = routeRows({
     resources,
     accountPath: account === undefined ? undefined : config.account?.path,
     mcp: mcp?.endpoints,
     registration: server.mount.registration !== undefined,
-    connectedApps: server.connectedApps !== undefined,
     signIn: signInHandlers && {
       form: signInHandlers.submit !== undefined,
       callback: signInHandlers.callback !== undefined,
@@ -83,7 +73,7 @@ export function buildRoutes(loaded: LoadedConfig, parts: HandlerParts): readonly
     stylesheet: pages.stylesheet,
     logo: pages.logo,
     protectedResourceMetadata: ({ resource }) => metadataHandler(resource, scopesOf(resource), nameOf(resource)),
-    userinfo,
+    userinfo: server.userinfo,
     account: account === undefined ? undefined : accountHandler(account.endpoint, audit),
     mcp: mcp && {
       metadata: ({ resource, offered }) => metadataHandler(resource.resource, [...offered], config.name),

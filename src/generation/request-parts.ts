@@ -86,7 +86,7 @@ function recordsOf({ config }: LoadedConfig, { foundation, events }: RequestPart
             member: config.log.member,
             key: deriveKey(secret, 'access-log-member'),
           }),
-    used: config.pages.apps.enabled ? usage.count : undefined,
+    used: usage.count,
     denied(record) {
       foundation.denied(record);
       refusedAtGate(events, record);

@@ -10,7 +10,7 @@ import { sizeText } from './size-text.ts';
 export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') {
-    throw new GatewayError('unsupported_media_type', { message: 'Compressed request bodies are not taken here.' });
+    throw new GatewayError('unsupported_media_type', { message: 'Compressed request bodies are not accepted here.' });
   }
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
   const chunks: Buffer[] = [];
@@ -24,7 +24,7 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
     }
   } catch (thrown) {
     if (thrown instanceof GatewayError) throw thrown;
-    throw new GatewayError('invalid_request', { message: 'The request body did not arrive whole.', cause: thrown });
+    throw new GatewayError('invalid_request', { message: 'The request body is incomplete.', cause: thrown });
   }
   return Buffer.concat(chunks);
 }
@@ -32,7 +32,7 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
 /** The error for a body over the limit. The rest of the body is not worth reading, so the connection is closed. */
 export function tooLarge(limit: number): GatewayError {
   return new GatewayError('payload_too_large', {
-    message: `The request body is too large: ${sizeText(limit)} at most are taken here.`,
+    message: `The request body is too large: at most ${sizeText(limit)} are accepted here.`,
     headers: { connection: 'close' },
   });
 }

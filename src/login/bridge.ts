@@ -41,6 +41,8 @@ export function bridgeProvider({ url, origin, secret }: BridgeOptions): SignInPr
       if (wish.loginHint !== undefined) payload.set('login_hint', wish.loginHint);
       if (wish.uiLocales !== undefined) payload.set('ui_locales', wish.uiLocales);
       if (wish.another === true) payload.set('prompt', 'select_account');
+      else if (wish.fresh === true) payload.set('prompt', 'login');
+      if (wish.maxAge !== undefined) payload.set('max_age', String(wish.maxAge));
       const sso = Buffer.from(payload.toString()).toString('base64');
       const target = new URL(url, origin);
       target.searchParams.set('sso', sso);
@@ -70,6 +72,7 @@ function memberOf(said: URLSearchParams): Member {
   return readMember({
     sub: only(said, 'external_id'),
     email: only(said, 'email'),
+    emailVerified: only(said, 'email_verified'),
     name: only(said, 'name') ?? only(said, 'username'),
     authTime: authTime === undefined ? undefined : Number(authTime),
     acr: only(said, 'acr'),

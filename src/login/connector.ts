@@ -6,7 +6,11 @@ import type { Recheck } from './recheck.ts';
 export interface Member {
   readonly sub: string;
   readonly email: string | undefined;
+  /** Whether the backend has verified the email; undefined if it does not say. */
+  readonly emailVerified?: boolean | undefined;
   readonly name: string | undefined;
+  /** Further claims that the configuration reads from what the backend says, by name. */
+  readonly claims?: Readonly<Record<string, unknown>> | undefined;
   /** When and how the member signed in at the backend, if known: Unix seconds, and an OpenID Connect acr value. */
   readonly authTime: number | undefined;
   readonly acr: string | undefined;
@@ -37,6 +41,11 @@ export interface SignInWish {
  * where to send it to sign in. It never depends on how the login works.
  */
 export interface LoginConnector {
+  /**
+   * Whether it can know when a member signed in. If false, no member has an `authTime`, and sending a member to sign in
+   * again cannot be told from a visit to the sign-in page.
+   */
+  readonly knowsAuthTime: boolean;
   /**
    * The member who is signed in at the backend in the browser that sent these headers, or undefined if no one is. `from`
    * says whether a trusted proxy sent the request.

@@ -4,6 +4,7 @@
  */
 
 import type { Share } from '../config/carried-over.ts';
+import type { ClaimsConfig } from '../config/claims.ts';
 import type { DirectoryMember } from '../config/members-file.ts';
 import type { Config } from '../config/schema.ts';
 import type { Log } from '../operations/log.ts';
@@ -29,6 +30,8 @@ export interface LoginParts {
   readonly secrets: ReadonlyMap<string, string>;
   /** The members of a `directory` login when the configuration was loaded. */
   readonly members: readonly DirectoryMember[] | undefined;
+  /** Claims to read from what the login says about a member. */
+  readonly claims: ClaimsConfig;
   readonly log: Pick<Log, 'error'>;
   /** Shares the hashing queue with the previous configuration, so that the limit on concurrent hashes still holds. */
   readonly share: Share;
@@ -40,26 +43,26 @@ export interface LoginParts {
  */
 export async function createLogin(
   config: Config['login'],
-  { origin, call, clock, upstreams, secrets, members = [], log, share }: LoginParts,
+  { origin, call, clock, upstreams, secrets, members = [], claims, log, share }: LoginParts,
 ): Promise<Login> {
   const hashing = () => share.take('hashing', undefined, createHashing);
   switch (config.kind) {
     case 'session':
-      return { shape: 'ambient', connector: sessionConnector(config, origin, call) };
+      return { shape: 'ambient', connector: sessionConnector(config, origin, call, claims) };
     case 'bridge':
       return {
         shape: 'redirect',
         providers: [bridgeProvider({ url: config.url, origin, secret: secrets.get('login.secret') ?? '' })],
       };
     case 'webhook': {
-      const check = webhookCheck(config, { call, clock, secret: secrets.get('login.secret') ?? '' });
+      const check = webhookCheck(config, { call, clock, claims, secret: secrets.get('login.secret') ?? '' });
       return { shape: 'credentials', check: evenRefusals(check, config.refusalTime) };
     }
     case 'form': {
       const upstream = upstreams[config.upstream];
       if (upstream === undefined) throw new Error(`There is no upstream named ${config.upstream}.`);
       const { formCheck } = await import('./form/form.ts');
-      const check = formCheck(config, { call, clock, ...ownCallPlace(upstream, origin) });
+      const check = formCheck(config, { call, clock, claims, ...ownCallPlace(upstream, origin) });
       return { shape: 'credentials', check: evenRefusals(check, config.refusalTime) };
     }
     case 'directory':

@@ -81,9 +81,17 @@ function indexed(members: readonly DirectoryMember[]) {
   };
 }
 
-function entryOf({ id, email, name, suspended, password, logins }: DirectoryMember) {
+function entryOf({ id, email, emailVerified, name, suspended, password, logins }: DirectoryMember) {
   // A new password ends the connections made with the old one.
-  const member = { sub: id, email, name, authTime: undefined, acr: undefined, version: digest(password) };
+  const member = {
+    sub: id,
+    email,
+    emailVerified,
+    name,
+    authTime: undefined,
+    acr: undefined,
+    version: digest(password),
+  };
   return { member, suspended, logins, hash: readPasswordHash(password) as PasswordHash };
 }
 

@@ -18,13 +18,15 @@ export function headerConnector(config: HeaderLoginConfig, origin: string, clock
   const asserted = config.jwt === undefined ? undefined : assertionReader(config.jwt, clock);
   const { user = '' } = config;
   return {
+    knowsAuthTime: asserted !== undefined,
     async identify(headers, { trusted }) {
       if (asserted !== undefined) return asserted(headers);
       return trusted ? plain(headers, { ...config, user }) : undefined;
     },
 
-    signInUrl(returnTo, { another }) {
-      const page = (another === true ? config.switchUrl : undefined) ?? config.signInUrl;
+    signInUrl(returnTo, { another, fresh }) {
+      // A proxy only signs a member in again after it has signed them out.
+      const page = (another === true || fresh === true ? config.switchUrl : undefined) ?? config.signInUrl;
       if (page === undefined) return returnTo;
       const url = new URL(page, origin);
       url.searchParams.set(config.returnParam, returnTo.href);
@@ -55,9 +57,9 @@ function assertionReader(
     if (token === undefined || token === '') return undefined;
     try {
       const said = await verifySignedToken(token, { keys, issuer, audience, algorithms: SIGNING_ALGORITHMS, clock });
-      const { auth_time: authTime, acr } = said;
+      const { auth_time: authTime, acr, email_verified: emailVerified } = said;
       const { subject, email, name } = claims;
-      return readMember({ sub: said[subject], email: said[email], name: said[name], authTime, acr });
+      return readMember({ sub: said[subject], email: said[email], emailVerified, name: said[name], authTime, acr });
     } catch (thrown) {
       if (thrown instanceof GatewayError && thrown.code === 'invalid_request') return undefined;
       throw thrown;

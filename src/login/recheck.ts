@@ -1,7 +1,7 @@
 import { MEMBER_ID, type RecheckConfig } from '../config/recheck.ts';
 import type { CallUpstream } from '../upstream/request.ts';
 import { answerReader } from './whoami/answer.ts';
-import { readVersion } from './whoami/member.ts';
+import { readFlag, readVersion } from './whoami/member.ts';
 import { askBackend, unusable } from './whoami/unusable.ts';
 
 /** What the backend says about a member in their absence, without a cookie. */
@@ -40,7 +40,7 @@ export function createRecheck(config: RecheckConfig, key: string | undefined, ca
     if (gone.includes(answer.status)) return { kind: 'gone' };
     if (answer.status !== 200) throw unusable(`${answer.status}`);
     const valueAt = reader(answer);
-    if (active !== undefined && !readFlag(valueAt(active))) return { kind: 'inactive' };
+    if (active !== undefined && !isActive(valueAt(active))) return { kind: 'inactive' };
     return { kind: 'good', version: version === undefined ? undefined : readVersion(valueAt(version)) };
   };
 }
@@ -51,8 +51,8 @@ function inPath(sub: string): string {
   return encodeURIComponent(sub).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-function readFlag(value: unknown): boolean {
-  if (value === true || value === 1 || value === '1' || value === 'true') return true;
-  if (value === false || value === 0 || value === '0' || value === 'false') return false;
-  throw unusable('neither true nor false for whether a member is active');
+function isActive(value: unknown): boolean {
+  const active = readFlag(value);
+  if (active === undefined) throw unusable('neither true nor false for whether a member is active');
+  return active;
 }

@@ -1,3 +1,4 @@
+import type { ClaimsConfig } from '../config/claims.ts';
 import type { Config } from '../config/schema.ts';
 import type { SessionLoginConfig } from '../config/session-login.ts';
 import { GatewayError } from '../errors.ts';
@@ -18,9 +19,13 @@ interface Owned {
  *
  * @throws {GatewayError} `login_unavailable` when the backend cannot say
  */
-export function askWhoami(config: SessionLoginConfig, call: CallUpstream): (cookies: string) => Promise<Owned> {
+export function askWhoami(
+  config: SessionLoginConfig,
+  call: CallUpstream,
+  claims?: ClaimsConfig,
+): (cookies: string) => Promise<Owned> {
   const ask = askBackend(call);
-  const whoami = createWhoami(config.whoami);
+  const whoami = createWhoami(config.whoami, claims);
   const listed = cookieFilter(config.cookies);
   return async (cookies) => {
     const cookie = listed(cookies);

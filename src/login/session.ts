@@ -1,3 +1,4 @@
+import type { ClaimsConfig } from '../config/claims.ts';
 import type { SessionLoginConfig } from '../config/session-login.ts';
 import type { CallUpstream } from '../upstream/request.ts';
 import type { LoginConnector } from './connector.ts';
@@ -7,9 +8,15 @@ import { askWhoami } from './session-owner.ts';
  * The `session` login: sends the backend's own cookie to its whoami URL. Only the listed cookies are sent, and redirects
  * are not followed. Nothing is cached between calls, so a sign-out or a change of member takes effect immediately.
  */
-export function sessionConnector(config: SessionLoginConfig, origin: string, call: CallUpstream): LoginConnector {
-  const ask = askWhoami(config, call);
+export function sessionConnector(
+  config: SessionLoginConfig,
+  origin: string,
+  call: CallUpstream,
+  claims?: ClaimsConfig,
+): LoginConnector {
+  const ask = askWhoami(config, call, claims);
   return {
+    knowsAuthTime: config.whoami.authTime !== undefined,
     identify: async (headers) => (await ask(headers.cookie ?? '')).member,
 
     signInUrl(returnTo, { loginHint, uiLocales }) {

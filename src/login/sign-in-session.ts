@@ -34,8 +34,7 @@ export function signInSessions({ store, clock, cookieName, lifetime }: SignInSes
       const former = readCookie(headers, cookieName);
       const value = randomBytes(32).toString('base64url');
       const now = unixSeconds(clock);
-      const session = { ...member, authTime: member.authTime ?? now };
-      const entry = jsonEntry(SIGN_IN_KIND, value, session, now + lifetime, { member: member.sub });
+      const entry = jsonEntry(SIGN_IN_KIND, value, member, now + lifetime, { member: member.sub });
       await store.commit([
         ...(former === undefined ? [] : [{ op: 'delete', kind: SIGN_IN_KIND, id: former } as const]),
         { op: 'create', entry },

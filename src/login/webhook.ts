@@ -1,10 +1,12 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { ClaimsConfig } from '../config/claims.ts';
 import type { WebhookLoginConfig } from '../config/webhook-login.ts';
 import { at } from '../http/json-pointer.ts';
 import { type Clock, unixSeconds } from '../storage/store.ts';
 import type { CallUpstream, UpstreamResponse } from '../upstream/request.ts';
 import type { CredentialCheck, Member } from './connector.ts';
 import { retryAfter } from './retry-after.ts';
+import { readClaims } from './whoami/claims.ts';
 import { jsonAnswer } from './whoami/json-answer.ts';
 import { readMember } from './whoami/member.ts';
 import { askBackend, unusable } from './whoami/unusable.ts';
@@ -14,6 +16,7 @@ export interface WebhookOptions {
   /** Shared with the backend only. */
   readonly secret: string;
   readonly clock: Clock;
+  readonly claims?: ClaimsConfig;
 }
 
 const FIELD = 'coursegate-signature';
@@ -25,7 +28,10 @@ const WRONG = new Set([401, 403, 404]);
  * and covers our nonce. An answer without a valid signature, whether yes, no or a proxy's error page, is a failure, and
  * never counts as a wrong password.
  */
-export function webhookCheck(config: WebhookLoginConfig, { call, secret, clock }: WebhookOptions): CredentialCheck {
+export function webhookCheck(
+  config: WebhookLoginConfig,
+  { call, secret, clock, claims = {} }: WebhookOptions,
+): CredentialCheck {
   const ask = askBackend(call);
   const sign = (...lines: readonly string[]) => createHmac('sha256', secret).update(lines.join('\n')).digest();
 
@@ -48,7 +54,7 @@ export function webhookCheck(config: WebhookLoginConfig, { call, secret, clock }
     });
     const expected = sign('coursegate-login-answer-v1', nonce, String(answer.status), digest(answer.body));
     if (!isSigned(answer, expected)) throw unusable(`${answer.status}, which it has not signed`);
-    if (answer.status === 200) return { kind: 'member', member: memberOf(answer.body) };
+    if (answer.status === 200) return { kind: 'member', member: memberOf(answer.body, claims) };
     if (answer.status === 429) return { kind: 'slow_down', retryAfter: retryAfter(answer.headers['retry-after']) };
     if (WRONG.has(answer.status)) return { kind: 'wrong' };
     throw unusable(`${answer.status}`);
@@ -64,14 +70,16 @@ function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-function memberOf(body: string): Member {
+function memberOf(body: string, claims: ClaimsConfig): Member {
   const said = jsonAnswer(body);
   return readMember({
     sub: at(said, '/sub'),
     email: at(said, '/email'),
+    emailVerified: at(said, '/email_verified'),
     name: at(said, '/name'),
     authTime: at(said, '/auth_time'),
     acr: at(said, '/acr'),
     version: at(said, '/version'),
+    claims: readClaims(claims, (pointer) => at(said, pointer)),
   });
 }

@@ -65,7 +65,7 @@ export function fillQuery(templates: Readonly<Record<string, string>>, input: In
 
 function argumentOf(name: string, input: Input, principal: Principal): string | undefined {
   if (name === 'member.id') {
-    if (principal.kind !== 'member') throw new Error('a tool about a member was called by nobody');
+    if (principal.kind !== 'member') throw new Error('a tool for members was called without a member');
     return principal.sub;
   }
   const value = Object.hasOwn(input, name) ? input[name] : undefined;

@@ -49,7 +49,7 @@ export function buildTools(parts: ToolParts): {
     const built = actionOf(config, parts, wrong);
     if (built === undefined) return [];
     if (config.paging !== undefined && !built.readOnly)
-      wrong(['paging'], 'is for what only reads: the rest is had by making the call again');
+      wrong(['paging'], 'is only for tools that change nothing: the call is repeated for the rest');
     const lacking = [...built.scopes].filter((scope) => !config.scopes.includes(scope));
     if (lacking.length > 0) wrong(['scopes'], `must have ${lacking.join(', ')}, which what it does needs`);
     const descriptor = describe(config, built.readOnly);
@@ -121,18 +121,18 @@ function checkPaging({ paging, result, input, output }: ToolConfig, wrong: Wrong
     (valueAt(schema, ['properties']) ?? {}) as Readonly<Record<string, unknown>>;
   const takes = (schema: unknown, type: string) =>
     [valueAt(schema, ['type']) ?? type].flat().includes(type) && valueAt(schema, ['enum']) === undefined;
-  if (result !== undefined && !Object.hasOwn(result, of)) wrong(['paging', 'of'], 'is no name of result');
-  if (!Object.hasOwn(among(input), argument)) wrong(['paging', 'argument'], 'is no input');
+  if (result !== undefined && !Object.hasOwn(result, of)) wrong(['paging', 'of'], 'is not a name in result');
+  if (!Object.hasOwn(among(input), argument)) wrong(['paging', 'argument'], 'is not an input');
   else if (!takes(among(input)[argument], 'string'))
-    wrong(['paging', 'argument'], 'must be an input that takes a text');
+    wrong(['paging', 'argument'], 'must be an input that accepts text');
   if (output === undefined) return;
   for (const [key, name, type] of [
     ['next', next, 'string'],
     ['more', more, 'boolean'],
   ] as const) {
     if (name === undefined) continue;
-    if (!Object.hasOwn(among(output), name)) wrong(['paging', key], 'is no name of output');
-    else if (!takes(among(output)[name], type)) wrong(['paging', key], `must be able to be a ${type} by output`);
+    if (!Object.hasOwn(among(output), name)) wrong(['paging', key], 'is not a name in output');
+    else if (!takes(among(output)[name], type)) wrong(['paging', key], `must be allowed to be a ${type} by output`);
   }
 }
 

@@ -84,28 +84,30 @@ class Cleaner {
    */
   async #flatten(text: string): Promise<string> {
     const pieces: string[] = [];
+    const lastIn = new Map<string, number>();
     for (let at = 0; at < text.length; ) {
       const to = cutAfter(text, at + PIECE);
-      pieces.push(withoutGiantTags(text.slice(at, to)));
+      const piece = withoutGiantTags(text.slice(at, to));
+      for (const name of lastEndTags(piece).keys()) lastIn.set(name, pieces.length);
+      pieces.push(piece);
       at = to;
-      if (this.turns.isOver) await this.turns.next();
-    }
-    const lastIn = new Map<string, number>();
-    for (const [at, piece] of pieces.entries()) {
-      for (const name of lastEndTags(piece).keys()) lastIn.set(name, at);
       if (this.turns.isOver) await this.turns.next();
     }
     let open: Unfinished = {};
     const flat: string[] = [];
+    let end = '';
     for (const [at, piece] of pieces.entries()) {
       const reader = new HtmlReader(piece, [], open, (name) => (lastIn.get(name) ?? -1) > at);
       do if (this.turns.isOver) await this.turns.next();
       while (reader.read(STEP));
       open = reader.unfinished;
-      flat.push(withoutLinks(withoutTags(reader.result)));
+      const clean = withoutLinks(withoutTags(reader.result));
+      flat.push(between(end, clean), clean);
+      // A piece of which nothing is left separates nothing.
+      end = clean === '' ? end : clean.slice(-1);
       if (this.turns.isOver) await this.turns.next();
     }
-    return flat.map((piece, at) => piece + between(piece, flat[at + 1] ?? '')).join('');
+    return flat.join('');
   }
 
   async #parse(text: string): Promise<string> {
@@ -124,8 +126,8 @@ class Cleaner {
 }
 
 /** A separator that keeps two adjacent pieces from forming an image, a tag or a link. */
-function between(piece: string, next: string): string {
-  return /[!\]<]/.test(piece.slice(-1)) && /^[[(:a-z/!?]/i.test(next) ? ' ' : '';
+function between(end: string, next: string): string {
+  return /[!\]<]/.test(end) && /^[[(:a-z/!?]/i.test(next) ? ' ' : '';
 }
 
 /** Where to cut a text near `to`: after a line if possible, and never within a character. */

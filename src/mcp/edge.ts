@@ -27,7 +27,7 @@ export function edgeCheck({ origin, origins }: EdgeOptions): (request: IncomingM
 
   return ({ headers }) => {
     if (headers.host === undefined || !known.has(headers.host.toLowerCase())) {
-      throw new GatewayError('forbidden', { message: 'This is not a host of this address.' });
+      throw new GatewayError('forbidden', { message: 'This host name is not served here.' });
     }
     if (headers.origin !== undefined && !takesPage(headers.origin.toLowerCase())) {
       throw new GatewayError('forbidden', { message: 'Pages of this origin may not call this address.' });

@@ -34,7 +34,7 @@ const NO_STORE = { 'cache-control': 'no-store' };
 /** JSON-RPC 2.0 section 5.1, method not found; protocol revision 2026-07-28 also gives it an HTTP status. */
 const NOTHING_TO_LISTEN_TO = {
   code: -32_601,
-  message: 'There is nothing to listen to: what is offered does not change.',
+  message: 'There is nothing to subscribe to: the lists do not change.',
 };
 
 /**

@@ -22,13 +22,13 @@ export function graphqlAction(
   const open = [...variables].find(([name, { required }]) => required && !inputs.required.includes(name));
   if (open !== undefined) return { mistake: `needs $${open[0]}: name it in input.required` };
   const filled = [...variables.keys()].find((name) => !inputs.all.includes(name));
-  if (filled !== undefined) return { mistake: `has a variable $${filled} that is no input` };
+  if (filled !== undefined) return { mistake: `has a variable $${filled} that is not an input` };
 
   return {
     readOnly,
     scopes: [ACCOUNT_SCOPE, ...operation.missing(new Set())],
     async act(input, { principal, signal }) {
-      if (principal.kind !== 'member') throw new Error('a tool about a member was called by nobody');
+      if (principal.kind !== 'member') throw new Error('a tool for members was called without a member');
       const result = await operation.run(principal, input, signal);
       if (result === SESSION_OVER) return MUST_SIGN_IN;
       const { data, errors } = result;

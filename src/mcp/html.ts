@@ -79,6 +79,10 @@ export class HtmlReader {
   /** Reads up to this many more characters. Returns whether there are more. */
   read(characters: number): boolean {
     const { text, masked } = this.#reading;
+    if (!TAG.test(masked)) {
+      finish(this.#reading);
+      return false;
+    }
     const from = this.#fed;
     this.#fed = Math.min(from + characters, text.length);
     const isLast = this.#fed === text.length;
@@ -121,8 +125,8 @@ function skip(reading: Reading, location: Token.Location | null): string {
 
 function comment(reading: Reading, { location }: Token.CommentToken): void {
   const source = skip(reading, location);
-  // It may continue beyond the end of the text.
-  const isLast = location?.endOffset === reading.text.length;
+  // It may continue beyond the end of the text. The tokenizer counts that end as one more character.
+  const isLast = (location?.endOffset ?? 0) >= reading.text.length;
   reading.comment = isLast && source.startsWith('<!--') && !/--!?>$/.test(source);
 }
 

@@ -17,7 +17,7 @@ export const KEY_SCHEMA = {
   maxLength: 200,
   pattern: '^[!-~]+$',
   description:
-    'To be sure that it is done once: any new text for a new wish, and the same again when the call is made again because no answer came.',
+    'Makes sure that the change happens only once: a new text for each new request, and the same text when a call without an answer is repeated.',
 } as const;
 
 /** Separates the key from the arguments of a call, or returns what is wrong with it. */
@@ -27,7 +27,7 @@ export function takeKey(
 ): { readonly key: string | undefined; readonly input: Input } | { readonly flaw: string } {
   const beside = valueAt(meta, [KEY_META]);
   if (argument !== undefined && beside !== undefined && argument !== beside) {
-    return { flaw: `${KEY_ARGUMENT} is another than ${KEY_META} of _meta` };
+    return { flaw: `${KEY_ARGUMENT} differs from ${KEY_META} in _meta` };
   }
   const key = argument ?? beside;
   if (key === undefined) return { key, input };

@@ -47,7 +47,7 @@ export function proposeFromOpenApi(
     operationsOf(document).map((operation) => {
       const { method, path } = operation;
       const found = routing(method, path.replace(/\{[^{}]*\}/g, 'x'));
-      if (found.kind !== 'route') return `${method} ${path}: no route takes it`;
+      if (found.kind !== 'route') return `${method} ${path}: no route matches it`;
       if (method !== 'GET' && !options.writes)
         return `${method} ${path}: it may change something; --writes proposes it too`;
       if (found.route.value.scopes.length === 0) return `${method} ${path}: ${NO_SCOPE}`;
@@ -62,7 +62,7 @@ export function proposeFromRoutes(routes: readonly RouteConfig[]): Proposals {
   return collect(
     routes.flatMap(({ match, scopes }): readonly (Proposal | string)[] => {
       const { methods, pattern } = parseMatch(match);
-      if (methods !== undefined && !methods.includes('GET')) return [`${match}: what it writes is not known from here`];
+      if (methods !== undefined && !methods.includes('GET')) return [`${match}: a route does not say what it writes`];
       if (scopes.length === 0) return [`${match}: ${NO_SCOPE}`];
       const open = pattern.endsWith('/**');
       let count = 0;

@@ -26,7 +26,7 @@ export function schemaCompiler(): CompileSchema {
       };
     } catch (thrown) {
       const message = thrown instanceof Error ? thrown.message : String(thrown);
-      return { mistake: `is no JSON Schema that can be held to: ${message.replace(/^strict mode: /, '')}` };
+      return { mistake: `is not a valid JSON Schema: ${message.replace(/^strict mode: /, '')}` };
     } finally {
       // Removes all schemas but the meta-schemas, so that an `$id` is only known within its own tool.
       ajv.removeSchema();

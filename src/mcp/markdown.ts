@@ -135,5 +135,6 @@ export function withoutLinks(text: string): string {
   return text
     .replace(SCRIPT, BLOCKED)
     .replace(BANGS, '')
-    .replace(/\](?=[([:])/g, '] ');
+    .split(/\](?=[([:])/)
+    .join('] ');
 }

@@ -37,7 +37,7 @@ export async function readMessage(request: IncomingMessage, limit: number): Prom
     return flaw(-32_700, 'The request body is not JSON.');
   }
   // Only revision 2025-03-26 had batches, and no client sent them. A batch would count as one request for every limit.
-  if (Array.isArray(body)) return flaw(-32_600, 'Messages are not taken in batches: send one.');
+  if (Array.isArray(body)) return flaw(-32_600, 'Batches are not accepted: send one message.');
   if (typeof body !== 'object' || body === null) return flaw(-32_600, 'A message is a JSON object.');
   const message = body as Message;
   if (envelopeOf(message) > MOST_IN_ENVELOPE)

@@ -42,7 +42,7 @@ const LOOK_EVERY = 100;
 const GRACE = 10_000;
 
 const failed = (message: string): Outcome => ({ kind: 'failed', message });
-const UNKNOWN = 'Whether this was done is not known: look at what is there now, before you try it with another key.';
+const UNKNOWN = 'It is not known whether this was done: check the current state before you try again with another key.';
 
 /**
  * Times are in seconds: `window` is how long a key is remembered after its call, `deadline` how long a call may take.
@@ -71,7 +71,7 @@ export function createOnce(
       const entry = await store.get(KIND, id);
       if (entry === undefined) {
         if (counters.peek(`tool-keys ${member}`, rate).count >= keys) {
-          return failed('There were too many idempotency keys: make the call without one, or later.');
+          return failed('Too many idempotency keys: make the call without one, or later.');
         }
         if (await store.commit([{ op: 'create', entry: entryOf(id, kept) }])) {
           counters.add(`tool-keys ${member}`, rate);
@@ -80,13 +80,14 @@ export function createOnce(
       } else {
         const first = JSON.parse(entry.payload) as Kept;
         if (first.of !== kept.of) {
-          return failed('This idempotency key belongs to a call with other arguments: take another for another wish.');
+          return failed('This idempotency key was used with other arguments: use a new key for a new request.');
         }
         if (first.outcome !== undefined) return first.outcome;
         if (clock() - first.begun > deadline * 1000 + GRACE) return failed(UNKNOWN);
       }
       await sleep(LOOK_EVERY, undefined, { signal }).catch(() => undefined);
-      if (signal.aborted) return failed('The first call with this idempotency key is under way. Ask again later.');
+      if (signal.aborted)
+        return failed('The first call with this idempotency key is still in progress. Try again later.');
     }
   }
 

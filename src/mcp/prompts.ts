@@ -9,7 +9,7 @@ export function fillPrompt(
   request: { readonly name: string; readonly arguments?: Readonly<Record<string, string>> | undefined },
 ): GetPromptResult {
   const prompt = prompts.find(({ name }) => name === request.name);
-  if (prompt === undefined) throw refused('There is no prompt of this name.');
+  if (prompt === undefined) throw refused('No prompt has this name.');
   const given = request.arguments ?? {};
   for (const { name, required } of prompt.arguments) {
     const value = Object.hasOwn(given, name) ? given[name] : undefined;

@@ -19,7 +19,7 @@ const MORE = /^(has[._-]?)?(more|next[._-]?page)$/i;
 const OWN: Input = {
   name: 'cursor',
   required: false,
-  schema: { type: 'string', pattern: '^part[.]', description: 'Where to go on, from the result of the same call.' },
+  schema: { type: 'string', pattern: '^part[.]', description: 'Where to continue, from the result of the same call.' },
 };
 
 /**

@@ -31,7 +31,7 @@ export function routeAction(
   const routing = createRouting(routes.map((value) => ({ ...routedBy(value), value })));
   // A value cannot leave its segment of the path, so one value finds the route of all values.
   const found = routing(method, template.replace(/\{[^{}]*\}/g, 'x'));
-  if (found.kind !== 'route') return { mistake: 'is a request that no route takes' };
+  if (found.kind !== 'route') return { mistake: 'is a request that no route matches' };
   const { upstream, scopes, match, query = {}, body: members = {}, rewrite } = found.route.value;
   if (!scoped && (found.route.value.anonymous ?? anonymous) === 'refuse') {
     return { mistake: 'is a request that the route serves to members only: name the scopes it needs' };

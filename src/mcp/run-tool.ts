@@ -51,10 +51,10 @@ export function runner(run: Run): Action {
     const mapped = mapping(outcome.value);
     // Cleaned once, yielding to the event loop. The steps after it only look at as much as fits.
     const clean = await cleaned(mapped);
-    const inFull = paging === undefined ? tellWhole(clean) : await tellPart(clean, paging, begun.place, input);
-    const told = inFull ?? (begun.place.from === 0 ? await tellShort(clean) : undefined);
-    const misfit = told === undefined ? undefined : checkOutput?.(told.value);
-    if (told !== undefined && misfit === undefined) return { ...outcome, ...told };
+    const inFull = paging === undefined ? wholeResult(clean) : await partResult(clean, paging, begun.place, input);
+    const result = inFull ?? (begun.place.from === 0 ? await shortResult(clean) : undefined);
+    const misfit = result === undefined ? undefined : checkOutput?.(result.value);
+    if (result !== undefined && misfit === undefined) return { ...outcome, ...result };
     // The full result is valid, but what fits of it is not.
     if (misfit === undefined || (inFull === undefined && checkOutput?.(clean) === undefined))
       return { kind: 'failed', message: run.readOnly ? TOO_LONG : TOO_LONG_BUT_DONE };
@@ -74,18 +74,18 @@ export function runner(run: Run): Action {
     return fitsInto(run.largestResult, value);
   }
 
-  function tellWhole(value: unknown): { readonly value: unknown } | undefined {
+  function wholeResult(value: unknown): { readonly value: unknown } | undefined {
     return fits(value) ? { value } : undefined;
   }
 
-  async function tellShort(value: unknown): Promise<{ readonly value: unknown; readonly rest: string } | undefined> {
+  async function shortResult(value: unknown): Promise<{ readonly value: unknown; readonly rest: string } | undefined> {
     const short = await shorten(value, run.largestResult);
     if (short === undefined) return undefined;
     return { value: short.value, rest: `${SHORTENED}: ${short.left}. ${run.readOnly ? NO_REST : DONE}` };
   }
 
-  async function tellPart(clean: unknown, how: Paging, place: Place, input: Input) {
-    if (typeof clean !== 'object' || clean === null) return place.from === 0 ? tellWhole(clean) : undefined;
+  async function partResult(clean: unknown, how: Paging, place: Place, input: Input) {
+    if (typeof clean !== 'object' || clean === null) return place.from === 0 ? wholeResult(clean) : undefined;
     const { of } = how;
     const whole = { ...clean } as Record<string, unknown>;
     const parted = whole[of];
@@ -124,11 +124,11 @@ const START: Place = { cursor: undefined, from: 0 };
 /** Characters of a text that is split into pages. The upstream's answer has a limit of its own. */
 const LONGEST_WHOLE = 4_000_000;
 const TOO_LONG = 'The result is too long to be read at once. Ask for fewer, or for one.';
-const DONE = 'This was done all the same: do not make the call again to read the rest.';
+const DONE = 'The change was made: do not repeat the call to read the rest.';
 const TOO_LONG_BUT_DONE = `The result is too long to be read at once. ${DONE}`;
 const SHORTENED = 'Shortened, since this is too long for one result. Left out';
 const NO_REST =
-  'The same call cannot go on from there: to read more, ask for less at once, where the arguments of this tool can say so. ' +
+  'The same call cannot continue from there: to read more, request less at once, if the arguments of this tool allow it. ' +
   'A next page that the result names begins after what was left out.';
 
 /** The arguments are invalid, and nothing was requested. */
@@ -137,7 +137,7 @@ export function unfit(flaw: string): Outcome {
 }
 
 function unusable({ requestId }: CallContext): Outcome {
-  return { kind: 'failed', message: `The school gave an answer that cannot be used. (request ${requestId})` };
+  return { kind: 'failed', message: `The school sent an unusable response. (request ${requestId})` };
 }
 
 /** Converts an error to words for the model. */

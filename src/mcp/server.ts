@@ -124,7 +124,7 @@ type IsShown = (tool: Tool) => boolean;
 async function callResult({ used, refusal, run }: Served, shown: IsShown, input: Input): Promise<CallToolResult> {
   if (refusal !== undefined) return challengeResult(refusal);
   if (used === undefined || !shown(used.tool)) {
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'There is no tool of this name.');
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'No tool has this name.');
   }
   return toolResult(await run(used, input));
 }
@@ -132,7 +132,7 @@ async function callResult({ used, refusal, run }: Served, shown: IsShown, input:
 async function readResult({ used, refusal, run }: Served, shown: IsShown, uri: string) {
   const missing = (message: string) => new ResourceNotFoundError(uri.slice(0, 200), message);
   if (used === undefined || refusal !== undefined || !shown(used.tool)) {
-    throw missing('There is no resource of this address.');
+    throw missing('No resource has this URI.');
   }
   const outcome = await run(used, used.input);
   if (outcome.kind === 'failed') throw missing(outcome.message);
@@ -171,7 +171,7 @@ function page<Name extends string, T, Entry>(
 ): Record<Name, Entry[]> & { nextCursor?: string } {
   const from = cursor === undefined ? 0 : Number(/^[1-9]\d{0,5}$/.exec(cursor)?.[0] ?? Number.NaN);
   if (!(from < Math.max(1, all.length))) {
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The cursor is not one of this list.');
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The cursor does not belong to this list.');
   }
   const to = from + PAGE;
   const entries = { [name]: all.slice(from, to).map(entryOf) } as Record<Name, Entry[]>;

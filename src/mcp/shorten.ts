@@ -37,13 +37,17 @@ export async function shorten(value: unknown, room: number): Promise<Shortened |
     if (!fitsInto(room, value, { most: 1, within, longest })) continue;
     // An item takes at least two bytes, with its comma.
     const most = Math.ceil(room / 2);
-    return told(value, await longestThat((most) => fitsInto(room, value, { most, within, longest }), 1, most), within);
+    return cutLists(
+      value,
+      await longestThat((most) => fitsInto(room, value, { most, within, longest }), 1, most),
+      within,
+    );
   }
   for (const longest of TEXTS) {
     for (const most of [Number.POSITIVE_INFINITY, 1]) {
       if (turns.isOver) await turns.next();
       if (!fitsInto(room, value, { most, within: true, longest })) continue;
-      const { value: lists, left } = told(value, most, true);
+      const { value: lists, left } = cutLists(value, most, true);
       const short = await cleanValue(lists, longest);
       const texts = `texts after their first ${longest} characters`;
       if (fitsInto(room, short)) return { value: short, left: left === '' ? texts : `${left}; ${texts}` };
@@ -56,28 +60,29 @@ export async function shorten(value: unknown, room: number): Promise<Shortened |
  * Reports a list that was cut: its place, how many items are shown of how many, and whether it is the only list at
  * that place.
  */
-type Told = (place: string, shown: number, of: number, isOne: boolean) => void;
+type ReportCut = (place: string, shown: number, of: number, isOne: boolean) => void;
 
 /** The value with no list longer than `most`. Lists within items are left as they are unless `within` is set. */
-function capped(value: unknown, most: number, within: boolean, tell: Told, place = '', isOne = true): unknown {
+function capped(value: unknown, most: number, within: boolean, report: ReportCut, place = '', isOne = true): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {
-    if (value.length > most) tell(place, most, value.length, isOne);
+    if (value.length > most) report(place, most, value.length, isOne);
     const items = value.length > most ? value.slice(0, most) : value;
-    return within ? items.map((item) => capped(item, most, within, tell, place, false)) : items;
+    return within ? items.map((item) => capped(item, most, within, report, place, false)) : items;
   }
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => {
       const at = place === '' ? name : `${place}.${name}`;
-      return [name, capped(inner, most, within, tell, at, isOne)];
+      return [name, capped(inner, most, within, report, at, isOne)];
     }),
   );
 }
+
 const MOST_PLACES = 5;
 /** Names come from the course site. Only plain names are used in our own messages. */
 const NAME = /^[A-Za-z0-9_.$-]{1,80}$/;
 
-function told(value: unknown, most: number, within: boolean): Shortened {
+function cutLists(value: unknown, most: number, within: boolean): Shortened {
   const places = new Map<string, string>();
   const short = capped(value, most, within, (place, shown, of, isOne) => {
     const name = place === '' ? 'items' : NAME.test(place) ? place : 'a list';

@@ -41,19 +41,19 @@ export function send(
 }
 
 function memberOf(principal: CallContext['principal']): MemberPrincipal {
-  if (principal.kind !== 'member') throw new Error('a tool about a member was called by nobody');
+  if (principal.kind !== 'member') throw new Error('a tool for members was called without a member');
   return principal;
 }
 
 const REFUSALS: Readonly<Record<number, string>> = {
-  400: 'The school does not take these arguments.',
+  400: 'The school does not accept these arguments.',
   401: 'The school does not let you do this.',
   403: 'The school does not let you do this.',
-  404: 'There is nothing of that name.',
-  409: 'This does not fit what is there now.',
-  410: 'There is nothing of that name any more.',
-  422: 'The school does not take these arguments.',
-  429: 'The school asks to wait a moment before trying again.',
+  404: 'Nothing was found under that name.',
+  409: 'This conflicts with the current state.',
+  410: 'This no longer exists.',
+  422: 'The school does not accept these arguments.',
+  429: 'The school asks you to wait a moment before you try again.',
 };
 
 /**

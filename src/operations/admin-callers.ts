@@ -45,7 +45,7 @@ function isCertified(name: string, socket: TLSSocket): boolean {
 
 /**
  * Whether another site's page sent the request. Every browser sends Origin when the page may not read the response,
- * and most send Sec-Fetch-Site. Following a link to GraphiQL from any page is allowed.
+ * and most send Sec-Fetch-Site. Following a link from any page is allowed.
  */
 export function isFromPage({ headers, method }: IncomingMessage): boolean {
   if (headers.origin !== undefined) return true;

@@ -1,4 +1,4 @@
-// The admin listener and what operators watch: health, metrics, audit and access logs, observe mode, GraphiQL.
+// The admin listener and what operators watch: health, metrics, audit and access logs, observe mode.
 
 import express, {
   type ErrorRequestHandler,
@@ -9,8 +9,6 @@ import express, {
 } from 'express';
 import { writeAnswer } from '../http/answer.ts';
 import { isFromPage } from './admin-callers.ts';
-import { GRAPHIQL_PATHS, graphiqlFile } from './graphiql/graphiql.ts';
-import type { GraphiqlOptions } from './graphiql/page.ts';
 import { type Health, type HealthChecks, healthLines } from './health.ts';
 import type { Observer } from './observe/observer.ts';
 
@@ -23,13 +21,11 @@ export interface AdminOptions {
   readonly observer: Pick<Observer, 'yaml' | 'json'> | undefined;
   /** Events waiting for delivery to the backend. `state()` is undefined when the backend receives no events. */
   readonly events: { state(): Promise<object | undefined> };
-  /** Undefined when there is no Account API. */
-  readonly graphiql: GraphiqlOptions | undefined;
   /** Commands of the backend and the operator. They authenticate their callers themselves. */
   readonly commands: RequestHandler;
 }
 
-interface Said {
+interface Reply {
   readonly status?: number;
   readonly text: string;
   readonly contentType?: string;
@@ -37,16 +33,16 @@ interface Said {
 }
 
 const JSON_TYPE = 'application/json';
-const MISDIRECTED: Said = {
+const MISDIRECTED: Reply = {
   status: 421,
-  text: 'Not asked by a name of this listener. Use its address (127.0.0.1), localhost, a name without dots, or a name that listen.admin.host or listen.probes.host has.',
+  text: 'This host name is not one of the listener’s. Use its address (127.0.0.1), localhost, a name without dots, or the name in listen.admin.host or listen.probes.host.',
 };
-const NO_EVENTS: Said = { status: 404, text: 'no `events` in the configuration: the backend is told of nothing' };
-const NOT_OBSERVING: Said = { status: 404, text: 'not in observe mode: nothing is watched' };
-const NOT_FOUND: Said = { status: 404, text: 'not found' };
-const FROM_PAGE: Said = { status: 403, text: 'not from a browser' };
-const NO_METHOD: Said = { status: 405, text: 'method not allowed', headers: { allow: 'GET, HEAD' } };
-const UNREACHABLE: Said = { status: 503, text: 'the store cannot be reached' };
+const NO_EVENTS: Reply = { status: 404, text: '`events` is not configured: nothing is sent to the backend' };
+const NOT_OBSERVING: Reply = { status: 404, text: 'not in observe mode: nothing is counted' };
+const NOT_FOUND: Reply = { status: 404, text: 'not found' };
+const FROM_PAGE: Reply = { status: 403, text: 'requests from web pages are refused' };
+const NO_METHOD: Reply = { status: 405, text: 'method not allowed', headers: { allow: 'GET, HEAD' } };
+const UNREACHABLE: Reply = { status: 503, text: 'the store is unavailable' };
 
 /**
  * The admin listener:
@@ -55,21 +51,20 @@ const UNREACHABLE: Said = { status: 503, text: 'the store cannot be reached' };
  * - `/metrics`: for Prometheus.
  * - `/observed`: the routes that observe mode proposes; `/observed.json`: everything it counted.
  * - `/events`: events waiting for the backend.
- * - `/graphiql`: a page for developers who write against the Account API.
  *
  * These do not authenticate the caller: the listener is on loopback, answers only to its own names, and refuses
  * requests sent by web pages. Commands do authenticate, by `admin.hmac` or `admin.mtls`, so they answer to any name.
  */
-export function adminApp({ health, isOurs, metrics, observer, events, graphiql, commands }: AdminOptions): Express {
+export function adminApp({ health, isOurs, metrics, observer, events, commands }: AdminOptions): Express {
   const app = plainApp();
   app.use((request, response, next) => (isFromPage(request) ? send(response, FROM_PAGE) : next()));
   app.use(commands);
   app.use((request, response, next) => (isOurs(request) ? next() : send(response, MISDIRECTED)));
 
-  const serve = (path: string, say: (request: Request) => Said | Promise<Said>) =>
+  const serve = (path: string, reply: (request: Request) => Reply | Promise<Reply>) =>
     app
       .route(path)
-      .get(async (request, response) => send(response, await say(request)))
+      .get(async (request, response) => send(response, await reply(request)))
       .all((_request, response) => send(response, NO_METHOD));
   serve('/livez', (request) => healthAnswer(request, health.live()));
   serve('/readyz', async (request) => healthAnswer(request, await health.ready()));
@@ -82,7 +77,6 @@ export function adminApp({ health, isOurs, metrics, observer, events, graphiql, 
     const state = await events.state();
     return state === undefined ? NO_EVENTS : asJson(state);
   });
-  for (const path of GRAPHIQL_PATHS) serve(path, () => graphiqlFile(path, graphiql));
   app.use((_request, response) => send(response, NOT_FOUND));
   app.use(((_thrown, _request, response, _next) => send(response, UNREACHABLE)) satisfies ErrorRequestHandler);
   return app;
@@ -108,7 +102,7 @@ function plainApp(): Express {
 }
 
 /** The result of a health check, in full if the query has `verbose`. */
-function healthAnswer({ path, query, headers }: Request, result: Health): Said {
+function healthAnswer({ path, query, headers }: Request, result: Health): Reply {
   const status = result.ok ? 200 : 503;
   if (query.verbose === undefined) return { status, text: result.text };
   if (headers.accept?.includes(JSON_TYPE) !== true) return { status, text: healthLines(result, path.slice(1)) };
@@ -116,12 +110,12 @@ function healthAnswer({ path, query, headers }: Request, result: Health): Said {
   return { status, contentType: JSON_TYPE, text: JSON.stringify({ ok, checks }) };
 }
 
-function asJson(value: object): Said {
+function asJson(value: object): Reply {
   return { contentType: JSON_TYPE, text: JSON.stringify(value, undefined, 2) };
 }
 
 /** Sends text with a line feed at its end. Nothing here may be cached. */
-function send(response: Response, { status = 200, text, contentType, headers }: Said): void {
+function send(response: Response, { status = 200, text, contentType, headers }: Reply): void {
   writeAnswer(response, {
     status,
     headers: { 'content-type': contentType ?? 'text/plain; charset=utf-8', 'cache-control': 'no-store', ...headers },

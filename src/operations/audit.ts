@@ -76,8 +76,10 @@ const ACTIONS = {
   code_issued: kind('success', 'authentication', 'info'),
   token_issued: kind('success', 'session', 'start'),
   token_refreshed: kind('success', 'session', 'info'),
-  /** A repeated request received the response that was given before. */
+  /** A repeated refresh received the response that was given before. */
   token_answer_replayed: kind('success', 'session', 'info'),
+  /** The request that redeemed a code was repeated within the replay window: refused, and nothing ended. */
+  code_repeated: kind('failure', 'session', 'denied'),
   /** The client revoked its own token (RFC 7009). */
   token_revoked: kind('success', 'session', 'end'),
   /** The member disconnected the app on the page of connected apps. */

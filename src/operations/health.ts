@@ -47,17 +47,17 @@ const OBSERVING = 'in observe mode: the routes are not enforced';
 
 export function createHealth(options: HealthOptions): HealthChecks {
   const { probeStore, draining, observing, log } = options;
-  let ill = false;
+  let failing = false;
 
   const store = async (): Promise<Check> => {
     try {
       await probeStore();
-      if (ill) log.warn('ready again: the store does its work');
-      ill = false;
+      if (failing) log.warn('ready again: the store accepts writes');
+      failing = false;
       return { name: 'store', ok: true, detail: options.store };
     } catch (err) {
-      if (!ill) log.error({ err }, 'not ready: the store cannot be used');
-      ill = true;
+      if (!failing) log.error({ err }, 'not ready: the store cannot be used');
+      failing = true;
       return { name: 'store', ok: false, detail: 'the store cannot be used; the log says why' };
     }
   };
@@ -87,7 +87,7 @@ export function createHealth(options: HealthOptions): HealthChecks {
         },
         await store(),
         keys(),
-        { name: 'drain', ok: !leaving, detail: leaving ? 'draining: the gate is on its way out' : 'takes requests' },
+        { name: 'drain', ok: !leaving, detail: leaving ? 'draining: the gate is shutting down' : 'accepts requests' },
       ];
       const failed = checks.find(({ ok }) => !ok);
       if (leaving) return { ok: false, text: 'draining', checks };

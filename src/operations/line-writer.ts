@@ -33,7 +33,7 @@ export function createLineWriter(descriptor: number, failed: (error: Error) => v
   let dropped = 0;
   let timer: NodeJS.Timeout | undefined;
   let writing = false;
-  let ill = false;
+  let failing = false;
   let idle: (() => void) | undefined;
 
   const onTimer = () => {
@@ -68,11 +68,11 @@ export function createLineWriter(descriptor: number, failed: (error: Error) => v
         return;
       }
       waiting -= characters;
-      if (error === null) ill = false;
+      if (error === null) failing = false;
       else {
         dropped += lineFeeds(bytes);
-        if (!ill) failed(error);
-        ill = true;
+        if (!failing) failed(error);
+        failing = true;
       }
       writing = false;
       if (pieces.length > 0 || idle !== undefined) flush();

@@ -37,10 +37,10 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const meters = createMeters();
   const parts = createPartMetrics(meters);
   registerStateMetrics(meters, options);
-  const store = meters.counter('coursegate_store_failures_total', 'Times the store could not do its work.');
+  const store = meters.counter('coursegate_store_failures_total', 'Failed store operations.');
   const blocked = meters.histogram(
     'coursegate_event_loop_blocked_seconds',
-    'Turns of the event loop that took more than 50 ms: until such a turn is over, nobody is served.',
+    'Turns of the event loop that took more than 50 ms: no request is served during such a turn.',
     [0.1, 0.25, 0.5, 1, 2.5, 5],
   );
   return {
@@ -62,27 +62,23 @@ function requestMetrics(
   let sockets = 0;
   const requests = meters.latency(
     'coursegate_http_request_duration_seconds',
-    'Requests by route, method, status and verdict: from the head of the request to the end of the answer. Status 0: none was sent.',
+    'Requests by route, method, status and verdict, from the request head to the end of the response. Status 0: no response was sent.',
     ['route', 'method', 'status', 'verdict'],
   );
   const upstreams = meters.latency(
     'coursegate_upstream_response_seconds',
-    'Answers by upstream, route and status passed on: from the request being sent to the head of the answer.',
+    'Upstream responses by upstream, route and status passed on, from sending the request to the response head.',
     ['upstream', 'route', 'status'],
   );
   const refusals = meters.counter(
     'coursegate_refusals_total',
-    'Requests refused at the gate, by the error of the challenge; no_token when they showed none.',
+    'Requests refused at the gate, by the error in the challenge; no_token for requests without a token.',
     ['reason'],
   );
   const failures = meters.counter('coursegate_failures_total', 'Requests that failed, by the code of the failure.', [
     'code',
   ]);
-  meters.gauge(
-    'coursegate_requests_in_flight',
-    'Requests that are being answered, open streams included.',
-    () => open.size,
-  );
+  meters.gauge('coursegate_requests_in_flight', 'Requests in progress, including open streams.', () => open.size);
   const streams: Read = () => [
     [{ kind: 'sse' }, [...open].filter(({ streaming }) => streaming).length],
     [{ kind: 'websocket' }, sockets],
@@ -114,17 +110,15 @@ function requestMetrics(
 }
 
 function eventMetrics({ counter }: Meters): Metrics['events'] {
-  const delivered = counter('coursegate_events_delivered_total', 'Events that the backend has taken, by type.', [
-    'type',
-  ]);
+  const delivered = counter('coursegate_events_delivered_total', 'Events accepted by the backend, by type.', ['type']);
   const failed = counter(
     'coursegate_events_failed_total',
-    'Attempts to send an event that failed, by status or by the code of the failure.',
+    'Failed attempts to deliver an event, by status or failure code.',
     ['reason'],
   );
   const dropped = counter(
     'coursegate_events_dropped_total',
-    'Events that are lost: old, after they were not taken for three days; full, when more than 10,000 waited.',
+    'Lost events: old if not accepted within three days; full if more than 10,000 were waiting.',
     ['type', 'why'],
   );
   return {

@@ -4,7 +4,7 @@ import type { Meters } from './meters.ts';
 
 /** Values read at scrape time. A source that is not set has no series. */
 interface Sources {
-  /** Seconds since the current signing key came into use. */
+  /** Seconds since the oldest of the current signing keys came into use. */
   readonly keyAge: () => number;
   /** Whether the gate can receive requests. */
   readonly ready: () => Promise<boolean>;
@@ -25,7 +25,7 @@ type TokenCheck = 'active' | 'inactive' | 'failed';
 /** Metrics reported by the parts of the gate. Every label is one of our own words or comes from the configuration. */
 export interface PartMetrics {
   /** Counts an audit event. */
-  heard(event: AuditEvent): void;
+  audited(event: AuditEvent): void;
   /** An access token was looked up. `remembered` is true on a cache hit. */
   tokenChecked(result: TokenCheck, remembered: boolean): void;
   /** A request was refused by the named limit. */
@@ -72,22 +72,22 @@ export function createPartMetrics({ counter, gauge, latency, total }: Meters): P
   let sources: Partial<Sources> = {};
   const caches = new Map<string, Cache>();
 
-  const events = counter('coursegate_audit_events_total', 'What the audit told, by action and outcome.', [
+  const events = counter('coursegate_audit_events_total', 'Audit events, by action and outcome.', [
     'action',
     'outcome',
   ]);
   const signIns = counter(
     'coursegate_sign_ins_total',
-    'Sign-ins on the way to an app, and failed ones on our own page, by how members sign in and how it ended.',
+    'Sign-ins to connect an app, and failed ones on our own page, by login kind and outcome.',
     ['connector', 'outcome'],
   );
-  const consents = counter('coursegate_consents_total', 'What members answered on the consent page.', ['decision']);
+  const consents = counter('coursegate_consents_total', 'Decisions of members on the consent page.', ['decision']);
   const tokens = counter('coursegate_tokens_issued_total', 'Access tokens issued, by the grant they were issued for.', [
     'grant',
   ]);
   const errors = counter(
     'coursegate_oauth_errors_total',
-    'Answers with an OAuth error, by the route of the endpoint and the error.',
+    'OAuth error responses, by the route of the endpoint and the error.',
     ['endpoint', 'error'],
   );
   const limited = counter('coursegate_rate_limited_total', 'Requests that a limit has stopped, by its name.', [
@@ -103,37 +103,43 @@ export function createPartMetrics({ counter, gauge, latency, total }: Meters): P
 
   const store = latency(
     'coursegate_store_operation_seconds',
-    'Work of the store, by operation and whether it could be done.',
+    'Duration of store operations, by operation and result.',
     ['operation', 'result'],
   );
-  gauge('coursegate_signing_key_age_seconds', 'How long the key that signs now has done so.', () => sources.keyAge?.());
+  gauge('coursegate_signing_key_age_seconds', 'Age of the oldest current signing key.', () => sources.keyAge?.());
   gauge(
     'coursegate_ready',
-    'Whether this process may be sent requests: 0 while it drains, or its store cannot be used.',
+    'Whether this process can receive requests: 0 while it drains, or if its store is unavailable.',
     async () => ((await sources.ready?.()) ? 1 : 0),
   );
-  gauge('coursegate_store_bytes', 'Bytes of the embedded store on the disk. Of a Redis, its own exporter tells.', () =>
-    sources.storeBytes?.(),
+  gauge(
+    'coursegate_store_bytes',
+    'Size of the embedded store on disk, in bytes. For Redis, use its own exporter.',
+    () => sources.storeBytes?.(),
   );
   gauge(
     'coursegate_build_info',
-    'Always 1: which version of coursegate runs, and on which Node.',
+    'Always 1, labelled with the versions of coursegate and Node.',
     () => [[{ version: manifest.version, node: process.versions.node }, 1]],
     ['version', 'node'],
   );
   const ofCaches = (name: string, help: string, count: (cache: Cache) => number) =>
     gauge(name, help, () => [...caches].map(([cache, of]) => [{ cache }, count(of)]), ['cache']);
-  ofCaches('coursegate_cache_entries', 'What is remembered in memory, by what it is.', ({ size }) => size);
-  ofCaches('coursegate_cache_capacity', 'How much of it at most: then the oldest is forgotten.', ({ max }) => max);
+  ofCaches('coursegate_cache_entries', 'Entries in each in-memory cache.', ({ size }) => size);
+  ofCaches(
+    'coursegate_cache_capacity',
+    'Capacity of each cache; when it is full, the oldest entry is evicted.',
+    ({ max }) => max,
+  );
 
-  const heardSignIn = (outcome: string) => signIns.inc({ connector: sources.login?.() ?? 'none', outcome });
+  const countSignIn = (outcome: string) => signIns.inc({ connector: sources.login?.() ?? 'none', outcome });
 
   return {
-    heard(event) {
+    audited(event) {
       const { action, reason = '' } = event;
       events.inc({ action, outcome: outcomeOf(event) });
-      if (action === 'signed_in') heardSignIn('success');
-      if (action === 'sign_in_failed') heardSignIn(SIGN_IN_FAILURES.has(reason) ? reason : 'other');
+      if (action === 'signed_in') countSignIn('success');
+      if (action === 'sign_in_failed') countSignIn(SIGN_IN_FAILURES.has(reason) ? reason : 'other');
       const decision = DECISIONS[action];
       if (decision !== undefined) consents.inc({ decision });
       const grant = GRANTS[action];
@@ -162,7 +168,7 @@ function tokenChecks(total: Meters['total']): PartMetrics['tokenChecked'] {
   const checks: Record<TokenCheck, [number, number]> = { active: [0, 0], inactive: [0, 0], failed: [0, 0] };
   total(
     'coursegate_token_checks_total',
-    'Access tokens looked up: what they were, and whether that was remembered (hit) or asked for (miss).',
+    'Access token lookups, by result and by cache hit or miss.',
     () =>
       Object.entries(checks).flatMap(([result, [miss, hit]]) => [
         [{ result, cache: 'miss' }, miss] as const,

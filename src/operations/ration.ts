@@ -36,20 +36,20 @@ export function createRation({ clock, lines, apart }: RationOptions): Ration {
       ends = now + MINUTE;
       written = 0;
     }
-    let told = keys.get(key);
-    if (told === undefined) {
+    let entry = keys.get(key);
+    if (entry === undefined) {
       if (keys.size >= MOST) keys.clear();
-      told = { until: 0, held: 0 };
-      keys.set(key, told);
+      entry = { until: 0, held: 0 };
+      keys.set(key, entry);
     }
-    const early = now < told.until && told.until - now <= apart;
+    const early = now < entry.until && entry.until - now <= apart;
     if (early || written >= lines) {
-      told.held += 1;
+      entry.held += 1;
       return;
     }
-    const { held } = told;
-    told.held = 0;
-    told.until = now + apart;
+    const { held } = entry;
+    entry.held = 0;
+    entry.until = now + apart;
     written += 1;
     tell(held);
   };

@@ -25,7 +25,7 @@ export interface ReloadsOptions {
 }
 
 /** Changed keys that are listed in the log. */
-const MOST_TOLD = 50;
+const MOST_LISTED = 50;
 
 /** Reports each reload to the log, the audit and the metrics. */
 export function createReloads({ log, audit, clock, fingerprint: first }: ReloadsOptions) {
@@ -40,13 +40,13 @@ export function createReloads({ log, audit, clock, fingerprint: first }: Reloads
     /** A reload succeeded. `keys` are the configuration keys that changed; empty if none did. */
     taken(keys: readonly string[], fingerprint: string, milliseconds: number): void {
       state = { successful: true, takenAt: now(), fingerprint };
-      const told = { config: fingerprint, milliseconds: Math.round(milliseconds) };
+      const details = { config: fingerprint, milliseconds: Math.round(milliseconds) };
       if (keys.length === 0) {
-        log.info(told, 'the configuration was read again: nothing is different');
+        log.info(details, 'the configuration was read again: nothing is different');
         return;
       }
-      const more = keys.length > MOST_TOLD ? { and_more: keys.length - MOST_TOLD } : {};
-      log.info({ ...told, changed: keys.slice(0, MOST_TOLD), ...more }, 'the configuration was taken over');
+      const more = keys.length > MOST_LISTED ? { and_more: keys.length - MOST_LISTED } : {};
+      log.info({ ...details, changed: keys.slice(0, MOST_LISTED), ...more }, 'the configuration was taken over');
       record('success', undefined);
     },
 

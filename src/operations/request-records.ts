@@ -46,7 +46,7 @@ export function createRequestRecords({ metrics, accessLog, used, denied, log }: 
       return record;
     },
 
-    /** The same for a WebSocket, which is over when its socket closes. Call `told` with the status that was sent. */
+    /** The same for a WebSocket, which is over when its socket closes. Call `answered` with the status that was sent. */
     beginTunnel(request: IncomingMessage, socket: Socket, provenance: Provenance) {
       const record = newRecord(request, provenance);
       record.route = ROUTE_LABELS.site;
@@ -58,12 +58,12 @@ export function createRequestRecords({ metrics, accessLog, used, denied, log }: 
         closed?.();
         end(record, status, socket.bytesWritten - before);
       });
-      const told = (sent: number) => {
+      const answered = (sent: number) => {
         status = sent;
         record.answered(false);
         if (sent === 101) closed = metrics.socketOpened();
       };
-      return { record, told };
+      return { record, answered };
     },
 
     /** Notes that the gate refused the request, and why; `principal` is the member, if known. */

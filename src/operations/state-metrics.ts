@@ -54,7 +54,7 @@ export function registerStateMetrics(meters: Meters, options: MetricsOptions): v
   );
   total(
     'coursegate_access_log_dropped_lines_total',
-    'Lines of the access log that were dropped because nobody read them.',
+    'Lines of the access log that were dropped because the reader was too slow or gone.',
     droppedLines,
   );
   total(

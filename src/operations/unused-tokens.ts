@@ -22,7 +22,7 @@ const MOST = 10_000;
 const KIND = 'TokenUse';
 
 const ADVICE =
-  'Tokens are issued to this app and never reach the gate. Check what stands in front: bot and AI-crawler rules of the CDN or firewall (allow Claude-User, ChatGPT-User and the paths of the API and /mcp), and that it passes the Authorization field on. `coursegate doctor URL` tries it from outside.';
+  'Tokens are issued to this app but never presented to the gate. Check the proxies in front of it: bot and AI-crawler rules of the CDN or firewall (allow Claude-User, ChatGPT-User and the paths of the API and /mcp), and that it passes the Authorization field on. `coursegate doctor URL` tries it from outside.';
 
 interface Waiting {
   readonly app: string;
@@ -79,7 +79,7 @@ export function unusedTokens({ store, replicas, clock, log }: UnusedTokensOption
 
   return {
     /** Notes tokens that are issued. */
-    heard({ action, clientHost, clientId, grantId }: AuditEvent): void {
+    audited({ action, clientHost, clientId, grantId }: AuditEvent): void {
       if (action !== 'token_issued' || grantId === undefined) return;
       waiting.set(grantId, { app: clientHost ?? clientId ?? '', until: unixSeconds(clock) + PATIENCE });
       forget(waiting);

@@ -103,8 +103,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const stopWatching = watchEventLoop((milliseconds) => {
       foundation.metrics.loopBlocked(milliseconds);
       warnRarely('', (suppressed) => {
-        const told = { milliseconds: Math.round(milliseconds), suppressed };
-        log.warn(told, 'the event loop was blocked: nobody was served meanwhile');
+        const details = { milliseconds: Math.round(milliseconds), suppressed };
+        log.warn(details, 'the event loop was blocked: no request was served meanwhile');
       });
     });
 

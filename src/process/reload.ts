@@ -36,7 +36,7 @@ export function createReload(parts: ReloadParts): (load: () => Promise<LoadedCon
     if (keys.length > 0) {
       await checkDriver(loaded);
       await generations.begin(loaded, () => {
-        if (draining()) throw new Error('the gate is on its way out');
+        if (draining()) throw new Error('the gate is shutting down');
         const { mtls } = loaded.admin;
         if (mtls !== undefined) listeners.renewTls(mtls);
       });

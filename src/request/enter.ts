@@ -19,7 +19,6 @@ export async function enter(parts: RequestParts, incoming: Incoming, route: Rout
   const { provenance } = record;
   const ownFields = ['x-request-id', provenance.requestId];
   if (route.cors) ownFields.push(...CORS_FIELDS);
-  if (route.fields !== undefined) ownFields.push(...route.fields);
 
   let principal: Principal = ANONYMOUS;
   if (route.protection !== 'public') {

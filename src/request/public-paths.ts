@@ -18,7 +18,6 @@ export function publicPaths(config: Config): readonly string[] {
     accountPath: config.account?.path,
     mcp: config.mcp === undefined ? undefined : { open: endpoint(MCP_PATHS.open), member: endpoint(MCP_PATHS.member) },
     registration: false,
-    connectedApps: false,
     signIn: { form: true, callback: true },
     logo: true,
     configured: config.routes,

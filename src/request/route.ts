@@ -20,8 +20,6 @@ export interface Route {
   readonly cors: boolean;
   /** Header fields that such pages may send here, in addition to those that they may send everywhere. */
   readonly pageFields?: readonly string[] | undefined;
-  /** Header fields of every response, as alternating names and values. */
-  readonly fields?: readonly string[];
   /** Undefined: the limits for all routes apply. */
   readonly limits?: RouteLimits | undefined;
   /** Whether codes, tokens or secrets could be guessed here: failures are then counted. */
@@ -39,8 +37,7 @@ export interface Route {
 export interface Handlers {
   readonly provider: Mount;
   readonly interactions: Interactions;
-  /** Undefined when `pages.apps` is off. */
-  readonly connectedApps: ConnectedApps | undefined;
+  readonly connectedApps: ConnectedApps;
   /** Undefined when members sign in on the backend's own pages only. */
   readonly signIn: SignInHandlers | undefined;
   readonly stylesheet: Handler;
@@ -70,7 +67,6 @@ export interface Served {
   readonly accountPath: string | undefined;
   readonly mcp: { readonly open: McpEndpointSpellings; readonly member: McpEndpointSpellings } | undefined;
   readonly registration: boolean;
-  readonly connectedApps: boolean;
   readonly signIn: { readonly form: boolean; readonly callback: boolean } | undefined;
   readonly logo: boolean;
   /** The operator's routes: the first match wins. */

@@ -2,7 +2,6 @@ import { ENDPOINTS } from '../authorization-server/endpoints.ts';
 import { parseMatch, type RouteConfig } from '../config/schema.ts';
 import { DISCOVERY_PATHS } from '../discovery/paths.ts';
 import { GatewayError } from '../errors.ts';
-import { deprecationFields } from '../http/deprecation.ts';
 import { areaOf } from '../http/request-record.ts';
 import type { McpEndpoint } from '../mcp/sign-in.ts';
 import { metadataPath, resourceOf } from '../oauth/protected-resource.ts';
@@ -39,17 +38,10 @@ export function routeRows(served: Served): readonly Routed<Row>[] {
     visit(`${INTERACTION}/return`, { ...PAGE, handler: (of) => of.interactions.returned }),
     visit(`${INTERACTION}/switch`, { ...PAGE, handler: (of) => of.interactions.switchAccount }),
 
-    // When disabled, these URLs answer 404 instead of going to the site, where a page could pass for one of ours.
-    ...when(
-      served.connectedApps,
-      [
-        visit(ENDPOINTS.apps, { ...PAGE, handler: (of) => of.connectedApps?.list }),
-        visit(`${ENDPOINTS.apps}/return`, { ...PAGE, handler: (of) => of.connectedApps?.returned }),
-        visit(`${ENDPOINTS.apps}/disconnect`, { ...PAGE, handler: (of) => of.connectedApps?.ask }),
-        route('POST', `${ENDPOINTS.apps}/disconnect`, { ...PAGE, handler: (of) => of.connectedApps?.disconnect }),
-      ],
-      closed([ENDPOINTS.apps, `${ENDPOINTS.apps}/**`], PAGE),
-    ),
+    visit(ENDPOINTS.apps, { ...PAGE, handler: (of) => of.connectedApps.list }),
+    visit(`${ENDPOINTS.apps}/return`, { ...PAGE, handler: (of) => of.connectedApps.returned }),
+    visit(`${ENDPOINTS.apps}/disconnect`, { ...PAGE, handler: (of) => of.connectedApps.ask }),
+    route('POST', `${ENDPOINTS.apps}/disconnect`, { ...PAGE, handler: (of) => of.connectedApps.disconnect }),
     ...when(signIn !== undefined, [visit(ENDPOINTS.signIn, { ...PAGE, handler: (of) => of.signIn?.page })]),
     ...when(signIn?.form === true, [route('POST', ENDPOINTS.signIn, { ...PAGE, handler: (of) => of.signIn?.submit })]),
     ...when(signIn?.callback === true, [
@@ -112,7 +104,6 @@ function configuredRoute(entry: RouteConfig, { resources, anonymous }: Served): 
       pageFields: (of) => of.fieldsFor(entry),
       limits: (of) => of.limitsOf(entry),
       relays: true,
-      ...(entry.deprecated === undefined ? {} : { fields: deprecationFields(entry.deprecated) }),
       areas: [areaOf.route(pattern, entry.scopes)],
       entry,
       handler: (of) => of.forward(entry),

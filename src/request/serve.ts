@@ -1,12 +1,12 @@
 // The path of a request from the public listener to the handler of its route, and of errors back to the client.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { GatewayError } from '../errors.ts';
+import { GatewayError, type Voice } from '../errors.ts';
 import type { Provenance } from '../http/provenance.ts';
 import { parseTarget, type Target } from '../upstream/target.ts';
 import { answerPreflight } from './cors.ts';
 import { enter } from './enter.ts';
-import { answerFailure } from './failure.ts';
+import { answerFailure, routeAt } from './failure.ts';
 import { type Incoming, isObserved, type RequestParts } from './parts.ts';
 import { toSite } from './to-site.ts';
 
@@ -77,6 +77,14 @@ function toRoute(parts: RequestParts, incoming: Incoming): Promise<void> {
       throw new GatewayError('not_found');
     case 'method_not_allowed':
       if (isObserved(parts, method, target.path)) return toSite(parts, incoming, 'method_not_allowed');
-      throw new GatewayError('method_not_allowed', { headers: { allow: found.allow.join(', ') } });
+      throw wrongMethod(found.allow, routeAt(parts.routing, target.path, method)?.voice);
   }
+}
+
+/** GraphQL clients can send queries by GET, and urql does so by default: they are told how to change that. */
+function wrongMethod(allow: readonly string[], voice: Voice | undefined): GatewayError {
+  const headers = { allow: allow.join(', ') };
+  const message =
+    'Send GraphQL operations by POST, as a JSON object with the member query (urql: preferGetMethod: false).';
+  return new GatewayError('method_not_allowed', voice === 'graphql' ? { headers, message } : { headers });
 }

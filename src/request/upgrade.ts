@@ -25,7 +25,7 @@ export function upgrade(parts: RequestParts, request: IncomingMessage, socket: D
     site !== undefined &&
     (parts.routing('GET', target.path).kind === 'none' || isObserved(parts, 'GET', target.path))
   ) {
-    const { record, told: report } = parts.records.beginTunnel(request, socket as Socket, provenance);
+    const { record, answered: report } = parts.records.beginTunnel(request, socket as Socket, provenance);
     record.path = target.path;
     record.outcome = 'site';
     if (admitsAnother(parts, provenance, socket)) site.upgrade(request, socket, head, target, record, report);
@@ -74,7 +74,7 @@ async function refuseUpgrade(
   provenance: Provenance,
 ): Promise<void> {
   const { records, routing, gate, origin } = parts;
-  const { record, told: report } = records.beginTunnel(request, socket as Socket, provenance);
+  const { record, answered: report } = records.beginTunnel(request, socket as Socket, provenance);
   const response = answerOn(request, socket);
   const { requestId } = provenance;
   record.path = target.path;

@@ -39,7 +39,7 @@ const SQLITE_FULL = 13;
 
 const DURABLE = 'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;';
 
-/** Milliseconds that a connection may block while it is being opened. Later, waiting does not block (turns.ts). */
+/** Milliseconds that a connection may wait for a lock while it is being opened. */
 const OPENING = 5000;
 
 /** Opens a database read-only. Throws StoreOpenError. */

@@ -7,7 +7,6 @@ import { migrate } from './sqlite-schema.ts';
 import { SqliteSpace, type Transaction, type Writer } from './sqlite-space.ts';
 import { prepareStatements, type Statements, toEntry, toRow } from './sqlite-statements.ts';
 import { type Clock, type Mutation, type RawStore, type Replacement, unixSeconds } from './store.ts';
-import { takingTurns } from './turns.ts';
 
 /** Expired entries that a charged commit deletes as well. */
 const CLEARED_UP = 8;
@@ -37,25 +36,21 @@ interface Parts extends OpenDatabase {
 
 function storeOn({ database, check, unlock, space }: Parts, clock: Clock): RawStore {
   const health = new StoreHealth();
-  const reading = takingTurns({ queued: false });
-  const writing = takingTurns({ queued: true });
   let closed = false;
   void check.found.then((damage) => damage && health.condemn(damage));
   const statements = prepareStatements(database);
   const makeRoom = sqliteQuotas(database);
 
-  // From here on, calls that find the file busy retry without blocking (turns.ts).
-  database.exec('PRAGMA busy_timeout = 0');
+  // No other gate writes to the file. A backup tool that holds its lock for a moment must not fail a request.
+  database.exec('PRAGMA busy_timeout = 50');
 
   return {
     async get(kind, id) {
-      return reading(() => health.read(() => toEntry(statements.selectOne.get(kind, unixSeconds(clock), id))));
+      return health.read(() => toEntry(statements.selectOne.get(kind, unixSeconds(clock), id)));
     },
     async findBy(kind, name, value, limit = -1) {
-      return reading(() =>
-        health.read(() =>
-          statements.selectBy[name].all(kind, unixSeconds(clock), value, limit).flatMap((row) => toEntry(row) ?? []),
-        ),
+      return health.read(() =>
+        statements.selectBy[name].all(kind, unixSeconds(clock), value, limit).flatMap((row) => toEntry(row) ?? []),
       );
     },
     async count(kind, name, value) {
@@ -79,28 +74,26 @@ function storeOn({ database, check, unlock, space }: Parts, clock: Clock): RawSt
     async commit(mutations, priority = 'ordinary') {
       const charges = mutations.flatMap((mutation) => ('entry' in mutation ? (mutation.entry.charge ?? []) : []));
       const writer = charges.length > 0 ? 'stranger' : priority;
-      return writing(() =>
-        health.write(() =>
-          space.write(writer, (begin) =>
-            transaction(database, () => {
-              begin();
-              // A charged commit also deletes expired entries: the sweep alone might not keep up with an attack.
-              if (charges.length > 0) statements.sweep.run(unixSeconds(clock), CLEARED_UP);
-              const held = mutations.every((mutation) => apply(statements, mutation, unixSeconds(clock)));
-              if (held) for (const charge of charges) makeRoom(charge);
-              return held;
-            }),
-          ),
+      return health.write(() =>
+        space.write(writer, (begin) =>
+          transaction(database, () => {
+            begin();
+            // A charged commit also deletes expired entries: the sweep alone might not keep up with an attack.
+            if (charges.length > 0) statements.sweep.run(unixSeconds(clock), CLEARED_UP);
+            const held = mutations.every((mutation) => apply(statements, mutation, unixSeconds(clock)));
+            if (held) for (const charge of charges) makeRoom(charge);
+            return held;
+          }),
         ),
       );
     },
     async sweep(limit) {
-      return writing(() =>
-        health.write(() => space.write('vital', () => Number(statements.sweep.run(unixSeconds(clock), limit).changes))),
+      return health.write(() =>
+        space.write('vital', () => Number(statements.sweep.run(unixSeconds(clock), limit).changes)),
       );
     },
     async compact(limit) {
-      return writing(() => health.write(() => space.compact(limit)));
+      return health.write(() => space.compact(limit));
     },
     async close() {
       if (closed) return;

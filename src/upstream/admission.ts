@@ -7,8 +7,6 @@ export interface AdmissionOptions {
   /** Maximum concurrent event streams. */
   readonly maxStreams: number;
   readonly breaker: Breaker;
-  /** Responses with these statuses count as failures for the circuit breaker. */
-  readonly failureStatuses: ReadonlySet<number>;
 }
 
 /**
@@ -75,11 +73,10 @@ export class Visit {
   }
 
   /** The response head has arrived. However the body ends, the upstream is reachable. */
-  answered(status: number): void {
+  answered(): void {
     if (this.#judged) return;
     this.#judged = true;
-    if (this.#options.failureStatuses.has(status)) this.#options.breaker.failed(this.#probe);
-    else this.#options.breaker.succeeded();
+    this.#options.breaker.succeeded();
   }
 
   /** No response, or none that can be used. */
@@ -88,7 +85,7 @@ export class Visit {
     if (failure.code === 'upstream_unreachable' || failure.code === 'upstream_timeout') {
       this.#judged = true;
       this.#options.breaker.failed(this.#probe);
-    } else if (failure.code === 'upstream_invalid') this.answered(0);
+    } else if (failure.code === 'upstream_invalid') this.answered();
   }
 
   /** The response is an event stream. Throws GatewayError `upstream_overloaded`. */

@@ -93,7 +93,7 @@ class Delivery implements Dispatcher.DispatchHandler {
       return;
     }
     this.#relay.arrived();
-    this.#visit.answered(status);
+    this.#visit.answered();
     const head = { status, raw: decodeFields(controller.rawHeaders) };
     const disposition = this.#plan.judge?.(status, head.raw) ?? 'deliver';
     if (disposition instanceof Promise) {

@@ -72,7 +72,7 @@ class OwnCall implements Dispatcher.DispatchHandler {
     this.#maySendAgain = false;
     this.#status = status;
     this.#headers = headers;
-    this.#plan.visit.answered(status);
+    this.#plan.visit.answered();
     this.#plan.answered?.(status);
   }
 

@@ -84,7 +84,7 @@ function openUpstream(config: UpstreamConfig, now: () => number): Upstream {
     body: head,
     stream: milliseconds(config.streamTimeout),
   };
-  const { failures, cooldown, statuses } = config.breaker;
+  const { failures, cooldown } = config.breaker;
   return {
     url,
     connections: new Connections(url.origin, {
@@ -96,7 +96,6 @@ function openUpstream(config: UpstreamConfig, now: () => number): Upstream {
       maxRequests: config.maxRequests,
       maxStreams: config.maxStreams,
       breaker: createBreaker({ failures, cooldown: milliseconds(cooldown), now }),
-      failureStatuses: new Set(statuses),
     }),
     timeouts,
     identity: config.identity,

@@ -78,7 +78,7 @@ test('a schema is recorded as nobody, and is the same text again', async () => {
   expect(await compareSchemas(await loaded())).toEqual([]);
 });
 
-test('what has changed is told: what breaks the mapping, what it uses, the rest', async () => {
+test('account diff reports what would break the mapping, then every change, the most severe first', async () => {
   await pullSchemas(await loaded());
   served = BEFORE.replace('nickname: String', 'nick: String')
     .replace('ON OFF', 'ON AWAY')
@@ -88,15 +88,15 @@ test('what has changed is told: what breaks the mapping, what it uses, the rest'
     expect.stringMatching(
       /^people: would break the mapping: .*people\.map\.graphql:4:\d+ Viewer\.nickname: the upstream's Person has no field nickname$/,
     ),
-    'people: breaking, used: Enum value State.OFF was removed.',
-    'people: breaking, used: Field Person.nickname was removed.',
-    'people: dangerous, used: Enum value State.AWAY was added.',
-    'people: breaking, not used: Field Person.age changed type from Int to String.',
-    'people: safe, not used: Field Person.nick was added.',
+    'people: breaking: Enum value State.OFF was removed.',
+    'people: breaking: Field Person.age changed type from Int to String.',
+    'people: breaking: Field Person.nickname was removed.',
+    'people: dangerous: Enum value State.AWAY was added.',
+    'people: safe: Field Person.nick was added.',
   ]);
 });
 
-test('what keeps it from its work is said', async () => {
+test('a schema that cannot be recorded is reported with the reason', async () => {
   await expect(pullSchemas(await loaded(), 'peopel')).rejects.toThrow('No @source with graphql is named "peopel".');
   served = 'type Query { a: Int }';
   server.removeAllListeners('request');

@@ -25,7 +25,7 @@ const HANGING_ON = [
   'RefreshToken',
   'AuthorizationCode',
   'RefreshAnswer',
-  'CodeAnswer',
+  'CodeUse',
   'GrantUse',
   'GrantLastUse',
 ];

@@ -11,17 +11,39 @@ describe('the keyring', () => {
     const store = memoryStore(clock.now);
     return { clock, store, keyring: await openKeyring(store, clock.now, () => 90 * DAY) };
   };
-  const kids = (keyring: Awaited<ReturnType<typeof open>>['keyring']) => keyring.privateKeys().map(({ kid }) => kid);
+  type Keyring = Awaited<ReturnType<typeof open>>['keyring'];
+  const kids = (keyring: Keyring, only?: string) =>
+    keyring
+      .privateKeys()
+      .filter(({ alg }) => only === undefined || alg === only)
+      .map(({ kid }) => kid);
+  const ofEach = (keyring: Keyring) => [kids(keyring, 'ES256'), kids(keyring, 'RS256')] as const;
 
-  it('publishes the next key before it signs, and the previous one after', async () => {
+  it('publishes the next key of each algorithm before it signs, and the previous one after', async () => {
     const { keyring } = await open();
-    const [first, second] = kids(keyring);
+    const [[first, second], [rsaFirst, rsaSecond]] = ofEach(keyring);
     expect(keyring.signing().kid).toBe(first);
+    expect(keyring.signers()).toEqual([first, rsaFirst]);
     await keyring.rotate();
     expect(keyring.signing().kid).toBe(second);
-    expect(kids(keyring)).toEqual([second, expect.any(String), first]);
+    expect(keyring.signers()).toEqual([second, rsaSecond]);
+    expect(ofEach(keyring)).toEqual([
+      [second, expect.any(String), first],
+      [rsaSecond, expect.any(String), rsaFirst],
+    ]);
     await keyring.rotate();
-    expect(kids(keyring)).toEqual([expect.any(String), expect.any(String), second, first]);
+    expect(ofEach(keyring)).toEqual([
+      [expect.any(String), expect.any(String), second, first],
+      [expect.any(String), expect.any(String), rsaSecond, rsaFirst],
+    ]);
+  });
+
+  it('describes no private part of a key', async () => {
+    const { keyring } = await open();
+    const members = keyring.list().map(({ publicKey }) => Object.keys(publicKey).toSorted().join(' '));
+    expect(members).toEqual([...Array(2).fill('alg crv kid kty use x y'), ...Array(2).fill('alg e kid kty n use')]);
+    for (const { n } of keyring.privateKeys())
+      expect([undefined, 256]).toContain(n && Buffer.from(n, 'base64url').length);
   });
 
   it('publishes a retired key for one more day', async () => {
@@ -51,12 +73,13 @@ describe('the keyring', () => {
     expect(await keyring.rotate(true)).toBe(0);
   });
 
-  it('removes any key at once, for every replica', async () => {
+  it.each(['ES256', 'RS256'])('removes any key at once, for every replica: %s', async (alg) => {
     const { clock, store, keyring } = await open();
     const replica = await openKeyring(store, clock.now, () => 90 * DAY);
-    const [first = '', second = ''] = kids(keyring);
+    const [first = '', second = ''] = kids(keyring, alg);
     await keyring.rotate();
-    const third = kids(keyring)[1] ?? '';
+    const third = kids(keyring, alg)[1] ?? '';
+    const others = ofEach(keyring).filter((own) => !own.includes(first));
     for (const [gone, signing] of [
       [first, second],
       [third, second],
@@ -64,14 +87,17 @@ describe('the keyring', () => {
     ] as const) {
       expect(await keyring.remove(gone)).toBe(true);
       expect(kids(keyring)).not.toContain(gone);
-      expect(keyring.signing().kid).toEqual(signing);
+      expect(kids(keyring, alg)[0]).toEqual(signing);
+      expect(keyring.signers()).toContain(kids(keyring, alg)[0]);
       expect(await replica.refresh()).toBe(true);
       expect(kids(replica)).toEqual(kids(keyring));
     }
-    expect(kids(keyring)).toHaveLength(2);
+    expect(kids(keyring, alg)).toHaveLength(2);
     expect(await keyring.remove(first)).toBe(false);
+    // Keys of the other algorithm are left as they were.
+    expect(ofEach(keyring).filter((own) => !own.includes(String(kids(keyring, alg)[0])))).toEqual(others);
     // Two replicas remove different keys at the same time: both keys are gone.
-    const [signing = '', next = ''] = kids(keyring);
+    const [signing = '', next = ''] = kids(keyring, alg);
     await Promise.all([keyring.remove(signing), replica.remove(next)]);
     await keyring.refresh();
     for (const gone of [signing, next]) expect(kids(keyring)).not.toContain(gone);
@@ -79,13 +105,13 @@ describe('the keyring', () => {
 
   it('rotates by itself when the signing key is old, and not before', async () => {
     const { clock, keyring } = await open();
-    const [first, second] = kids(keyring);
+    const [[first, second], [rsaFirst, rsaSecond]] = ofEach(keyring);
     clock.advance(90 * DAY - 1);
     expect(await keyring.refresh()).toBe(false);
-    expect(keyring.signing().kid).toBe(first);
+    expect(keyring.signers()).toEqual([first, rsaFirst]);
     clock.advance(1);
     expect(await keyring.refresh()).toBe(true);
-    expect(keyring.signing().kid).toBe(second);
+    expect(keyring.signers()).toEqual([second, rsaSecond]);
     expect(await keyring.refresh()).toBe(false);
   });
 

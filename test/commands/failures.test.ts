@@ -63,6 +63,12 @@ describe('a command that cannot do its work', () => {
     { args: ['check', bad], code: 78, says: /bad\.yaml:2:1 .*unknown key "profil"/, next: `coursegate check ${bad}` },
     { args: ['serve', '--config', bad], code: 78, says: /nothing was started/, next: `coursegate check ${bad}` },
     { args: ['check', missing], code: 78, says: /there is no such file/, next: 'coursegate init --upstream' },
+    {
+      args: ['clients', 'show', '-hVJ8Qk2mYbR3xT7wLzN4c'],
+      code: 64,
+      says: /unknown option '-hVJ.*\nAn id that begins with - goes last, after --/,
+      next: 'coursegate clients show --help',
+    },
     { args: ['health'], code: 64, says: /Specify the gate/, next: 'coursegate health --help' },
     { args: ['health', '--admin', 'nonsense'], code: 64, says: /not the address/, next: 'coursegate health --help' },
     { args: ['health', '--config', bad], code: 78, says: /profil/, next: `coursegate check ${bad}` },

@@ -224,7 +224,7 @@ describe('layers', () => {
   it('keep no key that is not a setting', async () => {
     const { config } = await load(`$schema: ./x.json\n${SMALL}`);
     expect(Object.keys(config).sort()).toEqual(
-      'admin anonymous clients enforcement furtherSecrets keys limits listen log login name origin pages reload resourceIndicator resources routes scopes site store tokens upstreams version'.split(
+      'admin anonymous claims clients enforcement furtherSecrets keys limits listen log login name origin pages reload resourceIndicator resources routes scopes site store tokens upstreams version'.split(
         ' ',
       ),
     );

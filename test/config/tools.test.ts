@@ -84,18 +84,18 @@ describe('what is only known when the tools are built', () => {
   it.each<[string, string]>([
     [
       tool(`${GET}, input: { properties: { a: { typ: string } } }`),
-      'mcp.tools[0].input: is no JSON Schema that can be held to: unknown keyword: "typ"',
+      'mcp.tools[0].input: is not a valid JSON Schema: unknown keyword: "typ"',
     ],
     [
       tool(`${GET}, input: { properties: { a: { $ref: "http://127.0.0.1/x" } } }`),
-      "mcp.tools[0].input: is no JSON Schema that can be held to: can't resolve reference http://127.0.0.1/x from id #",
+      "mcp.tools[0].input: is not a valid JSON Schema: can't resolve reference http://127.0.0.1/x from id #",
     ],
     [
       tool(`${GET}, output: { required: [a] }`),
-      'mcp.tools[0].output: is no JSON Schema that can be held to: required property "a" is not defined at "#" (strictRequired)',
+      'mcp.tools[0].output: is not a valid JSON Schema: required property "a" is not defined at "#" (strictRequired)',
     ],
     [tool(`${GET}, result: { a: data }`), 'mcp.tools[0].result.a: must be a JSON pointer such as /data/title'],
-    [tool('route: GET /nowhere'), 'mcp.tools[0].route: is a request that no route takes'],
+    [tool('route: GET /nowhere'), 'mcp.tools[0].route: is a request that no route matches'],
     [
       tool('route: GET /x'),
       'mcp.tools[0].route: is a request that the route serves to members only: name the scopes it needs',
@@ -103,27 +103,27 @@ describe('what is only known when the tools are built', () => {
     [tool(`${SCOPED}route: GET /x`), 'mcp.tools[0].scopes: must have courses:read, which what it does needs'],
     [
       tool(`${GET}, ${PAGED}, result: { b: /b }, paging: { of: a, argument: at, next: next }`),
-      'mcp.tools[0].paging.of: is no name of result',
+      'mcp.tools[0].paging.of: is not a name in result',
     ],
     [
       tool(`${GET}, ${PAGED}, paging: { of: a, argument: att, next: next }`),
-      'mcp.tools[0].paging.argument: is no input',
+      'mcp.tools[0].paging.argument: is not an input',
     ],
     [
       tool(`${GET}, ${PAGED}, paging: { of: a, argument: page, next: next }`),
-      'mcp.tools[0].paging.argument: must be an input that takes a text',
+      'mcp.tools[0].paging.argument: must be an input that accepts text',
     ],
     [
       tool(`${GET}, ${PAGED}, paging: { of: a, argument: at, next: nxt }`),
-      'mcp.tools[0].paging.next: is no name of output',
+      'mcp.tools[0].paging.next: is not a name in output',
     ],
     [
       tool(`${GET}, ${PAGED}, paging: { of: a, argument: at, next: n }`),
-      'mcp.tools[0].paging.next: must be able to be a string by output',
+      'mcp.tools[0].paging.next: must be allowed to be a string by output',
     ],
     [
       tool(`${GET}, ${PAGED}, paging: { of: a, argument: at, next: next, more: n }`),
-      'mcp.tools[0].paging.more: must be able to be a boolean by output',
+      'mcp.tools[0].paging.more: must be allowed to be a boolean by output',
     ],
     [
       tool(`${SCOPED}graphql: "{ viewer { nothing } }"`),

@@ -51,6 +51,29 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the OpenAPI document of Pro
     expect(security).toEqual(profile === 'A' ? token : [...token, {}]);
     const parameters = document.paths['/oauth/authorize']?.get?.parameters as { name: string; required: boolean }[];
     expect(parameters.find(({ name }) => name === 'resource')?.required).toBe(profile === 'A');
+    // A refresh needs no resource.
+    expect(document.paths['/api/oauth/token']?.post).toMatchObject({
+      requestBody: {
+        content: { 'application/x-www-form-urlencoded': { schema: { required: ['grant_type', 'client_id'] } } },
+      },
+    });
+  });
+
+  it('says of every member what it holds, and describes every member that it requires', () => {
+    type Schema = { properties?: Record<string, Schema>; items?: Schema; required?: string[] };
+    const vague: string[] = [];
+    const visit = (schema: Schema, at: string): void => {
+      if (Object.keys(schema).length === 0) vague.push(at);
+      const { properties, items, required = [] } = schema;
+      if (properties !== undefined && Object.keys(properties).length === 0) vague.push(`${at} {}`);
+      for (const name of required) if (properties?.[name] === undefined) vague.push(`${at}.${name} is required`);
+      for (const [name, inner] of Object.entries(properties ?? {})) visit(inner, `${at}.${name}`);
+      if (items !== undefined) visit(items, `${at}[]`);
+    };
+    const { schemas } = document.components as { schemas: Record<string, Schema> };
+    for (const [name, schema] of Object.entries(schemas)) visit(schema, name);
+    // JSON-RPC 2.0 section 5.1: the server defines what `data` is.
+    expect(vague).toEqual(['JsonRpcError.error.data']);
   });
 
   it('is the same text every time', async () => {

@@ -143,7 +143,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])(
       const form = { grant_type: 'authorization_code', code, redirect_uri: redirectUri, client_id, resource };
       const first = await done('issueToken', 200, { form: { ...form, code_verifier: request.verifier } });
       await done('issueToken', 400, { form: { ...form, code: 'none', code_verifier: request.verifier } });
-      const again = { grant_type: 'refresh_token', refresh_token: String(first.refresh_token), client_id, resource };
+      const again = { grant_type: 'refresh_token', refresh_token: String(first.refresh_token), client_id };
       const second = await done('issueToken', 200, { form: again });
       const token = String(second.access_token);
 

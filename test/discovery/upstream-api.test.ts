@@ -21,11 +21,6 @@ interface Document extends Json {
 /** Allowed text with similar names: a property may be called x-level. */
 const OUR_OWN = /client_secret\w*|x-www-form-urlencoded|"x-level"/g;
 
-const DEEP = JSON.stringify({
-  openapi: '3.1.0',
-  paths: { '/api/v1/courses': { get: { parameters: [{ name: 'q', in: 'query', example: 'DEEP' }] } } },
-}).replace('"DEEP"', '['.repeat(50_000) + ']'.repeat(50_000));
-
 const ROUTES = [
   { match: 'GET /api/v1/courses/**', upstream: 'backend', scopes: ['courses:read'] },
   { match: 'POST|DELETE /api/v1/courses/**', upstream: 'backend', scopes: ['courses:write'] },
@@ -42,31 +37,25 @@ const ROUTES = [
   { match: 'GET /api/v1/forms/**', upstream: 'backend', scopes: ['forms:read'] },
 ];
 
-describe.each([{ way: 'path' }, { way: 'file' }])('the OpenAPI document of an upstream, by $way', ({ way }) => {
+describe('the OpenAPI document of an upstream', () => {
   let world: World;
   let backend: RecordingUpstream;
   let document: Document;
-  let served: unknown = SCHOOL_API;
-  let clock = Date.now();
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-api-'));
   const read = async () => (await (await fetch(`${world.origin}/openapi.json`)).json()) as Document;
 
   beforeAll(async () => {
     backend = await startRecordingUpstream((request, response) => {
       response.setHeader('content-type', 'application/json');
-      if (request.url === '/docs/openapi.json') response.end(JSON.stringify(served));
-      else if (request.url?.startsWith('/api/v1/courses?'))
-        response.end('{"data":[{"title":"Knots","subtitle":null}]}');
+      if (request.url?.startsWith('/api/v1/courses?')) response.end('{"data":[{"title":"Knots","subtitle":null}]}');
       else response.writeHead(404).end('{"error":{}}');
     });
     const file = join(folder, 'api.json');
     writeFileSync(file, JSON.stringify(SCHOOL_API));
-    const openapi = way === 'file' ? { file } : { path: '/docs/openapi.json' };
     world = await startWorld({
       profile: 'A',
-      clock: () => clock,
       overrides: {
-        upstreams: { backend: { url: backend.url, openapi } },
+        upstreams: { backend: { url: backend.url, openapi: { file } } },
         routes: ROUTES,
         mcp: undefined,
         resources: [],
@@ -199,74 +188,10 @@ describe.each([{ way: 'path' }, { way: 'file' }])('the OpenAPI document of an up
     expect(await api.call(named('addCourse'), { token, json: {} })).toMatchObject({ status: 403, flaws: [] });
     expect(await api.call(named('listCourses'), { token })).toMatchObject({ status: 404, flaws: [] });
   });
-
-  if (way === 'path') {
-    it('is asked for again when it is old, and the last one is kept while it cannot be had', async () => {
-      const asked = () => backend.requests.filter(({ target }) => target === '/docs/openapi.json').length;
-      const before = asked();
-      await read();
-      expect(asked()).toBe(before);
-
-      const later = async (next: unknown) => {
-        served = next;
-        clock += 601_000;
-        const count = asked();
-        await read();
-        await expect.poll(asked).toBe(count + 1);
-        await backend.requests.findLast(({ target }) => target === '/docs/openapi.json')?.closed;
-      };
-      await later('gone');
-      expect((await read()).paths['/my/orders']?.get?.summary).toBe('List the orders of a member');
-      await later({ ...SCHOOL_API, paths: { '/members/{id}/orders': { get: { summary: 'New words' } } } });
-      await expect.poll(async () => (await read()).paths['/my/orders']?.get?.summary).toBe('New words');
-      expect(
-        backend.requests
-          .filter(({ target }) => target === '/docs/openapi.json')
-          .flatMap((one) => one.values('authorization')),
-      ).toEqual([]);
-    });
-  }
 });
 
-describe('an upstream whose OpenAPI document cannot be had', () => {
-  it.each([
-    ['answers 500', 500, JSON.stringify(SCHOOL_API)],
-    ['answers a page', 200, '<!doctype html>'],
-    ['answers JSON that is something else', 200, '{"hello":1}'],
-    ['answers a Swagger 2 document', 200, '{"swagger":"2.0","paths":{}}'],
-    ['answers a list', 200, '[]'],
-    ['answers what is nested without end', 200, DEEP],
-  ])('that %s is described by what the gate knows', async (_, status, body) => {
-    const backend = await startRecordingUpstream((_request, response) => void response.writeHead(status).end(body));
-    const upstreams = { backend: { url: backend.url, openapi: { path: '/api.json' } } };
-    const world = await startWorld({ profile: 'B', overrides: { upstreams, routes: ROUTES } });
-    try {
-      const answer = await fetch(`${world.origin}/openapi.json`);
-      const { paths } = (await answer.json()) as Document;
-      expect(answer.status).toBe(200);
-      expect(paths['/api/v1/courses/{rest}']?.get?.summary).toBe('See courses');
-      await fetch(`${world.origin}/openapi.json`);
-      // After a failure, it is not fetched for a while.
-      expect(backend.requests).toHaveLength(1);
-    } finally {
-      await world.close();
-      await backend.close();
-    }
-  });
-
-  it('is described from the routes while the upstream is down', async () => {
-    const backend = await startRecordingUpstream();
-    await backend.close();
-    const upstreams = { backend: { url: backend.url, openapi: { path: '/api.json' } } };
-    const world = await startWorld({ profile: 'B', overrides: { upstreams, routes: ROUTES } });
-    try {
-      expect((await fetch(`${world.origin}/openapi.json`)).status).toBe(200);
-    } finally {
-      await world.close();
-    }
-  });
-
-  it('is a mistake of the configuration when it is a file', async () => {
+describe('an OpenAPI document that cannot be used', () => {
+  it('is a mistake of the configuration', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'coursegate-api-'));
     const start = (openapi: unknown) =>
       startWorld({
@@ -282,8 +207,8 @@ describe('an upstream whose OpenAPI document cannot be had', () => {
       await expect(start({ file })).rejects.toThrow(/api\.yaml: is a Swagger 2 document/);
       writeFileSync(file, 'openapi: "3.1.0"\npaths: [');
       await expect(start({ file })).rejects.toThrow(/api\.yaml: line 2: /);
-      await expect(start({})).rejects.toThrow(/upstreams\.backend\.openapi: must have one of file, path/);
-      await expect(start({ file, path: '/x' })).rejects.toThrow(/must have one of file, path/);
+      writeFileSync(file, `{openapi: "3.1.0", paths: ${'['.repeat(200)}${']'.repeat(200)}}`);
+      await expect(start({ file })).rejects.toThrow(/api\.yaml: is nested too deeply/);
     } finally {
       rmSync(folder, { recursive: true });
     }

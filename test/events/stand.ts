@@ -66,7 +66,7 @@ export function stand({
   timeout = 10,
   path = '/hook',
 }: StandOptions): Stand {
-  const upstreams = { hooks: upstreamConfig(url, { timeout, breaker: { failures: 0, cooldown: 5, statuses: [] } }) };
+  const upstreams = { hooks: upstreamConfig(url, { timeout, breaker: { failures: 0, cooldown: 5 } }) };
   const pools = createPools(upstreams);
   const call = createCallUpstream({ upstreams, pools, origin: 'https://school.example', identity: () => ({}) });
   const maxAge = 3 * 86_400;

@@ -20,7 +20,7 @@ it('the state lists what will be sent first, so that many refusals do not hide t
   }
   await write(created('g-1'));
   const events = createEvents({
-    config: { upstream: 'hooks', path: '/hook', types: ['grant.created'], maxAge, maxPending: 1000 } as never,
+    config: { upstream: 'hooks', path: '/hook', maxAge, maxPending: 1000 } as never,
     keys: [keyOf(EVENTS_SECRET)],
     timeout: 10,
     store,

@@ -150,29 +150,28 @@ export function crashRounds(open: () => Promise<Victim>): void {
       body: { error: 'invalid_grant' },
     });
 
+    let retriable = 0;
     for (const [at, outcome] of redeemed.entries()) {
       const answered = tokensOf(outcome);
       const code = codes[at] as Form;
       if (outcome.kind === 'answered') expect(outcome).toMatchObject({ status: 200 });
       if (answered !== undefined) {
         expect(await isActive(answered)).toBe(true);
-        if (at > 0) {
-          const same = { ...answered, expires_in: expect.any(Number) };
-          expect((await token(app, code)).body, 'a second set').toEqual(same);
-        }
         const next = await token(app, refreshForm(app, answered.refresh_token));
         expect(next.status).toBe(200);
-        // The last connection is kept for later rounds; the codes of the others are replayed after their tokens were used.
+        // The last connection is kept for later rounds; the codes of the others are sent again.
         if (at === codes.length - 1) held.push(next.body);
         else expect((await token(app, code)).status).toBe(400);
         continue;
       }
       const retried = await token(app, code);
-      expect(retried, `must sign in again after a kill ${moment}`).toMatchObject({ status: 200 });
-      expect(await isActive(retried.body)).toBe(true);
-      const same = { ...retried.body, expires_in: expect.any(Number) };
-      expect((await token(app, code)).body, 'a second set').toEqual(same);
+      if (retried.status === 200) {
+        retriable += 1;
+        expect(await isActive(retried.body)).toBe(true);
+      }
+      expect(await token(app, code), 'a second set').toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
     }
+    expect(retriable, `codes lost by a kill ${moment}`).toBe(undone);
   };
 
   it(`${ROUNDS} times, loses nothing acknowledged, signs nobody out, gives no second set and revives nothing`, {

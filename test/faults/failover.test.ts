@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { introspect, registerApp, revoke } from '../support/app.ts';
 import { approved, connect, refreshForm, type Tokens, token } from '../support/connection.ts';
@@ -31,17 +32,27 @@ async function ledger(world: World) {
 type Ledger = Awaited<ReturnType<typeof ledger>>;
 
 /** Checks that everything acknowledged is unchanged. */
-async function holds({ app, held, cut, form }: Ledger, redeemed: Tokens): Promise<void> {
+async function holds({ app, held, cut, form }: Ledger): Promise<void> {
   for (const { access_token, refresh_token } of held) {
     expect((await introspect(app, access_token)).active).toBe(true);
     expect(await token(app, refreshForm(app, refresh_token))).toMatchObject({ status: 200 });
   }
   expect((await introspect(app, cut.access_token)).active).toBe(false);
   expect((await token(app, refreshForm(app, cut.refresh_token))).body.error).toBe('invalid_grant');
-  // A second use of the code gets the first response or nothing, never a second set of tokens.
-  const again = await token(app, form);
-  if (again.status === 200) expect(again.body).toEqual(redeemed);
-  else expect(again.body.error).toBe('invalid_grant');
+  expect((await token(app, form)).body.error).toBe('invalid_grant');
+}
+
+/**
+ * Waits until no fsync is in progress: with `everysec`, Redis keeps acknowledged writes in its memory for up to two
+ * seconds meanwhile, and a kill loses them.
+ */
+async function synced({ socket }: RedisServer): Promise<void> {
+  const client = new Redis({ path: socket });
+  await vi.waitFor(async () => expect(await client.info('persistence')).toContain('aof_pending_bio_fsync:0'), {
+    timeout: 20_000,
+    interval: 5,
+  });
+  client.disconnect();
 }
 
 describe.skipIf(!redisPresent())('a failover by Sentinels in the middle of load', () => {
@@ -61,7 +72,7 @@ describe.skipIf(!redisPresent())('a failover by Sentinels in the middle of load'
     timeout: 90_000,
   }, async () => {
     const all = await ledger(world);
-    const redeemed = (await token(all.app, all.form)).body;
+    expect((await token(all.app, all.form)).status).toBe(200);
     await sleep(300);
     const report = await refreshWhile(all.app, all.held, async () => {
       await sleep(500);
@@ -74,7 +85,7 @@ describe.skipIf(!redisPresent())('a failover by Sentinels in the middle of load'
     expect(report.rotated).toBeGreaterThan(CLIENTS);
     expect(report.unavailable).toBeGreaterThan(0);
     expect(report.outage).toBeLessThan(DOWN_AFTER + 5000);
-    await holds(all, redeemed);
+    await holds(all);
   });
 });
 
@@ -95,12 +106,13 @@ describe.skipIf(!redisPresent()).each(['always', 'everysec'] as const)(
 
     it('signs nobody out and revives nothing', { timeout: 60_000 }, async () => {
       const all = await ledger(world);
-      const redeemed = (await token(all.app, all.form)).body;
+      expect((await token(all.app, all.form)).status).toBe(200);
       const report = await refreshWhile(all.app, all.held, async () => {
         for (let times = 0; times < 4; times += 1) {
           await sleep(200 + Math.random() * 200);
           // A 503 is retried, as clients do: the Redis of the previous round may have just come back.
           if (times === 2) await vi.waitFor(() => revoke(all.app, all.cut.refresh_token), { timeout: 20_000 });
+          await synced(redis);
           await redis.kill();
           await sleep(100);
           await redis.start();
@@ -110,7 +122,7 @@ describe.skipIf(!redisPresent()).each(['always', 'everysec'] as const)(
       process.stdout.write(`restart (${appendOnly}): ${JSON.stringify(report)}\n`);
       expect(report.unavailable).toBeGreaterThan(0);
       expect(report.outage).toBeLessThan(5000);
-      await holds(all, redeemed);
+      await holds(all);
     });
   },
 );

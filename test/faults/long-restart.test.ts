@@ -125,18 +125,17 @@ describe.each([
       expect((await ask(stand.gate, refreshForm(app, next.body.refresh_token))).status).toBe(400);
     });
 
-    it('and the answer to a code, whose own minute is long over', async () => {
+    it('refuses a code that was redeemed before the crash, whose own minute is long over', async () => {
       const { form } = await approved(app);
       const answered = await ask(stand.gate, form);
       expect(answered.status).toBe(200);
       await killed(HOUR);
       expect((await ask(stand.gate, { ...form, code_verifier: 'x'.repeat(43) })).status).toBe(400);
-      const again = await ask(stand.gate, form);
-      expect(again).toMatchObject({ status: 200, body: { refresh_token: answered.body.refresh_token } });
-      expect((await ask(stand.gate, refreshForm(app, again.body.refresh_token))).status).toBe(200);
+      expect((await ask(stand.gate, refreshForm(app, answered.body.refresh_token))).status).toBe(200);
+      expect(await ask(stand.gate, form)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
     });
 
-    it('but not after more than a day, when the connection ends as it does for any old token', async () => {
+    it('gives no answer again after more than a day, when the connection ends as it does for any old token', async () => {
       const first = (await connect(app)) as unknown as Tokens;
       const form = refreshForm(app, first.refresh_token);
       const answered = await ask(stand.gate, form);
@@ -157,13 +156,11 @@ describe.each([
       await stand.gate.start();
       const app = await registerApp(stand.gate.origin);
       const first = (await connect(app)) as unknown as Tokens;
-      // The end of the code's replay window, then of the refresh's.
-      await expect.poll(stand.watched, { timeout: 20_000 }).not.toBe('[]');
-      const before = await stand.watched();
       const form = refreshForm(app, first.refresh_token);
       const answered = await ask(stand.gate, form);
       expect(answered.status).toBe(200);
-      await expect.poll(stand.watched, { timeout: 20_000 }).not.toBe(before);
+      // The end of the refresh's replay window.
+      await expect.poll(stand.watched, { timeout: 20_000 }).not.toBe('[]');
       await stand.gate.kill();
       stand.setClock(HOUR);
       await stand.gate.start();
@@ -209,9 +206,6 @@ describe.skipIf(!redisPresent())('two gates on one Redis, of which one is killed
   it('the other gives the lost answer again, and ends what was over before', { timeout: 120_000 }, async () => {
     const [first, second] = gates as [GateProcess, GateProcess];
     const [lost, old] = [(await connect(app)) as unknown as Tokens, (await connect(app)) as unknown as Tokens];
-    const connectedAt = Date.now();
-    // The windows of both codes ended long ago, so the next write is the end of the refresh's window.
-    await expect.poll(() => Date.now() - connectedAt, { timeout: 20_000 }).toBeGreaterThan(3_000);
     const before = await watchedIn(admin);
     const oldForm = refreshForm(app, old.refresh_token);
     expect((await ask(first, oldForm)).status).toBe(200);

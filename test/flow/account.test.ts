@@ -293,7 +293,19 @@ describe('the Account API in Profile A', () => {
       const answer = await fetch(`${world.origin}/account/graphql`, { method });
       expect(answer.status).toBe(405);
       expect(answer.headers.get('allow')).toBe('POST');
+      // urql sends queries by GET unless it is told otherwise.
+      expect(await answer.json()).toMatchObject({
+        errors: [{ message: expect.stringMatching(/by POST.*member query.*preferGetMethod: false/) }],
+      });
     }
+    const query = '{ viewer { enrolledCourses(first: 1, after: "") { nodes { slug } } } }';
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
+    const empty = await fetch(`${world.origin}/account/graphql`, {
+      ...{ method: 'POST', headers, body: JSON.stringify({ query }) },
+    });
+    expect(await empty.json()).toMatchObject({
+      errors: [{ message: expect.stringMatching(/send pageInfo\.endCursor of the previous page, or null/) }],
+    });
     // GraphQL over HTTP: a malformed request is 400; a document that cannot be executed is 200 in application/json.
     const cases: [unknown, number][] = [
       [{}, 400],

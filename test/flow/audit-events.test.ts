@@ -15,12 +15,15 @@ import { COMMAND_SECRET, command } from '../support/commands.ts';
 import { approved, connect, refreshForm, statusOf, token } from '../support/connection.ts';
 import { connectWith } from '../support/cookie-school.ts';
 import { reachConsent, signIn } from '../support/member.ts';
+import { otherKey } from '../support/proof.ts';
 import { startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startWorld } from '../support/world.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 
-const ID = expect.stringMatching(/^[\w-]{43}$/);
+const ID = expect.stringMatching(/^[0-9a-f]{32}$/);
+/** The thumbprint of a key (RFC 7638). */
+const KEY_ID = expect.stringMatching(/^[\w-]{43}$/);
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const DURATION = expect.any(Number);
 
@@ -74,6 +77,7 @@ const EVENTS: Readonly<Record<string, Line>> = {
   code_issued: { ...kind(['authentication'], ['info']), ...APP, ...SAM, ...GRANT, ...REQUEST },
   token_issued: { ...kind(['session'], ['start']), ...APP, ...SAM, ...GRANT, ...REQUEST },
   token_answer_replayed: { ...kind(['session'], ['info']), ...APP, ...SAM, ...GRANT, ...REQUEST },
+  code_repeated: { ...kind(['session'], ['denied']), ...FAILED, ...APP, ...SAM, ...GRANT, ...REQUEST },
   token_refreshed: { ...kind(['session'], ['info']), ...APP, ...SAM, ...GRANT, ...REQUEST },
   token_revoked: { ...kind(['session'], ['end']), ...APP, ...SAM, ...GRANT, ...REQUEST, 'coursegate.by': 'app' },
   code_reuse: {
@@ -157,11 +161,11 @@ const EVENTS: Readonly<Record<string, Line>> = {
   },
   keys_rotated: {
     ...kind(['configuration'], ['change']),
-    'coursegate.key_id': ID,
+    'coursegate.key_id': KEY_ID,
     ...COMMAND,
   },
-  key_imported: { ...kind(['configuration'], ['change']), 'coursegate.key_id': ID, ...COMMAND },
-  key_removed: { ...kind(['configuration'], ['change']), 'coursegate.key_id': ID, ...COMMAND },
+  key_imported: { ...kind(['configuration'], ['change']), 'coursegate.key_id': KEY_ID, ...COMMAND },
+  key_removed: { ...kind(['configuration'], ['change']), 'coursegate.key_id': KEY_ID, ...COMMAND },
   store_resealed: { ...kind(['configuration'], ['change']), ...COMMAND },
   client_disabled: {
     ...kind(['iam'], ['change']),
@@ -234,8 +238,8 @@ async function story(): Promise<void> {
     const { form } = await approved(app);
     const { body: first } = await token(app, form);
     await token(app, form);
-    await token(app, refreshForm(app, first.refresh_token));
-    await token(app, form);
+    for (let times = 0; times < 2; times += 1) await token(app, refreshForm(app, first.refresh_token));
+    await token(app, form, await otherKey(app));
     const { body: third } = await token(app, (await approved(app)).form);
     const { body: fourth } = await token(app, refreshForm(app, third.refresh_token));
     await token(app, refreshForm(app, fourth.refresh_token));

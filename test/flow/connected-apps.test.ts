@@ -1,6 +1,7 @@
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLog } from '../../src/operations/log.ts';
 import {
@@ -481,20 +482,6 @@ describe('the page of connected apps', () => {
     }
     expect(await statusOf(world.origin, tokens.access_token)).toBe(401);
   });
-
-  it('is neither served nor linked when switched off', async () => {
-    await world.restart({ pages: { apps: { enabled: false } } });
-    try {
-      const browser = await signedIn(world.origin);
-      for (const path of ['', '/return', '/disconnect?all=']) {
-        expect((await browser.open(`${world.origin}/oauth/apps${path}`)).status).toBe(404);
-      }
-      const { page } = await reachConsent((await authorizationRequest(await registerApp(world.origin))).url);
-      expect(page.text).not.toContain('/oauth/apps');
-    } finally {
-      await world.restart({ pages: { apps: { back: '/my/courses' } } });
-    }
-  });
 });
 
 it('an app whose document is out of reach is listed by its domain, unverified, and can be disconnected', async () => {
@@ -563,5 +550,20 @@ describe.skipIf(!redisPresent())('connected apps of two gates on one Redis', () 
     await disconnect(browser, page, 'Disconnect Shared');
     expect(await read(world.origin)).toBe(401);
     await expect.poll(() => read(replica.origin), { interval: 20, timeout: 4000 }).toBe(401);
+  });
+
+  it('are unavailable while the record of an app cannot be read, and do not pass it off as deleted', async () => {
+    await connect(await named(world.origin, 'Misplaced'));
+    const browser = await signedIn(world.origin);
+    const client = new Redis({ path: redis.socket });
+    const open = () => browser.open(`${world.origin}/oauth/apps`);
+    for (const key of await client.keys('*:entry:Client:*')) {
+      await client.rename(key, `${key}-away`);
+      await client.set(key, 'not a hash');
+    }
+    expect((await open()).status).toBe(503);
+    for (const key of await client.keys('*:entry:Client:*-away')) await client.rename(key, key.slice(0, -5));
+    client.disconnect();
+    expect([...cardsOf(await open()).keys()]).toContain('Misplaced');
   });
 });

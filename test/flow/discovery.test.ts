@@ -66,9 +66,11 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('discovery in Profile $profi
       claims_parameter_supported: false,
       request_uri_parameter_supported: false,
       claim_types_supported: ['normal'],
-      claims_supported: expect.arrayContaining(['sub', 'name', 'email']),
+      claims_supported: expect.arrayContaining(['sub', 'name', 'email', 'email_verified']),
       subject_types_supported: ['public'],
-      id_token_signing_alg_values_supported: ['ES256'],
+      id_token_signing_alg_values_supported: expect.toSatisfy(
+        (algorithms: string[]) => algorithms.toSorted().join(' ') === 'ES256 RS256',
+      ),
     });
   });
 
@@ -122,18 +124,13 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('discovery in Profile $profi
 
   it('publishes public key material only', async () => {
     const { keys } = (await document(KEYS)) as { keys: Record<string, string>[] };
-    // The signing key and the next one.
-    expect(keys).toHaveLength(2);
-    const published = {
-      kty: 'EC',
-      crv: 'P-256',
-      alg: 'ES256',
-      use: 'sig',
-      kid: expect.stringMatching(/^[\w-]{43}$/),
-      x: expect.stringMatching(/^[\w-]{43}$/),
-      y: expect.stringMatching(/^[\w-]{43}$/),
-    };
-    expect(keys).toEqual([published, published]);
+    const common = { use: 'sig', kid: expect.stringMatching(/^[\w-]{43}$/) };
+    const coordinate = expect.stringMatching(/^[\w-]{43}$/);
+    const elliptic = { ...common, kty: 'EC', crv: 'P-256', alg: 'ES256', x: coordinate, y: coordinate };
+    // 2048 bits.
+    const rsa = { ...common, kty: 'RSA', alg: 'RS256', e: 'AQAB', n: expect.stringMatching(/^[\w-]{342}$/) };
+    // Of each algorithm, the signing key and the next one.
+    expect(keys).toEqual([elliptic, elliptic, rsa, rsa]);
   });
 
   describe.each(DOCUMENTS)('%s', (path) => {

@@ -289,12 +289,15 @@ describe.each([
       expect(await redeem(second, await tokenProof(key))).toMatchObject({ status: 200, body: { token_type: 'DPoP' } });
     });
 
-    it('a code whose answer was lost is answered again to a new proof of the same key', async () => {
+    it('a used code shown again with a new proof of the same key is refused, and ends nothing', async () => {
       const app = await registerApp(world.origin);
       const key = await proofKey();
       const grant = await approved(app);
       const { body: first } = await redeem(grant, await tokenProof(key));
-      expect(await redeem(grant, await tokenProof(key))).toMatchObject({ status: 200, body: first });
+      expect(await redeem(grant, await tokenProof(key))).toMatchObject({
+        status: 400,
+        body: { error: 'invalid_grant' },
+      });
       const headers = await proven(key, String(first.access_token), 'GET', courses);
       expect((await fetch(courses, { headers })).status).toBe(200);
     });

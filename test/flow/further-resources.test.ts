@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type App, authorizationRequest, bearer, introspect, redeem, refresh, registerApp } from '../support/app.ts';
+import { connect as connectApp, refreshForm, token } from '../support/connection.ts';
 import { approve } from '../support/member.ts';
 import { startWorld, type World } from '../support/world.ts';
 
@@ -85,6 +86,11 @@ describe('a resource of its own', () => {
     await expect(redeem(app, request, returned, '')).rejects.toMatchObject({ error: 'invalid_target' });
     const tokens = await redeem(app, request, returned, part);
     expect(await introspect(app, tokens.access_token)).toMatchObject({ aud: part });
+    const unnamed = token(app, refreshForm(app, tokens.refresh_token, { resource: undefined }));
+    expect((await unnamed).body).toEqual({
+      error: 'invalid_target',
+      error_description: `a token is for one resource: send resource=${world.origin} or resource=${part}`,
+    });
     const whole = await refresh(app, String(tokens.refresh_token), { resource: world.origin });
     expect(await introspect(app, whole.access_token)).toMatchObject({ aud: world.origin });
     expect(await status('/api/v1/orders', whole.access_token)).toBe(200);
@@ -97,4 +103,19 @@ describe('a resource of its own', () => {
     });
     expect((await refresh(app, String(tokens.refresh_token))).access_token).toBeTruthy();
   });
+});
+
+it('where clients must name a resource, it is still the binding of a refresh that names none', async () => {
+  const world = await startWorld({
+    profile: 'A',
+    overrides: { resources: [{ path: '/api/v1/courses', name: 'Course API', scopes: ['courses:read'] }] },
+  });
+  try {
+    const app = { ...(await registerApp(world.origin)), resource: `${world.origin}/api/v1/courses` };
+    const { refresh_token } = await connectApp(app, { parameters: { resource: app.resource, scope: 'courses:read' } });
+    const renewed = await token(app, refreshForm(app, refresh_token, { resource: undefined }));
+    expect(await introspect(app, renewed.body.access_token)).toMatchObject({ active: true, aud: app.resource });
+  } finally {
+    await world.close();
+  }
 });

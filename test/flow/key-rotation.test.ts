@@ -7,12 +7,12 @@ import { startWorld, type World } from '../support/world.ts';
 
 const ADMIN = { hmac: { secret: { env: 'COMMAND_SECRET' } } };
 
-describe('rotating the signing key of a running gate', () => {
+describe.each(['RS256', 'ES256'])('rotating the signing keys of a running gate, for an app of %s', (alg) => {
   let world: World;
   let app: App;
   beforeAll(async () => {
     world = await startWorld({ profile: 'A', environment: { COMMAND_SECRET }, overrides: { admin: ADMIN } });
-    app = await registerApp(world.origin);
+    app = await registerApp(world.origin, { metadata: { id_token_signed_response_alg: alg } });
   });
   afterAll(() => world.close());
 
@@ -22,9 +22,9 @@ describe('rotating the signing key of a running gate', () => {
   };
   const kids = async () => {
     const { keys } = (await (await fetch(`${world.origin}/.well-known/jwks.json`)).json()) as {
-      keys: { kid: string }[];
+      keys: { kid: string; alg: string }[];
     };
-    return keys.map(({ kid }) => kid);
+    return keys.filter((key) => key.alg === alg).map(({ kid }) => kid);
   };
   const rotate = () => command(world.admin, '/keys/rotate', { body: '{"now":true}' });
   const verify = (idToken: string) =>
@@ -33,7 +33,7 @@ describe('rotating the signing key of a running gate', () => {
   it('publishes the next key before it signs, keeps the previous one, and loses no token', async () => {
     const [current, next] = await kids();
     const before = await connect();
-    expect(decodeProtectedHeader(String(before.id_token)).kid).toBe(current);
+    expect(decodeProtectedHeader(String(before.id_token))).toMatchObject({ alg, kid: current });
 
     expect((await rotate()).status).toBe(200);
     expect(await kids()).toEqual([next, expect.any(String), current]);

@@ -63,7 +63,7 @@ describe.each([
 
     const courses = new URL('/api/v1/courses', world.origin);
     expect((await oidc.fetchProtectedResource(config, tokens.access_token, courses, 'GET')).status).toBe(200);
-    const renewed = await oidc.refreshTokenGrant(config, tokens.refresh_token ?? '', resource);
+    const renewed = await oidc.refreshTokenGrant(config, tokens.refresh_token ?? '');
     expect(await oidc.tokenIntrospection(config, renewed.access_token)).toMatchObject({
       active: true,
       aud: world.origin,

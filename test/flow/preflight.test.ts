@@ -89,3 +89,19 @@ it('may read what it needs to ask again: the version, the next page, the new pla
     ]),
   );
 });
+
+it('a page of another origin may read that the backend will remove a route (RFC 9745, RFC 8594)', async () => {
+  const announced = {
+    deprecation: '@1767225600',
+    sunset: 'Thu, 31 Dec 2026 00:00:00 GMT',
+    link: '<https://school.example/api-news>; rel="deprecation"',
+  };
+  upstream.script((_request, response) => void response.writeHead(200, announced).end('{}'));
+  const { headers } = await rawRequest(world.origin, {
+    path: '/api/v1/x',
+    headers: { ...bearer(token), origin: 'https://app.example' },
+  });
+  expect(headers).toMatchObject(announced);
+  const exposed = String(headers['access-control-expose-headers']).toLowerCase().split(', ');
+  expect(exposed).toEqual(expect.arrayContaining(Object.keys(announced)));
+});

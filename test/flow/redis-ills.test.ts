@@ -110,12 +110,9 @@ describe.skipIf(!redisPresent())('a gate whose Redis is failing', () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => token(app, form)));
     expect(ownTime() - began).toBeLessThan(2500);
     proxy.heal();
-    await expect.poll(async () => (await token(app, form)).status, { timeout: 5000 }).not.toBe(503);
-    const last = await token(app, form);
-    const sets = new Set(
-      [...answers, last].filter(({ status }) => status === 200).map(({ body }) => body.access_token),
-    );
-    expect(sets.size).toBe(1);
+    await expect.poll(async () => (await token(app, form)).status, { timeout: 5000 }).toBe(400);
+    // A 503 may have redeemed the code.
+    expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
     expect(new Set(answers.map(({ status }) => status))).not.toContain(500);
   });
 

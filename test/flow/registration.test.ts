@@ -35,7 +35,7 @@ describe('registration', () => {
     expect(status).toBe(201);
     expect(headers.get('cache-control')).toBe('no-store');
     expect(body).toMatchObject({
-      client_id: expect.stringMatching(/^[\w-]{20,}$/),
+      client_id: expect.stringMatching(/^[0-9a-f]{32}$/),
       client_id_issued_at: expect.any(Number),
       redirect_uris: [CALLBACK],
       token_endpoint_auth_method: 'none',

@@ -325,7 +325,7 @@ describe('a reload', () => {
     expect((await command(world.admin, '/keys/rotate', { body: '{"now":true}' })).status).toBe(200);
     const after = await kids();
     expect(after[0]).toBe(before[1]);
-    expect(after).toHaveLength(3);
+    expect(after).toHaveLength(6);
   });
 
   it.each<[string, Record<string, unknown>, string]>([

@@ -33,7 +33,8 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])(
         const answer = await revoke(app, { token: value });
         expect(answer.status).toBe(value === '' ? 400 : 200);
         expect(answer.headers.get('cache-control')).toBe('no-store');
-        if (value !== '') expect(await answer.text()).toBe('');
+        expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+        if (value !== '') expect(await answer.text()).toBe('{}');
       },
     );
 
@@ -41,7 +42,8 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])(
       'revokes an access token and a refresh token, hinted %o',
       async (token_type_hint) => {
         const one = await start();
-        expect((await revoke(app, { token: one.access_token, token_type_hint })).status).toBe(200);
+        const answer = await revoke(app, { token: one.access_token, token_type_hint });
+        expect([answer.status, await answer.text()]).toEqual([200, '{}']);
         expect(await statusOf(world.origin, one.access_token)).toBe(401);
 
         const two = await start();

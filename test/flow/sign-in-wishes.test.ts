@@ -43,8 +43,8 @@ describe('what an app asks of the sign-in', () => {
   const signIn = (at: unknown, how: unknown) => {
     member = { id: 'm-7', email: 'sam@example.com', name: 'Sam', session: { at, how } };
   };
-  const open = async (parameters: Parameters) => {
-    const request = await authorizationRequest(app, parameters);
+  const open = async (parameters: Parameters, by = app) => {
+    const request = await authorizationRequest(by, parameters);
     const browser = createBrowser();
     browser.cookies.set('school_session', { value: 'mine', path: '/' });
     const page = await browser.open(request.url, toElsewhere);
@@ -52,8 +52,11 @@ describe('what an app asks of the sign-in', () => {
   };
   const toElsewhere = (location: string) => !location.startsWith(app.redirectUri);
   const atLogin = (page: Page) => new URL(page.url).pathname === '/login';
-  const back = (browser: Browser, page: Page) =>
+  const returned = (browser: Browser, page: Page) =>
     browser.open(world.origin + new URL(page.url).searchParams.get('return_to'), toElsewhere);
+  /** What the app receives; undefined if the browser is not sent to it. */
+  const answerOf = ({ location }: Page) =>
+    location?.startsWith(app.redirectUri) ? Object.fromEntries(new URL(location).searchParams) : undefined;
   const approve = async (browser: Browser, page: Page) => {
     expect(page.text).toContain('<main id="consent">');
     const last = await browser.submit(page, { decision: 'approve', scope: 'courses:read' }, toElsewhere);
@@ -83,7 +86,7 @@ describe('what an app asks of the sign-in', () => {
     expect(atLogin(page)).toBe(true);
     const at = now() + 1;
     signIn(at, 'urn:passkey');
-    const tokens = await redeem(app, request, await approve(browser, await back(browser, page)));
+    const tokens = await redeem(app, request, await approve(browser, await returned(browser, page)));
     expect(await introspect(app, tokens.access_token)).toMatchObject({ acr: 'urn:passkey', auth_time: at });
   });
 
@@ -101,7 +104,7 @@ describe('what an app asks of the sign-in', () => {
     ['max_age=600', { max_age: '600' }],
   ])('%s is not met by coming back without having signed in', async (_name, parameters) => {
     const { browser, page } = await open(parameters);
-    const again = await back(browser, page);
+    const again = await returned(browser, page);
     expect(again.status).toBe(200);
     expect(again.text).toContain('<main id="login">');
     const out = await browser.submit(again, { decision: 'deny' }, toElsewhere);
@@ -110,19 +113,72 @@ describe('what an app asks of the sign-in', () => {
 
   it('acr_values is a wish: what the school can do is taken, and told truthfully', async () => {
     const { request, browser, page } = await open({ acr_values: 'urn:passkey' });
-    const tokens = await redeem(app, request, await approve(browser, await back(browser, page)));
+    const tokens = await redeem(app, request, await approve(browser, await returned(browser, page)));
     expect(await introspect(app, tokens.access_token)).toMatchObject({ acr: 'urn:password' });
     expect(decodeJwt(String(tokens.id_token))).toMatchObject({ acr: 'urn:password' });
   });
 
-  it('a school that does not say when: a visit to its sign-in page is what counts', async () => {
+  it('a school that does not say when: no time is told', async () => {
+    signIn(undefined, 'urn:password');
+    const { request, browser, page } = await open({});
+    const tokens = await redeem(app, request, await approve(browser, page));
+    expect(decodeJwt(String(tokens.id_token))).not.toHaveProperty('auth_time');
+    expect(await introspect(app, tokens.access_token)).not.toHaveProperty('auth_time');
+    const renewed = await refresh(app, String(tokens.refresh_token));
+    expect(decodeJwt(String(renewed.id_token))).not.toHaveProperty('auth_time');
+    expect(await introspect(app, renewed.access_token)).not.toHaveProperty('auth_time');
+  });
+
+  it.each<[string, Parameters]>([
+    ['prompt=login', { prompt: 'login' }],
+    ['max_age=600', { max_age: '600' }],
+    ['max_age=0', { max_age: '0' }],
+  ])('a school that does not say when: %s is not met by a visit to its sign-in page', async (_name, parameters) => {
     signIn(undefined, undefined);
-    const { request, browser, page } = await open({ prompt: 'login', max_age: '600' });
+    const { request, browser, page } = await open(parameters);
     expect(atLogin(page)).toBe(true);
-    const before = now();
-    const tokens = await redeem(app, request, await approve(browser, await back(browser, page)));
-    const { auth_time } = (await introspect(app, tokens.access_token)) as { auth_time?: number };
-    expect(auth_time).toBeGreaterThanOrEqual(before);
+    const back = await returned(browser, page);
+    expect(back.text).toContain('<main id="unconfirmed">');
+    expect(back.text).toContain('can’t confirm when you signed in');
+    expect(answerOf(await browser.submit(back, { decision: 'approve', scope: 'courses:read' }, toElsewhere))).toBe(
+      undefined,
+    );
+    const out = await browser.submit(back, { decision: 'deny' }, toElsewhere);
+    expect(answerOf(out)).toEqual({
+      error: 'unmet_authentication_requirements',
+      error_description:
+        'the login does not say when the member signed in, as prompt=login, max_age or require_auth_time need',
+      state: request.state,
+      iss: world.origin,
+    });
+  });
+
+  it('an app that is registered with require_auth_time or default_max_age is treated alike', async () => {
+    for (const metadata of [{ require_auth_time: true }, { default_max_age: 600 }]) {
+      const strict = await registerApp(world.origin, { redirectUri: app.redirectUri, metadata: metadata as never });
+      signIn(undefined, undefined);
+      const first = await open({}, strict);
+      expect(atLogin(first.page)).toBe(true);
+      expect((await returned(first.browser, first.page)).text).toContain('<main id="unconfirmed">');
+      const at = now() - 60;
+      signIn(at, undefined);
+      const { request, browser, page } = await open({}, strict);
+      const tokens = await redeem(strict, request, await approve(browser, page));
+      expect(decodeJwt(String(tokens.id_token))).toMatchObject({ auth_time: at });
+    }
+  });
+
+  it('another member who signs in at the consent page must have signed in again, too', async () => {
+    const { browser, page } = await open({ prompt: 'login' });
+    signIn(now() + 1, undefined);
+    const consent = await returned(browser, page);
+    expect(consent.text).toContain('<main id="consent">');
+    member = { id: 'm-8', email: 'olu@example.com', name: 'Olu', session: { at: now() - 3600, how: undefined } };
+    const asked = await browser.submit(consent, { decision: 'approve', scope: 'courses:read' }, toElsewhere);
+    expect(atLogin(asked)).toBe(true);
+    expect((await returned(browser, asked)).text).toContain('<main id="login">');
+    member = { id: 'm-8', email: 'olu@example.com', name: 'Olu', session: { at: now() + 2, how: undefined } };
+    expect((await returned(browser, asked)).text).toContain('<main id="consent">');
   });
 
   it('a time that is not a number is ignored', async () => {
@@ -157,13 +213,12 @@ describe('what an app asks of the sign-in', () => {
     ['invalid_request', 'a max_age that is no number', { max_age: 'abc' }],
   ])('is refused as %s: %s', async (error, _name, parameters) => {
     const { page, request } = await open(parameters);
-    const returned = new URL(page.location ?? '').searchParams;
-    expect({ error: returned.get('error'), state: returned.get('state'), iss: returned.get('iss') }).toEqual({
+    expect(answerOf(page)).toEqual({
       error,
+      error_description: expect.stringMatching(/\w/),
       state: request.state,
       iss: world.origin,
     });
-    expect(returned.has('code')).toBe(false);
   });
 
   it('acr values are published', () => {

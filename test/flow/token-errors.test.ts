@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type App, registerApp, revoke } from '../support/app.ts';
 import { approved, connect, refreshForm, type Tokens, token } from '../support/connection.ts';
+import { otherKey } from '../support/proof.ts';
 import { startWorld, type World } from '../support/world.ts';
 
 const UNKNOWN_CODE = 'the code is not known here: it was mistyped, used, or has expired';
@@ -35,13 +36,18 @@ describe('what the token endpoint says of a refused', () => {
       invalidGrant('redirect_uri is not the one of the authorization request'),
     );
     expect(await refused({ ...form, code_verifier: 'a'.repeat(43) })).toEqual(
-      invalidGrant('code_verifier does not match the code_challenge of the authorization request'),
+      invalidGrant(
+        'code_verifier does not match the code_challenge of the authorization request, which S256 makes of it',
+      ),
     );
     expect(await refused({ ...form, code_verifier: undefined })).toEqual(
-      invalidGrant('code_verifier is missing: the authorization request had a code_challenge'),
+      invalidGrant('code_verifier is missing: the authorization request had a code_challenge made with S256'),
     );
     expect((await token(app, form)).status).toBe(200);
-    // After the seconds in which a lost response is repeated.
+    expect(await refused(form)).toEqual(
+      invalidGrant('the code was redeemed before, by the same request: if you lost its response, authorize again'),
+    );
+    // After the seconds in which a repeat ends nothing.
     vi.useFakeTimers({ toFake: ['Date'] });
     vi.setSystemTime(Date.now() + 11_000);
     expect(await refused(form)).toEqual(invalidGrant('the code was used before; what was issued for it is revoked'));
@@ -68,6 +74,37 @@ describe('what the token endpoint says of a refused', () => {
     await revoke(app, second.refresh_token);
     expect(await refused(refreshForm(app, second.refresh_token))).toEqual(invalidGrant(UNKNOWN_TOKEN));
   });
+
+  it.each([
+    { other: 'DPoP key', confidential: true },
+    { other: 'scope', confidential: false },
+  ])(
+    'refresh token that comes later with another $other says so, and after the window that it was used',
+    async ({ other, confidential }) => {
+      vi.useFakeTimers({ toFake: ['Date'] });
+      const owner = await registerApp(world.origin, { confidential });
+      const { refresh_token } = (await connect(owner)) as unknown as Tokens;
+      const again = async (scope?: string) => {
+        const headers = other === 'DPoP key' ? await otherKey(owner) : {};
+        return token(
+          owner,
+          refreshForm(owner, refresh_token, { scope: other === 'scope' ? scope : undefined }),
+          headers,
+        );
+      };
+      expect((await again()).status).toBe(200);
+      vi.setSystemTime(Date.now() + 5_000);
+      expect((await again('openid')).body).toEqual(
+        invalidGrant(
+          'the refresh token was used before with another scope, resource or DPoP key: use the one that replaced it',
+        ),
+      );
+      vi.setSystemTime(Date.now() + 6_000);
+      expect((await again('openid')).body).toEqual(
+        invalidGrant('the refresh token was used before; the connection is revoked, the member must approve again'),
+      );
+    },
+  );
 
   it('code or refresh token of another app is what it says of one that does not exist', async () => {
     const { form } = await approved(app);
@@ -119,11 +156,10 @@ describe('what the token endpoint says of a refused', () => {
   });
 
   it('charset is no way to say something else', async () => {
-    const { form } = await approved(app);
-    const type = (charset: string) => ({ 'content-type': `application/x-www-form-urlencoded; charset=${charset}` });
-    const answers = [await token(app, form, type('utf-16')), await token(app, form, type('nonsense'))];
-    // The body is read as UTF-8 whatever charset is named: the first request redeems the code, the second repeats it.
-    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-    expect(answers[1]?.body).toEqual(answers[0]?.body);
+    // The body is read as UTF-8 whatever charset is named.
+    for (const charset of ['utf-16', 'nonsense']) {
+      const type = { 'content-type': `application/x-www-form-urlencoded; charset=${charset}` };
+      expect((await token(app, (await approved(app)).form, type)).status).toBe(200);
+    }
   });
 });

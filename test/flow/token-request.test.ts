@@ -103,7 +103,9 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the token endpoint in Profi
     const credentials = Buffer.from(`${form.client_id}:`).toString('base64');
     const answer = await token(app, form, { authorization: `${scheme} ${credentials}` });
     expectError(answer, 401, 'invalid_client');
-    expect(answer.headers.get('www-authenticate')).toBe(`${scheme} realm="${world.origin}"`);
+    expect(answer.headers.get('www-authenticate')).toBe(
+      `${scheme} realm="${world.origin}", error="invalid_client", error_description="client authentication goes into the body here: client_id, and client_secret for confidential clients"`,
+    );
   });
 
   it.each<[string, () => Form]>([

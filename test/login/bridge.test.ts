@@ -67,7 +67,12 @@ describe('the bridge', () => {
     const who = await fetch(`${world.origin}/api/oauth/userinfo`, {
       headers: { authorization: `Bearer ${tokens.access_token}` },
     });
-    expect(await who.json()).toMatchObject({ sub: '1001', email: 'sam@school.test', name: 'Sam Student' });
+    expect(await who.json()).toMatchObject({
+      sub: '1001',
+      email: 'sam@school.test',
+      email_verified: false,
+      name: 'Sam Student',
+    });
   });
 
   it('is not asked again while the sign-in is valid, which is not an approval, and asked again after it', async () => {
@@ -89,6 +94,7 @@ describe('the bridge', () => {
     const payload = new URLSearchParams(Buffer.from(asked.searchParams.get('sso') ?? '', 'base64').toString());
     expect(payload.get('prompt')).toBe('select_account');
     ahead = 0;
+    backend.says = { auth_time: String(Math.floor(Date.now() / 1000) + 1) };
     const { request } = await authorize({ prompt: 'login' });
     const stopped = await browser.open(request.url, (url) => url.startsWith(world.origin));
     expect(stopped.location).toContain(backend.url);

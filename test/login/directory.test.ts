@@ -20,7 +20,14 @@ const BOB = '$argon2id$v=19$m=8192,t=1,p=1$dVhwd2wxdHBHWkpTL3RUNw$9VsL7VzeeFHBIe
 
 const member = (fields: Record<string, unknown>) => `  - ${JSON.stringify(fields)}\n`;
 const file = (...members: readonly Record<string, unknown>[]) => `members:\n${members.map(member).join('')}`;
-const ann = { id: 7, login: ['ann', 'Ann.Lee'], email: 'ann@school.test', name: 'Ann Lee', password: ANN };
+const ann = {
+  id: 7,
+  login: ['ann', 'Ann.Lee'],
+  email: 'ann@school.test',
+  emailVerified: false,
+  name: 'Ann Lee',
+  password: ANN,
+};
 const bob = { id: 'bob-2', email: 'Bob@School.test', password: BOB };
 
 const folder = mkdtempSync(join(tmpdir(), 'coursegate-directory-'));
@@ -50,7 +57,12 @@ describe('the directory', () => {
     const who = await fetch(`${gate.world.origin}/api/oauth/userinfo`, {
       headers: { authorization: `Bearer ${tokens.access_token}` },
     });
-    expect(await who.json()).toMatchObject({ sub: '7', email: 'ann@school.test', name: 'Ann Lee' });
+    expect(await who.json()).toMatchObject({
+      sub: '7',
+      email: 'ann@school.test',
+      email_verified: false,
+      name: 'Ann Lee',
+    });
   });
 
   it.each([

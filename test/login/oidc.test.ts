@@ -70,7 +70,12 @@ describe('an OpenID provider', () => {
     const who = await fetch(`${world.origin}/api/oauth/userinfo`, {
       headers: { authorization: `Bearer ${tokens.access_token}` },
     });
-    expect(await who.json()).toMatchObject({ sub: 'school:sam', email: 'sam@school.test', name: 'Name of sam' });
+    expect(await who.json()).toMatchObject({
+      sub: 'school:sam',
+      email: 'sam@school.test',
+      email_verified: true,
+      name: 'Name of sam',
+    });
   });
 
   it('is sent state, nonce and an S256 challenge, and what the app asked of the sign-in', async () => {

@@ -41,7 +41,7 @@ beforeEach(() =>
   backend.says(({ username, password }) => {
     if (username !== 'sam') return { status: 404, body: '{"error":"no such member"}' };
     if (password !== 'sam’s "own" pässword') return { status: 401, body: '{"error":"wrong password"}' };
-    return { body: '{"sub":"1001","email":"sam@school.test","name":"Sam Student"}' };
+    return { body: '{"sub":"1001","email":"sam@school.test","email_verified":true,"name":"Sam Student"}' };
   }),
 );
 
@@ -51,7 +51,12 @@ describe('the webhook', () => {
     const who = await fetch(`${gate.world.origin}/api/oauth/userinfo`, {
       headers: { authorization: `Bearer ${tokens.access_token}` },
     });
-    expect(await who.json()).toMatchObject({ sub: '1001', email: 'sam@school.test', name: 'Sam Student' });
+    expect(await who.json()).toMatchObject({
+      sub: '1001',
+      email: 'sam@school.test',
+      email_verified: true,
+      name: 'Sam Student',
+    });
   });
 
   it('is sent the credentials in a body and nowhere else, with the address, and nothing of the browser', async () => {

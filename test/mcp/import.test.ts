@@ -69,7 +69,7 @@ describe('coursegate mcp import', () => {
   it('proposes what a route takes, with the scopes of the route, and says what it leaves out', async () => {
     const { stdout, stderr } = await command('--openapi', join(folder, 'api.yaml'));
     expect(stdout).toBe(readFileSync(new URL('support/imported.yaml', import.meta.url), 'utf8'));
-    expect(stderr).toContain('left out: GET /api/v1/secret: no route takes it');
+    expect(stderr).toContain('left out: GET /api/v1/secret: no route matches it');
     expect(stderr).toContain('left out: POST /api/v1/courses: it may change something; --writes proposes it too');
     expect(stderr).toContain('5 tools proposed');
   });

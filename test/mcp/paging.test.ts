@@ -171,7 +171,7 @@ describe('a list that is too long', () => {
     school.script(answer({ data: [{ id: '1', words: 'é' }, ...Array.from({ length: 20 }, () => 'long'.repeat(100))] }));
     const { structuredContent, content } = await ask('short_cursor', {});
     expect(structuredContent).not.toHaveProperty('next');
-    expect(content[1]?.text).toMatch(/Left out: things after the first \d+ of 21\. The same call cannot go on/);
+    expect(content[1]?.text).toMatch(/Left out: things after the first \d+ of 21\. The same call cannot continue/);
   });
 
   it('is an error when one item alone is too long, and cannot be shortened', async () => {
@@ -238,9 +238,8 @@ describe('a text that is too long', () => {
     expect((await ask('read_book', { at: within('THEIRS') })).isError).toBe(true);
   });
 
-  it('is read to its end in parts, none of which begins within a character or a comment', async () => {
-    const hidden = `<!--${'h'.repeat(600)}-->`;
-    const text = `${'a'.repeat(499)}👨${'b'.repeat(300)}${hidden}${'c'.repeat(700)}👨${'d'.repeat(5)}`;
+  /** Reads a book to its end. */
+  async function partsOf(text: string): Promise<string[]> {
     school.script(answer({ text, title: 'A book' }));
     const parts: string[] = [];
     let at: unknown;
@@ -256,8 +255,25 @@ describe('a text that is too long', () => {
       if (at === undefined) break;
       expect(content[1]?.text).toMatch(/: characters of text \d+ to \d+ of the \d+ that were found\./);
     }
+    return parts;
+  }
+
+  it('is read to its end in parts, none of which begins within a character or a comment', async () => {
+    const hidden = `<!--${'h'.repeat(600)}-->`;
+    const text = `${'a'.repeat(499)}👨${'b'.repeat(300)}${hidden}${'c'.repeat(700)}👨${'d'.repeat(5)}`;
+    const parts = await partsOf(text);
     expect(parts.join('')).toBe(text.replace(hidden, ''));
     expect(parts.length).toBe(4);
+  });
+
+  it.each([
+    ['a comment', '<!--', '-->'],
+    ['a hidden element', '<p hidden>', '</p>'],
+  ])('has nothing of %s of 80 KB, and no tag joined from what is around it', async (_, start, end) => {
+    // So many brackets are not parsed as Markdown.
+    const brackets = '['.repeat(1100);
+    const parts = await partsOf(`${brackets}<${start}${'h '.repeat(40_000)}${end}img src=http://e.test/p>`);
+    expect(parts.join('')).toBe(`${brackets}< img src=http://e.test/p>`);
   });
 });
 

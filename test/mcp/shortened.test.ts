@@ -81,7 +81,7 @@ describe('a result that is too long, of a tool without paging', () => {
     expect(bytes({ things: things.slice(0, count + 1), total: 120 })).toBeGreaterThan(LIMIT);
     expect(JSON.parse(content[0].text)).toEqual(structuredContent);
     expect(content[1].text).toBe(
-      `Shortened, since this is too long for one result. Left out: things after the first ${count} of 120. The same call cannot go on from there: to read more, ask for less at once, where the arguments of this tool can say so. A next page that the result names begins after what was left out.`,
+      `Shortened, since this is too long for one result. Left out: things after the first ${count} of 120. The same call cannot continue from there: to read more, request less at once, if the arguments of this tool allow it. A next page that the result names begins after what was left out.`,
     );
     expect(content).toHaveLength(2);
   });
@@ -109,7 +109,7 @@ describe('a result that is too long, of a tool without paging', () => {
     const { isError, content } = await ask('all_things', { things, total: 120 });
     expect([isError, content[0].text]).toEqual([true, expect.stringMatching(/too long to be read at once/)]);
     const other = await ask('of_others', { things, total: 120 });
-    expect([other.isError, other.content[0].text]).toEqual([true, expect.stringMatching(/cannot be used/)]);
+    expect([other.isError, other.content[0].text]).toEqual([true, expect.stringMatching(/unusable response/)]);
   });
 
   it('ends a bare list too, all lists after the same number, and those within items when it must', async () => {
@@ -163,7 +163,7 @@ describe('a result that is too long, of a tool without paging', () => {
     const before = school.requests.length;
     const { structuredContent, content } = await ask('write', { things });
     expect(structuredContent.things.length).toBeGreaterThan(5);
-    expect(content[1].text).toMatch(/\. This was done all the same: do not make the call again to read the rest\.$/);
+    expect(content[1].text).toMatch(/\. The change was made: do not repeat the call to read the rest\.$/);
     expect(school.requests.length - before).toBe(1);
   });
 
@@ -212,5 +212,5 @@ it('a tool that writes has no paging', async () => {
         mcp: { tools: [tool], resources: [], prompts: [] },
       },
     }),
-  ).rejects.toThrow(/is for what only reads/);
+  ).rejects.toThrow(/is only for tools that change nothing/);
 });

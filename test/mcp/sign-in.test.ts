@@ -52,7 +52,7 @@ describe.each(['A', 'B'])('without a token, Profile %s', (profile) => {
         authorization_servers: [world.origin],
         bearer_methods_supported: ['header'],
       });
-      expect(document.scopes_supported).toEqual(profile === 'A' ? ['account:read'] : undefined);
+      expect(document.scopes_supported).toEqual(['account:read']);
     }
   });
 
@@ -61,7 +61,22 @@ describe.each(['A', 'B'])('without a token, Profile %s', (profile) => {
       const reply = await ask(world, method, {}, { path: '/mcp/member' });
       expect(reply.status).toBe(401);
       const { error, scope } = challengeOf(reply);
-      expect([error, scope]).toEqual(['invalid_token', profile === 'A' ? 'account:read' : undefined]);
+      expect([error, scope]).toEqual(['invalid_token', 'account:read']);
+    }
+  });
+});
+
+describe('in Profile B', () => {
+  it('a member who signs in gets a tool of their own', async () => {
+    const world = await startWorld({ profile: 'B' });
+    try {
+      const token = await tokenOf(world);
+      const sent = { token, path: '/mcp/member' };
+      expect(await toolNames(world, sent)).toEqual(['search_courses', 'get_course', 'get_my_account']);
+      const { body } = await call(world, 'get_my_account', {}, sent);
+      expect(body.result.structuredContent).toEqual({ id: 'm-1001', email: 'student@example.com' });
+    } finally {
+      await world.close();
     }
   });
 });

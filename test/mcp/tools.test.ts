@@ -272,9 +272,9 @@ describe('what a model reads', () => {
   });
 
   it.each([
-    [404, 'There is nothing of that name.'],
+    [404, 'Nothing was found under that name.'],
     [403, 'The school does not let you do this.'],
-    [422, 'The school does not take these arguments.'],
+    [422, 'The school does not accept these arguments.'],
     [302, expect.stringMatching(/^The service behind this address returned an invalid response. \(request [\w-]+\)$/)],
     [500, expect.stringMatching(/^The service behind this address returned an invalid response. \(request [\w-]+\)$/)],
   ])('of a %i is a message of our own', async (status, words) => {

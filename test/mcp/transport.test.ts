@@ -283,7 +283,7 @@ describe('the revisions before', () => {
     expect((await ask(world, 'no/such')).body.error.code).toBe(-32_601);
     expect((await call(world, 'no_such_tool')).body.error).toEqual({
       code: -32_602,
-      message: 'There is no tool of this name.',
+      message: 'No tool has this name.',
     });
   });
 });

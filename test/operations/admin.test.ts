@@ -13,14 +13,13 @@ function adminOf(options: Partial<AdminOptions> = {}) {
     metrics: async () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', text: 'up 1\n' }),
     observer: undefined,
     events: { state: async () => undefined },
-    graphiql: undefined,
     commands: (_request, _response, next) => next(),
     ...options,
   });
 }
 
 const OBSERVER = { yaml: () => 'routes: []\n', json: () => ({ dropped: 1 }) };
-const PATHS = ['/livez', '/readyz', '/metrics', '/observed', '/observed.json', '/events', '/graphiql'];
+const PATHS = ['/livez', '/readyz', '/metrics', '/observed', '/observed.json', '/events'];
 
 describe('the admin app', () => {
   it.each([
@@ -40,10 +39,9 @@ describe('the admin app', () => {
   });
 
   it.each([
-    ['/observed', 'not in observe mode: nothing is watched\n'],
-    ['/observed.json', 'not in observe mode: nothing is watched\n'],
-    ['/events', 'no `events` in the configuration: the backend is told of nothing\n'],
-    ['/graphiql', 'GraphiQL is for the Account API, which this gate does not have.\n'],
+    ['/observed', 'not in observe mode: nothing is counted\n'],
+    ['/observed.json', 'not in observe mode: nothing is counted\n'],
+    ['/events', '`events` is not configured: nothing is sent to the backend\n'],
     ['/', 'not found\n'],
     ['/Livez', 'not found\n'],
     ['/livez/', 'not found\n'],
@@ -85,7 +83,7 @@ describe('the admin app', () => {
       throw new Error('redis://secret@store');
     };
     const { status, text } = await request(adminOf({ events: { state } })).get('/events');
-    expect([status, text]).toEqual([503, 'the store cannot be reached\n']);
+    expect([status, text]).toEqual([503, 'the store is unavailable\n']);
   });
 
   it('answers under its own names only; commands answer under any, but to no web page', async () => {
@@ -96,7 +94,7 @@ describe('the admin app', () => {
     expect((await request(app).get('/livez').set('host', 'gate.internal.example:9090')).status).toBe(200);
     expect((await request(app).get('/keys').set('host', 'evil.example')).status).toBe(200);
     const fromPage = await request(app).get('/keys').set('origin', 'https://evil.example');
-    expect([fromPage.status, fromPage.text]).toEqual([403, 'not from a browser\n']);
+    expect([fromPage.status, fromPage.text]).toEqual([403, 'requests from web pages are refused\n']);
   });
 });
 

@@ -34,7 +34,6 @@ describe('the listener for probes', () => {
     ['GET', '/keys/rotate'],
     ['POST', '/readyz'],
     ['GET', '/observed'],
-    ['GET', '/graphiql'],
     ['POST', '/members/1/revoke'],
     ['GET', '/members/1'],
     ['GET', '/'],

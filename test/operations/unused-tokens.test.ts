@@ -28,8 +28,8 @@ describe('tokens that are not used', () => {
 
   it('of three connections in a row of one app are told of once, with what to look at', async () => {
     const tokens = gate();
-    for (const grant of ['a', 'b', 'c']) tokens.heard(issued(grant));
-    tokens.heard(issued('x', 'chatgpt.com'));
+    for (const grant of ['a', 'b', 'c']) tokens.audited(issued(grant));
+    tokens.audited(issued('x', 'chatgpt.com'));
     now += 599_000;
     await tokens.judge();
     expect([lines, tokens.connections(), tokens.apps()]).toEqual([[], 0, 0]);
@@ -41,7 +41,7 @@ describe('tokens that are not used', () => {
       expect(lines[0]?.text).toContain(word);
     }
     expect([tokens.connections(), tokens.apps()]).toEqual([4, 1]);
-    tokens.heard(issued('d'));
+    tokens.audited(issued('d'));
     tenMinutes();
     await tokens.judge();
     expect(lines).toHaveLength(1);
@@ -50,18 +50,18 @@ describe('tokens that are not used', () => {
   it('are forgotten when one of them comes, and told of anew after three more', async () => {
     const tokens = gate();
     const wait = async (grants: string) => {
-      for (const grant of grants) tokens.heard(issued(grant));
+      for (const grant of grants) tokens.audited(issued(grant));
       tenMinutes();
       await tokens.judge();
     };
     await wait('ab');
-    tokens.heard(issued('c'));
+    tokens.audited(issued('c'));
     tokens.used('c');
     await wait('de');
     expect([lines, tokens.apps()]).toEqual([[], 0]);
     await wait('f');
     expect([lines.length, tokens.apps()]).toEqual([1, 1]);
-    tokens.heard(issued('g'));
+    tokens.audited(issued('g'));
     tokens.used('g');
     expect(lines[1]).toMatchObject({ level: 'info', fields: { 'oauth.client_host': 'claude.ai' } });
     expect(tokens.apps()).toBe(0);
@@ -73,9 +73,9 @@ describe('tokens that are not used', () => {
     const tokens = gate();
     const active = (grantId: string) => ({ active: true, grantId }) as const;
     const ask = tokens.observed(async (token) => (token === 'bad' ? { active: false } : (active(token) as never)));
-    for (const grant of ['a', 'b', 'c']) tokens.heard(issued(grant));
+    for (const grant of ['a', 'b', 'c']) tokens.audited(issued(grant));
     for (const shown of ['a', 'b', 'c']) expect(await ask(shown)).toMatchObject({ active: true });
-    for (const grant of ['x', 'y', 'z']) tokens.heard(issued(grant, 'other.example', 'token_refreshed'));
+    for (const grant of ['x', 'y', 'z']) tokens.audited(issued(grant, 'other.example', 'token_refreshed'));
     await ask('bad');
     tenMinutes();
     await tokens.judge();
@@ -85,7 +85,7 @@ describe('tokens that are not used', () => {
   it('are not those that another replica was shown', async () => {
     const store = memoryStore(clock);
     const [one, other] = [gate(store, true), gate(store, true)];
-    for (const grant of ['a', 'b', 'c', 'd', 'e', 'f']) one.heard(issued(grant));
+    for (const grant of ['a', 'b', 'c', 'd', 'e', 'f']) one.audited(issued(grant));
     for (const grant of ['d', 'e', 'f']) other.used(grant);
     now += 600_000;
     await one.judge();
@@ -95,7 +95,7 @@ describe('tokens that are not used', () => {
   it('wait while the store cannot be asked', async () => {
     const store = memoryStore(clock);
     const tokens = gate({ ...store, get: () => Promise.reject(new Error('ill')) }, true);
-    tokens.heard(issued('a'));
+    tokens.audited(issued('a'));
     tenMinutes();
     await expect(tokens.judge()).rejects.toThrow('ill');
     expect(tokens.connections()).toBe(0);
@@ -103,7 +103,7 @@ describe('tokens that are not used', () => {
 
   it('take no more room for a hundred thousand connections than for ten thousand', async () => {
     const tokens = gate();
-    for (let at = 0; at < 100_000; at += 1) tokens.heard(issued(`g-${at}`, `h-${at}`));
+    for (let at = 0; at < 100_000; at += 1) tokens.audited(issued(`g-${at}`, `h-${at}`));
     tenMinutes();
     await tokens.judge();
     expect(tokens.connections()).toBe(10_000);

@@ -45,6 +45,7 @@ export async function startBridgeBackend(): Promise<BridgeBackend> {
       external_id: '1001',
       email: 'sam@school.test',
       username: 'sam',
+      email_verified: 'false',
       name: 'Sam Student',
       ...backend.says,
     });

@@ -15,7 +15,8 @@ export interface Page {
   readonly location: string | undefined;
 }
 
-export function createBrowser(): Browser {
+/** @param fields - sent with every request, such as those of a proxy in front of the gate */
+export function createBrowser(fields: Readonly<Record<string, string>> = {}): Browser {
   const cookies = new Map<string, { value: string; path: string }>();
   /**
    * Cookies displaced from the map by one of the same name and another path. A cookie is identified by name, domain and
@@ -33,6 +34,7 @@ export function createBrowser(): Browser {
       .join('; ');
     const headers = {
       accept: 'text/html',
+      ...fields,
       ...(cookie === '' ? {} : { cookie }),
       ...(init.headers as Record<string, string>),
     };

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
+import type { App } from './app.ts';
 
 /** A client's DPoP key, to make proofs by hand that a library would not send. */
 export interface ProofKey {
@@ -33,6 +34,11 @@ export function signProof(
   return new SignJWT({ jti: crypto.randomUUID(), iat: Math.floor(Date.now() / 1000), ...claims })
     .setProtectedHeader({ alg: key.alg, typ: 'dpop+jwt', jwk: key.publicJwk, ...header })
     .sign(key.privateKey);
+}
+
+/** A proof of a new key for the token endpoint, which makes a repeated token request another one. */
+export async function otherKey({ server }: App): Promise<{ dpop: string }> {
+  return { dpop: await signProof(await proofKey(), { htm: 'POST', htu: String(server.token_endpoint) }) };
 }
 
 /** The hash of a token, for the `ath` claim of a proof (RFC 9449 section 4.2). */

@@ -10,7 +10,7 @@ export function upstreamConfig(url: string, settings: Partial<UpstreamConfig> = 
     tunnelTimeout: 3600,
     maxRequests: 1024,
     maxStreams: 10_000,
-    breaker: { failures: 5, cooldown: 5, statuses: [] },
+    breaker: { failures: 5, cooldown: 5 },
     identity: ['headers', 'assertion'],
     aliases: [],
     headers: { request: { allow: [], drop: [] }, response: { drop: [] } },

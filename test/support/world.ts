@@ -43,6 +43,8 @@ export interface WorldOptions {
   readonly accessDescriptor?: number;
   /** Variables that the configuration reads, in addition to profile, ports and data folder. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** Changes the demo's configuration where overrides cannot: they add keys, but remove none. */
+  readonly adjust?: (config: LoadedConfig['config']) => LoadedConfig['config'];
   /** Overrides for the demo's configuration. */
   readonly overrides?: Readonly<Record<string, unknown>> & { readonly upstreams?: Readonly<Record<string, unknown>> };
 }
@@ -64,7 +66,11 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     clock: schoolClock,
   });
   const { urls } = school;
-  const load = (): Promise<LoadedConfig> => {
+  const load = async (): Promise<LoadedConfig> => {
+    const loaded = await read();
+    return { ...loaded, config: options.adjust?.(loaded.config) ?? loaded.config };
+  };
+  const read = (): Promise<LoadedConfig> => {
     const { upstreams = {}, constants, ...others } = overrides;
     return loadConfig({
       file: CONFIG,

@@ -6,7 +6,7 @@ import { type GateProcess, gateProcess, schoolOf } from '../faults/gate-process.
 import { adversarialValues } from '../support/adversarial-json.ts';
 import { authorizationRequest, redeem, registerApp } from '../support/app.ts';
 import { approve } from '../support/member.ts';
-import { freePort, startWorld, type World } from '../support/world.ts';
+import { freePort } from '../support/world.ts';
 
 /** Attempts per message: the best time counts, because a garbage collection can block the event loop as well. */
 const TRIES = 6;
@@ -293,90 +293,4 @@ describe('no message of the largest size holds up the gate for more than 50 ms',
       front.school,
     );
   });
-}, 300_000);
-
-describe('nor does one', () => {
-  let world: World;
-  let now = Date.now();
-  let before: string;
-  beforeAll(async () => {
-    // In this process, so that the test controls the clock: after a failure, a document is not fetched for half a minute.
-    world = await startWorld({
-      profile: 'A',
-      clock: () => now,
-      overrides: {
-        upstreams: { progress: { url: front.progress.url, openapi: { path: '/openapi.json' } } },
-        routes: [{ match: 'GET /v2/**', upstream: 'progress', scopes: ['courses:read'] }],
-      },
-    });
-    before = origins.admin;
-    origins.admin = world.admin;
-  });
-  afterAll(async () => {
-    origins.admin = before;
-    await world.close();
-  });
-  const description = async () => {
-    now += 601_000;
-    await fetch(`${world.origin}/openapi.json`);
-    // The first request gets the previous document.
-    const answer = await fetch(`${world.origin}/openapi.json`);
-    expect(answer.status).toBe(200);
-    return answer.text();
-  };
-
-  it('as a long description of an upstream', async () => {
-    const all = (length: number, one: (at: number) => [string, unknown]) =>
-      Object.fromEntries(Array.from({ length }, (_, at) => one(at)));
-    const ref = (at: number) => ({ $ref: `#/components/schemas/S${at}` });
-    const response = (schema: object) => ({ 200: { description: 'D', content: { 'application/json': { schema } } } });
-    const schemas = all(3000, (at) => [`S${at}`, { properties: { next: ref(at + 1), text: { type: 'string' } } }]);
-    const documents = {
-      'many paths': { paths: all(4900, (at) => [`/v2/p${at}`, { get: { operationId: 'a' } }]) },
-      'many operations of the same schemas': {
-        paths: all(1000, (at) => [`/v2/p${at}`, { get: { operationId: 'a', responses: response(ref(0)) } }]),
-        components: { schemas },
-      },
-      'many parameters': {
-        paths: {
-          '/v2/a': {
-            get: { parameters: Array.from({ length: 12_000 }, (_, at) => ({ name: `n${at}`, in: 'query' })) },
-          },
-        },
-      },
-      'many hidden properties': {
-        paths: { '/v2/a': { get: { responses: response(ref(0)) } } },
-        components: { schemas: { S0: { properties: all(4900, (at) => [`p${at}`, { 'x-internal': at % 2 === 0 }]) } } },
-      },
-    };
-    const shapes = Object.entries(documents).map(
-      ([name, document]) => [name, JSON.stringify({ openapi: '3.1.0', ...document })] as const,
-    );
-    await judge(
-      shapes,
-      async (json) => {
-        front.progress.arm('/openapi.json', json);
-        expect((await description()).length).toBeGreaterThan(5000);
-      },
-      front.progress,
-    );
-  });
-
-  it('as a description of an upstream', async () => {
-    const wraps = [
-      (json: string) => json,
-      (json: string) => `{"openapi":"3.1.0","paths":{"/v2/positions":${json}}}`,
-      (json: string) =>
-        `{"openapi":"3.1.0","paths":${json},"components":{"schemas":${json.length > 1_000_000 ? '{}' : json}}}`,
-    ];
-    await judge(
-      adversarialValues(ANSWER - 100).flatMap(([name, json]) =>
-        wraps.map((wrap, at) => [`${name} ${at}`, wrap(json)] as const),
-      ),
-      async (json) => {
-        front.progress.arm('/openapi.json', json);
-        await description();
-      },
-    );
-  }, 300_000);
 }, 300_000);

@@ -25,7 +25,7 @@ let raw: RawUpstream;
 let gate: TestGate;
 beforeAll(async () => {
   raw = await startRawUpstream((socket) => behave(socket));
-  gate = await startGate(raw.url, { timeout: 0.5, upstream: { breaker: { failures: 0, cooldown: 5, statuses: [] } } });
+  gate = await startGate(raw.url, { timeout: 0.5, upstream: { breaker: { failures: 0, cooldown: 5 } } });
 });
 afterAll(async () => {
   await gate.close();

@@ -16,7 +16,7 @@ let gate: TestGate;
 beforeEach(async () => {
   upstream = await startRecordingUpstream();
   gate = await startGate(upstream.url, {
-    upstream: { maxRequests: 3, maxStreams: 2, breaker: { failures: 2, cooldown: 5, statuses: [] } },
+    upstream: { maxRequests: 3, maxStreams: 2, breaker: { failures: 2, cooldown: 5 } },
   });
 });
 afterEach(async () => {
@@ -110,7 +110,7 @@ describe('the site lane', () => {
     let now = 0;
     const own = await startGate(raw.url, {
       now: () => now,
-      upstream: { breaker: { failures: 2, cooldown: 5, statuses: [] } },
+      upstream: { breaker: { failures: 2, cooldown: 5 } },
     });
     const status = async (path: string) => (await fetch(own.url + path)).status;
     expect([await status('/1'), await status('/2'), await status('/3'), await status('/api/4')]).toEqual([

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TRUSTED_FIELDS } from '../../src/http/trusted-headers.ts';
+import { IDENTITY_FIELDS, ORIGIN_FIELDS } from '../../src/http/trusted-headers.ts';
 import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startGate, type TestGate } from './gate.ts';
 
@@ -429,14 +429,10 @@ it('the site hears everything else', async () => {
   expect(inSmallLetters(await arrived('/live', inHandshakes, UPGRADE))).toEqual(inSmallLetters(inHandshakes));
 });
 
-it('every entry of the list has a source, and a documented field that it removes', () => {
+it('every entry of the list removes a documented field', () => {
   const folded = DOCUMENTED.map((name) => name.toLowerCase().replace(/[^a-z0-9]/g, '-'));
-  for (const { source, url, identity = [], origin = [] } of TRUSTED_FIELDS) {
-    expect(source.length, url).toBeGreaterThan(5);
-    expect(new URL(url).protocol, source).toBe('https:');
-    for (const entry of [...identity, ...origin]) {
-      const matches = (name: string) => (entry.endsWith('*') ? name.startsWith(entry.slice(0, -1)) : name === entry);
-      expect(folded.filter(matches), `${source}: ${entry}`).not.toEqual([]);
-    }
-  }
+  const matches = (entry: string, name: string) =>
+    entry.endsWith('*') ? name.startsWith(entry.slice(0, -1)) : name === entry;
+  const unused = [...IDENTITY_FIELDS, ...ORIGIN_FIELDS].filter((entry) => !folded.some((name) => matches(entry, name)));
+  expect(unused).toEqual([]);
 });

@@ -50,13 +50,16 @@ export async function resolveConnection(
   };
 }
 
+const NO_CURSOR =
+  'The argument after is not a cursor of this connection: send pageInfo.endCursor of the previous page, or null for the first page.';
+
 function readWindow(args: Readonly<Record<string, unknown>>, most: number, linked: boolean): Window {
   const first = (args.first ?? Math.min(DEFAULT_NODES, most)) as number;
   refuseWindow({ first }, most);
   if (args.after == null) return { first, after: undefined };
   const after = decodeCursor(args.after as string);
   if (after === undefined || (after.page !== undefined && !linked)) {
-    throw new AccountError('BAD_USER_INPUT', { message: 'The argument after is not a cursor of this connection.' });
+    throw new AccountError('BAD_USER_INPUT', { message: NO_CURSOR });
   }
   return { first, after };
 }

@@ -79,7 +79,7 @@ export function refusalOf(
   writes: boolean,
 ): AccountError {
   const all = { ...scope, status: answer.status };
-  const said = (of: 'message' | 'extensions') => {
+  const selected = (of: 'message' | 'extensions') => {
     const evaluate = outcomes.find((outcome) => outcome[of] !== undefined)?.[of];
     try {
       return evaluate?.(answer.data, all);
@@ -88,9 +88,9 @@ export function refusalOf(
       throw thrown;
     }
   };
-  const { code: own, ...rest } = scalarsOf(said('extensions'));
+  const { code: own, ...rest } = scalarsOf(selected('extensions'));
   const code = (writes ? WRITE_CODES[answer.status] : undefined) ?? 'UPSTREAM_ERROR';
-  const text = said('message');
+  const text = selected('message');
   const message = typeof text === 'string' ? shortened(text) : '';
   return new AccountError(code, {
     ...(message === '' ? {} : { message }),

@@ -72,8 +72,8 @@ export function joinField(
       wrong(`argument ${argument.name}: the upstream's ${upstream.name} ${message}`);
       return [];
     }
-    const tell: Wrong = (message) => wrong(`argument ${argument.name} ${message}`);
-    const write = inputWriter(joining.naming, argument.type, match.type, tell);
+    const wrongHere: Wrong = (message) => wrong(`argument ${argument.name} ${message}`);
+    const write = inputWriter(joining.naming, argument.type, match.type, wrongHere);
     return [{ argument: argument.name, name, type: String(match.type), write }];
   });
   checkNeeded(upstream, new Set([...joined.map(({ name }) => name), member]), wrong);

@@ -125,9 +125,9 @@ export function inputWriter(
       const [named] = naming.of(`${own.name}.${field.name}`);
       const name = named?.name ?? field.name;
       const match = given[name];
-      const tell: Wrong = (message) => wrong(`${own.name}.${field.name}: ${message}`);
-      if (match === undefined) tell(`the upstream's ${other.name} has no ${name}`);
-      const write = match && inputWriter(naming, field.type, match.type, tell, [...within, own.name]);
+      const wrongHere: Wrong = (message) => wrong(`${own.name}.${field.name}: ${message}`);
+      if (match === undefined) wrongHere(`the upstream's ${other.name} has no ${name}`);
+      const write = match && inputWriter(naming, field.type, match.type, wrongHere, [...within, own.name]);
       return { from: field.name, to: name, write: write ?? ((value: unknown) => value) };
     });
     for (const field of Object.values(given)) {

@@ -1,6 +1,6 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { buildSchema, type GraphQLSchema } from 'graphql';
+import { buildSchema } from 'graphql';
 import type { LoadedConfig } from '../../config/load.ts';
 import { createCallUpstream } from '../../upstream/call.ts';
 import { createPools } from '../../upstream/pools.ts';
@@ -14,7 +14,6 @@ import { joinRemoteFields } from './check.ts';
 import { differences } from './difference.ts';
 import { type GraphqlSource, introspect, recordedText } from './introspection.ts';
 import type { RecordedFile } from './recorded.ts';
-import { usedNames } from './used-names.ts';
 
 /** Recording is not possible. The message is for the operator. */
 class RecordingError extends Error {}
@@ -33,8 +32,8 @@ export async function pullSchemas(loaded: LoadedConfig, only?: string): Promise<
 }
 
 /**
- * Compares the schemas of the GraphQL upstreams with the recorded ones. Returns a line for each difference: first those
- * that would break the mapping, then those in parts it uses, then the rest.
+ * Compares the schemas of the GraphQL upstreams with the recorded ones. Returns a line for each mistake that the mapping
+ * would then have, and for each difference, the most severe first.
  */
 export async function compareSchemas(loaded: LoadedConfig, only?: string): Promise<readonly string[]> {
   const all = await eachUpstream(loaded, only, async ({ source, recorded, contract, mapping }, call) => {
@@ -42,15 +41,11 @@ export async function compareSchemas(loaded: LoadedConfig, only?: string): Promi
     if (recorded.text === undefined) return [`${upstream}: ${recorded.file} does not exist yet`];
     // Built from its text, because a missing description differs between SDL and an introspection result.
     const live = buildSchema(recordedText(await introspect(call, source)));
-    const before = buildSchema(recorded.text);
-    const used = usedNames(before, join(contract, mapping, upstream, before, new Mistakes()));
     const mistakes = new Mistakes();
-    join(contract, mapping, upstream, live, mistakes);
+    joinRemoteFields(contract.schema, mapping, new Map([[upstream, live]]), mistakes);
     return [
       ...mistakes.lines().map((line) => `${upstream}: would break the mapping: ${line}`),
-      ...differences(before, live, used).map(({ severity, used: isUsed, description }) => {
-        return `${upstream}: ${severity}, ${isUsed ? 'used' : 'not used'}: ${description}`;
-      }),
+      ...differences(buildSchema(recorded.text), live).map((line) => `${upstream}: ${line}`),
     ];
   });
   return all.flat();
@@ -118,8 +113,4 @@ function readFiles({ config, accountConfig }: LoadedConfig, files: NonNullable<L
   const mapping = readMapping(files.mappings, contract.schema, names, mistakes);
   mistakes.throwIfAny();
   return { contract, mapping };
-}
-
-function join({ schema }: Contract, mapping: Mapping, upstream: string, with_: GraphQLSchema, mistakes: Mistakes) {
-  return joinRemoteFields(schema, mapping, new Map([[upstream, with_]]), mistakes);
 }

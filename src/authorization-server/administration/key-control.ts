@@ -20,9 +20,9 @@ export function createKeyControl(keyring: Keyring, onChanged: () => void, audit:
       public_key: publicKey,
     })),
   });
-  const done = (action: AuditAction, keyId: string, decision: Decision) => {
+  const done = (action: AuditAction, keyIds: readonly string[], decision: Decision) => {
     onChanged();
-    audit({ action, keyId, ...decision });
+    for (const keyId of keyIds) audit({ action, keyId, ...decision });
     return list();
   };
 
@@ -34,7 +34,7 @@ export function createKeyControl(keyring: Keyring, onChanged: () => void, audit:
       return list();
     },
 
-    /** Signs with the next key. Throws `conflict` if it was published too recently, unless `now` is true. */
+    /** Signs with the next key of each algorithm. Throws `conflict` if one was published too recently, unless `now` is true. */
     async rotate(now: boolean, decision: Decision) {
       const missing = await keyring.rotate(now);
       if (missing > 0) {
@@ -42,7 +42,7 @@ export function createKeyControl(keyring: Keyring, onChanged: () => void, audit:
           message: `The next key was published less than an hour ago; verifiers may not have it yet. Wait ${Math.ceil(missing / 60)} minutes, or use --now ("now": true).`,
         });
       }
-      return done('keys_rotated', keyring.signing().kid, decision);
+      return done('keys_rotated', keyring.signers(), decision);
     },
 
     /** Imports a PEM text, a JWK or a JWKS. Throws `invalid_request` for an unusable key, `conflict` for an existing one. */
@@ -50,14 +50,14 @@ export function createKeyControl(keyring: Keyring, onChanged: () => void, audit:
       const key = await readSigningKey(given);
       if (!(await keyring.replaceNext(key)))
         throw new GatewayError('conflict', { message: `The key ${key.kid} already exists.` });
-      return done('key_imported', key.kid, decision);
+      return done('key_imported', [key.kid], decision);
     },
 
     /** Removes a key at once: its signatures become invalid. Throws `not_found`. */
     async remove(kid: string, decision: Decision) {
       if (!(await keyring.remove(kid)))
         throw new GatewayError('not_found', { message: 'No published key has this id.' });
-      return done('key_removed', kid, decision);
+      return done('key_removed', [kid], decision);
     },
   };
 }

@@ -11,11 +11,12 @@ export type ClientDocument = Readonly<Record<string, unknown>>;
  */
 export function readDocument(url: string, bytes: Buffer): ClientDocument {
   const document = parse(bytes);
-  if (document.client_id !== url) throw unusable('names another client_id');
+  if (document.client_id !== url) throw unusable('names another client_id: it must be the URL of the document');
   const secret = Object.keys(document).find((name) => name.startsWith('client_secret'));
-  if (secret !== undefined) throw unusable(`holds ${secret}`);
+  if (secret !== undefined) throw unusable('contains a client_secret member, which everyone could read');
   const method = document.token_endpoint_auth_method;
-  if (typeof method === 'string' && method.startsWith('client_secret')) throw unusable(`authenticates by ${method}`);
+  if (typeof method === 'string' && method.startsWith('client_secret'))
+    throw unusable('has a token_endpoint_auth_method with a client secret: it must be none');
   return document;
 }
 
@@ -39,7 +40,8 @@ function parse(bytes: Buffer): Record<string, unknown> {
   try {
     return parseClientMetadata(bytes);
   } catch (thrown) {
-    if (thrown instanceof GatewayError) throw unusable('is not a JSON object of client metadata', thrown);
+    if (thrown instanceof GatewayError)
+      throw unusable('is not a JSON object of client metadata, in UTF-8 and without repeated members', thrown);
     throw thrown;
   }
 }

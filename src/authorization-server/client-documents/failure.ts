@@ -5,14 +5,16 @@
  * - `unavailable`: no document was received, because of its host name, connection, status, type, size or time.
  * - `gone`: the host says that there is no document (404, 410).
  * - `unusable`: the response is not a client document for this URL.
- * - `refused`: it is the client's own document, but asks for something we do not support. Only this failure is
- *   described to the client, which can read the document at its public address anyway.
+ * - `refused`: it is the client's own document, but asks for something we do not support.
  * - `overdue`: it was good once, but its host has been unavailable for longer than the last good document may be used.
  * - `busy`: the fetch budget is used up. Nothing was fetched.
  */
 export type DocumentFailureKind = 'forbidden' | 'unavailable' | 'gone' | 'unusable' | 'refused' | 'overdue' | 'busy';
 
-/** The message is for the log only, except for `refused`. */
+/**
+ * The message is shown to the client: it says what is wrong with the URL or with what anyone gets from its public
+ * address, never how a name resolved or a connection failed. That is in the cause, for the log.
+ */
 export class DocumentFailure extends Error {
   readonly kind: DocumentFailureKind;
 

@@ -11,9 +11,6 @@ type Feature = NonNullable<NonNullable<Configuration['features']>['clientIdMetad
 /** Routes that begin an authorization. They need the current document. */
 const BEGINNINGS = new Set(['authorization', 'pushed_authorization_request']);
 
-const CANNOT_BE_USED =
-  'this client_id is a URL whose client metadata document cannot be used: it must be JSON of at most 5 KiB at a public https URL with a path, without port, query or fragment, be answered at once and without a redirect, and name this very URL as its client_id';
-
 const TRY_AGAIN = 'the client metadata document of this client_id cannot be fetched right now';
 
 /** In seconds: as long as a failed fetch is remembered. */
@@ -68,18 +65,28 @@ export function judgeClient(provider: Provider, metadata: Record<string, unknown
 }
 
 /**
- * The same text and status whatever the URL returned, so that our errors do not reveal what is at an address. At the
- * token endpoint, an unknown client gets a 401 (RFC 6749 section 5.2), which makes clients register again. A client
- * that was good and is only unreachable gets a 503, so that it keeps its tokens and retries.
+ * Tells the app what is wrong with its document. At the token endpoint, an unknown client gets a 401 (RFC 6749 section
+ * 5.2). A client that was good and is only unreachable gets a 503, so that it keeps its tokens and retries.
  */
 function protocolError(failure: DocumentFailure, beginning: boolean): errors.OIDCProviderError {
-  if (failure.kind === 'refused') return new errors.InvalidClientMetadata(failure.message);
   const later = failure.kind === 'busy' || failure.kind === 'overdue';
-  const error = later
-    ? new errors.OIDCProviderError(503, 'temporarily_unavailable')
-    : new errors.OIDCProviderError(beginning ? 400 : 401, 'invalid_client');
-  error.expose = true;
-  error.error_description = later ? TRY_AGAIN : CANNOT_BE_USED;
-  error.error_detail = failure.message;
-  return error;
+  const description = describe(failure);
+  const error =
+    failure.kind === 'refused' || (beginning && !later)
+      ? new errors.InvalidClientMetadata(description)
+      : new errors.OIDCProviderError(later ? 503 : 401, later ? 'temporarily_unavailable' : 'invalid_client');
+  return Object.assign(error, { expose: true, error_description: description, error_detail: failure.message });
+}
+
+function describe({ kind, message }: DocumentFailure): string {
+  switch (kind) {
+    case 'refused':
+      return message;
+    case 'busy':
+      return TRY_AGAIN;
+    case 'forbidden':
+      return `this client_id cannot be used as the URL of a client metadata document: it ${message}`;
+    default:
+      return `the client metadata document at this client_id ${message}`;
+  }
 }

@@ -34,7 +34,7 @@ export async function fetchDocument(url: URL, network: DocumentNetwork, deadline
     bodyTimeout: deadline,
     maxResponseSize: LARGEST,
   });
-  const late = new DocumentFailure('unavailable', `was not there within ${deadline} ms`);
+  const late = new DocumentFailure('unavailable', `was not answered within ${deadline / 1000} seconds`);
   // Ends the fetch in every phase. An abort signal would be ignored while the connection is being made.
   const timer = setTimeout(() => void client.destroy(late).catch(() => undefined), deadline);
   try {
@@ -42,7 +42,7 @@ export async function fetchDocument(url: URL, network: DocumentNetwork, deadline
   } catch (thrown) {
     if (thrown instanceof DocumentFailure) throw thrown;
     if (thrown instanceof errors.ResponseExceededMaxSizeError) throw tooLarge();
-    throw new DocumentFailure('unavailable', 'could not be fetched', thrown);
+    throw unreachable(thrown);
   } finally {
     clearTimeout(timer);
     void client.destroy().catch(() => undefined);
@@ -57,11 +57,16 @@ async function request(client: Client, url: URL): Promise<FetchedDocument> {
   });
   // A body that is not read to its end fails when the connection is destroyed.
   body.on('error', () => undefined);
-  if (statusCode === 404 || statusCode === 410) throw new DocumentFailure('gone', `was answered with ${statusCode}`);
-  if (statusCode !== 200) throw new DocumentFailure('unavailable', `was answered with ${statusCode}`);
+  const answered = `was answered with status ${statusCode}`;
+  if (statusCode === 404 || statusCode === 410) throw new DocumentFailure('gone', answered);
+  if (statusCode >= 300 && statusCode < 400)
+    throw new DocumentFailure('unavailable', `${answered}: redirects are not followed`);
+  if (statusCode !== 200) throw new DocumentFailure('unavailable', `${answered} instead of 200`);
   const type = headers['content-type'];
-  if (typeof type !== 'string' || !isJson(type)) throw new DocumentFailure('unavailable', 'is not application/json');
-  if (headers['content-encoding'] !== undefined) throw new DocumentFailure('unavailable', 'is content-encoded');
+  if (typeof type !== 'string' || !isJson(type))
+    throw new DocumentFailure('unavailable', 'has the wrong content type: it must be application/json');
+  if (headers['content-encoding'] !== undefined)
+    throw new DocumentFailure('unavailable', 'is compressed: it must have no content encoding');
   if (Number(headers['content-length'] ?? 0) > LARGEST) throw tooLarge();
   const cacheControl = headers['cache-control'];
   return {
@@ -72,6 +77,13 @@ async function request(client: Client, url: URL): Promise<FetchedDocument> {
 
 function tooLarge(): DocumentFailure {
   return new DocumentFailure('unavailable', `is larger than ${LARGEST} bytes`);
+}
+
+/** The same words for a name without a public address and for a failed connection, so that no network can be scanned. */
+function unreachable(cause: unknown): DocumentFailure {
+  const message =
+    'cannot be reached: its host needs a public address and a valid certificate, and must answer on port 443';
+  return new DocumentFailure('unavailable', message, cause);
 }
 
 function isJson(contentType: string): boolean {
@@ -88,11 +100,11 @@ function checkedLookup(network: DocumentNetwork): LookupFunction {
         const refused = found.find((address) => !network.permits(address));
         if (refused !== undefined || first === undefined) {
           const reason = refused === undefined ? 'has no address' : `resolves to ${refused}, which is not public`;
-          callback(new DocumentFailure('unavailable', `${host} ${reason}`), []);
+          callback(unreachable(new Error(`${host} ${reason}`)), []);
         } else if (options.all) callback(null, addresses);
         else callback(null, first.address, first.family);
       },
-      (thrown: unknown) => callback(new DocumentFailure('unavailable', `${host} does not resolve`, thrown), []),
+      (thrown: unknown) => callback(unreachable(new Error(`${host} does not resolve`, { cause: thrown })), []),
     );
   };
 }

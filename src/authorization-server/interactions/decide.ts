@@ -8,6 +8,7 @@ import { describeClient } from '../event-client.ts';
 import { redirect } from '../pages/pages.ts';
 import { finish } from './finish.ts';
 import type { InteractionOptions } from './interactions.ts';
+import { OBSTACLE_ERRORS, obstacleOf } from './obstacle.ts';
 import {
   findPending,
   type Interaction,
@@ -36,7 +37,8 @@ export async function decide(options: InteractionOptions, exchange: Exchange): P
   // A double click: the first request has answered already.
   if (interaction.result?.consent !== undefined) return redirect(response, interaction.returnTo);
   if (form.get('decision') === 'deny') return deny(options, pending, member);
-  if (form.get('decision') !== 'approve' || member === undefined || interaction.session?.accountId !== member.sub)
+  const isMemberAsked = member !== undefined && interaction.session?.accountId === member.sub;
+  if (form.get('decision') !== 'approve' || !isMemberAsked || obstacleOf(options, pending, member) !== undefined)
     return redirect(response, interactionPath(interaction));
   if (await refuseSuspended(options, pending, member)) return;
   await approve(options, pending, member, new Set(form.getAll('scope')));
@@ -53,7 +55,11 @@ async function deny(options: InteractionOptions, pending: Pending, member: Membe
   const event = isRepeated
     ? undefined
     : consentDenied(interaction.uid, requested, await appOf(options, interaction), member?.sub);
-  const result = { error: 'access_denied', error_description: 'the member did not approve' };
+  const obstacle = obstacleOf(options, pending, member);
+  const result =
+    obstacle === undefined
+      ? { error: 'access_denied', error_description: 'the member did not approve' }
+      : OBSTACLE_ERRORS[obstacle.kind];
   await finish(options, pending, result, { action: 'consent_denied', member: member?.sub }, event);
 }
 

@@ -7,10 +7,11 @@ import { loginPage } from '../pages/login.ts';
 import { redirect } from '../pages/pages.ts';
 import type { InteractionOptions } from './interactions.ts';
 import { logIn } from './log-in.ts';
-import { auditPending, cancelForm, findPending, type Pending, signInUrl, wishesOf } from './pending.ts';
+import { obstacleOf, showObstacle } from './obstacle.ts';
+import { auditPending, cancelForm, findPending, openWishesOf, type Pending, signInUrl } from './pending.ts';
 import { refuseSuspended } from './refuse-suspended.ts';
 import { showConsent } from './show-consent.ts';
-import { mustSignIn, type Step } from './sign-in-wishes.ts';
+import { asksForTime, mustSignIn, type Step } from './sign-in-wishes.ts';
 
 /** Asks the backend who is signed in, and goes on to its sign-in page, to the login step or to the consent page. */
 export async function identifyMember(options: InteractionOptions, exchange: Exchange, step: Step): Promise<void> {
@@ -22,10 +23,15 @@ export async function identifyMember(options: InteractionOptions, exchange: Exch
       auditPending(options, pending, { action: 'sign_in_failed', reason: asGatewayError(thrown).code });
       throw thrown;
     });
-  if (member === undefined || mustSignIn(wishesOf(interaction), member, step, unixSeconds(options.clock))) {
-    if (step === 'first-visit') return redirect(exchange.response, signInUrl(options, interaction));
-    return showLogin(options, pending, member);
+  const wishes = openWishesOf(pending, member);
+  const signInNeeded = member === undefined || mustSignIn(wishes, member, step, unixSeconds(options.clock));
+  const signInHelps = options.connector.knowsAuthTime || !asksForTime(wishes);
+  if (step === 'first-visit' && signInNeeded && signInHelps) {
+    return redirect(exchange.response, signInUrl(options, pending));
   }
+  const obstacle = obstacleOf(options, pending, member);
+  if (obstacle !== undefined) return showObstacle(options, pending, member, obstacle);
+  if (member === undefined || signInNeeded) return showLogin(options, pending, member);
   if (await refuseSuspended(options, pending, member)) return;
   if (interaction.prompt.name === 'consent' && interaction.session?.accountId === member.sub)
     return showConsent(options, pending, member);
@@ -39,7 +45,7 @@ function showLogin(options: InteractionOptions, pending: Pending, member: Member
   auditPending(options, pending, { action: 'sign_in_failed', member: member?.sub, reason });
   const view = {
     account: member === undefined ? undefined : accountOf(member),
-    signIn: signInUrl(options, interaction),
+    signIn: signInUrl(options, pending),
     cancel: cancelForm(options, interaction, member?.sub),
   };
   options.pages.send(exchange.response, 200, (words) => loginPage(words, view));

@@ -28,8 +28,6 @@ export interface InteractionOptions {
   readonly pages: Pages;
   readonly scopes: Readonly<Record<string, ScopeConfig>>;
   readonly grants: Grants;
-  /** The address of the page where members see their apps; undefined when there is none. */
-  readonly connectedApps: string | undefined;
   /** Keeps the backend session that an app acts with; undefined when apps act with none. */
   readonly sessions: BackendSessions | undefined;
   readonly csrfKeys: CsrfKeys;
@@ -56,8 +54,8 @@ export function createInteractions(options: InteractionOptions) {
     start: (exchange: Exchange) => identifyMember(options, exchange, 'first-visit'),
     returned: (exchange: Exchange) => identifyMember(options, exchange, 'back-from-sign-in'),
     async switchAccount(exchange: Exchange) {
-      const { interaction } = await findPending(options, exchange);
-      redirect(exchange.response, signInUrl(options, interaction, { another: true }));
+      const pending = await findPending(options, exchange);
+      redirect(exchange.response, signInUrl(options, pending, { another: true }));
     },
     decide: (exchange: Exchange) => decide(options, exchange),
   };

@@ -22,7 +22,8 @@ export async function logIn(options: InteractionOptions, pending: Pending, membe
   const login = {
     accountId: member.sub,
     remember: false,
-    ...(member.authTime === undefined ? {} : { ts: member.authTime }),
+    // Without a value, oidc-provider would take the current time, although the member may have signed in long ago.
+    ts: (member.authTime ?? null) as number,
     ...(member.acr === undefined ? {} : { acr: member.acr }),
   };
   await finish(options, pending, { login }, { action: 'signed_in', member: member.sub });

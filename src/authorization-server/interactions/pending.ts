@@ -1,6 +1,7 @@
 import type Provider from 'oidc-provider';
 import { errors } from 'oidc-provider';
 import type { Exchange } from '../../http/exchange.ts';
+import type { Member } from '../../login/connector.ts';
 import { parseScope } from '../../oauth/scope.ts';
 import type { AuditEvent } from '../../operations/audit.ts';
 import { clientHost } from '../client-host.ts';
@@ -19,7 +20,12 @@ export interface Pending {
   readonly interaction: Interaction;
   /** Undefined when the app has no name, or was deleted in the meantime. */
   readonly appName: string | undefined;
+  /** The app is registered with `require_auth_time`. */
+  readonly requiresAuthTime: boolean;
 }
+
+/** `max_age` for an app that only requires to know when the member signed in: ten years. */
+const ANY_AGE = 315_360_000;
 
 /**
  * Finds the interaction that both the browser's cookie and the URL name, and switches the page to its language.
@@ -31,7 +37,8 @@ export async function findPending(options: InteractionOptions, exchange: Exchang
   preferLanguages(interaction.params.ui_locales);
   // A client that was deleted in the meantime has no name; each step decides what that means.
   const client = await provider.Client.find(String(interaction.params.client_id)).catch(() => undefined);
-  return { exchange, interaction, appName: client?.clientName };
+  const requiresAuthTime = client?.requireAuthTime === true;
+  return { exchange, interaction, appName: client?.clientName, requiresAuthTime };
 }
 
 async function findInteraction(provider: Provider, exchange: Exchange): Promise<Interaction> {
@@ -73,11 +80,12 @@ export function cancelForm({ csrfKeys }: InteractionOptions, interaction: Intera
 /** The address of the backend's sign-in page, from where the member comes back to this interaction. */
 export function signInUrl(
   { connector, origin }: InteractionOptions,
-  interaction: Interaction,
+  pending: Pending,
   wish: { readonly another?: boolean } = {},
 ): string {
+  const { interaction } = pending;
   const { login_hint, ui_locales } = interaction.params;
-  const { fresh, maxAge, acrValues } = wishesOf(interaction);
+  const { fresh, maxAge, acrValues } = wishesOf(pending);
   const asked = {
     loginHint: sent(login_hint),
     uiLocales: sent(ui_locales),
@@ -89,16 +97,26 @@ export function signInUrl(
   return connector.signInUrl(returnTo, { ...asked, ...wish }).href;
 }
 
-/** What the request still asks of the sign-in. The consent step comes after the login step and asks for nothing again. */
-export function wishesOf({ prompt, params, iat }: Interaction): SignInWishes {
-  const asked = prompt.name === 'login';
-  const maxAge = Number(params.max_age);
+/** What the request asks of the sign-in. */
+function wishesOf({ interaction, requiresAuthTime }: Pending): SignInWishes {
+  const { params, iat } = interaction;
+  const maxAge = params.max_age === undefined ? Number.NaN : Number(params.max_age);
   return {
-    fresh: asked && prompt.reasons.includes('login_prompt'),
-    maxAge: asked && params.max_age !== undefined && Number.isSafeInteger(maxAge) ? maxAge : undefined,
-    acrValues: asked && typeof params.acr_values === 'string' ? params.acr_values.split(' ').filter(Boolean) : [],
+    fresh: wordsOf(params.prompt).includes('login'),
+    maxAge: Number.isSafeInteger(maxAge) ? maxAge : requiresAuthTime ? ANY_AGE : undefined,
+    acrValues: wordsOf(params.acr_values),
     askedAt: iat,
   };
+}
+
+/**
+ * What the request still asks of this member's sign-in. The member of the login step has met it when the consent step
+ * begins; another member who has signed in since has not.
+ */
+export function openWishesOf(pending: Pending, member: Member | undefined): SignInWishes {
+  const { prompt, session } = pending.interaction;
+  const met = prompt.name !== 'login' && (member === undefined || session?.accountId === member.sub);
+  return met ? { fresh: false, maxAge: undefined, acrValues: [], askedAt: 0 } : wishesOf(pending);
 }
 
 export function requestedScopes({ params }: Interaction): ReadonlySet<string> {
@@ -110,6 +128,11 @@ export function requestedResources({ indicators }: InteractionOptions, { params 
   const { resource } = params;
   if (Array.isArray(resource)) return resource.map(String);
   return [typeof resource === 'string' ? resource : indicators.audience];
+}
+
+/** The words of a parameter that is a list; none without it. */
+function wordsOf(parameter: unknown): readonly string[] {
+  return (sent(parameter) ?? '').split(' ').filter(Boolean);
 }
 
 /** An optional parameter of the authorization request. */

@@ -1,5 +1,6 @@
 import type { Member } from '../../login/connector.ts';
 import { appView, scopeGroups } from '../consent-view.ts';
+import { ENDPOINTS } from '../endpoints.ts';
 import { accountOf } from '../members.ts';
 import { consentPage } from '../pages/consent.ts';
 import { PageFailure } from '../pages/page-failure.ts';
@@ -24,7 +25,7 @@ export async function showConsent(
     app: appView(client, String(interaction.params.redirect_uri), pages.school),
     account: accountOf(member),
     firstTime: !(await grants.knows(member.sub, client.clientId)),
-    connectedApps: options.connectedApps,
+    connectedApps: ENDPOINTS.apps,
     ownSession: options.sessions !== undefined,
     groups: scopeGroups(requestedScopes(interaction), options.scopes, !nothingTicked),
     ...form,

@@ -12,19 +12,22 @@ export interface SignInWishes {
 
 export type Step = 'first-visit' | 'back-from-sign-in';
 
+/** Whether the request can only be answered if it is known when the member signed in. */
+export function asksForTime({ fresh, maxAge }: SignInWishes): boolean {
+  return fresh || maxAge !== undefined;
+}
+
 /**
  * Whether a member who is signed in at the backend must still go to its sign-in page (OpenID Connect Core section
- * 3.1.2.1). If the backend reports when they signed in, that decides; if not, a visit to the page must suffice. acr is
- * voluntary: the page is visited once for it, and the result is accepted and reported truthfully.
+ * 3.1.2.1). Only the time of the sign-in shows that it meets `prompt=login` and `max_age`: the backend may send a member
+ * back without asking for anything. acr is voluntary: the page is visited once for it, and the result is accepted and
+ * reported truthfully.
  */
 export function mustSignIn(wishes: SignInWishes, member: Member, step: Step, now: number): boolean {
   const { authTime } = member;
-  if (wishes.fresh && !(authTime === undefined ? step === 'back-from-sign-in' : authTime >= wishes.askedAt))
-    return true;
-  if (wishes.maxAge !== undefined) {
-    const young = authTime === undefined ? step === 'back-from-sign-in' : now - authTime <= wishes.maxAge;
-    if (!young) return true;
-  }
+  if (asksForTime(wishes) && authTime === undefined) return true;
+  if (authTime !== undefined && wishes.fresh && authTime < wishes.askedAt) return true;
+  if (authTime !== undefined && wishes.maxAge !== undefined && now - authTime > wishes.maxAge) return true;
   const unmet = wishes.acrValues.length > 0 && !wishes.acrValues.includes(member.acr ?? '');
   return unmet && step === 'first-visit';
 }

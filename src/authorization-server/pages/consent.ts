@@ -9,8 +9,8 @@ export interface ConsentView {
   readonly account: string;
   /** The member has no connection to this app at present. */
   readonly firstTime: boolean;
-  /** The page of connected apps, unless it is disabled. */
-  readonly connectedApps: string | undefined;
+  /** The page of connected apps. */
+  readonly connectedApps: string;
   /** Whether the app acts with the member's own session at the course site. */
   readonly ownSession: boolean;
   readonly groups: readonly ScopeGroup[];
@@ -88,7 +88,8 @@ ${view.ownSession && html`<p class="notice">${words.html('consent.session')}</p>
 <button type="submit" name="decision" value="approve">${words.html('consent.approve')}</button>
 </div>
 </form>
-<p class="muted">${words.html('consent.outlook')}${view.connectedApps !== undefined && html` <a href="${view.connectedApps}" target="_blank" rel="noopener">${words.html('consent.apps')}</a>`}</p>`,
+<p class="muted">${words.html('consent.outlook')}
+<a href="${view.connectedApps}" target="_blank" rel="noopener">${words.html('consent.apps')}</a></p>`,
   };
 }
 

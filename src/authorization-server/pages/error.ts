@@ -29,7 +29,13 @@ interface ErrorView extends Refusal {
 }
 
 /** The errors that have a phrase of their own. All others are shown as a malformed request. */
-const TOLD = ['invalid_client', 'invalid_redirect_uri', 'server_error'] as const;
+const TOLD = [
+  'invalid_client',
+  'invalid_client_metadata',
+  'invalid_redirect_uri',
+  'server_error',
+  'temporarily_unavailable',
+] as const;
 
 /** An authorization request is refused without redirecting the member back to the app (RFC 6749 section 4.1.2.1). */
 export function refusalPage(words: Words, refusal: Refusal): Page {

@@ -3,7 +3,17 @@ import type { Words } from './words.ts';
 
 export interface Page {
   /** The id of the page's `main` element, by which tools and tests identify the page. */
-  readonly id: 'login' | 'sign-in' | 'consent' | 'suspended' | 'error' | 'apps' | 'apps-sign-in' | 'disconnect';
+  readonly id:
+    | 'login'
+    | 'sign-in'
+    | 'expected'
+    | 'unconfirmed'
+    | 'consent'
+    | 'suspended'
+    | 'error'
+    | 'apps'
+    | 'apps-sign-in'
+    | 'disconnect';
   readonly title: string;
   readonly body: Html;
 }

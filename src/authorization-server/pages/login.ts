@@ -13,6 +13,12 @@ export interface LoginView extends StopView {
   readonly signIn: string;
 }
 
+export interface ExpectedView extends StopView {
+  /** The id that the app's `id_token_hint` contains. */
+  readonly expected: string;
+  readonly switchAccount: string;
+}
+
 /** Shown when a member returns from the course site without having signed in. A redirect would loop, so they choose. */
 export function loginPage(words: Words, view: LoginView): Page {
   const again = view.account === undefined ? 'login' : 'login.again';
@@ -26,10 +32,23 @@ export function suspendedPage(words: Words, view: StopView): Page {
   return stopPage(words, 'suspended', 'suspended', view, { advice });
 }
 
+/** Shown when the app asks for another member than the one who is signed in. */
+export function expectedPage(words: Words, view: ExpectedView): Page {
+  const advice = html`<p class="muted">${words.html('expected.id', { id: html`<bdi><code>${view.expected}</code></bdi>` })}</p>`;
+  const go = html`<a class="button go" href="${view.switchAccount}">${words.html('expected.go')}</a>`;
+  return stopPage(words, 'expected', 'expected', view, { advice, go });
+}
+
+/** Shown when the app must know when the member signed in, and the course site does not say. */
+export function unconfirmedPage(words: Words, view: StopView): Page {
+  const advice = html`<p>${words.html('unconfirmed.advice')}</p>`;
+  return stopPage(words, 'unconfirmed', 'unconfirmed', view, { advice });
+}
+
 function stopPage(
   words: Words,
-  id: 'login' | 'suspended',
-  phrase: 'login' | 'login.again' | 'suspended',
+  id: 'login' | 'suspended' | 'expected' | 'unconfirmed',
+  phrase: 'login' | 'login.again' | 'suspended' | 'expected' | 'unconfirmed',
   { account, cancel }: StopView,
   { advice, go }: { readonly advice?: Html; readonly go?: Html },
 ): Page {

@@ -5,6 +5,7 @@ import { chargeTo, UNUSED_CLIENTS } from '../../storage/quota.ts';
 import { type Clock, type Entry, jsonEntry, type Mutation, type Store, unixSeconds } from '../../storage/store.ts';
 import { clientOf, describeClient, eventClient } from '../event-client.ts';
 import { storedGrants } from '../grants.ts';
+import { DEFAULT_ID_TOKEN_ALGORITHM } from '../rules/client-metadata.ts';
 
 /** Kinds of entries of a client, besides its grants and what belongs to them. */
 const BELONGINGS = ['AccessToken', 'RefreshToken', 'AuthorizationCode'] as const;
@@ -48,7 +49,7 @@ export function clientRecords(options: ClientRecordsOptions) {
       const before = await store.get('Client', id);
       const expiresAt = before === undefined ? unixSeconds(clock) + unusedLifetime : before.expiresAt;
       const charge = expiresAt === undefined ? undefined : chargeTo(UNUSED_CLIENTS);
-      const entry = { ...jsonEntry('Client', id, payload, expiresAt, { client: id }), charge };
+      const entry = { ...jsonEntry('Client', id, withoutDefault(payload), expiresAt, { client: id }), charge };
       const app = eventClient(clientOf(id, payload));
       const events = outbox.entries(clientEvent(before === undefined ? 'client.registered' : 'client.updated', app));
       await store.commit([entry, ...events].map((written) => ({ op: 'put', entry: written })));
@@ -91,6 +92,14 @@ export function clientRecords(options: ClientRecordsOptions) {
 }
 
 export type ClientRecords = ReturnType<typeof clientRecords>;
+
+/**
+ * The default algorithm is not stored: during a rolling upgrade, gates that only know ES256 read this client, too, and
+ * would refuse it. What they have stored names ES256, which stays in force.
+ */
+function withoutDefault({ id_token_signed_response_alg: algorithm, ...payload }: AdapterPayload): AdapterPayload {
+  return algorithm === DEFAULT_ID_TOKEN_ALGORITHM ? payload : { ...payload, id_token_signed_response_alg: algorithm };
+}
 
 /** `consume` guards `put`, so that a deleted entry is not restored. */
 function forGood(kind: string, id: string, { payload }: Entry, client: string): readonly Mutation[] {

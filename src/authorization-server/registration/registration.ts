@@ -77,10 +77,10 @@ async function update(parts: RegistrationParts, exchange: Exchange, token: strin
   const registered = await clientOf(parts.provider(), path, token);
   // An unauthorized request learns nothing about the client, not even whether its body would be accepted.
   if (registered === undefined) return run(exchange, path, asJson({}));
-  const { tokenEndpointAuthMethod: method } = registered;
-  const { token_endpoint_auth_method: requested } = sent;
+  const { tokenEndpointAuthMethod: method, idTokenSignedResponseAlg: algorithm } = registered;
+  const kept = (name: string, value: unknown) => ({ [name]: sent[name] === '' ? value : (sent[name] ?? value) });
   const metadata = normalizeClientMetadata(
-    { ...sent, token_endpoint_auth_method: requested === '' ? method : (requested ?? method) },
+    { ...sent, ...kept('token_endpoint_auth_method', method), ...kept('id_token_signed_response_alg', algorithm) },
     scope,
   );
   const problem = judgeClientMetadata(metadata, redirects) ?? methodChange(metadata, method);

@@ -1,3 +1,4 @@
+import { ALGORITHMS } from '../signing-key.ts';
 import { clientNameProblem, clientUriProblem, softwareProblem } from './client-members.ts';
 import { type RedirectPolicy, redirectUrisProblem } from './redirect-uri.ts';
 
@@ -17,6 +18,9 @@ interface Rule {
 /** Authentication methods: `none` for a public client, `client_secret_post` for a confidential one. */
 const METHODS: readonly unknown[] = ['none', 'client_secret_post'];
 
+/** What ID tokens are signed with if the client asks for nothing (OpenID Connect Registration section 2). */
+export const DEFAULT_ID_TOKEN_ALGORITHM = 'RS256';
+
 /** The members checked here, in this order. oidc-provider checks the types of the others. */
 const RULES: readonly Rule[] = [
   { member: 'redirect_uris', error: 'invalid_redirect_uri', problem: redirectUrisProblem, required: true },
@@ -32,8 +36,8 @@ const RULES: readonly Rule[] = [
 
 /**
  * The members that are read, stored and returned. All others are ignored: what oidc-provider would fetch (`jwks_uri`,
- * `sector_identifier_uri`, `request_uris`, `backchannel_*`, `initiate_login_uri`), keys and algorithms (ID tokens are
- * ES256), software statements, whose issuers are not trusted here, and unknown members.
+ * `sector_identifier_uri`, `request_uris`, `backchannel_*`, `initiate_login_uri`), keys, algorithms other than that of
+ * the ID token, software statements, whose issuers are not trusted here, and unknown members.
  */
 const KEPT = [
   'client_id',
@@ -67,6 +71,7 @@ export function normalizeClientMetadata(body: Record<string, unknown>, scope: st
     ...metadata,
     ...(name === undefined ? {} : { client_name: typeof name === 'string' ? name.normalize('NFC') : name }),
     token_endpoint_auth_method: method(sent('token_endpoint_auth_method')),
+    id_token_signed_response_alg: algorithm(sent('id_token_signed_response_alg')),
     // The redirect rules of "native" suit every client: https, private-use schemes, and http on loopback with any port
     // (RFC 8252 section 7.3), but no other http, which "web" would allow.
     application_type: 'native',
@@ -103,6 +108,11 @@ export function judgeClientMetadata(
 function method(sent: unknown): unknown {
   if (sent === undefined) return 'none';
   return sent === 'client_secret_basic' ? 'client_secret_post' : sent;
+}
+
+/** An algorithm that we do not sign with becomes the default (RFC 7591 section 3.2.1). */
+function algorithm(sent: unknown): unknown {
+  return ALGORITHMS.some((alg) => alg === sent) ? sent : DEFAULT_ID_TOKEN_ALGORITHM;
 }
 
 function methodProblem(value: unknown): string | undefined {

@@ -4,7 +4,7 @@ import { formatScope } from '../../oauth/scope.ts';
 
 export interface ResourceRule {
   readonly indicators: ResourceIndicators;
-  /** Whether a client must name the resource, both at authorization and at the token endpoint. */
+  /** Whether a client must name the resource, both at authorization and when it exchanges the code. */
   readonly required: boolean;
   /** The scopes that a token for an audience may have. */
   readonly scopesOf: (audience: string) => readonly string[];
@@ -28,12 +28,13 @@ export function resourceRule(rule: ResourceRule): ResourceIndicatorsFeature {
     enabled: true,
     defaultResource(_ctx, _client, oneOf) {
       if (oneOf !== undefined)
-        throw new errors.InvalidTarget('a token is bound to one resource: send one of those you asked for');
+        throw new errors.InvalidTarget(`a token is for one resource: send resource=${oneOf.join(' or resource=')}`);
       if (rule.required) throw missing();
       return audience;
     },
-    useGrantedResource() {
-      if (rule.required) throw missing();
+    // A refresh token is already bound, and many clients send no resource with it.
+    useGrantedResource(_ctx, { kind }) {
+      if (rule.required && kind !== 'RefreshToken') throw missing();
       return true;
     },
     getResourceServerInfo(_ctx, identifier) {

@@ -3,6 +3,7 @@ import { readBody } from '../../http/body.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import type { CredentialCheck } from '../../login/connector.ts';
 import { readCookie } from '../../login/cookie.ts';
+import { unixSeconds } from '../../storage/store.ts';
 import { csrfToken, isCsrfToken, refuseCrossSite } from '../csrf.ts';
 import { ENDPOINTS } from '../endpoints.ts';
 import { PageFailure } from '../pages/page-failure.ts';
@@ -79,7 +80,8 @@ export function credentialHandlers(check: CredentialCheck, options: SignInHandle
           events.failed(provenance, 'too_many_attempts', username);
           return again('sign_in.slow_down', 429, { 'retry-after': String(verdict.retryAfter) }, verdict.retryAfter);
         case 'member': {
-          const session = await sessions.begin(request.headers, verdict.member);
+          const { authTime = unixSeconds(options.clock) } = verdict.member;
+          const session = await sessions.begin(request.headers, { ...verdict.member, authTime });
           events.begun(verdict.member.sub);
           response.setHeader('set-cookie', [
             memberCookie.set(session.value, session.lifetime),

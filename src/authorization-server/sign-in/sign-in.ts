@@ -87,6 +87,8 @@ export function createSignIn(config: Config['login'], login: Login, options: Sig
 /** The connector for sign-ins on the gate's own pages. */
 function ownConnector(identify: LoginConnector['identify'], origin: string): LoginConnector {
   return {
+    // The time of each password; and of a sign-in elsewhere, if the response contains it.
+    knowsAuthTime: true,
     identify,
     signInUrl(returnTo, { loginHint, uiLocales, another, fresh, maxAge, acrValues }) {
       const url = new URL(ENDPOINTS.signIn, origin);

@@ -26,7 +26,7 @@ function resourceLine({ config }: DescribedService): string {
       ? ''
       : ` A token for ${codes(others)} gives access to that part only: to get one, send its URL instead of the origin.`;
   return config.resourceIndicator === 'required'
-    ? `\`resource\` (RFC 8707) is required, here and in every token request: ${code(origin)}.${narrower}`
+    ? `\`resource\` (RFC 8707) is required, here and when you exchange the code: ${code(origin)}. A refresh without it keeps the resource of the refresh token.${narrower}`
     : `\`resource\` (RFC 8707) is optional; without it, the token is for ${code(origin)}.${narrower}`;
 }
 
@@ -61,8 +61,8 @@ function exchange(service: DescribedService): readonly string[] {
   const rest = config.resourceIndicator === 'required' ? `&${resource}` : '';
   const replay =
     tokens.replayWindow === 0
-      ? 'A refresh token that is used twice ends the connection.'
-      : `The same request within ${durationText(tokens.replayWindow)} gets the same response; a refresh token that is used again after that ends the connection.`;
+      ? 'A code or refresh token that is used twice ends the connection.'
+      : `The same refresh within ${durationText(tokens.replayWindow)} gets the same response; a refresh token that is used again after that ends the connection. A code works once: a second exchange is always refused, and later ends the connection as well.`;
   return [
     '## 5. Exchange and refresh',
     'Send forms, with every value percent-encoded. Confidential clients add `client_secret`.',

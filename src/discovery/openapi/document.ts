@@ -10,7 +10,7 @@ import { METHODS, Paths } from './paths.ts';
 import { covers, segmentsOf } from './pattern.ts';
 import { HEADERS, RESPONSES, withEveryRequest } from './responses.ts';
 import { plainOperation, type RouteFacts, routeFacts } from './route-operation.ts';
-import { SCHEMAS } from './schemas.ts';
+import { schemas } from './schemas.ts';
 import { securityOf, securitySchemes } from './security.ts';
 import type { UpstreamApi } from './upstream/import-api.ts';
 
@@ -76,8 +76,7 @@ export function openapiDocument({ service, routes, apiOf }: DocumentParts): Json
       const found = operationsOf(entry, method, facts);
       for (const { template, operation } of found) {
         if (isShadowed(method, segmentsOf(template.path))) continue;
-        const going = entry.deprecated === undefined ? {} : { deprecated: true };
-        paths.add(template, method, { ...operation, ...going, tags: [facts.tag], security: facts.security });
+        paths.add(template, method, { ...operation, tags: [facts.tag], security: facts.security });
         tags.set(facts.tag, areaText(facts.tag));
       }
     }
@@ -109,7 +108,7 @@ export function openapiDocument({ service, routes, apiOf }: DocumentParts): Json
     tags: [...tags].map(([name, description]) => ({ name, description })),
     paths: paths.json(),
     components: used(paths.json(), {
-      schemas: { ...SCHEMAS, ...extra },
+      schemas: { ...schemas(config), ...extra },
       responses: RESPONSES,
       headers: HEADERS,
       securitySchemes: securitySchemes(service),

@@ -20,7 +20,7 @@ export function oauthOperations({ config, endpoints }: DescribedService): OwnOpe
 
 interface Parameters {
   readonly resource: Json;
-  /** `resource`, if it is required. */
+  /** `resource`, if an authorization request requires it. */
   readonly demanded: readonly string[];
   readonly secret: Json;
 }
@@ -28,7 +28,7 @@ interface Parameters {
 function parametersOf(config: DescribedService['config']): Parameters {
   const required = config.resourceIndicator === 'required';
   const resource = uri(
-    `The resource that the token is for (RFC 8707): \`${config.origin}\`, as in the protected resource metadata. ${required ? 'Required, here and at the token endpoint.' : 'Optional.'}`,
+    `The resource that the token is for (RFC 8707): \`${config.origin}\`, as in the protected resource metadata. ${required ? 'Required, except for a refresh: a refresh token is already bound to its resource.' : 'Optional.'}`,
   );
   const secret = text('Required for confidential clients (client_secret_post).', { format: 'password' });
   return { resource, demanded: required ? ['resource'] : [], secret };
@@ -76,10 +76,7 @@ function authorizationOperations(
   };
 }
 
-function tokenOperations(
-  endpoints: DescribedService['endpoints'],
-  { resource, demanded, secret }: Parameters,
-): OwnOperations {
+function tokenOperations(endpoints: DescribedService['endpoints'], { resource, secret }: Parameters): OwnOperations {
   const authentication = { client_id: text('The ID of the client.'), client_secret: secret };
   const aboutToken = form({ token: text('An access or refresh token.'), token_type_hint: HINT, ...authentication }, [
     'token',
@@ -101,7 +98,7 @@ function tokenOperations(
           ...authentication,
           resource,
         },
-        ['grant_type', 'client_id', ...demanded],
+        ['grant_type', 'client_id'],
       ),
       responses: { 200: answer('The tokens.', json('TokenResponse')), ...failures('oauth', 400, 401, ...RATED) },
     },
@@ -111,7 +108,10 @@ function tokenOperations(
       description: `Revoking either token ends the whole connection: all its access tokens and the refresh token (RFC 7009). ${FORM_LIMIT}`,
       requestBody: aboutToken,
       responses: {
-        200: answer('The token is no longer valid, or never was. The body is empty.'),
+        200: answer(
+          'An empty object: the token is no longer valid, or never was.',
+          content('application/json', object({})),
+        ),
         ...failures('oauth', 400, 401, ...RATED),
       },
     },

@@ -1,3 +1,4 @@
+import type { Config } from '../../config/schema.ts';
 import { type Json, list, object, schemaRef, text, uri } from './json.ts';
 
 const integer = (description: string): Json => ({ type: 'integer', description });
@@ -48,6 +49,7 @@ const clientMembers = {
     'Redirect URIs: https, http on loopback, or a private-use scheme.',
   ),
   token_endpoint_auth_method: { type: 'string', enum: ['none', 'client_secret_post'], description: 'Default: none.' },
+  id_token_signed_response_alg: { type: 'string', enum: ['RS256', 'ES256'], description: 'Default: RS256.' },
   grant_types: strings('Default: authorization_code and refresh_token.'),
   response_types: strings('Default: code.'),
   client_uri: uri('The home page of the app.'),
@@ -95,7 +97,7 @@ const oauth = {
     exp: integer('Unix time.'),
     iat: integer('Unix time.'),
     token_type: text('`Bearer` or `DPoP`, for access tokens.'),
-    auth_time: integer('When the member signed in, Unix time.'),
+    auth_time: integer('When the member signed in, Unix time. Missing if the login does not say.'),
     acr: text('How the member signed in.'),
     cnf: object({ jkt: text('The thumbprint of the key that the token is bound to.') }),
   }),
@@ -106,6 +108,7 @@ const oauth = {
   Userinfo: described('OpenID Connect Core section 5.3.2.', ['sub'], {
     sub: text('The ID of the member.'),
     email: text('With the scope email.'),
+    email_verified: flag('With the scope email, if the site says whether it is verified.'),
     name: text('With the scope profile.'),
   }),
 };
@@ -143,6 +146,7 @@ const metadata = {
       grant_types_supported: strings('The grant types.'),
       code_challenge_methods_supported: strings('Always `S256`.'),
       token_endpoint_auth_methods_supported: strings('How clients authenticate.'),
+      id_token_signing_alg_values_supported: strings('The signing algorithms of ID tokens.'),
       client_id_metadata_document_supported: flag(
         'Whether the URL of a client ID metadata document is accepted as client_id.',
       ),
@@ -188,5 +192,16 @@ const messages = {
   }),
 };
 
-/** All of the gate's own schemas for `components`, by name. */
-export const SCHEMAS: Readonly<Record<string, Json>> = { ...errors, ...oauth, ...metadata, ...messages };
+const SCHEMAS: Readonly<Record<string, Json>> = { ...errors, ...oauth, ...metadata, ...messages };
+
+/** All of the gate's own schemas for `components`, by name, with the operator's claims. */
+export function schemas({ claims }: Pick<Config, 'claims'>): Readonly<Record<string, Json>> {
+  const further = Object.fromEntries(
+    Object.entries(claims).map(([name, { scope }]) => [name, { description: `With the scope ${scope}.` }]),
+  );
+  const extended = (['TokenResponse', 'Userinfo'] as const).map((name) => {
+    const { properties, ...rest } = oauth[name];
+    return [name, { ...rest, properties: { ...(properties as Json), ...further } }] as const;
+  });
+  return { ...SCHEMAS, ...Object.fromEntries(extended) };
+}

@@ -88,7 +88,7 @@ export function databaseCheck(
     const own = recheck === undefined ? hashVersion(text) : undefined;
     const version = Object.hasOwn(row, 'version') ? readVersion(plain(row.version)) : own;
     const sub = asText(row.id, 'id');
-    return readMember({ sub, email: row.email, name: row.name, version });
+    return readMember({ sub, email: row.email, emailVerified: plain(row.email_verified), name: row.name, version });
   };
 
   const check: CredentialCheck = async ({ username, password }) => {

@@ -1,3 +1,4 @@
+import type { ClaimsConfig } from '../../config/claims.ts';
 import { LOCKED_OUT_WAIT } from '../../config/constants.ts';
 import type { FormLoginConfig } from '../../config/form-login.ts';
 import { GatewayError } from '../../errors.ts';
@@ -16,6 +17,7 @@ import { createSite, type Site, type SiteOptions } from './site.ts';
 
 export interface FormOptions extends Pick<SiteOptions, 'call' | 'origin' | 'aliases' | 'prefix'> {
   readonly clock: Clock;
+  readonly claims?: ClaimsConfig;
 }
 
 /** Where to send the credentials, and what to send with them. */
@@ -32,7 +34,7 @@ interface Submission {
 export function formCheck(config: FormLoginConfig, options: FormOptions): CredentialCheck {
   const { upstream, fields, format, extra } = config;
   const judge = createJudge(config, options.clock);
-  const whoami = createWhoami(config.whoami);
+  const whoami = createWhoami(config.whoami, options.claims);
 
   const prepare = async (site: Site): Promise<Submission> => {
     const { page, action } = config;

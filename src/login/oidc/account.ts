@@ -41,7 +41,9 @@ export function memberOf(provider: OidcProviderConfig, said: Claims): Member {
     if (!values.some((value) => has.includes(value))) throw notAllowed(`its ${name} is not an allowed value`);
   }
   const sub = claims.subject === undefined ? `${id}:${ownSubject(said)}` : mappedSubject(said, claims, email);
-  return readMember({ sub, email, name: said[claims.name], authTime: said.auth_time, acr: said.acr });
+  // Emails that are not verified are not used at all.
+  const emailVerified = email === undefined ? undefined : true;
+  return readMember({ sub, email, emailVerified, name: said[claims.name], authTime: said.auth_time, acr: said.acr });
 }
 
 /** Validates the provider's `sub` before it is prefixed, since the prefix would hide a leading space. */

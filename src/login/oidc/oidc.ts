@@ -131,11 +131,13 @@ function asked({ prompt, allow }: OidcProviderConfig, wish: SignInWish): Record<
   if (wish.fresh === true) prompts.add('login');
   // A member whose account is not allowed must be able to choose another one.
   if (wish.another === true || (choosy && prompts.size === 0)) prompts.add('select_account');
+  // With max_age, the provider must return auth_time, which shows whether prompt=login was followed.
+  const maxAge = wish.maxAge ?? (wish.fresh === true ? 0 : undefined);
   return {
     ...(prompts.size === 0 ? {} : { prompt: [...prompts].join(' ') }),
     ...(wish.loginHint === undefined || wish.another === true ? {} : { login_hint: wish.loginHint }),
     ...(wish.uiLocales === undefined ? {} : { ui_locales: wish.uiLocales }),
-    ...(wish.maxAge === undefined ? {} : { max_age: String(wish.maxAge) }),
+    ...(maxAge === undefined ? {} : { max_age: String(maxAge) }),
     ...(wish.acrValues === undefined ? {} : { acr_values: wish.acrValues }),
   };
 }

@@ -10,22 +10,33 @@ const LONGEST_VERSION = 1024;
 
 /** The values found in an answer; undefined if missing or not configured. */
 export type MemberValues = Readonly<
-  Partial<Record<'sub' | 'email' | 'name' | 'authTime' | 'acr' | 'version', unknown>>
->;
+  Partial<Record<'sub' | 'email' | 'emailVerified' | 'name' | 'authTime' | 'acr' | 'version', unknown>>
+> &
+  Pick<Member, 'claims'>;
 
 /**
  * Creates the member from the values of an answer. Optional values are omitted if they are unusable. Throws
  * GatewayError `login_unavailable` if the id is unusable: it is never trimmed, case-folded or guessed.
  */
-export function readMember({ sub, email, name, authTime, acr, version }: MemberValues): Member {
+export function readMember(values: MemberValues): Member {
+  const { sub, email, emailVerified, name, authTime, acr, version, claims } = values;
   return {
     sub: readSubject(sub),
     email: text(email),
+    emailVerified: readFlag(emailVerified),
     name: text(name),
     authTime: Number.isSafeInteger(authTime) ? (authTime as number) : undefined,
     acr: text(acr),
     version: version === undefined ? undefined : readVersion(version),
+    claims,
   };
+}
+
+/** A yes or no as JSON, headers and databases write it; undefined for anything else. */
+export function readFlag(value: unknown): boolean | undefined {
+  if (value === true || value === 1 || value === '1' || value === 'true') return true;
+  if (value === false || value === 0 || value === '0' || value === 'false') return false;
+  return undefined;
 }
 
 function readSubject(value: unknown): string {

@@ -2,11 +2,13 @@
  * Reads from the answer of the backend's whoami endpoint which member is signed in. Supports JSON, header fields and
  * HTML pages.
  */
+import type { ClaimsConfig } from '../../config/claims.ts';
 import type { AnswerFormat, WhoamiConfig } from '../../config/whoami.ts';
 import type { UpstreamResponse } from '../../upstream/request.ts';
 import type { Member } from '../connector.ts';
 import { anonymousRules } from './anonymous.ts';
 import { answerReader } from './answer.ts';
+import { readClaims } from './claims.ts';
 import { readMember, readVersion } from './member.ts';
 import { unusable } from './unusable.ts';
 
@@ -17,10 +19,10 @@ const ACCEPT: Readonly<Record<AnswerFormat, string>> = {
 };
 
 /** A reader for the configured format. */
-export function createWhoami(config: Omit<WhoamiConfig, 'path'>) {
-  const { format, subject, email, name, authTime, acr, version, anonymous } = config;
+export function createWhoami(config: Omit<WhoamiConfig, 'path'>, claims: ClaimsConfig = {}) {
+  const { format, subject, email, emailVerified, name, authTime, acr, version, anonymous } = config;
   const rules = anonymousRules(config);
-  const reader = answerReader(format, [subject, email, name, authTime, acr, version, anonymous.at]);
+  const reader = answerReader(format, [subject, email, emailVerified, name, authTime, acr, version, anonymous.at]);
 
   return {
     /** The Accept field of the request. */
@@ -43,10 +45,12 @@ export function createWhoami(config: Omit<WhoamiConfig, 'path'>) {
       return readMember({
         sub,
         email: found(email),
+        emailVerified: found(emailVerified),
         name: found(name),
         authTime: format === 'json' ? found(authTime) : wholeNumber(found(authTime)),
         acr: found(acr),
         version: version === undefined ? undefined : readVersion(valueAt(version)),
+        claims: readClaims(claims, valueAt),
       });
     },
   };

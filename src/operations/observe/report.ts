@@ -6,11 +6,11 @@ import type { RouteMap } from './route-map.ts';
 export function routeMapYaml({ routes, notes }: RouteMap, since: Date): string {
   const lines = [
     `# Proposed by coursegate from the requests since ${since.toISOString()}. Read it before you use it:`,
-    '# what nobody did in that time is not in it, and whatever somebody did is, wanted or not.',
-    '# Then put it in place of `routes`, and take `enforcement` out.',
+    '# it leaves out what nobody used in that time, and includes everything that was used, wanted or not.',
+    '# Then replace `routes` with it, and remove `enforcement`.',
     routes.length === 0 ? 'routes: []' : 'routes:',
     ...routes.map(({ route, evidence }) => `  - ${flow(route)}  # ${evidence}`),
-    ...(notes.length === 0 ? [] : ['', '# Not in it, or worth a look:', ...notes.map((note) => `# - ${note}`)]),
+    ...(notes.length === 0 ? [] : ['', '# Left out, or worth a look:', ...notes.map((note) => `# - ${note}`)]),
   ];
   return `${lines.join('\n')}\n`;
 }

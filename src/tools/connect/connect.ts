@@ -51,7 +51,7 @@ export async function connect(options: ConnectOptions): Promise<void> {
 
   const resource = await step('Finding the protected resource', () => discoverResource(origin, http));
   const server = await step('Finding the authorization server', () => discoverServer(resource, http));
-  const description = { name: 'coursegate connect', redirectUri: 'http://127.0.0.1/callback', type: 'public' } as const;
+  const description = { name: 'coursegate connect', redirectUri: 'http://127.0.0.1/callback' };
   const client = await step('Registering as a public client', () => register(server, resource, description, http));
   const run: Run = { ...options, origin, client, step, http };
   const issued: TokenResponse[] = [];

@@ -9,8 +9,6 @@ export interface ClientOptions {
   readonly port: number;
   /** The gate's origin, such as http://localhost:8080. */
   readonly gate: string;
-  /** The URL of GraphiQL on the gate's admin listener, if available. */
-  readonly graphiql?: string | undefined;
   /** The time in milliseconds. */
   readonly clock?: () => number;
 }
@@ -23,9 +21,6 @@ export async function startClient(options: ClientOptions): Promise<{ url: string
   const gate = gateOrigin(options.gate);
   const server = createServer();
   const url = `http://localhost:${await listen(server, options.port, 'localhost')}`;
-  server.on(
-    'request',
-    studyBuddy({ url, gate, graphiql: options.graphiql }, memorySessions(options.clock ?? Date.now)),
-  );
+  server.on('request', studyBuddy({ url, gate }, memorySessions(options.clock ?? Date.now)));
   return { url, close: () => shut(server) };
 }

@@ -16,7 +16,7 @@ export interface DemoOptions {
 export interface Demo {
   readonly origin: string;
   readonly profile: string;
-  readonly urls: { readonly school: string; readonly client: string; readonly graphiql: string | undefined };
+  readonly urls: { readonly school: string; readonly client: string };
   close(): Promise<void>;
 }
 
@@ -39,27 +39,24 @@ export async function startDemo({ environment, clock }: DemoOptions): Promise<De
 
   const upstreams = { school: { url: urls.school }, progress: { url: urls.progress }, events: { url: urls.events } };
   const loaded = await loadConfig({ file: CONFIG_FILE, environment, overrides: { upstreams } });
-  const { account, listen, log: logging } = loaded.config;
   origin = loaded.config.origin;
-  const gateway = await startGateway({ loaded, log: createLog(logging.level, 2), clock, accessDescriptor: 1 });
+  const gateway = await startGateway({
+    loaded,
+    log: createLog(loaded.config.log.level, 2),
+    clock,
+    accessDescriptor: 1,
+  });
   started.defer(() => gateway.close(5));
 
-  const graphiql = account && `${adminOrigin(listen.admin.host, gateway.adminPort)}/graphiql`;
-  const client = await startClient({ port: portOf(environment.CLIENT_PORT, 8081), gate: origin, graphiql, clock });
+  const client = await startClient({ port: portOf(environment.CLIENT_PORT, 8081), gate: origin, clock });
   started.defer(() => client.close());
   const running = started.move();
   return {
     origin,
     profile: loaded.profile,
-    urls: { school: urls.school, client: client.url, graphiql },
+    urls: { school: urls.school, client: client.url },
     close: () => running.disposeAsync(),
   };
-}
-
-/** The admin listener's origin for a browser on this machine. */
-function adminOrigin(host: string, port: number): string {
-  if (host === '0.0.0.0' || host === '::') return `http://localhost:${port}`;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 function portOf(text: string | undefined, fallback: number): number {

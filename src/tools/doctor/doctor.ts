@@ -1,13 +1,13 @@
 import { typedUrl } from '../connect/oauth/transport.ts';
 import { printable } from '../connect/printable.ts';
 import { createAsk } from './ask.ts';
+import { certificateEnd } from './certificate.ts';
 import type { Check } from './check.ts';
 import { CHECKS } from './checks/checks.ts';
 import { examine } from './examine.ts';
 import type { Finding, Level } from './finding.ts';
 import { type Registered, removeAll } from './registrations.ts';
 import { patiently, type Site } from './site.ts';
-import { statusByHttp2, viewTls } from './tls-view.ts';
 
 export interface DoctorOptions {
   /** The site, or better the URL that clients use, such as https://school.example/mcp. */
@@ -76,7 +76,7 @@ export async function doctor(options: DoctorOptions): Promise<Report> {
     askAsIs,
     plainOrigin: plainOrigin(origin, options.plainOrigin),
     registered,
-    tls: { view: () => viewTls(origin, limits), statusByHttp2: (url) => statusByHttp2(url, limits) },
+    certificateEnd: () => certificateEnd(origin, limits),
     now,
   };
 

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, field } from './answer.ts';
 import type { Ask } from './ask.ts';
 import type { Registered } from './registrations.ts';
-import type { TlsView } from './tls-view.ts';
 import { Unavailable } from './unavailable.ts';
 
 /** The examined deployment, and how to send requests to it. */
@@ -14,8 +13,8 @@ export interface Site {
   readonly ask: Ask;
   /** Sends a request and returns any response, including a 429. */
   readonly askAsIs: Ask;
-  /** The site's TLS and HTTP/2, for https sites only. */
-  readonly tls: { readonly view: () => Promise<TlsView>; readonly statusByHttp2: (url: string) => Promise<number> };
+  /** When the certificate expires, in milliseconds since 1970; for https sites only. */
+  readonly certificateEnd: () => Promise<number>;
   /** The plain http origin of the same host; undefined if the site itself uses plain http. */
   readonly plainOrigin: string | undefined;
   /** The clients registered for the audit; undefined when registering is not allowed. */

@@ -114,7 +114,7 @@ export function jsonScan(check: OverrideCheck): BodyScan {
       }
     },
     end() {
-      if (inString || open.length > 0) throw unreadable('it is not whole');
+      if (inString || open.length > 0) throw unreadable('it is incomplete');
     },
     undecided: () => override || afterName,
   };

@@ -48,7 +48,7 @@ export function methodOverrides(admits: (method: string) => boolean): MethodOver
       if (scan === undefined) return undefined;
       if (fieldValues(rawHeaders, 'content-encoding').some((coding) => !/^\s*(identity)?\s*$/i.test(coding))) {
         throw new GatewayError('unsupported_media_type', {
-          message: 'Forms and JSON are not taken compressed here: send them without Content-Encoding.',
+          message: 'Compressed forms and JSON are not accepted here: send them without Content-Encoding.',
         });
       }
       return scan;
@@ -86,14 +86,14 @@ function scanOf(contentType: string, check: OverrideCheck): BodyScan | undefined
   if (!isForm && !isMultipart && !isJson) return undefined;
   const charsets = [...type.matchAll(/charset\s*=\s*"?([^\s;"]*)/g)].map(([, charset = '']) => charset);
   if (charsets.length > 1 || !charsets.every((charset) => LIKE_ASCII.test(charset)))
-    throw unclear('has a character set that is not taken here: send UTF-8');
+    throw unclear('has a character set that is not accepted here: send UTF-8');
   if (isForm) return formScan(check);
   if (isJson) return jsonScan(check);
   const [, quoted, plain] = /;[ \t]*boundary=(?:"([^"]*)"|([^\s;",]+))/i.exec(contentType) ?? [];
   const boundary = quoted ?? plain ?? '';
   // PHP takes the first `boundary` that it finds anywhere, up to a comma.
   if (type.split('boundary').length !== 2 || !/^[\w'()+./:=?-]{1,200}$/.test(boundary))
-    throw unclear('has no boundary, or one that cannot be told for sure');
+    throw unclear('has no boundary, or an ambiguous one');
   return multipartScan(boundary, media === 'multipart/form-data', check);
 }
 

@@ -73,7 +73,7 @@ export function multipartScan(boundary: string, isForm: boolean, check: Override
       while (step());
     },
     end() {
-      if (state !== 'after') throw unreadable('it is not whole');
+      if (state !== 'after') throw unreadable('it is incomplete');
     },
     undecided: () => state === 'head' || state === 'value',
   };

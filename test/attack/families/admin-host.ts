@@ -8,7 +8,7 @@ const FOREIGN = [
   ...['localtest.me:ADMIN', '127.0.0.1.nip.io:ADMIN', 'localhost@evil.test', 'evil.test:80', '0x7f000001.evil.test'],
 ];
 const OWN = ['127.0.0.1:ADMIN', 'localhost:ADMIN', '[::1]:ADMIN'];
-const PATHS = ['/metrics', '/graphiql', '/graphiql/page.js', '/keys', '/clients', '/members/m-1001/revoke', '/events'];
+const PATHS = ['/metrics', '/observed', '/observed.json', '/keys', '/clients', '/members/m-1001/revoke', '/events'];
 const PAGES = ['', lines('Origin: http://evil.test'), lines('Sec-Fetch-Site: cross-site', 'Sec-Fetch-Mode: cors')];
 
 /** Commands are authenticated, so the method is checked before Host: a 405 has no effect and reveals nothing. */

@@ -70,6 +70,7 @@ describe('metadataOf', () => {
       ...PLAIN,
       application_type: 'native',
       token_endpoint_auth_method: 'none',
+      id_token_signed_response_alg: 'RS256',
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],
       scope: SCOPE,

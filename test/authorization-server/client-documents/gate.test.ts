@@ -139,7 +139,13 @@ describe('an app that is known by its document', () => {
     expect(fetchesOf('https://four.example/jwks')).toBe(0);
   });
 
-  it('is refused with the same page whatever came of its URL', async () => {
+  /** What the page for the member says, and the sentence that it gives the app's developer. */
+  const told = (page: string) => ({
+    text: words(page),
+    detail: /<dd lang="en" dir="ltr">(.*)<\/dd>/.exec(page)?.[1]?.replaceAll('&#39;', "'"),
+  });
+
+  it('is told on the page why its document cannot be used, and not that it must register', async () => {
     host.names.set('private.five.example', () => ['10.1.2.3']);
     host.names.set('nowhere.five.example', () => []);
     const at = (name: string) => `https://five.example/${name}.json`;
@@ -148,34 +154,57 @@ describe('an app that is known by its document', () => {
       response.writeHead(302, { location: 'https://one.example/' }).end(),
     );
     host.serve(at('type'), (_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('{}'));
+    host.serve(at('large'), answerJson(plainDocument(at('large'), { x: 'x'.repeat(5121) })));
+    host.serve(at('text'), (_request, response) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end('<html>'),
+    );
+    host.serve(at('slow'), () => undefined);
     host.serve(at('other'), answerJson(plainDocument(at('another'))));
     host.serve(at('secret'), answerJson(plainDocument(at('secret'), { client_secret: 'x' })));
-    const urls = [
-      'https://private.five.example/client.json',
-      'https://nowhere.five.example/client.json',
-      'https://six.example',
-      'https://six.example:8443/client.json',
-      'https://six.example/client.json?x=1',
-      'https://2130706433/client.json',
-      'https://[::1]/client.json',
-      'https://localhost/client.json',
-      'https://not-in-certificate.example/client.json',
-      at('absent'),
+    const unreachable =
+      'cannot be reached: its host needs a public address and a valid certificate, and must answer on port 443';
+    const document = 'the client metadata document at this client_id';
+    const address = 'this client_id cannot be used as the URL of a client metadata document: it';
+    const expected: readonly (readonly [string, string])[] = [
+      ['https://private.five.example/client.json', `${document} ${unreachable}`],
+      ['https://nowhere.five.example/client.json', `${document} ${unreachable}`],
+      ['https://not-in-certificate.example/client.json', `${document} ${unreachable}`],
+      ['https://six.example', `${address} is not a URL in canonical form`],
+      ['https://six.example:8443/client.json', `${address} names a port other than 443`],
+      ['https://six.example/client.json?x=1', `${address} has a query`],
+      ['https://[::1]/client.json', `${address} names an IP address`],
+      [at('absent'), `${document} was answered with status 404`],
+      [at('status'), `${document} was answered with status 500 instead of 200`],
+      [at('moved'), `${document} was answered with status 302: redirects are not followed`],
+      [at('type'), `${document} has the wrong content type: it must be application/json`],
+      [at('large'), `${document} is larger than 5120 bytes`],
+      [at('text'), `${document} is not a JSON object of client metadata, in UTF-8 and without repeated members`],
+      [at('slow'), `${document} was not answered within 2.5 seconds`],
+      [at('other'), `${document} names another client_id: it must be the URL of the document`],
+      [at('secret'), `${document} contains a client_secret member, which everyone could read`],
     ];
-    const slow = [at('status'), at('moved'), at('type'), at('other'), at('secret')];
-    const pages = [
-      ...(await Promise.all(urls.map((url) => authorize(url)))),
-      ...(await Promise.all(slow.map((url) => authorize(url)))),
-    ];
-    expect(new Set(pages.map((page) => page.status))).toEqual(new Set([400]));
-    const texts = new Set(pages.map((page) => words(page.text)));
-    expect(texts.size).toBe(1);
-    expect([...texts][0]).toContain('client metadata document cannot be used');
+    const pages = await Promise.all(expected.map(([url]) => authorize(url)));
+    expect(pages.map((page) => [page.status, told(page.text).detail])).toEqual(
+      expected.map(([, detail]) => [400, detail]),
+    );
+    for (const page of pages) {
+      const { text } = told(page.text);
+      expect(text).toContain('What this app publishes about itself could not be read');
+      expect(text).not.toMatch(/regist|10\.1\.2\.3|127\.0\.0\.1|ECONN|ENOTFOUND/);
+    }
     for (const url of [at('status'), at('moved')]) expect(fetchesOf(url)).toBe(1);
     expect(fetchesOf('https://one.example/')).toBe(0);
   });
 
-  it('that is unknown gets 401 invalid_client at the token endpoint, always the same', async () => {
+  it('cannot tell a private address from one that does not exist, by words or page', async () => {
+    host.names.set('inside.five.example', () => ['10.1.2.3', '192.168.0.1']);
+    host.names.set('nothing.five.example', () => []);
+    const urls = ['inside', 'nothing'].map((name) => `https://${name}.five.example/client.json`);
+    const [inside, nothing] = await Promise.all(urls.map((url) => authorize(url)));
+    expect(words(inside?.text ?? 'x')).toBe(words(nothing?.text ?? 'y'));
+  });
+
+  it('that is unknown gets 401 invalid_client at the token endpoint, with the reason', async () => {
     const answers = await Promise.all(
       ['https://private.five.example/token.json', 'https://six.example/absent.json', 'https://six.example'].map(
         async (clientId) => {
@@ -185,15 +214,19 @@ describe('an app that is known by its document', () => {
             client_id: clientId,
           });
           expect(response.headers.get('cache-control')).toBe('no-store');
-          return { status: response.status, body: (await response.json()) as Record<string, string> };
+          expect(response.status).toBe(401);
+          return (await response.json()) as Record<string, string>;
         },
       ),
     );
-    for (const { status, body } of answers) {
-      expect(status).toBe(401);
-      expect(body).toEqual(answers[0]?.body);
-      expect(body.error).toBe('invalid_client');
-    }
+    expect(answers.map(({ error }) => error)).toEqual(['invalid_client', 'invalid_client', 'invalid_client']);
+    expect(
+      answers.map(({ error_description: said }) => said?.split(/ (?=cannot be reached|was answered|is not)/)[1]),
+    ).toEqual([
+      'cannot be reached: its host needs a public address and a valid certificate, and must answer on port 443',
+      'was answered with status 404',
+      'is not a URL in canonical form',
+    ]);
   });
 
   it('goes on while its host is down, over a restart too, and stops when that lasts', async () => {

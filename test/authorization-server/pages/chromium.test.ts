@@ -10,7 +10,7 @@ import { type RecordingUpstream, startRecordingUpstream } from '../../support/re
 import { startWorld, type World } from '../../support/world.ts';
 import { type DocumentHost, startDocumentHost } from '../client-documents/support/document-host.ts';
 import { appsPages } from './support/apps-pages.ts';
-import { gatePages } from './support/gate-pages.ts';
+import { gatePages, type SignedIn } from './support/gate-pages.ts';
 
 const LONGEST = 240_000;
 
@@ -19,18 +19,16 @@ describe.skipIf(!browserPresent())('in Chromium', () => {
   let host: DocumentHost;
   let school: RecordingUpstream;
   let world: World;
+  /** Whom the school says is signed in, and since when: long ago, so that the member can go back without a new sign-in. */
+  const member: SignedIn = { id: 'm-1', email: 'ann@school.example', since: 1_700_000_000 };
   beforeAll(async () => {
     browser = await launchChromium();
     host = await startDocumentHost();
-    // Returns the time of the sign-in, so that an app can demand a fresh sign-in and the member can go back without
-    // one.
     school = await startRecordingUpstream((request, response) => {
       const known = request.url === '/api/me' && request.headers.cookie !== undefined;
       const status = request.url === '/api/me' && !known ? 401 : 200;
       response.writeHead(status, { 'content-type': known ? 'application/json' : 'text/plain' });
-      response.end(
-        known ? JSON.stringify({ id: 'm-1', email: 'ann@school.example', since: 1_700_000_000 }) : 'Sign in',
-      );
+      response.end(known ? JSON.stringify(member) : 'Sign in');
     });
     world = await startWorld({
       profile: 'A',
@@ -74,7 +72,7 @@ describe.skipIf(!browserPresent())('in Chromium', () => {
       const complaints = complaintsOf(context);
       await gatePages(
         page,
-        { origin: world.origin, admin: world.admin, host, wish: story.wish },
+        { origin: world.origin, admin: world.admin, host, member, wish: story.wish },
         async (shown, title) => {
           expect(await shown.locator('html').getAttribute('lang')).toBe(story.language);
           await look(shown, title);

@@ -50,6 +50,17 @@ describe('registered clients in the store', () => {
     expect(await alive('a')).toEqual([false, false]);
   });
 
+  it('name the algorithm of their ID tokens only where it is not the default, which a gate with ES256 only refuses', async () => {
+    const { adapters } = records();
+    for (const [algorithm, stored] of [
+      ['RS256', undefined],
+      ['ES256', 'ES256'],
+    ]) {
+      await adapters.client.upsert('a', { ...CLIENT, id_token_signed_response_alg: algorithm } as never, 0 as never);
+      expect((await adapters.client.find('a'))?.id_token_signed_response_alg).toBe(stored);
+    }
+  });
+
   it('stay for good from the first code on', async () => {
     const { time, add, use, alive, adapters } = records();
     await add('a');

@@ -164,7 +164,7 @@ describe.each(['A', 'B'])('apps in the field, profile %s', (profile) => {
       String(metadata.token_endpoint_auth_method),
     );
     expect(body).toMatchObject({
-      client_id: expect.stringMatching(/^[\w-]{20,}$/),
+      client_id: expect.stringMatching(/^[0-9a-f]{32}$/),
       redirect_uris: metadata.redirect_uris,
       token_endpoint_auth_method: confidential ? 'client_secret_post' : 'none',
       grant_types:

@@ -135,7 +135,7 @@ describe('client metadata', () => {
       software_statement: 'eyJhbGciOiJub25lIn0.eyJjbGllbnRfbmFtZSI6IkFkbWluIn0.',
       subject_type: 'pairwise',
       id_token_signed_response_alg: 'none',
-      userinfo_signed_response_alg: 'RS256',
+      userinfo_signed_response_alg: 'ES384',
       request_object_signing_alg: 'none',
       token_endpoint_auth_signing_alg: 'HS256',
       tls_client_certificate_bound_access_tokens: true,
@@ -150,7 +150,7 @@ describe('client metadata', () => {
     await new Promise((resolve) => sink.close(resolve));
     expect(status).toBe(201);
     expect(asked).toEqual([]);
-    const told = { subject_type: 'public', id_token_signed_response_alg: 'ES256', post_logout_redirect_uris: [] };
+    const told = { subject_type: 'public', id_token_signed_response_alg: 'RS256', post_logout_redirect_uris: [] };
     for (const [name, value] of Object.entries(dropped)) {
       expect([undefined, told[name as keyof typeof told]], name).toContainEqual(
         Object.hasOwn(body, name) ? body[name] : undefined,

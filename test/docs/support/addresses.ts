@@ -2,7 +2,7 @@ import { type Page, placeOf } from './markdown.ts';
 
 /** Prefixes of the gate's own paths: the gate serves them, or they do not exist. */
 const OURS =
-  /^\/(?:(?:oauth|api\/oauth|\.well-known|account|keys)\/[\w.-]|(?:mcp|auth\.md|openapi\.json|livez|readyz|metrics|observed|graphiql)(?:\/|$))/;
+  /^\/(?:(?:oauth|api\/oauth|\.well-known|account|keys)\/[\w.-]|(?:mcp|auth\.md|openapi\.json|livez|readyz|metrics|observed)(?:\/|$))/;
 
 /** Paths that exist only for some ways to sign in, or during a sign-in. */
 const SOMETIMES = /^\/oauth\/(?:sign-in|interaction)(?:\/|$)/;

@@ -1,5 +1,5 @@
 import { createHmac, createPrivateKey, sign } from 'node:crypto';
-import { base64url, ENCRYPTION, es256, makeKey, type SigningGate } from './signing-gate.ts';
+import { base64url, ENCRYPTION, es256, makeKey, RSA, type SigningGate } from './signing-gate.ts';
 
 const STRANGER = makeKey('k1');
 const now = () => Math.floor(Date.now() / 1000);
@@ -53,6 +53,8 @@ export const FORGERIES: Readonly<Record<string, Forgery>> = {
   'a kid of a key for encryption': (gate) =>
     gate.assertion({}, { kid: ENCRYPTION.kid }, (signed) => es256(signed, ENCRYPTION)),
   'a kid of a key of another kind': (gate) => gate.assertion({}, { kid: 'rsa' }),
+  'RS256 by the published key of ID tokens': (gate) =>
+    gate.assertion({}, { alg: 'RS256', kid: 'rsa' }, (signed) => sign('sha256', signed, RSA.privateKey)),
   'a kid of a key on another curve': (gate) => gate.assertion({}, { kid: 'other-curve' }),
   'a key of its own in the header': (gate) =>
     gate.assertion({}, { kid: 'mine', jwk: { ...createPrivateKeyJwk(), kid: 'mine' } }, (signed) =>

@@ -52,17 +52,16 @@ export async function startKeys(sub: string): Promise<SigningGate> {
   const server = createServer((_request, response) => {
     fetches += 1;
     if (isIll) return response.writeHead(500).end('ill');
-    const { privateKey: rsa, publicKey: rsaPublic } = RSA;
     const jwk = (of: KeyObject) => of.export({ format: 'jwk' });
     const keys = [
+      // Keys that sign no assertion: that of ID tokens, and others that a key set may contain.
+      { ...jwk(RSA.publicKey), kid: 'rsa', alg: 'RS256', use: 'sig' },
       { ...jwk(key.publicKey), kid: key.kid, alg: 'ES256', use: 'sig' },
-      // Other keys that a key set may contain, and that sign no assertion.
-      { ...jwk(rsaPublic), kid: 'rsa', alg: 'RS256', use: 'sig' },
       { ...jwk(ENCRYPTION.publicKey), kid: ENCRYPTION.kid, use: 'enc' },
       { kty: 'oct', kid: 'oct', k: Buffer.from('published').toString('base64url') },
       { kty: 'EC', crv: 'P-384', kid: 'other-curve', ...jwk(P384.publicKey) },
     ];
-    return response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys, unused: rsa.type }));
+    return response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -106,7 +105,7 @@ export async function startKeys(sub: string): Promise<SigningGate> {
   };
 }
 
-const RSA = generateKeyPairSync('rsa', { modulusLength: 2048 });
+export const RSA = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const P384 = generateKeyPairSync('ec', { namedCurve: 'P-384' });
 export const ENCRYPTION = makeKey('enc');
 

@@ -26,7 +26,7 @@ export interface Connected {
 /** Connects to a backend at `url`, which may take `timeout` milliseconds. */
 export async function connectedTo(url: string, timeout = 10_000): Promise<Connected> {
   const upstreams = {
-    school: upstreamConfig(url, { timeout: timeout / 1000, breaker: { failures: 0, cooldown: 5, statuses: [] } }),
+    school: upstreamConfig(url, { timeout: timeout / 1000, breaker: { failures: 0, cooldown: 5 } }),
   };
   const pools = createPools(upstreams);
   const { privateKey } = await generateKeyPair('ES256');

@@ -58,6 +58,7 @@ describe('signing in', () => {
       name: 'Sam Student',
       membership: 'active',
       locale: 'en',
+      signed_in_at: now / 1000,
     });
   });
 

@@ -3,11 +3,12 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHECKS, THEMES } from '../../../src/tools/doctor/checks/checks.ts';
 import { doctor, exitCode } from '../../../src/tools/doctor/doctor.ts';
+import { startRecordingUpstream } from '../../support/recording-upstream.ts';
 import { startWorld, type World } from '../../support/world.ts';
 import { checksPage } from './support/checks-page.ts';
 
 /** Checks that do not apply to a gate on plain http on this machine. */
-const PLAIN = ['reach.http-redirect', 'reach.hsts', 'reach.certificate', 'reach.http2'];
+const PLAIN = ['reach.http-redirect', 'reach.hsts', 'reach.certificate'];
 const IDS = CHECKS.map(({ id }) => id);
 
 describe.each([{ profile: 'A' }, { profile: 'B' }])('a gate of ours in Profile $profile', ({ profile }) => {
@@ -59,4 +60,56 @@ describe('the table of checks', () => {
     const page = readFileSync(fileURLToPath(new URL('../../../docs/doctor.md', import.meta.url)), 'utf8');
     expect(page.split('<!-- checks -->')[1]?.split('<!-- /checks -->')[0]?.trim()).toBe(checksPage().trim());
   });
+});
+
+it('asks as clients of both MCP revisions do, word for word', async () => {
+  const server = await startRecordingUpstream();
+  try {
+    await doctor({ url: `${server.url}/mcp`, only: ['mcp.initialize', 'mcp.discover'] });
+    const posted = server.requests.filter(({ method }) => method === 'POST');
+    const [initialize, discover] = ['initialize', 'server/discover'].map((wanted) => {
+      const found = posted.find(({ body }) => JSON.parse(body.toString()).method === wanted);
+      const { id, method, params, jsonrpc } = JSON.parse(found?.body.toString() ?? '{}');
+      const fields = ['content-type', 'accept', 'mcp-protocol-version', 'mcp-method'].flatMap((name) =>
+        (found?.values(name) ?? []).map((value) => `${name}: ${value}`),
+      );
+      return { message: { jsonrpc, id, method, params }, fields };
+    });
+    const clientInfo = { name: 'coursegate-doctor', version: expect.stringMatching(/^\d/) };
+    expect(initialize).toEqual({
+      message: {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'initialize',
+        params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo },
+      },
+      fields: [
+        'content-type: application/json',
+        'accept: application/json, text/event-stream',
+        'mcp-protocol-version: 2025-11-25',
+      ],
+    });
+    expect(discover).toEqual({
+      message: {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'server/discover',
+        params: {
+          _meta: {
+            'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+            'io.modelcontextprotocol/clientCapabilities': {},
+            'io.modelcontextprotocol/clientInfo': clientInfo,
+          },
+        },
+      },
+      fields: [
+        'content-type: application/json',
+        'accept: application/json, text/event-stream',
+        'mcp-protocol-version: 2026-07-28',
+        'mcp-method: server/discover',
+      ],
+    });
+  } finally {
+    await server.close();
+  }
 });

@@ -6,7 +6,7 @@ import { startWorld, type World } from '../../support/world.ts';
 import { BROKEN } from './support/faults.ts';
 
 /** Faults that need https are in https.test.ts. */
-const ELSEWHERE = ['reach.https', 'reach.http-redirect', 'reach.hsts', 'reach.certificate', 'reach.http2'];
+const ELSEWHERE = ['reach.https', 'reach.http-redirect', 'reach.hsts', 'reach.certificate'];
 
 describe('a deployment with one fault', () => {
   let proxy: FaultProxy;

@@ -1,5 +1,4 @@
 import { createServer as createPlainServer, type RequestListener } from 'node:http';
-import { createSecureServer } from 'node:http2';
 import { createServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -81,25 +80,6 @@ describe('a site asked by https', () => {
     expect((await findings({ url: soon }))['reach.certificate']).toMatch(/^warning: it expires in [45] days$/);
     const later = await secure((_request, response) => response.end('hello'));
     expect((await findings({ url: later }))['reach.certificate']).toMatch(/^pass: valid for (29|30) more days$/);
-  });
-
-  it('is asked by HTTP/2 where that is offered, and warned of when it answers otherwise', async () => {
-    const { cert, key } = authority.issue('localhost', 30);
-    const broken = { now: false };
-    const server = createSecureServer({ cert, key, allowHTTP1: true }, (request, response) => {
-      response.writeHead(broken.now && request.httpVersion === '2.0' ? 421 : 200);
-      response.end('hello');
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    closing.push(() => new Promise((resolve) => server.close(resolve)));
-    const url = `https://localhost:${(server.address() as AddressInfo).port}`;
-    expect((await findings({ url }))['reach.http2']).toBe('pass: 200');
-    broken.now = true;
-    expect((await findings({ url }))['reach.http2']).toBe(
-      'warning: the metadata gets 421 over HTTP/2, 200 over HTTP/1.1',
-    );
-    const without = await secure((_request, response) => response.end('hello'));
-    expect((await findings({ url: without }))['reach.http2']).toBe('pass: not offered');
   });
 
   it('cannot be reached when its certificate is of another name, or of nobody', async () => {

@@ -13,15 +13,13 @@ export interface RegisteredClient {
 export interface ClientDescription {
   readonly name: string;
   readonly redirectUri: string;
-  /** Public clients have no secret; confidential ones send theirs in the body (`client_secret_post`). */
-  readonly type: 'public' | 'confidential';
 }
 
-/** Registers a client (RFC 7591). Throws oauth4webapi's errors. */
+/** Registers a public client (RFC 7591). Throws oauth4webapi's errors. */
 export async function register(
   server: oauth.AuthorizationServer,
   { resource }: oauth.ResourceServer,
-  { name, redirectUri, type }: ClientDescription,
+  { name, redirectUri }: ClientDescription,
   http: Transport,
 ): Promise<RegisteredClient> {
   const metadata = {
@@ -31,13 +29,11 @@ export async function register(
     redirect_uris: [redirectUri],
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],
-    token_endpoint_auth_method: type === 'public' ? 'none' : 'client_secret_post',
+    token_endpoint_auth_method: 'none',
   };
   const answer = await oauth.dynamicClientRegistrationRequest(server, metadata, http);
   const client = await oauth.processDynamicClientRegistrationResponse(answer);
-  const secret = type === 'confidential' ? client.client_secret : undefined;
-  const authentication = typeof secret === 'string' ? oauth.ClientSecretPost(secret) : oauth.None();
-  return { at: [server, client, authentication], resource };
+  return { at: [server, client, oauth.None()], resource };
 }
 
 /**

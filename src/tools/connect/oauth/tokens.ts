@@ -40,22 +40,6 @@ export async function introspectToken({ at }: RegisteredClient, token: string, h
   return oauth.processIntrospectionResponse(at[0], at[1], await oauth.introspectionRequest(...at, token, http));
 }
 
-/** Reads the userinfo of the token's member. Without an ID token there is no subject to compare with. */
-export async function userinfo(
-  { at: [server, client] }: RegisteredClient,
-  token: string,
-  subject: string | undefined,
-  http: Transport,
-) {
-  const answer = await oauth.userInfoRequest(server, client, token, http);
-  return oauth.processUserInfoResponse(server, client, subject ?? oauth.skipSubjectCheck, answer);
-}
-
-/** The subject of a response's ID token, if there is one. */
-export function subjectOf(answer: TokenResponse): string | undefined {
-  return oauth.getValidatedIdTokenClaims(answer)?.sub;
-}
-
 /** Sends a request with a token. Throws on 401 and 403 with a challenge. A `body` is sent as JSON. */
 export async function requestResource(token: string, url: URL, http: Transport, body?: object): Promise<Response> {
   const headers = new Headers({ accept: 'application/json' });

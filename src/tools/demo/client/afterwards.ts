@@ -1,7 +1,7 @@
 import { ConnectError } from '../../connect/connect-error.ts';
 import { readCourses } from '../../connect/courses.ts';
 import type { RegisteredClient } from '../../connect/oauth/registration.ts';
-import { introspectToken, isTokenRefused, refreshTokens, revokeToken, userinfo } from '../../connect/oauth/tokens.ts';
+import { introspectToken, isTokenRefused, refreshTokens, revokeToken } from '../../connect/oauth/tokens.ts';
 import type { Transport } from '../../connect/oauth/transport.ts';
 import { lifetime, read } from './flow.ts';
 import type { LessonName } from './lessons.ts';
@@ -31,10 +31,6 @@ export const ACTIONS: Readonly<Record<string, (walk: Walk) => Promise<void>>> = 
     const { active, aud } = await introspectToken(client, tokens.access, http);
     facts.push(active ? 'The token is active.' : 'The token is not active: it will not be accepted anywhere.');
     if (aud !== undefined) facts.push(`It is bound to ${[aud].flat().join(', ')}.`);
-  }),
-  userinfo: connected('userinfo', async ({ walk, tokens, client, http, facts }) => {
-    const answer = await userinfo(client, tokens.access, walk.subject, http);
-    facts.push(`The member is ${answer.email ?? answer.name ?? answer.sub}.`);
   }),
   // Revokes both tokens. The access token is kept in memory only to show that it is refused.
   revoke: connected('revoke', async ({ walk, tokens, client, http, facts }) => {

@@ -15,22 +15,19 @@ export interface Places {
   readonly url: string;
   /** The gate's origin. */
   readonly gate: string;
-  /** The URL of GraphiQL, for queries with the app's token, if available. */
-  readonly graphiql: string | undefined;
 }
 
 /** Study Buddy as an Express application. */
-export function studyBuddy({ url, gate, graphiql }: Places, sessions: Sessions): express.Express {
+export function studyBuddy({ url, gate }: Places, sessions: Sessions): express.Express {
   const app = express();
-  app.disable('x-powered-by').use(protect(graphiql), guard(url), express.urlencoded({ extended: false, limit: '8kb' }));
+  app.disable('x-powered-by').use(protect, guard(url), express.urlencoded({ extended: false, limit: '8kb' }));
 
   app.get('/style.css', (_request, response) => void response.type('css').send(STYLE));
   app.get('/icon.svg', (_request, response) => void response.type('svg').send(ICON));
 
   app.get('/', (request, response) => {
     const walk = sessions.find(request.headers.cookie)?.walk;
-    if (walk !== undefined)
-      return send(response, 200, walkPage(walk, request.query.secrets === 'shown', graphiql !== undefined));
+    if (walk !== undefined) return send(response, 200, walkPage(walk, request.query.secrets === 'shown'));
     allowLeaving(response);
     send(response, 200, welcome(gate));
   });
@@ -38,7 +35,13 @@ export function studyBuddy({ url, gate, graphiql }: Places, sessions: Sessions):
   app.post('/connect', async (request, response) => {
     const session = sessions.find(request.headers.cookie) ?? sessions.create();
     response.cookie(COOKIE, session.id, { ...COOKIE_OPTIONS, maxAge: IDLE * 1000 });
-    const walk: Walk = { gate, redirectUri: `${url}/callback`, ...chosen(request.body), steps: [], revoked: false };
+    const walk: Walk = {
+      gate,
+      redirectUri: `${url}/callback`,
+      scope: chosenScope(request.body),
+      steps: [],
+      revoked: false,
+    };
     session.walk = walk;
     const authorize = await inTurn(session, () => begin(walk));
     response.redirect(303, authorize ?? latest(session));
@@ -61,14 +64,6 @@ export function studyBuddy({ url, gate, graphiql }: Places, sessions: Sessions):
     const session = sessions.find(request.headers.cookie);
     if (session !== undefined) sessions.forget(session);
     response.clearCookie(COOKIE, COOKIE_OPTIONS).redirect(303, '/');
-  });
-
-  app.post('/graphiql', (request, response, next) => {
-    if (graphiql === undefined) return next();
-    const walk = sessions.find(request.headers.cookie)?.walk;
-    if (walk?.tokens === undefined || walk.revoked) return response.redirect(303, '/');
-    // In the fragment, which browsers do not send: the token appears in no log, and the page removes it at once.
-    response.redirect(303, `${graphiql}#${new URLSearchParams({ access_token: walk.tokens.access })}`);
   });
 
   app.post('/:action', async (request, response, next) => {
@@ -110,10 +105,10 @@ function latest(session: Session): string {
   return `/#step-${session.walk?.steps.at(-1)?.number ?? 1}`;
 }
 
-/** The choices of the form, limited to those it offers. A POST without any gets the defaults. */
-function chosen(body: unknown): { scope: string; clientType: 'public' | 'confidential' } {
-  const { scope, client } = Object(body) as { scope?: unknown; client?: unknown };
+/** The chosen scopes, limited to those on offer. A POST without any gets the defaults. */
+function chosenScope(body: unknown): string {
+  const { scope } = Object(body) as { scope?: unknown };
   const wanted = scope === undefined ? undefined : [scope].flat();
   const scopes = SCOPE_CHOICES.filter(([name, , byDefault]) => wanted?.includes(name) ?? byDefault);
-  return { scope: scopes.map(([name]) => name).join(' '), clientType: client === 'confidential' ? client : 'public' };
+  return scopes.map(([name]) => name).join(' ');
 }

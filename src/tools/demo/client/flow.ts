@@ -2,7 +2,7 @@ import { readCourses } from '../../connect/courses.ts';
 import { authorizationRequest, checkResponse } from '../../connect/oauth/authorization.ts';
 import { discoverResource, discoverServer } from '../../connect/oauth/discovery.ts';
 import { register } from '../../connect/oauth/registration.ts';
-import { exchangeCode, subjectOf, type TokenResponse } from '../../connect/oauth/tokens.ts';
+import { exchangeCode, type TokenResponse } from '../../connect/oauth/tokens.ts';
 import { keepTokens, take, type Walk } from './walk.ts';
 
 /** Steps 1 to 4. Resolves to the URL for the browser, or to undefined when a step failed. */
@@ -22,13 +22,9 @@ export async function begin(walk: Walk): Promise<string | undefined> {
   if (server === undefined) return undefined;
 
   walk.client = await take(walk, 'register', async (http, step) => {
-    const description = { name: 'Study Buddy', redirectUri: walk.redirectUri, type: walk.clientType };
+    const description = { name: 'Study Buddy', redirectUri: walk.redirectUri };
     const registered = await register(server, resource, description, http);
-    step.facts.push(
-      walk.clientType === 'public'
-        ? 'A public client: it has no secret and is protected by PKCE.'
-        : 'A confidential client: it sends its secret in the body (client_secret_post).',
-    );
+    step.facts.push('A public client: it has no secret and is protected by PKCE.');
     return registered;
   });
   const { client } = walk;
@@ -65,7 +61,6 @@ export async function finish(walk: Walk, callback: URL): Promise<void> {
   await take(walk, 'token', async (http, step) => {
     const answer = await exchangeCode(client, pending, checked, http);
     keepTokens(walk, answer);
-    walk.subject = subjectOf(answer);
     return step.facts.push(`Approved: ${walk.tokens?.scope}.`, lifetime(answer));
   });
   await read(walk);

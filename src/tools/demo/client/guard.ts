@@ -2,20 +2,17 @@ import type { RequestHandler, Response } from 'express';
 
 const POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/** Security headers of every response. Forms may also submit to `graphiql`. */
-export function protect(graphiql: string | undefined): RequestHandler {
-  const forms = graphiql === undefined ? "'self'" : `'self' ${new URL(graphiql).origin}`;
-  return (_request, response, next) => {
-    response.set({
-      'content-security-policy': `${POLICY}; form-action ${forms}`,
-      'cache-control': 'no-store',
-      // Not no-referrer: browsers would then send `Origin: null` with forms, and the guard below would refuse them.
-      'referrer-policy': 'same-origin',
-      'x-content-type-options': 'nosniff',
-    });
-    next();
-  };
-}
+/** Sets the security headers of every response. */
+export const protect: RequestHandler = (_request, response, next) => {
+  response.set({
+    'content-security-policy': `${POLICY}; form-action 'self'`,
+    'cache-control': 'no-store',
+    // Not no-referrer: browsers would then send `Origin: null` with forms, and the guard below would refuse them.
+    'referrer-policy': 'same-origin',
+    'x-content-type-options': 'nosniff',
+  });
+  next();
+};
 
 /**
  * For the page with the Connect form: Chromium applies form-action to every redirect after a form, and this form leads

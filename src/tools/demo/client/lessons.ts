@@ -55,11 +55,6 @@ export const LESSONS = {
     why: 'To an app the token is only a string. The school tells whether it is active, for which scopes, for how long, and for which resource (aud).',
     standard: rfc(7662, '2'),
   },
-  userinfo: {
-    title: 'Ask who the member is',
-    why: 'OpenID Connect: the same token gives access to the member’s name and email, if the approved scopes allow it.',
-    standard: ['OpenID Connect Core, section 5.3', 'https://openid.net/specs/openid-connect-core-1_0.html#UserInfo'],
-  },
   revoke: {
     title: 'Disconnect',
     why: 'Study Buddy revokes its tokens. From now on they no longer work. The member can do the same at the school, without Study Buddy.',

@@ -20,15 +20,15 @@ export function welcome(gate: string): Html {
   </section>`;
 }
 
-/** The page while connecting, connected or disconnected. `graphiql` tells whether GraphiQL is available. */
-export function walkPage(walk: Walk, secretsShown: boolean, graphiql: boolean): Html {
+/** The page while connecting, connected or disconnected. */
+export function walkPage(walk: Walk, secretsShown: boolean): Html {
   const mask: Mask = secretsShown ? whole : shortened;
   const last = walk.steps.at(-1);
   return html`<div class="columns">
     <div class="app">
       ${status(walk)}
       ${last?.problem !== undefined && html`<p class="problem"><a href="#step-${last.number}">Step ${last.number}</a> did not work. ${last.problem.advice}</p>`}
-      ${buttons(walk, graphiql)}
+      ${buttons(walk)}
       ${walk.courses !== undefined && courseList(walk.courses)}
     </div>
     <section class="wire" aria-labelledby="wire-title">
@@ -59,12 +59,6 @@ function connectForm(): Html {
           html`<label><input type="checkbox" name="scope" value="${scope}"${chosen && html` checked`}>
             <span><code>${scope}</code> ${meaning}</span></label>`,
       )}</fieldset>
-      <fieldset><legend>Kind of client</legend>
-        <label><input type="radio" name="client" value="public" checked>
-          <span><code>public</code> has no secret, like an app on a phone</span></label>
-        <label><input type="radio" name="client" value="confidential">
-          <span><code>confidential</code> keeps a secret on a server</span></label>
-      </fieldset>
     </details>
   </form>`;
 }
@@ -83,19 +77,14 @@ function status(walk: Walk): Html {
   return html`<h2>Not connected</h2>`;
 }
 
-function buttons(walk: Walk, graphiql: boolean): Html {
+function buttons(walk: Walk): Html {
   const has = walk.tokens !== undefined;
   const button = (action: string, label: string, kind = ''): Html =>
     html`<form method="post" action="/${action}"><button class="${kind}">${label}</button></form>`;
-  const graphiqlForm =
-    graphiql &&
-    html`<form method="post" action="/graphiql" target="_blank" rel="noopener"><button>Open in GraphiQL</button></form>`;
   const connected = [
     button('courses', 'Read my courses again'),
     button('refresh', 'Refresh the token'),
     button('introspect', 'Show what the token is'),
-    button('userinfo', 'Who am I'),
-    graphiqlForm,
     button('revoke', 'Disconnect', 'danger'),
   ];
   const disconnected = [

@@ -24,14 +24,11 @@ export interface Walk {
   readonly gate: string;
   readonly redirectUri: string;
   readonly scope: string;
-  readonly clientType: 'public' | 'confidential';
   readonly steps: Step[];
   client?: RegisteredClient | undefined;
   /** The authorization request that is waiting for its response. */
   pending?: AuthorizationRequest | undefined;
   tokens?: { readonly access: string; readonly refresh: string | undefined; readonly scope: string };
-  /** The subject of the ID token, if there was one. */
-  subject?: string | undefined;
   revoked: boolean;
   courses?: Courses | undefined;
 }

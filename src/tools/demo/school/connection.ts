@@ -13,7 +13,10 @@ export function connectionOf<T extends { readonly id: string }>(items: readonly 
   const first = most ?? 20;
   if (first < 0) throw refused('first must not be negative.');
   const start = after == null ? 0 : 1 + items.findIndex((item) => cursorOf(item) === after);
-  if (after != null && start === 0) throw refused('after is not a cursor of this list.');
+  if (after != null && start === 0)
+    throw refused(
+      'after is not a cursor of this list: send endCursor of the previous page, or null for the first page.',
+    );
   const nodes = items.slice(start, start + Math.min(first, LARGEST_SLICE));
   const edges = nodes.map((node) => ({ cursor: cursorOf(node), node }));
   const pageInfo = {

@@ -76,10 +76,10 @@ function siteApi(parts: Parts, visitors: Visitors): Router {
   addRoute(api, '/me', {
     get(request, response) {
       response.set('cache-control', 'no-store');
-      const member = visitors.memberOf(request);
-      if (member === undefined) throw new ApiError(401, 'sign_in_required', 'Nobody is signed in.');
-      const { id, email, name } = member;
-      response.json({ id, email, name, membership: 'active', locale: 'en' });
+      const session = visitors.sessionOf(request);
+      if (session === undefined) throw new ApiError(401, 'sign_in_required', 'Nobody is signed in.');
+      const { id, email, name } = session.member;
+      response.json({ id, email, name, membership: 'active', locale: 'en', signed_in_at: session.since });
     },
   });
   return api.use('/v1', restApi(parts)).use(nothingHere, jsonErrors);

@@ -22,7 +22,7 @@ const COOKIE = { httpOnly: true, sameSite: 'lax', path: '/' } as const;
 /** Visitors of this process: a restart signs everyone out. Only hashes of the passwords are kept. */
 export async function openVisitors(members: readonly Member[], now: () => number) {
   const key = randomBytes(32);
-  const sessions = new Map<string, { readonly member: Member; readonly until: number }>();
+  const sessions = new Map<string, { readonly member: Member; readonly since: number }>();
   const hashes = new Map<Member, PasswordHash | undefined>();
   for (const member of members) hashes.set(member, readPasswordHash(await hashPassword(member.password)));
 
@@ -31,13 +31,17 @@ export async function openVisitors(members: readonly Member[], now: () => number
     const session = memberOf(request) === undefined ? '' : cookieOf(request, SESSION_COOKIE);
     return createHmac('sha256', key).update(`${cookie}.${session}`).digest('base64url');
   };
-  const memberOf = (request: Request): Member | undefined => {
+  const isOver = ({ since }: { readonly since: number }) => since + SESSION_SECONDS <= now();
+  const sessionOf = (request: Request) => {
     const session = sessions.get(cookieOf(request, SESSION_COOKIE));
-    return session !== undefined && session.until > now() ? session.member : undefined;
+    return session === undefined || isOver(session) ? undefined : session;
   };
+  const memberOf = (request: Request): Member | undefined => sessionOf(request)?.member;
   return {
     /** The signed-in member, if any. */
     memberOf,
+    /** The signed-in member, if any, and when they signed in. */
+    sessionOf,
     /** The visitor of a page. Sets the cookie that its forms need. */
     meet(request: Request, response: Response): Visitor {
       const cookie = cookieOf(request, CSRF_COOKIE) || randomBytes(16).toString('base64url');
@@ -59,10 +63,10 @@ export async function openVisitors(members: readonly Member[], now: () => number
       // An unknown login takes as long as a known one.
       const matches = await hashes.get(member ?? (members[0] as Member))?.verify(password);
       if (member === undefined || matches !== true) return false;
-      for (const [id, { until }] of sessions) if (until <= now()) sessions.delete(id);
+      for (const [id, session] of sessions) if (isOver(session)) sessions.delete(id);
       sessions.delete(cookieOf(request, SESSION_COOKIE));
       const id = randomBytes(32).toString('base64url');
-      sessions.set(id, { member, until: now() + SESSION_SECONDS });
+      sessions.set(id, { member, since: now() });
       response.cookie(SESSION_COOKIE, id, COOKIE);
       return true;
     },

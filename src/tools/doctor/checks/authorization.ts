@@ -123,16 +123,16 @@ export const AUTHORIZATION = [
   }),
   ...checks(['authorization', 'server'], {
     'authorization.issuer': {
-      title: 'Authorization responses name the issuer',
-      reference: 'RFC 9207 section 2',
-      fix: 'Send iss with every authorization response, errors too, equal to the issuer of the metadata.',
+      title: 'Authorization responses name the issuer, as announced',
+      reference: 'RFC 9207 sections 2, 3; RFC 9700 section 4.4',
+      fix: 'Send iss with every authorization response, errors too, equal to the issuer of the metadata, and set "authorization_response_iss_parameter_supported" to true.',
       async run({ authorization, server: { document } }) {
         const iss = (await anError(authorization)).get('iss');
-        if (iss === text(document.issuer)) return pass(iss ?? '');
-        if (iss !== null) return failure(`iss is ${iss}`);
-        // When it is not promised, server.issuer-parameter reports that.
-        const isPromised = document.authorization_response_iss_parameter_supported === true;
-        return isPromised ? failure('promised but not sent') : pass('neither promised nor sent');
+        const isAnnounced = document.authorization_response_iss_parameter_supported === true;
+        if (iss === null && isAnnounced) return failure('announced but not sent');
+        if (iss !== null && iss !== text(document.issuer)) return failure(`iss is ${iss}`);
+        if (iss !== null && isAnnounced) return pass(iss);
+        return warning('iss is not announced: clients of several servers are open to mix-up attacks');
       },
     },
   }),

@@ -2,7 +2,7 @@ import { type Answer, field, text, where } from '../answer.ts';
 import type { Ask } from '../ask.ts';
 import { checks } from '../check.ts';
 import { withToken } from '../facts/protected-endpoints.ts';
-import { failure, judgeEach, pass, type Verdict, warning } from '../finding.ts';
+import { failure, judgeEach, warning } from '../finding.ts';
 import { Unavailable } from '../unavailable.ts';
 
 /** A foreign origin, like that of browser-based clients such as the MCP Inspector. */
@@ -39,16 +39,13 @@ export const CORS = [
   }),
   ...checks(['server'], {
     'cors.token': {
-      title: 'Browser apps can fetch tokens',
+      title: 'Browser apps can register and fetch tokens',
       reference: REFERENCE,
-      fix: 'Answer the preflight of the token endpoint: Access-Control-Allow-Origin: *, and Content-Type and MCP-Protocol-Version allowed.',
-      run: ({ ask, server }) => judgePreflight(ask, text(server.document.token_endpoint), FORM_FIELDS),
-    },
-    'cors.registration': {
-      title: 'Browser apps can register',
-      reference: REFERENCE,
-      fix: 'Answer the preflight of the registration endpoint: Access-Control-Allow-Origin: *, and Content-Type and MCP-Protocol-Version allowed.',
-      run: ({ ask, server }) => judgePreflight(ask, text(server.document.registration_endpoint), FORM_FIELDS),
+      fix: 'Answer the preflight of the registration and token endpoints: Access-Control-Allow-Origin: *, and Content-Type and MCP-Protocol-Version allowed.',
+      run({ ask, server: { document } }) {
+        const endpoints = [text(document.registration_endpoint), text(document.token_endpoint)];
+        return judgePreflights(ask, endpoints, FORM_FIELDS);
+      },
     },
     'cors.credentials': {
       title: 'Foreign origins cannot use the member’s cookies',
@@ -74,7 +71,7 @@ export const CORS = [
       title: 'Browser apps can use the tools',
       reference: REFERENCE,
       fix: 'Answer the preflight of the tool interface: allow POST, and Authorization, Content-Type, MCP-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name by name (* does not cover Authorization).',
-      run: ({ ask, mcp }) => judgePreflight(ask, mcp.url, MCP_FIELDS),
+      run: ({ ask, mcp }) => judgePreflights(ask, [mcp.url], MCP_FIELDS),
     },
   }),
   ...checks(['protectedEndpoints'], {
@@ -109,10 +106,12 @@ function mayNotRead(answer: Answer): string | undefined {
   return allowed === '' ? 'no Access-Control-Allow-Origin' : `Access-Control-Allow-Origin is ${allowed}`;
 }
 
-async function judgePreflight(ask: Ask, url: string | undefined, fields: readonly string[]): Promise<Verdict> {
-  if (url === undefined) throw new Unavailable('there is no such endpoint');
-  const refused = await preflight(ask, url, 'POST', fields);
-  return refused === undefined ? pass('the preflight is answered') : warning(refused);
+function judgePreflights(ask: Ask, urls: readonly (string | undefined)[], fields: readonly string[]) {
+  const listed = urls.filter((url) => url !== undefined);
+  return judgeEach('the preflight is answered', listed, async (url) => {
+    const refused = await preflight(ask, url, 'POST', fields);
+    return refused === undefined ? undefined : warning(`${url}: ${refused}`);
+  });
 }
 
 /** Why a browser would reject a preflight response; undefined when it would accept it. Every browser may GET and POST. */

@@ -55,7 +55,7 @@ export const ENDPOINTS = [
       run: async (known) => judgeError(await post(known, 'token_endpoint', NONSENSE), [400, 401]),
     },
     'token.unknown-client': {
-      title: 'An unknown app is told so',
+      title: 'An unknown app gets invalid_client',
       reference: 'RFC 6749 section 5.2',
       fix: 'Answer 401 with "invalid_client": it makes apps register again. Any other answer leaves them stuck.',
       async run(known) {

@@ -57,23 +57,10 @@ export const REACH = [
       title: 'The certificate does not expire soon',
       reference: 'RFC 5280 section 4.1.2.5',
       fix: 'Renew it, and find out why it was not renewed automatically: ACME clients renew thirty days ahead.',
-      async run({ origin, tls, now }) {
+      async run({ origin, certificateEnd, now }) {
         requireHttps(origin);
-        const days = Math.floor(((await tls.view()).ends - now()) / DAY);
+        const days = Math.floor(((await certificateEnd()) - now()) / DAY);
         return days < SOON ? warning(`it expires in ${days} days`) : pass(`valid for ${days} more days`);
-      },
-    },
-    'reach.http2': {
-      title: 'HTTP/2 gets the same answers as HTTP/1.1',
-      reference: 'RFC 9113 section 3.2',
-      fix: 'Let the server that terminates TLS use HTTP/2 to clients and HTTP/1.1 to the gate for every path, or do not offer h2.',
-      async run({ origin, tls, ask }) {
-        requireHttps(origin);
-        if (!(await tls.view()).http2) return pass('not offered');
-        const url = `${origin}/.well-known/oauth-protected-resource`;
-        const [{ status }, other] = [await ask(url), await tls.statusByHttp2(url)];
-        if (status === other) return pass(`${other}`);
-        return warning(`the metadata gets ${other} over HTTP/2, ${status} over HTTP/1.1`);
       },
     },
     'reach.clock': {

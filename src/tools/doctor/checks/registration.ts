@@ -91,25 +91,6 @@ export const REGISTRATION = [
           'refused or omitted',
         ),
     },
-    'registration.statement': {
-      title: 'An unsigned software statement is not trusted',
-      reference: 'RFC 7591 sections 3.1.1, 3.2.2',
-      fix: 'Ignore software_statement, or verify its signature and refuse an invalid one with invalid_software_statement.',
-      run({ registration }) {
-        const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-        const name = 'Believed by coursegate doctor';
-        return judgeTries(
-          registration,
-          { 'a statement': { software_statement: `${encoded({ alg: 'none' })}.${encoded({ client_name: name })}.` } },
-          (body) => {
-            if (body.client_name === name) return failure('its claims are registered');
-            if (body.software_statement === undefined) return undefined;
-            return warning('it is returned as if it had been accepted');
-          },
-          'refused or ignored',
-        );
-      },
-    },
     'registration.errors': {
       title: 'A refused registration returns the reason as JSON',
       reference: 'RFC 7591 section 3.2.2',

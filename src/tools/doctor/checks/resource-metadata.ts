@@ -98,16 +98,6 @@ export const RESOURCE_METADATA = [
         });
       },
     },
-    'resource.bearer-methods': {
-      title: 'Tokens are accepted only in the header',
-      reference: 'RFC 9728 section 2, RFC 6750 section 2.3',
-      fix: 'Set "bearer_methods_supported" to ["header"], and accept tokens nowhere else: queries end up in logs.',
-      run: ({ resources }) =>
-        judgeEach('header', resources, ({ document, answer }) => {
-          const others = strings(document.bearer_methods_supported).filter((method) => method !== 'header');
-          return others.length === 0 ? undefined : warning(`${where(answer)} offers ${others.join(' and ')} as well`);
-        }),
-    },
     'resource.scopes': {
       title: 'The resource lists only its own scopes',
       reference: 'RFC 9728 section 2, MCP authorization (2025-11-25)',

@@ -106,15 +106,6 @@ export const SERVER_METADATA = [
         return methods.length > 1 ? warning(`offered: ${methods.join(', ')}`) : pass('S256');
       },
     },
-    'server.response-types': {
-      title: 'No token is returned in a URL',
-      reference: 'RFC 9700 section 2.1.2',
-      fix: 'Set "response_types_supported" to ["code"], without token and id_token.',
-      run({ server: { document } }) {
-        const risky = strings(document.response_types_supported).filter((type) => type.split(' ').includes('token'));
-        return risky.length === 0 ? pass('code') : warning(`offered: ${risky.join(', ')}`);
-      },
-    },
     'server.grant-types': {
       title: 'No grant exposes passwords or tokens',
       reference: 'RFC 9700 sections 2.4, 2.1.2',
@@ -123,15 +114,6 @@ export const SERVER_METADATA = [
         const grants = strings(document.grant_types_supported);
         if (grants.includes('password')) return failure('password is offered: members would give apps their password');
         return grants.includes('implicit') ? warning('implicit is offered') : pass(grants.join(', '));
-      },
-    },
-    'server.issuer-parameter': {
-      title: 'The metadata announces iss in authorization responses',
-      reference: 'RFC 9207 section 3, RFC 9700 section 4.4',
-      fix: 'Send iss with every authorization response, and set "authorization_response_iss_parameter_supported" to true.',
-      run({ server: { document } }) {
-        if (document.authorization_response_iss_parameter_supported === true) return pass('iss is announced');
-        return warning('iss is not announced: clients of several servers are open to mix-up attacks');
       },
     },
     'server.apps-may-come': {

@@ -20,7 +20,7 @@ type Mark = readonly [weight: 1 | 2 | 3 | 4, words: string, seen: Test];
 
 export interface Guess {
   readonly framework: Framework;
-  readonly sure: 'told' | 'sure' | 'likely' | 'unknown';
+  readonly sure: 'given' | 'sure' | 'likely' | 'unknown';
   /** The evidence for this framework. */
   readonly marks: readonly string[];
   /** The evidence for other frameworks. */

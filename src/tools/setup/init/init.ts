@@ -67,7 +67,7 @@ export async function init(options: InitOptions): Promise<readonly string[]> {
   const paths = [...new Set([...MARK_PATHS, ...DISCOVERY_PATHS])];
   const seen = await visit(paths, { upstream, origin, signal, patience: options.patience ?? PATIENCE });
   const guess =
-    given === undefined ? guessFramework(seen) : ({ framework: given, sure: 'told', marks: [], others: [] } as const);
+    given === undefined ? guessFramework(seen) : ({ framework: given, sure: 'given', marks: [], others: [] } as const);
   const found = discover(seen, guess.framework);
   for (const line of whatWasSeen(seen, guess, found)) tell(printable(line));
 
@@ -145,7 +145,7 @@ function whatWasSeen(
   const lines: string[] = [];
   if (unreachable !== undefined)
     lines.push(`The site did not answer (${unreachable}). Writing the usual values for you to complete.`);
-  if (sure === 'told') lines.push(`Framework: ${framework}, as given by --framework.`);
+  if (sure === 'given') lines.push(`Framework: ${framework}, as given by --framework.`);
   else if (framework === 'generic')
     lines.push('No known framework detected. Writing a generic configuration for a site with session cookies.');
   else lines.push(`Framework: ${sure === 'sure' ? '' : 'probably '}${framework} (${list(marks)}).`);

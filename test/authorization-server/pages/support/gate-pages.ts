@@ -1,8 +1,17 @@
 import type { Page } from 'playwright-core';
 import type { Look } from '../../../support/album.ts';
-import { type App, authorizationRequest, registerApp } from '../../../support/app.ts';
+import { type App, authorizationRequest, redeem, registerApp } from '../../../support/app.ts';
+import { createBrowser } from '../../../support/browser.ts';
 import { command } from '../../../support/commands.ts';
+import { approve } from '../../../support/member.ts';
 import { answerJson, type DocumentHost, plainDocument } from '../../client-documents/support/document-host.ts';
+
+/** What the school says of the member. */
+export interface SignedIn {
+  id: string;
+  email: string;
+  since: number | undefined;
+}
 
 /** Where the pages are served. The browser is signed in at the school. */
 interface Place {
@@ -10,6 +19,7 @@ interface Place {
   readonly host: DocumentHost;
   /** The admin listener, which takes commands. The member who is signed in is m-1. */
   readonly admin: string;
+  readonly member: SignedIn;
   /** Additional parameters of the app's request: its language. */
   readonly wish: Readonly<Record<string, string>>;
 }
@@ -21,6 +31,7 @@ export async function gatePages(page: Page, place: Place, look: Look): Promise<v
   const plain = await registerApp(place.origin, { metadata: { client_name: 'Study Buddy' } });
   await consents(page, place, look, plain);
   await signIns(page, place, look, plain);
+  await obstacles(page, place, look, plain);
   await suspended(page, place, look, plain);
   await refusals(page, place, look, plain);
 }
@@ -80,6 +91,26 @@ async function signIns(page: Page, { origin, wish }: Place, look: Look, app: App
   await back({});
   await look(page, 'login');
   await page.context().addCookies(cookies);
+}
+
+/** The app expects another member, or must know when this one signed in. */
+async function obstacles(page: Page, { origin, member, wish }: Place, look: Look, app: App): Promise<void> {
+  const own = { ...member };
+  const elsewhere = createBrowser();
+  elsewhere.cookies.set('school_session', { value: 'held', path: '/' });
+  Object.assign(member, { id: 'm-2', email: 'ben@school.example' });
+  const request = await authorizationRequest(app);
+  const tokens = await redeem(app, request, await approve(request.url, app.redirectUri, { browser: elsewhere }));
+  Object.assign(member, own);
+  await page.goto((await authorizationRequest(app, { id_token_hint: String(tokens.id_token), ...wish })).url);
+  await page.locator('main#expected').waitFor();
+  await look(page, 'expected');
+  member.since = undefined;
+  await page.goto((await authorizationRequest(app, { max_age: '60', ...wish })).url);
+  await page.goto(origin + new URL(page.url()).searchParams.get('return_to'));
+  await page.locator('main#unconfirmed').waitFor();
+  await look(page, 'unconfirmed');
+  Object.assign(member, own);
 }
 
 async function suspended(page: Page, { admin, wish }: Place, look: Look, app: App): Promise<void> {

@@ -233,13 +233,6 @@ export const BROKEN: readonly Broken[] = [
     fault: document([`${PRM}/mcp`], (body) => void delete body.authorization_servers),
   },
   {
-    what: 'tokens in the query offered',
-    finds: ['resource.bearer-methods'],
-    fault: resource((body) => {
-      body.bearer_methods_supported = ['header', 'query'];
-    }),
-  },
-  {
     what: 'offline_access among the scopes',
     finds: ['resource.scopes'],
     fault: resource((body) => {
@@ -324,13 +317,6 @@ export const BROKEN: readonly Broken[] = [
     fault: server((body) => void delete body.code_challenge_methods_supported),
   },
   {
-    what: 'tokens by the address offered',
-    finds: ['server.response-types'],
-    fault: server((body) => {
-      body.response_types_supported = ['code', 'id_token token'];
-    }),
-  },
-  {
     what: 'the password grant offered',
     finds: ['server.grant-types'],
     fault: server((body) => {
@@ -339,7 +325,7 @@ export const BROKEN: readonly Broken[] = [
   },
   {
     what: 'iss not promised',
-    finds: ['server.issuer-parameter'],
+    finds: ['authorization.issuer'],
     fault: server((body) => void delete body.authorization_response_iss_parameter_supported),
   },
   {
@@ -503,7 +489,7 @@ export const BROKEN: readonly Broken[] = [
   },
   {
     what: 'no preflight of registration',
-    finds: ['cors.registration'],
+    finds: ['cors.token'],
     fault: instead(
       (one) => at(REGISTER)(one) && one.method === 'OPTIONS',
       () => json(405, {}),
@@ -681,15 +667,6 @@ export const BROKEN: readonly Broken[] = [
     what: 'the password grant for apps',
     finds: ['registration.grants'],
     fault: registers((all) => JSON.stringify(all).includes('"password"')),
-  },
-  {
-    what: 'a statement that is believed',
-    finds: ['registration.statement'],
-    says: /its claims are registered/,
-    fault: registers(
-      (all) => all.software_statement !== undefined,
-      (all) => ({ ...all, client_name: 'Believed by coursegate doctor' }),
-    ),
   },
   {
     what: 'a page upon a bad registration',

@@ -1,0 +1,81 @@
+import { GatewayError } from '../errors.ts';
+import { jsonEntry, type Mutation, readJson, type Store } from '../storage/store.ts';
+import { ALGORITHMS, type Algorithm, createKey, type PrivateJwk } from './signing-key.ts';
+
+const KIND = 'SigningKeys';
+
+/**
+ * The entries of each algorithm. Those of ES256 are as they were before there was RS256, so that an older gate on the
+ * same store reads and rotates them as before.
+ */
+const ENTRIES: Readonly<Record<Algorithm, { readonly current: string; readonly numbered: string }>> = {
+  ES256: { current: 'current', numbered: 'generation-' },
+  RS256: { current: 'current-RS256', numbered: 'generation-RS256-' },
+};
+
+/** Attempts to write a change while others write theirs. */
+export const TRIES = 5;
+
+/** One generation of the keys of an algorithm. All are published; `current` signs. */
+export interface Generation {
+  readonly version: number;
+  /** Unix seconds at which `current` began to sign. */
+  readonly since: number;
+  readonly current: PrivateJwk;
+  /** Published before it signs, so that cached key sets contain it in time. */
+  readonly next: PrivateJwk;
+  /** Unix seconds at which `next` was first published. */
+  readonly nextSince: number;
+  /** Still published, so that what they signed can be verified; the most recent first. */
+  readonly retired: readonly Retired[];
+}
+
+interface Retired {
+  readonly key: PrivateJwk;
+  /** Unix seconds. */
+  readonly since: number;
+  readonly until: number;
+}
+
+export type Generations = Readonly<Record<Algorithm, Generation>>;
+
+/** Returns the stored keys, after creating those of each algorithm that the store has none of. */
+export async function openGenerations(store: Store, now: number): Promise<Generations> {
+  for (let left = TRIES; left > 0; left -= 1) {
+    const found = byAlgorithm(await stored(store));
+    const missing = ALGORITHMS.filter((alg) => found[alg] === undefined);
+    if (missing.length === 0) return found as Generations;
+    await write(store, await Promise.all(missing.map((alg) => firstGeneration(alg, now))));
+  }
+  // They exist, since they cannot be created, but cannot be read. With keys of our own, no other replica could verify
+  // what we sign.
+  throw new GatewayError('store_unavailable');
+}
+
+/** The stored generations, as far as there are any. */
+export async function stored(store: Store): Promise<readonly Generation[]> {
+  const read = await Promise.all(ALGORITHMS.map((alg) => readJson<Generation>(store, KIND, ENTRIES[alg].current)));
+  return read.filter((one) => one !== undefined);
+}
+
+/** Writes generations, all or none. Returns false if another process has written one of the same number. */
+export function write(store: Store, generations: readonly Generation[]): Promise<boolean> {
+  const mutations = generations.flatMap((generation): readonly Mutation[] => {
+    const { current, numbered } = ENTRIES[generation.current.alg];
+    const entry = jsonEntry(KIND, current, generation, undefined);
+    return [
+      { op: 'create', entry: { ...entry, id: `${numbered}${generation.version}` } },
+      { op: 'put', entry },
+    ];
+  });
+  return store.commit(mutations, 'vital');
+}
+
+async function firstGeneration(alg: Algorithm, now: number): Promise<Generation> {
+  const [current, next] = await Promise.all([createKey(alg), createKey(alg)]);
+  return { version: 1, since: now, current, next, nextSince: now, retired: [] };
+}
+
+export function byAlgorithm(generations: readonly Generation[]): Partial<Generations> {
+  return Object.fromEntries(generations.map((one) => [one.current.alg, one]));
+}
