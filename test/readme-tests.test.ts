@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-const TESTS = globSync('**/*.test.ts', { cwd: here('.') });
+const TESTS = globSync('**/*.test.ts', { cwd: here('.'), exclude: ['**/node_modules'] });
 /** The page of each folder of tests. `.` is the page of this folder. */
 const PAGES = new Map(
   [...new Set(TESTS.map(folderOf))].map((folder) => [folder, readFileSync(here(`${folder}/README.md`), 'utf8')]),

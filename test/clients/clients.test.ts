@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { lacking, readLanguages } from './harness/catalogue.ts';
+import { PAGE, readRows, render, rowsOf } from './harness/matrix.ts';
+import { type Result, runClients } from './harness/run-clients.ts';
+
+const LANGUAGES = readLanguages();
+const CLIENTS = LANGUAGES.flatMap((language) => language.clients.map((client) => ({ language, client })));
+const ROWS = readRows();
+
+/** CI installs the packages of the Node clients. */
+const isMissing = ({ language, client }: (typeof CLIENTS)[number]) =>
+  lacking(language, client) !== undefined && !(process.env.CI && language.folder === 'node');
+
+describe('the client matrix', () => {
+  let results: Result[];
+  beforeAll(async () => {
+    results = await runClients(CLIENTS);
+  }, 300_000);
+
+  const rows = CLIENTS.map((one) => ({ ...one, name: one.client.name, skipped: isMissing(one) }));
+  it.for(rows)('$name does what the page says', ({ client, language, skipped }, context) => {
+    context.skip(skipped, lacking(language, client) ?? '');
+    const mine = results.filter((result) => result.client === client);
+    const unexpected = mine.filter(({ profile, outcome }) => !outcome.failure !== !client.fails[profile]);
+    expect(unexpected.map(({ profile, outcome: { failure, output } }) => ({ profile, failure, output }))).toEqual([]);
+    expect(ROWS.get(client.name)).toEqual(rowsOf(mine));
+  });
+
+  it('has a page that names these clients and no others', () => {
+    expect(readFileSync(PAGE, 'utf8')).toBe(render(LANGUAGES, ROWS));
+    expect([...ROWS.keys()].toSorted()).toEqual(CLIENTS.map(({ client }) => client.name).toSorted());
+  });
+});

@@ -1,0 +1,46 @@
+/** An app of the MCP SDKs, which differ in their classes only. */
+import { listenForCallback } from './app.js';
+import { chooseTool, createProvider } from './mcp-provider.js';
+import { expiry, MCP_URL, same, step } from './report.js';
+
+/**
+ * @param sdk.client makes a client
+ * @param sdk.transport makes a transport to a URL with an OAuthClientProvider
+ * @param sdk.finish what `finishAuth` takes from the authorization response
+ */
+export async function useMcp(name, { client: createClient, transport: createTransport, finish }) {
+  const { returned } = await listenForCallback();
+  const provider = createProvider(name);
+  const url = new URL(`${MCP_URL}/member`);
+  const connect = async () => {
+    const client = createClient();
+    const transport = createTransport(url, provider);
+    try {
+      await client.connect(transport);
+    } catch (error) {
+      if (!/unauthorized/i.test(`${error.name} ${error.message}`)) throw error;
+      const callback = await returned;
+      step('authorize');
+      await transport.finishAuth(finish(callback.searchParams));
+      step('token');
+      return await connect();
+    }
+    return client;
+  };
+  const client = await connect();
+  const { tools } = await client.listTools();
+  step('tools');
+  const call = async () => {
+    const result = await client.callTool({ name: chooseTool(tools.map((tool) => tool.name)), arguments: {} });
+    if (result.isError) throw new Error(JSON.stringify(result.content));
+  };
+  await call();
+  step('call');
+
+  const before = provider.kept.tokens.access_token;
+  await expiry();
+  await call();
+  same(provider.kept.tokens.access_token === before, false, 'the access token after its expiry is the old one');
+  step('expired-and-refreshed');
+  await client.close();
+}
