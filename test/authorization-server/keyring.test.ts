@@ -46,6 +46,24 @@ describe('the keyring', () => {
       expect([undefined, 256]).toContain(n && Buffer.from(n, 'base64url').length);
   });
 
+  it('lists when each key begins and ends to sign', async () => {
+    const { clock, keyring } = await open();
+    const now = Math.floor(clock.now() / 1000);
+    for (const key of keyring.list()) {
+      expect([key.state, key.since, key.until]).toEqual([key.state, now, now + 90 * DAY]);
+    }
+  });
+
+  it('keeps the other retired keys when one is removed', async () => {
+    const { keyring } = await open();
+    const [first = '', second = ''] = kids(keyring, 'ES256');
+    await keyring.rotate();
+    await keyring.rotate();
+    expect(await keyring.remove(first)).toBe(true);
+    expect(kids(keyring, 'ES256')).not.toContain(first);
+    expect(kids(keyring, 'ES256')).toContain(second);
+  });
+
   it('publishes a retired key for one more day', async () => {
     const { clock, keyring } = await open();
     const [first] = kids(keyring);

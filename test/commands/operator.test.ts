@@ -274,6 +274,12 @@ describe.each(STORES)('an operator, with a store in $store', ({ store }) => {
     },
   );
 
+  it('shows an app that no member has connected', async () => {
+    const unused = String((await registerApp(world.origin)).client.client_id);
+    const { code, stdout } = await operate(world, 'clients', 'show', unused);
+    expect([code, stdout]).toEqual([0, expect.stringContaining(unused)]);
+  });
+
   it('does the same on the command line, for people and for programs', async () => {
     const mine = await registerApp(world.origin);
     const tokens = await connect(mine);

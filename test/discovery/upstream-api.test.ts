@@ -215,9 +215,48 @@ describe('an OpenAPI document that cannot be used', () => {
   });
 });
 
+const upstream = { url: 'http://127.0.0.1:1', headers: { request: { allow: [], drop: [] }, response: { drop: [] } } };
+const facts = { summary: 's', description: 'd', security: [], responses: {}, tag: 't' };
+
+it('copies every keyword that can contain a schema, and no schema that is internal', () => {
+  const inner = { type: 'string', minLength: 1, 'x-staff': true };
+  const keywords = ['items', 'not', 'if', 'then', 'else', 'contains', 'propertyNames', 'contentSchema'];
+  const open = ['additionalProperties', 'unevaluatedItems', 'unevaluatedProperties'];
+  const lists = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
+  const maps = ['properties', 'patternProperties', 'dependentSchemas'];
+  const around = (one: unknown) => ({
+    ...Object.fromEntries([...keywords, ...open].map((keyword) => [keyword, one])),
+    ...Object.fromEntries(lists.map((keyword) => [keyword, [one, one]])),
+    ...Object.fromEntries(maps.map((keyword) => [keyword, { a: one }])),
+  });
+  const schemas = { All: around(inner), Closed: Object.fromEntries(open.map((keyword) => [keyword, false])) };
+  const found = importApi('backend', upstream as never, {
+    openapi: '3.1.0',
+    components: { schemas },
+    paths: {
+      '/a': {
+        get: {
+          responses: {
+            200: {
+              description: 'All.',
+              content: { 'application/json': { schema: { $ref: '#/components/schemas/All' } } },
+            },
+            201: {
+              description: 'Closed.',
+              content: { 'application/json': { schema: { $ref: '#/components/schemas/Closed' } } },
+            },
+          },
+        },
+      },
+    },
+  }).operationsOf({ match: 'GET /a', upstream: 'backend' } as never, 'GET', facts);
+  expect(found?.[0]?.schemas).toEqual({
+    'backend.All': around({ type: 'string', minLength: 1 }),
+    'backend.Closed': schemas.Closed,
+  });
+});
+
 describe('an OpenAPI document by a stranger', () => {
-  const upstream = { url: 'http://127.0.0.1:1', headers: { request: { allow: [], drop: [] }, response: { drop: [] } } };
-  const facts = { summary: 's', description: 'd', security: [], responses: {}, tag: 't' };
   const value = fc.letrec((tie) => ({
     any: fc.oneof(
       { depthSize: 'small', withCrossShrink: true },

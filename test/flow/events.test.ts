@@ -32,12 +32,13 @@ describe('the backend', () => {
       profile: 'A',
       clock: () => Date.now() + ahead,
       environment: { COMMAND_SECRET, EVENTS_SECRET },
-      overrides: {
-        upstreams: { hooks: { url: receiver.upstream.url } },
-        admin: { hmac: { secret: { env: 'COMMAND_SECRET' } } },
-        events: { upstream: 'hooks', path: '/coursegate/events', secret: { env: 'EVENTS_SECRET' } },
-      },
+      overrides: overrides(),
     });
+  });
+  const overrides = () => ({
+    upstreams: { hooks: { url: receiver.upstream.url } },
+    admin: { hmac: { secret: { env: 'COMMAND_SECRET' } } },
+    events: { upstream: 'hooks', path: '/coursegate/events', secret: { env: 'EVENTS_SECRET' } },
   });
   afterAll(async () => {
     await world.close();
@@ -244,6 +245,21 @@ describe('the backend', () => {
         last_at: expect.stringMatching(TIME),
       },
     ]);
+  });
+
+  it('receives the limit that the apps of a member exceeded', async () => {
+    const { access_token } = await connect(app);
+    await world.reload({ ...overrides(), limits: { member: { requests: 1, per: '1h' } } });
+    try {
+      expect(await statusOf(world.origin, access_token)).toBe(200);
+      expect(await statusOf(world.origin, access_token)).toBe(429);
+      ahead += 60_000;
+      const limited = ({ data }: ReceivedEvent) => data.reason === 'too_many_requests';
+      const [event] = (await receiver.has('access.refused', (events) => events.some(limited))).filter(limited);
+      expect(event?.data).toMatchObject({ count: 1, member });
+    } finally {
+      await world.reload(overrides());
+    }
   });
 
   it('is told what the schema says, of every type there is', async () => {

@@ -77,6 +77,17 @@ describe('who may call', () => {
     }
   });
 
+  it('accepts every origin with "*", except what is no origin', async () => {
+    const open = await startWorld({ profile: 'A', overrides: { mcp: { file: 'tools.yaml', origins: '*' } } });
+    try {
+      const statusFor = async (origin: string) => (await post(open, LIST, { headers: { origin } })).status;
+      expect(await statusFor('https://assistant.example')).toBe(200);
+      for (const none of ['null', 'https://assistant.example/', '']) expect(await statusFor(none)).toBe(403);
+    } finally {
+      await open.close();
+    }
+  });
+
   it('lets a page send the fields of both eras', async () => {
     const response = await fetch(`${world.origin}/mcp`, {
       method: 'OPTIONS',

@@ -255,6 +255,7 @@ describe('what is no override passes byte for byte', () => {
       part('Content-Type: text/plain'),
     ],
     ['the same method', FORM, '_method=post'],
+    ['a form that is declared as not compressed', `${FORM}\r\nContent-Encoding: identity`, 'a=1'],
   ])('%s', async (_title, type, body) => {
     const { status, seen } = await send('/api/x', [type], body);
     expect([status, seen]).toEqual([200, [['/api/x', body]]]);

@@ -35,7 +35,7 @@ let gate: TestGate;
 let pools: Pools;
 let call: CallUpstream;
 
-async function start(certified: string): Promise<void> {
+async function start(certified: string, settings: { host?: 'public' } = { host: 'public' }): Promise<void> {
   seen = [];
   const { cert, key } = authority.issue(certified);
   const note = (socket: unknown, host: string | undefined) =>
@@ -48,8 +48,8 @@ async function start(certified: string): Promise<void> {
   sockets.on('connection', (_ws, request) => note(request.socket, request.headers.host));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const url = `https://localhost:${(server.address() as AddressInfo).port}`;
-  gate = await startGate(url, { upstream: { host: 'public' } });
-  const upstreams = { school: upstreamConfig(url, { host: 'public' }) };
+  gate = await startGate(url, { upstream: settings });
+  const upstreams = { school: upstreamConfig(url, settings) };
   pools = createPools(upstreams);
   const { privateKey } = await generateKeyPair('ES256');
   const identity = createIdentity({
@@ -94,6 +94,16 @@ describe('with a certificate for the name in its URL', () => {
   it('a call of our own is answered, by that name and under our Host', async () => {
     expect((await call({ upstream: 'school', method: 'GET', path: '/' })).status).toBe(200);
     expect(seen).toEqual([{ name: 'localhost', host: 'gate.test' }]);
+  });
+});
+
+describe('by default', () => {
+  beforeEach(() => start('localhost', {}));
+  afterEach(stop);
+
+  it.each(['/api/x', '/open/x', '/x'])('an https upstream gets its own name in Host: %s', async (path) => {
+    expect((await fetch(gate.url + path)).status).toBe(200);
+    expect(seen).toEqual([{ name: 'localhost', host: expect.stringMatching(/^localhost:\d+$/) }]);
   });
 });
 

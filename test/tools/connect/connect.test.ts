@@ -100,6 +100,14 @@ describe('connect', () => {
     expect(await clients()).toEqual([]);
   });
 
+  it('does not report a deletion that failed', async () => {
+    const { origin } = await start({ hangsUpOnDeletion: true });
+    const { progress, error } = await run(origin);
+    expect(error).toBeUndefined();
+    expect(progress).toContain('✓ Everything works.');
+    expect(progress).not.toContain('Registration deleted');
+  });
+
   it('refuses strangers at the callback and keeps waiting for its own answer', async () => {
     const { origin } = await start();
     const statuses: number[] = [];

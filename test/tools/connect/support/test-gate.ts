@@ -30,6 +30,8 @@ export interface TestGateOptions {
   readonly redirect?: (location: URL) => void;
   /** The resource does not check whether a token was revoked. */
   readonly deafToRevocation?: boolean;
+  /** Closes the connection instead of deleting a registration. */
+  readonly hangsUpOnDeletion?: boolean;
 }
 
 const SCOPES = ['openid', 'profile', 'email', 'account:read', 'courses:read', 'courses:write', 'orders:read'];
@@ -47,7 +49,11 @@ const NODES = [
 
 export async function startTestGate(options: TestGateOptions = {}): Promise<TestGate> {
   const app = express();
-  const server = createServer(app);
+  const server = createServer((request, response) =>
+    options.hangsUpOnDeletion === true && request.method === 'DELETE'
+      ? request.socket.destroy()
+      : void app(request, response),
+  );
   await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve));
   const origin = `http://localhost:${(server.address() as AddressInfo).port}`;
   const provider = await makeProvider(origin);
