@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { CONTRACT_QUERY, callOver, startAccount, type TestAccount } from './support/account.ts';
+import {
+  CONTRACT_QUERY,
+  callOver,
+  EVENTS_MAPPING_FILE,
+  MAPPING_FILE,
+  startAccount,
+  type TestAccount,
+} from './support/account.ts';
 import { startSchool, type TestSchool } from './support/school.ts';
 
 let school: TestSchool;
@@ -30,6 +37,21 @@ describe('the contract query', () => {
         '"lastWatchedLecture":{"lectureId":"4711","positionSeconds":754}}]}}}}',
     );
     expect(account.errors).toEqual([]);
+  });
+
+  test('reports a value that is no DateTime, and returns the rest', async () => {
+    const text = MAPPING_FILE.text.replace('expires_at->toDateTime("unix")', 'id');
+    const mapped = await startAccount({
+      call: callOver(school.origin),
+      mappings: [{ ...MAPPING_FILE, text }, EVENTS_MAPPING_FILE],
+    });
+    try {
+      const { body } = await mapped.ask('{ viewer { enrolledCourses(first: 1) { nodes { slug expireDate } } } }');
+      expect(body.data.viewer.enrolledCourses.nodes).toEqual([{ slug: 'course-0', expireDate: null }]);
+      expect(body.errors).toMatchObject([{ path: ['viewer', 'enrolledCourses', 'nodes', 0, 'expireDate'] }]);
+    } finally {
+      await mapped.close();
+    }
   });
 
   test('asks each upstream once for a page of 50', async () => {
