@@ -1,9 +1,12 @@
+import { errors } from 'oidc-provider';
 import { describe, expect, it } from 'vitest';
+import { findPending } from '../../src/authorization-server/interactions/pending.ts';
 import {
   mustSignIn,
   type SignInWishes,
   type Step,
 } from '../../src/authorization-server/interactions/sign-in-wishes.ts';
+import { GatewayError } from '../../src/errors.ts';
 
 const ASKED = 1_800_000_000;
 const NOW = ASKED + 30;
@@ -56,5 +59,27 @@ describe('whether a signed-in member signs in again', () => {
       ...known,
     };
     expect(mustSignIn({ ...NONE, ...wishes }, member, step, NOW)).toBe(expected);
+  });
+});
+
+describe('what the app demands', () => {
+  /** An interaction of an app whose look-up fails. */
+  const pendingAfter = (failure: Error) => {
+    const provider = {
+      interactionDetails: async () => ({ uid: 'i', params: { client_id: 'app' } }),
+      Client: { find: () => Promise.reject(failure) },
+    };
+    const exchange = { target: { path: '/oauth/interaction/i' } };
+    return findPending({ provider: () => provider } as never, exchange as never);
+  };
+
+  it('is not taken for nothing when the store fails', async () => {
+    const failure = new GatewayError('store_unavailable');
+    await expect(pendingAfter(failure)).rejects.toBe(failure);
+  });
+
+  it('is nothing when its metadata document cannot be used any more', async () => {
+    const pending = await pendingAfter(new errors.InvalidClientMetadata('the document was refused'));
+    expect(pending).toMatchObject({ appName: undefined, requiresAuthTime: false });
   });
 });

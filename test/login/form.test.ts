@@ -22,11 +22,14 @@ let backend: FormBackend;
 const gates = new Map<string, Promise<SignInWorld>>();
 
 /** Reuses one gate per configuration. */
-const gateOf = (login: Readonly<Record<string, unknown>> = LOGIN): Promise<SignInWorld> => {
-  const key = JSON.stringify(login);
+const gateOf = (
+  login: Readonly<Record<string, unknown>> = LOGIN,
+  claims: Readonly<Record<string, unknown>> = {},
+): Promise<SignInWorld> => {
+  const key = JSON.stringify([login, claims]);
   const gate =
     gates.get(key) ??
-    startSignIn(login, { overrides: { upstreams: { old: { url: backend.url, breaker: { failures: 0 } } } } });
+    startSignIn(login, { overrides: { claims, upstreams: { old: { url: backend.url, breaker: { failures: 0 } } } } });
   gates.set(key, gate);
   return gate;
 };
@@ -69,6 +72,11 @@ describe('the form', () => {
     expect(sent.get('go')).toBe('Go');
     expect(backend.seen[2]?.headers.cookie).toMatch(/^PHPSESSID=\w{16}; seen=1$/);
     expect(backend.sessions()).toBe(0);
+  });
+
+  it('reads the configured claims from whoami', async () => {
+    const gate = await gateOf(LOGIN, { nickname: { scope: 'profile', from: '/name' } });
+    expect(await userinfo(gate, 'sam', PASSWORD)).toMatchObject({ sub: 'sam-7', nickname: 'sam' });
   });
 
   it.each([

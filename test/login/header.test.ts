@@ -4,7 +4,8 @@ import { exportJWK, type JWTPayload } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { headerLogin } from '../../src/config/header-login.ts';
 import { headerConnector } from '../../src/login/header.ts';
-import { authorizationRequest, registerApp } from '../support/app.ts';
+import { authorizationRequest, bearer, redeem, registerApp } from '../support/app.ts';
+import { createBrowser } from '../support/browser.ts';
 import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { type ScriptedIdp, signedBy, signingKey, startScriptedIdp } from './support/scripted-idp.ts';
@@ -170,6 +171,19 @@ describe('a signed assertion', () => {
       expect(page.text).toContain('sam@school.test');
     }
     expect(idp.hits).toEqual(['/jwks']);
+  });
+
+  it.each([true, false])('says whether the email is verified: %s', async (verified) => {
+    const app = await registerApp(world.origin);
+    const request = await authorizationRequest(app, { scope: 'openid email' });
+    const fields = await withToken({ email_verified: verified });
+    const browser = createBrowser(fields);
+    const page = await browser.open(request.url);
+    const elsewhere = (location: string) => !location.startsWith(app.redirectUri);
+    const last = await browser.submit(page, { decision: 'approve', scope: 'email' }, elsewhere);
+    const { access_token } = await redeem(app, request, new URL(last.location ?? ''));
+    const answer = await fetch(`${world.origin}/api/oauth/userinfo`, { headers: bearer(access_token) });
+    expect(await answer.json()).toEqual({ sub: '1001', email: 'sam@school.test', email_verified: verified });
   });
 
   it('uses another claim if one is configured', async () => {

@@ -20,12 +20,12 @@ const login = {
 let backend: WebhookBackend;
 let gate: SignInWorld;
 
-const start = (settings: Readonly<Record<string, unknown>> = {}) =>
+const start = (settings: Readonly<Record<string, unknown>> = {}, claims: Readonly<Record<string, unknown>> = {}) =>
   startSignIn(
     { ...login, ...settings },
     {
       environment: { WEBHOOK_SECRET },
-      overrides: { upstreams: { accounts: { url: backend.url, timeout: '10m', breaker: { failures: 0 } } } },
+      overrides: { claims, upstreams: { accounts: { url: backend.url, timeout: '10m', breaker: { failures: 0 } } } },
     },
   );
 
@@ -57,6 +57,19 @@ describe('the webhook', () => {
       email_verified: true,
       name: 'Sam Student',
     });
+  });
+
+  it('says what the configured claims are read from', async () => {
+    const answer = { sub: '1001', user: { roles: ['author'] }, plan: 'gold' };
+    backend.says(() => ({ body: JSON.stringify(answer) }));
+    const school = await start({}, { roles: { scope: 'profile', from: '/user/roles' } });
+    try {
+      const { tokens } = await school.connect('sam', 'right');
+      expect(tokens.roles).toEqual(['author']);
+      expect(tokens).not.toHaveProperty('plan');
+    } finally {
+      await school.close();
+    }
   });
 
   it('is sent the credentials in a body and nowhere else, with the address, and nothing of the browser', async () => {

@@ -36,9 +36,14 @@ export async function findPending(options: InteractionOptions, exchange: Exchang
   const interaction = await findInteraction(provider, exchange);
   preferLanguages(interaction.params.ui_locales);
   // A client that was deleted in the meantime has no name; each step decides what that means.
-  const client = await provider.Client.find(String(interaction.params.client_id)).catch(() => undefined);
+  const client = await provider.Client.find(String(interaction.params.client_id)).catch(unlessStoreFails);
   const requiresAuthTime = client?.requireAuthTime === true;
   return { exchange, interaction, appName: client?.clientName, requiresAuthTime };
+}
+
+/** An app whose metadata document cannot be used now. Without the store, its demands would go unnoticed. */
+function unlessStoreFails(thrown: unknown): undefined {
+  if (!(thrown instanceof errors.OIDCProviderError)) throw thrown;
 }
 
 async function findInteraction(provider: Provider, exchange: Exchange): Promise<Interaction> {
