@@ -22,7 +22,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from cryptography.hazmat.primitives.hashes import SHA256
 from django.conf import settings
-from django.contrib.auth import get_user_model
+from django.contrib.auth import get_user_model, logout
+from django.contrib.auth.signals import user_logged_in
 from django.contrib.auth.views import redirect_to_login
 from django.contrib.sessions.backends.base import SessionBase
 from django.core.exceptions import ImproperlyConfigured, ValidationError
@@ -44,6 +45,9 @@ FETCH_PAUSE = 30
 TELL_WITHIN = 2
 # Fields whose change revokes the member's connections. Fields that the user model does not have are ignored.
 WATCHED = ("password", "is_active", "is_staff", "is_superuser")
+
+# When this session signed in, in Unix seconds.
+SIGNED_IN_AT = "coursegate_signed_in_at"
 
 log = logging.getLogger("coursegate")
 
@@ -142,7 +146,7 @@ def whoami(request):
     """Returns the session's member as JSON, or 401."""
     if not signed_in(request):
         return refuse(401, "not_signed_in")
-    return JsonResponse(describe(request.user))
+    return JsonResponse(session_member(request))
 
 
 @require_safe
@@ -152,20 +156,16 @@ def bridge(request):
     question = read_bridge(request.GET, gate())
     if question is None:
         return refuse(400, "invalid_request")
-    nonce, return_to, another = question
-    if another or not signed_in(request):
-        # `again` leaves out `prompt`: a member who returns from the login page is not sent there again.
+    nonce, return_to, prompt, max_age = question
+    if not signed_in(request) or prompt in ("login", "select_account") or is_too_old(request, max_age):
+        # Many sites show their login page only to visitors who are not signed in.
+        if signed_in(request):
+            logout(request)
+        # `again` leaves out `prompt` and `max_age`: a member who returns from the login page is not sent there again.
         again = signed({"nonce": nonce, "return_sso_url": return_to}, gate())
         return redirect_to_login(f"{request.path}?{urlencode(again)}")
-    member = describe(request.user)
-    fields = {
-        "nonce": nonce,
-        "external_id": member["id"],
-        "email": member["email"],
-        "username": request.user.get_username(),
-        "name": member["name"],
-        "version": member["version"],
-    }
+    member = session_member(request)
+    fields = {"nonce": nonce, "external_id": member.pop("id"), "username": request.user.get_username(), **member}
     url = urlsplit(return_to)
     query = urlencode([*parse_qsl(url.query, keep_blank_values=True), *signed(fields, gate())])
     response = HttpResponse(status=302)
@@ -277,6 +277,25 @@ def signed_in(request):
     return request.user.is_authenticated and not hasattr(request, "coursegate")
 
 
+def keep_sign_in_time(sender, request, **_):
+    if hasattr(request, "session"):
+        request.session[SIGNED_IN_AT] = int(time.time())
+
+
+user_logged_in.connect(keep_sign_in_time, dispatch_uid="coursegate")
+
+
+def is_too_old(request, max_age):
+    """Whether the session signed in more than `max_age` seconds ago, or before this drop-in was installed."""
+    return max_age is not None and int(time.time()) - request.session.get(SIGNED_IN_AT, 0) > max_age
+
+
+def session_member(request):
+    """The session's member, and when they signed in if that is known."""
+    at = request.session.get(SIGNED_IN_AT)
+    return {**describe(request.user), **({} if at is None else {"auth_time": at})}
+
+
 def describe(user):
     """The version changes with the password: it is derived from the hash that also ends Django's own sessions."""
     version = salted_hmac("coursegate.version", f"{user.pk}:{user.get_session_auth_hash()}", algorithm="sha256")
@@ -320,13 +339,14 @@ def read_bridge(query, gate):
         return None
     try:
         fields = dict(parse_qsl(base64.b64decode(ssos[0], validate=True).decode()))
+        max_age = int(fields["max_age"]) if "max_age" in fields else None
     except ValueError:
         return None
     nonce, return_to = fields.get("nonce"), fields.get("return_sso_url", "")
     # A URL that starts with the origin and a slash is on that origin, unless a URL parser drops or rewrites characters.
     if not nonce or not return_to.startswith(f"{gate.origin}/") or not re.fullmatch(r"[!-\[\]-~]+", return_to):
         return None
-    return nonce, return_to, fields.get("prompt") == "select_account"
+    return nonce, return_to, fields.get("prompt"), max_age
 
 
 def read_assertion(token, gate):

@@ -24,6 +24,8 @@ class Unverifiable extends Error {}
  * @property {string} [email]
  * @property {string} [name]
  * @property {string} [username]
+ * @property {number} [authTime] when the password was entered for this session, in Unix seconds; only from signedIn
+ * @property {boolean} [emailVerified] whether the email address is verified, if you know
  * @property {string} passwordHash only a keyed digest of it is sent, so that the gate notices a new password
  *
  * @param {object} settings
@@ -36,7 +38,8 @@ class Unverifiable extends Error {}
  * @param {string} [settings.adminSecret] the gate's admin.hmac.secret
  * @param {(request: import('express').Request) => Promise<Member | undefined>} settings.signedIn the session's member
  * @param {(id: string) => Promise<Member | undefined>} settings.findMember
- * @param {(returnTo: string) => string} settings.loginUrl the URL of the login page, given the path to return to
+ * @param {(returnTo: string) => string} settings.loginUrl the URL of the login page, given the path to return to. It must
+ *   show its form to members who are signed in, too
  * @returns Express middleware and handlers
  */
 export function coursegate(settings) {
@@ -48,11 +51,13 @@ export function coursegate(settings) {
   if (adminUrl && !adminSecret) throw new TypeError("coursegate: adminSecret must be the gate's admin.hmac.secret");
   const keyOf = keySource(jwksUrl ?? `${origin}/.well-known/jwks.json`, fetchPause ?? FETCH_PAUSE);
 
-  const describe = ({ id, email = '', name = '', passwordHash }) => ({
+  const describe = ({ id, email = '', name = '', authTime, emailVerified, passwordHash }) => ({
     id: String(id),
     email,
     name,
     version: createHmac('sha256', secret).update(`version\n${id}\n${passwordHash}`).digest('hex').slice(0, 32),
+    ...(authTime !== undefined && { auth_time: authTime }),
+    ...(emailVerified !== undefined && { email_verified: emailVerified }),
   });
 
   return {
@@ -98,12 +103,12 @@ export function coursegate(settings) {
       const asked = readBridge(new URL(request.originalUrl, origin).searchParams, secret, origin);
       if (asked === undefined) return response.status(400).json({ error: 'invalid_request' });
       const member = request.coursegate ? undefined : await signedIn(request);
-      if (!member || asked.another) {
+      if (!member || asked.anew || isTooOld(member.authTime, asked.maxAge)) {
         const path = request.originalUrl.split('?')[0];
         return response.redirect(302, loginUrl(`${path}?${new URLSearchParams(signed(secret, asked.again))}`));
       }
-      const { id, email, name, version } = describe(member);
-      const fields = { nonce: asked.nonce, external_id: id, email, username: member.username ?? '', name, version };
+      const { id, ...shown } = describe(member);
+      const fields = { nonce: asked.nonce, external_id: id, username: member.username ?? '', ...shown };
       const answer = new URL(asked.returnTo);
       for (const [name, value] of Object.entries(signed(secret, fields))) answer.searchParams.set(name, value);
       response.redirect(302, answer.href);
@@ -169,9 +174,15 @@ function readBridge(query, secret, origin) {
   const returnTo = fields.get('return_sso_url') ?? '';
   // A URL that starts with the origin and a slash is on that origin, unless a URL parser drops or rewrites characters.
   if (!nonce || !returnTo.startsWith(`${origin}/`) || /[^\x21-\x5b\x5d-\x7e]/.test(returnTo)) return undefined;
-  // `again` leaves out `prompt`: a member who returns from the login page is not sent there again.
-  const another = fields.get('prompt') === 'select_account';
-  return { nonce, returnTo, another, again: { nonce, return_sso_url: returnTo } };
+  const anew = ['login', 'select_account'].includes(fields.get('prompt'));
+  const maxAge = fields.has('max_age') ? Number(fields.get('max_age')) : undefined;
+  // `again` leaves out `prompt` and `max_age`: a member who returns from the login page is not sent there again.
+  return { nonce, returnTo, anew, maxAge, again: { nonce, return_sso_url: returnTo } };
+}
+
+/** Whether the member signed in more than `maxAge` seconds ago. An unknown time is too old. */
+function isTooOld(authTime, maxAge) {
+  return maxAge !== undefined && !(Math.floor(Date.now() / 1000) - authTime <= maxAge);
 }
 
 /** The claims of a valid assertion, otherwise undefined. Throws Unverifiable if the gate's keys are unavailable. */

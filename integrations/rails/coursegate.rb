@@ -71,8 +71,8 @@ module Coursegate
       Thread.new { tell(id.to_s, reason) }.join(TELL_WITHIN) unless settings.admin_url.to_s.empty?
     end
 
-    # The gate's request: the nonce, the return URL, and whether another member is to sign in; nil if its signature is
-    # invalid. The signature covers the base64 text, not the decoded fields.
+    # The gate's request: the nonce, the return URL, `prompt` and `max_age`; nil if its signature is invalid. The signature
+    # covers the base64 text, not the decoded fields.
     def read_bridge(query_string)
       query = URI.decode_www_form(query_string)
       ssos, sigs = %w[sso sig].map { |name| query.filter_map { |key, value| value if key == name } }
@@ -83,7 +83,7 @@ module Coursegate
       # A URL that starts with the origin and a slash is on that origin, unless a URL parser drops or rewrites characters.
       return if nonce.to_s.empty? || !return_to.to_s.start_with?("#{settings.origin}/") || return_to !~ /\A[!-\[\]-~]+\z/
 
-      [nonce, return_to, fields['prompt'] == 'select_account']
+      [nonce, return_to, fields['prompt'], fields['max_age']&.to_i]
     rescue ArgumentError
       nil
     end
@@ -139,6 +139,18 @@ module Coursegate
       now = Time.now.to_f
       [exp, iat, nbf].all?(Numeric) && exp > now - LEEWAY && [iat, nbf].max < now + LEEWAY &&
         claims.values_at('sub', 'client_id').all? { |text| text.is_a?(String) && !text.empty? }
+    end
+  end
+
+  # Keeps when the member signed in, in Warden's session, which ends with the sign-in. A cookie of Devise's rememberable is
+  # no sign-in: then the time is not known.
+  SIGNED_IN_AT = 'coursegate.signed_in_at'
+  if defined?(Warden)
+    Warden::Manager.after_set_user(except: :fetch) do |_member, warden, options|
+      next if options[:store] == false || options[:scope] != Coursegate.settings.scope
+
+      remembered = options[:event] == :authentication && warden.winning_strategy.class.name.to_s.end_with?('Rememberable')
+      warden.session(options[:scope])[SIGNED_IN_AT] = remembered ? nil : Time.now.to_i
     end
   end
 

@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
@@ -46,8 +47,8 @@ public final class Coursegate {
     public static final class Unverifiable extends Exception {
     }
 
-    /** The gate's request: the nonce, the return URL, and whether another member is to sign in. */
-    public record Question(String nonce, String returnTo, boolean another) {
+    /** The gate's request: the nonce, the return URL, whether a sign-in is required, and how old it may be (seconds or null). */
+    public record Question(String nonce, String returnTo, boolean anew, Long maxAge) {
     }
 
     private final String origin;
@@ -113,7 +114,12 @@ public final class Coursegate {
         if (nonce.isEmpty() || !returnTo.startsWith(origin + "/") || !VISIBLE.matcher(returnTo).matches()) {
             return null;
         }
-        return new Question(nonce, returnTo, fields.getOrDefault("prompt", List.of()).contains("select_account"));
+        boolean anew = !Collections.disjoint(fields.getOrDefault("prompt", List.of()), List.of("login", "select_account"));
+        try {
+            return new Question(nonce, returnTo, anew, fields.containsKey("max_age") ? Long.valueOf(fields.get("max_age").get(0)) : null);
+        } catch (NumberFormatException notANumber) {
+            return null;
+        }
     }
 
     /** The claims of a valid assertion, otherwise null. */

@@ -10,6 +10,7 @@ import jakarta.servlet.http.HttpSession;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.net.URI;
+import java.time.Instant;
 import java.util.Collections;
 import java.util.Enumeration;
 import java.util.HashMap;
@@ -20,6 +21,7 @@ import java.util.regex.Pattern;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.ApplicationListener;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
@@ -27,16 +29,22 @@ import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.security.authentication.AnonymousAuthenticationToken;
 import org.springframework.security.authentication.InsufficientAuthenticationException;
+import org.springframework.security.authentication.RememberMeAuthenticationToken;
 import org.springframework.security.authentication.UsernamePasswordAuthenticationToken;
+import org.springframework.security.authentication.event.InteractiveAuthenticationSuccessEvent;
 import org.springframework.security.core.Authentication;
 import org.springframework.security.core.context.SecurityContext;
 import org.springframework.security.core.context.SecurityContextHolder;
 import org.springframework.security.core.userdetails.UserDetails;
+import org.springframework.security.web.authentication.logout.CookieClearingLogoutHandler;
 import org.springframework.security.web.authentication.logout.SecurityContextLogoutHandler;
+import org.springframework.security.web.authentication.rememberme.AbstractRememberMeServices;
 import org.springframework.security.web.context.RequestAttributeSecurityContextRepository;
 import org.springframework.security.web.csrf.CsrfFilter;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.context.request.RequestAttributes;
+import org.springframework.web.context.request.RequestContextHolder;
 import org.springframework.web.filter.OncePerRequestFilter;
 
 /** Registers the drop-in: a filter before Spring Security, and two endpoints. The site provides a bean of type Members. */
@@ -45,6 +53,9 @@ public class CoursegateConfiguration {
     /** The request attribute with the claims of an assertion, a Map. */
     public static final String CLAIMS = "coursegate";
 
+    /** The session attribute with the time of the sign-in, in Unix seconds. */
+    private static final String SIGNED_IN_AT = "coursegate.signedInAt";
+    private static final String REMEMBER_ME = AbstractRememberMeServices.SPRING_SECURITY_REMEMBER_ME_COOKIE_KEY;
     private static final String ASSERTION = "X-Coursegate-Assertion";
     private static final Pattern PLAIN = Pattern.compile("x[-_.](member[-_.].*|client[-_.]id)", Pattern.CASE_INSENSITIVE);
 
@@ -73,6 +84,20 @@ public class CoursegateConfiguration {
     MemberEvents coursegateEvents(@Value("${coursegate.admin-url:}") String adminUrl,
             @Value("${coursegate.admin-secret:}") String adminSecret) {
         return new MemberEvents(adminUrl, adminSecret);
+    }
+
+    /** Keeps when the member signed in. A "remember me" cookie is not a sign-in: then the time is not known. */
+    @Bean
+    ApplicationListener<InteractiveAuthenticationSuccessEvent> coursegateSignIns() {
+        return event -> {
+            RequestAttributes request = RequestContextHolder.getRequestAttributes();
+            boolean remembered = event.getAuthentication() instanceof RememberMeAuthenticationToken;
+            if (request != null && remembered) {
+                request.removeAttribute(SIGNED_IN_AT, RequestAttributes.SCOPE_SESSION);
+            } else if (request != null) {
+                request.setAttribute(SIGNED_IN_AT, Instant.now().getEpochSecond(), RequestAttributes.SCOPE_SESSION);
+            }
+        };
     }
 
     @Bean
@@ -267,24 +292,26 @@ public class CoursegateConfiguration {
         }
 
         @GetMapping("/coursegate/whoami")
-        ResponseEntity<Map<String, String>> whoami(HttpServletRequest request) {
+        ResponseEntity<Map<String, Object>> whoami(HttpServletRequest request) {
             Member member = signedIn(request);
             return member == null ? refuse(401, "not_signed_in")
                     : ResponseEntity.ok().contentType(MediaType.APPLICATION_JSON).header("Cache-Control", "no-store")
-                            .header("Vary", "Cookie").body(describe(member));
+                            .header("Vary", "Cookie").body(describe(member, request));
         }
 
         /** Signs the member in if needed, and redirects the browser back to the gate with a signed response. */
         @GetMapping("/coursegate/bridge")
-        ResponseEntity<Map<String, String>> bridge(HttpServletRequest request, HttpServletResponse response) {
+        ResponseEntity<Map<String, Object>> bridge(HttpServletRequest request, HttpServletResponse response) {
             Coursegate.Question question = gate.readBridge(request.getQueryString());
             if (question == null) {
                 return refuse(400, "invalid_request");
             }
             Member member = signedIn(request);
-            if (question.another()) {
-                // `again` leaves out `prompt`: a member who returns from the login page is not sent there again.
-                new SecurityContextLogoutHandler().logout(request, response, SecurityContextHolder.getContext().getAuthentication());
+            if (question.anew() || isTooOld(request, question.maxAge())) {
+                // `again` leaves out `prompt` and `max_age`: a member who returns from the login page is not sent there again.
+                Authentication authentication = SecurityContextHolder.getContext().getAuthentication();
+                new SecurityContextLogoutHandler().logout(request, response, authentication);
+                new CookieClearingLogoutHandler(REMEMBER_ME).logout(request, response, authentication);
                 String again = gate.signed(Map.of("nonce", question.nonce(), "return_sso_url", question.returnTo()));
                 return redirect(request.getRequestURI() + "?" + again);
             }
@@ -292,14 +319,13 @@ public class CoursegateConfiguration {
                 // Spring Security saves this URL, redirects to its login page, and returns here.
                 throw new InsufficientAuthenticationException("The member must sign in.");
             }
-            Map<String, String> shown = describe(member);
+            Map<String, Object> shown = describe(member, request);
             Map<String, String> fields = new LinkedHashMap<>();
             fields.put("nonce", question.nonce());
-            fields.put("external_id", shown.get("id"));
-            fields.put("email", shown.get("email"));
+            fields.put("external_id", member.id());
             fields.put("username", member.details().getUsername());
-            fields.put("name", shown.get("name"));
-            fields.put("version", shown.get("version"));
+            shown.remove("id");
+            shown.forEach((name, value) -> fields.put(name, value.toString()));
             String address = question.returnTo().split("#", 2)[0];
             return redirect(address + (address.contains("?") ? "&" : "?") + gate.signed(fields));
         }
@@ -312,22 +338,36 @@ public class CoursegateConfiguration {
             return nobody ? null : members.of(authentication);
         }
 
-        private Map<String, String> describe(Member member) {
-            Map<String, String> shown = new LinkedHashMap<>();
+        private static Long signedInAt(HttpServletRequest request) {
+            HttpSession session = request.getSession(false);
+            return session == null ? null : (Long) session.getAttribute(SIGNED_IN_AT);
+        }
+
+        /** An unknown time is too old. */
+        private static boolean isTooOld(HttpServletRequest request, Long maxAge) {
+            Long at = signedInAt(request);
+            return maxAge != null && (at == null || Instant.now().getEpochSecond() - at > maxAge);
+        }
+
+        private Map<String, Object> describe(Member member, HttpServletRequest request) {
+            Map<String, Object> shown = new LinkedHashMap<>();
             shown.put("id", member.id());
             shown.put("email", member.email());
             shown.put("name", member.name());
             shown.put("version", gate.version(member.id(), member.passwordHash()));
+            if (signedInAt(request) != null) {
+                shown.put("auth_time", signedInAt(request));
+            }
             return shown;
         }
 
-        private static ResponseEntity<Map<String, String>> refuse(int status, String error) {
+        private static ResponseEntity<Map<String, Object>> refuse(int status, String error) {
             // Always JSON, whatever the Accept header asks for.
             return ResponseEntity.status(status).contentType(MediaType.APPLICATION_JSON).header("Cache-Control", "no-store")
                     .body(Map.of("error", error));
         }
 
-        private static ResponseEntity<Map<String, String>> redirect(String address) {
+        private static ResponseEntity<Map<String, Object>> redirect(String address) {
             return ResponseEntity.status(302).header("Cache-Control", "no-store").header("Referrer-Policy", "no-referrer")
                     .location(URI.create(address)).build();
         }

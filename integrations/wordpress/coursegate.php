@@ -193,6 +193,11 @@ final class Coursegate_Protocol {
             && strpos($url . '/', $origin . '/') === 0;
     }
 
+    /** Whether a member signed in too long ago for the gate's `max_age`. An unknown time is too long ago. */
+    public static function is_too_old(array $asked, ?int $auth_time, int $now): bool {
+        return isset($asked['max_age']) && ($auth_time === null || $now - $auth_time > (int) $asked['max_age']);
+    }
+
     /** A keyed digest: it changes when any of the parts changes, and does not reveal them. */
     public static function version(array $parts, string $key): string {
         return substr(hash_hmac('sha256', json_encode($parts), $key), 0, 32);
@@ -415,9 +420,10 @@ function coursegate_bridge(): void {
         coursegate_answer(403, ['error' => 'not_from_the_gate']);
     }
     $member = coursegate_cookie_member();
-    // `again` marks a return from the login page. Without it, a member who chose another account would be sent there forever.
-    $other = in_array($asked['prompt'] ?? '', ['login', 'select_account'], true) && !isset($_GET['again']);
-    if ($member === null || $other) {
+    $anew = in_array($asked['prompt'] ?? '', ['login', 'select_account'], true)
+        || Coursegate_Protocol::is_too_old($asked, $member['auth_time'] ?? null, time());
+    // `again` marks a return from the login page. Without it, a member who must sign in again would be sent there forever.
+    if ($member === null || ($anew && !isset($_GET['again']))) {
         $back = ['coursegate' => 'bridge', 'sso' => $sso, 'sig' => $sig, 'again' => '1'];
         $here = home_url('/?' . http_build_query($back, '', '&', PHP_QUERY_RFC3986));
         coursegate_redirect(wp_login_url($here, true));

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { createLog } from '../../src/operations/log.ts';
 import { type Gateway, startGateway } from '../../src/process/gateway.ts';
-import { type App, authorizationRequest, bearer, redeem, registerApp } from '../support/app.ts';
+import { type App, authorizationRequest, bearer, introspect, redeem, registerApp } from '../support/app.ts';
 import { browserPresent, launchChromium } from '../support/chromium.ts';
 import { COMMAND_SECRET } from '../support/commands.ts';
 import { refreshForm, token } from '../support/connection.ts';
@@ -14,7 +14,7 @@ import { DJANGO } from './contract/frameworks.ts';
 
 /** Django's own example with whoami, and a variant with the bridge. They differ in nothing else. */
 const EXAMPLES = [
-  { login: 'session', example: 'django', overrides: { loginUrl: '/login' }, told: true },
+  { login: 'session', example: 'django', overrides: { loginUrl: '/sign-in' }, told: true },
   { login: 'bridge', example: 'rails', overrides: {}, told: false },
 ] as const;
 const MEMBER_KEY = 'm'.repeat(32);
@@ -129,6 +129,31 @@ describe.skipIf(!present).each(EXAMPLES)(
         // Another member's data, with nothing but another token.
         const others = await connect(OLU);
         expect((await courses(others.access_token)).body).toMatchObject({ of: OLU.email });
+      },
+      LONGEST,
+    );
+
+    it(
+      'an app that asks for a new sign-in gets one: the member enters the password again, once',
+      async () => {
+        await visit(async (page) => {
+          await page.goto(`${origin}/login`);
+          await signIn(page, SAM);
+          await page.waitForURL('**/probe');
+          // `auth_time` is in whole seconds, and Django has a clock of its own.
+          const seconds = () => Math.floor(Date.now() / 1000);
+          const asked = seconds() + 1;
+          await expect.poll(seconds, { timeout: 5000 }).toBeGreaterThanOrEqual(asked);
+          const wish = { scope: 'openid courses:read', prompt: 'login', max_age: '60' };
+          const request = await authorizationRequest(app, wish);
+          await page.goto(request.url);
+          await page.locator('main#django-login').waitFor();
+          await signIn(page, SAM);
+          await page.getByRole('button', { name: 'Approve', exact: true }).click();
+          await page.waitForURL(`${app.redirectUri}*`);
+          const tokens = await redeem(app, request, new URL(page.url()));
+          expect((await introspect(app, tokens.access_token)).auth_time).toBeGreaterThanOrEqual(asked);
+        });
       },
       LONGEST,
     );

@@ -335,6 +335,18 @@ describe.skipIf(!phpPresent())('the pages of the Moodle plugin', () => {
       expect(other.headers.getSetCookie()).toEqual(['MoodleSession=; Max-Age=0']);
     });
 
+    it('has a member sign in again for prompt=login, or if they signed in too long ago, once', async () => {
+      const age = Math.floor(Date.now() / 1000) - 1_795_000_000;
+      for (const wish of [{ prompt: 'login' }, { max_age: '0' }, { max_age: String(age - 1000) }]) {
+        const answer = await open(asked(wish), 'of-sam');
+        expect(answer.headers.getSetCookie()).toEqual(['MoodleSession=; Max-Age=0']);
+        const back = new URL(answer.headers.get('location') ?? '');
+        expect((await get(`bridge.php${back.search}`, as('of-sam'))).headers.get('location')).toContain(callback());
+      }
+      const recent = await open(asked({ max_age: String(age + 1000) }), 'of-sam');
+      expect(recent.headers.get('location')).toContain(callback());
+    });
+
     it('answers nobody who may not be here', async () => {
       for (const session of ['of-suspended', 'of-an-administrator']) {
         expect((await open(asked(), session)).status).toBe(403);

@@ -488,6 +488,34 @@ describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
       expect((await get(back.pathname + back.search, { cookie })).headers.get('location')).toContain(callback());
     });
 
+    it.each<Record<string, string>>([{ prompt: 'login' }, { max_age: '0' }])(
+      'asks for the password again for %j, once, and then says when that was',
+      async (wish) => {
+        const cookie = await signIn(OLU);
+        const { body } = await whoami(cookie);
+        const seconds = () => Math.floor(Date.now() / 1000);
+        await expect.poll(seconds, { timeout: 5000 }).toBeGreaterThan(body.auth_time);
+        const login = new URL((await open(asked(wish), cookie)).headers.get('location') ?? '');
+        expect([login.pathname, login.searchParams.get('reauth')]).toEqual(['/wp-login.php', '1']);
+        const shown = await get(login.pathname + login.search, { cookie });
+        expect([shown.status, await shown.text()]).toEqual([200, expect.stringContaining('name="pwd"')]);
+        const back = new URL(login.searchParams.get('redirect_to') ?? '');
+        const authTime = async (cookie: string) => {
+          const answer = await get(back.pathname + back.search, { cookie });
+          const sso = new URL(answer.headers.get('location') ?? '').searchParams.get('sso') ?? '';
+          return Number(new URLSearchParams(Buffer.from(sso, 'base64').toString()).get('auth_time'));
+        };
+        // A member who comes back without a new sign-in is reported with the old time, which the gate refuses.
+        expect(await authTime(cookie)).toBe(body.auth_time);
+        expect(await authTime(await signIn(OLU))).toBeGreaterThan(body.auth_time);
+      },
+    );
+
+    it('asks for no password if the sign-in is recent enough', async () => {
+      const answer = await open(asked({ max_age: '3600' }), await signIn(OLU));
+      expect(answer.headers.get('location')).toContain(callback());
+    });
+
     const stranger = 'x'.repeat(64);
     it.each<[string, () => Record<string, string>]>([
       ['no signature', () => ({ ...asked(), sig: '' })],

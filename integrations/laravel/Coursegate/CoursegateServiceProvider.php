@@ -2,12 +2,14 @@
 
 namespace App\Coursegate;
 
+use Illuminate\Auth\Events\Login;
 use Illuminate\Contracts\Http\Kernel;
 use Illuminate\Database\Eloquent\Model;
+use Illuminate\Support\Facades\Event;
 use Illuminate\Support\Facades\Route;
 use Illuminate\Support\ServiceProvider;
 
-/** Registers the drop-in: its settings (config/coursegate.php), its middleware before all others, two routes and an observer. */
+/** Registers the drop-in: its settings (config/coursegate.php), its middleware before all others, two routes and two listeners. */
 class CoursegateServiceProvider extends ServiceProvider
 {
     public function register()
@@ -24,6 +26,7 @@ class CoursegateServiceProvider extends ServiceProvider
             Route::get('whoami', [CoursegateController::class, 'whoami']);
             Route::get('bridge', [CoursegateController::class, 'bridge']);
         });
+        Event::listen(Login::class, [CoursegateController::class, 'keepSignInTime']);
         $model = config('auth.providers.'.config('auth.guards.'.config('auth.defaults.guard').'.provider').'.model');
         if (config('coursegate.admin_url') && is_string($model) && is_subclass_of($model, Model::class)) {
             $model::observe(MemberObserver::class);

@@ -3,6 +3,7 @@
 namespace App\Coursegate;
 
 use Illuminate\Contracts\Auth\Authenticatable;
+use Illuminate\Contracts\Auth\MustVerifyEmail;
 use Illuminate\Contracts\Cache\LockTimeoutException;
 use Illuminate\Support\Facades\Cache;
 use Illuminate\Support\Facades\Log;
@@ -59,12 +60,14 @@ class Gate
         $id = (string) $member->getAuthIdentifier();
         $key = 'coursegate.version '.config('app.key');
 
-        return [
+        $shown = [
             'id' => $id,
             'email' => (string) ($member->email ?? ''),
             'name' => (string) ($member->name ?? ''),
             'version' => substr(hash_hmac('sha256', $id."\n".$member->getAuthPassword(), $key), 0, 32),
         ];
+
+        return $member instanceof MustVerifyEmail ? $shown + ['email_verified' => $member->hasVerifiedEmail()] : $shown;
     }
 
     /**
@@ -116,8 +119,8 @@ class Gate
     }
 
     /**
-     * The gate's request: the nonce, the return URL, and whether another member is to sign in; null if its
-     * signature is invalid. The signature covers the base64 text, not the decoded fields.
+     * The gate's request: the nonce, the return URL, `prompt` and `max_age`; null if its signature is invalid. The
+     * signature covers the base64 text, not the decoded fields.
      */
     public function readBridge(string $queryString): ?array
     {
@@ -141,7 +144,9 @@ class Gate
         // A URL that starts with the origin and a slash is on that origin, unless a URL parser drops or rewrites characters.
         $ours = strpos($returnTo, $this->origin.'/') === 0 && preg_match('/^[!-\[\]-~]+$/D', $returnTo);
 
-        return $ours ? [$nonce, $returnTo, ($fields['prompt'] ?? null) === 'select_account'] : null;
+        $maxAge = isset($fields['max_age']) ? (int) $fields['max_age'] : null;
+
+        return $ours ? [$nonce, $returnTo, $fields['prompt'] ?? null, $maxAge] : null;
     }
 
     /** The claims of a valid assertion, otherwise null. Throws Unverifiable if the gate's keys are unavailable. */

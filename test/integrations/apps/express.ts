@@ -11,9 +11,15 @@ interface Person {
   readonly username: string;
   readonly email: string;
   readonly name: string;
+  readonly emailVerified: boolean;
   passwordHash: string;
 }
-type Asked = Request & { user?: Person; coursegate?: { client_id: string; scope: string[] }; csrf?: string };
+type Asked = Request & {
+  user?: Person;
+  coursegate?: { client_id: string; scope: string[] };
+  csrf?: string;
+  authTime?: number;
+};
 
 const hash = (password: string) => createHash('sha256').update(`pepper${password}`).digest('hex');
 const people: Person[] = [
@@ -22,11 +28,19 @@ const people: Person[] = [
     username: 'sam',
     email: 'sam@example.com',
     name: SAM_NAME ?? '',
+    emailVerified: true,
     passwordHash: hash('correct horse battery'),
   },
-  { id: 2, username: 'olu', email: 'olu@example.com', name: 'Olu', passwordHash: hash('staple for the other') },
+  {
+    id: 2,
+    username: 'olu',
+    email: 'olu@example.com',
+    name: 'Olu',
+    emailVerified: false,
+    passwordHash: hash('staple for the other'),
+  },
 ];
-const sessions = new Map<string, { id: number; csrf: string }>();
+const sessions = new Map<string, { id: number; csrf: string; authTime: number }>();
 
 const gate = coursegate({
   origin: env.COURSEGATE_ORIGIN,
@@ -36,7 +50,7 @@ const gate = coursegate({
   fetchPause: Number(env.COURSEGATE_FETCH_PAUSE),
   adminUrl: env.COURSEGATE_ADMIN,
   adminSecret: env.COURSEGATE_ADMIN_SECRET,
-  signedIn: async (request: Asked) => request.user,
+  signedIn: async ({ user, authTime }: Asked) => user && { ...user, authTime },
   findMember: async (id: string) => people.find((person) => String(person.id) === id),
   loginUrl: (returnTo: string) => `/login?next=${encodeURIComponent(returnTo)}`,
 });
@@ -56,7 +70,7 @@ app.use((request: Asked, response, next) => {
   const cookie = /(?:^|; )sid=(\w+)/.exec(request.headers.cookie ?? '')?.[1];
   const session = sessions.get(cookie ?? '');
   if (session !== undefined) request.user = people.find(({ id }) => id === session.id) as Person;
-  if (session !== undefined) request.csrf = session.csrf;
+  if (session !== undefined) Object.assign(request, { csrf: session.csrf, authTime: session.authTime });
   const safe = request.method === 'GET' || request.path === '/login' || request.coursegate !== undefined;
   if (!safe && (session === undefined || request.body?.csrf !== session.csrf)) response.status(403).end();
   else next();
@@ -88,7 +102,7 @@ app.post('/login', (request, response) => {
   const person = people.find((one) => one.username === username && one.passwordHash === hash(password));
   if (person === undefined) return void response.status(200).send('wrong');
   const sid = randomBytes(16).toString('hex');
-  sessions.set(sid, { id: person.id, csrf: randomBytes(16).toString('hex') });
+  sessions.set(sid, { id: person.id, csrf: randomBytes(16).toString('hex'), authTime: Math.floor(Date.now() / 1000) });
   response.cookie('sid', sid, { httpOnly: true });
   response.redirect(303, String(request.query.next ?? '/probe'));
 });

@@ -40,7 +40,7 @@ Rails.application.config.middleware.insert_after Warden::Manager, Coursegate::As
 
 class User < ActiveRecord::Base
   extend Devise::Models
-  devise :database_authenticatable, :trackable
+  devise :database_authenticatable, :trackable, :rememberable
   include Coursegate::Member
 
   def active_for_authentication?
@@ -72,6 +72,8 @@ ActiveRecord::Schema.define do
     t.datetime :last_sign_in_at
     t.string :current_sign_in_ip
     t.string :last_sign_in_ip
+    t.datetime :confirmed_at
+    t.datetime :remember_created_at
     t.boolean :left, default: false
   end
 end
@@ -79,7 +81,8 @@ end
 [['sam', 'correct horse battery', ENV.fetch('SAM_NAME'), false],
  ['olu', 'staple for the other', 'Olu', false],
  ['gone', 'left the school long ago', 'Gone', true]].each do |username, password, name, left|
-  User.create!(username: username, email: "#{username}@example.com", name: name, password: password, left: left)
+  User.create!(username: username, email: "#{username}@example.com", name: name, password: password, left: left,
+               confirmed_at: (Time.now if username == 'sam'))
 end
 
 class ApplicationController < ActionController::Base

@@ -41,6 +41,10 @@ export interface Framework {
   readonly fields?: { readonly username: string; readonly password: string };
   /** Where the framework reads method overrides by default; undefined if nowhere. */
   readonly overrides?: readonly ('query' | 'form' | 'multipart' | 'json' | 'header')[];
+  /** Whether it knows which email addresses are verified: in the test application, SAM's is and OLU's is not. */
+  readonly verifiesEmail?: true;
+  /** The field of its login form for "remember me", and the cookie that signs the member in later without a password. */
+  readonly remember?: { readonly field: string; readonly cookie: RegExp };
   /** The fields of its form for a new password. */
   readonly newPassword: (old: string, fresh: string) => Record<string, string>;
 }

@@ -4,6 +4,15 @@ import { type Backend, type Framework, frameworkPresent, OLU, SAM, SAM_NAME, sta
 import { FORGERIES } from './forgeries.ts';
 import { bridgeQuery, bridgeSignature, type SigningGate, startKeys } from './signing-gate.ts';
 
+interface Whoami {
+  readonly version: string;
+  readonly auth_time: number;
+}
+
+const seconds = () => Math.floor(Date.now() / 1000);
+/** Waits for the next second: the backend has a clock of its own, and `auth_time` is in whole seconds. */
+const laterThan = (time: number) => expect.poll(seconds, { timeout: 5000 }).toBeGreaterThan(time);
+
 const JSON_TYPE = /^application\/(problem\+)?json\b/;
 
 /** The tests that every drop-in must pass, for any framework, run against a server over HTTP. */
@@ -223,7 +232,14 @@ export function describeContract(framework: Framework): void {
         const { browser } = await signIn(SAM);
         const answer = await get('/coursegate/whoami', cookieOf(browser));
         const member = (await answer.json()) as { version: string };
-        expect(member).toEqual({ id: SAM.id, email: SAM.email, name: SAM_NAME, version: expect.any(String) });
+        expect(member).toEqual({
+          id: SAM.id,
+          email: SAM.email,
+          name: SAM_NAME,
+          version: expect.any(String),
+          auth_time: expect.any(Number),
+          ...(framework.verifiesEmail && { email_verified: true }),
+        });
         expect(member.version).toMatch(/^[0-9a-f]{32}$/);
         expect(answer.headers.get('cache-control')).toContain('no-store');
         expect(answer.headers.get('content-type')).toMatch(/^application\/json\b/);
@@ -286,7 +302,7 @@ export function describeContract(framework: Framework): void {
         expect(answer.headers.get('cache-control')).toContain('no-store');
         const { url, fields } = read(answer.headers.get('location'));
         expect(url.origin + url.pathname).toBe(`${gate.origin}/oauth/sign-in/bridge`);
-        const whoami = (await (await get('/coursegate/whoami', cookieOf(browser))).json()) as { version: string };
+        const whoami = (await (await get('/coursegate/whoami', cookieOf(browser))).json()) as Whoami;
         expect(fields).toEqual({
           nonce: 'n-1',
           external_id: SAM.id,
@@ -294,7 +310,16 @@ export function describeContract(framework: Framework): void {
           username: SAM.username,
           name: SAM_NAME,
           version: whoami.version,
+          auth_time: String(whoami.auth_time),
+          ...(framework.verifiesEmail && { email_verified: 'true' }),
         });
+      });
+
+      it.runIf(framework.verifiesEmail)('says that an email address is not verified', async () => {
+        const { browser: olu } = await signIn(OLU);
+        expect(read((await ask(question(), olu)).headers.get('location')).fields.email_verified).toBe('false');
+        const whoami = await (await get('/coursegate/whoami', cookieOf(olu))).json();
+        expect(whoami).toMatchObject({ email_verified: false });
       });
 
       it('keeps the query of the return address', async () => {
@@ -319,6 +344,59 @@ export function describeContract(framework: Framework): void {
         expect(page).toMatchObject({ status: 200, location: undefined });
         const last = await sam.submit(page, credentials(OLU), (location) => location.startsWith(backend.url));
         expect(read(last.location).fields).toMatchObject({ nonce: 'n-1', external_id: OLU.id });
+      });
+
+      it('says when the member signed in, not when it was asked', async () => {
+        const before = seconds();
+        const { browser: sam } = await signIn(SAM);
+        const after = seconds();
+        await laterThan(after);
+        const authTime = Number(read((await ask(question(), sam)).headers.get('location')).fields.auth_time);
+        expect(authTime).toBeGreaterThanOrEqual(before);
+        expect(authTime).toBeLessThanOrEqual(after);
+      });
+
+      it.each<Record<string, string>>([{ prompt: 'login' }, { max_age: '0' }, { prompt: 'login', max_age: '3600' }])(
+        'asks a member who is signed in for the password again, once, on %j',
+        async (wish) => {
+          const { browser: sam } = await signIn(SAM);
+          await laterThan(seconds());
+          const asked = seconds();
+          const path = pathOf(question(wish));
+          const page = await sam.open(backend.url + path, (location) => location.startsWith(backend.url));
+          expect(page).toMatchObject({ status: 200, location: undefined });
+          expect(page.text).toContain(`name="${password}"`);
+          const last = await sam.submit(page, credentials(SAM), (location) => location.startsWith(backend.url));
+          const { fields } = read(last.location);
+          expect(fields).toMatchObject({ nonce: 'n-1', external_id: SAM.id });
+          expect(Number(fields.auth_time)).toBeGreaterThanOrEqual(asked);
+        },
+      );
+
+      it.runIf(framework.remember)('takes no cookie of a remembered member for a sign-in', async () => {
+        const { field = '', cookie = /$/ } = framework.remember ?? {};
+        const sam = createBrowser();
+        const login = await sam.open(`${backend.url}/login`);
+        const follow = (location: string) => location.startsWith(backend.url);
+        await sam.submit(login, { ...credentials(SAM), [field]: '1' }, follow);
+        for (const name of [...sam.cookies.keys()]) if (!cookie.test(name)) sam.cookies.delete(name);
+        expect(sam.cookies.size).toBe(1);
+        const page = await sam.open(`${backend.url}/coursegate/whoami`);
+        expect(JSON.parse(page.text)).toMatchObject({ id: SAM.id });
+        expect(JSON.parse(page.text)).not.toHaveProperty('auth_time');
+        for (const wish of [{ max_age: '3600' }, { prompt: 'login' }]) {
+          const asked = seconds();
+          const form = await sam.open(backend.url + pathOf(question(wish)), follow);
+          expect(form).toMatchObject({ status: 200, location: undefined });
+          const last = await sam.submit(form, credentials(SAM), follow);
+          expect(Number(read(last.location).fields.auth_time)).toBeGreaterThanOrEqual(asked);
+        }
+      });
+
+      it('asks for no password if the sign-in is recent enough', async () => {
+        const { browser: sam } = await signIn(SAM);
+        const answer = await ask(question({ max_age: '3600' }), sam);
+        expect(read(answer.headers.get('location')).fields).toMatchObject({ external_id: SAM.id });
       });
 
       it('answers a repeated question with its own nonce only, which the gate takes once', async () => {

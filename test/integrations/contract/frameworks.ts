@@ -6,6 +6,7 @@ const PYTHON = process.env.PYTHON ?? '/usr/bin/python3';
 
 export const EXPRESS: Framework = {
   name: 'Express',
+  verifiesEmail: true,
   overrides: ['query'],
   probe: [process.execPath, '--version'],
   install: 'npm ci',
@@ -26,6 +27,7 @@ export const DJANGO: Framework = {
 
 export const RAILS: Framework = {
   name: 'Rails',
+  verifiesEmail: true,
   overrides: ['form', 'multipart', 'header'],
   probe: [
     'ruby',
@@ -35,11 +37,14 @@ export const RAILS: Framework = {
   install: 'apt-get install ruby-railties ruby-activerecord ruby-devise ruby-sqlite3 puma',
   commands: ({ app }) => ({ serve: ['ruby', app('rails.rb')] }),
   fields: { username: 'user[email]', password: 'user[password]' },
+  remember: { field: 'user[remember_me]', cookie: /^remember_user_token$/ },
   newPassword: (_old, fresh) => ({ password: fresh }),
 };
 
 export const LARAVEL: Framework = {
   name: 'Laravel',
+  remember: { field: 'remember', cookie: /^remember_web_/ },
+  verifiesEmail: true,
   overrides: ['query', 'form', 'multipart', 'json', 'header'],
   probe: ['php', '-r', 'require "Illuminate/autoload.php"; exit(extension_loaded("pdo_sqlite") ? 0 : 1);'],
   install: 'apt-get install php-laravel-framework php-cli php-sqlite3 php-mbstring',
@@ -56,6 +61,7 @@ const CLASSPATH = `mvn -q -B -o -f '${SPRING_APP}/pom.xml' dependency:build-clas
 /** Installed from Maven's repository, since Debian's Spring is too old. Tests never download it. */
 export const SPRING: Framework = {
   name: 'Spring',
+  remember: { field: 'remember-me', cookie: /^remember-me$/ },
   probe: ['sh', '-c', `command -v javac && ${CLASSPATH}`],
   install: `apt-get install default-jdk-headless maven, then mvn -f ${SPRING_APP}/pom.xml dependency:build-classpath`,
   elsewhere: true,

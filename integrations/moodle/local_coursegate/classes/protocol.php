@@ -160,6 +160,11 @@ final class protocol {
             && strpos($url . '/', $origin . '/') === 0;
     }
 
+    /** Whether a member signed in too long ago for the gate's `max_age`. An unknown time is too long ago. */
+    public static function is_too_old(array $asked, ?int $auth_time, int $now): bool {
+        return isset($asked['max_age']) && ($auth_time === null || $now - $auth_time > (int) $asked['max_age']);
+    }
+
     /** A keyed digest: it changes when any of the parts changes, and does not reveal them. */
     public static function version(array $parts, string $key): string {
         return substr(hash_hmac('sha256', json_encode($parts), $key), 0, 32);

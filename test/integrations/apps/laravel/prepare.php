@@ -13,8 +13,9 @@ Schema::create('users', function ($table) {
     $table->string('email');
     $table->string('name');
     $table->string('password');
+    $table->timestamp('email_verified_at')->nullable();
     $table->rememberToken();
 });
 foreach (['sam' => ['correct horse battery', getenv('SAM_NAME')], 'olu' => ['staple for the other', 'Olu']] as $username => [$password, $name]) {
-    App\Models\User::create(['username' => $username, 'email' => "$username@example.com", 'name' => $name, 'password' => Hash::make($password)]);
+    App\Models\User::create(['username' => $username, 'email' => "$username@example.com", 'name' => $name, 'password' => Hash::make($password), 'email_verified_at' => $username === 'sam' ? now() : null]);
 }

@@ -8,7 +8,7 @@ namespace {
 }
 
 namespace App\Models {
-    class User extends \Illuminate\Foundation\Auth\User
+    class User extends \Illuminate\Foundation\Auth\User implements \Illuminate\Contracts\Auth\MustVerifyEmail
     {
         public $timestamps = false;
         protected $guarded = [];
@@ -110,7 +110,7 @@ namespace {
                 return $form('<input name="username">');
             })->name('login')->middleware('guest');
             Route::post('login', function (Request $request) {
-                if (! Auth::attempt($request->only('username', 'password'))) {
+                if (! Auth::attempt($request->only('username', 'password'), $request->boolean('remember'))) {
                     return 'wrong';
                 }
                 $request->session()->regenerate();

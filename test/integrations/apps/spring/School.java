@@ -129,6 +129,7 @@ public class School {
                         .requestMatchers("/coursegate/**", "/probe").permitAll()
                         .anyRequest().authenticated())
                 .formLogin(Customizer.withDefaults())
+                .rememberMe(Customizer.withDefaults())
                 .build();
     }
 

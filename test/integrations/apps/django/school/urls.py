@@ -34,6 +34,8 @@ urlpatterns = [
     path("probe", probe),
     path("private", login_required(remember)),
     path("api/courses", login_required(courses)),
-    path("login", LoginView.as_view()),
+    path("sign-in", LoginView.as_view()),
+    # Shows no form to a member who is signed in, as many a site does.
+    path("login", LoginView.as_view(redirect_authenticated_user=True)),
     path("password", PasswordChangeView.as_view(success_url="/probe")),
 ]
