@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => account.close());
 
-test('all audits but those of GET are passed', async () => {
+test('all audits except those of GET pass', async () => {
   const audits = serverAudits({ url: account.url, fetchFn: fetch });
   const results = await Promise.all(audits.map((audit) => audit.fn()));
   const short = results.filter(({ status }) => status !== 'ok');

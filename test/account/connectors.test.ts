@@ -23,12 +23,12 @@ const mistakes = async (...args: Parameters<typeof mapService>): Promise<string[
 
 const quietly = () => ({ json: {} });
 
-describe('what a call is made of', () => {
+describe('a request to a REST upstream', () => {
   const types = 'type Viewer { id: ID!  notes(about: String, tags: [String!]): [String!] }';
   const connect = (http: string) =>
     `extend type Viewer { notes: [String!] @connect(source: "school", http: ${http}, selection: "$.notes") }`;
 
-  test('a reading POST with a JSON body of arguments, the member and literals', async () => {
+  test('can be a reading POST with a JSON body of arguments, the member and literals', async () => {
     const { ask, seen } = await start(
       types,
       connect(`{ POST: "/search", body: """
@@ -50,7 +50,7 @@ describe('what a call is made of', () => {
     });
   });
 
-  test('a form, when the mapping says so', async () => {
+  test('can be a form when the mapping says so', async () => {
     const { ask, seen } = await start(
       types,
       connect(`{ POST: "/server.php", body: """ "wsfunction": $("core")  "options[ids][0]": $args.about  tags: $args.tags """,
@@ -64,7 +64,7 @@ describe('what a call is made of', () => {
     });
   });
 
-  test('the same reading POST is made once, another body is another call', async () => {
+  test('is sent once for equal bodies, and again for another body', async () => {
     const { ask, seen } = await start(
       types,
       connect('{ POST: "/s", body: "about: $args.about tags: $args.tags" }'),
@@ -78,7 +78,7 @@ describe('what a call is made of', () => {
     expect(seen.map(({ body }) => body)).toEqual(['{"about":"1","tags":[]}', '{"about":"2","tags":[]}']);
   });
 
-  test('$config: values of the configuration; a secret goes into calls', async () => {
+  test('can contain $config values, including secrets', async () => {
     const { ask, seen } = await start(
       types,
       connect(
@@ -111,17 +111,17 @@ describe('what a call is made of', () => {
     ['an unknown $config', '{ GET: "/{$config.nope}" }', '$config has no nope, only currency'],
     ['$this of the root', '{ GET: "/{$this.nope}" }', '$this has no nope, only id, notes'],
     ['$status in a call', '{ GET: "/{$status}" }', '$status is not available here'],
-  ])('%s is a mistake', async (_name, http, said) => {
+  ])('cannot have %s', async (_name, http, said) => {
     expect((await mistakes(types, connect(http), quietly)).join('\n')).toContain(said);
   });
 
-  test('a secret in what a client reads is a mistake', async () => {
+  test('cannot put a secret into what a client reads', async () => {
     const mapping = `extend type Viewer { notes: [String!] @connect(source: "school", http: { GET: "/n/{$args.about}", queryParams: "t: $args.tags" }, selection: "$config.key") }`;
     const options = { config: { open: { site: 1 }, secret: { key: 's' } } };
     expect(await mistakes(types, mapping, quietly, options)).toEqual(['Viewer.notes: $config has no key, only site']);
   });
 
-  test('the members of an input are known', async () => {
+  test('can use the fields of an input', async () => {
     const input = 'input Where { about: String  not: Where }\ntype Viewer { id: ID!  notes(where: Where): [String!] }';
     const { ask, seen } = await start(input, connect('{ GET: "/n", queryParams: "a: $args.where.not.about" }'), () => ({
       json: { notes: [] },
@@ -134,7 +134,7 @@ describe('what a call is made of', () => {
   });
 });
 
-describe('$this: a call for an object, with what it has', () => {
+describe('a request with $this', () => {
   const types = `type Viewer { id: ID!  courses: [Course!] }
     type Course { slug: String!  title: String  teacher: Teacher  reviews: [String!] }
     type Teacher { name: String }`;
@@ -144,7 +144,7 @@ describe('$this: a call for an object, with what it has', () => {
       teacher: Teacher @connect(source: "school", http: { GET: "/courses/{$this.slug}/teacher" }, selection: "name: $.name")
       reviews: [String!] @connect(source: "school", http: { GET: "/reviews/{${field || '$this.title'}}" }, selection: "$.texts") }`;
 
-  test('also of fields the client did not ask for; and the same call is made once', async () => {
+  test('can use fields that the client did not request, and is sent once for equal values', async () => {
     const { ask, seen } = await start(types, mapping(), ({ url }) => {
       if (url.pathname === '/courses')
         return {
@@ -170,7 +170,7 @@ describe('$this: a call for an object, with what it has', () => {
     ]);
   });
 
-  test("an upstream's value that cannot stand in a path is the upstream's fault, and only that field's", async () => {
+  test('that has an unusable value in its path is an upstream error of that field only', async () => {
     const { ask, seen } = await start(types, mapping(), ({ url }) =>
       url.pathname === '/courses' ? { json: { courses: [{ slug: '..', title: 'a/b' }] } } : { json: {} },
     );
@@ -183,7 +183,7 @@ describe('$this: a call for an object, with what it has', () => {
     expect(seen.length).toBe(1);
   });
 
-  test('a field that another call gives cannot be named', async () => {
+  test('cannot use a field that comes from another call', async () => {
     expect(await mistakes(types, mapping('$this.teacher'), quietly)).toContain(
       'Course.reviews: $this.teacher comes from its own @connect, which may not have responded yet',
     );
@@ -197,7 +197,7 @@ describe('isSuccess and errors', () => {
   const moodle = 'isSuccess: "$.exception->isNull"';
   const failed = { json: { exception: 'invalid_token', message: 'Bad\ntoken\u0000', debug: 'at db-7' } };
 
-  test('a 200 that says it failed is a failure', async () => {
+  test('make a 200 with an error in it a failure', async () => {
     const { ask } = await start(types, of(moodle), () => failed);
     const { body, text } = await ask('{ viewer { id name } }');
     expect(body).toMatchObject({
@@ -207,7 +207,7 @@ describe('isSuccess and errors', () => {
     expect(text).not.toMatch(/invalid_token|db-7/);
   });
 
-  test('the mapping may say what a client reads: cleaned, scalars only, a code in capitals', async () => {
+  test('can define what a client sees: cleaned text, scalars, and a code in capitals', async () => {
     const errors =
       'errors: { message: "$.message", extensions: "code: $(\\"BAD_TOKEN\\") reason: $.exception status: $status all: $" }';
     const { ask } = await start(types, of(`${moodle} ${errors}`), () => failed);
@@ -216,7 +216,7 @@ describe('isSuccess and errors', () => {
     expect(error.extensions).toEqual({ code: 'BAD_TOKEN', reason: 'invalid_token', status: 200 });
   });
 
-  test('a field that judges success for itself has its errors worded by the source', async () => {
+  test('of a source word the errors of a field with its own isSuccess', async () => {
     const source = 'errors: { message: "$.message", extensions: "reason: $.exception" }';
     const { ask } = await start(types, of(moodle, source), () => failed);
     const [error] = (await ask('{ viewer { name } }')).body.errors;
@@ -224,12 +224,12 @@ describe('isSuccess and errors', () => {
     expect(error.extensions).toEqual({ code: 'UPSTREAM_ERROR', reason: 'invalid_token' });
   });
 
-  test('a code that is none of ours in form is left out', async () => {
+  test('leave out a code in an invalid format', async () => {
     const { ask } = await start(types, of(`${moodle} errors: { extensions: "code: $.exception" }`), () => failed);
     expect((await ask('{ viewer { name } }')).body.errors[0].extensions).toEqual({ code: 'UPSTREAM_ERROR' });
   });
 
-  test('a status that is no 2xx may be a success', async () => {
+  test('can make a status other than 2xx a success', async () => {
     const { ask } = await start(types, of('isSuccess: "$status->in([200, 404])"'), () => ({
       status: 404,
       json: { name: 'A' },
@@ -237,7 +237,7 @@ describe('isSuccess and errors', () => {
     expect((await ask('{ viewer { name } }')).body).toEqual({ data: { viewer: { name: 'A' } } });
   });
 
-  test('the source says it for all, a field for itself', async () => {
+  test('can be set for a source, and overridden by a field', async () => {
     const { ask } = await start(types, of('', moodle), () => failed);
     expect((await ask('{ viewer { name } }')).body.errors[0].extensions.code).toBe('UPSTREAM_ERROR');
     await service?.close();
@@ -245,7 +245,7 @@ describe('isSuccess and errors', () => {
     expect((await own.ask('{ viewer { name } }')).body).toEqual({ data: { viewer: { name: null } } });
   });
 
-  test('two fields that read the same answer judge it each for itself', async () => {
+  test('are evaluated separately for two fields that read the same response', async () => {
     const both = `extend schema @source(name: "school")
       extend type Viewer {
         name: String @connect(source: "school", http: { GET: "/me" }, selection: "$.exception", isSuccess: "$status->eq(200)")
@@ -256,7 +256,7 @@ describe('isSuccess and errors', () => {
     expect(seen.length).toBe(1);
   });
 
-  test('anything but true is no success, and neither is an answer that is not JSON', async () => {
+  test('fail for any value but true, and for a response that is not JSON', async () => {
     const { ask } = await start(types, of('isSuccess: "$.name"'), () => ({ json: { name: 'A' } }));
     expect((await ask('{ viewer { name } }')).body.errors[0].extensions.code).toBe('UPSTREAM_ERROR');
     await service?.close();
@@ -270,7 +270,7 @@ describe('isSuccess and errors', () => {
     ['errors: { message: "m: $.x" }', 'errors.message is an expression'],
     ['isSuccess: "$status.code->eq(1)"', ''],
     ['isSuccess: "$nope->eq(1)"', 'there is no variable $nope'],
-  ])('%s', async (more, said) => {
+  ])('report the mistake: %s', async (more, said) => {
     expect((await mistakes(types, of(more), quietly)).join('\n')).toContain(said);
   });
 });
@@ -293,7 +293,7 @@ describe('mutations', () => {
   const input = { slug: 'a b', seconds: 12 };
   const echo = ({ body }: { body: string }) => ({ status: body === '' ? 204 : 200, text: body });
 
-  test('write what the member may write, and answer with what there is now', async () => {
+  test('write what the member may write, and return the new state', async () => {
     const { ask, seen } = await start(types, mapping, echo, { principal: writer });
     expect((await ask(SAVE, { input })).body).toEqual({ data: { save: { slug: 'a b', seconds: 12 } } });
     expect((await ask('mutation { drop(id: "x") { slug } }')).body).toEqual({ data: { drop: { slug: 'x' } } });
@@ -303,13 +303,13 @@ describe('mutations', () => {
     ]);
   });
 
-  test('one after the other, each as often as it is written', async () => {
+  test('run in order, each as often as it is written', async () => {
     const { ask, seen } = await start(types, mapping, echo, { principal: writer });
     await ask('mutation { a: drop(id: "x") { slug } b: drop(id: "x") { slug } c: drop(id: "y") { slug } }');
     expect(seen.map(({ url }) => url.pathname)).toEqual(['/positions/x', '/positions/x', '/positions/y']);
   });
 
-  test('without the scope nothing runs: 403 with what to ask for', async () => {
+  test('are not run without the scope: 403 with the scopes to request', async () => {
     const { ask, seen } = await start(types, mapping, echo);
     const reply = await ask(SAVE, { input });
     expect(reply.status).toBe(403);
@@ -327,7 +327,7 @@ describe('mutations', () => {
     expect(seen).toEqual([]);
   });
 
-  test('a token that was shown with a proof is challenged in its own scheme', async () => {
+  test('challenge a DPoP token with the scheme DPoP', async () => {
     const { url } = await start(types, mapping, echo);
     const answer = await fetch(url, {
       method: 'POST',
@@ -345,20 +345,20 @@ describe('mutations', () => {
     [422, 'BAD_USER_INPUT'],
     [401, 'UPSTREAM_ERROR'],
     [500, 'UPSTREAM_ERROR'],
-  ])('a service that answers %i: %s', async (status, code) => {
+  ])('return, when the service responds with %i: %s', async (status, code) => {
     const { ask } = await start(types, mapping, () => ({ status, json: { error: 'no' } }), { principal: writer });
     const { body } = await ask(SAVE, { input });
     expect(body.data).toEqual({ save: null });
     expect(body.errors[0].extensions).toEqual({ code });
   });
 
-  test('a write that failed is not made again', async () => {
+  test('are not repeated after a failure', async () => {
     const { ask, seen } = await start(types, mapping, () => ({ status: 503, text: '' }), { principal: writer });
     await ask(SAVE, { input });
     expect(seen.length).toBe(1);
   });
 
-  test('an argument that would leave its place in the path is refused before any call', async () => {
+  test('are refused before any call when an argument would leave its path segment', async () => {
     const { ask, seen } = await start(types, mapping, echo, { principal: writer });
     for (const slug of ['..', '.', '', 'a/b', 'a\\b', 'a\u0000']) {
       const { body } = await ask(SAVE, { input: { slug, seconds: 1 } });
@@ -367,7 +367,7 @@ describe('mutations', () => {
     expect(seen).toEqual([]);
   });
 
-  test('are mapped like everything else: each field by a @connect, none by pages, none by $this', async () => {
+  test('need a @connect for each field, without paging and without $this', async () => {
     expect(await mistakes(types, mapping.replace(/drop: [^}]*}[^}]*}/, '}'), quietly)).not.toEqual([]);
     const paged = mapping.replace('seconds: $(0)")', 'seconds: $(0)") @connection(style: ALL, nodes: "$")');
     expect((await mistakes(types, paged, quietly)).join()).toContain('a mutation cannot be a connection');

@@ -42,7 +42,7 @@ function mistakesOf(files: Files, mappings: Files = [MAPPING]): string[] {
 /** The orders file with one line added or changed. */
 const orders = (from: string, to: string) => ({ ...ORDERS, text: ORDERS.text.replace(from, to) });
 
-test('a contract of several files is the same as one of one, whatever the order', () => {
+test('a contract in several files is the same as in one, in any order', () => {
   const whole = [{ file: 'all.graphql', text: `${ACCOUNT.text}\n${ORDERS.text}` }];
   const { schema } = buildAccountSchema(whole, [MAPPING], KNOWN);
   expect(printSchema(schema)).toContain('  email: String\n  orders: [Order!]\n');
@@ -50,7 +50,7 @@ test('a contract of several files is the same as one of one, whatever the order'
   expect(mistakesOf([ORDERS, ACCOUNT])).toEqual([]);
 });
 
-test('the whole contract is the same when every type has a file', () => {
+test('the whole contract is the same when every type has its own file', () => {
   const known = { upstreams: ['school', 'progress', 'events'], recorded: [EVENTS_SCHEMA_FILE] };
   const build = (files: Files) =>
     printSchema(
@@ -142,16 +142,16 @@ test.each<[what: string, files: Files, said: string[]]>([
       expect.stringMatching(/^ {2}account\/orders\.graphql:2:3 Viewer\.orders: .*no scope "orders:write"/),
     ],
   ],
-])('%s is told with its file, line and column', (_what, files, said) => {
+])('%s is reported with its file, line and column', (_what, files, said) => {
   expect(mistakesOf(files)).toEqual(said);
 });
 
-test('a directive with the name of a type is kept', () => {
+test('a directive with the same name as a type is kept', () => {
   const named = orders('type Order', 'directive @Order on FIELD_DEFINITION\ntype Order');
   expect(buildAccountSchema([ACCOUNT, named], [MAPPING], KNOWN).schema.getDirective('Order')).toBeDefined();
 });
 
-test('a mistake is told with the path that the configuration has', async () => {
+test('a mistake is reported with the path from the configuration', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'contract-'));
   await mkdir(join(folder, 'account'));
   await mkdir(join(folder, 'mappings'));

@@ -24,7 +24,7 @@ const courses = (args: string, inner: string) => `{ viewer { enrolledCourses${ar
 
 const BY_VARIABLE = `query ($n: Int) ${courses('(first: $n)', 'nodes { slug }')}`;
 
-describe('an operation costs its objects', () => {
+describe('the cost of an operation', () => {
   // The member, the connection and its nodes.
   test.each<[name: string, cost: number, query: string, variables?: object]>([
     ['leaves are free', 1, '{ viewer { id email } }'],
@@ -54,12 +54,12 @@ describe('an operation costs its objects', () => {
       1 + (1 + 5) + (1 + 8),
       '{ viewer { a: enrolledCourses(first: 5) { ...F } b: enrolledCourses(first: 8) { ...F } } } fragment F on EnrolledCourseConnection { ... on EnrolledCourseConnection { nodes { slug } } }',
     ],
-  ])('%s', async (_name, cost, query, variables) => {
+  ])('counts: %s', async (_name, cost, query, variables) => {
     expect(await costOf(query, variables)).toBe(cost);
   });
 });
 
-test('the contract may say what a field weighs, and how long a list without a window is', async () => {
+test('the contract can set the weight of a field and the assumed size of a list', async () => {
   const contract = `
     directive @cost(weight: Int!) on FIELD_DEFINITION
     type Query { viewer: Viewer! }
@@ -82,7 +82,7 @@ test('the contract may say what a field weighs, and how long a list without a wi
   await account.close();
 });
 
-test('what costs too much is refused before any upstream is asked, at its dearest window, with both numbers', async () => {
+test('an operation that costs too much is refused before any upstream call, at its most expensive field, with both numbers', async () => {
   const account = await startAccount({ call: callOver(school.origin), limits: { ...LIMITS, cost: 100 } });
   school.reset();
   const { status, body } = await account.send(
@@ -106,7 +106,7 @@ test('what costs too much is refused before any upstream is asked, at its deares
   expect(school.seen).toEqual([]);
 });
 
-test('the configured window is the most that first may ask for', async () => {
+test('the configured page size is the maximum of first', async () => {
   const account = await startAccount({ call: callOver(school.origin), limits: { ...LIMITS, pageSize: 10 } });
   const { body } = await account.ask(courses('(first: 11)', 'nodes { slug }'));
   const { body: fits } = await account.ask(courses('(first: 10)', 'nodes { slug }'));
@@ -119,7 +119,7 @@ test('the configured window is the most that first may ask for', async () => {
   expect([fits, unsaid].map((each) => each.data.viewer.enrolledCourses.nodes.length)).toEqual([10, 10]);
 });
 
-test('calls beyond the limit are not made; what the others gave is served', async () => {
+test('calls beyond the limit are not made, and the results of the others are returned', async () => {
   const account = await startAccount({ call: callOver(school.origin), limits: { ...LIMITS, upstreamCalls: 2 } });
   school.reset();
   const { body } = await account.ask(

@@ -41,7 +41,7 @@ const BREAKS: [name: string, code: string, reply: Break][] = [
 ];
 
 describe.each(BREAKS)('an upstream that is %s', (_name, code, reply) => {
-  test('progress: courses are served, with one error for each node', async () => {
+  test('leaves the courses when it serves their progress, with one error for each node', async () => {
     school.replies.positions = reply;
     const { status, body, text } = await account.ask(CONTRACT_QUERY, { n: 3 });
     expect(status).toBe(200);
@@ -58,7 +58,7 @@ describe.each(BREAKS)('an upstream that is %s', (_name, code, reply) => {
     expectNothingOfTheUpstream(text);
   });
 
-  test('enrolments: the viewer is served', async () => {
+  test('leaves the viewer when it serves the enrolments', async () => {
     school.replies.enrolments = reply;
     const { status, body, text } = await account.ask(CONTRACT_QUERY, { n: 3 });
     expect(status).toBe(200);
@@ -74,8 +74,8 @@ function expectNothingOfTheUpstream(text: string): void {
   }
 }
 
-describe('answers of another kind', () => {
-  test('404 is null for an object and an empty list for a list', async () => {
+describe('an unusual upstream response', () => {
+  test('with 404 is null for an object and an empty list for a list', async () => {
     for (const part of ['member', 'enrolments', 'positions'] as const) {
       school.replies[part] = (_seen, response) => sendJson(response, { error: 'no' }, 404);
     }
@@ -83,7 +83,7 @@ describe('answers of another kind', () => {
     expect(body).toEqual({ data: { viewer: { id: 'm-1001', email: null, enrolledCourses: { nodes: [] } } } });
   });
 
-  test('email falls back to what sign-in said', async () => {
+  test('without an email leaves the one from the sign-in', async () => {
     school.replies.member = (_seen, response) => sendJson(response, { data: {} });
     expect((await account.ask('{ viewer { email } }')).body.data.viewer.email).toBe('token@example.com');
   });
@@ -92,7 +92,7 @@ describe('answers of another kind', () => {
     return (_seen, response) => sendJson(response, { data, meta });
   };
 
-  test('one bad date spoils one date', async () => {
+  test('with one invalid date affects only that date', async () => {
     school.replies.enrolments = page([{ ...enrolment(0), expires_at: SECRET }, enrolment(2)], {
       total: 2,
       next_page: null,
@@ -117,7 +117,7 @@ describe('answers of another kind', () => {
     ['a short page that is not the last', page([enrolment(0)], { total: 130, next_page: 2 })],
     ['a total that is text', page([enrolment(0)], { total: SECRET, next_page: null })],
     ['an object as slug', page([{ ...enrolment(0), course: { slug: { [SECRET]: 1 } } }])],
-  ])('%s is UPSTREAM_BAD_RESPONSE, without its content', async (_name, reply) => {
+  ])('with %s is UPSTREAM_BAD_RESPONSE, without its content', async (_name, reply) => {
     school.replies.enrolments = reply;
     const { body, text } = await account.ask(CONTRACT_QUERY, { n: 5 });
     expect(body.data.viewer).toMatchObject({ id: 'm-1001', enrolledCourses: null });
@@ -126,7 +126,7 @@ describe('answers of another kind', () => {
     expect(account.errors.length).toBeGreaterThan(0);
   });
 
-  test('a lecture id of 64 bits keeps its digits', async () => {
+  test('with a lecture ID of 64 bits keeps its digits', async () => {
     school.replies.positions = (_seen, response) =>
       void response.end('{"positions":[{"course_slug":"course-0","lecture_id":9223372036854775807,"position_ms":0}]}');
     const { body } = await account.ask(CONTRACT_QUERY, { n: 1 });
@@ -136,7 +136,7 @@ describe('answers of another kind', () => {
     });
   });
 
-  test('a flood of errors is cut to 100 and counted', async () => {
+  test('with very many errors is cut to 100, with a count of the rest', async () => {
     school.replies.positions = (_seen, response) => sendJson(response, {}, 500);
     const { body } = await account.ask(
       '{ viewer { enrolledCourses(first: 100) { nodes { a: lastWatchedLecture { lectureId } b: lastWatchedLecture { lectureId } } } } }',
@@ -146,8 +146,8 @@ describe('answers of another kind', () => {
   });
 });
 
-describe('time and departure', () => {
-  test('the deadline serves what has arrived', async () => {
+describe('an operation that takes too long or is abandoned', () => {
+  test('returns what has arrived by the deadline', async () => {
     const hurried = await start({ call: callOver(school.origin), deadline: 0.2 });
     school.replies.positions = () => {};
     const { status, body, text } = await hurried.ask(CONTRACT_QUERY, { n: 2 });
@@ -161,7 +161,7 @@ describe('time and departure', () => {
     expect(hurried.errors).toEqual([]);
   });
 
-  test('a call that does not listen is left behind at the deadline', async () => {
+  test('does not wait for a call that ignores the deadline', async () => {
     const deaf = await start({ call: () => new Promise(() => {}), deadline: 0.1 });
     const { body } = await deaf.ask('{ viewer { id email } }');
     expect(body.data.viewer).toEqual({ id: 'm-1001', email: null });
@@ -170,7 +170,7 @@ describe('time and departure', () => {
     expect(deaf.errors).toEqual([]);
   });
 
-  test('a client that leaves aborts the upstream calls', async () => {
+  test('aborts its upstream calls when the client disconnects', async () => {
     let aborted: Promise<void> | undefined;
     const slow = await start({
       deadline: 3600,
@@ -197,7 +197,7 @@ describe('time and departure', () => {
     await aborted;
   });
 
-  test('anything unexpected is "Unexpected error." and goes to the log', async () => {
+  test('returns "Unexpected error." for anything else, which is logged', async () => {
     const fault = new TypeError(SECRET);
     const faulty = await start({ call: () => Promise.reject(fault) });
     const { body, text } = await faulty.ask('{ viewer { id email } }');

@@ -68,7 +68,7 @@ async function library(count: number, broken = 'nothing') {
   return { ask: account.ask, seen, paths: () => seen.map(({ path }) => path) };
 }
 
-test('without next and total the page after is asked, only when the window ends with its page', async () => {
+test('without next and total, the following page is requested only when the window ends with its page', async () => {
   const ask = async (count: number, first: number) => {
     const { ask, paths } = await library(count);
     const { body } = await ask(
@@ -85,7 +85,7 @@ test('without next and total the page after is asked, only when the window ends 
   expect(await ask(9, 20)).toEqual([9, false, null, ['/loans?p=1']]);
 });
 
-test('a batch is cut by maxSize, and a failed part fails its own keys only', async () => {
+test('a batch is split by maxSize, and a failed part affects only its own keys', async () => {
   const { ask, paths } = await library(6, 'isbn=4');
   const { body } = await ask('{ viewer { loans { nodes { isbn title } } } }');
   expect(body.data.viewer.loans.nodes.map(({ title }: { title: unknown }) => title)).toEqual([
@@ -100,14 +100,14 @@ test('a batch is cut by maxSize, and a failed part fails its own keys only', asy
   expect(paths()).toEqual(['/loans?p=1', '/titles?isbn=0&isbn=1&isbn=2&isbn=3', '/titles?isbn=4&isbn=5']);
 });
 
-test('fields that come together share a batch, lists of objects are batched too', async () => {
+test('fields requested together share a batch, and lists of objects are batched too', async () => {
   const { ask, paths } = await library(2);
   const { body } = await ask('{ viewer { loans { nodes { isbn title } } shelf(tag: "a&b=c") { title } } }');
   expect(body.data.viewer.shelf).toEqual([{ title: 'T0' }, { title: 'T1' }]);
   expect(paths().sort()).toEqual(['/loans?p=1', '/shelf?t=a%26b%3Dc', '/titles?isbn=0&isbn=1']);
 });
 
-test("a value outside an enum is the upstream's error, at its own place", async () => {
+test('a value outside an enum is an upstream error at its own path', async () => {
   const { ask } = await library(2);
   const { body, text } = await ask('{ viewer { loans { nodes { state } } } }');
   expect(body.data.viewer.loans.nodes).toEqual([{ state: 'OUT' }, { state: null }]);
@@ -117,7 +117,7 @@ test("a value outside an enum is the upstream's error, at its own place", async 
   expect(text).not.toContain('LOST');
 });
 
-test("an argument stays in its segment, and one that cannot is the client's error", async () => {
+test('an argument stays within its path segment, and one that cannot is a client error', async () => {
   const { ask, paths } = await library(0);
   expect((await ask('{ book(isbn: "a?b#c") { isbn } }')).body.data.book).toEqual({ isbn: '/books/a%3Fb%23c' });
   for (const isbn of ['..', '', '../admin?x=', 'a/b', '\\\\']) {
@@ -127,7 +127,7 @@ test("an argument stays in its segment, and one that cannot is the client's erro
   expect(paths()).toEqual(['/books/a%3Fb%23c']);
 });
 
-test('headers of the source and of the call are sent, with the principal beside them', async () => {
+test('headers of the source and of the call are sent, together with the principal', async () => {
   const { ask, seen } = await library(0);
   expect((await ask('{ teapot }')).body.data.teapot).toBe('short');
   expect(seen[0]).toMatchObject({

@@ -40,14 +40,14 @@ describe('a mapping to an upstream with one key for all members', () => {
   const OPEN = mapping(PLAIN, '/orders/{$args.id}', '/orders?of={$this.id}');
   const OWN = mapping(PLAIN, '/members/{$context.sub}/orders/{$args.id}', '/orders/of/{$context.sub}');
 
-  it('names the member in each call', () => {
+  it('must name the member in each call', () => {
     const message = built(OPEN, ['school']);
     expect(message).toMatch(/school\.graphql:4:\d+ +Query\.order: "school" has one key for all members/);
     expect(built(OPEN, [])).not.toContain('one key');
     expect(built(OWN, ['school'])).not.toContain('one key');
   });
 
-  it('asks it nothing in GraphQL, where a document may name anybody', () => {
+  it('must not use GraphQL, where a document can name any member', () => {
     const graphql = mapping('@source(name: "school", graphql: { path: "/graphql" })', '/{$context.sub}', '/x');
     expect(built(graphql, ['school'])).toContain('it cannot be used with GraphQL');
   });

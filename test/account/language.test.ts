@@ -39,11 +39,11 @@ describe('selections', () => {
     ['$.tags { t }', [{ t: 'x' }, { t: 'y' }]],
     ['$(-1.5)', -1.5],
     ["a: $('it\\'s')", { a: "it's" }],
-  ])('%s', (text, out) => {
+  ])('evaluate %s', (text, out) => {
     expect(select(text, COURSE, { context: { sub: 'm-1' } })).toEqual(out);
   });
 
-  test('inherited names are no data', () => {
+  test('ignore inherited names', () => {
     expect(select('a: toString b: hasOwnProperty c: tags.length', COURSE)).toEqual({
       a: null,
       b: null,
@@ -73,13 +73,13 @@ describe('selections', () => {
     'constructor',
     'a: __proto__',
     'a: %',
-  ])('%j is not of the language', (text) => {
+  ])('refuse %j as a syntax error', (text) => {
     expect(() => parseSelection(text)).toThrow(
       expect.objectContaining({ name: 'MappingSyntaxError', at: expect.any(Number) }),
     );
   });
 
-  test('any text is either of the language or a syntax error with a place', () => {
+  test('either parse or report a syntax error with its position, for any text', () => {
     const piece = fc.constantFrom(
       'a',
       ':',
@@ -118,7 +118,7 @@ describe('selections', () => {
   });
 });
 
-describe('methods', () => {
+describe('methods of selections', () => {
   test.each<[method: string, value: unknown, out: unknown]>([
     ['eq(1)', 1, true],
     ['eq(1)', '1', false],
@@ -238,7 +238,7 @@ describe('methods', () => {
   });
 });
 
-test('every method says what it gives', () => {
+test('each have a description of what they return', () => {
   const described = describeMethods();
   expect(described).toContainEqual({
     call: '->slice(number, [number])',
@@ -247,24 +247,24 @@ test('every method says what it gives', () => {
   expect(described.filter(({ about }) => about.length < 6)).toEqual([]);
 });
 
-describe('values in a request', () => {
+describe('values inserted into a request', () => {
   const path = parsePath('/v1/members/{$context.sub}/enrolments');
   const fill = (sub: unknown) => fillPath(path, { context: { sub } });
 
-  test('a value is percent-encoded', () => {
+  test('are percent-encoded in a path', () => {
     expect(fill('m 1?#&é%2e!')).toBe('/v1/members/m%201%3F%23%26%C3%A9%252e%21/enrolments');
     expect(fill('auth0|12')).toBe('/v1/members/auth0%7C12/enrolments');
     expect(fill(12)).toBe('/v1/members/12/enrolments');
   });
 
   test.each(['', '.', '..', 'a/b', '../x', 'a\\b', 'a\u0000', 'a\r\nb', '\ud800', null, undefined, {}, [], Number.NaN])(
-    '%j is refused',
+    'are refused in a path: %j',
     (sub) => {
       expect(() => fill(sub)).toThrow(expect.objectContaining({ name: 'MappingValueError' }));
     },
   );
 
-  test('no value leaves its path segment', () => {
+  test('never leave their path segment', () => {
     const nasty = fc.constantFrom(
       '.',
       '..',
@@ -307,7 +307,7 @@ describe('values in a request', () => {
     );
   });
 
-  test('a query holds its names and values', () => {
+  test('stay within their query parameter', () => {
     const value = fc.oneof(fc.string({ unit: 'grapheme' }), fc.integer(), fc.boolean());
     fc.assert(
       fc.property(fc.dictionary(fc.string({ unit: 'grapheme' }), value), (params) => {
@@ -319,7 +319,7 @@ describe('values in a request', () => {
     expect(() => fillQuery({ a: {} })).toThrow();
   });
 
-  test('a header value cannot end its line', () => {
+  test('cannot end a header line', () => {
     const template = parseTemplate('Member {$context.name}');
     expect(fillHeader(template, { context: { name: 'A B' } })).toBe('Member A B');
     for (const name of ['a\r\nx-member-id: m-2', 'a\nb', 'a\u0000', 'é', null]) {
@@ -328,7 +328,7 @@ describe('values in a request', () => {
   });
 });
 
-test('whole numbers beyond 2^53 keep their digits', () => {
+test('integers beyond 2^53 keep their digits', () => {
   expect(
     parseJson('{"a":9007199254740993,"b":9007199254740991,"c":1.0000000000000000001,"__proto__":{"x":1}}'),
   ).toMatchObject({

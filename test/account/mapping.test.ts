@@ -61,7 +61,7 @@ test('the demo mapping has no mistakes', () => {
   expect(mistakesOf(text)).toEqual([]);
 });
 
-describe('one mistake is named with its place', () => {
+describe('a mistake in a mapping is reported with its position', () => {
   test.each<[from: string, to: string, at: string, said: string]>([
     [
       '@source(name: "progress")',
@@ -137,7 +137,7 @@ describe('one mistake is named with its place', () => {
   });
 });
 
-test('all mistakes are listed, in the order of the file', () => {
+test('all mistakes are reported, in the order of the file', () => {
   const broken = text
     .replace('slug: course.slug', 'slugg: course.slug')
     .replace('lifetime->eq(1)', 'lifetime->equals(1)')
@@ -153,7 +153,7 @@ test('all mistakes are listed, in the order of the file', () => {
   for (const said of ['"slugg"', '->equals', '$args has no sub', '"progres"']) expect(found.join('\n')).toContain(said);
 });
 
-describe('the contract', () => {
+describe('a mismatch between contract and mapping is reported', () => {
   const grown = (from: string, to: string) => mistakesOf(text, COURSES.replace(from, to));
 
   test.each([
@@ -188,7 +188,7 @@ describe('the contract', () => {
     else expect(found.join('\n')).toContain(said);
   });
 
-  test('a field of two givers is named', () => {
+  test('for a field that is provided twice', () => {
     const twice = text.replace(
       'slug: course.slug',
       'slug: course.slug\n      lastWatchedLecture: { lectureId: id  positionSeconds: $(0) }',
@@ -198,7 +198,7 @@ describe('the contract', () => {
     );
   });
 
-  test('a batch never fills who the member is', () => {
+  test('for a batch that would provide the member’s ID', () => {
     const claim = `${text}\nextend type Viewer @connect(source: "school", batch: {}, http: { GET: "/who", queryParams: "e: $batch.email->joinNotNull(',')" }, selection: "$.all { email id }")`;
     expect(mistakesOf(claim).join('\n')).toContain('Viewer.id: comes from the access token and cannot be mapped');
   });

@@ -72,7 +72,7 @@ const STYLES: Record<string, { mapping: string; answer: (count: number) => (seen
   },
 };
 
-describe.each(Object.entries(STYLES))('%s', (style, { mapping: text, answer }) => {
+describe.each(Object.entries(STYLES))('paging with %s', (style, { mapping: text, answer }) => {
   const cursor = style === 'CURSOR';
   const start = async (count: number) => {
     service = await mapService(TYPES, text, answer(count), { limits: { ...LIMITS, upstreamCalls: 100 } });
@@ -83,7 +83,7 @@ describe.each(Object.entries(STYLES))('%s', (style, { mapping: text, answer }) =
     };
   };
 
-  test.each([1, 3, 7, 10, 11, 100])('walks all items in windows of %i, none twice, none lost', async (first) => {
+  test.each([1, 3, 7, 10, 11, 100])('returns all items in windows of %i, without duplicates or gaps', async (first) => {
     const ask = await start(cursor ? 17 : 45);
     const wanted = cursor ? 17 : 45;
     const seen: number[] = [];
@@ -100,7 +100,7 @@ describe.each(Object.entries(STYLES))('%s', (style, { mapping: text, answer }) =
     expect(seen).toEqual(numbers(0, wanted).map(({ n }) => n));
   });
 
-  test('a window may change its size on the way', async () => {
+  test('allows another window size for each request', async () => {
     const ask = await start(16);
     const one = await ask(3);
     const two = await ask(8, one.pageInfo.endCursor);
@@ -110,7 +110,7 @@ describe.each(Object.entries(STYLES))('%s', (style, { mapping: text, answer }) =
     expect(three.pageInfo.hasNextPage).toBe(false);
   });
 
-  test('an empty list', async () => {
+  test('returns an empty list', async () => {
     const ask = await start(0);
     expect(await ask(5)).toMatchObject({
       nodes: [],
@@ -119,7 +119,7 @@ describe.each(Object.entries(STYLES))('%s', (style, { mapping: text, answer }) =
     });
   });
 
-  test('cursors that are not of this connection are refused before any call', async () => {
+  test('refuses cursors that are not of this connection before any call', async () => {
     const ask = await start(5);
     await ask(1);
     const before = service?.seen.length;
@@ -144,7 +144,7 @@ describe.each(Object.entries(STYLES))('%s', (style, { mapping: text, answer }) =
   });
 });
 
-test('OFFSET asks only for the pages that cover the window', async () => {
+test('paging with OFFSET requests only the pages that cover the window', async () => {
   const { mapping: text, answer } = STYLES.OFFSET as (typeof STYLES)[string];
   service = await mapService(TYPES, text, answer(45));
   const { body } = await service.ask(QUERY, { first: 12, after: Buffer.from('{"i":17}').toString('base64url') });
@@ -155,7 +155,7 @@ test('OFFSET asks only for the pages that cover the window', async () => {
   expect(service.seen.map(({ url }) => url.search)).toEqual(['?from=10&count=10', '?from=20&count=10']);
 });
 
-test("CURSOR: a client's cursor goes into the query encoded, and nowhere else", async () => {
+test('paging with CURSOR puts a client’s cursor into the query, encoded, and nowhere else', async () => {
   const { mapping: text } = STYLES.CURSOR as (typeof STYLES)[string];
   service = await mapService(TYPES, text, () => ({ json: { items: [], next: null } }));
   await service.ask(QUERY, { first: 1, after: Buffer.from('{"i":0,"c":"a&limit=9#/../"}').toString('base64url') });
@@ -164,7 +164,7 @@ test("CURSOR: a client's cursor goes into the query encoded, and nowhere else", 
   ]);
 });
 
-test('CURSOR: pages that never end are given up', async () => {
+test('paging with CURSOR gives up on pages that never end', async () => {
   const { mapping: text } = STYLES.CURSOR as (typeof STYLES)[string];
   service = await mapService(TYPES, text, () => ({ json: { items: [], next: 'again' } }));
   const { body } = await service.ask(QUERY, { first: 1 });
@@ -173,7 +173,7 @@ test('CURSOR: pages that never end are given up', async () => {
   expect(service.seen.length).toBe(2);
 });
 
-test('ALL: the whole list is counted, and asked for once whatever is read of it', async () => {
+test('paging with ALL counts the whole list, and requests it once', async () => {
   const { mapping: text, answer } = STYLES.ALL as (typeof STYLES)[string];
   service = await mapService(TYPES, text, answer(45));
   const { body } = await service.ask(
@@ -192,11 +192,11 @@ test.each<[string, string, string]>([
   ['PAGE without a size', 'style: PAGE, nodes: "$"', 'the argument pageSize is missing'],
   ['ALL with a size', 'style: ALL, pageSize: 10, nodes: "$"', 'has no pageSize'],
   ['ALL with next', 'style: ALL, nodes: "$", next: "$.n"', 'has no next'],
-])('%s is a mistake', async (_name, connection, said) => {
+])('reports a mistake: %s', async (_name, connection, said) => {
   await expect(mapService(TYPES, mapping('{ GET: "/items" }', connection), () => ({ json: [] }))).rejects.toThrow(said);
 });
 
-test('$page of another style is a mistake', async () => {
+test('reports $page of another style as a mistake', async () => {
   const text = mapping('{ GET: "/items", queryParams: "p: $page.number" }', 'style: ALL, nodes: "$"');
   await expect(mapService(TYPES, text, () => ({ json: [] }))).rejects.toThrow('$page has no number, only nothing');
 });

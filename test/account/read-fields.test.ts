@@ -40,11 +40,11 @@ it.each<[string, string, object | null | undefined, string[]]>([
   ],
   ['nothing without data', '{ viewer { id } }', undefined, []],
   ['nothing of null data', '{ viewer { id } }', null, []],
-])('names %s', (_title, document, data, fields) => {
+])('readFields returns %s', (_title, document, data, fields) => {
   expect(readFields(parse(document), undefined, data as never)).toEqual(fields);
 });
 
-it('looks at the operation that was run', () => {
+it('readFields looks at the operation that was run', () => {
   const document = parse('query A { viewer { id } } query B { viewer { email } }');
   expect(readFields(document, 'B', { viewer: { email: 'a' } })).toEqual(['viewer.email']);
 });

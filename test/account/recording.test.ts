@@ -66,7 +66,7 @@ afterEach(async () => {
 
 const loaded = () => loadConfig({ file: join(folder, 'gate.yaml'), environment: { TENANT: 'harbour' } });
 
-test('a schema is recorded as nobody, and is the same text again', async () => {
+test('a schema is recorded without a member’s identity, and is the same text each time', async () => {
   const file = join(folder, 'recorded/people.graphql');
   expect(await compareSchemas(await loaded())).toEqual([`people: ${file} does not exist yet`]);
   expect(await pullSchemas(await loaded())).toEqual([`people: recorded in ${file}`]);

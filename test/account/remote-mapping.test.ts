@@ -26,13 +26,13 @@ function mistakesOf(options: ReturnType<typeof remoteOptions>): string[] {
   return [];
 }
 
-test('the mapping has no mistakes, and starts with no call', () => {
+test('the mapping has no mistakes, and makes no call at start', () => {
   expect(mistakesOf(remoteOptions())).toEqual([]);
 });
 
 const lineOf = (text: string, part: string) => text.slice(0, text.indexOf(part)).split('\n').length;
 
-describe('a mistake in the mapping is named with its line', () => {
+describe('a mistake in the mapping is reported with its line', () => {
   test.each<[from: string, to: string, said: string]>([
     [
       'root: "people", member: "ids")\n  badge',
@@ -108,7 +108,7 @@ describe('a mistake in the mapping is named with its line', () => {
   });
 });
 
-describe('an upstream that has become another is found out at start', () => {
+describe('a changed upstream schema is reported at start', () => {
   test.each<[from: string, to: string, said: string]>([
     ['nickname: String', 'nickname: [String]', 'Viewer.nickname: is String in the contract, but [String] upstream'],
     ['label: String!', 'label: String', 'Place.label: is String! in the contract, but String upstream'],
@@ -133,14 +133,14 @@ describe('an upstream that has become another is found out at start', () => {
     expect(found[0]).toMatch(/^(map|people)\.graphql:\d+:\d+ /);
   });
 
-  test('a state that the contract would have no word for', () => {
+  test('for a state that the contract does not have', () => {
     const recorded = UPSTREAM_SCHEMA.replace('OLD_OFF', 'OLD_OFF LOST');
     const found = mistakesOf(remoteOptions(REMOTE_MAPPING, recorded, CONTRACT.replace('ON OFF UNKNOWN', 'ON OFF')));
     expect(found.join('\n')).toContain("Place.state: Condition has nothing for the upstream's State.LOST");
     expect(mistakesOf(remoteOptions(REMOTE_MAPPING, recorded))).toEqual([]);
   });
 
-  test('a type that the upstream has, and that its union does not contain', () => {
+  test('for a type that is missing from its union', () => {
     const upstream = (members: string) =>
       UPSTREAM_SCHEMA.replace('secret: String', 'secret: String spot: Spot').concat(`union Spot = ${members}\n`);
     const mapping = REMOTE_MAPPING.replace(
@@ -155,7 +155,7 @@ describe('an upstream that has become another is found out at start', () => {
     expect(mistakes('Place')).toEqual([expect.stringContaining("Town: the upstream's Spot is never Town")]);
   });
 
-  test('the viewer cannot come from an upstream', () => {
+  test('for the viewer, which cannot come from an upstream', () => {
     const mapping = REMOTE_MAPPING.replace(
       'extend input',
       'extend type Town { boss: Viewer @upstreamName(source: "people", name: "mayor") }\nextend input',
@@ -165,13 +165,13 @@ describe('an upstream that has become another is found out at start', () => {
     expect(found.join('\n')).toContain('Viewer: the viewer comes from the access token, not from an upstream');
   });
 
-  test('what cannot be null cannot come from an upstream', () => {
+  test('for a field that must not be null', () => {
     const mapping = REMOTE_MAPPING.replace('badge: Int @', 'badge: Int! @');
     const found = mistakesOf(remoteOptions(mapping, UPSTREAM_SCHEMA, CONTRACT.replace('badge: Int', 'badge: Int!')));
     expect(found.join('\n')).toContain('Viewer.badge: comes from a separate upstream call, so it must be nullable');
   });
 
-  test('nothing recorded, or nowhere', () => {
+  test('for a schema that is not recorded or not configured', () => {
     const { recorded: _, ...rest } = remoteOptions();
     const none = [{ upstream: 'people', file: 'people.graphql', text: undefined }];
     expect(mistakesOf({ ...rest, recorded: none as never })[0]).toMatch(

@@ -50,8 +50,8 @@ const failing = () => {
 const errorsOf = (errors: readonly { path: unknown; extensions: { code: string } }[] | undefined) =>
   (errors ?? []).map(({ path, extensions }) => [path, extensions.code]);
 
-describe('what is sent', () => {
-  test('sibling fields of one source go in one query, and what cannot be null stands apart', async () => {
+describe('a query to a GraphQL upstream', () => {
+  test('contains sibling fields of one source, with non-null fields in separate queries', async () => {
     service = await startRemote(answers());
     const { body } = await service.account.ask(
       '{ a: viewer { nickname places { id } } b: viewer { n: nickname badge total } viewer { me } }',
@@ -71,7 +71,7 @@ describe('what is sent', () => {
     ]);
   });
 
-  test('the member is the token’s, whatever the client writes, and their headers stay here', async () => {
+  test('is about the member of the token, without the client’s header fields', async () => {
     service = await startRemote(answers());
     const query =
       'query ($r0_member: ID = "m-2002", $ids: [ID!] = ["m-2002"], $to: String) { greeting(to: $to) viewer { nickname } }';
@@ -87,7 +87,7 @@ describe('what is sent', () => {
     expect(service.got[0]?.headers).not.toHaveProperty('cookie');
   });
 
-  test('nothing of the client’s document arrives but what it asks for: no names, no variables it does not use', async () => {
+  test('contains only the requested fields, without the client’s names or unused variables', async () => {
     service = await startRemote(answers());
     await service.account.ask(
       `query Mine($on: Boolean!, $state: Condition = ON, $n: Int) { viewer { __top: places(first: $n, state: $state) {
@@ -102,14 +102,14 @@ describe('what is sent', () => {
     ]);
   });
 
-  test('a selection that needs nothing of the upstream is asked for all the same, as it may be null', async () => {
+  test('is sent even if no field is needed, because the object may be null', async () => {
     service = await startRemote(answers());
     const { body } = await service.account.ask('{ viewer { places(first: 1) { __typename } } }');
     expect(body).toEqual({ data: { viewer: { places: [{ __typename: 'Place' }] } } });
     expect(service.got[0]?.query).toContain('{ __typename }');
   });
 
-  test('what the token does not open is not asked for, not even deep inside', async () => {
+  test('leaves out fields that the token’s scopes do not cover, at any depth', async () => {
     service = await startRemote(answers());
     const query = '{ viewer { nickname hidden places(first: 1) { id town { name } } } }';
     const { body } = await service.account.ask(query);
@@ -123,13 +123,13 @@ describe('what is sent', () => {
     expect(service.got.map((each) => each.query).join()).not.toMatch(/secret|: name\b/);
   });
 
-  test('and is when the token does, by the same document', async () => {
+  test('contains those fields when the scopes cover them', async () => {
     service = await startRemote(answers(), { scope: ['account:read', 'secrets:read'] });
     const { body } = await service.account.ask('{ viewer { hidden places(first: 1) { town { name } } } }');
     expect(body).toEqual({ data: { viewer: { hidden: 's3cret', places: [{ town: { name: 'Westhaven' } }] } } });
   });
 
-  test('the same document is asked anew for other scopes and other conditions', async () => {
+  test('is built again for other scopes and other conditions', async () => {
     service = await startRemote(answers());
     const query =
       'query ($on: Boolean!) { viewer { nickname @include(if: $on) places(first: 1) { id @include(if: $on) town { name } } } }';
@@ -143,7 +143,7 @@ describe('what is sent', () => {
     expect(service.got.map((each) => /: name\b/.test(each.query))).toEqual([false, true, true, false]);
   });
 
-  test('a window is always said, and one too large is refused before anything is sent', async () => {
+  test('always has a page size, and is not sent when that is too large', async () => {
     service = await startRemote(answers());
     const { body } = await service.account.ask('{ viewer { places(first: null) { id } } }');
     expect(body.data.viewer.places).toHaveLength(20);
@@ -153,7 +153,7 @@ describe('what is sent', () => {
     expect(service.got).toHaveLength(1);
   });
 
-  test('calls count: what is over the limit is not sent', async () => {
+  test('is not sent beyond the limit of calls', async () => {
     service = await startRemote(answers(), { limits: { ...LIMITS, upstreamCalls: 2 } });
     const { body } = await service.account.ask('{ viewer { total me nickname } }');
     expect(body.errors).toMatchObject([{ extensions: { code: 'REQUEST_LIMIT_EXCEEDED' } }]);
@@ -161,8 +161,8 @@ describe('what is sent', () => {
   });
 });
 
-describe('a mutation', () => {
-  test('is the declared one, with its input in the upstream’s words', async () => {
+describe('a mutation at a GraphQL upstream', () => {
+  test('is the mapped one, with its input in the upstream’s terms', async () => {
     service = await startRemote(answers(), { scope: ['account:read', 'account:write'] });
     const { body } = await service.account.ask('mutation { x: leave(input: { id: "p", state: OFF }) { left } }');
     expect(body).toEqual({ data: { x: { left: 2 } } });
@@ -174,25 +174,28 @@ describe('a mutation', () => {
     ]);
   });
 
-  test.each(['NOT_FOUND', 'FORBIDDEN'])('of what is not one’s own says what one of nothing says: %s', async (code) => {
-    const json = {
-      data: { b0: null },
-      errors: [{ message: 'row 7 of bob', path: ['b0'], extensions: { code, who: 'bob' } }],
-    };
-    service = await startRemote(() => ({ json }));
-    const { body } = await service.account.ask('mutation { leave(input: { id: "p" }) { left } }');
-    expect(body.data).toEqual({ leave: null });
-    expect(body.errors).toEqual([
-      {
-        message: 'Nothing with this ID exists.',
-        path: ['leave'],
-        locations: [{ line: 1, column: 12 }],
-        extensions: { code: 'NOT_FOUND' },
-      },
-    ]);
-  });
+  test.each(['NOT_FOUND', 'FORBIDDEN'])(
+    'of another member’s object looks the same as of one that does not exist: %s',
+    async (code) => {
+      const json = {
+        data: { b0: null },
+        errors: [{ message: 'row 7 of bob', path: ['b0'], extensions: { code, who: 'bob' } }],
+      };
+      service = await startRemote(() => ({ json }));
+      const { body } = await service.account.ask('mutation { leave(input: { id: "p" }) { left } }');
+      expect(body.data).toEqual({ leave: null });
+      expect(body.errors).toEqual([
+        {
+          message: 'Nothing with this ID exists.',
+          path: ['leave'],
+          locations: [{ line: 1, column: 12 }],
+          extensions: { code: 'NOT_FOUND' },
+        },
+      ]);
+    },
+  );
 
-  test('takes no state that the upstream does not have', async () => {
+  test('refuses a state that the upstream does not have', async () => {
     service = await startRemote(answers());
     const { body } = await service.account.ask('mutation { leave(input: { id: "p", state: UNKNOWN }) { left } }');
     expect(errorsOf(body.errors)).toEqual([[['leave'], 'BAD_USER_INPUT']]);
@@ -200,8 +203,8 @@ describe('a mutation', () => {
   });
 });
 
-describe('what comes back', () => {
-  test('is in the contract’s form: names, states, moments', async () => {
+describe('a response of a GraphQL upstream', () => {
+  test('is converted to the contract’s names, states and times', async () => {
     service = await startRemote(answers());
     const { body } = await service.account.ask('{ viewer { places(first: 1) { state opened } } }');
     expect(body).toEqual({ data: { viewer: { places: [{ state: 'ON', opened: '2026-01-02T02:04:05Z' }] } } });
@@ -235,7 +238,7 @@ describe('what comes back', () => {
     ['forbidden', { json: { errors: [{ message: 'x' }] }, status: 403 }, null, 'UPSTREAM_ERROR'],
     ['a failure with data', { json: { data: { r0: [{ b0: [] }] } }, status: 500 }, null, 'UPSTREAM_ERROR'],
     ['a key of the prototype', { text: '{"data":{"__proto__":{"r0":[{"b0":[]}]}}}' }, null, 'UPSTREAM_BAD_RESPONSE'],
-  ])('%s', async (_what, said, data, code) => {
+  ])('may be malformed: %s', async (_what, said, data, code) => {
     service = await startRemote(() => said as { text: string });
     const { body } = await service.account.ask('{ viewer { id email places { state } } }');
     expect(body.data).toEqual({ viewer: { id: 'm-1001', email: 'student@example.com', places: data } });
@@ -245,8 +248,8 @@ describe('what comes back', () => {
   });
 });
 
-describe('a failure', () => {
-  test('keeps its path and loses its words', async () => {
+describe('an error of a GraphQL upstream', () => {
+  test('keeps its path but not its message', async () => {
     const places = [
       { id: 1, label: 'A', state: 'OLD_ON', town: failing },
       { id: 2, label: 'B', state: 'OLD_ON' },
@@ -265,7 +268,7 @@ describe('a failure', () => {
     expect(text).not.toMatch(/db-7|hunter2|people|Error:/);
   });
 
-  test('under a null is told at its own place, every one of them', async () => {
+  test('below a null is reported at its own path, every one of them', async () => {
     const places = [{ id: 1, label: failing, state: 'OLD_ON', opened: failing }];
     service = await startRemote(answers({ places }));
     const { body } = await service.account.ask('{ viewer { id places { opened l: label } } }');
@@ -276,7 +279,7 @@ describe('a failure', () => {
     ]);
   });
 
-  test('of what cannot be null upstream takes nothing along', async () => {
+  test('in a non-null field upstream does not affect other fields', async () => {
     service = await startRemote(answers({ badge: failing }, { total: failing }));
     const { body } = await service.account.ask(
       '{ viewer { id email nickname badge total me places(first: 0) { id } } }',
@@ -299,7 +302,7 @@ describe('a failure', () => {
     ]);
   });
 
-  test('of the root is told for each field below it', async () => {
+  test('at the root is reported for each field below it', async () => {
     service = await startRemote(answers({}, { people: failing }));
     const { body } = await service.account.ask('{ viewer { email nickname badge } }');
     expect(body.data).toEqual({ viewer: { email: 'student@example.com', nickname: null, badge: null } });
@@ -322,7 +325,7 @@ describe('a failure', () => {
     ]);
   });
 
-  test('to answer before the operation’s deadline serves what has arrived', async () => {
+  test('by exceeding the operation’s deadline leaves what has arrived', async () => {
     service = await startRemote(() => 'nothing', { deadline: 0.2 });
     const { body } = await service.account.ask('{ viewer { email nickname } }');
     expect(body.data).toEqual({ viewer: { email: 'student@example.com', nickname: null } });

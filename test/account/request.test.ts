@@ -20,7 +20,7 @@ const NEW = 'application/graphql-response+json';
 const viewer = JSON.stringify({ query: '{ viewer { id } }' });
 const of = (query: unknown, more: object = {}) => JSON.stringify({ query, ...more });
 
-describe('requests that are not well formed', () => {
+describe('a malformed request is refused:', () => {
   const type = (contentType: string, accept = OLD) => ({ 'content-type': contentType, accept });
   test.each<[name: string, status: number, code: string, body: string | Uint8Array, headers: Record<string, string>]>([
     ['another content type', 415, 'UNSUPPORTED_MEDIA_TYPE', viewer, type('text/plain')],
@@ -60,7 +60,7 @@ describe('requests that are not well formed', () => {
   });
 });
 
-describe('what the client accepts', () => {
+describe('the media type of a response', () => {
   test.each([
     [undefined, OLD],
     ['*/*', OLD],
@@ -72,7 +72,7 @@ describe('what the client accepts', () => {
     [`${NEW};q=0.5, ${OLD};q=0.9`, OLD],
     [`${OLD};q=0, */*`, NEW],
     [`text/html, ${NEW};q=0.1`, NEW],
-  ])('%s is answered as %s', async (accept, type) => {
+  ])('to Accept: %s is %s', async (accept, type) => {
     const reply = await account.send(viewer, accept === undefined ? {} : { accept });
     expect(reply.status).toBe(200);
     expect(reply.headers.get('content-type')).toBe(`${type}; charset=utf-8`);
@@ -84,7 +84,7 @@ const many = (count: number, of: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => of(index)).join(' ');
 const nested = (depth: number) => `${'{ a'.repeat(depth)} ${'}'.repeat(depth)}`;
 
-describe('documents that are refused', () => {
+describe('a document that exceeds a limit or is invalid', () => {
   test.each<[name: string, code: string, query: string, more?: object]>([
     ['too many directives', 'MAX_DIRECTIVES_EXCEEDED', `{ viewer { id ${many(51, () => '@include(if: true)')} } }`],
     [
@@ -166,7 +166,7 @@ describe('documents that are refused', () => {
     ],
     ['an unknown operation', 'BAD_USER_INPUT', 'query A { viewer { id } }', { operationName: 'B' }],
     ['no choice of operation', 'BAD_USER_INPUT', 'query A { viewer { id } } query B { viewer { id } }'],
-  ])('%s', async (_name, code, query, more) => {
+  ])('is refused: %s', async (_name, code, query, more) => {
     for (const [accept, status] of [
       [OLD, 200],
       [NEW, 400],
@@ -180,7 +180,7 @@ describe('documents that are refused', () => {
     expect(account.errors).toEqual([]);
   });
 
-  test('what is just within the limits is answered', async () => {
+  test('is accepted just within the limits', async () => {
     for (const [query, variables] of [
       [`{ viewer { ${many(45, () => 'id')} } }`],
       [
@@ -192,12 +192,12 @@ describe('documents that are refused', () => {
     }
   });
 
-  test('at most a handful of errors is listed', async () => {
+  test('has at most a few errors listed', async () => {
     const { body } = await account.ask(`{ viewer { ${many(200, (index) => `x${index}`)} } }`);
     expect(body.errors.length).toBeLessThanOrEqual(6);
   });
 
-  test('attacks of the largest size cost little', async () => {
+  test('costs little to refuse even at the maximum size', async () => {
     const attacks = [
       `{ ${many(3000, (index) => `a${index}: viewer { id }`)} }`,
       `{ viewer { ${many(400, () => 'enrolledCourses { nodes { slug } }')} } }`,
@@ -212,7 +212,7 @@ describe('documents that are refused', () => {
     }
   });
 
-  test("a null for a directive that needs a value is the client's error", async () => {
+  test('is a client error when a directive gets null for a required value', async () => {
     const { body } = await account.ask('query ($x: Boolean = true) { viewer { id @skip(if: $x) } }', { x: null });
     expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
   });
@@ -251,7 +251,7 @@ describe('introspection', () => {
       expect(text).not.toContain(part === 'connect' ? '"connect"' : part);
   });
 
-  test('every part of the contract says what it is', async () => {
+  test('has a description of every part of the contract', async () => {
     const { body } = await account.ask(
       '{ __schema { types { name description fields { name description args { name description } } } } }',
     );
@@ -268,7 +268,7 @@ describe('introspection', () => {
     expect(bare).toEqual([]);
   });
 
-  test('can be switched off; __typename stays', async () => {
+  test('can be disabled, except for __typename', async () => {
     const closed = await startAccount({ call: callOver(school.origin), introspection: false });
     for (const query of ['{ __schema { types { name } } }', '{ viewer { id } __type(name: "Viewer") { name } }']) {
       const { body } = await closed.ask(query);

@@ -57,21 +57,21 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it('has no block that nothing here runs', () => {
+it('schema/README.md has no block that is not tested here', () => {
   expect(BLOCKS.map(({ kind }) => kind)).toEqual([
     ...['sh', 'json', 'graphql contract', 'graphql mapping', 'text', 'graphql mapping', 'graphql mapping'],
     ...['graphql mapping', 'graphql query', 'json', 'graphql query', 'json', 'graphql mapping', 'text'],
   ]);
 });
 
-it('shows the mistakes of a mapping as they are said at start', () => {
+it('schema/README.md shows the mistakes of a mapping as they are reported at start', () => {
   const [unfinished = '', wrong = ''] = textsOf('text');
   expect(() => build(MAPPINGS.slice(0, 1))).toThrow(expect.objectContaining({ message: unfinished.trim() }));
   expect(() => build(SOUND)).not.toThrow();
   expect(() => build(MAPPINGS)).toThrow(expect.objectContaining({ message: wrong.trim() }));
 });
 
-it('shows commands that work on the demo, and what they answer', async () => {
+it('schema/README.md shows commands that work with the demo, and their output', async () => {
   const [command = ''] = textsOf('sh');
   const [shown = ''] = textsOf('json');
   const { stdout } = await promisify(execFile)(
@@ -85,7 +85,7 @@ it('shows commands that work on the demo, and what they answer', async () => {
   expect(JSON.parse(stdout)).toMatchObject(JSON.parse(shown));
 });
 
-it('shows queries and what they answer', async () => {
+it('schema/README.md shows queries and their results', async () => {
   const [, ...answers] = textsOf('json');
   for (const [at, query] of textsOf('graphql query').entries()) {
     const answer = await fetch(`${world.origin}/account/graphql`, {
@@ -97,7 +97,7 @@ it('shows queries and what they answer', async () => {
   }
 });
 
-it('links to files that exist', () => {
+it('schema/README.md links to files that exist', () => {
   const links = [...README.matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map((match) => match[1] ?? '');
   expect(links.length).toBeGreaterThan(1);
   for (const link of links) expect(existsSync(new URL(`../../schema/${link}`, import.meta.url)), link).toBe(true);

@@ -37,7 +37,7 @@ const refused = (path: string[], requiredScopes: string[][], column: number) => 
   extensions: { code: 'UNAUTHORIZED_FIELD_OR_TYPE', requiredScopes },
 });
 
-test('a field whose scopes are not granted is null, named, and no upstream is asked', async () => {
+test('a field whose scopes are not granted is null with an error, and no upstream is called', async () => {
   const { status, body } = await ask('account:read orders:read email');
   expect(status).toBe(200);
   expect(body).toEqual({
@@ -55,18 +55,18 @@ test.each([
   ['all of one list', 'account:read profile email', 'student@example.com', null],
   ['another list', 'account:read account:all', 'student@example.com', null],
   ['the scope of the field and that of its type', 'account:read orders:read receipts:read', null, { count: 7 }],
-])('%s is enough', async (_name, granted, email, receipts) => {
+])('%s is sufficient', async (_name, granted, email, receipts) => {
   const { body } = await ask(granted);
   expect(body.data.viewer).toEqual({ id: 'm-1001', email, receipts });
 });
 
-test('an alias and a fragment do not go round the guard', async () => {
+test('an alias or a fragment does not bypass the scopes', async () => {
   const { body } = await ask('account:read', '{ viewer { ...F } } fragment F on Viewer { mail: email }');
   expect(body.data.viewer).toEqual({ mail: null });
   expect(school.seen).toEqual([]);
 });
 
-test('introspection says what a field needs, and does not show the directive', async () => {
+test('introspection describes the scopes of a field, and hides the directive', async () => {
   const { body, text } = await ask(
     'account:read',
     '{ __type(name: "Viewer") { fields { name description } } __schema { directives { name } } }',
@@ -95,7 +95,7 @@ const mistakes = (contract: string, scopes = SCOPES) => {
   return [];
 };
 
-test('a scope the configuration does not have is a mistake, where it is written', () => {
+test('an unknown scope is reported where it is written', () => {
   expect(
     mistakes(
       SCOPED_CONTRACT,
@@ -104,13 +104,13 @@ test('a scope the configuration does not have is a mistake, where it is written'
   ).toEqual(['10 Viewer.email: @requiresScopes: the configuration has no scope "email"']);
 });
 
-test('a guarded field that cannot be null is a mistake: its refusal would take the member along', () => {
+test('a non-null field with scopes is reported, because its refusal would null the member', () => {
   expect(mistakes(SCOPED_CONTRACT.replace('email: String @', 'email: String! @'))).toContain(
     '10 Viewer.email: requires a scope, so it must be nullable',
   );
 });
 
-test('scopes that are no list of lists are a mistake', () => {
+test('scopes that are not a list of lists are reported', () => {
   const [mistake, ...others] = mistakes(SCOPED_CONTRACT.replace('[["orders:read"]]', '[[7]]'));
   expect(mistake).toMatch(/^12 account schema: .*String cannot represent/);
   expect(others).toEqual([]);

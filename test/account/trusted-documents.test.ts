@@ -24,43 +24,40 @@ const send = (body: object) =>
     return { status, code: got.errors?.[0]?.extensions.code, data: got.data };
   });
 
-describe('a document that is known here', () => {
+describe('a trusted document', () => {
   test.each<[string, object]>([
     ['by the id in the file', { documentId: 'id-of-mine' }],
     ['by its SHA-256', { documentId: `sha256:${sha(ID)}` }],
     ["in Apollo's spelling", { extensions: { persistedQuery: { version: 1, sha256Hash: sha(ID) } } }],
     ['with a null beside it', { documentId: 'id-of-mine', query: null }],
-  ])('%s', async (_name, body) => {
+  ])('can be requested %s', async (_name, body) => {
     await start({ 'id-of-mine': ID }, true);
     expect(await send(body)).toEqual({ status: 200, code: undefined, data: { viewer: { id: 'm-1001' } } });
   });
 
-  test('may hold several operations', async () => {
+  test('may contain several operations', async () => {
     await start({ both: NAMED });
     expect((await send({ documentId: 'both', operationName: 'B' })).data).toEqual({ viewer: { me: 'm-1001' } });
   });
 });
 
-test('only: every other document is refused, even one with the same text', async () => {
+test('with only: true, every other document is refused, even one with the same text', async () => {
   await start({ a: ID }, true);
   expect(await send({ query: ID })).toEqual({ status: 400, code: 'PERSISTED_DOCUMENT_REQUIRED', data: undefined });
   expect(await send({ query: '{ nonsense' })).toMatchObject({ code: 'PERSISTED_DOCUMENT_REQUIRED' });
 });
 
-test.each([false, true])(
-  'an unknown id is not found, and nothing is learned by sending it (only: %s)',
-  async (only) => {
-    await start({ a: ID }, only);
-    const unknown = sha(`${ID} `);
-    for (const body of [{ documentId: 'b' }, { documentId: `sha256:${unknown}` }, { documentId: '__proto__' }]) {
-      expect(await send(body)).toEqual({ status: 400, code: 'PERSISTED_DOCUMENT_NOT_FOUND', data: undefined });
-    }
-    await send({ query: `${ID} `, extensions: { persistedQuery: { version: 1, sha256Hash: unknown } } });
-    expect((await send({ documentId: `sha256:${unknown}` })).code).toBe('PERSISTED_DOCUMENT_NOT_FOUND');
-  },
-);
+test.each([false, true])('an unknown ID is not found, and sending it stores nothing (only: %s)', async (only) => {
+  await start({ a: ID }, only);
+  const unknown = sha(`${ID} `);
+  for (const body of [{ documentId: 'b' }, { documentId: `sha256:${unknown}` }, { documentId: '__proto__' }]) {
+    expect(await send(body)).toEqual({ status: 400, code: 'PERSISTED_DOCUMENT_NOT_FOUND', data: undefined });
+  }
+  await send({ query: `${ID} `, extensions: { persistedQuery: { version: 1, sha256Hash: unknown } } });
+  expect((await send({ documentId: `sha256:${unknown}` })).code).toBe('PERSISTED_DOCUMENT_NOT_FOUND');
+});
 
-test('without the block no id is known', async () => {
+test('without trusted documents, no ID is found', async () => {
   account = await startAccount({ call: () => Promise.reject(new Error('none')) });
   expect((await send({ documentId: 'a' })).code).toBe('PERSISTED_DOCUMENT_NOT_FOUND');
 });
@@ -71,12 +68,12 @@ test.each<[string, object]>([
   ['a hash that is none', { extensions: { persistedQuery: { sha256Hash: 'x' } } }],
   ['a hash of another text', { query: ID, extensions: { persistedQuery: { sha256Hash: sha('other') } } }],
   ['neither', { operationName: 'A' }],
-])('%s is not well formed', async (_name, body) => {
+])('a request with %s is malformed', async (_name, body) => {
   await start({ a: ID });
   expect(await send(body)).toMatchObject({ status: 400, code: 'INVALID_REQUEST' });
 });
 
-test('mistakes in the file are all found at start, each at its line', async () => {
+test('all mistakes in the file are reported at start, each with its line', async () => {
   const file = {
     good: ID,
     'bad-syntax': '{',

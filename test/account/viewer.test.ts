@@ -22,8 +22,8 @@ afterAll(async () => {
 });
 beforeEach(() => school.reset());
 
-describe('the contract query', () => {
-  test('answers exactly', async () => {
+describe('the query of the contract', () => {
+  test('returns exactly this response', async () => {
     const { status, headers, text } = await account.ask(CONTRACT_QUERY, { n: 3 });
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
@@ -54,7 +54,7 @@ describe('the contract query', () => {
     }
   });
 
-  test('asks each upstream once for a page of 50', async () => {
+  test('calls each upstream once for a page of 50', async () => {
     const { body } = await account.ask(CONTRACT_QUERY, { n: 50 });
     expect(body.data.viewer.enrolledCourses.nodes).toHaveLength(50);
     expect(school.seen.map(({ path }) => path).sort()).toEqual([
@@ -64,12 +64,12 @@ describe('the contract query', () => {
     ]);
   });
 
-  test('asks for 60 with two pages and one batch', async () => {
+  test('makes two page requests and one batch for 60', async () => {
     await account.ask(CONTRACT_QUERY, { n: 60 });
     expect([school.count('enrolments'), school.count('positions')]).toEqual([2, 1]);
   });
 
-  test('shares calls between aliases, and asks nothing for fields nobody wants', async () => {
+  test('shares calls between aliases, and makes none for fields that are not requested', async () => {
     await account.ask(
       '{ viewer { a: enrolledCourses(first: 5) { nodes { slug } } b: enrolledCourses(first: 9) { nodes { slug } } } }',
     );
@@ -108,16 +108,16 @@ async function walk(sizes: (turn: number) => number): Promise<string[]> {
 
 const ALL = Array.from({ length: 130 }, (_, index) => `course-${index}`);
 
-describe('paging', () => {
-  test('a walk by 7 gives each course once', async () => {
+describe('paging through the courses', () => {
+  test('in windows of 7 returns each course once', async () => {
     expect(await walk(() => 7)).toEqual(ALL);
   });
 
-  test('first may change on the way', async () => {
+  test('can use another window size each time', async () => {
     expect(await walk((turn) => [1, 49, 50, 2, 20, 100][turn % 6] as number)).toEqual(ALL);
   });
 
-  test('edges, page info and total agree with the nodes', async () => {
+  test('returns edges, page info and total that agree with the nodes', async () => {
     const first = await window(2);
     expect(first.edges.map(({ node }) => node)).toEqual(first.nodes);
     expect(first.pageInfo).toEqual({
@@ -132,7 +132,7 @@ describe('paging', () => {
     expect(second.pageInfo.hasPreviousPage).toBe(true);
   });
 
-  test('the default is 20, null means it too, and 0 is an empty window', async () => {
+  test('uses 20 by default and for null, and returns an empty window for 0', async () => {
     expect((await window(undefined)).nodes).toHaveLength(20);
     expect((await account.ask(WINDOW, { n: null })).body.data.viewer.enrolledCourses.nodes).toHaveLength(20);
     const none = await window(0);
@@ -140,7 +140,7 @@ describe('paging', () => {
     expect(none.pageInfo).toEqual({ hasNextPage: true, hasPreviousPage: false, startCursor: null, endCursor: null });
   });
 
-  test('a cursor beyond the end gives nothing', async () => {
+  test('returns nothing for a cursor beyond the end', async () => {
     const cursor = Buffer.from('{"i":5000}').toString('base64url');
     expect(await window(5, cursor)).toMatchObject({ nodes: [], pageInfo: { hasNextPage: false } });
   });
@@ -166,7 +166,7 @@ describe('paging', () => {
     expect(school.seen).toEqual([]);
   });
 
-  test('the end of the list on the end of a page is known without asking for more', async () => {
+  test('knows that the list ends with the page without another request', async () => {
     const few = await startSchool(50);
     const other = await startAccount({ call: callOver(few.origin) });
     const { body } = await other.ask(WINDOW, { n: 50 });
@@ -177,8 +177,8 @@ describe('paging', () => {
   });
 });
 
-describe('whose data it is', () => {
-  test('variables and arguments cannot change the member', async () => {
+describe('the member of a query', () => {
+  test('cannot be changed by variables or arguments', async () => {
     await account.ask('query ($sub: String) { viewer { id email } }', { sub: 'm-2' });
     await account.ask(CONTRACT_QUERY, { n: 1, sub: 'm-2', __proto__: { sub: 'm-2' }, context: { sub: 'm-2' } });
     for (const query of ['{ viewer(id: "m-2") { id } }', '{ viewer { enrolledCourses(sub: "m-2") { totalCount } } }']) {
@@ -188,13 +188,13 @@ describe('whose data it is', () => {
     expect(school.seen.every(({ headers }) => headers['x-member-id'] === 'm-1001')).toBe(true);
   });
 
-  test('an upstream that answers as another member changes nothing', async () => {
+  test('is not changed by an upstream that responds about another member', async () => {
     const { body } = await account.ask('{ viewer { email id enrolledCourses(first: 1) { nodes { slug } } } }');
     expect(body.data.viewer.id).toBe('m-1001');
     expect(school.count('m-9999')).toBe(0);
   });
 
-  test('a member whose id cannot stand in a path is not asked for at all', async () => {
+  test('is never put into a path that its ID would break', async () => {
     for (const sub of ['..', '../admin', 'a/b', '', 'a\\b', 'a\nb']) {
       const odd = await startAccount(
         { call: callOver(school.origin) },

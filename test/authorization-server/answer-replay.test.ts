@@ -61,7 +61,7 @@ describe('the response to a refresh token', () => {
     expect(await another().recall(presented)).toEqual({ kind: 'reused' });
   });
 
-  describe('while the process lives', () => {
+  describe('in a running process', () => {
     beforeEach(() => void vi.useFakeTimers({ now: 1_000_000_000_000 }));
     afterEach(() => void vi.useRealTimers());
     const living = async () => {
@@ -83,7 +83,7 @@ describe('the response to a refresh token', () => {
       return { inner, disk, replay, answer, restarted: () => answerReplay(inner, Date.now, 10) };
     };
 
-    it('its window stays over for every replica and after a restart', async () => {
+    it('stays deleted after its window, for every replica and after a restart', async () => {
       const { replay, restarted } = await living();
       await vi.advanceTimersByTimeAsync(9_999);
       for (const reader of [replay, restarted()]) expect((await reader.recall(presented)).kind).toBe('answer');
@@ -93,7 +93,7 @@ describe('the response to a refresh token', () => {
       expect(await restarted().recall(presented)).toEqual({ kind: 'unknown' });
     });
 
-    it('that costs one write, and one in 2.5 seconds of many answers', async () => {
+    it('takes one write to delete, and one in 2.5 seconds when there are many', async () => {
       const { disk, answer } = await living();
       await vi.advanceTimersByTimeAsync(600_000);
       expect(disk.writes).toBe(1);
@@ -105,7 +105,7 @@ describe('the response to a refresh token', () => {
       expect(disk.writes).toBeLessThanOrEqual(1 + 60 / 2.5 + 2);
     });
 
-    it('but cannot write, it counts as dead', async () => {
+    it('is kept for longer while the store cannot be written', async () => {
       const { disk, replay, answer, restarted } = await living();
       disk.full = true;
       await vi.advanceTimersByTimeAsync(60_000);
@@ -116,7 +116,7 @@ describe('the response to a refresh token', () => {
       for (const reader of [replay, restarted()]) expect(await reader.recall(presented)).toEqual({ kind: 'unknown' });
     });
 
-    it('a clock that is set back by a month writes no more often', async () => {
+    it('is not written more often when the clock is set back by a month', async () => {
       const { disk } = await living();
       vi.setSystemTime(Date.now() - 30 * 24 * 3_600_000);
       await vi.advanceTimersByTimeAsync(120_000);

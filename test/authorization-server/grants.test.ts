@@ -96,7 +96,7 @@ describe.each(STORES)('grants in %s', (_name, open) => {
     return { revoked, grants: storedGrants(store, count) };
   };
 
-  it('are listed by member and by client, with what was granted', async () => {
+  it('are listed by member and by client, with their scopes and resources', async () => {
     const { grants } = counted();
     const ids = async (of: GrantsOf) => (await grants.list(of, 100)).map(({ id }) => id).toSorted();
     const every = (step: number, from: number) =>
@@ -116,7 +116,7 @@ describe.each(STORES)('grants in %s', (_name, open) => {
     });
   });
 
-  it('end one by one with everything that belongs to them, for their owner only', async () => {
+  it('end one at a time, with everything that belongs to them, and only for their owner', async () => {
     const { grants, revoked } = counted();
     for (const of of [{ member: 'm-1' }, { client: 'c-1' }]) expect(await grants.revoke('g-0', of, WHY)).toBe(false);
     expect(await grants.revoke('none', { member: 'm-0' }, WHY)).toBe(false);
@@ -130,7 +130,7 @@ describe.each(STORES)('grants in %s', (_name, open) => {
     }
   });
 
-  it('end once, and are reported once, however many notice it at the same moment', async () => {
+  it('end once and are reported once, even if several callers revoke them at once', async () => {
     const { grants } = counted();
     const ended = await Promise.all(Array.from({ length: 5 }, () => grants.revoke('g-0', { member: 'm-0' }, WHY)));
     expect(ended.filter(Boolean)).toHaveLength(1);
@@ -140,7 +140,7 @@ describe.each(STORES)('grants in %s', (_name, open) => {
   it.each([
     ['member', { member: 'm-1' }, 20, 'g-1', 'g-2'],
     ['client', { client: 'c-2' }, 12, 'g-2', 'g-1'],
-  ] as const)('end all of a %s, in bounded commits, and no others', async (_what, of, count, ended, kept) => {
+  ] as const)('of a %s all end, in bounded commits, and no others', async (_what, of, count, ended, kept) => {
     const { grants, revoked } = counted();
     const sizes: number[] = [];
     const { commit } = store;
@@ -193,7 +193,7 @@ describe.each(STORES)('a token request in progress in %s', (_name, open) => {
 });
 
 describe.skipIf(!present)('grants in Redis', () => {
-  it('take the same number of commands to list and end, however many others there are', async () => {
+  it('take the same number of commands to list and revoke, however many others there are', async () => {
     const store = sealedStore(redisStore({ url: redis?.url ?? '', keyPrefix: 'counted' }, clock), SECRET);
     const grants = storedGrants(store, () => {});
     const commands = async (work: () => Promise<unknown>) => {
@@ -225,8 +225,8 @@ describe.skipIf(!present)('grants in Redis', () => {
   });
 });
 
-describe('grants that a gate has made', () => {
-  it('are found by member and by client, and ended with tokens that worked', { timeout: 60_000 }, async () => {
+describe('grants created by a gate', () => {
+  it('are found by member and by client, and end with tokens that worked', { timeout: 60_000 }, async () => {
     const world = await startWorld({ profile: 'A' });
     try {
       const app = await registerApp(world.origin);

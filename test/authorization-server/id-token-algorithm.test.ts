@@ -51,7 +51,7 @@ describe.each(['A', 'B'])('the algorithm of ID tokens, in profile %s', (profile)
     ['EdDSA', 'RS256'],
     ['none', 'RS256'],
     ['HS256', 'RS256'],
-  ])('registered as %s, is %s: at the code, at each refresh, and after a restart', async (asked, algorithm) => {
+  ])('registered as %s, is %s: after the code, each refresh and a restart', async (asked, algorithm) => {
     const app = await registered(asked);
     expect(app.client.id_token_signed_response_alg).toBe(algorithm);
     expect((await manage(app)).id_token_signed_response_alg).toBe(algorithm);
@@ -66,7 +66,7 @@ describe.each(['A', 'B'])('the algorithm of ID tokens, in profile %s', (profile)
     expect(await statusOf(world.origin, later.access_token)).toBe(200);
   });
 
-  it('stays over an update that does not name one, and follows one that does', async () => {
+  it('is kept by an update that names none, and changed by one that does', async () => {
     let app = await registered('ES256');
     for (const [asked, algorithm] of [
       [undefined, 'ES256'],
@@ -90,7 +90,7 @@ describe.each(['A', 'B'])('the algorithm of ID tokens, in profile %s', (profile)
     [undefined, 'RS256'],
     ['ES256', 'ES256'],
     ['none', 'RS256'],
-  ])('of a client metadata document that says %s is %s', async (asked, algorithm) => {
+  ])('in a client metadata document with %s is %s', async (asked, algorithm) => {
     const url = `https://one.example/${asked}.json`;
     host.serve(url, answerJson(plainDocument(url, { id_token_signed_response_alg: asked })));
     const app = { ...(await registered()), client: { client_id: url }, redirectUri: `${new URL(url).origin}/callback` };

@@ -42,7 +42,7 @@ const read = async (store: Store): Promise<Es256Only> =>
 
 const STORES = ['memory', 'sqlite', ...(redisPresent() ? ['redis'] : [])];
 
-describe.each(STORES)('a store in %s that a version with ES256 only has written', (kind) => {
+describe.each(STORES)('a store in %s written by a version that knows only ES256', (kind) => {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-keyring-'));
   let redis: RedisServer | undefined;
   let inner: Store;
@@ -75,7 +75,7 @@ describe.each(STORES)('a store in %s that a version with ES256 only has written'
       .filter(({ alg }) => alg === of)
       .map(({ kid }) => kid);
 
-  it('keeps its keys, and gets RSA keys once, the same for gates that start together', async () => {
+  it('keeps its keys, and gets the same RSA keys from gates that start together', async () => {
     const before = await read(store);
     const [a, b] = await Promise.all([open(), open()]);
     for (const one of [a, b, await open()]) {
@@ -88,7 +88,7 @@ describe.each(STORES)('a store in %s that a version with ES256 only has written'
     expect(await read(store)).toEqual(before);
   });
 
-  it('is still what such a version reads, after a rotation; and what it rotates itself is taken over', async () => {
+  it('stays readable for that version after a rotation, and rotations by that version are adopted', async () => {
     const keyring = await open();
     const rsa = kids(keyring, 'RS256');
     await keyring.rotate();

@@ -19,7 +19,7 @@ describe('the keyring', () => {
       .map(({ kid }) => kid);
   const ofEach = (keyring: Keyring) => [kids(keyring, 'ES256'), kids(keyring, 'RS256')] as const;
 
-  it('publishes the next key of each algorithm before it signs, and the previous one after', async () => {
+  it('publishes the next key of each algorithm before it is used, and the previous one after', async () => {
     const { keyring } = await open();
     const [[first, second], [rsaFirst, rsaSecond]] = ofEach(keyring);
     expect(keyring.signing().kid).toBe(first);
@@ -38,7 +38,7 @@ describe('the keyring', () => {
     ]);
   });
 
-  it('describes no private part of a key', async () => {
+  it('lists no private part of a key', async () => {
     const { keyring } = await open();
     const members = keyring.list().map(({ publicKey }) => Object.keys(publicKey).toSorted().join(' '));
     expect(members).toEqual([...Array(2).fill('alg crv kid kty use x y'), ...Array(2).fill('alg e kid kty n use')]);
@@ -78,7 +78,7 @@ describe('the keyring', () => {
     expect(keyring.version()).not.toBe(version);
   });
 
-  it('does not sign with a key that verifiers may not have yet, unless it must', async () => {
+  it('does not use a key that verifiers may not have yet, unless forced', async () => {
     const { clock, keyring } = await open();
     const [first, second] = kids(keyring);
     clock.advance(3599);
@@ -91,7 +91,7 @@ describe('the keyring', () => {
     expect(await keyring.rotate(true)).toBe(0);
   });
 
-  it.each(['ES256', 'RS256'])('removes any key at once, for every replica: %s', async (alg) => {
+  it.each(['ES256', 'RS256'])('removes any key of %s at once, for every replica', async (alg) => {
     const { clock, store, keyring } = await open();
     const replica = await openKeyring(store, clock.now, () => 90 * DAY);
     const [first = '', second = ''] = kids(keyring, alg);
@@ -121,7 +121,7 @@ describe('the keyring', () => {
     for (const gone of [signing, next]) expect(kids(keyring)).not.toContain(gone);
   });
 
-  it('rotates by itself when the signing key is old, and not before', async () => {
+  it('rotates automatically when the signing key is old', async () => {
     const { clock, keyring } = await open();
     const [[first, second], [rsaFirst, rsaSecond]] = ofEach(keyring);
     clock.advance(90 * DAY - 1);
@@ -133,7 +133,7 @@ describe('the keyring', () => {
     expect(await keyring.refresh()).toBe(false);
   });
 
-  it('is the same for all replicas, even when they start or rotate together', async () => {
+  it('is the same for all replicas, even if they start or rotate at the same time', async () => {
     const clock = testClock();
     const store = memoryStore(clock.now);
     const [a, b] = await Promise.all([

@@ -16,7 +16,7 @@ const FRESH = { fresh: true };
 const TEN_MINUTES = { maxAge: 600 };
 const STRONG = { acrValues: ['strong', 'stronger'] };
 
-describe('whether a signed-in member signs in again', () => {
+describe('whether a signed-in member must sign in again', () => {
   it.each<[string, Partial<SignInWishes>, { authTime?: number; acr?: string }, Step, boolean]>([
     ['nothing is asked', {}, {}, 'first-visit', false],
     ['nothing is asked, of a sign-in long ago', {}, { authTime: 1 }, 'first-visit', false],
@@ -48,7 +48,7 @@ describe('whether a signed-in member signs in again', () => {
       'first-visit',
       true,
     ],
-  ])('with %s', (_name, wishes, known, step, expected) => {
+  ])('is decided for: %s', (_name, wishes, known, step, expected) => {
     const member = {
       sub: 'm-1',
       email: undefined,

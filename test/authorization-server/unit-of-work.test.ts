@@ -17,7 +17,7 @@ function watched(fail = false): { store: Store; commits: (readonly Mutation[])[]
 
 const remove = (kind: string) => ({ op: 'deleteBy', kind, name: 'grant', value: 'g' }) as const;
 
-describe('what a request removes', () => {
+describe('an entry that a request removes', () => {
   it('is deleted in one commit and reported once after it', async () => {
     const { store, commits } = watched();
     const unit = new UnitOfWork(store);
@@ -30,7 +30,7 @@ describe('what a request removes', () => {
     expect(told).toEqual([1]);
   });
 
-  it('is deleted although the request failed, and its writes are discarded', async () => {
+  it('is deleted even if the request failed, while its writes are discarded', async () => {
     const { store, commits } = watched();
     const unit = new UnitOfWork(store);
     unit.put({ kind: 'AccessToken', id: 'a', payload: '{}', expiresAt: undefined, references: {} });

@@ -28,7 +28,7 @@ async function check(text: string, ...options: readonly string[]) {
 }
 
 describe('coursegate check', () => {
-  it('says on standard output that a file is good', async () => {
+  it('reports a valid file on standard output', async () => {
     expect(await check(GOOD)).toEqual({
       code: 0,
       stdout: 'gate.yaml: valid. 1 routes, profile A, origin https://school.example\n',
@@ -36,7 +36,7 @@ describe('coursegate check', () => {
     });
   });
 
-  it('tells of warnings on standard error, and is good all the same', async () => {
+  it('reports warnings on standard error, and still exits 0', async () => {
     const { code, stdout, stderr } = await check(WARNED);
     expect(code).toBe(0);
     expect(stdout).toBe('gate.yaml: valid, with 1 warning(s). 1 routes, profile A, origin https://school.example\n');
@@ -45,12 +45,12 @@ describe('coursegate check', () => {
     );
   });
 
-  it('takes warnings for mistakes when it is asked to', async () => {
+  it('treats warnings as errors with --strict', async () => {
     expect((await check(WARNED, '--strict')).code).toBe(78);
     expect((await check(GOOD, '--strict')).code).toBe(0);
   });
 
-  it('names every mistake with its place, and exits 78', async () => {
+  it('reports every mistake with its position, and exits 78', async () => {
     const { code, stdout, stderr } = await check(BAD);
     expect(code).toBe(78);
     expect(stdout).toBe('');
@@ -60,7 +60,7 @@ describe('coursegate check', () => {
 });
 
 describe('coursegate check --format json', () => {
-  it('has all that was found, for programs', async () => {
+  it('prints all mistakes as JSON', async () => {
     const { code, stdout, stderr } = await check(BAD, '--format', 'json');
     expect(code).toBe(78);
     expect(stderr).toBe('');
@@ -81,7 +81,7 @@ describe('coursegate check --format json', () => {
     });
   });
 
-  it('has what the configuration is, and warnings', async () => {
+  it('prints a summary of the configuration and its warnings', async () => {
     const { code, stdout } = await check(WARNED, '--format', 'json');
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
@@ -95,7 +95,7 @@ describe('coursegate check --format json', () => {
 });
 
 describe('coursegate check --format github', () => {
-  it('has a workflow command for each mistake', async () => {
+  it('prints a workflow command for each mistake', async () => {
     const { code, stdout } = await check(BAD, '--format', 'github');
     expect(code).toBe(78);
     expect(stdout).toBe(
@@ -104,7 +104,7 @@ describe('coursegate check --format github', () => {
     );
   });
 
-  it('keeps what would end a command early', async () => {
+  it('escapes characters that would end a command early', async () => {
     const text = GOOD.replace('[courses:read]', '["a%0Ab"]');
     const { stdout } = await check(text, '--format', 'github');
     expect(stdout).toBe(
@@ -117,7 +117,7 @@ describe('coursegate check --format github', () => {
     expect(warned).toMatch(/^::warning file=gate\.yaml,line=1,col=1,title=coursegate check::listen\.trustedProxies: /);
   });
 
-  it('is one of three', async () => {
+  it('is one of three formats', async () => {
     const { code, stderr } = await check(GOOD, '--format', 'xml');
     expect(code).toBe(64);
     expect(stderr).toContain('text, json, github');
@@ -132,7 +132,7 @@ describe('coursegate config print', () => {
     return { code, stdout: stdout.replaceAll(file, 'gate.yaml'), stderr };
   }
 
-  it('prints one block with what made each setting', async () => {
+  it('prints one block with the origin of each setting', async () => {
     expect(await print('listen', '--origins')).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('  port: 8080 # default\n'),
@@ -140,12 +140,12 @@ describe('coursegate config print', () => {
     expect((await print('listen', '--origins')).stdout).toContain('  trustedProxies: [ loopback ] # gate.yaml:14\n');
   });
 
-  it('prints JSON for programs', async () => {
+  it('prints JSON with --json', async () => {
     const { stdout } = await print('tokens', '--json');
     expect(JSON.parse(stdout)).toMatchObject({ tokens: { access: '10m', refresh: '30d' } });
   });
 
-  it('knows no block that there is not', async () => {
+  it('refuses an unknown block', async () => {
     const { code, stdout, stderr } = await print('tokkens');
     expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
     expect(stderr).toContain('The configuration has no block "tokkens". It has: version, profile, origin, ');

@@ -41,8 +41,8 @@ async function commandsOf(words: readonly string[]): Promise<readonly Documented
   return names.length === 0 ? [{ words, help }] : below;
 }
 
-describe('a command that cannot do its work', () => {
-  it('is told what is wrong with how it was typed, each of them: exit 64, and the help to try', async () => {
+describe('a command that fails', () => {
+  it('because of a wrong option exits 64, with the help to try, for every command', async () => {
     const all = await commandsOf([]);
     expect(all.length).toBeGreaterThan(10);
     for (const { words, help } of all) {
@@ -106,7 +106,7 @@ describe('a command that cannot do its work', () => {
       says: /--upstream must be/,
       next: 'coursegate init --help',
     },
-  ] as const)('$args ends with the command to try next', async ({ args, code, says, next }) => {
+  ] as const)('$args suggests the command to try next', async ({ args, code, says, next }) => {
     const words = args.map((word) => (typeof word === 'string' ? word : word()));
     const ran = await runToEnd(words, ALONE);
     expect([ran.code, ran.stdout]).toEqual([code, expect.not.stringContaining('Try:')]);
@@ -116,7 +116,7 @@ describe('a command that cannot do its work', () => {
     expect(ran.stderr).not.toMatch(/^\s+at /m);
   });
 
-  it('names another port where one is taken', async () => {
+  it('because a port is in use suggests another port', async () => {
     const ran = await runToEnd(['serve', '--config', CONFIG], { ...ALONE, ADMIN_PORT: taken });
     expect(ran.code).toBe(1);
     expect(ran.stderr).toMatch(

@@ -6,14 +6,14 @@ import { freePort, startWorld, type World } from '../support/world.ts';
 
 const ADMIN = { hmac: { secret: { env: 'COMMAND_SECRET' } } };
 
-describe('health', () => {
+describe('the health check', () => {
   let world: World;
   beforeAll(async () => {
     world = await startWorld({ profile: 'A', environment: { COMMAND_SECRET }, overrides: { admin: ADMIN } });
   });
   afterAll(() => world.close());
 
-  it('lists each thing that was looked at, for a person and for a program', async () => {
+  it('lists each check as text and as JSON', async () => {
     const ready = await fetch(`${world.admin}/readyz?verbose`);
     expect(ready.status).toBe(200);
     expect(await ready.text()).toMatch(
@@ -36,7 +36,7 @@ describe('health', () => {
     expect(await (await fetch(`${world.admin}/readyz`)).text()).toBe('ok\n');
   });
 
-  it('is what the command prints: 0 when all is well, without a word on stderr', async () => {
+  it('is printed by the command, which exits 0 when all is well', async () => {
     const { code, stdout, stderr } = await operate(world, 'health');
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^\[\+\]config ok[\s\S]*readyz check passed\n$/);
@@ -48,14 +48,14 @@ describe('health', () => {
     });
   });
 
-  it('exits 69 when no gate answers, and says how to start one', async () => {
+  it('exits 69 when no gate responds, and says how to start one', async () => {
     const { code, stdout, stderr } = await runToEnd(['health', '--admin', `http://127.0.0.1:${await freePort()}`]);
     expect([code, stdout]).toEqual([69, '']);
     expect(stderr).toMatch(/^No gate answers at http:[\s\S]*\nTry: coursegate serve --config FILE\n$/);
   });
 });
 
-describe.skipIf(!redisPresent())('health, with a store that is gone', () => {
+describe.skipIf(!redisPresent())('the health check with an unavailable store', () => {
   let redis: RedisServer;
   let world: World;
   beforeAll(async () => {
@@ -71,7 +71,7 @@ describe.skipIf(!redisPresent())('health, with a store that is gone', () => {
     await redis.close();
   });
 
-  it('names what failed, and exits 1; the process itself is alive', async () => {
+  it('names the failed check and exits 1, while the process itself is alive', async () => {
     expect((await runToEnd(['health', '--admin', world.admin])).stdout).toContain('[+]store ok: redis\n');
     await redis.kill();
     const ask = () => runToEnd(['health', '--admin', world.admin]);

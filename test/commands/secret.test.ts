@@ -62,7 +62,7 @@ describe.each(STORES)('a rotation of the secret, with a store in $store', ({ sto
     expect(await statusOf(world.origin, redeemed.access_token)).toBe(200);
   };
 
-  it('loses nothing on the way: the new beside the old, before it, and alone once the store is sealed anew', async () => {
+  it('loses nothing with the new secret second, first, and alone after resealing', async () => {
     const kids = async () => (await (await fetch(`${world.origin}/.well-known/jwks.json`)).json()) as object;
     const keys = await kids();
     const [first, second, third] = [await begin(), await begin(), await begin()];
@@ -89,14 +89,14 @@ describe.each(STORES)('a rotation of the secret, with a store in $store', ({ sto
     expect(await kids()).toEqual(keys);
   }, 120_000);
 
-  it('does not start with a secret that the store was not sealed with, and starts again with the right one', async () => {
+  it('does not start with a secret that the store was not sealed with', async () => {
     await expect(world.restart(named('OLD'))).rejects.toThrow(/sealed with a secret that is not configured/);
     await world.restart(named('NEW')).catch(() => {});
     expect((await fetch(`${world.admin}/readyz`)).status).toBe(200);
   });
 });
 
-it('of an embedded store goes by its own file: a line more, and once all is sealed anew a line less', async () => {
+it('the secret file of a SQLite store gets a line in a rotation, and loses one after resealing', async () => {
   const world = await startWorld({ profile: 'A', environment: { COMMAND_SECRET }, overrides: { admin: ADMIN } });
   try {
     const secrets = () => readFileSync(join(world.data, 'coursegate.secret'), 'utf8').trim().split('\n');

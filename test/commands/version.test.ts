@@ -12,7 +12,7 @@ it('--version prints the version of package.json', async () => {
   expect(await runToEnd(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
 });
 
-it('the doctor names itself by the same version, in its requests and as an MCP client', async () => {
+it('the doctor sends the same version in its requests and as an MCP client', async () => {
   const agents = new Set<string | undefined>();
   let bodies = '';
   const site = createServer((request, response) => {

@@ -40,13 +40,13 @@ describe('coursegate events', { timeout: 60_000 }, () => {
     return { code, stdout: run.stdout(), stderr: run.stderr() };
   };
 
-  it('test sends one signed test.ping, and says that it was taken', async () => {
+  it('test sends one signed test.ping, and reports that it was accepted', async () => {
     const { code, stdout } = await command(['test']);
     expect([code, stdout]).toEqual([0, 'test.ping at /hook of school: accepted with 204.\n']);
     expect(receiver.of('test.ping').map(({ data }) => data)).toEqual([{ origin: 'https://school.example' }]);
   });
 
-  it('test says what the backend answers to another secret', async () => {
+  it('test reports the response of a backend with another secret', async () => {
     const { code, stdout, stderr } = await command(['test'], {
       secret: `whsec_${Buffer.alloc(32).toString('base64')}`,
     });
@@ -54,19 +54,19 @@ describe('coursegate events', { timeout: 60_000 }, () => {
     expect(stderr).toContain('test.ping at /hook of school: refused with 401.');
   });
 
-  it('test says that nobody answers', async () => {
+  it('test reports a backend that does not respond', async () => {
     const { code, stderr } = await command(['test'], { url: 'http://127.0.0.1:1' });
     expect(code).toBe(69);
     expect(stderr).toContain('not accepted: upstream_unreachable');
   });
 
-  it('says that there are none to test', async () => {
+  it('fails when no events are configured', async () => {
     const { code, stderr } = await command(['test'], { events: false });
     expect(code).toBe(1);
     expect(stderr).toContain('This configuration has no `events`');
   });
 
-  it.each([['list'], ['retry']])('%s says that no gate runs', async (word) => {
+  it.each([['list'], ['retry']])('%s fails when no gate is running', async (word) => {
     const { code, stderr } = await command([word]);
     expect(code).toBe(69);
     expect(stderr).toContain('No gate answers at http://127.0.0.1:1');

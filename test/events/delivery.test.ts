@@ -62,7 +62,7 @@ describe.each(STORES)('events in %s', (_name, open) => {
     seen += bodies.length;
     return bodies.map(({ type, data }) => `${type} ${data.grant_id ?? data.client?.id ?? data.reason}`);
   };
-  it('are sent once, and gone', async () => {
+  it('are sent once and then deleted', async () => {
     const one = gate();
     await one.write(created('g1'), registered('app'));
     await one.settle();
@@ -72,7 +72,7 @@ describe.each(STORES)('events in %s', (_name, open) => {
     expect(await store.count('Event', 'client', 'grant')).toBe(0);
   });
 
-  it('are sent again by the schedule, with one id and a signature of its own each time, and then given up', async () => {
+  it('are retried on schedule with one ID and a new signature each time, and finally dropped', async () => {
     const one = gate();
     receiver.answers(status(500));
     await one.write(created('g1'));
@@ -111,7 +111,7 @@ describe.each(STORES)('events in %s', (_name, open) => {
     expect(await store.count('Event', 'client', 'grant')).toBe(0);
   });
 
-  it('of other connections go on while one is not taken, and those of its own wait behind it', async () => {
+  it('of other connections are sent while one fails, and later ones of its connection wait', async () => {
     const one = gate();
     receiver.answers((_request, response, recorded) => {
       const sick = recorded.body.toString().includes('"sick"');
@@ -129,7 +129,7 @@ describe.each(STORES)('events in %s', (_name, open) => {
     expect(came()).toEqual(['grant.created sick', 'grant.revoked sick']);
   });
 
-  it('put off just before the backend went down are sent once it is back, a minute later', async () => {
+  it('postponed just before the backend went down are sent a minute later, when it is back', async () => {
     clock.advance(60 - (Math.floor(clock.now() / 1000) % 60));
     const one = gate();
     receiver.answers((_request, response, recorded) => {
@@ -144,7 +144,7 @@ describe.each(STORES)('events in %s', (_name, open) => {
     expect(came().toSorted()).toEqual(['grant.created sick', 'grant.created well']);
   });
 
-  it('of one connection come in their order, whatever the clocks of two replicas said', async () => {
+  it('of one connection are sent in order, even when the clocks of two replicas differ', async () => {
     const one = gate();
     const behind = gate({ clock: () => clock.now() - 30_000 });
     await one.write(created('g1'));
@@ -158,7 +158,7 @@ describe.each(STORES)('events in %s', (_name, open) => {
     [502, {}, 5],
     [429, { 'retry-after': '90' }, 90],
     [429, { 'retry-after': '1' }, 5],
-  ])('wait all together when the backend says %d %j, for %d s', async (code, fields, seconds) => {
+  ])('all wait when the backend responds with %d %j, for %d s', async (code, fields, seconds) => {
     const one = gate();
     receiver.answers(status(code, fields));
     await one.write(created('g1'), created('g2'));
@@ -174,7 +174,7 @@ describe.each(STORES)('events in %s', (_name, open) => {
     expect(one.failed).toEqual([String(code)]);
   });
 
-  it('wait longer each time that nobody answers, and never longer than five minutes', async () => {
+  it('wait longer after each failed attempt to reach the backend, up to five minutes', async () => {
     const one = gate({ url: 'http://127.0.0.1:1' });
     await one.write(created('g1'));
     const tried: number[] = [];
@@ -193,7 +193,7 @@ describe.each(STORES)('events in %s', (_name, open) => {
     expect(came()).toEqual(['grant.created g1']);
   });
 
-  it('wait when the backend takes the request and says nothing', async () => {
+  it('wait when the backend accepts the request but does not respond', async () => {
     const one = gate({ timeout: 0.3 });
     receiver.answers(() => {});
     await one.write(created('g1'));
@@ -205,7 +205,7 @@ describe.each(STORES)('events in %s', (_name, open) => {
     expect(came()).toEqual(['grant.created g1', 'grant.created g1']);
   });
 
-  it('are not sent where a redirect leads', async () => {
+  it('do not follow a redirect', async () => {
     const other = await startEventReceiver();
     try {
       const one = gate();
@@ -220,7 +220,7 @@ describe.each(STORES)('events in %s', (_name, open) => {
     }
   });
 
-  it('are kept and not sent after 410, until an operator says so, or they go elsewhere', async () => {
+  it('are kept but not sent after 410, until an operator retries them or the address changes', async () => {
     const one = gate();
     receiver.answers(status(410));
     await one.write(created('g1'));
@@ -243,7 +243,7 @@ describe.each(STORES)('events in %s', (_name, open) => {
     expect(came()).toEqual(['grant.created g3', 'grant.created g3']);
   });
 
-  it('that were put off go at once when an operator says so', async () => {
+  it('that were postponed are sent at once when an operator retries them', async () => {
     const one = gate();
     receiver.answers(status(500));
     await one.write(created('g1'));
@@ -263,7 +263,7 @@ describe.each(STORES)('events in %s', (_name, open) => {
     expect(came().toSorted()).toEqual(ids.map((id) => `grant.created ${id}`).toSorted());
   });
 
-  it('are sent by another replica once the one whose turn it was is gone for good', async () => {
+  it('are sent by another replica when the lease of a stopped one expires', async () => {
     const gone = storedLease(store, clock.now, 15);
     expect(await gone.take()).toBe(true);
     const one = gate();
@@ -275,7 +275,7 @@ describe.each(STORES)('events in %s', (_name, open) => {
     expect(came()).toEqual(['grant.created g1']);
   });
 
-  it('are left to another that has the turn by now', async () => {
+  it('are left to the other replica when a lease has changed hands', async () => {
     const [first, second] = [storedLease(store, clock.now, 15), storedLease(store, clock.now, 15)];
     expect(await first.take()).toBe(true);
     expect(await second.take()).toBe(false);
@@ -286,7 +286,7 @@ describe.each(STORES)('events in %s', (_name, open) => {
     expect(await storedLease(store, clock.now, 15).take()).toBe(false);
   });
 
-  it('gives up a cancelled sign-in of nobody, which anyone can cause, before a connection that ended', async () => {
+  it('are dropped when there are too many, cancelled sign-ins without a member before ended connections', async () => {
     const cancelled = (request: string, member?: string) =>
       consentDenied(request, { scopes: [], resources: [] }, { id: 'app', kind: 'registered' }, member);
     const one = gate({ maxPending: 2, url: 'http://127.0.0.1:1' });
@@ -301,7 +301,7 @@ describe.each(STORES)('events in %s', (_name, open) => {
     expect(one.deliverer.waiting().events).toEqual({ refusal: 0, client: 0, grant: 2 });
   });
 
-  it('when there are too many, lose the refusals first, then those of clients, and of grants with an error each', async () => {
+  it('are dropped when there are too many: refusals first, then those of clients, then those of grants with an error each', async () => {
     const one = gate({ maxPending: 4, url: 'http://127.0.0.1:1' });
     const refusal = (reason: string) =>
       accessRefused(
@@ -338,7 +338,7 @@ describe.each(STORES)('events in %s', (_name, open) => {
     expect(one.deliverer.waiting().events).toEqual({ refusal: 0, client: 0, grant: 4 });
   });
 
-  it('are given up after three days though nobody ever answered, and the log says of which', async () => {
+  it('are dropped after three days without a response, and the log names the grant', async () => {
     const one = gate({ url: 'http://127.0.0.1:1' });
     await one.write(created('g1'));
     await one.settle();
@@ -351,7 +351,7 @@ describe.each(STORES)('events in %s', (_name, open) => {
     expect(one.logged.some(([level, line]) => level === 'error' && 'grant_id' in line)).toBe(true);
   });
 
-  it('are signed with both secrets while one follows the other', async () => {
+  it('are signed with both secrets during a rotation', async () => {
     const one = gate({ keys: [keyOf(EVENTS_SECRET), keyOf(OLD_SECRET)] });
     await one.write(created('g1'));
     await one.settle();
@@ -362,7 +362,7 @@ describe.each(STORES)('events in %s', (_name, open) => {
     }
   });
 
-  it('are refused by the reference library with another secret, another body, or of another time', async () => {
+  it('are rejected by the reference library with another secret, body or timestamp', async () => {
     const one = gate();
     await one.write(created('g1'));
     await one.settle();

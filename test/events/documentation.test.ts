@@ -41,7 +41,7 @@ describe('docs/events.md', () => {
   });
 
   it.each(LANGUAGES)(
-    'has a verification in $language that takes ours and nothing else',
+    'has verification code in $language that accepts only our events',
     async ({ language, program, ask }) => {
       const present = await run(program, ['--version']).then(
         () => true,

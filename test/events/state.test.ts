@@ -7,7 +7,7 @@ import { memoryStore } from '../../src/storage/sqlite.ts';
 import { EVENTS_SECRET } from '../support/event-receiver.ts';
 import { created, keyOf } from './stand.ts';
 
-it('the state lists what will be sent first, so that many refusals do not hide the end of a grant', async () => {
+it('the state lists events in sending order, so that many refusals do not hide the end of a grant', async () => {
   const store = memoryStore(Date.now);
   const maxAge = 86_400;
   const queue = eventQueue(store, Date.now, maxAge);

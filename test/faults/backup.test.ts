@@ -35,7 +35,7 @@ describe('a backup', () => {
     return { code: await command.exited, stdout: command.stdout(), stderr: command.stderr() };
   };
 
-  it('made while tokens are issued holds what was acknowledged, and revives nothing that was revoked', async () => {
+  it('made while tokens are issued contains what was acknowledged, and restores nothing that was revoked', async () => {
     const [kept, cut] = [await connected(), await connected()];
     await revoke(app, cut.refresh_token);
     let going = true;
@@ -65,7 +65,7 @@ describe('a backup', () => {
     expect((await introspect(app, later.access_token)).active).toBe(false);
   });
 
-  it('is never written over what is there', async () => {
+  it('never overwrites an existing file', async () => {
     const before = readFileSync(copy);
     const again = await run(copy);
     expect(again).toMatchObject({ code: 1, stdout: '' });
@@ -84,7 +84,7 @@ describe('a backup', () => {
   it.each([
     ['is damaged', 'damaged.db', /damaged/],
     ['is not there', 'nothing.db', /cannot be opened/],
-  ])('of a store that %s is not made', async (_name, name, told) => {
+  ])('of a store that %s is refused', async (_name, name, told) => {
     const path = join(folder, name);
     if (name === 'damaged.db') cpSync(fileURLToPath(import.meta.url), path);
     const to = join(folder, `of-${name}`);
@@ -95,7 +95,7 @@ describe('a backup', () => {
     if (name === 'nothing.db') expect(existsSync(path)).toBe(false);
   });
 
-  it('of a store in memory is not made', async () => {
+  it('of a store in memory is refused', async () => {
     const made = await run(join(folder, 'memory.db'), { COURSEGATE__STORE: '{ kind: memory }', COURSEGATE_DATA: '' });
     expect(made).toMatchObject({
       code: 1,
@@ -103,7 +103,7 @@ describe('a backup', () => {
     });
   });
 
-  it('of a store in Redis is not made, and says where that one is kept', async () => {
+  it('of a store in Redis is refused, with advice on how to back up Redis', async () => {
     const made = await run(join(folder, 'redis.db'), {
       COURSEGATE__STORE: '{ kind: redis, url: { env: REDIS_URL } }',
       COURSEGATE__SECRET: '{ env: TEST_SECRET }',

@@ -21,7 +21,7 @@ afterAll(async () => {
   await receiver.close();
 });
 
-it('an event that was written down is told after the gate was killed, and as the same one', {
+it('an event stored before a kill is sent after the restart, with the same ID', {
   timeout: 120_000,
 }, async () => {
   await gate.start();

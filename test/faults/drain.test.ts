@@ -86,7 +86,7 @@ describe('a gate that is stopped', () => {
       });
     });
 
-  it('says first that it is not ready, takes nothing more, ends what is in flight, and exits 0', async () => {
+  it('reports not ready first, accepts nothing more, finishes requests in progress, and exits 0', async () => {
     await start('{ notice: 1s, grace: 60s }');
     let release = () => {};
     const held = new Promise<void>((resolve) => {
@@ -147,31 +147,28 @@ describe('a gate that is stopped', () => {
     kept.destroy();
   });
 
-  it.each(LANES)(
-    'ends the event streams of %s in order, and adds nothing that would complete an event',
-    async (path) => {
-      await start('{ grace: 500ms }');
-      upstream.script((_incoming, response) => {
-        response.writeHead(200, { 'content-type': 'text/event-stream' });
-        response.write('data: whole\n\ndata: hal');
-        const more = setInterval(() => response.write('f'), 5);
-        response.once('close', () => clearInterval(more));
-      });
-      const stream = raw(gate.origin, get(path));
-      await expect.poll(stream.received).toContain('data: hal');
-      const began = performance.now();
-      gate.signal('SIGTERM');
-      const { received, failure } = await stream.closed;
-      expect(failure).toBeUndefined();
-      expect(received).toMatch(/f\r\n0\r\n\r\n$/);
-      expect(received.slice(received.indexOf('data: hal'))).not.toMatch(/(?<!\r)\n/);
-      expect(await gate.exited()).toBe(0);
-      expect(performance.now() - began).toBeLessThan(5_000);
-    },
-  );
+  it.each(LANES)('ends the event streams of %s properly, without completing an unfinished event', async (path) => {
+    await start('{ grace: 500ms }');
+    upstream.script((_incoming, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('data: whole\n\ndata: hal');
+      const more = setInterval(() => response.write('f'), 5);
+      response.once('close', () => clearInterval(more));
+    });
+    const stream = raw(gate.origin, get(path));
+    await expect.poll(stream.received).toContain('data: hal');
+    const began = performance.now();
+    gate.signal('SIGTERM');
+    const { received, failure } = await stream.closed;
+    expect(failure).toBeUndefined();
+    expect(received).toMatch(/f\r\n0\r\n\r\n$/);
+    expect(received.slice(received.indexOf('data: hal'))).not.toMatch(/(?<!\r)\n/);
+    expect(await gate.exited()).toBe(0);
+    expect(performance.now() - began).toBeLessThan(5_000);
+  });
 
   it.each(LANES.flatMap((path) => ['1.1', '1.0'].map((version) => ({ path, version }))))(
-    'cuts the answer of $path over HTTP/$version, so that it does not look whole',
+    'aborts the response of $path over HTTP/$version, so that it does not look complete',
     async ({ path, version }) => {
       await start('{ grace: 300ms }');
       upstream.script((_incoming, response) => {
@@ -188,7 +185,7 @@ describe('a gate that is stopped', () => {
     },
   );
 
-  it('ends the WebSockets in order, at both ends', async () => {
+  it('closes WebSockets properly at both ends', async () => {
     await start('{ grace: 60s }');
     const ends: string[] = [];
     upstream.onUpgrade((_incoming, socket) => {
@@ -214,7 +211,7 @@ describe('a gate that is stopped', () => {
     expect(performance.now() - began).toBeLessThan(30_000);
   });
 
-  it('told twice, does not wait', async () => {
+  it('does not wait after a second signal', async () => {
     await start('{ grace: 60s }');
     upstream.script(() => undefined);
     const waiting = raw(gate.origin, get('/'));

@@ -25,7 +25,7 @@ const gateWith = async (environment: Record<string, string>): Promise<GateProces
   return gate;
 };
 
-it('a gate that runs out of file descriptors lives on, and serves again once there are some, without a restart', {
+it('a gate that runs out of file descriptors keeps running, and serves again when there are some', {
   timeout: 240_000,
 }, async () => {
   const gate = await gateWith({});
@@ -54,7 +54,7 @@ it('a gate that runs out of file descriptors lives on, and serves again once the
   expect((await fetch(`${gate.admin}/readyz`)).status).toBe(200);
 });
 
-it('a gate that runs out of memory among token requests ends with a line that says so, and loses nothing', {
+it('a gate that runs out of memory during token requests exits with a message, and loses nothing', {
   timeout: 240_000,
 }, async () => {
   // The test fills the memory until V8 aborts, in the middle of whatever the gate is doing.
@@ -92,7 +92,7 @@ it('a gate that runs out of memory among token requests ends with a line that sa
   }
 });
 
-it('a gate that is killed again and again, while it starts or soon after, comes up with all it had and leaves no files', {
+it('a gate that is killed repeatedly during or after its start keeps its data, and leaves no files', {
   timeout: 240_000,
 }, async () => {
   const gate = await gateWith({});

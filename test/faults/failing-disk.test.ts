@@ -7,7 +7,7 @@ import { type GateProcess, gateProcess } from './gate-process.ts';
 
 const REFUSED = { status: 503, body: { error: 'temporarily_unavailable' } };
 
-describe.skipIf(!stracePresent())('a disk that fails', () => {
+describe.skipIf(!stracePresent())('a gate on a failing disk', () => {
   let gate: GateProcess;
   let app: App;
   let held: Tokens;
@@ -21,7 +21,7 @@ describe.skipIf(!stracePresent())('a disk that fails', () => {
   const readiness = async (path: string) => (await fetch(gate.admin + path)).status;
   const log = () => join(gate.data, 'coursegate.db-wal');
 
-  it('to sync once is never trusted again until a restart: nothing is acknowledged, all is read, and the log says why', {
+  it('becomes read-only until a restart after one failed sync, and logs why', {
     timeout: 60_000,
   }, async () => {
     const { form } = await approved(app);
@@ -59,7 +59,7 @@ describe.skipIf(!stracePresent())('a disk that fails', () => {
     expect(await token(app, refreshForm(app, held.refresh_token))).toMatchObject({ status: 200 });
   });
 
-  it('to write is a 503 as long as it does, costs nobody anything, and works again without a restart', {
+  it('returns 503 while writes fail, loses nothing, and works again without a restart', {
     timeout: 60_000,
   }, async () => {
     const { form } = await approved(app);
@@ -81,7 +81,7 @@ describe.skipIf(!stracePresent())('a disk that fails', () => {
     expect(await token(app, refreshForm(app, held.refresh_token))).toMatchObject({ status: 200 });
   });
 
-  it('by being slow answers late and right, and what it acknowledged outlives a kill', {
+  it('responds late but correctly when the disk is slow, and keeps what it acknowledged after a kill', {
     timeout: 60_000,
   }, async () => {
     const { form } = await approved(app);

@@ -55,7 +55,7 @@ async function synced({ socket }: RedisServer): Promise<void> {
   client.disconnect();
 }
 
-describe.skipIf(!redisPresent())('a failover by Sentinels in the middle of load', () => {
+describe.skipIf(!redisPresent())('a failover by Redis Sentinel under load', () => {
   let sentinels: Sentinels;
   let world: World;
   beforeAll(async () => {
@@ -68,7 +68,7 @@ describe.skipIf(!redisPresent())('a failover by Sentinels in the middle of load'
     await sentinels.close();
   });
 
-  it('signs nobody out, revives nothing, and is 503 only until the new primary is there', {
+  it('ends no connection, restores no revoked one, and causes 503 only until the new primary is up', {
     timeout: 90_000,
   }, async () => {
     const all = await ledger(world);
@@ -90,7 +90,7 @@ describe.skipIf(!redisPresent())('a failover by Sentinels in the middle of load'
 });
 
 describe.skipIf(!redisPresent()).each(['always', 'everysec'] as const)(
-  'a Redis that is killed and started again in the middle of load, appendfsync %s',
+  'a Redis killed and restarted under load, with appendfsync %s',
   (appendOnly) => {
     let redis: RedisServer;
     let world: World;
@@ -104,7 +104,7 @@ describe.skipIf(!redisPresent()).each(['always', 'everysec'] as const)(
       await redis.close();
     });
 
-    it('signs nobody out and revives nothing', { timeout: 60_000 }, async () => {
+    it('ends no connection and restores no revoked one', { timeout: 60_000 }, async () => {
       const all = await ledger(world);
       expect((await token(all.app, all.form)).status).toBe(200);
       const report = await refreshWhile(all.app, all.held, async () => {

@@ -35,7 +35,7 @@ function smallDisk(): string | undefined {
 
 const disk = smallDisk();
 
-describe.skipIf(disk === undefined)('a disk that is full', () => {
+describe.skipIf(disk === undefined)('a gate on a full disk', () => {
   const data = disk ?? '';
   const ballast = join(data, 'ballast');
   const database = join(data, 'coursegate.db');
@@ -110,7 +110,7 @@ describe.skipIf(disk === undefined)('a disk that is full', () => {
     expect(headers.get('retry-after')).toBe('5');
   };
 
-  it('refuses what strangers send while members can still connect, as soon as space is short', async () => {
+  it('refuses requests of strangers as soon as space is short, while members can still connect', async () => {
     fillUpTo(33 * MIB);
     let refused: Answered<object> | undefined;
     for (let at = 0; at < 2000 && refused === undefined; at += 1) {
@@ -126,7 +126,7 @@ describe.skipIf(disk === undefined)('a disk that is full', () => {
     await vi.waitFor(async () => expect((await push()).status).toBe(201));
   });
 
-  it('lets members and the school still end connections, and apps keep theirs; all works once there is room, without a restart', {
+  it('still ends connections and refreshes tokens, and works again without a restart when there is space', {
     timeout: 120_000,
   }, async () => {
     const kept = await connected();

@@ -152,7 +152,7 @@ onLinux.each([
   ['of known length', `Content-Length: ${SIZE}`],
   ['in chunks', 'Transfer-Encoding: chunked'],
 ])(
-  'takes an upload %s for a slow upstream through flat memory',
+  'an upload %s to a slow upstream takes constant memory',
   async (what, framing) => {
     const seen = await watched(async () => {
       await upload(SIZE, framing);
@@ -167,7 +167,7 @@ onLinux.each([
   ['of known length', 'length'],
   ['in chunks', 'chunks'],
 ])(
-  'passes an answer %s to a slow client through flat memory',
+  'a response %s to a slow client takes constant memory',
   async (what, kind) => {
     const seen = await watched(async () => {
       const { first, size } = await transfer(`GET /member/down/${kind} HTTP/1.1\r\n\r\n`, async () => undefined);

@@ -90,7 +90,7 @@ const ask = (gate: GateProcess, form: Form) =>
 describe.each([
   { store: 'SQLite', open: onSqlite, present: true },
   { store: 'Redis', open: onRedis, present: redisPresent() },
-])('a gate on $store that is killed and is down for long', ({ open, present }) => {
+])('a gate on $store that is killed and stays down for long', ({ open, present }) => {
   describe.skipIf(!present)('with a replay window of 10 seconds', () => {
     let stand: Stand;
     let app: App;
@@ -109,7 +109,7 @@ describe.each([
       await stand.gate.start();
     };
 
-    it('gives the answer to a refresh that was lost in the crash again, an hour later', async () => {
+    it('repeats the response to a refresh that was lost in the crash, an hour later', async () => {
       const first = (await connect(app)) as unknown as Tokens;
       const form = refreshForm(app, first.refresh_token);
       const answered = await ask(stand.gate, form);
@@ -125,7 +125,7 @@ describe.each([
       expect((await ask(stand.gate, refreshForm(app, next.body.refresh_token))).status).toBe(400);
     });
 
-    it('refuses a code that was redeemed before the crash, whose own minute is long over', async () => {
+    it('refuses a code that was redeemed before the crash and has long expired', async () => {
       const { form } = await approved(app);
       const answered = await ask(stand.gate, form);
       expect(answered.status).toBe(200);
@@ -135,7 +135,7 @@ describe.each([
       expect(await ask(stand.gate, form)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
     });
 
-    it('gives no answer again after more than a day, when the connection ends as it does for any old token', async () => {
+    it('repeats no response after more than a day, and ends the connection', async () => {
       const first = (await connect(app)) as unknown as Tokens;
       const form = refreshForm(app, first.refresh_token);
       const answered = await ask(stand.gate, form);
@@ -149,7 +149,7 @@ describe.each([
     let stand: Stand;
     afterEach(() => stand.close());
 
-    it('ends the connection whose old token comes after a window that was over before the crash', {
+    it('ends the connection for an old token whose window was over before the crash', {
       timeout: 120_000,
     }, async () => {
       stand = await open({ COURSEGATE__TOKENS__REPLAY_WINDOW: '1s' });
@@ -170,7 +170,7 @@ describe.each([
   });
 });
 
-describe.skipIf(!redisPresent())('two gates on one Redis, of which one is killed', () => {
+describe.skipIf(!redisPresent())('two gates on one Redis, one of them killed', () => {
   let redis: RedisServer;
   let admin: Redis;
   let school: School;
@@ -203,7 +203,9 @@ describe.skipIf(!redisPresent())('two gates on one Redis, of which one is killed
     clock.remove();
   });
 
-  it('the other gives the lost answer again, and ends what was over before', { timeout: 120_000 }, async () => {
+  it('repeat a lost response at the other gate, and end a connection whose window was over', {
+    timeout: 120_000,
+  }, async () => {
     const [first, second] = gates as [GateProcess, GateProcess];
     const [lost, old] = [(await connect(app)) as unknown as Tokens, (await connect(app)) as unknown as Tokens];
     const before = await watchedIn(admin);

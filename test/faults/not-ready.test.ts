@@ -15,7 +15,7 @@ function listens(url: string): Promise<boolean> {
   });
 }
 
-describe('a gate that has no use of its store', () => {
+describe('a gate that cannot use its store', () => {
   const closers: (() => unknown)[] = [];
   afterEach(async () => {
     for (const close of closers.splice(0).toReversed()) await close();
@@ -37,7 +37,7 @@ describe('a gate that has no use of its store', () => {
   }
 
   it.skipIf(!redisPresent())(
-    'because it hangs takes no request, says no ready, ends and says why; and starts once it answers',
+    'because Redis hangs accepts no request, exits with the reason, and starts once Redis responds',
     async () => {
       const redis: RedisServer = await startRedis();
       closers.push(() => redis.close());

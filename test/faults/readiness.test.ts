@@ -8,7 +8,7 @@ import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts'
 import { startWorld, type World } from '../support/world.ts';
 
 // full-disk.test.ts tests a full disk, failing-disk.test.ts a failing one.
-describe.skipIf(!redisPresent())('a gate whose Redis answers and takes no writes', () => {
+describe.skipIf(!redisPresent())('a gate whose Redis accepts no writes', () => {
   let redis: RedisServer;
   let admin: Redis;
   let world: World;
@@ -53,15 +53,19 @@ describe.skipIf(!redisPresent())('a gate whose Redis answers and takes no writes
         await admin.config('SET', 'dir', '/tmp');
       },
     },
-  ])('is not ready while it is $what, and is again once it is not', { timeout: 30_000 }, async ({ befall, heal }) => {
-    await becomes(200);
-    await befall();
-    await becomes(503);
-    await heal();
-    await becomes(200);
-  });
+  ])(
+    'is not ready while Redis is $what, and is ready again afterwards',
+    { timeout: 30_000 },
+    async ({ befall, heal }) => {
+      await becomes(200);
+      await befall();
+      await becomes(503);
+      await heal();
+      await becomes(200);
+    },
+  );
 
-  it('keeps memory for connections that are there when others may no longer come', { timeout: 30_000 }, async () => {
+  it('reserves memory for existing connections when new ones are no longer accepted', { timeout: 30_000 }, async () => {
     const app = await registerApp(world.origin);
     const tokens = (await connect(app)) as unknown as Tokens;
     const used = Number(/^used_memory:(\d+)/m.exec(await admin.info('memory'))?.[1]);
@@ -74,8 +78,8 @@ describe.skipIf(!redisPresent())('a gate whose Redis answers and takes no writes
   });
 });
 
-describe('a probe of the store', () => {
-  it('writes once a second, however often it is asked, and tells everybody what came of it', async () => {
+describe('the write probe of the store', () => {
+  it('writes once a second, however often it is called, and gives every caller the result', async () => {
     let [now, commits, fails] = [0, 0, false];
     const store = memoryStore(Date.now);
     const counted: typeof store = {

@@ -13,7 +13,7 @@ type Form = Record<string, string | undefined>;
 type TokenBody = Tokens & { error?: string };
 
 describe.skipIf(!redisPresent()).each([{ window: '60s' }, { window: '0s' }])(
-  'two gates in processes of their own on one Redis, with a replay window of $window',
+  'two gate processes on one Redis, with a replay window of $window,',
   ({ window }) => {
     let redis: RedisServer;
     let balancer: Balancer;
@@ -73,7 +73,7 @@ describe.skipIf(!redisPresent()).each([{ window: '60s' }, { window: '0s' }])(
       return given[0]?.body as TokenBody;
     };
 
-    it('one code redeemed 50 times at once gives exactly one token set', async () => {
+    it('give exactly one set of tokens for a code redeemed 50 times at once', async () => {
       for (let round = 0; round < 5; round += 1) {
         const { form } = await approved(app);
         const set = oneSet(await both(50, form), 1);
@@ -83,7 +83,7 @@ describe.skipIf(!redisPresent()).each([{ window: '60s' }, { window: '0s' }])(
       }
     });
 
-    it('one refresh token used 20 times at once has exactly one successor', async () => {
+    it('give exactly one successor for a refresh token used 20 times at once', async () => {
       for (let round = 0; round < 5; round += 1) {
         const first = await connected();
         const next = oneSet(await both(20, refreshForm(app, first.refresh_token)), window === '0s' ? 1 : 20);
@@ -96,7 +96,7 @@ describe.skipIf(!redisPresent()).each([{ window: '60s' }, { window: '0s' }])(
       }
     });
 
-    it('a code redeemed at one is refused at the other, and in the window that ends nothing', async () => {
+    it('refuse a code at one that was redeemed at the other, without effect within the window', async () => {
       const { form } = await approved(app);
       const first = await at(0, form);
       expect(first.status).toBe(200);
@@ -104,7 +104,7 @@ describe.skipIf(!redisPresent()).each([{ window: '60s' }, { window: '0s' }])(
       expect((await introspect(app, first.body.access_token)).active).toBe(window !== '0s');
     });
 
-    it('a sign-in continues at either replica, step by step', async () => {
+    it('continue a sign-in at either replica at each step', async () => {
       const from = balancer.served.length;
       const tokens = await connected();
       const steps = balancer.served.slice(from).filter(({ path }) => path.startsWith('/oauth/'));
@@ -115,7 +115,7 @@ describe.skipIf(!redisPresent()).each([{ window: '60s' }, { window: '0s' }])(
       }
     });
 
-    it('a DPoP nonce of one is good at the other, and a proof used at one is used up at the other', async () => {
+    it('accept a DPoP nonce of the other, and refuse a proof used at the other', async () => {
       const key = await proofKey();
       const url = `${balancer.origin}/api/oauth/token`;
       const claims = { htm: 'POST', htu: url };
@@ -136,52 +136,45 @@ describe.skipIf(!redisPresent()).each([{ window: '60s' }, { window: '0s' }])(
       expect(await whoami(1, await proven(key, bound.body.access_token, 'GET', resource))).toBe(200);
     });
 
-    it.runIf(window !== '0s')(
-      'a rotation of the keys at one is taken over by the other',
-      { timeout: 30_000 },
-      async () => {
-        const keysAt = async (number: number) => {
-          const answer = await fetch(`${gates[number]?.listens}/.well-known/jwks.json`);
-          const { keys } = (await answer.json()) as { keys: { kid: string }[] };
-          return keys.map(({ kid }) => kid);
-        };
-        const before = await keysAt(1);
-        expect(await keysAt(0)).toEqual(before);
-        expect((await command(gates[0].admin, '/keys/rotate', { body: '{"now":true}' })).status).toBe(200);
-        const after = await keysAt(0);
-        // The active key was published before, so verifiers with either set can verify.
-        expect(before).toContain(after[0]);
-        expect(after).not.toEqual(before);
-        await expect.poll(() => keysAt(1), { timeout: 25_000, interval: 200 }).toEqual(after);
-      },
-    );
+    it.runIf(window !== '0s')('adopt a key rotation of the other', { timeout: 30_000 }, async () => {
+      const keysAt = async (number: number) => {
+        const answer = await fetch(`${gates[number]?.listens}/.well-known/jwks.json`);
+        const { keys } = (await answer.json()) as { keys: { kid: string }[] };
+        return keys.map(({ kid }) => kid);
+      };
+      const before = await keysAt(1);
+      expect(await keysAt(0)).toEqual(before);
+      expect((await command(gates[0].admin, '/keys/rotate', { body: '{"now":true}' })).status).toBe(200);
+      const after = await keysAt(0);
+      // The active key was published before, so verifiers with either set can verify.
+      expect(before).toContain(after[0]);
+      expect(after).not.toEqual(before);
+      await expect.poll(() => keysAt(1), { timeout: 25_000, interval: 200 }).toEqual(after);
+    });
+
+    it.runIf(window !== '0s')('rotate nothing twice and honour no revoked token after one was suspended', async () => {
+      const [first, cut] = [await connected(), await connected()];
+      const shown = { authorization: `Bearer ${cut.access_token}` };
+      expect(await whoami(0, shown)).toBe(200);
+      gates[0].signal('SIGSTOP');
+      let pending: ReturnType<typeof at>;
+      let answered: Awaited<ReturnType<typeof at>>;
+      try {
+        pending = at(0, refreshForm(app, first.refresh_token));
+        answered = await at(1, refreshForm(app, first.refresh_token));
+        const form = { client_id: app.client.client_id, token: cut.refresh_token };
+        expect((await postForm(`${gates[1].listens}/api/oauth/revoke`, form)).status).toBe(200);
+      } finally {
+        gates[0].signal('SIGCONT');
+      }
+      expect(answered.status).toBe(200);
+      expect(await pending).toMatchObject({ status: 200, body: answered.body });
+      await expect.poll(() => whoami(0, shown), { interval: 20, timeout: 2_000 }).toBe(401);
+      expect((await at(0, refreshForm(app, answered.body.refresh_token))).status).toBe(200);
+    });
 
     it.runIf(window !== '0s')(
-      'one that stood still rotates nothing twice, and believes nothing revoked meanwhile',
-      async () => {
-        const [first, cut] = [await connected(), await connected()];
-        const shown = { authorization: `Bearer ${cut.access_token}` };
-        expect(await whoami(0, shown)).toBe(200);
-        gates[0].signal('SIGSTOP');
-        let pending: ReturnType<typeof at>;
-        let answered: Awaited<ReturnType<typeof at>>;
-        try {
-          pending = at(0, refreshForm(app, first.refresh_token));
-          answered = await at(1, refreshForm(app, first.refresh_token));
-          const form = { client_id: app.client.client_id, token: cut.refresh_token };
-          expect((await postForm(`${gates[1].listens}/api/oauth/revoke`, form)).status).toBe(200);
-        } finally {
-          gates[0].signal('SIGCONT');
-        }
-        expect(answered.status).toBe(200);
-        expect(await pending).toMatchObject({ status: 200, body: answered.body });
-        await expect.poll(() => whoami(0, shown), { interval: 20, timeout: 2_000 }).toBe(401);
-        expect((await at(0, refreshForm(app, answered.body.refresh_token))).status).toBe(200);
-      },
-    );
-
-    it.runIf(window !== '0s')(
-      'restarted one after the other under load, lose no request',
+      'lose no request when they are restarted one after the other under load',
       { timeout: 120_000 },
       async () => {
         const failures: string[] = [];

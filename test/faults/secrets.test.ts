@@ -229,7 +229,7 @@ const serve = async (school: School, origin: string, environment: Record<string,
   return gate;
 };
 
-describe('no secret of a whole life', { timeout: 120_000 }, () => {
+describe('the output and the stored data of a whole life cycle', { timeout: 120_000 }, () => {
   const secretsOf = () => {
     const secrets = new Secrets();
     secrets.add('key material', SECRET);
@@ -249,7 +249,7 @@ describe('no secret of a whole life', { timeout: 120_000 }, () => {
     await fetch(`${gate.origin}/a-page?token=${access}`, { headers });
   };
 
-  it('is in what a gate on SQLite writes, nor in its files, and these open nothing', async () => {
+  it('contain no secret and nothing that grants access, on SQLite', async () => {
     const origin = `http://localhost:${await freePort()}`;
     const school = await schoolOf(origin);
     const gate = await serve(school, origin, {});
@@ -275,7 +275,7 @@ describe('no secret of a whole life', { timeout: 120_000 }, () => {
   });
 
   it.skipIf(!redisPresent())(
-    'is in what a gate on Redis writes, Redis gone too, nor in any key of it, and these open nothing',
+    'contain no secret and nothing that grants access, on Redis, also when Redis is down',
     async () => {
       const origin = `http://localhost:${await freePort()}`;
       const school = await schoolOf(origin);

@@ -166,7 +166,7 @@ describe.each(STANDS.filter(({ skipped }) => !skipped))('strangers who attack a 
   const openRequest = (app: App, requestUri: string) =>
     `${app.server.authorization_endpoint}?${new URLSearchParams({ client_id: app.client.client_id, request_uri: requestUri })}`;
 
-  it('hold no more than docs/limits.md says, evict nobody else, and leave nothing when their time is over', {
+  it('use at most what docs/limits.md says, evict no one else, and leave nothing after expiry', {
     timeout: 900_000,
   }, async () => {
     // The gate's clock is stopped, so that nothing expires on a slow machine; the OAuth library uses the real time.

@@ -30,7 +30,7 @@ const ordersIn = (text: string): string[] =>
   JSON.parse(text).data.viewer.orders.nodes.map(({ id }: { id: string }) => id);
 
 describe('another member’s data', () => {
-  it('is reached by no argument, id, input, filter or root field', async () => {
+  it('cannot be reached through an argument, id, input, filter or root field', async () => {
     const ids = ['m-1002', 1002, ['m-1002'], 'm-1001,m-1002', 'bS0xMDAy', { $ne: null }, '../m-1002', 'm-1002%00'];
     const shapes = [
       'query ($x: ID) { viewer(id: $x) { id email } }',
@@ -52,14 +52,14 @@ describe('another member’s data', () => {
     }
   });
 
-  it('is not behind a cursor of theirs: it is a place in one’s own list', async () => {
+  it('cannot be read with another member’s cursor, which is only a position in one’s own list', async () => {
     const theirs = JSON.parse((await send(olu, { query: OWN })).text).data.viewer.orders;
     const query = 'query ($c: String) { viewer { orders(first: 100, after: $c) { nodes { id } } } }';
     const { text } = await send(sam, { query, variables: { c: theirs.pageInfo.endCursor } });
     for (const { id } of theirs.nodes) expect(text).not.toContain(`"${id}"`);
   });
 
-  it('is not for whoever names them in variables or header fields', async () => {
+  it('cannot be reached by naming the member in variables or header fields', async () => {
     const { text } = await send(
       sam,
       { query: 'query ($viewerId: ID = "m-1002", $sub: ID) { viewer { id email } }', variables: { sub: 'm-1002' } },
@@ -70,7 +70,7 @@ describe('another member’s data', () => {
     expect(JSON.parse(named.text).data.viewer).toMatchObject({ id: 'm-1001', email: 'student@example.com' });
   });
 
-  it('never comes into an answer of one’s own, in a thousand that are mixed', { timeout: 120_000 }, async () => {
+  it('never appears among a thousand mixed responses', { timeout: 120_000 }, async () => {
     const [own, others] = [
       ordersIn((await send(sam, { query: OWN })).text),
       ordersIn((await send(olu, { query: OWN })).text),
@@ -109,7 +109,7 @@ describe('a token that reads', () => {
   });
 });
 
-describe('what is not taken', () => {
+describe('the Account API refuses', () => {
   it('batches of 2 and of 1,000, and a multipart request', async () => {
     for (const count of [2, 1000]) {
       const { status, text } = await send(
@@ -125,7 +125,7 @@ describe('what is not taken', () => {
     expect(status).toBe(415);
   });
 
-  it('@defer, @stream, and a thousand aliases that ask whether somebody exists', async () => {
+  it('@defer, @stream and a thousand aliases that probe for existing members', async () => {
     for (const query of [
       '{ viewer { ... @defer { id } } }',
       '{ viewer { enrolledCourses(first: 1) { nodes @stream { slug } } } }',

@@ -76,7 +76,7 @@ describe('the Account API in Profile A', () => {
     expect(JSON.stringify(body)).not.toContain('m-1001');
   });
 
-  it('answers with the member’s orders, and with nobody else’s', async () => {
+  it('answers with the member’s own orders only', async () => {
     const query = `{ viewer { orders(first: 100) { totalCount nodes { id number processedAt canceledAt financialStatus
       subtotal { amount currencyCode } totalTax { amount } totalPrice { amount currencyCode } totalRefunded { amount }
       lineItems { title quantity unitPrice { amount currencyCode } totalPrice { amount } course { slug title } } receiptUrl } } } }`;
@@ -161,7 +161,7 @@ describe('the Account API in Profile A', () => {
     expect(unchanged.data.viewer.enrolledCourses.nodes[0].lastWatchedLecture).toEqual(stopped);
   });
 
-  it('gives members their event registrations, and lets them give up their own and nobody else’s', async () => {
+  it('lists the member’s event registrations, and cancels only their own', async () => {
     const scope = { parameters: { scope: 'account:read account:write' } };
     const [{ access_token: mine }, { access_token: theirs }] = [
       await connect(app, scope),
@@ -211,7 +211,7 @@ describe('the Account API in Profile A', () => {
     expect((await cancel(reader, going)).status).toBe(403);
   });
 
-  it('reaches nothing of the events service’s schema but what the contract has', async () => {
+  it('exposes no field of the events service’s schema beyond the contract', async () => {
     const { access_token: token } = await connect(app, { parameters: { scope: 'account:read account:write' } });
     const recorded = readFileSync(new URL('../../schema/upstream/recorded/events.graphql', import.meta.url), 'utf8');
     const contract = readFileSync(new URL('../../schema/account.graphql', import.meta.url), 'utf8');
@@ -242,7 +242,7 @@ describe('the Account API in Profile A', () => {
     }
   });
 
-  it('refuses a request without a token, whatever it asks', async () => {
+  it('refuses every request without a token', async () => {
     for (const body of [{ query: QUERY }, { query: '{ __typename }' }, {}, []]) {
       const answer = await ask(world.origin, undefined, body);
       expect(answer.status).toBe(401);
@@ -262,7 +262,7 @@ describe('the Account API in Profile A', () => {
     expect(await answer.json()).toMatchObject({ error: 'insufficient_scope' });
   });
 
-  it('refuses the token of another origin, and says where to get its own', async () => {
+  it('refuses a token of another origin, and names its own metadata in the challenge', async () => {
     // On the same store, so that the token is known and active, but issued for another resource.
     const data = mkdtempSync(join(tmpdir(), 'coursegate-elsewhere-'));
     const elsewhere = await startWorld({ profile: 'A', data });
@@ -287,7 +287,7 @@ describe('the Account API in Profile A', () => {
     }
   });
 
-  it('takes nothing but POST, and answers nonsense in GraphQL’s words', async () => {
+  it('accepts only POST, and answers malformed requests with GraphQL errors', async () => {
     const { access_token: token } = await connect(app);
     for (const method of ['GET', 'PUT', 'DELETE']) {
       const answer = await fetch(`${world.origin}/account/graphql`, { method });
@@ -326,7 +326,7 @@ describe('the Account API in Profile A', () => {
 });
 
 describe('the Account API in Profile B', () => {
-  it('is not there: the address is the school’s, with a token and without', async () => {
+  it('does not exist: its path belongs to the school, with or without a token', async () => {
     const world = await startWorld({ profile: 'B' });
     try {
       const { access_token: token } = await connect(await registerApp(world.origin));

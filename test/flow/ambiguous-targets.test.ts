@@ -69,7 +69,7 @@ describe('on a protected route', () => {
     '/kurse/%F0%9F%93%9A',
     '/kurse/a%5Bb%5D',
     '/kurse/100%25',
-  ])('the path %s is good', async (path) => {
+  ])('the path %s is accepted', async (path) => {
     expect(await ask(path)).toMatchObject({ status: 200, seen: [path] });
   });
 
@@ -98,19 +98,19 @@ describe('on a protected route', () => {
       'a%25b=1',
       '%7B%22a%22%3A1%7D',
     ],
-  ])('the query ?%s is good', async (query) => {
+  ])('the query ?%s is accepted', async (query) => {
     expect(await ask(`/kurse/x?${query}`)).toMatchObject({ status: 200, seen: [`/kurse/x?${query}`] });
   });
 
   it.each(['a=1%26user_id%3D1002', 'a=1%2526user_id%253D1002', 'a=1%3Buser_id=1002', 'a=%26USER-ID'])(
-    'where the member’s id is filled in, ?%s is refused: its value has the name in it',
+    'that fills in the member’s id, ?%s is refused, because its value contains the parameter’s name',
     async (query) => {
       expect(await ask(`/mine?${query}`)).toMatchObject({ status: 400, seen: [] });
       expect((await ask(`/kurse/x?${query}`)).status).toBe(200);
     },
   );
 
-  it('a token is asked for first', async () => {
+  it('a missing token is reported before an ambiguous target', async () => {
     expect((await ask('/kurse/%E2%80%8B1', {})).status).toBe(401);
     expect((await ask('/kurse/x?a%3Db', {})).status).toBe(401);
   });
@@ -123,14 +123,14 @@ describe('on the site', () => {
     '/seite/%E2%9D%A4%EF%B8%8F',
     '/seite/100%EF%BC%85',
     '/seite?a%3Db=1',
-  ])('%s is its own business', async (path) => {
+  ])('%s is forwarded unchanged', async (path) => {
     expect(await ask(path, {})).toMatchObject({ status: 200, seen: [path] });
   });
 
   it.each([
     ...['/kur%E2%80%8Bse/1', '/kurse%C2%AD/1', '/%EF%BB%BFkurse/1', '/%F3%A0%81%81kurse/1', '/KUR%E2%80%8Bse/1'],
     ...['/k%E2%80%AEurse/1', '/min%E2%81%A0e', '/kurse%E2%80%A9'],
-  ])('%s is no way around a route', async (path) => {
+  ])('%s does not bypass a route', async (path) => {
     for (const headers of [{}, bearer(world.token)])
       expect(await ask(path, headers)).toMatchObject({ status: 404, seen: [] });
   });
@@ -143,7 +143,7 @@ describe('on the site', () => {
       '/seite/x%EF%BC%852Fkurse',
       '/x.%E2%80%8B',
     ],
-  ])('%s is refused: another path is left when the invisible is gone', async (path) => {
+  ])('%s is refused, because it becomes another path once the invisible character is removed', async (path) => {
     expect(await ask(path, {})).toMatchObject({ status: 400, seen: [] });
   });
 });

@@ -363,7 +363,7 @@ async function school(): Promise<void> {
   }
 }
 
-describe('the audit', () => {
+describe('the audit log', () => {
   let lines: readonly Line[];
   let ownLines: readonly Line[];
   beforeAll(async () => {
@@ -386,7 +386,7 @@ describe('the audit', () => {
     expect([typeof time, typeof pid, typeof hostname]).toEqual(['number', 'number', 'string']);
   });
 
-  it('has every action of the source in the table, and in the documentation', () => {
+  it('has every action of the source in the table and in the documentation', () => {
     const read = (path: string) => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
     const actions = [...read('src/operations/audit.ts').matchAll(/^ {2}(\w+): kind\(/gm)].map(([, name]) => name);
     expect(actions.length).toBeGreaterThan(25);
@@ -395,7 +395,7 @@ describe('the audit', () => {
     expect(actions.filter((action) => !documented.includes(`\`${action}\``))).toEqual([]);
   });
 
-  it('logs why a sign-in failed and for which account, never as it was typed', () => {
+  it('says why a sign-in failed and for which account, but never what was typed', () => {
     const failed = ownLines.filter((line) => line['event.action'] === 'sign_in_failed');
     expect(failed.map((line) => line['event.reason'])).toEqual([
       'wrong_credentials',
@@ -410,7 +410,7 @@ describe('the audit', () => {
     expect(JSON.stringify(ownLines)).not.toMatch(/hunter2|"ann"|nobody/i);
   });
 
-  it('names a web view, which is admitted all the same', () => {
+  it('marks a sign-in from a web view, which is still admitted', () => {
     const shown = ownLines.map((line) => [line['user_agent.original'], line['coursegate.web_view']]);
     expect(shown).toContainEqual([WEB_VIEW, true]);
     expect(shown.filter(([agent]) => agent !== WEB_VIEW).every(([, view]) => view === undefined)).toBe(true);
@@ -441,7 +441,7 @@ describe('the audit', () => {
     expect(denied.filter((line) => line['event.reason'] === 'insufficient_scope')).toHaveLength(1);
   });
 
-  it('logs no requests without a token, which every app begins with', () => {
+  it('does not log requests without a token, with which every app begins', () => {
     const denied = lines.filter((line) => line['event.action'] === 'access_denied');
     expect(denied.map((line) => line['event.reason'])).not.toContain('no_token');
   });

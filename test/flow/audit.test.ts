@@ -16,7 +16,7 @@ type Line = Record<string, string>;
 
 const OF_TOKENS = /^(token_|code_re|refresh_token_reuse)/;
 
-describe('the log of what happens to tokens', () => {
+describe('the audit log of tokens', () => {
   let folder: string;
   let world: World;
   let app: App;
@@ -54,7 +54,7 @@ describe('the log of what happens to tokens', () => {
     'http.request.id': expect.stringMatching(/^[\da-f-]{36}$/),
   });
 
-  it('has one line for each token set, refresh, repeat, revocation and reuse, all of one connection', async () => {
+  it('has one line for each token set, refresh, repeat, revocation and reuse, all with the same grant', async () => {
     const { form } = await approved(app);
     const { body: first } = await token(app, form);
     await token(app, form);
@@ -74,7 +74,7 @@ describe('the log of what happens to tokens', () => {
     expect(events()).toMatchObject([event('refresh_token_reuse', 'alert')]);
   });
 
-  it('names the reuse of a code', async () => {
+  it('logs the reuse of a code', async () => {
     const { form } = await approved(app);
     await token(app, form);
     events();
@@ -97,7 +97,7 @@ describe('the log of what happens to tokens', () => {
   });
 });
 
-describe('the audit', () => {
+describe('the audit log', () => {
   let folder: string;
   let world: World;
   let seen = 0;
@@ -144,7 +144,7 @@ describe('the audit', () => {
   };
   const actions = () => written().map((line) => line['event.action']);
 
-  it('logs a registration, its changes and its end', async () => {
+  it('logs the registration and deletion of a client', async () => {
     const { client } = await registerApp(world.origin, { redirectUri: 'https://chat.example/cb' });
     const [line, ...others] = written();
     expect(others).toEqual([]);
@@ -191,7 +191,7 @@ describe('the audit', () => {
     ]);
   });
 
-  it('tells who ended what, why, and what ended by it; and who was not let in for it', async () => {
+  it('logs who ended which grants and why, and refused sign-ins that follow from it', async () => {
     const app = await registerApp(world.origin);
     const tokens = await connect(app);
     const { client_id } = app.client;
@@ -226,7 +226,7 @@ describe('the audit', () => {
     }
   });
 
-  it('logs which app changed what for whom, and which tried to', async () => {
+  it('logs which app called which mutation for which member, also when it was refused', async () => {
     const app = await registerApp(world.origin);
     const mutate = async (scope: string) => {
       const { access_token } = await connect(app, { parameters: { scope } });
@@ -266,8 +266,8 @@ describe('the audit', () => {
   });
 });
 
-describe('the audit of a gate that is killed right after it responded', () => {
-  it('has the line of what it answered', { timeout: 120_000 }, async () => {
+describe('the audit log of a gate that is killed right after it responded', () => {
+  it('contains the event that it responded to', { timeout: 120_000 }, async () => {
     const gate = await gateProcess({
       environment: {
         COURSEGATE__LOG__LEVEL: 'info',

@@ -65,7 +65,7 @@ describe.each([
     expect(answer.headers.get('location')).toMatch(/^\/oauth\/interaction\/[\w-]+$/);
   };
 
-  it('is accepted when it is in order', async () => {
+  it('is accepted when it is valid', async () => {
     const answer = await ask({});
     expectAccepted(answer);
     expect(answer.headers.get('cache-control')).toBe('no-store');
@@ -102,18 +102,18 @@ describe.each([
     ['a foreign resource', { resource: 'https://evil.test' }, 'invalid_target'],
     ['a relative resource', { resource: '/' }, 'invalid_target'],
     ['a resource that is no URI', { resource: 'courses' }, 'invalid_target'],
-  ])('with %s is refused at the app: %3$s', async (_name, parameters, error) => {
+  ])('with %s is refused with a redirect to the app: %3$s', async (_name, parameters, error) => {
     expectRedirect(await ask(parameters), error);
   });
 
   it.each(['code_challenge', 'code_challenge_method', 'response_type', 'scope', 'nonce', 'prompt'])(
-    'with %s twice is refused at the app',
+    'with a repeated %s is refused with a redirect to the app',
     async (name) => {
       expectRedirect(await ask({ nonce: 'n', prompt: 'login' }, `&${name}=x`), 'invalid_request');
     },
   );
 
-  it('with state twice is refused at the app, which gets neither', async () => {
+  it('with a repeated state is refused with a redirect to the app that has neither value', async () => {
     expectRedirect(await ask({}, '&state=x'), 'invalid_request', null);
   });
 
@@ -154,32 +154,38 @@ describe.each([
     { uri: 'http://127.0.0.2:5123/callback', taken: false },
     { uri: 'http://x@127.0.0.1:5123/callback', taken: false },
     { uri: 'https://127.0.0.1:5123/callback', taken: false },
-  ])('of an app registered on loopback, sent to $uri, is taken: $taken', async ({ uri, taken }) => {
+  ])('of an app registered on loopback, with the redirect URI $uri, is accepted: $taken', async ({ uri, taken }) => {
     const answer = await ask({ redirect_uri: uri }, '', loopback);
     if (taken) expectAccepted(answer);
     else await expectPage(answer);
   });
 
-  it.each(['', '/'])('names the resource as the origin with "%s" behind it', async (ending) => {
+  it.each(['', '/'])('is accepted with the origin followed by "%s" as its resource', async (ending) => {
     expectAccepted(await ask({ resource: world.origin + ending }));
   });
 
-  it.each(['/account/graphql', '/account/graphql/'])('%s is a spelling where the Account API is', async (path) => {
-    const answer = await ask({ resource: world.origin + path });
-    if (required) expectAccepted(answer);
-    else expectRedirect(answer, 'invalid_target');
-  });
+  it.each(['/account/graphql', '/account/graphql/'])(
+    'with the resource %s is accepted only where the Account API is served',
+    async (path) => {
+      const answer = await ask({ resource: world.origin + path });
+      if (required) expectAccepted(answer);
+      else expectRedirect(answer, 'invalid_target');
+    },
+  );
 
-  it('takes the resource in another case of scheme and host, and twice in two spellings', async () => {
+  it('accepts the resource with its scheme and host in upper case, and twice in two spellings', async () => {
     expectAccepted(await ask({ resource: world.origin.toUpperCase() }));
     expectAccepted(await ask({}, `&resource=${encodeURIComponent(`${world.origin}/`)}`));
   });
 
-  it.each(['#f', '?x', '/nope', '.evil.test'])('refuses the origin with %s behind it', async (ending) => {
-    expectRedirect(await ask({ resource: world.origin + ending }), 'invalid_target');
-  });
+  it.each(['#f', '?x', '/nope', '.evil.test'])(
+    'with the origin followed by %s as its resource is refused',
+    async (ending) => {
+      expectRedirect(await ask({ resource: world.origin + ending }), 'invalid_target');
+    },
+  );
 
-  it('names the right resource when it refuses a foreign one, also beside the right one', async () => {
+  it('with a foreign resource is refused with the right one named, even if both were sent', async () => {
     for (const answer of [
       await ask({ resource: 'https://evil.test' }),
       await ask({}, '&resource=https%3A%2F%2Fevil.test'),
@@ -188,7 +194,7 @@ describe.each([
     }
   });
 
-  it(`without a resource is ${required ? 'refused, and told the right one' : 'accepted'}`, async () => {
+  it(`without a resource is ${required ? 'refused with the right one named' : 'accepted'}`, async () => {
     for (const resource of [undefined, '']) {
       const answer = await ask({ resource });
       if (!required) expectAccepted(answer);
@@ -197,17 +203,17 @@ describe.each([
     }
   });
 
-  it('tolerates offline_access, and asks for it nowhere', async () => {
+  it('may contain offline_access, which the consent page does not offer', async () => {
     const { url } = await authorizationRequest(app, { scope: 'openid offline_access courses:read' });
     expect(offeredScopes((await reachConsent(url)).page)).toEqual(['courses:read']);
   });
 
-  it.each([undefined, '', 'offline_access'])('with scope %o asks for the default', async (scope) => {
+  it.each([undefined, '', 'offline_access'])('with scope %o requests the default scope', async (scope) => {
     const { url } = await authorizationRequest(app, { scope });
     expect(offeredScopes((await reachConsent(url)).page)).toEqual(['profile', 'email', 'account:read']);
   });
 
-  it('is answered in the mode that it asks for, and framed by nobody', async () => {
+  it('is answered in the response mode that it requests, with headers that forbid framing', async () => {
     const modes = ['query', 'fragment', 'form_post'];
     const answers = await Promise.all(modes.map((response_mode) => ask({ response_mode, prompt: 'none' })));
     for (const answer of answers) {
@@ -225,26 +231,26 @@ describe.each([
     expect(page).toContain('state" value="a b+c&amp;d=e%20&quot;&#39;&lt;&gt;#');
   });
 
-  it('too long to be one is refused, and the next is answered', async () => {
+  it('that is too long is refused with 431, and the next one is accepted', async () => {
     expect((await ask({ redirect_uri: `https://app.example/${'x'.repeat(20_000)}` })).status).toBe(431);
     expect((await ask({ scope: 'openid '.repeat(10_000).trim() })).status).toBe(431);
     expectAccepted(await ask({}));
   });
 
-  it('has no say over an address that the gate would fetch', async () => {
+  it('cannot make the gate fetch a request_uri', async () => {
     const answer = await ask({ request_uri: 'http://169.254.169.254/latest' });
     expect([303, 400]).toContain(answer.status);
     expect(answer.headers.get('location') ?? '').not.toContain('/oauth/interaction');
   });
 
-  it('names claims one by one to no effect: the ID token says who, and nothing more', async () => {
+  it('cannot add claims to the ID token with the claims parameter', async () => {
     const claims = JSON.stringify({ id_token: { email: { essential: true }, name: null }, userinfo: { email: null } });
     const { id_token } = await connect(app, { parameters: { claims, scope: 'openid profile email' } });
     const { sub, email, name } = decodeJwt(String(id_token)) as Record<string, unknown>;
     expect({ sub, email, name }).toEqual({ sub: 'm-1001', email: undefined, name: undefined });
   });
 
-  it.each(['HEAD', 'POST', 'PUT', 'DELETE'])('by %s is refused, and begins nothing', async (method) => {
+  it.each(['HEAD', 'POST', 'PUT', 'DELETE'])('by %s is refused, and starts no interaction', async (method) => {
     const { url } = await authorizationRequest(app);
     const answer = await fetch(url, { method, redirect: 'manual' });
     expect(answer.status).toBe(405);

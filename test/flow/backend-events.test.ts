@@ -55,29 +55,32 @@ describe('docs/backend-events.md', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it.each(LANGUAGES)('has an example in $language that cuts a member off', async ({ language, program, asked }) => {
-    const needed = NEEDED.has(language) && process.env.CI !== undefined;
-    if (!needed && !(await isPresent(program, ...asked))) {
-      console.warn(`the example in ${language} was not run: apt-get install ${program} openssl curl`);
-      return;
-    }
-    const file = join(folder, `example.${language}`);
-    writeFileSync(file, exampleIn(language));
-    const environment = { ...process.env, COURSEGATE_ADMIN: world.admin, COURSEGATE_ADMIN_SECRET: COMMAND_SECRET };
+  it.each(LANGUAGES)(
+    'has an example in $language that revokes a member’s grants',
+    async ({ language, program, asked }) => {
+      const needed = NEEDED.has(language) && process.env.CI !== undefined;
+      if (!needed && !(await isPresent(program, ...asked))) {
+        console.warn(`the example in ${language} was not run: apt-get install ${program} openssl curl`);
+        return;
+      }
+      const file = join(folder, `example.${language}`);
+      writeFileSync(file, exampleIn(language));
+      const environment = { ...process.env, COURSEGATE_ADMIN: world.admin, COURSEGATE_ADMIN_SECRET: COMMAND_SECRET };
 
-    const { access_token } = await connect(app);
-    const { stdout } = await run(program, [file], { env: { ...environment, MEMBER: 'm-1001' } });
-    expect(JSON.parse(stdout)).toEqual({ id: 'm-1001', ended: 1 });
-    expect(await statusOf(world.origin, access_token)).toBe(401);
+      const { access_token } = await connect(app);
+      const { stdout } = await run(program, [file], { env: { ...environment, MEMBER: 'm-1001' } });
+      expect(JSON.parse(stdout)).toEqual({ id: 'm-1001', ended: 1 });
+      expect(await statusOf(world.origin, access_token)).toBe(401);
 
-    // Member IDs with any characters, in the languages that can encode them.
-    if (language !== 'sh') {
-      const odd = await run(program, [file], { env: { ...environment, MEMBER: 'jörg/1?a=b c' } });
-      expect(JSON.parse(odd.stdout)).toEqual({ id: 'jörg/1?a=b c', ended: 0 });
-    }
-    const wrong = run(program, [file], {
-      env: { ...environment, COURSEGATE_ADMIN_SECRET: 'wrong', MEMBER: 'm-1001' },
-    });
-    await expect(wrong).rejects.toThrow();
-  });
+      // Member IDs with any characters, in the languages that can encode them.
+      if (language !== 'sh') {
+        const odd = await run(program, [file], { env: { ...environment, MEMBER: 'jörg/1?a=b c' } });
+        expect(JSON.parse(odd.stdout)).toEqual({ id: 'jörg/1?a=b c', ended: 0 });
+      }
+      const wrong = run(program, [file], {
+        env: { ...environment, COURSEGATE_ADMIN_SECRET: 'wrong', MEMBER: 'm-1001' },
+      });
+      await expect(wrong).rejects.toThrow();
+    },
+  );
 });

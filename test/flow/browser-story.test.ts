@@ -61,7 +61,7 @@ describe.skipIf(!browserPresent())('in a browser', () => {
     });
 
     it(
-      'a member connects Study Buddy, reads, and cuts it off',
+      'a member connects Study Buddy, reads, and disconnects it',
       async () => {
         if (profile === 'B') return visit(false, (page) => connectAndCutOff(page, demo, album('story-b')));
         await tell('story-a', async (page, look) => {
@@ -75,7 +75,7 @@ describe.skipIf(!browserPresent())('in a browser', () => {
   });
 
   it(
-    'an invalid request and a school that is down each show a page that says what to do',
+    'an invalid request and a school that is down each lead to a page that says what to do',
     async () => {
       const world = await startWorld({ profile: 'A' });
       try {

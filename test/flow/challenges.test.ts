@@ -26,7 +26,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a protected route in Profil
     expect(challenges).toContain(`, resource_metadata="${metadata()}", scope="${scope}"`);
   };
 
-  it.runIf(profile === 'A')('without a token says exactly what to do', async () => {
+  it.runIf(profile === 'A')('names the error, the metadata and the scope when there is no token', async () => {
     const answer = await fetch(world.origin + COURSES);
     expectChallenge(answer, 'courses:read');
     expect(answer.headers.get('www-authenticate')).toContain(
@@ -35,14 +35,14 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a protected route in Profil
     expect(await answer.json()).toEqual({ error: 'invalid_token', error_description: 'an access token is needed' });
   });
 
-  it.runIf(profile === 'A')('says the same of a record that exists and of one that does not', async () => {
+  it.runIf(profile === 'A')('gives the same answer for a record that exists and one that does not', async () => {
     const answers = await Promise.all(
       ['c-1', 'c-999999'].map(async (id) => (await fetch(`${world.origin}/api/v1/courses/${id}`)).text()),
     );
     expect(answers[0]).toBe(answers[1]);
   });
 
-  it('with too little scope says which scope would do, granted and needed together', async () => {
+  it('returns 403 with the granted and the missing scopes when the token lacks a scope', async () => {
     const answer = await fetch(`${world.origin}/api/v1/orders`, { headers: bearer(token) });
     expect(answer.status).toBe(403);
     expect(answer.headers.get('www-authenticate')).toContain(
@@ -88,13 +88,13 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a protected route in Profil
     expect(text).not.toContain(token);
   });
 
-  it('survives an Authorization field beyond the header limit', async () => {
+  it('returns 431 for an Authorization field beyond the header limit, and keeps serving', async () => {
     const headers = { authorization: `Bearer ${'x'.repeat(64_000)}` };
     expect((await rawRequest(world.origin, { path: COURSES, headers })).status).toBe(431);
     expect((await fetch(world.origin + COURSES, { headers: bearer(token) })).status).toBe(200);
   });
 
-  it.each(['bearer', 'BEARER', 'bEaReR'])('takes the scheme as %s', async (scheme) => {
+  it.each(['bearer', 'BEARER', 'bEaReR'])('accepts the scheme spelled as %s', async (scheme) => {
     const answer = await fetch(world.origin + COURSES, { headers: { authorization: `${scheme} ${token}` } });
     expect(answer.status).toBe(200);
   });
@@ -107,26 +107,26 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a protected route in Profil
       'Proxy-Authorization',
       (good) => ({ path: '/api/v1/whoami', headers: { 'proxy-authorization': `Bearer ${good}` } }),
     ],
-  ])('takes no token from %s', async (_name, request) => {
+  ])('ignores a token in %s', async (_name, request) => {
     const { status, text } = await rawRequest(world.origin, request(token));
     if (profile === 'A') expect(status).toBe(401);
     else expect(JSON.parse(text)).toMatchObject({ data: { member_id: null } });
   });
 
-  it('lets the header decide when the query says something else', async () => {
+  it('uses the token in the header, whatever the query contains', async () => {
     const good = await fetch(`${world.origin}/api/v1/whoami?access_token=wrong`, { headers: bearer(token) });
     expect(good.status).toBe(200);
     const bad = await fetch(`${world.origin}/api/v1/whoami?access_token=${token}`, { headers: bearer('wrong') });
     expect(bad.status).toBe(401);
   });
 
-  it('takes no token from a form', async () => {
+  it('ignores a token in a form', async () => {
     const body = new URLSearchParams({ access_token: token });
     const answer = await fetch(`${world.origin}/api/oauth/userinfo`, { method: 'POST', body });
     expectChallenge(answer, 'openid');
   });
 
-  it.runIf(profile === 'B')('serves an anonymous request, and says nothing of anybody behind it', async () => {
+  it.runIf(profile === 'B')('serves an anonymous request without any identity header', async () => {
     expect((await fetch(world.origin + COURSES)).status).toBe(200);
     const headers = { 'x-member-id': 'm-1001', 'x-coursegate-assertion': 'x', 'x-client-id': 'x', cookie: 'a=b' };
     const answer = await fetch(`${world.origin}/api/v1/whoami`, { headers });
@@ -138,7 +138,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a protected route in Profil
     );
   });
 
-  it.each(['GET', 'POST'])('userinfo always needs a token, by %s', async (method) => {
+  it.each(['GET', 'POST'])('requires a token for userinfo, by %s', async (method) => {
     const url = `${world.origin}/api/oauth/userinfo`;
     expectChallenge(await fetch(url, { method }), 'openid');
     const answer = await fetch(url, { method, headers: bearer(token) });

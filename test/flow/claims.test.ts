@@ -17,7 +17,7 @@ const CLAIMS = {
 };
 
 /** A school whose whoami says more about a member than who they are. */
-describe('claims that whoami or the configuration knows', () => {
+describe('claims from whoami or the configuration', () => {
   let upstream: RecordingUpstream;
   let world: World;
   let app: App;
@@ -62,7 +62,7 @@ describe('claims that whoami or the configuration knows', () => {
     (await token(app, refreshForm(app, refresh_token))).body as unknown as Tokens & Json;
   const further = ({ roles, org_id, 'https://school.example/plan': plan }: Json) => ({ roles, org_id, plan });
 
-  it('are members of the token response and of userinfo, each with its scope', async () => {
+  it('are included in the token response and in userinfo, each with its scope', async () => {
     const all = { roles: ['teacher', 'author'], org_id: 'harbour-lane', plan: { name: 'gold', seats: 3 } };
     const tokens = await connect();
     expect(further(tokens)).toEqual(all);
@@ -81,7 +81,7 @@ describe('claims that whoami or the configuration knows', () => {
     expect(further(await connect('account:read'))).toEqual({ roles: undefined, org_id: undefined, plan: all.plan });
   });
 
-  it('are not in the ID token or in introspection, which say who the token is for', async () => {
+  it('are left out of the ID token and of introspection', async () => {
     const tokens = await connect();
     const { sub, ...rest } = decodeJwt(String(tokens.id_token));
     expect(sub).toBe('ann');
@@ -90,7 +90,7 @@ describe('claims that whoami or the configuration knows', () => {
     }
   });
 
-  it('come with a refresh and after a restart as well, without the browser, as whoami said them last', async () => {
+  it('are included after a refresh and a restart, as whoami last returned them', async () => {
     let tokens = await connect();
     said = { verified: false, school: { roles: ['student'] } };
     await world.restart();
@@ -104,7 +104,7 @@ describe('claims that whoami or the configuration knows', () => {
     expect(await userinfo(tokens)).toMatchObject({ email_verified: false, roles: ['student'] });
   });
 
-  it('are the same in a token response that is repeated', async () => {
+  it('are the same in a repeated token response', async () => {
     const first = await connect();
     const second = await refresh(first);
     expect(further(second).roles).toEqual(['teacher', 'author']);
@@ -117,13 +117,13 @@ describe('claims that whoami or the configuration knows', () => {
     ['nothing', undefined, undefined],
     ['null', null, undefined],
     ['a date', '2026-01-01', undefined],
-  ])('email_verified from %s', async (_, verified, expected) => {
+  ])('email_verified is derived from %s', async (_, verified, expected) => {
     said = { verified };
     const { email, email_verified } = await userinfo(await connect());
     expect({ email, email_verified }).toEqual({ email: 'ann@school.example', email_verified: expected });
   });
 
-  it('email_verified is not said without an email', async () => {
+  it('email_verified is left out without an email', async () => {
     said = { verified: true, email: null };
     expect(await userinfo(await connect())).not.toHaveProperty('email_verified');
   });
@@ -139,7 +139,7 @@ describe('claims that whoami or the configuration knows', () => {
     expect(await userinfo(tokens)).not.toHaveProperty('roles');
   });
 
-  it('are announced', async () => {
+  it('are listed in the metadata and in /openapi.json', async () => {
     for (const name of ['oauth-authorization-server', 'openid-configuration']) {
       const metadata = (await (await fetch(`${world.origin}/.well-known/${name}`)).json()) as Json;
       expect(metadata.claims_supported).toEqual(
@@ -154,7 +154,7 @@ describe('claims that whoami or the configuration knows', () => {
     }
   });
 
-  it('that are taken out of the configuration are released no more', async () => {
+  it('are no longer released once they are removed from the configuration', async () => {
     const tokens = await connect();
     expect((await world.reload(school())).kind).toBe('taken');
     expect(await userinfo(tokens)).not.toHaveProperty('roles');
@@ -207,7 +207,7 @@ describe('the configuration of a claim', () => {
     expect(await problemsOf({ claims })).toContain(problem);
   });
 
-  it('refuses a pointer with a login that does not answer in JSON', async () => {
+  it('refuses a pointer with a login that does not respond in JSON', async () => {
     const claims = { roles: { scope: 'openid', from: '/roles' } };
     const problem = 'needs a login that answers in JSON';
     expect(await problemsOf({ claims, login: { whoami: { format: 'header', subject: 'X-Id' } } })).toContain(problem);

@@ -95,7 +95,7 @@ describe('the page of connected apps', () => {
   const cardOf = async (browser: Browser, name: string) => cardsOf(await open(browser)).get(name);
 
   describe('signing in', () => {
-    it('is done at the school’s own page, which leads back to the list', async () => {
+    it('happens on the school’s own page, which leads back to the list', async () => {
       const browser = createBrowser();
       const login = await open(browser);
       expect(new URL(login.url).pathname).toBe('/login');
@@ -105,7 +105,7 @@ describe('the page of connected apps', () => {
       expect(page.text).toContain('other@example.com');
     });
 
-    it('that is not completed offers a choice, not a loop', async () => {
+    it('offers a link to sign in, instead of a loop, when it is not completed', async () => {
       const browser = createBrowser();
       const page = await browser.open(`${world.origin}/oauth/apps/return`);
       expect(page.status).toBe(200);
@@ -114,7 +114,7 @@ describe('the page of connected apps', () => {
     });
 
     it.each(['//evil.example', 'https://evil.example/', '/\\evil.example'])(
-      'leads nowhere else, whatever %s is asked for',
+      'never returns to another origin, even if %s is requested',
       async (elsewhere) => {
         const browser = createBrowser();
         const query = new URLSearchParams({ return_to: elsewhere, next: elsewhere, page: elsewhere, done: elsewhere });
@@ -126,7 +126,7 @@ describe('the page of connected apps', () => {
     );
   });
 
-  it('is only for its member, and never cached', async () => {
+  it('is never cached, framed or readable by other origins', async () => {
     const page = await open(await signedIn(world.origin));
     expect(page.headers.get('cache-control')).toBe('no-store');
     expect(page.headers.get('content-security-policy')).toBe(
@@ -138,14 +138,14 @@ describe('the page of connected apps', () => {
     expect(page.text).not.toMatch(/<script|style=|\son\w+=/);
   });
 
-  it('says so when nothing is connected, and links back to the school', async () => {
+  it('says when nothing is connected, and links back to the school', async () => {
     const page = await open(await signedIn(world.origin, OLU));
     expect(textOf(page.text)).toContain('No app is connected to your account.');
     expect(new URL(linkOf(page, 'Back to Harbour Lane School')).pathname).toBe('/my/courses');
     expect(page.text).not.toContain('/oauth/apps/disconnect');
   });
 
-  it('lists each app of the member: whose it is, where it leads, what it may do, since when', async () => {
+  it('lists each app of the member: whether it is verified, where it leads, what it may do and since when', async () => {
     vi.setSystemTime(Date.UTC(2027, 2, 4, 9, 5));
     const app = await named(world.origin, 'Listed');
     await connect(app, { ticked: ['courses:read', 'account:read'] });
@@ -168,7 +168,7 @@ describe('the page of connected apps', () => {
     expect([...cardsOf(page).keys()]).not.toContain('Of somebody else');
   });
 
-  it('shows markup in the name of an app as text, also where it asks', async () => {
+  it('shows markup in the name of an app as text, also on the confirmation page', async () => {
     const name = '</h2><script>alert(1)</script><img src=x onerror=alert(1)> & "';
     await connect(await named(world.origin, name));
     const browser = await signedIn(world.origin);
@@ -228,7 +228,7 @@ describe('the page of connected apps', () => {
     );
   });
 
-  it('keeps what it counted over a restart, forgets it after 30 days, and the day of the last use never', async () => {
+  it('keeps usage counts over a restart, drops them after 30 days, and always keeps the day of the last use', async () => {
     vi.setSystemTime(Date.UTC(2027, 4, 1, 12, 0));
     const app = await named(world.origin, 'Kept');
     const { access_token } = await connect(app);
@@ -255,7 +255,7 @@ describe('the page of connected apps', () => {
       expect((await token(app, refreshForm(app, refresh))).body.error).toBe('invalid_grant');
     };
 
-    it('asks first, then ends the app at once, says so, and says whose it was to the audit', async () => {
+    it('asks for confirmation, then ends the app’s access at once, says so, and logs it', async () => {
       const app = await named(world.origin, 'Cut off');
       const other = await named(world.origin, 'Left alone');
       const tokens = await connect(app);
@@ -321,7 +321,7 @@ describe('the page of connected apps', () => {
       await cutOff(second.access_token, second.refresh_token, app);
     });
 
-    it('of all ends every app of the member, and none of another', async () => {
+    it('ends every app of the member, and none of another, with "Disconnect all apps"', async () => {
       const apps = await Promise.all(['One', 'Two'].map((name) => named(world.origin, name)));
       const tokens = await Promise.all(apps.map((app) => connect(app)));
       const others = await connect(apps[0] as App, { member: OLU });
@@ -333,7 +333,7 @@ describe('the page of connected apps', () => {
       expect(await statusOf(world.origin, others.access_token)).toBe(200);
     });
 
-    it('refuses a form of another site, of another member, of another app, or without a token', async () => {
+    it('refuses a form from another site, for another member or app, or without a CSRF token', async () => {
       const app = await named(world.origin, 'Guarded');
       const decoy = await named(world.origin, 'Decoy');
       const tokens = await connect(app);
@@ -389,14 +389,14 @@ describe('the page of connected apps', () => {
       expect(await statusOf(world.origin, tokens.access_token)).toBe(401);
     });
 
-    it('is never reported as done by a link of someone else', async () => {
+    it('cannot be made to look done by a forged link', async () => {
       const browser = await signedIn(world.origin);
       for (const done of ['app', 'all', '1', 'x'.repeat(43)])
         expect(notice(await open(browser, `?done=${done}`))).toBe('');
     });
   });
 
-  it('shows ten apps at a time, and whatever page is asked for', async () => {
+  it('shows ten apps at a time, and a valid page for any page number', async () => {
     const apps = await Promise.all(Array.from({ length: 12 }, (_, at) => named(world.origin, `Page ${at}`)));
     for (const app of apps) await connect(app, { member: OLU });
     const browser = await signedIn(world.origin, OLU);
@@ -448,7 +448,7 @@ describe('the page of connected apps', () => {
   });
 
   describe('the consent page', () => {
-    it('says of an app that it was not connected before, until it is, and again when it is cut off', async () => {
+    it('says that an app is connected for the first time, until it is approved, and again after it is disconnected', async () => {
       const app = await named(world.origin, 'Newcomer');
       const says = async () => {
         const { page } = await reachConsent((await authorizationRequest(app)).url);
@@ -466,7 +466,7 @@ describe('the page of connected apps', () => {
     });
   });
 
-  it('an app that is gone, or cannot be looked up, can still be disconnected', async () => {
+  it('can still disconnect an app that is gone or cannot be looked up', async () => {
     const app = await named(world.origin, 'Deleted');
     const tokens = await connect(app);
     const browser = await signedIn(world.origin);
@@ -484,7 +484,7 @@ describe('the page of connected apps', () => {
   });
 });
 
-it('an app whose document is out of reach is listed by its domain, unverified, and can be disconnected', async () => {
+it('an app whose client document is unreachable is listed by its domain, unverified, and can be disconnected', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   const host = await startDocumentHost();
   const world = await startWorld({ profile: 'A', clock: () => Date.now(), documentNetwork: host.network });
@@ -531,7 +531,7 @@ describe.skipIf(!redisPresent())('connected apps of two gates on one Redis', () 
     await redis.close();
   });
 
-  it('what one disconnects the other refuses, and what both counted adds up', async () => {
+  it('are disconnected on both at once, and the counts of both add up', async () => {
     const app = await named(world.origin, 'Shared');
     const { access_token } = await connect(app);
     const read = async (origin: string) => {
@@ -552,7 +552,7 @@ describe.skipIf(!redisPresent())('connected apps of two gates on one Redis', () 
     await expect.poll(() => read(replica.origin), { interval: 20, timeout: 4000 }).toBe(401);
   });
 
-  it('are unavailable while the record of an app cannot be read, and do not pass it off as deleted', async () => {
+  it('are unavailable, rather than shown as deleted, while the record of an app cannot be read', async () => {
     await connect(await named(world.origin, 'Misplaced'));
     const browser = await signedIn(world.origin);
     const client = new Redis({ path: redis.socket });

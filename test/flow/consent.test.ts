@@ -49,7 +49,7 @@ describe('the consent page', () => {
     expect(page.text).not.toMatch(/\bat \S+:\d|node_modules|\/src\//);
   };
 
-  it('says who asks, for whom, what for and where it leads', async () => {
+  it('says which app asks, for which account, for what, and where it leads', async () => {
     const { page } = await open();
     expect(page.status).toBe(200);
     expect(page.text).toContain('<main id="consent">');
@@ -82,7 +82,7 @@ describe('the consent page', () => {
     expect(page.text).not.toMatch(/<script|<img src=x/);
   });
 
-  it('denied, sends the member back with access_denied, state and iss', async () => {
+  it('returns the member to the app with access_denied, state and iss when they deny', async () => {
     const { request, browser, page } = await open();
     const { location } = await browser.submit(page, { decision: 'deny' }, toApp);
     const returned = new URL(location ?? '');
@@ -93,7 +93,7 @@ describe('the consent page', () => {
     expect(returned.searchParams.has('code')).toBe(false);
   });
 
-  it('approved, sends the member back by GET without a referrer', async () => {
+  it('returns the member to the app by GET, without a referrer, when they approve', async () => {
     const { request, browser, page } = await open();
     const last = await browser.submit(page, { decision: 'approve', scope: 'courses:read' }, toApp);
     expect(last.status).toBe(303);
@@ -104,7 +104,7 @@ describe('the consent page', () => {
     expect((await redeem(app, request, returned)).scope).toBe('openid courses:read');
   });
 
-  it('grants what was asked and ticked, and nothing that a form adds', async () => {
+  it('grants what was requested and ticked, and nothing that a form adds', async () => {
     const { request, browser, page } = await open(app, { scope: 'openid courses:read orders:read' });
     const scope = ['courses:read', 'courses:write', 'nonsense'];
     const last = await browser.submit(page, { decision: 'approve', scope }, toApp);
@@ -113,16 +113,19 @@ describe('the consent page', () => {
     expect((await fetch(`${world.origin}/api/v1/orders`, { headers: bearer(token) })).status).toBe(403);
   });
 
-  it.each(['courses:read', 'openid courses:read'])('approved with nothing ticked of %s asks again', async (scope) => {
-    const { browser, page } = await open(app, { scope });
-    const again = await browser.submit(page, { decision: 'approve' }, toApp);
-    expect(again.status).toBe(400);
-    expect(again.text).toContain('<main id="consent">');
-    expect(again.text).toContain('role="alert"');
-    expect(again.text).not.toContain('checked>');
-  });
+  it.each(['courses:read', 'openid courses:read'])(
+    'asks again when %s was requested and nothing is ticked',
+    async (scope) => {
+      const { browser, page } = await open(app, { scope });
+      const again = await browser.submit(page, { decision: 'approve' }, toApp);
+      expect(again.status).toBe(400);
+      expect(again.text).toContain('<main id="consent">');
+      expect(again.text).toContain('role="alert"');
+      expect(again.text).not.toContain('checked>');
+    },
+  );
 
-  it('says that approving shares who the member is, and takes that alone when nothing else was requested', async () => {
+  it('says that approving shares the member’s identity, and accepts that alone when nothing else was requested', async () => {
     const { request, browser, page } = await open(app, { scope: 'openid' });
     expect(page.text).toContain('Always included when you approve.');
     expect(offeredScopes(page)).toEqual([]);
@@ -152,7 +155,7 @@ describe('the consent page', () => {
   });
 
   it.each(['Harbour Lane School', 'Hаrbоur Lаnе Schооl', 'Admin', 'Support'])(
-    'never shows the name %s alone',
+    'never shows the name %s without saying that the app calls itself that',
     async (name) => {
       const { page } = await open(await registerApp(world.origin, { metadata: { client_name: name } }));
       expect(page.text).toContain(`An app that calls itself “<bdi>${name}</bdi>” asks for access`);
@@ -162,7 +165,7 @@ describe('the consent page', () => {
     },
   );
 
-  describe('in the member’s language', () => {
+  describe('in a language', () => {
     const withHeader = (url: string, acceptLanguage: string, cookies = createBrowser()) =>
       fetch(url, {
         headers: {
@@ -171,7 +174,7 @@ describe('the consent page', () => {
         },
       });
 
-    it('is the one that the app asked for, up to the last page', async () => {
+    it('uses the language that the app requested, up to the last page', async () => {
       const { browser, page } = await open(app, { ui_locales: 'fr-CA es-MX en' });
       expect(page.text).toContain('<html lang="es" dir="ltr">');
       expect(page.headers.get('content-language')).toBe('es');
@@ -185,7 +188,7 @@ describe('the consent page', () => {
       expect(await large.text()).toContain('La solicitud es demasiado grande');
     });
 
-    it('else the one of the browser, and the answer says that it varies', async () => {
+    it('otherwise uses the browser’s language, and sends Vary', async () => {
       const { browser, page } = await open();
       const spanish = await withHeader(page.url, 'es-AR,es;q=0.9,en;q=0.5', browser);
       expect(spanish.headers.get('vary')).toBe('Accept-Language');
@@ -195,7 +198,7 @@ describe('the consent page', () => {
       expect(await german.text()).toContain('<html lang="en" dir="ltr">');
     });
 
-    it('applies to error pages too', async () => {
+    it('applies the language to error pages too', async () => {
       const { url } = await authorizationRequest(app, { client_id: 'nobody-knows-me' });
       expect(await (await withHeader(url, 'es')).text()).toContain('No se puede conectar esta aplicación');
       expect(await (await withHeader(`${url}&ui_locales=en`, 'es')).text()).toContain('This app cannot be connected');
@@ -205,7 +208,7 @@ describe('the consent page', () => {
     });
 
     it.each(['"><script>alert(1)</script>', '__proto__', 'es"onload="alert(1)', 'x'.repeat(512)])(
-      'is none that %s makes up',
+      'ignores a forged ui_locales of %s',
       async (ui_locales) => {
         const { page } = await open(app, { ui_locales });
         expect(page.status).toBe(200);
@@ -222,7 +225,7 @@ describe('the consent page', () => {
     ['no CSRF token, denying', () => ({ decision: 'deny' })],
     ['no decision', (csrf) => ({ scope: 'courses:read', csrf })],
     ['another decision', (csrf) => ({ decision: 'yes', scope: 'courses:read', csrf })],
-  ])('posted with %s decides nothing, and is shown again', async (_name, fields) => {
+  ])('is shown again, with nothing decided, when it is posted with %s', async (_name, fields) => {
     const { browser, page } = await open();
     const answer = await post(browser, page.url, fields(csrfOf(page)));
     expect(answer.status).toBe(303);
@@ -230,7 +233,7 @@ describe('the consent page', () => {
     expect((await browser.open(page.url)).text).toContain('<main id="consent">');
   });
 
-  it('takes no CSRF token of another interaction', async () => {
+  it('refuses the CSRF token of another interaction', async () => {
     const one = await open();
     const two = await open();
     const fields = { decision: 'approve', scope: 'courses:read', csrf: csrfOf(one.page) };
@@ -244,14 +247,14 @@ describe('the consent page', () => {
     { 'sec-fetch-site': 'none' },
     { origin: 'https://evil.test' },
     { origin: 'null' },
-  ] as Record<string, string>[])('posted with %o is refused', async (headers) => {
+  ] as Record<string, string>[])('refuses a form posted with %o', async (headers) => {
     const { browser, page } = await open();
     const fields = { decision: 'approve', scope: 'courses:read', csrf: csrfOf(page) };
     const answer = await post(browser, page.url, fields, headers);
     expectErrorPage({ status: answer.status, text: await answer.text() }, 403);
   });
 
-  it('works only in the browser that began', async () => {
+  it('works only in the browser that started the request', async () => {
     const { page } = await open();
     const stranger = createBrowser();
     await signIn(stranger, world.origin, OLU);
@@ -262,7 +265,7 @@ describe('the consent page', () => {
     expectErrorPage({ status: answer.status, text: await answer.text() }, 400);
   });
 
-  it('is over once it is answered', async () => {
+  it('cannot be used again once it has been answered', async () => {
     const { browser, page } = await open();
     await browser.submit(page, { decision: 'approve', scope: 'courses:read' }, toApp);
     expectErrorPage(await browser.submit(page, { decision: 'approve', scope: 'courses:read' }, toApp), 400);
@@ -271,13 +274,13 @@ describe('the consent page', () => {
     expectErrorPage(resumed, 400);
   });
 
-  it('too large is refused', async () => {
+  it('refuses a form that is too large', async () => {
     const { browser, page } = await open();
     const answer = await post(browser, page.url, { pad: 'x'.repeat(17 * 1024) });
     expectErrorPage({ status: answer.status, text: await answer.text() }, 413);
   });
 
-  it('open for one member while another signs in is asked again, and answered for neither', async () => {
+  it('asks again when another member signs in meanwhile, and then grants for that member', async () => {
     const { request, browser, page } = await open();
     expect(page.text).toContain(SAM.login);
     await signIn(browser, world.origin, OLU);
@@ -295,7 +298,7 @@ describe('the consent page', () => {
   });
 });
 
-describe('the consent page of an app that is known by its document', () => {
+describe('the consent page of an app with a client metadata document', () => {
   let host: DocumentHost;
   let world: World;
   let dcr: App;
@@ -316,7 +319,7 @@ describe('the consent page of an app that is known by its document', () => {
     return (await reachConsent(request.url)).page.text;
   };
 
-  it('says which domain proves it, and that this is all that is known', async () => {
+  it('names the verified domain, and says that the school has not reviewed the app', async () => {
     const text = await open('https://claude.ai/callback');
     expect(text).toContain('Verified domain: <strong><bdi>claude.ai</bdi></strong>');
     expect(text).toContain('has not reviewed this app');
@@ -324,7 +327,7 @@ describe('the consent page of an app that is known by its document', () => {
     expect(text).not.toContain('different domain');
   });
 
-  it('warns when it leads to another domain', async () => {
+  it('warns when the app leads to another domain than the verified one', async () => {
     const text = await open('https://claude.ai.evil.example/callback');
     expect(text).toContain('Verified domain: <strong><bdi>claude.ai</bdi></strong>');
     expect(text).toContain('<strong><bdi>claude.ai.evil.example</bdi></strong>');
@@ -334,7 +337,7 @@ describe('the consent page of an app that is known by its document', () => {
   it.each([
     ['http://127.0.0.1/callback', 'an app on this device</strong>'],
     ['ai.claude.app:/callback', 'an app installed on this device (opens <bdi>ai.claude.app:</bdi> links)</strong>'],
-  ])('proves nothing when it leads to %s', async (redirectUri, place) => {
+  ])('shows the domain as not verified when the app leads to %s', async (redirectUri, place) => {
     const text = await open(redirectUri);
     expect(text).toContain('Not verified: this app says it belongs to <strong><bdi>claude.ai</bdi></strong>');
     expect(text).toContain('any app can claim this name');
@@ -348,7 +351,7 @@ describe('the look of the pages', () => {
   const assetIn = (text: string, name: string) =>
     new RegExp(`(?:src|href)="(/oauth/assets/${name}\\?v=[\\w-]{8})"`).exec(text)?.[1] ?? '';
 
-  it('is the school’s: its logo, inert, and its colour', async () => {
+  it('uses the school’s colour and its logo, in which scripts cannot run', async () => {
     const world = await startWorld({ profile: 'A' });
     try {
       const page = await open(world.origin, '/oauth/interaction/x');
@@ -372,7 +375,7 @@ describe('the look of the pages', () => {
     }
   });
 
-  it('says where help is, and holds browsers to https where that is the origin', async () => {
+  it('links to support, and sends HSTS when the origin is https', async () => {
     const world = await startWorld({
       profile: 'A',
       overrides: {

@@ -34,7 +34,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('discovery in Profile $profi
    * Client documents, DPoP and PAR are optional. Their members are listed only when enabled, and their own tests check
    * them.
    */
-  it.each([SERVER, OPENID])('describes the authorization server at %s: these members and no others', async (path) => {
+  it.each([SERVER, OPENID])('describes the authorization server at %s with exactly these members', async (path) => {
     const {
       client_id_metadata_document_supported: _documents,
       dpop_signing_alg_values_supported: _dpop,
@@ -74,7 +74,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('discovery in Profile $profi
     });
   });
 
-  it('has a route behind every URL that it names', async () => {
+  it('serves every URL that it names', async () => {
     const named = Object.entries(await document(SERVER)).filter(([name]) => /_endpoint$|^jwks_uri$/.test(name));
     expect(named.length).toBeGreaterThanOrEqual(7);
     for (const [name, url] of named) {
@@ -111,7 +111,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('discovery in Profile $profi
     '/oauth/interaction',
     '/.well-known/oauth-protected-resource/elsewhere',
     '/.well-known/oauth-authorization-server/elsewhere',
-  ])('serves nothing of its own at %s', async (path) => {
+  ])('serves nothing at %s', async (path) => {
     const answers = [
       await fetch(world.origin + path, { redirect: 'manual' }),
       await fetch(world.origin + path, { method: 'POST', redirect: 'manual', body: new URLSearchParams({ a: 'b' }) }),
@@ -140,7 +140,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('discovery in Profile $profi
       { 'X-Forwarded-Proto': 'https' },
       { 'X-Forwarded-Port': '444' },
       { Forwarded: 'host=evil.test;proto=https' },
-    ] as Record<string, string>[])('is the same with %o', async (headers) => {
+    ] as Record<string, string>[])('is unaffected by %o', async (headers) => {
       const plain = await rawRequest(world.origin, { path });
       const forged = await rawRequest(world.origin, { path, headers });
       expect(forged).toMatchObject({ status: 200, text: plain.text });
@@ -154,20 +154,20 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('discovery in Profile $profi
       for (const name of ['content-type', 'content-length']) expect(head.headers[name]).toBe(get.headers[name]);
     });
 
-    it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('refuses %s by naming what it takes', async (method) => {
+    it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('refuses %s with the methods that it allows', async (method) => {
       const answer = await fetch(world.origin + path, { method });
       expect(answer.status).toBe(405);
       expect(answer.headers.get('allow')).toBe('GET, HEAD');
       expect(await answer.json()).toMatchObject({ error: 'invalid_request', error_description: expect.any(String) });
     });
 
-    it('may be cached by anyone: for five minutes, and keys for less, since one may have to be removed at once', async () => {
+    it('may be cached for five minutes, and keys for 45 seconds, because a key may have to be removed at once', async () => {
       const answer = await fetch(world.origin + path);
       const seconds = path.endsWith('jwks.json') ? 45 : 300;
       expect(answer.headers.get('cache-control')).toBe(`public, max-age=${seconds}`);
     });
 
-    it('may be read by any page, without credentials', async () => {
+    it('may be read by any origin, without credentials', async () => {
       const answer = await fetch(world.origin + path, { headers: { origin: 'https://page.example' } });
       expect(answer.headers.get('content-type')).toMatch(/^application\/(json|jwk-set\+json)/);
       expect(answer.headers.get('access-control-allow-origin')).toBe('*');

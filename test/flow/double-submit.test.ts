@@ -24,7 +24,7 @@ describe('a consent page that is submitted twice', () => {
     return grants.length;
   };
 
-  it('makes one grant, and sends the browser the same way both times', async () => {
+  it('creates one grant, and redirects the browser to the same place both times', async () => {
     const app = await registerApp(world.origin);
     const request = await authorizationRequest(app);
     const { browser, page } = await reachConsent(request.url);

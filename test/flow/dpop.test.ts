@@ -68,7 +68,7 @@ describe.each([
     { kind: 'public', confidential: false },
     { kind: 'confidential', confidential: true },
   ])('a $kind app', ({ confidential }) => {
-    it.each(['ES256', 'Ed25519'])('does its whole job with a key for %s', async (alg) => {
+    it.each(['ES256', 'Ed25519'])('completes the whole flow with a key for %s', async (alg) => {
       const app = await registerApp(world.origin, { confidential });
       expect(app.server.dpop_signing_alg_values_supported).toEqual(ALGORITHMS);
       const DPoP = oauth.DPoP(app.client, await oauth.generateKeyPair(alg));
@@ -158,7 +158,7 @@ describe.each([
     }
   });
 
-  it('lets a page of another origin send a proof and read a nonce', async () => {
+  it('lets another origin send a proof and read a nonce', async () => {
     for (const door of [courses, tokenUrl]) {
       const preflight = await fetch(door, {
         method: 'OPTIONS',
@@ -197,7 +197,7 @@ describe.each([
       }
     });
 
-    it('a token without a key is not taken in the scheme DPoP', async () => {
+    it('a token without a key is refused in the scheme DPoP', async () => {
       const { access: unbound } = await obtain(await registerApp(world.origin));
       expect(await refusal(await fetch(courses, { headers: await proven(key, unbound, 'GET', courses) }))).toEqual([
         401,
@@ -229,7 +229,7 @@ describe.each([
       }
     });
 
-    it('counts proofs as fields, not as what a server makes of them', async () => {
+    it('exactly one DPoP header field is accepted', async () => {
       const [one, two] = await Promise.all([proven(key, access, 'GET', courses), proven(key, access, 'GET', courses)]);
       const send = (dpop: string[]) =>
         rawGet(courses, { authorization: `DPoP ${access}`, ...(dpop.length > 0 ? { dpop } : {}) });
@@ -243,7 +243,7 @@ describe.each([
       expect((await send([String(one.dpop)])).status).toBe(200);
     });
 
-    it('compares with the configured origin, whatever Host says', async () => {
+    it('the htu is compared with the configured origin, not with Host', async () => {
       const port = new URL(world.origin).port;
       const lying = await proven(key, access, 'GET', `http://evil.example:${port}/api/v1/courses`);
       expect((await rawGet(courses, { ...lying, host: `evil.example:${port}` })).status).toBe(401);
@@ -276,7 +276,7 @@ describe.each([
   });
 
   describe('at the token endpoint', () => {
-    it('a replayed proof is refused and costs the code nothing', async () => {
+    it('a replayed proof is refused, and the code stays valid', async () => {
       const app = await registerApp(world.origin);
       const key = await proofKey();
       const [first, second] = [await approved(app), await approved(app)];
@@ -289,7 +289,7 @@ describe.each([
       expect(await redeem(second, await tokenProof(key))).toMatchObject({ status: 200, body: { token_type: 'DPoP' } });
     });
 
-    it('a used code shown again with a new proof of the same key is refused, and ends nothing', async () => {
+    it('a used code with a new proof of the same key is refused, and ends nothing', async () => {
       const app = await registerApp(world.origin);
       const key = await proofKey();
       const grant = await approved(app);
@@ -302,7 +302,7 @@ describe.each([
       expect((await fetch(courses, { headers })).status).toBe(200);
     });
 
-    it.each(['another key', 'no key'])('a used code shown with %s ends the connection', async (with_) => {
+    it.each(['another key', 'no key'])('a used code with %s ends the connection', async (with_) => {
       const app = await registerApp(world.origin);
       const key = await proofKey();
       const grant = await approved(app);
@@ -324,7 +324,7 @@ describe.each([
       expect((await redeem(grant, await tokenProof(key))).status).toBe(200);
     });
 
-    it('one of eight codes at once is redeemed with one proof, and the others stay valid', async () => {
+    it('one of eight codes sent at once with the same proof is redeemed, and the others stay valid', async () => {
       const app = await registerApp(world.origin);
       const key = await proofKey();
       const grants: Approved[] = [];
@@ -340,7 +340,7 @@ describe.each([
       }
     });
 
-    it('twenty equal requests at once give one answer with tokens', async () => {
+    it('one of twenty equal requests at once gets tokens', async () => {
       const grant = await approved(await registerApp(world.origin));
       const proof = await tokenProof(await proofKey());
       const answers = await Promise.all(Array.from({ length: 20 }, () => redeem(grant, proof)));
@@ -350,7 +350,7 @@ describe.each([
     it.each([
       { what: 'for another URL', claims: { htu: 'https://evil.example/api/oauth/token' } },
       { what: 'for another method', claims: { htm: 'GET' } },
-    ])('a proof $what is invalid_dpop_proof and costs the code nothing', async ({ claims }) => {
+    ])('a proof $what is invalid_dpop_proof, and the code stays valid', async ({ claims }) => {
       const key = await proofKey();
       const grant = await approved(await registerApp(world.origin));
       expect(await redeem(grant, await tokenProof(key, claims))).toMatchObject({
@@ -360,7 +360,7 @@ describe.each([
       expect((await redeem(grant, await tokenProof(key))).status).toBe(200);
     });
 
-    it('a client whose clock is off is given a nonce, and gets through with it', async () => {
+    it('a client with a wrong clock gets a nonce, and succeeds with it', async () => {
       const key = await proofKey();
       const grant = await approved(await registerApp(world.origin));
       const iat = Math.floor(Date.now() / 1000) - 3600;
@@ -375,7 +375,7 @@ describe.each([
       expect((await redeem(grant, await tokenProof(key, { iat, nonce }))).status).toBe(200);
     });
 
-    it('a public app’s refresh token is bound to the key, and outlives whoever tries it without', async () => {
+    it('a public app’s refresh token is bound to the key, and stays valid when it is tried without', async () => {
       const app = await registerApp(world.origin);
       const key = await proofKey();
       const { refresh } = await obtain(app, key);
@@ -409,7 +409,7 @@ describe.each([
       expect((await redeem(grant, await tokenProof(key))).status).toBe(200);
     });
 
-    it('an app that registered for bound tokens only gets no other', async () => {
+    it('an app that registered with dpop_bound_access_tokens gets only bound tokens', async () => {
       const app = await registerApp(world.origin, { metadata: { dpop_bound_access_tokens: true as never } });
       const grant = await approved(app);
       expect(await redeem(grant)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
@@ -418,7 +418,7 @@ describe.each([
   });
 });
 
-it('a proof dated ahead is remembered by the authorization server for as long as it is acceptable', async () => {
+it('a proof dated ahead is remembered by the authorization server for as long as it would be accepted', async () => {
   const world = await startWorld({ profile: 'A', clock: () => Date.now() });
   try {
     const app = await registerApp(world.origin);

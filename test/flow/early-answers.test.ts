@@ -5,7 +5,7 @@ import { answerOk, type RecordingUpstream, startRecordingUpstream } from '../sup
 
 const MIB = 1024 * 1024;
 
-describe('an answer that comes before the end of an upload', () => {
+describe('a response sent before the end of an upload', () => {
   let upstream: RecordingUpstream;
   let gate: ProxyWorld;
   let strict: ProxyWorld;
@@ -56,20 +56,25 @@ describe('an answer that comes before the end of an upload', () => {
   const CHUNKED = 'Transfer-Encoding: chunked';
   const bearer = (world: ProxyWorld) => `Authorization: Bearer ${world.token}\r\n`;
 
-  it.each([LENGTH, CHUNKED])('of ours reaches a client that sends first and reads then (%s)', async (framing) => {
-    const asked = upstream.requests.length;
-    expect(await blindly(gate, '/member/x', '', framing)).toMatch(/^HTTP\/1\.1 401 [\s\S]*\r\nConnection: close\r\n/i);
-    expect(await blindly(gate, '/writing/x', bearer(gate), framing)).toMatch(/^HTTP\/1\.1 403 /);
-    expect(upstream.requests).toHaveLength(asked);
-    expect(await blindly(gate, '/member/x', bearer(gate), framing)).toMatch(/^HTTP\/1\.1 413 /);
-    await strict.raw(`GET /member/x HTTP/1.1\r\nHost: ${strict.host}\r\n${bearer(strict)}Connection: close\r\n\r\n`);
-    expect(await blindly(strict, '/member/x', bearer(strict), framing)).toMatch(/^HTTP\/1\.1 429 /);
-  });
+  it.each([LENGTH, CHUNKED])(
+    'from the gate reaches a client that sends everything before it reads (%s)',
+    async (framing) => {
+      const asked = upstream.requests.length;
+      expect(await blindly(gate, '/member/x', '', framing)).toMatch(
+        /^HTTP\/1\.1 401 [\s\S]*\r\nConnection: close\r\n/i,
+      );
+      expect(await blindly(gate, '/writing/x', bearer(gate), framing)).toMatch(/^HTTP\/1\.1 403 /);
+      expect(upstream.requests).toHaveLength(asked);
+      expect(await blindly(gate, '/member/x', bearer(gate), framing)).toMatch(/^HTTP\/1\.1 413 /);
+      await strict.raw(`GET /member/x HTTP/1.1\r\nHost: ${strict.host}\r\n${bearer(strict)}Connection: close\r\n\r\n`);
+      expect(await blindly(strict, '/member/x', bearer(strict), framing)).toMatch(/^HTTP\/1\.1 429 /);
+    },
+  );
 
   it.each([
     ['token_endpoint', 'Content-Type: application/x-www-form-urlencoded\r\n'],
     ['registration_endpoint', 'Content-Type: application/json\r\n'],
-  ])('of the %s, which reads its body itself, reaches it too', async (name, type) => {
+  ])('from the %s, which reads its body itself, reaches such a client too', async (name, type) => {
     const metadata = await (await fetch(`${gate.origin}/.well-known/oauth-authorization-server`)).json();
     const { pathname } = new URL((metadata as Record<string, string>)[name] ?? '');
     for (const framing of [LENGTH, CHUNKED]) {
@@ -77,30 +82,33 @@ describe('an answer that comes before the end of an upload', () => {
     }
   });
 
-  it.each(['/free/x', '/site'])('of the upstream at %s reaches it, and the rest is not read for ever', async (path) => {
-    upstream.script((_request, response) => void response.writeHead(413).end('too large'));
-    for (const framing of [LENGTH, CHUNKED]) {
-      const answer = await blindly(gate, path, bearer(gate), framing);
-      expect(answer).toMatch(/^HTTP\/1\.1 413 [\s\S]*\r\nConnection: close\r\n[\s\S]*too large/i);
-    }
-    // A client that never stops sending is cut off.
-    const { socket, write, until, closed } = await gate.socket();
-    write(`POST ${path} HTTP/1.1\r\nHost: ${gate.host}\r\n${bearer(gate)}Content-Length: ${10_000 * MIB}\r\n\r\n`);
-    socket.allowHalfOpen = true;
-    const piece = Buffer.alloc(MIB);
-    let sent = 0;
-    const send = () => {
-      while (socket.writable && socket.write(piece)) sent += MIB;
-    };
-    socket.on('drain', send);
-    send();
-    await until(/^HTTP\/1\.1 413 /);
-    await closed;
-    expect(sent).toBeLessThan(1_000 * MIB);
-    upstream.script(answerOk);
-  });
+  it.each(['/free/x', '/site'])(
+    'from the upstream at %s reaches such a client, and an endless upload is cut off',
+    async (path) => {
+      upstream.script((_request, response) => void response.writeHead(413).end('too large'));
+      for (const framing of [LENGTH, CHUNKED]) {
+        const answer = await blindly(gate, path, bearer(gate), framing);
+        expect(answer).toMatch(/^HTTP\/1\.1 413 [\s\S]*\r\nConnection: close\r\n[\s\S]*too large/i);
+      }
+      // A client that never stops sending is cut off.
+      const { socket, write, until, closed } = await gate.socket();
+      write(`POST ${path} HTTP/1.1\r\nHost: ${gate.host}\r\n${bearer(gate)}Content-Length: ${10_000 * MIB}\r\n\r\n`);
+      socket.allowHalfOpen = true;
+      const piece = Buffer.alloc(MIB);
+      let sent = 0;
+      const send = () => {
+        while (socket.writable && socket.write(piece)) sent += MIB;
+      };
+      socket.on('drain', send);
+      send();
+      await until(/^HTTP\/1\.1 413 /);
+      await closed;
+      expect(sent).toBeLessThan(1_000 * MIB);
+      upstream.script(answerOk);
+    },
+  );
 
-  it('that closes its connection lets no request behind the body in', async () => {
+  it('closes the connection, so that no request hidden behind the body is served', async () => {
     const asked = upstream.requests.length;
     const hidden = `GET /member/hidden HTTP/1.1\r\nHost: ${gate.host}\r\n${bearer(gate)}\r\n`;
     const { write, until, closed, received } = await gate.socket();
@@ -112,7 +120,7 @@ describe('an answer that comes before the end of an upload', () => {
     expect(upstream.requests).toHaveLength(asked);
   });
 
-  it('keeps the connection of who sends little', async () => {
+  it('keeps the connection of a client that sends a small body', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const ports = new Set<number | undefined>();
     for (let n = 0; n < 3; n += 1) {

@@ -57,16 +57,16 @@ describe('an upgrade', () => {
   });
 
   it.each(['/.well-known/oauth-authorization-server', '/api/oauth/token'])(
-    'of %s, which anyone may ask, is refused',
+    'of the public endpoint %s is refused',
     async (path) => expect(heads(await raw(upgrade(path)))).toEqual(['HTTP/1.1 400']),
   );
 
   it.each(['/API/v1/courses', '/x/../api/v1/courses', '//api/v1/courses', '/api/v1/%63ourses/..'])(
-    'of %s, another spelling of what is protected, reaches nothing',
+    'of %s, another spelling of a protected path, reaches nothing',
     async (path) => expect(heads(await raw(upgrade(path)))?.[0]).toMatch(/ 40[04]$/),
   );
 
-  it('to HTTP/2 is ignored: the request is answered as it is', async () => {
+  it('to HTTP/2 is ignored, and the request is answered over HTTP/1.1', async () => {
     const received = await raw(
       `GET /api/v1/courses HTTP/1.1\r\nHost: ${new URL(world.origin).host}\r\nConnection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n`,
     );
@@ -75,7 +75,7 @@ describe('an upgrade', () => {
   });
 });
 
-describe('the client address of a request', () => {
+describe('the gate, for a request with forwarding headers,', () => {
   const register = (from: string) =>
     rawRequest(world.origin, {
       method: 'POST',
@@ -84,7 +84,7 @@ describe('the client address of a request', () => {
       body: JSON.stringify({ redirect_uris: ['http://127.0.0.1/callback'] }),
     });
 
-  it('registrations are counted for the client that a trusted proxy names', async () => {
+  it('counts registrations by the client address that a trusted proxy names', async () => {
     const statuses: number[] = [];
     for (const from of ['203.0.113.1', '203.0.113.1', '9.9.9.9, 203.0.113.1', '203.0.113.2'])
       statuses.push((await register(from)).status);
@@ -92,18 +92,15 @@ describe('the client address of a request', () => {
   });
 
   it.each(['GoogleHC/1.0', 'kube-probe/1.30', 'ELB-HealthChecker/2.0'])(
-    'a health check by the name of %s is a stranger',
+    'requires a token from a health check with the user agent %s',
     async (agent) => {
       const answer = await rawRequest(world.origin, { path: '/api/v1/whoami', headers: { 'user-agent': agent } });
       expect(answer.status).toBe(401);
     },
   );
 
-  it.each(['X-Forwarded-Uri', 'X-Original-URL', 'X-Rewrite-URL', 'X-Forwarded-Prefix'])(
-    '%s decides nothing',
-    async (name) => {
-      const answer = await rawRequest(world.origin, { path: '/api/v1/whoami', headers: { [name]: '/' } });
-      expect(answer.status).toBe(401);
-    },
-  );
+  it.each(['X-Forwarded-Uri', 'X-Original-URL', 'X-Rewrite-URL', 'X-Forwarded-Prefix'])('ignores %s', async (name) => {
+    const answer = await rawRequest(world.origin, { path: '/api/v1/whoami', headers: { [name]: '/' } });
+    expect(answer.status).toBe(401);
+  });
 });

@@ -17,7 +17,7 @@ const WRONG: readonly [string, Parameters, string][] = [
 ];
 
 /** RFC 9700 section 4.11.2: the ability to register an app must not turn the gate into an open redirector. */
-describe('a wrong authorization request', () => {
+describe('an invalid authorization request', () => {
   let world: World;
   beforeAll(async () => {
     world = await startWorld({ profile: 'A' });
@@ -74,14 +74,17 @@ describe('a wrong authorization request', () => {
     }
   });
 
-  it.each(['query', 'fragment', 'form_post'])('in the mode %s is not redirected either', async (response_mode) => {
-    const app = await registerApp(world.origin);
-    const answer = await ask(app, { response_mode, scope: 'courses:delete' });
-    expect(await answer.clone().text()).toContain('<dd dir="ltr">app.example</dd>');
-    await expectPage(answer, 'invalid_scope');
-  });
+  it.each(['query', 'fragment', 'form_post'])(
+    'in the mode %s, of an app that no member has approved, is not redirected either',
+    async (response_mode) => {
+      const app = await registerApp(world.origin);
+      const answer = await ask(app, { response_mode, scope: 'courses:delete' });
+      expect(await answer.clone().text()).toContain('<dd dir="ltr">app.example</dd>');
+      await expectPage(answer, 'invalid_scope');
+    },
+  );
 
-  it('is answered to an app in the browser of a member who approved it, until that is revoked', async () => {
+  it('is redirected to an app in the browser of a member who approved it, until the grant is revoked', async () => {
     const app = await registerApp(world.origin);
     const wrong = { scope: 'courses:delete' };
     const browser = createBrowser();
@@ -95,7 +98,7 @@ describe('a wrong authorization request', () => {
   });
 
   it.each(WRONG)(
-    'with %s, of an app that its own author approved, goes nowhere in any other browser',
+    'with %s, of an app that its own author approved, is not redirected in any other browser',
     async (_name, parameters, error) => {
       for (const redirectUri of ['https://app.example/callback', 'com.example.app:/callback']) {
         const app = await registerApp(world.origin, { redirectUri });
@@ -112,7 +115,7 @@ describe('a wrong authorization request', () => {
   );
 
   it.each(['query', 'fragment', 'form_post'])(
-    'in the mode %s is answered to the member, and to nobody else',
+    'in the mode %s is answered to the app only for the member who approved it',
     async (response_mode) => {
       const app = await registerApp(world.origin);
       const browser = createBrowser();
@@ -143,7 +146,7 @@ describe('a wrong authorization request', () => {
     expectRedirect(await ask(app, { prompt: 'none' }, browser), app.redirectUri, 'login_required');
   });
 
-  it('asks the school nothing, unless a member has approved the app', async () => {
+  it('causes no request to the school unless a member has approved the app', async () => {
     const asked = async (app: App, browser: Browser) => {
       const before = await upstreamRequests();
       await ask(app, { prompt: 'none' }, browser);
@@ -155,14 +158,14 @@ describe('a wrong authorization request', () => {
     expect(await asked(app, browser)).toBe(1);
   });
 
-  it('does not include cancelling: that is redirected to the app, approved or not', async () => {
+  it('is not the same as a denial, which is redirected to the app, approved or not', async () => {
     const app = await registerApp(world.origin);
     const { browser, page } = await reachConsent((await authorizationRequest(app)).url);
     const after = await browser.submit(page, { decision: 'deny' }, (to) => !to.startsWith(app.redirectUri));
     expect(after.location).toMatch(/^https:\/\/app\.example\/callback\?error=access_denied&/);
   });
 
-  it('that was pushed is not answered to a stranger either', async () => {
+  it('that was pushed is not redirected without an approval either', async () => {
     const app = await registerApp(world.origin);
     const { url } = await authorizationRequest(app, { prompt: 'none' });
     const pushed = await postForm(
@@ -179,7 +182,7 @@ describe('a wrong authorization request', () => {
     });
   });
 
-  it('that was pushed is answered to the member who approved the app, and to nobody else', async () => {
+  it('that was pushed is redirected only for the member who approved the app', async () => {
     const app = await registerApp(world.origin);
     const browser = createBrowser();
     await connect(app, { browser });

@@ -69,7 +69,7 @@ describe('the backend', () => {
     { type: 'grant.revoked', timestamp: expect.stringMatching(TIME), data: granted({ by, reason, ...more }) },
   ];
 
-  it('is told who let which app in for what, and that the app has its tokens', async () => {
+  it('is told which member gave which app which access, and that the app has its tokens', async () => {
     const { access_token } = await connect(app);
     const [created] = await told('grant.created');
     expect(created).toEqual({
@@ -95,13 +95,13 @@ describe('the backend', () => {
     for (const { body } of receiver.receipts) expect(body).not.toContain(access_token);
   });
 
-  it('is told less when the member ticks less', async () => {
+  it('is told only the scopes that the member ticked', async () => {
     await connect(app, { ticked: ['courses:read'] });
     const [created] = await told('grant.created');
     expect(created?.data.scopes).toEqual(['openid', 'courses:read']);
   });
 
-  it('is told that a member said no, once, and to what', async () => {
+  it('is told once that a member denied access, and to which scopes', async () => {
     const { url } = await authorizationRequest(app, { scope: 'openid courses:read' });
     const { browser, page } = await reachConsent(url);
     for (let clicks = 0; clicks < 2; clicks += 1) await browser.submit(page, { decision: 'deny' }, () => false);
@@ -117,7 +117,7 @@ describe('the backend', () => {
     ]);
   });
 
-  it('is told nothing of an approval that was never exchanged but that it was given', async () => {
+  it('is told of an approval, but of no grant, when the code was never exchanged', async () => {
     await approved(app);
     await told('consent.given');
     await connect(app, { member: OLU });
@@ -125,7 +125,7 @@ describe('the backend', () => {
     expect((await told('grant.created')).map(({ data }) => data.member)).toEqual([{ id: 'm-1002' }]);
   });
 
-  it('is told of an app that gives its token back', async () => {
+  it('is told when an app revokes its token', async () => {
     const { access_token } = await connect(app);
     await revoke(app, access_token);
     expect(await told('grant.revoked')).toEqual(ended('app', 'token_revoked'));
@@ -137,7 +137,7 @@ describe('the backend', () => {
     expect(typesTold()).toEqual(['client.registered', ...types, 'grant.revoked', ...types]);
   });
 
-  it('is told of a member who disconnects an app', async () => {
+  it('is told when a member disconnects an app', async () => {
     await connect(app);
     const browser = createBrowser();
     await signIn(browser, world.origin, SAM);
@@ -151,7 +151,7 @@ describe('the backend', () => {
     ['members', 'revoke', 'member_revoked'],
     ['members', 'suspend', 'member_suspended'],
     ['clients', 'revoke', 'client_revoked'],
-  ])('is told of its own command %s %s, with what was said of it', async (what, verb, reason) => {
+  ])('is told of the result of its own command %s %s, with the note that it sent', async (what, verb, reason) => {
     await connect(app);
     const id = what === 'members' ? 'm-1001' : app.client.client_id;
     const body = '{"by":"operator","reason":"chargeback"}';
@@ -160,7 +160,7 @@ describe('the backend', () => {
     if (verb === 'suspend') await command(world.admin, '/members/m-1001/resume');
   });
 
-  it('is told of the reuse of a refresh token, and of a code, once each', async () => {
+  it('is told once of the reuse of a refresh token, and once of the reuse of a code', async () => {
     const { refresh_token } = await connect(app);
     const next = await token(app, refreshForm(app, String(refresh_token)));
     await token(app, refreshForm(app, String(next.body.refresh_token)));
@@ -175,7 +175,7 @@ describe('the backend', () => {
     expect(await told('grant.revoked')).toEqual(ended('gate', 'code_reuse'));
   });
 
-  it('is told of apps that register, change and go, with the connections that go with them', async () => {
+  it('is told when apps register, change or are deleted, and of the grants that end with them', async () => {
     const callback = 'http://127.0.0.1/callback';
     app = await registerApp(world.origin, { redirectUri: callback, metadata: { client_name: 'Short Lived' } });
     const short = { id: app.client.client_id, name: 'Short Lived', host: 'localhost', kind: 'registered' };
@@ -202,7 +202,7 @@ describe('the backend', () => {
     expect(types).toEqual(['client.registered', 'client.updated', 'client.deleted']);
   });
 
-  it('hears nothing of a token in any event, and every event has one id', async () => {
+  it('receives no token in any event, and a unique id with each', async () => {
     const { access_token, refresh_token } = await connect(app);
     expect(await statusOf(world.origin, access_token)).toBe(200);
     await told('grant.created');
@@ -214,7 +214,7 @@ describe('the backend', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('is told once a minute what its apps were refused, and not of what every app asks first', async () => {
+  it('is told once a minute of refused requests, but not of those without a token', async () => {
     const { access_token } = await connect(app, { ticked: ['courses:read'] });
     const ask = (token?: string) =>
       fetch(`${world.origin}/account/graphql`, {
@@ -262,7 +262,7 @@ describe('the backend', () => {
     }
   });
 
-  it('is told what the schema says, of every type there is', async () => {
+  it('receives events that match the schema, of every type', async () => {
     const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false });
     formats.default(ajv);
     const valid = ajv.compile(SCHEMA);
@@ -285,7 +285,7 @@ describe('the backend', () => {
     expect(valid({ ...created, type: 'grant.renewed' })).toBe(false);
   });
 
-  it('leaves the operator with what waits, at the admin listener and in the metrics', async () => {
+  it('lets the operator see pending events on the admin listener and in the metrics, and retry them', async () => {
     receiver.answers((_request, response) => void response.writeHead(500).end());
     await connect(app);
     await told('consent.given');
@@ -314,7 +314,7 @@ describe('the backend', () => {
 });
 
 describe('a gate without `events`', () => {
-  it('writes nothing down, and says so', async () => {
+  it('has no endpoint for events', async () => {
     const world = await startWorld({
       profile: 'B',
       environment: { COMMAND_SECRET },

@@ -60,7 +60,7 @@ describe('Expect: 100-continue', () => {
     );
   const mine = () => `Authorization: Bearer ${token}\r\n`;
 
-  it('is answered 100 once the request is admitted, and then the body goes through', async () => {
+  it('is answered with 100 once the request is admitted, and then the body is forwarded', async () => {
     upstream.script(answerOk);
     const client = ask('/api/v1/courses', `${mine()}Content-Length: 5\r\n`);
     await expect.poll(() => client.received).toBe('HTTP/1.1 100 Continue\r\n\r\n');
@@ -104,7 +104,7 @@ describe('Expect: 100-continue', () => {
     expect(login.received).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 [234]/);
   });
 
-  it('is the only expectation that is known', async () => {
+  it('is the only supported expectation', async () => {
     const before = upstream.requests.length;
     const { host } = new URL(world.origin);
     const client = new PatientClient(

@@ -6,7 +6,7 @@ import { startWorld, type World } from '../support/world.ts';
 /** More clock reads than a token request ever makes. */
 const MANY = 40;
 
-describe('what runs out while it is exchanged', { timeout: 120_000 }, () => {
+describe('a credential that expires while it is exchanged', { timeout: 120_000 }, () => {
   let world: World;
   let app: App;
   /** The clock read at which the time jumps ahead by 130 seconds. */
@@ -37,7 +37,7 @@ describe('what runs out while it is exchanged', { timeout: 120_000 }, () => {
       what: 'refresh token',
       prepare: async () => refreshForm(app, ((await connect(app)) as unknown as Tokens).refresh_token),
     },
-  ])('a $what is exchanged or refused, whenever in the request it runs out', async ({ prepare }) => {
+  ])('is either exchanged or refused, if it is a $what, wherever in the request it expires', async ({ prepare }) => {
     const seen = new Set<number>();
     for (let at = 1; at <= MANY; at += 1) {
       const form = await prepare();

@@ -5,7 +5,7 @@ import { approve } from '../support/member.ts';
 import { startWorld, type World } from '../support/world.ts';
 
 /** Profile B with one API that is a separate resource, in addition to the origin. */
-describe('a resource of its own', () => {
+describe('a further resource', () => {
   let world: World;
   let app: App;
   let part: string;
@@ -28,7 +28,7 @@ describe('a resource of its own', () => {
   const status = async (path: string, token: string) =>
     (await fetch(world.origin + path, { headers: bearer(token) })).status;
 
-  it('publishes its own metadata at its own address, and is listed by the authorization server', async () => {
+  it('publishes its metadata at its own address, and is listed by the authorization server', async () => {
     const document = await (await fetch(`${world.origin}/.well-known/oauth-protected-resource/api/v1/courses`)).json();
     expect(document).toMatchObject({
       resource: part,
@@ -42,7 +42,7 @@ describe('a resource of its own', () => {
     expect(unknown.status).toBe(404);
   });
 
-  it('binds a token that opens it and nothing else', async () => {
+  it('binds a token that is valid there and nowhere else', async () => {
     const tokens = await connect(part);
     expect(await introspect(app, tokens.access_token)).toMatchObject({
       active: true,
@@ -62,7 +62,7 @@ describe('a resource of its own', () => {
     expect(await introspect(app, tokens.access_token)).toMatchObject({ aud: part });
   });
 
-  it('is opened by a token for the whole origin, also by one that named nothing', async () => {
+  it('accepts a token for the whole origin, also one that was issued without naming a resource', async () => {
     for (const resource of [world.origin, undefined]) {
       const tokens = await connect(resource);
       expect(await introspect(app, tokens.access_token)).toMatchObject({ aud: world.origin });
@@ -71,7 +71,7 @@ describe('a resource of its own', () => {
     }
   });
 
-  it('points to its own metadata in its challenge, and still serves nobody as anonymous', async () => {
+  it('points to its own metadata in its challenge, and still serves anonymous requests in Profile B', async () => {
     const refused = await fetch(`${world.origin}/api/v1/courses`, { headers: bearer('unknown') });
     expect(refused.headers.get('www-authenticate')).toContain(
       `resource_metadata="${world.origin}/.well-known/oauth-protected-resource/api/v1/courses"`,
@@ -79,7 +79,7 @@ describe('a resource of its own', () => {
     expect((await fetch(`${world.origin}/api/v1/courses`)).status).toBe(200);
   });
 
-  it('beside the origin in one request: each token is for the one that is named, and none for both', async () => {
+  it('may be requested together with the origin, and each token is then for the one that its request names', async () => {
     const request = await authorizationRequest(app, { scope: 'openid courses:read orders:read' });
     const both = `${request.url}&resource=${encodeURIComponent(part)}`;
     const returned = await approve(both, app.redirectUri);
@@ -96,7 +96,7 @@ describe('a resource of its own', () => {
     expect(await status('/api/v1/orders', whole.access_token)).toBe(200);
   });
 
-  it('is not asked for by a client that was granted another', async () => {
+  it('is refused at a refresh when the client was granted another', async () => {
     const tokens = await connect(world.origin);
     await expect(refresh(app, String(tokens.refresh_token), { resource: part })).rejects.toMatchObject({
       error: 'invalid_target',
@@ -105,7 +105,7 @@ describe('a resource of its own', () => {
   });
 });
 
-it('where clients must name a resource, it is still the binding of a refresh that names none', async () => {
+it('a refresh that names no resource keeps its binding even where clients must name one', async () => {
   const world = await startWorld({
     profile: 'A',
     overrides: { resources: [{ path: '/api/v1/courses', name: 'Course API', scopes: ['courses:read'] }] },

@@ -69,13 +69,13 @@ const subjectOf = async (request: Awaited<ReturnType<typeof authorizationRequest
 };
 
 describe('a request with an id_token_hint', () => {
-  it('goes on as without it in the browser of that member', async () => {
+  it('continues as usual in the browser of that member', async () => {
     const { request, browser, page } = await openAs(SAM);
     expect(page.text).toContain('<main id="consent">');
     expect(await subjectOf(request, await approve(browser, page))).toBe(SAM_ID);
   });
 
-  it('is not approved by another member, who is told which account is expected, but not whose it is', async () => {
+  it('cannot be approved by another member, who sees the expected account’s ID but not its name or email', async () => {
     const { request, browser, page } = await openAs(OLU);
     expect(page.status).toBe(200);
     expect(page.text).toContain('<main id="expected">');
@@ -95,7 +95,7 @@ describe('a request with an id_token_hint', () => {
     });
   });
 
-  it('is not approved by another member who has a session at the gate from an earlier approval', async () => {
+  it('cannot be approved by another member who has a session at the gate from an earlier approval', async () => {
     const browser = createBrowser();
     await signIn(browser, world.origin, OLU);
     const first = await authorizationRequest(app);
@@ -110,14 +110,14 @@ describe('a request with an id_token_hint', () => {
     expect((await browser.open(`${world.origin}/oauth/apps`)).text).not.toContain('It is connected');
   });
 
-  it('cannot be answered back to the app by a form of another site', async () => {
+  it('cannot be denied by a form from another site', async () => {
     const { page } = await openAs(OLU);
     const action = new URL(/<form[^>]*action="([^"]*)"/.exec(page.text)?.[1] ?? '', page.url).href;
     const forged = await postForm(action, { decision: 'deny' }, { 'sec-fetch-site': 'cross-site' });
     expect(forged.status).toBe(403);
   });
 
-  it('is compared after a sign-in on the way, and met after a switch of accounts', async () => {
+  it('is checked after a sign-in, and satisfied after a switch of accounts', async () => {
     const { request, browser, page } = await openAs(undefined);
     expect(page.text).toContain('id="school-login"');
     const wrong = await browser.submit(page, { login: OLU.login, password: OLU.password }, toElsewhere);
@@ -133,7 +133,7 @@ describe('a request with an id_token_hint', () => {
     expect(await subjectOf(request, await approve(browser, consent))).toBe(SAM_ID);
   });
 
-  it('is compared again when another member signs in before Approve, and when they switch accounts', async () => {
+  it('is checked again when another member signs in before the approval', async () => {
     const { browser, page } = await openAs(SAM);
     expect(page.text).toContain('<main id="consent">');
     await signIn(browser, world.origin, OLU);
@@ -144,7 +144,7 @@ describe('a request with an id_token_hint', () => {
     expect(answerOf(denied)?.error).toBe('login_required');
   });
 
-  it('reaches another member by a pushed request, too', async () => {
+  it('is checked for a pushed request too', async () => {
     const { url } = await authorizationRequest(app, { id_token_hint: hint });
     const pushed = await postForm(
       app.server.pushed_authorization_request_endpoint,
@@ -158,7 +158,7 @@ describe('a request with an id_token_hint', () => {
     expect((await browser.open(at.href, toElsewhere)).text).toContain('<main id="expected">');
   });
 
-  it('is answered login_required with prompt=none, whoever is signed in', async () => {
+  it('returns login_required with prompt=none, regardless of who is signed in', async () => {
     for (const member of [SAM, OLU, undefined]) {
       const { request, page } = await openAs(member, { prompt: 'none' });
       expect(answerOf(page)).toEqual({
@@ -170,7 +170,7 @@ describe('a request with an id_token_hint', () => {
     }
   });
 
-  it('may have expired, and be signed by a key that signs no more', async () => {
+  it('accepts an ID token that has expired or was signed by a retired key', async () => {
     expect((await command(world.admin, '/keys/rotate', { body: '{"now":true}' })).status).toBe(200);
     ahead = 3 * 3_600_000;
     expect((await openAs(OLU)).page.text).toContain('<main id="expected">');
@@ -202,7 +202,7 @@ describe('a request with an id_token_hint', () => {
           }),
         ),
     ],
-  ])('that %s is refused', async (_name, make) => {
+  ])('is refused when the hint %s', async (_name, make) => {
     const { request, page } = await openAs(OLU, { id_token_hint: await make() });
     expect(answerOf(page)).toEqual({
       error: 'invalid_request',

@@ -30,7 +30,7 @@ describe.each(['RS256', 'ES256'])('rotating the signing keys of a running gate, 
   const verify = (idToken: string) =>
     jwtVerify(idToken, createRemoteJWKSet(new URL(`${world.origin}/.well-known/jwks.json`)), { issuer: world.origin });
 
-  it('publishes the next key before it signs, keeps the previous one, and loses no token', async () => {
+  it('publishes the next key before it is used, keeps the previous one, and leaves all tokens valid', async () => {
     const [current, next] = await kids();
     const before = await connect();
     expect(decodeProtectedHeader(String(before.id_token))).toMatchObject({ alg, kid: current });
@@ -70,7 +70,7 @@ describe.each(['RS256', 'ES256'])('rotating the signing keys of a running gate, 
     expect(await kids()).toEqual(before);
   });
 
-  it('is not started by a page in a browser, nor from the public side', async () => {
+  it('cannot be started by a page in a browser or from the public listener', async () => {
     const before = await kids();
     const fromPage = await fetch(`${world.admin}/keys/rotate`, {
       method: 'POST',

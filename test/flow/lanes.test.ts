@@ -35,7 +35,7 @@ describe('the two lanes of a running gate', () => {
     expect(upstream.requests).toHaveLength(0);
   });
 
-  it('opens a WebSocket of the site, without identity headers from the client', async () => {
+  it('opens a WebSocket of the site without identity headers from the client', async () => {
     await start();
     const socket = new WebSocket(`${world.origin.replace('http', 'ws')}/ws`, { headers: { X_Member_Id: 'm-1001' } });
     await new Promise((resolve) => socket.once('error', resolve));
@@ -43,20 +43,17 @@ describe('the two lanes of a running gate', () => {
     expect(upstream.last().rawHeaders.join('\n')).not.toContain('m-1001');
   });
 
-  it.each(['/api/v1/courses', '/a-page-of-the-site'])(
-    'never ends a truncated response of %s as if it were complete',
-    async (path) => {
-      await start();
-      upstream.script((_request, response) => {
-        response.writeHead(200, { 'content-type': 'text/plain' });
-        response.write('half of it', () => response.destroy());
-      });
-      const answer = await fetch(world.origin + path);
-      expect(answer.status).toBe(200);
-      await expect(answer.text()).rejects.toThrow();
-      expect((await fetch(`${world.origin}/.well-known/jwks.json`)).status).toBe(200);
-    },
-  );
+  it.each(['/api/v1/courses', '/a-page-of-the-site'])('never completes a truncated response of %s', async (path) => {
+    await start();
+    upstream.script((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/plain' });
+      response.write('half of it', () => response.destroy());
+    });
+    const answer = await fetch(world.origin + path);
+    expect(answer.status).toBe(200);
+    await expect(answer.text()).rejects.toThrow();
+    expect((await fetch(`${world.origin}/.well-known/jwks.json`)).status).toBe(200);
+  });
 
   it.each(['/api/v1/courses', '/a-page-of-the-site'])(
     'responds with 502 for %s when the upstream is down',

@@ -7,7 +7,7 @@ import { startWorld, type World } from '../support/world.ts';
 
 const DAY = 86_400_000;
 
-describe('time', () => {
+describe('the lifetime of', () => {
   let world: World;
   let app: App;
   beforeAll(async () => {
@@ -25,7 +25,7 @@ describe('time', () => {
   const start = async () => (await connect(app)) as unknown as Tokens;
   const pass = (milliseconds: number) => vi.setSystemTime(Date.now() + milliseconds);
 
-  it('ends a connection after a year, however often it was refreshed', async () => {
+  it('a connection is one year, however often it was refreshed', async () => {
     let { refresh_token } = await start();
     for (let days = 0; days < 360; days += 20) {
       pass(20 * DAY);
@@ -38,7 +38,7 @@ describe('time', () => {
     expect({ status, error: body.error }).toEqual({ status: 400, error: 'invalid_grant' });
   });
 
-  it('ends a request that the member left lying for a quarter of an hour', async () => {
+  it('an authorization request is 15 minutes', async () => {
     const { browser, page } = await reachConsent((await authorizationRequest(app)).url);
     pass(901_000);
     const late = await browser.submit(page, { decision: 'approve', scope: offeredScopes(page) });
@@ -47,7 +47,7 @@ describe('time', () => {
     expect((await browser.open(page.url)).status).toBe(400);
   });
 
-  it('ends nothing with the browser: tokens outlive its session', async () => {
+  it('a refresh token is independent of the browser’s session', async () => {
     const { access_token, refresh_token } = await start();
     pass(599_000);
     expect(await statusOf(world.origin, access_token)).toBe(200);
@@ -55,7 +55,7 @@ describe('time', () => {
     expect((await token(app, refreshForm(app, refresh_token))).status).toBe(200);
   });
 
-  it('gives an access token no second beyond its last, at no door', async () => {
+  it('an access token ends at every endpoint after 600 seconds', async () => {
     const { access_token } = await start();
     pass(601_000);
     expect(await statusOf(world.origin, access_token)).toBe(401);
@@ -63,13 +63,13 @@ describe('time', () => {
     expect((await fetch(`${world.origin}/api/oauth/userinfo`, { headers })).status).toBe(401);
   });
 
-  it('has no say where a token is revoked: revoking either of a pair ends both', async () => {
+  it('both tokens of a pair ends when either is revoked', async () => {
     const { access_token, refresh_token } = await start();
     await revoke(app, access_token);
     expect((await token(app, refreshForm(app, refresh_token))).body.error).toBe('invalid_grant');
   });
 
-  it('of two authorizations of one app, in one browser too, neither is taken for the other', async () => {
+  it('one authorization does not affect another of the same app, even in the same browser', async () => {
     const browser = createBrowser();
     const tokens: Tokens[] = [];
     for (const scope of ['openid courses:read orders:read', 'openid courses:read']) {

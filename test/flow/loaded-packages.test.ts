@@ -61,11 +61,11 @@ async function loadedBy(name: string, change: (config: string) => string): Promi
 }
 
 describe('a gate loads', () => {
-  it('nothing that its configuration does not need', async () => {
+  it('no optional package with a minimal configuration', async () => {
     expect(await loadedBy('small', (config) => config)).toEqual([]);
   });
 
-  it('the tools when there are tools, and no Account API with them', async () => {
+  it('the MCP packages when there are tools, but not those of the Account API', async () => {
     writeFileSync(
       join(folder, 'tools.yaml'),
       'tools:\n  - { name: a, title: T, description: D, input: { properties: {} }, get: { upstream: school, path: /x } }\n',
@@ -77,7 +77,7 @@ describe('a gate loads', () => {
     ]);
   });
 
-  it('the reader of sign-in pages when members sign in by a form', async () => {
+  it('the HTML parser when members sign in with a form', async () => {
     const form = 'login: { kind: form, upstream: school, page: /login, whoami: { path: /api/me } }';
     expect(await loadedBy('form', (config) => config.replace(/^login: .*$/m, form))).toEqual(['parse5']);
   });

@@ -13,7 +13,7 @@ import { approve, SAM } from '../support/member.ts';
  */
 const canary = (name: string) => `canary-${name}-${randomBytes(4).toString('hex').replaceAll(/\d/g, 'g')}`;
 
-it('a whole story, logged at the most verbose level, has none of its secrets on either stream', {
+it('the debug log of a whole flow has no secret on either stream', {
   timeout: 180_000,
 }, async () => {
   const gate = await gateProcess({

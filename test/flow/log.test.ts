@@ -9,7 +9,7 @@ import { approved, refreshForm, token } from '../support/connection.ts';
 import { approve } from '../support/member.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-describe('what the gate writes down', () => {
+describe('the log and the stored data', () => {
   let folder: string;
   let world: World;
   let app: App;
@@ -28,7 +28,7 @@ describe('what the gate writes down', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('holds no secret of a whole story, right or wrong, in its log and in its data', async () => {
+  it('contain no secret of a whole flow, whether it was valid or not', async () => {
     const browser = createBrowser();
     const request = await authorizationRequest(app);
     const returned = await approve(request.url, app.redirectUri, { browser });

@@ -12,7 +12,7 @@ import {
 import { approve, OLU, SAM } from '../support/member.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-describe.each([{ profile: 'A' }, { profile: 'B' }])('the main job in Profile $profile', ({ profile }) => {
+describe.each([{ profile: 'A' }, { profile: 'B' }])('the main flow in Profile $profile', ({ profile }) => {
   let world: World;
   beforeAll(async () => {
     world = await startWorld({ profile });
@@ -28,7 +28,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the main job in Profile $pr
   it.each([
     { kind: 'public', confidential: false },
     { kind: 'confidential', confidential: true },
-  ])('a $kind app registers, is approved, reads, refreshes and is cut off', async ({ confidential }) => {
+  ])('a $kind app registers, is approved, reads, refreshes and is revoked', async ({ confidential }) => {
     const app = await registerApp(world.origin, { confidential });
     expect(app.client.client_secret === undefined).toBe(!confidential);
 
@@ -67,7 +67,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the main job in Profile $pr
     }
   });
 
-  it('revoking an access token ends it at every door on the next request', async () => {
+  it('revoking an access token ends it at every endpoint on the next request', async () => {
     const app = await registerApp(world.origin);
     const { access_token: token } = await connect(app);
     const doors = ['/api/v1/courses', '/api/oauth/userinfo'];
@@ -76,7 +76,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the main job in Profile $pr
     for (const door of doors) expect((await fetch(world.origin + door, { headers: bearer(token) })).status).toBe(401);
   });
 
-  it('keeps everything over a restart of the gate', async () => {
+  it('keeps all tokens valid over a restart', async () => {
     const app = await registerApp(world.origin);
     const tokens = await connect(app);
     await world.restart();
@@ -85,7 +85,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the main job in Profile $pr
     expect((await refresh(app, String(tokens.refresh_token))).access_token).toBeTruthy();
   });
 
-  it('tells the school who the member is, and nothing that a client can forge', async () => {
+  it('sends the school the member’s identity, and nothing that a client can forge', async () => {
     const app = await registerApp(world.origin);
     const { access_token: token } = await connect(app, OLU);
     const response = await fetch(`${world.origin}/api/v1/whoami`, {

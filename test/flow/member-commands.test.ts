@@ -15,7 +15,7 @@ const ENVIRONMENT = { COMMAND_SECRET };
 const SAM_ID = 'm-1001';
 const OLU_ID = 'm-1002';
 
-describe('the school', () => {
+describe('the members and clients commands', () => {
   let world: World;
   let app: App;
   beforeAll(async () => {
@@ -30,7 +30,7 @@ describe('the school', () => {
   ];
   const member = async (id: string) => (await command(world.admin, `/members/${id}`, { method: 'GET' })).body;
 
-  it('ends all that a member has granted, says how many, and leaves other members alone', async () => {
+  it('end all grants of a member, return their number, and leave other members alone', async () => {
     const other = await registerApp(world.origin);
     const [first, second] = [await connect(app), await connect(other)];
     const olu = await connect(app, { member: OLU });
@@ -57,7 +57,7 @@ describe('the school', () => {
     await command(world.admin, `/members/${SAM_ID}/revoke`);
   });
 
-  it('ends all that an app was granted, by an id that is an address too', async () => {
+  it('end all grants of an app, and accept a URL as its ID', async () => {
     const other = await registerApp(world.origin);
     const [sams, olus, kept] = [await connect(other), await connect(other, { member: OLU }), await connect(app)];
     const path = `/clients/${encodeURIComponent(other.client.client_id)}`;
@@ -79,7 +79,7 @@ describe('the school', () => {
     );
   });
 
-  it('is told of grants and state, and of no secret', async () => {
+  it('return grants and state, but no secret', async () => {
     const tokens = await connect(app, { member: OLU });
     const { status, body, headers } = await command(world.admin, `/members/${OLU_ID}`, { method: 'GET' });
     expect(status).toBe(200);
@@ -99,7 +99,7 @@ describe('the school', () => {
     expect(await member('nobody')).toEqual({ id: 'nobody', state: 'active', known: false, grants: [], more: false });
   });
 
-  it('keeps a suspended member from every door until they are resumed, over a restart too', async () => {
+  it('keep a suspended member out everywhere until they are resumed, also over a restart', async () => {
     const tokens = await connect(app, { member: OLU });
     const { form } = await approved(app, { member: OLU });
     const consent = await reachConsent((await authorizationRequest(app)).url, OLU);
@@ -153,7 +153,7 @@ describe('the school', () => {
     ['a+b', 'a+b'],
     ['A', 'A'],
     ['a', 'a'],
-  ])('means %s by /members/%s, and nobody else', async (id, encoded) => {
+  ])('apply to %s when called with /members/%s, and to no other member', async (id, encoded) => {
     expect(await member(encoded)).toMatchObject({ id, state: 'active' });
     await command(world.admin, `/members/${encoded}/suspend`);
     expect(await member(encoded)).toMatchObject({ id, state: 'suspended' });
@@ -164,7 +164,7 @@ describe('the school', () => {
     expect(await member(encoded)).toMatchObject({ id, state: 'active' });
   });
 
-  it('hands out no token once a revocation is acknowledged, whatever was under way', { timeout: 60_000 }, async () => {
+  it('end every token that is being issued while a revocation is processed', { timeout: 60_000 }, async () => {
     for (let round = 0; round < 4; round += 1) {
       const issued: Tokens[] = [];
       let acknowledged = false;
@@ -201,7 +201,7 @@ describe('the school', () => {
     ['POST', '/clients/x/suspend', 404],
     ['POST', '/members/%E0%A4%A/revoke', 400],
     ['POST', '/members/%00/revoke', 400],
-  ])('is told by problem JSON what is wrong with %s %s', async (method, path, status) => {
+  ])('return problem JSON for %s %s', async (method, path, status) => {
     const answer = await command(world.admin, path, { method });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([status, 'application/problem+json']);
     expect(answer.body).toMatchObject({ status, title: expect.any(String), request_id: expect.any(String) });
@@ -209,18 +209,18 @@ describe('the school', () => {
   });
 
   it.each(['[]', '"x"', '{', '{"by":"member"}', '{"reason":7}', '{"why":"x"}', `{"reason":"${'x'.repeat(201)}"}`])(
-    'is refused with the body %s',
+    'refuse the body %s',
     async (body) => {
       expect((await command(world.admin, `/members/${SAM_ID}/revoke`, { body })).status).toBe(400);
     },
   );
 
-  it('sends at most 4 KiB', async () => {
+  it('accept at most 4 KiB', async () => {
     const body = JSON.stringify({ reason: 'x'.repeat(4096) });
     expect((await command(world.admin, `/members/${SAM_ID}/revoke`, { body })).status).toBe(413);
   });
 
-  it('commands on the admin listener only, and from no page of a browser', async () => {
+  it('are available on the admin listener only, and not to pages in a browser', async () => {
     expect([404, 405]).toContain((await command(world.origin, `/members/${SAM_ID}/revoke`)).status);
     const path = `/members/${SAM_ID}`;
     const signature = commandSignature(path, { method: 'GET' });
@@ -228,7 +228,7 @@ describe('the school', () => {
     expect((await send(world.admin, path, { method: 'GET' }, headers)).status).toBe(403);
   });
 
-  it('lets nothing be exchanged by a suspended member, though an approval slipped in beside the suspension', async () => {
+  it('leave a suspended member’s tokens useless, even if an approval was written during the suspension', async () => {
     const tokens = await connect(app, { member: OLU });
     const { form } = await approved(app, { member: OLU });
     // Simulates an approval that is written after the grants were ended: the member is suspended, and a grant is
@@ -253,7 +253,7 @@ describe('the school', () => {
     }
   });
 
-  it('opens the pages of a member who has a browser at the gate no way around it', async () => {
+  it('stop a suspended member who already has a session at the gate', async () => {
     await command(world.admin, `/members/${SAM_ID}/suspend`);
     const browser = createBrowser();
     const url = (await authorizationRequest(app)).url;
@@ -265,8 +265,8 @@ describe('the school', () => {
   });
 });
 
-describe.skipIf(!redisPresent())('the school, with replicas on Redis', () => {
-  it('is obeyed by every one of them on the next request', { timeout: 60_000 }, async () => {
+describe.skipIf(!redisPresent())('commands to a gate with replicas on Redis', () => {
+  it('take effect at every replica', { timeout: 60_000 }, async () => {
     const redis: RedisServer = await startRedis();
     const shared = {
       profile: 'A',

@@ -8,7 +8,7 @@ import { startWorld, type World } from '../support/world.ts';
 const KEY = 'the-key-that-mints-tokens';
 
 /** A backend that takes its own tokens, and issues one to any client with the key. */
-describe('a token of the backend’s own for each member', () => {
+describe('a token issued by the backend for each member', () => {
   let backend: RecordingUpstream;
   let world: World;
   let sam: string;
@@ -114,7 +114,7 @@ describe('a token of the backend’s own for each member', () => {
     expect(sent().at(-1)?.values('x-gate-key')).toEqual([]);
   });
 
-  it('is renewed when it expires, at the time it states itself', async () => {
+  it('is renewed when it expires, at the time that the response states', async () => {
     await (await ask(sam)).text();
     const before = mints().length;
     now += 590_000;
@@ -128,7 +128,7 @@ describe('a token of the backend’s own for each member', () => {
   it.each([
     ['without a body', undefined],
     ['with one', '{"n":1}'],
-  ])('that the backend refuses is renewed once, for a request %s', async (_which, body) => {
+  ])('is renewed once when the backend refuses it, for a request %s', async (_which, body) => {
     await (await ask(sam)).text();
     good.clear();
     const before = mints().length;
@@ -138,7 +138,7 @@ describe('a token of the backend’s own for each member', () => {
     expect(mints().length).toBe(before + 1);
   });
 
-  it('that is refused again is the backend’s answer: no loop, no challenge', async () => {
+  it('is not renewed again when the new one is refused too: the app gets 403 without a challenge', async () => {
     await (await ask(sam)).text();
     refuses = true;
     const before = { mints: mints().length, sent: sent().length };
@@ -152,7 +152,7 @@ describe('a token of the backend’s own for each member', () => {
     ['ill', 503],
     ['forbidden', 502],
     ['empty', 502],
-  ] as const)('that cannot be issued because minting is %s is %s, and nothing is sent', async (how, status) => {
+  ] as const)('whose minting is %s makes the request fail with %s, and nothing is sent', async (how, status) => {
     minting = how;
     const before = sent().length;
     const answer = await ask(sam);

@@ -52,7 +52,7 @@ describe('the version that whoami returns', () => {
   const refreshed = async (of: App, { refresh_token }: Tokens) =>
     (await token(of, refreshForm(of, refresh_token))).body.error ?? 'refreshed';
 
-  it('ends every grant of the member when it is another, at once, and no grant of anybody else', async () => {
+  it('ends every grant of that member at once when it changes, and no other member’s', async () => {
     const [one, two, theirs] = [
       await connected(app, 'ann'),
       await connected(other, 'ann'),
@@ -69,7 +69,7 @@ describe('the version that whoami returns', () => {
     expect(await refreshed(app, theirs)).toBe('refreshed');
   });
 
-  it('ends nothing while it stays the same, however often they come', async () => {
+  it('ends nothing while it stays the same', async () => {
     const one = await connected(app, 'ann');
     const two = await connected(other, 'ann');
     await consent(app, 'ann');
@@ -77,7 +77,7 @@ describe('the version that whoami returns', () => {
     expect(await refreshed(other, two)).toBe('refreshed');
   });
 
-  it('that changes between the consent page and the click ends what was before, and lets this one stand', async () => {
+  it('ends earlier grants, but not the new one, when it changes between the consent page and the approval', async () => {
     const before = await connected(app, 'ann');
     const open = await consent(other, 'ann');
     epochs.set('ann', 3);
@@ -95,7 +95,7 @@ describe('the version that whoami returns', () => {
     expect(await refreshed(app, one)).toBe('invalid_grant');
   });
 
-  it('that is missing is a failure, which ends nothing and signs no one in', async () => {
+  it('causes a 503 that ends nothing when it is missing', async () => {
     const one = await connected(app, 'bob');
     epochs.set('bob', undefined);
     expect((await consent(app, 'bob')).page.status).toBe(503);
@@ -103,7 +103,7 @@ describe('the version that whoami returns', () => {
     expect(await refreshed(app, one)).toBe('refreshed');
   });
 
-  it('of 1 is not that of "1x", and 1 as text is the same as the number', async () => {
+  it('is the same as a number and as text', async () => {
     epochs.set('ann', 20);
     const one = await connected(app, 'ann');
     epochs.set('ann', '20');

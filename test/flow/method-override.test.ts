@@ -65,7 +65,7 @@ describe.each(['reader', 'writer'] as const)('with the token of a %s', (who) => 
     ['/limited', []],
     ['/other/m-1001', []],
     ['/other/m-1002', []],
-  ])('an override to DELETE at %s passes for %j', async (path, allowed) => {
+  ])('an override to DELETE at %s is forwarded if the token is in %j', async (path, allowed) => {
     const passes = (allowed as string[]).includes(who);
     const inQuery = await ask(tokens[who], `${path}?_method=DELETE`);
     const inBody = await ask(tokens[who], path, 'a=1&_method=delete');
@@ -78,7 +78,7 @@ describe.each(['reader', 'writer'] as const)('with the token of a %s', (who) => 
   });
 });
 
-it('names the fault for the app’s developer', async () => {
+it('explains a refused override to the app’s developer', async () => {
   const { status, text } = await ask(tokens.reader, '/one?_method=DELETE');
   expect(status).toBe(400);
   expect(JSON.parse(text)).toMatchObject({
@@ -89,16 +89,16 @@ it('names the fault for the app’s developer', async () => {
   });
 });
 
-it('is refused on GET as well, since WordPress would apply it', async () => {
+it('refuses an override on GET as well, since WordPress would apply it', async () => {
   expect(await ask(tokens.reader, '/reads?_method=DELETE', undefined, 'GET')).toMatchObject({ status: 400, seen: [] });
   expect((await ask(tokens.reader, '/reads?_method=HEAD', undefined, 'GET')).status).toBe(200);
 });
 
-it('is refused for anonymous callers where the other method needs a token', async () => {
+it('refuses an override of an anonymous caller where the other method needs a token', async () => {
   expect(await ask(undefined, '/anybody?_method=DELETE')).toMatchObject({ status: 400, seen: [] });
   expect((await ask(undefined, '/anybody')).status).toBe(200);
 });
 
-it('is the site’s own business on its pages', async () => {
+it('does not check overrides on pages of the site', async () => {
   expect((await ask(undefined, '/login?_method=DELETE')).status).not.toBe(400);
 });

@@ -103,7 +103,7 @@ describe('a stream that is open when its grant ends', () => {
         await command(world.admin, `/members/${SAM_ID}/resume`);
       },
     ],
-  ])('is cut off when %s, here and at the upstream, and no other is', async (_title, end) => {
+  ])('is closed when %s, both here and at the upstream, while other streams stay open', async (_title, end) => {
     const tokens = await connect(app);
     const others = await connect(app, { member: OLU });
     const stream = await listen(world.origin, bearer(tokens.access_token));
@@ -121,7 +121,7 @@ describe('a stream that is open when its grant ends', () => {
     await command(world.admin, `/members/${OLU_ID}/revoke`);
   });
 
-  it('is cut off before it has begun', async () => {
+  it('is closed even before its response has begun', async () => {
     const tokens = await connect(app);
     const request = http.get(`${world.origin}/streams/poll`, { agent: false, headers: bearer(tokens.access_token) });
     const ended = once(request, 'error');
@@ -131,7 +131,7 @@ describe('a stream that is open when its grant ends', () => {
     await upstream.last().closed;
   });
 
-  it('outlives its access token, and not its grant', async () => {
+  it('outlives its access token, but not its grant', async () => {
     const [tokens, others] = [await connect(app), await connect(app, { member: OLU })];
     const stream = await listen(world.origin, bearer(tokens.access_token));
     const other = await listen(world.origin, bearer(others.access_token));
@@ -148,7 +148,7 @@ describe('a stream that is open when its grant ends', () => {
 });
 
 describe.skipIf(!redisPresent())('a stream at another replica', () => {
-  it('is cut off too', { timeout: 90_000 }, async () => {
+  it('is closed too', { timeout: 90_000 }, async () => {
     const redis: RedisServer = await startRedis();
     const upstream = await startStreams();
     const shared = {

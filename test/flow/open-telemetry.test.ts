@@ -71,7 +71,7 @@ async function startCollector(): Promise<Collector> {
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = `00-${TRACE}-b7ad6b7169203331-01`;
 
-describe.skipIf(!openTelemetryPresent())('OpenTelemetry that the operator loads with NODE_OPTIONS', () => {
+describe.skipIf(!openTelemetryPresent())('a gate with OpenTelemetry loaded through NODE_OPTIONS', () => {
   const run = async (
     work: (world: { gate: GateProcess; collector: Collector; upstream: RecordingUpstream }) => Promise<void>,
     environment: Readonly<Record<string, string>> = {},
@@ -112,7 +112,7 @@ describe.skipIf(!openTelemetryPresent())('OpenTelemetry that the operator loads 
   };
 
   it(
-    'sees a request and the call it makes to the upstream in one trace, the client’s, which the log names too',
+    'reports a request and its upstream call in the client’s trace, which the log names too',
     { timeout: 180_000 },
     () =>
       run(async ({ gate, collector, upstream }) => {
@@ -145,7 +145,7 @@ describe.skipIf(!openTelemetryPresent())('OpenTelemetry that the operator loads 
   );
 
   it(
-    'sees the gate’s own calls in the trace of the request that caused them, which the audit names',
+    'reports its own calls in the trace of the request that caused them, which the audit log names',
     { timeout: 180_000 },
     () =>
       run(async ({ gate, collector }) => {
@@ -163,7 +163,7 @@ describe.skipIf(!openTelemetryPresent())('OpenTelemetry that the operator loads 
       }),
   );
 
-  it('that does not instrument undici is completed: the gate sends the upstream its trace', { timeout: 180_000 }, () =>
+  it('sends the trace to the upstream even if undici is not instrumented', { timeout: 180_000 }, () =>
     run(
       async ({ gate, collector, upstream }) => {
         await (await fetch(`${gate.origin}/api/v1/courses/42`, { headers: { traceparent: PARENT } })).text();

@@ -30,7 +30,7 @@ describe.each([
   it.each([
     { kind: 'public', method: 'none' },
     { kind: 'confidential', method: 'client_secret_post' },
-  ])('does the whole job as a $kind client', async ({ method }) => {
+  ])('completes the whole flow as a $kind client', async ({ method }) => {
     const config = await register(method, method === 'none' ? oidc.None() : undefined);
     expect(config.serverMetadata()).toMatchObject({ issuer: world.origin, scopes_supported: SCOPES });
 
@@ -79,7 +79,7 @@ describe.each([
     });
   });
 
-  it('sees through an answer that is not meant for it', async () => {
+  it('rejects a response with another issuer or state', async () => {
     const config = await register('none', oidc.None());
     const verifier = oidc.randomPKCECodeVerifier();
     const url = oidc.buildAuthorizationUrl(config, {

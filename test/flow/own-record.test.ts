@@ -52,7 +52,7 @@ const ask = async (path: string, headers: Record<string, string> = {}, method = 
 };
 
 describe('a path with {member.id}', () => {
-  it('is the member’s own', async () => {
+  it('is forwarded for the member’s own ID', async () => {
     const { status, seen } = await ask('/api/v1/members/m-1001/orders?page=2');
     expect([status, seen.map(({ target }) => target)]).toEqual([200, ['/api/v1/members/m-1001/orders?page=2']]);
     expect((await ask('/api/v1/members/%6d-1001/orders')).seen.map(({ target }) => target)).toEqual([
@@ -60,7 +60,7 @@ describe('a path with {member.id}', () => {
     ]);
   });
 
-  it('is nobody else’s, whether there is one or not, and the upstream is not asked', async () => {
+  it('is refused for any other ID, existing or not, without asking the upstream', async () => {
     const [there, nobody] = [await ask('/api/v1/members/m-1002/orders'), await ask('/api/v1/members/nobody/orders')];
     expect([there.status, nobody.status]).toEqual([403, 403]);
     const body = JSON.parse(there.text);
@@ -94,7 +94,7 @@ describe('a path with {member.id}', () => {
     ['/api/v1/members//m-1002/orders'],
     ['/api/v1/members\\m-1002/orders'],
     ['/api/v1/members/ｍ-1002/orders'.replace('ｍ', '%EF%BD%8D')],
-  ])('%s opens nothing', async (path) => {
+  ])('is not reached through %s', async (path) => {
     const { status, seen } = await ask(path);
     expect([400, 403, 404]).toContain(status);
     expect(seen).toEqual([]);
@@ -107,7 +107,7 @@ describe('a path with {member.id}', () => {
     [{ 'x-rewrite-url': '/api/v1/members/m-1002/orders' }],
     [{ 'x-http-method-override': 'DELETE' }],
     [{ 'x-forwarded-uri': '/api/v1/members/m-1002/orders' }],
-  ])('the fields %o change nothing', async (fields) => {
+  ])('is not affected by the header fields %o', async (fields) => {
     expect((await ask('/api/v1/members/m-1002/orders', fields as Record<string, string>)).status).toBe(403);
     const { seen } = await ask('/api/v1/members/m-1001/orders', fields as Record<string, string>);
     expect(seen).toHaveLength(1);
@@ -115,7 +115,7 @@ describe('a path with {member.id}', () => {
     expect(seen[0]?.rawHeaders.join('\n')).not.toMatch(/m-1002|DELETE/);
   });
 
-  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'])('%s is not taken, whoever is named', async (method) => {
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'])('refuses %s for every ID', async (method) => {
     for (const id of ['m-1001', 'm-1002']) {
       const { status, seen } = await ask(`/api/v1/members/${id}/orders`, {}, method);
       expect([status, seen]).toEqual([405, []]);
@@ -123,7 +123,7 @@ describe('a path with {member.id}', () => {
     expect((await ask('/api/v1/members/m-1002/orders', {}, 'HEAD')).status).toBe(403);
   });
 
-  it('is closed without a token', async () => {
+  it('needs a token', async () => {
     const asked = upstream.requests.length;
     expect((await rawRequest(world.origin, { path: '/api/v1/members/m-1001/orders' })).status).toBe(401);
     expect((await rawRequest(world.origin, { path: '/api/v1/my/orders?user_id=m-1002' })).status).toBe(401);
@@ -132,7 +132,7 @@ describe('a path with {member.id}', () => {
 });
 
 describe('a rewriting to {member.id}', () => {
-  it('asks for the member’s own, by its name at the upstream', async () => {
+  it('asks the upstream for the member’s own record', async () => {
     const { status, seen } = await ask('/api/v1/my/rewritten?page=2');
     expect([status, seen.map(({ target }) => target)]).toEqual([200, ['/members/m-1001/orders?page=2']]);
   });
@@ -146,7 +146,7 @@ describe('a rewriting to {member.id}', () => {
     ],
     ['/api/v1/m/m-1001/m-1002', '/x/m-1002/m-1001'],
     ['/api/v1/m/%6d-1001/m-1002', '/x/m-1002/m-1001'],
-  ])('%s is %s', async (path, expected) => {
+  ])('turns %s into %s', async (path, expected) => {
     expect((await ask(path)).seen.map(({ target }) => target)).toEqual([expected]);
   });
 
@@ -158,13 +158,13 @@ describe('a rewriting to {member.id}', () => {
     '/api/v1/my/Rewritten/m-1002',
     '/api/v1/m/m-1002/m-1001',
     '/api/v1/m/m-1002%2fm-1001/x',
-  ])('%s opens nothing', async (path) => {
+  ])('is not reached through %s', async (path) => {
     const { status, seen } = await ask(path);
     expect([400, 403, 404]).toContain(status);
     expect(seen).toEqual([]);
   });
 
-  it('tells a Location of the member’s own by its name here, and another’s as it is', async () => {
+  it('rewrites a Location of the member’s own record, and leaves others unchanged', async () => {
     const located = async (location: string) => {
       upstream.script((_request, response) => void response.writeHead(303, { location }).end());
       return (await ask('/api/v1/my/rewritten/7')).headers.location;
@@ -174,7 +174,7 @@ describe('a rewriting to {member.id}', () => {
     expect(await located('/members/m-1002/orders/8')).toBe('/members/m-1002/orders/8');
   });
 
-  it('is closed without a token', async () => {
+  it('needs a token', async () => {
     const asked = upstream.requests.length;
     expect((await rawRequest(world.origin, { path: '/api/v1/my/rewritten' })).status).toBe(401);
     expect(upstream.requests.length).toBe(asked);
@@ -182,7 +182,7 @@ describe('a rewriting to {member.id}', () => {
 });
 
 describe('a query parameter from {member.id}', () => {
-  it('is set, and leaves the others as they were sent', async () => {
+  it('is set, and leaves the other parameters as they were sent', async () => {
     expect((await ask('/api/v1/my/orders')).seen[0]?.target).toBe('/api/v1/my/orders?user_id=m-1001');
     const others = 'page=2&q=a+b%20c&flag&a%252Bb=%25&user=m-1002&id=7';
     expect((await ask(`/api/v1/my/orders?${others}`)).seen[0]?.target).toBe(
@@ -225,7 +225,7 @@ describe('a query parameter from {member.id}', () => {
   });
 });
 
-describe('a member of a JSON body from {member.id}', () => {
+describe('a property of a JSON body from {member.id}', () => {
   const JSON_TYPE = { 'content-type': 'application/json' };
   const send = async (
     body: string | Buffer,
@@ -236,7 +236,7 @@ describe('a member of a JSON body from {member.id}', () => {
     return { status, text, id: fields['x-request-id'], body: seen[0]?.body.toString(), seen };
   };
 
-  it('is set, and leaves the others as they were sent, to the digit', async () => {
+  it('is set, and leaves the others byte for byte as they were sent', async () => {
     for (const [sent, received] of [
       ['{}', '{"user_id":"m-1001"}'],
       [' { } ', '{"user_id":"m-1001"}'],
@@ -281,7 +281,7 @@ describe('a member of a JSON body from {member.id}', () => {
     expect((await send(`{${members}}`)).body).toBe('{"user_id":"m-1001"}');
   });
 
-  it('is removed from the query as well, and a query parameter from the body', async () => {
+  it('is removed from the query too, and a query parameter from the body', async () => {
     const { seen } = await ask('/api/v1/my/orders?user_id=m-1002&a=1', JSON_TYPE, 'POST', '{"a":1}');
     expect([seen[0]?.target, seen[0]?.body.toString()]).toEqual([
       '/api/v1/my/orders?a=1',
@@ -314,13 +314,16 @@ describe('a member of a JSON body from {member.id}', () => {
     ['UTF-16 that says nothing', 'application/json', Buffer.from('{}', 'utf16le'), 400],
     ['bytes that are no UTF-8', 'application/json', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 400],
     ['white space', 'application/json', '  ', 400],
-  ] as const)('%s is refused, whether the body or the query names the member', async (_what, type, body, status) => {
-    for (const path of ['/api/v1/my/orders', '/api/v1/my/search']) {
-      const answer = await send(body as string, { 'content-type': type }, path);
-      expect([answer.status, answer.seen]).toEqual([status, []]);
-      expect(JSON.parse(answer.text)).toMatchObject({ status, request_id: answer.id });
-    }
-  });
+  ] as const)(
+    'refuses %s, whether the member is named in the body or in the query',
+    async (_what, type, body, status) => {
+      for (const path of ['/api/v1/my/orders', '/api/v1/my/search']) {
+        const answer = await send(body as string, { 'content-type': type }, path);
+        expect([answer.status, answer.seen]).toEqual([status, []]);
+        expect(JSON.parse(answer.text)).toMatchObject({ status, request_id: answer.id });
+      }
+    },
+  );
 
   it('accepts all JSON media types, and a byte order mark', async () => {
     for (const type of [
@@ -332,7 +335,7 @@ describe('a member of a JSON body from {member.id}', () => {
     expect((await send('\ufeff{"a":1}')).body).toBe('{"user_id":"m-1001","a":1}');
   });
 
-  it('refuses a compressed body, two types, none, and no body at all', async () => {
+  it('refuses a compressed body, two types, no type, and no body at all', async () => {
     expect((await send('x', { ...JSON_TYPE, 'content-encoding': 'gzip' })).status).toBe(415);
     expect((await send('{}', {})).status).toBe(415);
     expect((await send('{}', { 'content-type': ['application/json', 'text/plain'] as unknown as string })).status).toBe(
@@ -357,7 +360,7 @@ describe('a member of a JSON body from {member.id}', () => {
     expect(seen[0]?.values('if-match')).toEqual(['"1"']);
   });
 
-  it('is bounded by the route, and by 1 MiB', async () => {
+  it('is limited to the route’s body limit, and to 1 MiB', async () => {
     const sized = (bytes: number) => `{"a":"${'x'.repeat(bytes - 8)}"}`;
     expect((await send(sized(4096))).status).toBe(200);
     expect((await send(sized(4097))).status).toBe(413);
@@ -366,12 +369,12 @@ describe('a member of a JSON body from {member.id}', () => {
     expect([await large(1024 * 1024), await large(1024 * 1024 + 1)]).toEqual([200, 413]);
   });
 
-  it('may be several', async () => {
+  it('may be set under several names', async () => {
     const { body } = await send('{"id":1,"UID":2,"a":3}', JSON_TYPE, '/api/v1/my/large');
     expect(body).toBe('{"id":"m-1001","uid":"m-1001","a":3}');
   });
 
-  it('survives nesting without end', async () => {
+  it('accepts 900 levels of nesting, and refuses 2,000 with 400', async () => {
     const deep = `{"a":${'['.repeat(900)}${']'.repeat(900)},"user_id":1}`;
     expect((await send(deep)).body).toBe(`{"user_id":"m-1001",${deep.slice(1, -13)}}`);
     for (const levels of [2_000, 500_000]) {
@@ -380,14 +383,14 @@ describe('a member of a JSON body from {member.id}', () => {
     }
   });
 
-  it('may be sent in chunks, and after a 100 Continue', async () => {
+  it('accepts a body in chunks, and after a 100 Continue', async () => {
     for (const field of [{ 'transfer-encoding': 'chunked' }, { expect: '100-continue' }]) {
       const { status, body } = await send('{"a":1,"user_id":2}', { ...JSON_TYPE, ...field });
       expect([status, body]).toEqual([200, '{"user_id":"m-1001","a":1}']);
     }
   });
 
-  it('is closed without a token', async () => {
+  it('needs a token', async () => {
     const asked = upstream.requests.length;
     const answer = await rawRequest(world.origin, {
       path: '/api/v1/my/orders',

@@ -8,7 +8,7 @@ import { startWorld, type World } from '../support/world.ts';
 
 const LONGEST = 120_000;
 
-describe.skipIf(!browserPresent())('an app that is to act with the member’s own session, in a browser', () => {
+describe.skipIf(!browserPresent())('an app that uses the member’s own session, in a browser', () => {
   let school: CookieSchool;
   let world: World;
   let browser: Browser;
@@ -35,7 +35,7 @@ describe.skipIf(!browserPresent())('an app that is to act with the member’s ow
     ['en', 'en-GB', 'acts with your own sign-in at'],
     ['es', 'es-MX', 'ctúa con tu propia sesión iniciada en'],
   ])(
-    'is told of in %s on the consent page and among the connected apps, on every screen',
+    'is marked in %s on the consent page and among the connected apps, on every screen size',
     {
       timeout: LONGEST,
     },

@@ -85,7 +85,7 @@ describe('the member’s own session at a backend', () => {
     return connectWith(world.origin, { school_session: session, ...more }).then((one) => ({ ...one, session }));
   };
 
-  it('goes with what an app asks, each member’s with their own, and nothing else of the browser or the app', async () => {
+  it('is sent with an app’s requests, each member’s own, without other cookies of the browser or the app', async () => {
     const ann = await connected('ann', { remember_1: 'yes', theme: 'dark', other: 'x' });
     const bob = await connected('bob');
     expect(await ofMember(await ask(world, ann, { headers: { cookie: `school_session=${bob.session}` } }))).toBe('ann');
@@ -96,12 +96,12 @@ describe('the member’s own session at a backend', () => {
     expect(rawHeaders.join('\n')).not.toContain(bob.token);
   });
 
-  it('is announced on the consent page', async () => {
+  it('is mentioned on the consent page', async () => {
     const { consent } = await connected('ann');
     expect(consent).toContain('this app acts with your own sign-in at <bdi>Harbour Lane School</bdi>');
   });
 
-  it('is shown on the connected apps page, only for the app that acts with it', async () => {
+  it('is mentioned on the connected apps page, only for the app that uses it', async () => {
     const { session } = await connected('eve');
     const list = async (cookie: string) =>
       (await fetch(`${world.origin}/oauth/apps`, { headers: { cookie: `school_session=${cookie}` } })).text();
@@ -111,7 +111,7 @@ describe('the member’s own session at a backend', () => {
     expect(await list(school.signIn('fay'))).not.toContain('your own sign-in');
   });
 
-  it('is never shown to an app, and no cookie that the backend sets is', async () => {
+  it('is never shown to an app, nor is any cookie that the backend sets', async () => {
     school.rotates = true;
     const ann = await connected('ann');
     const answer = await ask(world, ann);
@@ -119,7 +119,7 @@ describe('the member’s own session at a backend', () => {
     expect(await answer.text()).not.toContain('sess-');
   });
 
-  it('follows the backend’s changes, one request after another and many at once', async () => {
+  it('follows the backend’s cookie changes, in sequential and in concurrent requests', async () => {
     school.rotates = true;
     const ann = await connected('ann');
     for (let round = 0; round < 5; round += 1) expect(await ofMember(await ask(world, ann))).toBe('ann');
@@ -139,7 +139,7 @@ describe('the member’s own session at a backend', () => {
     expect(await ofMember(await ask(world, ann))).toBe('ann');
   });
 
-  it('sends a change again with its body when the cookie was changed meanwhile', async () => {
+  it('repeats a request with its body when the cookie changed in the meantime', async () => {
     school.rotates = true;
     const ann = await connected('ann');
     await (await ask(world, ann, { method: 'POST', body: '{"first":1}' })).text();
@@ -156,7 +156,7 @@ describe('the member’s own session at a backend', () => {
     expect((await under).map(({ body }) => body)).toEqual(['{"n":1}', '{"n":2}']);
   });
 
-  it('comes with the backend’s own token against forged requests, and from the site’s own address', async () => {
+  it('is sent with the backend’s CSRF token, and with the site’s own Origin', async () => {
     const ann = await connected('ann');
     const answer = await ask(world, ann, {
       method: 'POST',
@@ -175,7 +175,7 @@ describe('the member’s own session at a backend', () => {
   });
 
   it.each(['status', 'redirect'] as const)(
-    'that has ended, reported by %s, ends the connection with a challenge',
+    'ends the connection with a challenge when it is over, as reported by %s',
     async (nobody) => {
       school.nobody = nobody;
       const ann = await connected('ann');
@@ -203,7 +203,7 @@ describe('the member’s own session at a backend', () => {
     },
   );
 
-  it('that has ended ends the connection once for many requests at once, and is no failure of the backend', async () => {
+  it('ends the connection once for many concurrent requests, without counting as a failure of the backend', async () => {
     const ann = await connected('ann');
     school.signOut(ann.session);
     const before = ended(ann.app.client.client_id);
@@ -213,7 +213,7 @@ describe('the member’s own session at a backend', () => {
     expect(await ofMember(await ask(world, await connected('bob')))).toBe('bob');
   });
 
-  it('ends with the grant: the next request is 401, nothing is sent, and nothing of it is left', async () => {
+  it('ends with the grant: the next request is refused with 401 and nothing is sent', async () => {
     const ann = await connected('ann');
     expect(await ofMember(await ask(world, ann))).toBe('ann');
     await revoke(ann.app, ann.refreshToken);
@@ -222,7 +222,7 @@ describe('the member’s own session at a backend', () => {
     expect(school.requests.length).toBe(sent);
   });
 
-  it('is not brought back by an answer that comes after it has ended', async () => {
+  it('is not stored again by a response that arrives after the grant has ended', async () => {
     school.rotates = true;
     const ann = await connected('ann');
     let go = () => {};
@@ -257,7 +257,7 @@ describe('the member’s own session at a backend', () => {
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } }),
     });
 
-  it('goes with tools, and a tool whose session is over is answered with the challenge', async () => {
+  it('is used by tools, and a tool call returns the challenge when it is over', async () => {
     const ann = await connected('ann');
     const call = () => callTool(ann, 'my_things');
     expect(await (await call()).text()).toContain('\\"member\\":\\"ann\\"');
@@ -268,7 +268,7 @@ describe('the member’s own session at a backend', () => {
     expect(over.headers.get('www-authenticate')).toContain('/.well-known/oauth-protected-resource/mcp"');
   });
 
-  it('is over: a call with an idempotency key is answered with the challenge too, and leaves no key behind', async () => {
+  it('makes a call with an idempotency key return the challenge when it is over, and stores no key', async () => {
     const { DatabaseSync } = await import('node:sqlite');
     const keys = () => {
       const database = new DatabaseSync(join(folder, 'coursegate.db'), { readOnly: true });
@@ -288,7 +288,7 @@ describe('the member’s own session at a backend', () => {
     expect(keys()).toBe(before + 1);
   });
 
-  it('goes with the Account API, and one whose session is over is answered with the challenge', async () => {
+  it('is used by the Account API, which returns the challenge when it is over', async () => {
     const ann = await connected('ann');
     const query = () =>
       fetch(`${world.origin}/account/graphql`, {
@@ -305,7 +305,7 @@ describe('the member’s own session at a backend', () => {
     expect(over.headers.get('www-authenticate')).toContain('scope="account:read"');
   });
 
-  it('is not there without a cookie that is listed: the connection ends when it is needed', async () => {
+  it('ends the connection on first use when it is missing from the store', async () => {
     const ann = await connectWith(world.origin, { school_session: school.signIn('ann') });
     const { DatabaseSync } = await import('node:sqlite');
     const database = new DatabaseSync(join(folder, 'coursegate.db'));
@@ -317,7 +317,7 @@ describe('the member’s own session at a backend', () => {
     expect(log()).toContain('backend_session_missing');
   });
 
-  it('is nowhere in the files of the store, nor in the log', async () => {
+  it('is not readable in the files of the store or in the log', async () => {
     const secret = 'remembered-for-ever-and-secret';
     const ann = await connected('ann', { remember_me: secret });
     await (await ask(world, ann)).text();
@@ -371,7 +371,7 @@ describe('a stored session', () => {
   };
   const looks = () => school.requests.filter(({ target }) => target === '/api/me').length;
 
-  it('and has passed to another member shows an app nothing of theirs: the connection ends', async () => {
+  it('ends the connection when it has passed to another member', async () => {
     await start('0s');
     const ann = await connected('ann');
     expect(await ofMember(await ask(world, ann))).toBe('ann');
@@ -386,7 +386,7 @@ describe('a stored session', () => {
     expect((await ask(world, ann)).status).toBe(401);
   });
 
-  it('is not sent while the backend cannot say whose it is, and sent again when it can', async () => {
+  it('is not sent while the backend cannot say whose it is, and is sent again when it can', async () => {
     await start('0s');
     const ann = await connected('ann');
     const shown = school.cookies().length;
@@ -398,7 +398,7 @@ describe('a stored session', () => {
     expect(await ofMember(await ask(world, ann))).toBe('ann');
   });
 
-  it('is kept as the answer to that question changes it', async () => {
+  it('follows a cookie change in the response to that check', async () => {
     await start('0s');
     const ann = await connected('ann');
     school.whoami = 'rotating';
@@ -406,7 +406,7 @@ describe('a stored session', () => {
     expect(school.cookies().at(-1)).not.toContain(ann.session);
   });
 
-  it('is asked after once a minute, unless the school says otherwise', async () => {
+  it('is checked once per configured interval', async () => {
     await start('1m');
     const ann = await connected('ann');
     const before = looks();
@@ -442,7 +442,7 @@ describe.skipIf(!redisPresent())('the member’s own session, shared by two gate
     await redis.close();
   });
 
-  it('is one at both, whoever changes it, and ends at both', async () => {
+  it('is the same at both, whichever changes it, and ends at both', async () => {
     school.rotates = true;
     const session = school.signIn('ann');
     const ann = await connectWith(world.origin, { school_session: session });

@@ -55,7 +55,7 @@ describe.each([
   it.each([
     { kind: 'public', confidential: false },
     { kind: 'confidential', confidential: true },
-  ])('a $kind app pushes its request, is approved, and gets what it asked for', async ({ confidential }) => {
+  ])('a $kind app pushes its request, is approved, and gets what it requested', async ({ confidential }) => {
     const app = await registerApp(world.origin, { confidential });
     expect(app.server.pushed_authorization_request_endpoint).toBe(par);
     expect(app.server.require_pushed_authorization_requests).toBeUndefined();
@@ -73,7 +73,7 @@ describe.each([
     });
   });
 
-  it('what is pushed counts, and nothing that is added on the way to the member', async () => {
+  it('uses the pushed parameters, and ignores any that the URL adds', async () => {
     const app = await registerApp(world.origin);
     const { request, requestUri } = await pushed(app, { scope: 'openid courses:read' });
     const url = authorizeUrl(app, requestUri, {
@@ -91,7 +91,7 @@ describe.each([
     expect(request.state).not.toBe('forged');
   });
 
-  it('takes every spelling of the resource', async () => {
+  it('accepts every spelling of the resource', async () => {
     const app = await registerApp(world.origin);
     for (const spelling of [world.origin, `${world.origin}/`]) {
       const { request, requestUri } = await pushed(app, { resource: spelling });
@@ -118,7 +118,7 @@ describe.each([
     ['claims', 2048],
     ['redirect_uri', 2048],
     ['scope', 2048],
-  ])('takes a %s of %i bytes and no more, pushed or sent in the address', async (name, longest) => {
+  ])('accepts a %s of %i bytes and refuses a longer one, pushed or in the URL', async (name, longest) => {
     const app = await registerApp(world.origin);
     const said = `${name} is longer than ${longest} bytes`;
     const tooLong = { [name]: `${'é'.repeat(longest / 2)}x` };
@@ -133,7 +133,7 @@ describe.each([
     expect((await post((await prepare(app, longEnough)).fields)).body.error_description ?? '').not.toContain('longer');
   });
 
-  it('takes a pushed request of 16 KB and no larger one', async () => {
+  it('accepts a pushed request of 16 KiB and refuses a larger one', async () => {
     const app = await registerApp(world.origin);
     const { fields } = await prepare(app);
     const size = new URLSearchParams(fields as Record<string, string>).toString().length + '&unknown='.length;
@@ -142,7 +142,7 @@ describe.each([
     expect([status, body.error]).toEqual([413, 'invalid_request']);
   });
 
-  it('answers one request_uri once', async () => {
+  it('accepts a request_uri once', async () => {
     const app = await registerApp(world.origin);
     const { request, requestUri } = await pushed(app);
     const returned = await approve(authorizeUrl(app, requestUri), app.redirectUri);
@@ -152,7 +152,7 @@ describe.each([
     expect(text).toContain('invalid_request_uri');
   });
 
-  it('answers one request_uri once, also to two tabs that opened it in time', async () => {
+  it('accepts a request_uri once, even if two tabs opened it in time', async () => {
     const app = await registerApp(world.origin);
     const { requestUri } = await pushed(app);
     const tabs = [await reachConsent(authorizeUrl(app, requestUri)), await reachConsent(authorizeUrl(app, requestUri))];
@@ -234,7 +234,7 @@ describe.each([
       error: 'request_not_supported',
       says: /request parameter/,
     },
-  ])('refuses $what at once, as JSON', async ({ change, error, says }) => {
+  ])('refuses $what at once, in JSON', async ({ change, error, says }) => {
     const { fields } = await prepare(await registerApp(world.origin));
     const { status, headers, body } = await post({ ...fields, ...change });
     expect([status, headers.get('content-type'), body.error]).toEqual([
@@ -245,7 +245,7 @@ describe.each([
     expect(body.error_description ?? '').toMatch(says);
   });
 
-  it('asks for the resource where it is required, and names it', async () => {
+  it('requires the resource in Profile A, and names it in the error', async () => {
     const { fields } = await prepare(await registerApp(world.origin), { resource: undefined });
     const { status, body } = await post(fields);
     if (resourceRequired) {
@@ -256,7 +256,7 @@ describe.each([
     }
   });
 
-  it('authenticates the app as the token endpoint does', async () => {
+  it('authenticates the app like the token endpoint', async () => {
     const app = await registerApp(world.origin, { confidential: true });
     const { fields } = await prepare(app);
     const { client_secret: _, ...unauthenticated } = fields as Record<string, string>;
@@ -274,14 +274,14 @@ describe.each([
     expect((await post(fields)).status).toBe(201);
   });
 
-  it('takes a POST of a form only', async () => {
+  it('accepts only a POST of a form', async () => {
     const got = await fetch(par);
     expect([got.status, got.headers.get('allow')]).toEqual([405, 'POST']);
     const json = await fetch(par, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' });
     expect([json.status, ((await json.json()) as { error: string }).error]).toEqual([400, 'invalid_request']);
   });
 
-  it('refuses what is sent twice', async () => {
+  it('refuses a repeated parameter', async () => {
     const { fields } = await prepare(await registerApp(world.origin));
     const body = new URLSearchParams(fields as Record<string, string>);
     body.append('scope', 'openid');
@@ -322,7 +322,7 @@ describe.each([
       expect(await token({ dpop: await tokenProof(key) })).toMatchObject([200, { token_type: 'DPoP' }]);
     });
 
-    it('takes one of twenty equal proofs at once', async () => {
+    it('accepts one of twenty equal proofs at once', async () => {
       const { fields } = await prepare(await registerApp(world.origin));
       const dpop = await parProof();
       const answers = await Promise.all(Array.from({ length: 20 }, () => post(fields, { dpop })));
@@ -362,7 +362,7 @@ describe('an old pushed request', () => {
     expect([page.status, page.text.includes('invalid_request_uri')]).toEqual([400, true]);
   });
 
-  it('is answered half an hour later when it was opened before, and then once', async () => {
+  it('is accepted once, up to half an hour later, when it was opened in time', async () => {
     const { url } = await push();
     const tabs = [createBrowser(), createBrowser()];
     const logins = await Promise.all(tabs.map((browser) => browser.open(url)));
@@ -384,7 +384,7 @@ describe('an old pushed request', () => {
     expect(ends[1]).not.toContain('code=');
   });
 
-  it('is kept for its minute, and no longer unless a member has opened it', async () => {
+  it('is stored for a minute, and longer only if a member has opened it', async () => {
     const kept = () => {
       const database = new DatabaseSync(join(world.data, 'coursegate.db'), { readOnly: true });
       const rows = database.prepare("SELECT expires_at FROM entry WHERE kind = 'PushedAuthorizationRequest'").all();
@@ -400,7 +400,7 @@ describe('an old pushed request', () => {
     expect(Math.max(...kept())).toBeGreaterThan(850);
   });
 
-  it('is answered after a minute when it was opened before, and then once', async () => {
+  it('is accepted once after a minute when it was opened in time', async () => {
     const { url } = await push();
     const tabs = [await reachConsent(url), await reachConsent(url)];
     pass(120);

@@ -42,19 +42,19 @@ const allowed = async (path: string) => {
   return String(headers['access-control-allow-headers']).toLowerCase().split(', ');
 };
 
-describe('a page of another origin may send', () => {
+describe('a page of another origin', () => {
   it.each([
     ...['accept', 'accept-language', 'content-type', 'range', 'cache-control', 'idempotency-key', 'prefer'],
     ...['if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since', 'last-event-id'],
     ...['mcp-protocol-version', 'mcp-session-id', 'mcp-method', 'mcp-name', 'x-course-version'],
-  ])('%s, and it arrives', async (name) => {
+  ])('may send %s, which is forwarded', async (name) => {
     expect(await allowed('/api/v1/x')).toContain(name);
     await rawRequest(world.origin, { path: '/api/v1/x', headers: { ...bearer(token), [name]: 'text/7' } });
     expect(upstream.last().values(name)).toEqual(['text/7']);
   });
 
   it.each(['authorization', 'dpop', 'x-request-id', 'traceparent', 'tracestate', 'baggage'])(
-    '%s, which is for the gate, and goes no further',
+    'may send %s, which is for the gate and is not forwarded',
     async (name) => {
       expect(await allowed('/api/v1/x')).toContain(name);
       expect(await allowed('/api/oauth/userinfo')).toContain(name);
@@ -65,21 +65,21 @@ describe('a page of another origin may send', () => {
   );
 
   it.each(['x-other', 'cookie', 'x-member-id', 'x-forwarded-for', 'host', 'origin', 'referer', 'accept-encoding', '*'])(
-    'no %s, which would not arrive, or is the browser’s to say',
+    'may not send %s',
     async (name) => expect(await allowed('/api/v1/x')).not.toContain(name),
   );
 
-  it('what the operator allows only where it is allowed', async () => {
+  it('may send a header that the operator allows only on its route', async () => {
     expect(await allowed('/api/v1/y')).not.toContain('x-course-version');
   });
 
-  it('nothing twice', async () => {
+  it('is given every header name once', async () => {
     const names = await allowed('/api/v1/x');
     expect(names).toEqual([...new Set(names)]);
   });
 });
 
-it('may read what it needs to ask again: the version, the next page, the new place', async () => {
+it('a page of another origin may read the response headers it needs, such as ETag, Link and Location', async () => {
   const { headers } = await rawRequest(world.origin, { path: '/api/v1/x', headers: bearer(token) });
   const exposed = String(headers['access-control-expose-headers']).toLowerCase().split(', ');
   expect(exposed).toEqual(

@@ -64,7 +64,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the scope catalogue in Prof
     expect(named.at(-1)).toBe(scope);
   };
 
-  it.each(READABLE)('reading %s takes its read scope, and no other will do', async (area) => {
+  it.each(READABLE)('reading %s needs its read scope, and no other', async (area) => {
     const answer = await ask('GET', `/api/v1/${area}`, everything);
     expect(answer.status).toBe(200);
     expect(await answer.json()).toHaveProperty('data');
@@ -74,7 +74,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the scope catalogue in Prof
     expect((await ask('HEAD', `/api/v1/${area}`, missing)).status).toBe(403);
   });
 
-  it.each(WRITABLE)('writing %s takes its write scope, and no other will do', async (area) => {
+  it.each(WRITABLE)('writing %s needs its write scope, and no other', async (area) => {
     const path = area === 'storage' ? '/api/v1/storage/files/x' : `/api/v1/${area}`;
     expect((await ask('POST', path, everything)).status).toBe(201);
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
@@ -82,14 +82,17 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the scope catalogue in Prof
     }
   });
 
-  it.each(AREAS.filter(([, read, write]) => !read || !write))('%s can be read: %o, written: %o', async (area, read) => {
-    const answer = await ask(read ? 'POST' : 'GET', `/api/v1/${area}`, everything);
-    expect(answer.status).toBe(405);
-    expect(answer.headers.get('allow')).toBe(read ? 'GET, HEAD' : 'POST, PUT, PATCH, DELETE');
-    expect(await answer.json()).toMatchObject({ status: 405, code: 'method_not_allowed' });
-  });
+  it.each(AREAS.filter(([, read, write]) => !read || !write))(
+    '%s allows reading: %o, writing: %o',
+    async (area, read) => {
+      const answer = await ask(read ? 'POST' : 'GET', `/api/v1/${area}`, everything);
+      expect(answer.status).toBe(405);
+      expect(answer.headers.get('allow')).toBe(read ? 'GET, HEAD' : 'POST, PUT, PATCH, DELETE');
+      expect(await answer.json()).toMatchObject({ status: 405, code: 'method_not_allowed' });
+    },
+  );
 
-  it('a box that the member did not tick is missing from the token', async () => {
+  it('a scope that the member did not tick is missing from the token', async () => {
     const app = await registerApp(world.origin);
     const { access_token: token, scope } = await connect(app, {
       parameters: { scope: 'openid courses:read orders:read' },
@@ -104,7 +107,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the scope catalogue in Prof
 });
 
 describe('another spelling of a protected path', () => {
-  it('never reaches the backend, whoever asks', async () => {
+  it('never reaches the backend, with a token or without', async () => {
     const upstream = await startRecordingUpstream();
     const world = await startWorld({ profile: 'A' });
     const tricked = await startWorld({ profile: 'A', overrides: { upstreams: { school: { url: upstream.url } } } });

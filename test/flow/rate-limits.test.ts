@@ -76,7 +76,7 @@ async function statuses(times: number, path: string, headers: Record<string, str
 }
 
 describe('the rate limit of a member', () => {
-  it('is told with each answer, and ends in a 429 that says when to come back', async () => {
+  it('is reported in each response, and returns 429 with Retry-After when it is reached', async () => {
     nextMinute();
     const first = await ask('/api/v1/x', bearer(member));
     expect(first.status).toBe(200);
@@ -97,7 +97,7 @@ describe('the rate limit of a member', () => {
     expect(upstream.requests.length).toBe(asked);
   });
 
-  it('is the member’s own: others, and the next minute, are not touched', async () => {
+  it('applies to one member for one minute', async () => {
     nextMinute();
     expect((await statuses(7, '/api/v1/x', bearer(member))).at(-1)).toBe(429);
     expect((await ask('/api/v1/x', bearer(other))).status).toBe(200);
@@ -114,7 +114,7 @@ describe('the rate limit of a member', () => {
     );
   });
 
-  it('can be another on one route, counted there by itself', async () => {
+  it('can be set for one route, where it is counted separately', async () => {
     nextMinute();
     expect(await statuses(3, '/api/v1/scarce', bearer(member))).toEqual([200, 200, 429]);
     expect((await ask('/api/v1/scarce', bearer(member))).headers['ratelimit-policy']).toBe('"member";q=2;w=10');
@@ -129,7 +129,7 @@ describe('the rate limit of a member', () => {
     expect((await ask('/api/v1/free', bearer(member))).headers).not.toHaveProperty('ratelimit');
   });
 
-  it('counts an app for all its members together, and tells nothing of them before its end', async () => {
+  it('counts an app for all its members together, and reports that only when it is the limit that is reached', async () => {
     nextMinute();
     const second = (await connect(app, { member: OLU })).access_token;
     expect(await statuses(5, '/api/v1/x', bearer(member))).toEqual([200, 200, 200, 200, 200]);
@@ -146,7 +146,7 @@ describe('the rate limit of a member', () => {
 });
 
 describe('the rate limit of an address', () => {
-  it('ends for whoever is anonymous there, not for its members, nor elsewhere', async () => {
+  it('applies to anonymous requests from there, not to members or other addresses', async () => {
     nextMinute();
     const address = someAddress();
     expect(await statuses(21, '/api/v1/x', from(address))).toEqual([...Array(20).fill(200), 429]);
@@ -155,7 +155,7 @@ describe('the rate limit of an address', () => {
     expect((await ask('/api/v1/x', from(someAddress()))).status).toBe(200);
   });
 
-  it('counts what the gate refuses, and then answers 429 and never 401', async () => {
+  it('counts refused requests, and then returns 429 instead of 401', async () => {
     nextMinute();
     const guess = { ...from(someAddress()), ...bearer('guess') };
     expect(await statuses(21, '/api/v1/x', guess)).toEqual([...Array(20).fill(401), 429]);
@@ -163,7 +163,7 @@ describe('the rate limit of an address', () => {
     expect(await statuses(21, '/api/v1/refused', bare)).toEqual([...Array(20).fill(401), 429]);
   });
 
-  it('is one for a whole /64 of IPv6', async () => {
+  it('applies to a whole /64 of IPv6', async () => {
     nextMinute();
     const got: number[] = [];
     for (let at = 1; at <= 21; at += 1) got.push((await ask('/api/v1/x', from(`2001:db8:7:7::${at}`))).status);
@@ -171,7 +171,7 @@ describe('the rate limit of an address', () => {
     expect((await ask('/api/v1/x', from('2001:db8:7:8::1'))).status).toBe(200);
   });
 
-  it('is not escaped by claiming other addresses', async () => {
+  it('cannot be avoided by claiming other addresses', async () => {
     nextMinute();
     const address = someAddress();
     const got: number[] = [];
@@ -179,7 +179,7 @@ describe('the rate limit of an address', () => {
     expect(got.at(-1)).toBe(429);
   });
 
-  it('is reported in the format of the endpoint: OAuth JSON, a page', async () => {
+  it('is reported in the format of the endpoint: OAuth JSON or a page', async () => {
     nextMinute();
     const address = someAddress();
     await statuses(20, '/api/oauth/userinfo', from(address));
@@ -192,7 +192,7 @@ describe('the rate limit of an address', () => {
     expect(page.headers['retry-after']).toMatch(/^\d+$/);
   });
 
-  it('is not the legacy site’s', async () => {
+  it('does not apply to the site', async () => {
     nextMinute();
     expect(new Set(await statuses(40, '/courses', from(someAddress())))).toEqual(new Set([200]));
   });
@@ -216,7 +216,7 @@ describe('guessing at the token endpoint', () => {
       ).toString(),
     });
 
-  it('ends in 429 for its address, in OAuth JSON that throws no token away; all others go on', async () => {
+  it('returns 429 for that address, in OAuth JSON that makes no client discard its token, and for no other', async () => {
     nextMinute();
     const address = someAddress();
     const { form } = await approved(app);
@@ -234,7 +234,7 @@ describe('guessing at the token endpoint', () => {
     expect(right.status).toBe(200);
   });
 
-  it('does not count what succeeds: a hosted app renews for all its members from one address', async () => {
+  it('does not count successful requests, because a hosted app refreshes for all its members from one address', async () => {
     nextMinute();
     const address = someAddress();
     let { refresh_token: token } = await connect(app);
@@ -245,7 +245,7 @@ describe('guessing at the token endpoint', () => {
     }
   });
 
-  it.each(['/api/oauth/introspect', '/api/oauth/revoke', '/api/oauth/par'])('is counted at %s too', async (path) => {
+  it.each(['/api/oauth/introspect', '/api/oauth/revoke', '/api/oauth/par'])('is limited at %s too', async (path) => {
     nextMinute();
     const address = someAddress();
     const got: number[] = [];
@@ -285,7 +285,7 @@ describe('the limit of open streams and WebSockets', () => {
   it.each([
     ['a member', 4, () => bearer(member), () => bearer(other)],
     ['an address', 6, () => from('198.51.100.1'), () => from('198.51.100.2')],
-  ])('%s may have %i streams, and others theirs', async (_who, most, whose, others) => {
+  ])('%s may have %i streams, independently of others', async (_who, most, whose, others) => {
     nextMinute();
     for (let at = 0; at < most; at += 1) expect((await stream(whose())).statusCode).toBe(200);
     const refused = await stream(whose());
@@ -301,7 +301,7 @@ describe('the limit of open streams and WebSockets', () => {
     endAll();
   });
 
-  it('is given back however a request ends', async () => {
+  it('frees its place however a request ends', async () => {
     nextMinute();
     const whose = { ...from('198.51.100.3'), ...bearer(member) };
     const endings: Record<string, () => Promise<unknown>> = {
@@ -358,7 +358,7 @@ describe('the limit of open streams and WebSockets', () => {
     endAll();
   });
 
-  it('counts WebSockets of the site, and gives them back', async () => {
+  it('counts WebSockets of the site, and frees their places', async () => {
     const handshake = () =>
       new Promise<[status: string, close: () => void]>((resolve) => {
         const socket = connectTo(Number(new URL(world.origin).port), '127.0.0.1', () => {
@@ -383,7 +383,7 @@ describe('the limit of open streams and WebSockets', () => {
 });
 
 describe.skipIf(!redisPresent())('limits of two replicas on one Redis', () => {
-  it('are one, and while Redis is gone each replica has its own', async () => {
+  it('are shared, and separate while Redis is unavailable', async () => {
     const redis = await startRedis();
     const shared = { profile: 'B', environment: { REDIS_URL: redis.url, COURSEGATE_SECRET: 'k'.repeat(32) } };
     const overrides = {

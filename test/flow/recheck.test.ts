@@ -77,7 +77,7 @@ describe('a member who is rechecked when an app refreshes', () => {
       .filter((line) => line.includes('member_changed'))
       .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-  it('is looked up by their id, with the key, and once an hour whichever app it is', async () => {
+  it('is looked up by ID, with the key, and once an hour for all apps together', async () => {
     const [one, two] = [await start(app), await start(other)];
     const before = registry.asked().length;
     const first = await refreshed(app, one.refresh_token);
@@ -101,7 +101,7 @@ describe('a member who is rechecked when an app refreshes', () => {
     expect(registry.asked().length).toBe(before + 2);
   });
 
-  it('is rechecked when the clock of the gate was set back', async () => {
+  it('is rechecked when the gate’s clock was set back', async () => {
     const { refresh_token } = await start(app);
     const before = registry.asked().length;
     pass(-24 * HOUR);
@@ -119,7 +119,7 @@ describe('a member who is rechecked when an app refreshes', () => {
     ['is suspended, false', 'member_inactive', () => void registry.records.set(sam, { active: false, version: 'v1' })],
     ['is suspended, 0', 'member_inactive', () => void registry.records.set(sam, { active: 0, version: 'v1' })],
     ['has changed', 'version_changed', () => void registry.records.set(sam, { active: true, version: 'v2' })],
-  ])('and %s has every connection ended, and nobody else has', async (_name, reason, change) => {
+  ])('who %s loses every connection, and no other member does', async (_name, reason, change) => {
     const [one, two] = [await start(app), await start(other)];
     const theirs = await start(app, OLU);
     pass(HOUR + 1000);
@@ -146,7 +146,7 @@ describe('a member who is rechecked when an app refreshes', () => {
     expect(Number(event?.['oauth.grants_ended'])).toBeGreaterThanOrEqual(2);
   });
 
-  it('and has changed can approve again, and goes on as they are now', async () => {
+  it('who has changed can approve again', async () => {
     await start(app);
     registry.records.set(sam, { active: true, version: 'v3' });
     const again = await start(app);
@@ -154,7 +154,7 @@ describe('a member who is rechecked when an app refreshes', () => {
     expect((await refreshed(app, again.refresh_token)).status).toBe(200);
   });
 
-  it('and had changed before the approval is known to have changed again after it', async () => {
+  it('who had changed before the approval is noticed when they change again', async () => {
     registry.records.set(sam, { active: true, version: 'v4' });
     const one = await start(app);
     registry.records.set(sam, { active: true, version: 'v5' });
@@ -186,7 +186,7 @@ describe('a member who is rechecked when an app refreshes', () => {
       'hangs up half way',
       (_, response) => void response.writeHead(200, { 'content-length': '99' }).end('{"active":false'),
     ],
-  ])('by a backend that %s costs the app nothing: 503, and the token is as good as before', async (_name, script) => {
+  ])('with a backend that %s gets 503, and keeps a valid token', async (_name, script) => {
     const { refresh_token, access_token } = await start(app);
     pass(HOUR + 1000);
     registry.upstream.script(script);
@@ -202,7 +202,7 @@ describe('a member who is rechecked when an app refreshes', () => {
     expect(typeof access_token).toBe('string');
   });
 
-  it('by many at once is looked up once', async () => {
+  it('is looked up once for concurrent refreshes', async () => {
     const connections = await Promise.all([start(app), start(app), start(other), start(other)]);
     pass(HOUR + 1000);
     const before = registry.asked().length;
@@ -223,7 +223,7 @@ describe('a member who is rechecked when an app refreshes', () => {
     expect(registry.asked().length).toBe(before + 1);
   });
 
-  it('and is suspended sees a page of their own that says so when connecting an app', async () => {
+  it('who is suspended sees a page that says so when they connect an app', async () => {
     registry.records.set(sam, { active: false, version: 'v1' });
     const { page } = await reachConsent((await authorizationRequest(app, { ui_locales: 'es' })).url);
     expect(page.status).toBe(403);
@@ -237,7 +237,7 @@ describe('a member who is rechecked when an app refreshes', () => {
   describe('with other settings', () => {
     afterAll(() => world.restart(settings()));
 
-    it('by a backend that never answers is not waited for longer than configured', async () => {
+    it('is not waited for longer than configured when the backend never answers', async () => {
       const { refresh_token } = await start(app);
       await world.restart(settings({}, 0.2));
       pass(HOUR + 1000);
@@ -252,7 +252,7 @@ describe('a member who is rechecked when an app refreshes', () => {
       expect((await refreshed(app, refresh_token)).status).toBe(200);
     });
 
-    it('by a failing backend goes on if so configured, and is rechecked the next time', async () => {
+    it('may continue while the backend fails, if so configured, and is rechecked the next time', async () => {
       await world.restart(settings({ unavailable: 'allow' }));
       const { refresh_token } = await start(app);
       pass(HOUR + 1000);

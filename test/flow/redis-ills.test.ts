@@ -92,7 +92,7 @@ describe.skipIf(!redisPresent())('a gate whose Redis is failing', () => {
     ['answers when it likes, up to two seconds late', () => proxy.delay(() => 900 + Math.random() * 1100)],
     ['takes everything and answers nothing', () => proxy.blackhole()],
     ['is cut off and refuses', () => proxy.refuse()],
-  ])('is 503 within a second while it %s, and loses nothing', async (_, befall) => {
+  ])('returns 503 within a second while it %s, and loses nothing', async (_, befall) => {
     const tokens = await fresh();
     befall();
     await isUnavailable(tokens, /./);
@@ -103,20 +103,23 @@ describe.skipIf(!redisPresent())('a gate whose Redis is failing', () => {
     await expect.poll(async () => (await rotate(tokens)).status, { timeout: 5000 }).toBe(200);
   });
 
-  it.each([20, 100, 300])('issues one set for one code asked for twenty times with %i ms of delay', async (delay) => {
-    const { form } = await approved(app);
-    proxy.delay(() => Math.random() * delay);
-    const began = ownTime();
-    const answers = await Promise.all(Array.from({ length: 20 }, () => token(app, form)));
-    expect(ownTime() - began).toBeLessThan(2500);
-    proxy.heal();
-    await expect.poll(async () => (await token(app, form)).status, { timeout: 5000 }).toBe(400);
-    // A 503 may have redeemed the code.
-    expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
-    expect(new Set(answers.map(({ status }) => status))).not.toContain(500);
-  });
+  it.each([20, 100, 300])(
+    'issues at most one set of tokens for a code sent twenty times at once, with %i ms of delay',
+    async (delay) => {
+      const { form } = await approved(app);
+      proxy.delay(() => Math.random() * delay);
+      const began = ownTime();
+      const answers = await Promise.all(Array.from({ length: 20 }, () => token(app, form)));
+      expect(ownTime() - began).toBeLessThan(2500);
+      proxy.heal();
+      await expect.poll(async () => (await token(app, form)).status, { timeout: 5000 }).toBe(400);
+      // A 503 may have redeemed the code.
+      expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(1);
+      expect(new Set(answers.map(({ status }) => status))).not.toContain(500);
+    },
+  );
 
-  it('without the bus revokes at every replica within five seconds, and at once when it has it back', async () => {
+  it('revokes at every replica within five seconds without pub/sub, and at once when it is back', async () => {
     const [first, second] = [await fresh(), await fresh()];
     for (const { access_token } of [first, second]) expect(await statusOf(world.origin, access_token)).toBe(200);
     // The connections that subscribe are blackholed, and so are all that replace them.
@@ -136,7 +139,7 @@ describe.skipIf(!redisPresent())('a gate whose Redis is failing', () => {
     await expect.poll(() => statusOf(world.origin, second.access_token), { timeout: 4000 }).toBe(401);
   });
 
-  it('out of memory reads and revokes, and is 503 for what would need more', async () => {
+  it('reads and revokes when Redis is out of memory, and returns 503 for other writes', async () => {
     const [tokens, cut] = [await fresh(), await fresh()];
     await admin.config('SET', 'maxmemory', '1');
     try {
@@ -150,7 +153,7 @@ describe.skipIf(!redisPresent())('a gate whose Redis is failing', () => {
     expect((await rotate(tokens)).status).toBe(200);
   });
 
-  it('that wants more replicas than it has, is 503 and says so', async () => {
+  it('returns 503 and logs the reason when Redis wants more replicas than it has', async () => {
     const tokens = await fresh();
     await admin.config('SET', 'min-replicas-to-write', '1');
     try {
@@ -161,7 +164,7 @@ describe.skipIf(!redisPresent())('a gate whose Redis is failing', () => {
     expect((await rotate(tokens)).status).toBe(200);
   });
 
-  it('whose user may no longer run scripts, is 503 and says so', async () => {
+  it('returns 503 and logs the reason when its user may no longer run scripts', async () => {
     const tokens = await fresh();
     await admin.call('ACL', 'SETUSER', 'default', '-eval', '-evalsha');
     try {
@@ -172,7 +175,7 @@ describe.skipIf(!redisPresent())('a gate whose Redis is failing', () => {
     expect((await rotate(tokens)).status).toBe(200);
   });
 
-  it('that is busy with a script of another, is 503 and says so', async () => {
+  it('returns 503 and logs the reason when Redis is busy with another script', async () => {
     const tokens = await fresh();
     const other = new Redis(redis.url);
     const endless = other.eval('while true do end', 0).catch(() => {});
@@ -187,7 +190,7 @@ describe.skipIf(!redisPresent())('a gate whose Redis is failing', () => {
     await expect.poll(async () => (await rotate(tokens)).status, { timeout: 5000 }).toBe(200);
   });
 
-  it('with something else under its keys, is 503 and says so', async () => {
+  it('returns 503 and logs the reason when its keys hold foreign data', async () => {
     const tokens = await fresh();
     await admin.rename('{coursegate}:expiry', 'aside');
     await admin.set('{coursegate}:expiry', 'of another program');
@@ -204,7 +207,7 @@ describe.skipIf(!redisPresent())('a gate whose Redis is failing', () => {
     ['no payload at all', ['payload', '']],
     ['a payload of 20 MB', ['payload', 'A'.repeat(20_000_000)]],
     ['an expiry that is no date', ['expiresAt', 'tomorrow']],
-  ])('counts a record with %s as absent, and serves all others', async (name, [field = '', value = '']) => {
+  ])('treats a record with %s as absent, and serves all others', async (name, [field = '', value = '']) => {
     const known = new Set(await admin.keys('{coursegate}:entry:AccessToken:*'));
     const damaged = await fresh();
     const [key = ''] = (await admin.keys('{coursegate}:entry:AccessToken:*')).filter((one) => !known.has(one));

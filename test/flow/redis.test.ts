@@ -42,7 +42,7 @@ describe.skipIf(!redisPresent()).each([{ profile: 'A' }, { profile: 'B' }])(
     const post = (gate: World, path: string, body: Record<string, string>) =>
       fetch(gate.origin + path, { method: 'POST', body: new URLSearchParams(body) });
 
-    it('does the main job', async () => {
+    it('completes the main flow', async () => {
       const { app, tokens } = await connect();
       expect((await courses(world, tokens.access_token)).status).toBe(200);
       expect(await introspect(app, tokens.access_token)).toMatchObject({ active: true, sub: 'm-1001' });
@@ -84,7 +84,7 @@ describe.skipIf(!redisPresent()).each([{ profile: 'A' }, { profile: 'B' }])(
       for (const gate of [world, replica]) expect((await courses(gate, access_token)).status).toBe(200);
     });
 
-    it('without Redis keeps every credential good, says 503, and serves who shows none', async () => {
+    it('returns 503 for every credential while Redis is down, keeps them valid, and serves anonymous requests', async () => {
       const { app, tokens } = await connect();
       const renewal = {
         grant_type: 'refresh_token',

@@ -133,7 +133,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a refusal in Profile $profi
   };
 
   it.each<[string, Parameters, string?]>(REQUESTS)(
-    'of a request with %s says why, at the app, on the device and when pushed',
+    'of a request with %s has a readable description, redirected or pushed',
     async (_, parameters, append) => {
       const { client_id, redirect_uri } = parameters;
       expectReadable(await authorize(app, parameters, append));
@@ -151,7 +151,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a refusal in Profile $profi
     ['request_not_supported', { request: 'e30.e30.' }, 'request'],
     ['request_uri_not_supported', { request_uri: 'https://app.example/request.jwt' }, 'request_uri'],
     ['registration_not_supported', { registration: '{}' }, 'registration'],
-  ])('%s names the parameter, in every way it is answered', async (error, parameters, name) => {
+  ])('with %s names the parameter, however it is returned', async (error, parameters, name) => {
     const answers = [
       await authorize(app, parameters),
       await authorize(loopback, {
@@ -177,14 +177,14 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a refusal in Profile $profi
     ['plain PKCE', { code_challenge_method: 'plain' }],
     ['a short challenge', { code_challenge: 'short' }],
     ['a challenge with a bad character', { code_challenge: `${'a'.repeat(42)}!` }],
-  ])('of %s names code_challenge and S256', async (_, parameters) => {
+  ])('because of %s names code_challenge and S256', async (_, parameters) => {
     for (const answer of [await authorize(app, parameters), await push(parameters)]) {
       expect(answer.error).toBe('invalid_request');
       expect(expectReadable(answer)).toMatch(/\bcode_challenge\b.*\bS256\b/);
     }
   });
 
-  it('of a code_verifier names it, code_challenge and S256', async () => {
+  it('because of a code_verifier names it, code_challenge and S256', async () => {
     const { form } = await approved(app);
     const verifiers = [undefined, 'short', 'a'.repeat(129), `${'a'.repeat(42)}!`, 'a'.repeat(43)];
     for (const code_verifier of verifiers) {
@@ -195,7 +195,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a refusal in Profile $profi
     }
   });
 
-  it('at the token endpoint says why', async () => {
+  it('at the token endpoint has a readable description', async () => {
     const { form } = await approved(app);
     const secret = (await approved(confidential)).form;
     const foreign = refreshForm(loopback, tokens.refresh_token);
@@ -246,24 +246,27 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a refusal in Profile $profi
     expectReadable(await json(await fetch(String(app.server.token_endpoint))));
   });
 
-  it.each(['revocation_endpoint', 'introspection_endpoint'] as const)('at the %s says why', async (endpoint) => {
-    const url = String(app.server[endpoint]);
-    const by = { client_id: app.client.client_id };
-    const forms: readonly Record<string, string>[] = [
-      {},
-      by,
-      { token: 'x' },
-      { ...by, client_id: 'nobody "\\ \u00e9', token: 'x' },
-      { ...by, client_secret: 'x"', token: 'x' },
-      { client_id: confidential.client.client_id, token: 'x' },
-      { client_id: 'https://localhost/client.json', token: 'x' },
-    ];
-    for (const form of forms) expectReadable(await json(await postForm(url, form)));
-    expectReadable(await json(await postForm(url, { ...by, token: 'x' }, { authorization: 'Basic eDp5' })));
-    expectReadable(await json(await fetch(url)));
-  });
+  it.each(['revocation_endpoint', 'introspection_endpoint'] as const)(
+    'at the %s has a readable description',
+    async (endpoint) => {
+      const url = String(app.server[endpoint]);
+      const by = { client_id: app.client.client_id };
+      const forms: readonly Record<string, string>[] = [
+        {},
+        by,
+        { token: 'x' },
+        { ...by, client_id: 'nobody "\\ \u00e9', token: 'x' },
+        { ...by, client_secret: 'x"', token: 'x' },
+        { client_id: confidential.client.client_id, token: 'x' },
+        { client_id: 'https://localhost/client.json', token: 'x' },
+      ];
+      for (const form of forms) expectReadable(await json(await postForm(url, form)));
+      expectReadable(await json(await postForm(url, { ...by, token: 'x' }, { authorization: 'Basic eDp5' })));
+      expectReadable(await json(await fetch(url)));
+    },
+  );
 
-  it('of a registration says why, and quotes nothing that would break out of it', async () => {
+  it('of a registration has a readable description in which quotes and control characters are replaced', async () => {
     const url = String(app.server.registration_endpoint);
     const good = { redirect_uris: ['https://app.example/callback'] };
     const bodies: readonly unknown[] = [
@@ -321,7 +324,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a refusal in Profile $profi
     }
   });
 
-  it('of userinfo says why, in the header that names the scheme', async () => {
+  it('of userinfo has a readable description in WWW-Authenticate', async () => {
     const url = String(app.server.userinfo_endpoint);
     for (const headers of [
       {},
@@ -339,7 +342,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a refusal in Profile $profi
     }
   });
 
-  it('of Basic is told by libraries that show only the header: oauth4webapi', async () => {
+  it('of Basic authentication can be read by oauth4webapi, which shows only the header', async () => {
     const client = { client_id: app.client.client_id };
     for (const answer of [
       await oauth.refreshTokenGrantRequest(app.server, client, oauth.ClientSecretBasic('x'), 'x', INSECURE),
@@ -364,7 +367,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a refusal in Profile $profi
     }
   });
 
-  it('of Basic is told by libraries that show only the header: openid-client', async () => {
+  it('of Basic authentication can be read by openid-client, which shows only the header', async () => {
     const config = await oidc.discovery(
       new URL(world.origin),
       String(confidential.client.client_id),

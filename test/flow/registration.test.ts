@@ -30,7 +30,7 @@ describe('registration', () => {
     expect(answer.body).toEqual({ error, error_description: expect.stringMatching(/^.{5,}$/) });
   };
 
-  it('takes a redirect URI and nothing else: a public app', async () => {
+  it('registers a public app that sends only a redirect URI', async () => {
     const { status, headers, body } = await register({});
     expect(status).toBe(201);
     expect(headers.get('cache-control')).toBe('no-store');
@@ -48,7 +48,7 @@ describe('registration', () => {
     expect(body).not.toHaveProperty('client_secret');
   });
 
-  it('gives a confidential app its secret', async () => {
+  it('issues a secret to a confidential app', async () => {
     const { status, body } = await register({ token_endpoint_auth_method: 'client_secret_post' });
     expect(status).toBe(201);
     expect(body).toMatchObject({
@@ -75,7 +75,7 @@ describe('registration', () => {
     ['the type web, whose rules are laxer', { application_type: 'web' }, { application_type: 'native' }],
     ['a charset', { client_name: 'Zoë ☃' }, { client_name: 'Zoë ☃' }],
     ['one grant', { grant_types: ['authorization_code'] }, { grant_types: ['authorization_code'] }],
-  ])('takes %s', async (_name, metadata, expected) => {
+  ])('accepts %s', async (_name, metadata, expected) => {
     const { status, body } = await register(metadata);
     expect(status).toBe(201);
     expect(body).toMatchObject({
@@ -94,7 +94,7 @@ describe('registration', () => {
     'http://[::1]/callback',
     'com.example.app:/callback',
     'https://app.example:8443/callback?tenant=1',
-  ])('takes the redirect URI %s', async (uri) => {
+  ])('accepts the redirect URI %s', async (uri) => {
     expect(await register({ redirect_uris: [uri] })).toMatchObject({ status: 201, body: { redirect_uris: [uri] } });
   });
 
@@ -113,17 +113,17 @@ describe('registration', () => {
     ['one that is no list', CALLBACK],
     ['a number', [1]],
     ['nothing', null],
-  ])('refuses as redirect URI: %s', async (_name, uris) => {
+  ])('refuses a redirect URI: %s', async (_name, uris) => {
     expectError(await register({ redirect_uris: uris }), 400, 'invalid_redirect_uri');
   });
 
-  it('registers nobody for Basic: who asks for it is refused, or told what was made of it', async () => {
+  it('never registers an app for client_secret_basic', async () => {
     const answer = await register({ token_endpoint_auth_method: 'client_secret_basic' });
     if (answer.status !== 201) expectError(answer, 400, 'invalid_client_metadata');
     else expect(answer.body).toMatchObject({ token_endpoint_auth_method: 'client_secret_post' });
   });
 
-  it('refuses http also of an app that calls itself web', async () => {
+  it('refuses http for an app of the type web, too', async () => {
     const uris = { application_type: 'web', redirect_uris: ['http://app.example/callback'] };
     expectError(await register(uris), 400, 'invalid_redirect_uri');
   });
@@ -135,7 +135,7 @@ describe('registration', () => {
     ['a name that is no text', { client_name: 5 }],
     ['a logo that is a script', { logo_uri: 'javascript:alert(1)' }],
     ['a home page that is no address', { client_uri: 'nope' }],
-  ])('refuses as metadata: %s', async (_name, metadata) => {
+  ])('refuses metadata: %s', async (_name, metadata) => {
     expectError(await register(metadata), 400, 'invalid_client_metadata');
   });
 
@@ -152,11 +152,11 @@ describe('registration', () => {
     expectError(await send(body, type), 400, 'invalid_request');
   });
 
-  it('refuses more than 16 KiB', async () => {
+  it('refuses a body of more than 16 KiB', async () => {
     expectError(await register({ client_name: 'x'.repeat(16 * 1024) }), 413, 'invalid_request');
   });
 
-  it('takes JSON with a charset, and no other method', async () => {
+  it('accepts JSON with a charset, and only POST', async () => {
     const body = JSON.stringify({ redirect_uris: [CALLBACK] });
     expect((await send(body, 'application/json; charset=utf-8')).status).toBe(201);
     for (const method of ['GET', 'PUT', 'DELETE']) {

@@ -80,7 +80,7 @@ limits: { address: unlimited }
     folder.remove();
   });
 
-  it('leave nothing open, and hold nothing of what was before', async () => {
+  it('leave no resource open, and no earlier configuration in memory', async () => {
     await ask();
     await gateway.reload(load);
     await ask();
@@ -98,7 +98,7 @@ limits: { address: unlimited }
     expect(warnings.filter(({ name }) => name === 'MaxListenersExceededWarning')).toEqual([]);
   }, 300_000);
 
-  it('that are refused leave nothing either', async () => {
+  it('leave nothing behind when they are refused', async () => {
     const before = resources();
     for (let times = 0; times < 20; times += 1) {
       const refused = async () => {

@@ -113,7 +113,7 @@ describe('a reload', () => {
     await two.close();
   });
 
-  it('loses no request, and answers each by one configuration whole', async () => {
+  it('loses no request, and answers each by one complete configuration', async () => {
     const answers: string[] = [];
     let going = true;
     const asking = Array.from({ length: 4 }, async () => {
@@ -164,7 +164,7 @@ describe('a reload', () => {
     expect((await get('/api/v1/mine', bearer(token))).status).toBe(200);
   });
 
-  it('keeps streams open, though their route and upstream are gone, and a revocation still cuts them', async () => {
+  it('keeps streams open when their route and upstream are gone, and still closes them on revocation', async () => {
     const heard = await startNamed('heard');
     const route = { match: 'GET /api/v1/heard/**', upstream: 'heard', scopes: ['courses:read'] };
     await world.reload(settings([route], { upstreams: { heard: { url: heard.url } } }));
@@ -183,7 +183,7 @@ describe('a reload', () => {
     await heard.close();
   });
 
-  it('ends in order, when the time is over, the streams that began before', async () => {
+  it('completes earlier streams after the grace period', async () => {
     await world.reload(settings([thing('one')]));
     const stream = await listen(`${world.origin}/api/v1/thing/stream`);
     await world.reload(settings([thing('two')], { constants: { reload: { grace: 0.1 } } }));
@@ -191,7 +191,7 @@ describe('a reload', () => {
     await world.reload(settings([thing('one')]));
   });
 
-  it('ends the oldest of many that are not over yet', async () => {
+  it('completes the oldest of many configurations that still have streams', async () => {
     await world.reload(settings([thing('one')]));
     const streams: Stream[] = [];
     for (let times = 0; times < 10; times += 1) {
@@ -233,7 +233,7 @@ describe('a reload', () => {
     await site.close();
   });
 
-  it('lets a member who is about to approve an app go on', async () => {
+  it('does not disturb a member who is about to approve an app', async () => {
     await world.reload(settings([thing('one')]));
     const request = await authorizationRequest(app);
     const browser = createBrowser();
@@ -259,7 +259,7 @@ describe('a reload', () => {
     await world.reload(settings([thing('one')]));
   });
 
-  it('counts what a caller has open before and after it together', async () => {
+  it('counts a caller’s open requests from before and after it together', async () => {
     const limits = { limits: { ...FREE, open: { address: 2, member: 100 } } };
     await world.reload(settings([thing('one')], limits));
     const stream = await listen(`${world.origin}/api/v1/thing/stream`);
@@ -272,7 +272,7 @@ describe('a reload', () => {
     await world.reload(settings([thing('one')]));
   });
 
-  it('leaves the breaker of an upstream open, and closes that of a replaced one', async () => {
+  it('keeps the breaker of an upstream open, and removes that of a replaced one', async () => {
     const dead = await startRecordingUpstream();
     await dead.close();
     const to = (url: string, name: string) => ({
@@ -291,7 +291,7 @@ describe('a reload', () => {
     expect(await metric('coursegate_upstream_breaker_open{upstream="dead"}')).toBeUndefined();
   });
 
-  it('keeps what was counted in observe mode', async () => {
+  it('keeps the counts of observe mode', async () => {
     const observe = (name: string) =>
       settings([], {
         name,
@@ -314,7 +314,7 @@ describe('a reload', () => {
     expect((await fetch(`${world.admin}/observed.json`)).status).toBe(404);
   });
 
-  it('keeps the keys, and a rotation after it is seen at once', async () => {
+  it('keeps the keys, and serves a later rotation at once', async () => {
     const kids = async () => {
       const { keys } = JSON.parse((await get('/.well-known/jwks.json')).text) as { keys: { kid: string }[] };
       return keys.map(({ kid }) => kid);
@@ -333,7 +333,7 @@ describe('a reload', () => {
     ['where it listens', { listen: { port: 1 } }, 'listen.port'],
     ['the longest head', { limits: { headers: '8KiB' } }, 'limits.headers'],
     ['the store', { store: { kind: 'memory' } }, 'store.kind'],
-  ])('is refused whole when it would change %s', async (_title, change, key) => {
+  ])('is refused as a whole when it would change %s', async (_title, change, key) => {
     await world.reload(settings([thing('one')]));
     const reload = await world.reload(settings([thing('two')], change));
     expect(reload).toMatchObject({ kind: 'refused' });

@@ -9,7 +9,7 @@ import { startWorld, type World } from '../support/world.ts';
 const SECRET = 'a-secret-of-the-course-api-0123456789';
 
 /** RFC 7662 section 2.1: a service behind the gate that the operator allows to introspect every token. */
-describe('a resource server of the operator', () => {
+describe('an operator’s resource server', () => {
   let folder: string;
   let world: World;
   let app: App;
@@ -33,7 +33,7 @@ describe('a resource server of the operator', () => {
   const ask = async (by: Record<string, string>, token: string, hint?: string) =>
     read(await postForm(app.server.introspection_endpoint, { ...by, token, token_type_hint: hint }));
 
-  it('sees every token, whichever app it was issued to, with what it needs to decide', async () => {
+  it('can introspect a token of any app, with everything it needs to decide', async () => {
     for (const by of [app, other]) {
       const { access_token } = await connect(by);
       const { status, headers, body } = await ask(API, access_token);
@@ -60,7 +60,7 @@ describe('a resource server of the operator', () => {
     expect((await ask(API, 'unknown')).body).toEqual(body);
   });
 
-  it('changes nothing of what apps see: only their own', async () => {
+  it('does not change that apps see only their own tokens', async () => {
     const { access_token } = await connect(app);
     const stranger = { client_id: other.client.client_id, client_secret: String(other.client.client_secret) };
     expect((await ask(stranger, access_token)).body).toEqual({ active: false });

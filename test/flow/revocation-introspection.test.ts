@@ -28,7 +28,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])(
       read(await postForm(app.server.introspection_endpoint, formOf(by, fields)));
 
     it.each(['unknown', '', 'x'.repeat(50_000)].map((value) => ({ value, name: value.slice(0, 10) })))(
-      'revoking "$name" is answered without a word of what exists',
+      'revoking "$name" does not reveal whether it exists',
       async ({ value }) => {
         const answer = await revoke(app, { token: value });
         expect(answer.status).toBe(value === '' ? 400 : 200);
@@ -60,7 +60,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])(
       expect(await statusOf(world.origin, two.access_token)).toBe(200);
     });
 
-    it('does nothing to the tokens of another app', async () => {
+    it('ignores the tokens of another app', async () => {
       const tokens = await start();
       for (const value of [tokens.access_token, tokens.refresh_token]) {
         const answer = await revoke(other, { token: value });
@@ -96,7 +96,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])(
       });
     });
 
-    it('says the same of every token that is not active for who asks', async () => {
+    it('gives the same answer for every token that is not active for the caller', async () => {
       const { access_token } = await start();
       const revoked = await start();
       await revoke(app, { token: revoked.access_token });
@@ -114,50 +114,59 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])(
       }
     });
 
-    it.each(['revocation_endpoint', 'introspection_endpoint'] as const)('%s asks who is there', async (endpoint) => {
-      const { access_token } = await start();
-      const url = String(app.server[endpoint]);
-      const basic = `Basic ${Buffer.from(`${other.client.client_id}:${other.client.client_secret}`).toString('base64')}`;
-      const answers = [
-        await postForm(url, { token: access_token }),
-        await postForm(url, { token: access_token, client_id: '' }),
-        await postForm(url, { token: access_token, client_id: 'nobody' }),
-        await postForm(url, { token: access_token, client_id: other.client.client_id }),
-        await postForm(url, { token: access_token, client_id: other.client.client_id, client_secret: 'wrong' }),
-        await postForm(url, { token: access_token }, { authorization: basic }),
-        await postForm(url, { token: access_token }, { authorization: `Bearer ${access_token}` }),
-      ];
-      for (const answer of answers) {
-        expect(answer.status).toBe(401);
-        expect(answer.headers.get('cache-control')).toBe('no-store');
-        expect(await answer.json()).toEqual({ error: 'invalid_client', error_description: expect.any(String) });
-      }
-      expect(await statusOf(world.origin, access_token)).toBe(200);
-    });
+    it.each(['revocation_endpoint', 'introspection_endpoint'] as const)(
+      '%s requires a client ID, and a secret from confidential clients',
+      async (endpoint) => {
+        const { access_token } = await start();
+        const url = String(app.server[endpoint]);
+        const basic = `Basic ${Buffer.from(`${other.client.client_id}:${other.client.client_secret}`).toString('base64')}`;
+        const answers = [
+          await postForm(url, { token: access_token }),
+          await postForm(url, { token: access_token, client_id: '' }),
+          await postForm(url, { token: access_token, client_id: 'nobody' }),
+          await postForm(url, { token: access_token, client_id: other.client.client_id }),
+          await postForm(url, { token: access_token, client_id: other.client.client_id, client_secret: 'wrong' }),
+          await postForm(url, { token: access_token }, { authorization: basic }),
+          await postForm(url, { token: access_token }, { authorization: `Bearer ${access_token}` }),
+        ];
+        for (const answer of answers) {
+          expect(answer.status).toBe(401);
+          expect(answer.headers.get('cache-control')).toBe('no-store');
+          expect(await answer.json()).toEqual({ error: 'invalid_client', error_description: expect.any(String) });
+        }
+        expect(await statusOf(world.origin, access_token)).toBe(200);
+      },
+    );
 
-    it.each(['revocation_endpoint', 'introspection_endpoint'] as const)('%s takes a form by POST', async (endpoint) => {
-      const { access_token } = await start();
-      const url = String(app.server[endpoint]);
-      const fields = { token: access_token, client_id: app.client.client_id };
-      for (const method of ['GET', 'PUT', 'DELETE']) {
-        const answer = await fetch(`${url}?${new URLSearchParams(fields)}`, { method });
-        expect(answer.status).toBe(405);
-        expect(answer.headers.get('allow')).toBe('POST');
-        expect(await answer.json()).toMatchObject({ error: 'invalid_request' });
-      }
-      const headers = { 'content-type': 'application/json' };
-      const refused = [
-        await read(await fetch(url, { method: 'POST', headers, body: JSON.stringify(fields) })),
-        await read(await postForm(url, { client_id: app.client.client_id })),
-        await read(await postForm(`${url}?token=${access_token}`, { client_id: app.client.client_id })),
-        await read(
-          await fetch(url, { method: 'POST', body: new URLSearchParams([...Object.entries(fields), ['token', 'x']]) }),
-        ),
-      ];
-      for (const { status, body } of refused) {
-        expect({ status, body }).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
-      }
-      expect(await statusOf(world.origin, access_token)).toBe(200);
-    });
+    it.each(['revocation_endpoint', 'introspection_endpoint'] as const)(
+      '%s accepts only a form by POST',
+      async (endpoint) => {
+        const { access_token } = await start();
+        const url = String(app.server[endpoint]);
+        const fields = { token: access_token, client_id: app.client.client_id };
+        for (const method of ['GET', 'PUT', 'DELETE']) {
+          const answer = await fetch(`${url}?${new URLSearchParams(fields)}`, { method });
+          expect(answer.status).toBe(405);
+          expect(answer.headers.get('allow')).toBe('POST');
+          expect(await answer.json()).toMatchObject({ error: 'invalid_request' });
+        }
+        const headers = { 'content-type': 'application/json' };
+        const refused = [
+          await read(await fetch(url, { method: 'POST', headers, body: JSON.stringify(fields) })),
+          await read(await postForm(url, { client_id: app.client.client_id })),
+          await read(await postForm(`${url}?token=${access_token}`, { client_id: app.client.client_id })),
+          await read(
+            await fetch(url, {
+              method: 'POST',
+              body: new URLSearchParams([...Object.entries(fields), ['token', 'x']]),
+            }),
+          ),
+        ];
+        for (const { status, body } of refused) {
+          expect({ status, body }).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+        }
+        expect(await statusOf(world.origin, access_token)).toBe(200);
+      },
+    );
   },
 );

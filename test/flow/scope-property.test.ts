@@ -33,7 +33,7 @@ function meant(value: string): Set<string> | undefined {
   return tokens.size > 0 ? tokens : new Set(['openid', 'profile', 'email', 'account:read']);
 }
 
-describe('whatever is sent as scope', () => {
+describe('any scope parameter', () => {
   let world: World;
   let app: App;
   beforeAll(async () => {
@@ -43,7 +43,7 @@ describe('whatever is sent as scope', () => {
   });
   afterAll(() => world.close());
 
-  it('is invalid_scope, unless all of it is known: then the member is asked', async () => {
+  it('is refused with invalid_scope unless all of it is known', async () => {
     await fc.assert(
       fc.asyncProperty(sent, async (scope) => {
         const { url } = await authorizationRequest(app, { scope });
@@ -61,7 +61,7 @@ describe('whatever is sent as scope', () => {
     );
   });
 
-  it('and whatever of it is ticked: the token carries that and openid if asked, at every place that says so', async () => {
+  it('yields a token with exactly the ticked scopes, and openid if requested, in the response and in introspection', async () => {
     const asked = fc.uniqueArray(known, { minLength: 1, maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(asked, fc.uniqueArray(known, { maxLength: 6 }), async (scopes, ticks) => {

@@ -64,7 +64,7 @@ describe('one key for all members', () => {
     expect(backend.requests.length).toBe(before);
   });
 
-  it('is one parameter of the query, whatever an app sends under its name', async () => {
+  it('is one parameter of the query, and replaces any that an app sends under that name', async () => {
     const answer = await ask('/api/moodle?wstoken=mine&WSTOKEN=mine&ws%74oken[]=mine&userid=7&x=1');
     expect(answer.status).toBe(200);
     expect(backend.last().target).toBe(`/api/moodle?userid=m-1001&x=1&wstoken=${KEY}`);
@@ -79,7 +79,7 @@ describe('one key for all members', () => {
     expect(backend.last().rawHeaders.join('\n')).not.toContain('forged');
   });
 
-  it('is never sent with a page of the site', async () => {
+  it('is never sent to pages of the site', async () => {
     await fetch(`${world.origin}/a-page`, { headers: bearer(token) });
     expect(backend.last().target).toBe('/a-page');
     expect(backend.last().rawHeaders.join('\n')).not.toContain(KEY);

@@ -79,7 +79,7 @@ describe('quotas that all clients share', () => {
     return counts;
   };
 
-  it('let 300 clients with an app of their own sign in while one address asks for new metadata documents', {
+  it('let 300 clients with separate apps sign in while one address requests new metadata documents', {
     timeout: 120_000,
   }, async () => {
     const statuses: number[] = [];
@@ -100,7 +100,7 @@ describe('quotas that all clients share', () => {
     expect(counts.get(503)).toBeGreaterThan(0);
   });
 
-  it('are not used for an app whose document is cached', async () => {
+  it('are not consumed by an app whose document is cached', async () => {
     const known = 'https://known.three.example/client.json';
     expect(await authorize('192.0.2.1', known)).toBe(303);
     const statuses: number[] = [];
@@ -114,7 +114,7 @@ describe('quotas that all clients share', () => {
     expect(host.requests.filter(({ url }) => url === known)).toHaveLength(1);
   });
 
-  it('let 300 clients register while one address registers all day', { timeout: 120_000 }, async () => {
+  it('let 300 clients register while one address registers without a pause', { timeout: 120_000 }, async () => {
     await world.restart({
       listen: { trustedProxies: ['loopback'] },
       clients: { registration: { perAddressPerMinute: 50, perDay: 1000 } },

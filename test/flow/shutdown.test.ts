@@ -9,7 +9,7 @@ describe('shutting down', () => {
   });
   afterAll(() => world.close());
 
-  it('ends the WebSockets of the site instead of waiting for them for ever', async () => {
+  it('ends the WebSockets of the site instead of waiting for them forever', async () => {
     const socket = new WebSocket(`${world.origin.replace('http', 'ws')}/ws/echo`);
     await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
     const closed = new Promise((resolve) => socket.once('close', resolve));
@@ -18,7 +18,7 @@ describe('shutting down', () => {
     expect((await fetch(`${world.origin}/.well-known/oauth-authorization-server`)).status).toBe(200);
   });
 
-  it('says on the admin side that it is ready, and only there', async () => {
+  it('reports readiness on the admin listener only', async () => {
     expect(await (await fetch(`${world.admin}/readyz`)).text()).toBe('ok\n');
     expect((await fetch(`${world.origin}/readyz`)).status).toBe(404);
   });

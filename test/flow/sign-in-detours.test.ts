@@ -71,7 +71,7 @@ describe('a sign-in that takes detours', () => {
     return wish.state === undefined ? request : { ...request, state: wish.state };
   };
 
-  it('over registering and a wrong password, for nine minutes, comes back to the same request with all of it', async () => {
+  it('with a registration and a wrong password, over nine minutes, returns to the complete request', async () => {
     const request = await ask(app, WISH);
     const browser = createBrowser();
     const login = await browser.open(request.url);
@@ -94,7 +94,7 @@ describe('a sign-in that takes detours', () => {
     await expectAnswer(app, request, new URL(last.location ?? ''), WISH.scope);
   });
 
-  it('with a second app in a second tab ends in two answers, each to its own request', async () => {
+  it('with a second app in a second tab gives each app the answer to its own request', async () => {
     const browser = createBrowser();
     const first = await ask(app, WISH);
     const second = await ask(other, { scope: 'openid account:read' });
@@ -117,7 +117,7 @@ describe('a sign-in that takes detours', () => {
     await expectAnswer(app, first, new URL(firstLast.location ?? ''), WISH.scope);
   });
 
-  it('that takes longer than a request lives ends at a page that says to go back to the app', async () => {
+  it('that takes longer than the request lives ends at a page that says to go back to the app', async () => {
     const browser = createBrowser();
     const login = await browser.open((await ask(app, WISH)).url);
     const register = await browser.open(link(login, 'New here'));
@@ -131,7 +131,7 @@ describe('a sign-in that takes detours', () => {
     at(await browser.open((await ask(app, WISH)).url), 'consent');
   });
 
-  it.each(['return_to', 'returnTo', 'next', 'redirect', 'url'])('goes nowhere that %s says', async (name) => {
+  it.each(['return_to', 'returnTo', 'next', 'redirect', 'url'])('ignores the redirect in %s', async (name) => {
     const browser = createBrowser();
     const login = await browser.open((await ask(app, WISH)).url);
     const back = world.origin + new URL(login.url).searchParams.get('next');
@@ -163,7 +163,7 @@ describe('a sign-in that takes detours', () => {
       return new URL((await sent).url());
     };
 
-    it('comes back to the same request, over registering, a wrong password and a second tab', {
+    it('with a registration, a wrong password and a second tab returns to the same request', {
       timeout: 240_000,
     }, async () => {
       const chromium: Chromium = await launchChromium();

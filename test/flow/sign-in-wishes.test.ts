@@ -10,7 +10,7 @@ type Parameters = Record<string, string | undefined>;
 const now = () => Math.floor(Date.now() / 1000);
 
 /** A school that reports when and how its members signed in and takes a hint; each test sets what it returns. */
-describe('what an app asks of the sign-in', () => {
+describe('the sign-in that an app requests', () => {
   let upstream: RecordingUpstream;
   let world: World;
   let app: App;
@@ -63,7 +63,7 @@ describe('what an app asks of the sign-in', () => {
     return new URL(last.location ?? '');
   };
 
-  it('nothing: a member who is signed in goes straight to consent, and the app learns when and how', async () => {
+  it('without parameters goes straight to consent for a member who is signed in, and reports when and how', async () => {
     const at = now() - 3600;
     signIn(at, 'urn:password');
     const { request, browser, page } = await open({});
@@ -81,7 +81,7 @@ describe('what an app asks of the sign-in', () => {
     ['max_age=0', { max_age: '0' }],
     ['acr_values', { acr_values: 'urn:passkey' }],
     ['all of them', { prompt: 'login', max_age: '600', acr_values: 'urn:passkey' }],
-  ])('%s sends a member who is signed in to the school again, once', async (_name, parameters) => {
+  ])('with %s sends a member who is signed in to the school again, once', async (_name, parameters) => {
     const { request, browser, page } = await open(parameters);
     expect(atLogin(page)).toBe(true);
     const at = now() + 1;
@@ -90,7 +90,7 @@ describe('what an app asks of the sign-in', () => {
     expect(await introspect(app, tokens.access_token)).toMatchObject({ acr: 'urn:passkey', auth_time: at });
   });
 
-  it('max_age is told in the ID token as auth_time', async () => {
+  it('with max_age puts auth_time into the ID token', async () => {
     const at = now() - 60;
     signIn(at, undefined);
     const { request, browser, page } = await open({ max_age: '600' });
@@ -102,7 +102,7 @@ describe('what an app asks of the sign-in', () => {
   it.each<[string, Parameters]>([
     ['prompt=login', { prompt: 'login' }],
     ['max_age=600', { max_age: '600' }],
-  ])('%s is not met by coming back without having signed in', async (_name, parameters) => {
+  ])('with %s is not satisfied by returning without having signed in', async (_name, parameters) => {
     const { browser, page } = await open(parameters);
     const again = await returned(browser, page);
     expect(again.status).toBe(200);
@@ -111,14 +111,14 @@ describe('what an app asks of the sign-in', () => {
     expect(new URL(out.location ?? '').searchParams.get('error')).toBe('access_denied');
   });
 
-  it('acr_values is a wish: what the school can do is taken, and told truthfully', async () => {
+  it('with acr_values is accepted at another level too, which is reported as it is', async () => {
     const { request, browser, page } = await open({ acr_values: 'urn:passkey' });
     const tokens = await redeem(app, request, await approve(browser, await returned(browser, page)));
     expect(await introspect(app, tokens.access_token)).toMatchObject({ acr: 'urn:password' });
     expect(decodeJwt(String(tokens.id_token))).toMatchObject({ acr: 'urn:password' });
   });
 
-  it('a school that does not say when: no time is told', async () => {
+  it('at a school that reports no time has no auth_time', async () => {
     signIn(undefined, 'urn:password');
     const { request, browser, page } = await open({});
     const tokens = await redeem(app, request, await approve(browser, page));
@@ -133,27 +133,30 @@ describe('what an app asks of the sign-in', () => {
     ['prompt=login', { prompt: 'login' }],
     ['max_age=600', { max_age: '600' }],
     ['max_age=0', { max_age: '0' }],
-  ])('a school that does not say when: %s is not met by a visit to its sign-in page', async (_name, parameters) => {
-    signIn(undefined, undefined);
-    const { request, browser, page } = await open(parameters);
-    expect(atLogin(page)).toBe(true);
-    const back = await returned(browser, page);
-    expect(back.text).toContain('<main id="unconfirmed">');
-    expect(back.text).toContain('can’t confirm when you signed in');
-    expect(answerOf(await browser.submit(back, { decision: 'approve', scope: 'courses:read' }, toElsewhere))).toBe(
-      undefined,
-    );
-    const out = await browser.submit(back, { decision: 'deny' }, toElsewhere);
-    expect(answerOf(out)).toEqual({
-      error: 'unmet_authentication_requirements',
-      error_description:
-        'the login does not say when the member signed in, as prompt=login, max_age or require_auth_time need',
-      state: request.state,
-      iss: world.origin,
-    });
-  });
+  ])(
+    'at a school that reports no time, with %s, is not satisfied by a visit to its sign-in page',
+    async (_name, parameters) => {
+      signIn(undefined, undefined);
+      const { request, browser, page } = await open(parameters);
+      expect(atLogin(page)).toBe(true);
+      const back = await returned(browser, page);
+      expect(back.text).toContain('<main id="unconfirmed">');
+      expect(back.text).toContain('can’t confirm when you signed in');
+      expect(answerOf(await browser.submit(back, { decision: 'approve', scope: 'courses:read' }, toElsewhere))).toBe(
+        undefined,
+      );
+      const out = await browser.submit(back, { decision: 'deny' }, toElsewhere);
+      expect(answerOf(out)).toEqual({
+        error: 'unmet_authentication_requirements',
+        error_description:
+          'the login does not say when the member signed in, as prompt=login, max_age or require_auth_time need',
+        state: request.state,
+        iss: world.origin,
+      });
+    },
+  );
 
-  it('an app that is registered with require_auth_time or default_max_age is treated alike', async () => {
+  it('works the same for an app registered with require_auth_time or default_max_age', async () => {
     for (const metadata of [{ require_auth_time: true }, { default_max_age: 600 }]) {
       const strict = await registerApp(world.origin, { redirectUri: app.redirectUri, metadata: metadata as never });
       signIn(undefined, undefined);
@@ -168,7 +171,7 @@ describe('what an app asks of the sign-in', () => {
     }
   });
 
-  it('another member who signs in at the consent page must have signed in again, too', async () => {
+  it('applies to another member who signs in at the consent page, too', async () => {
     const { browser, page } = await open({ prompt: 'login' });
     signIn(now() + 1, undefined);
     const consent = await returned(browser, page);
@@ -181,13 +184,13 @@ describe('what an app asks of the sign-in', () => {
     expect((await returned(browser, asked)).text).toContain('<main id="consent">');
   });
 
-  it('a time that is not a number is ignored', async () => {
+  it('ignores a time that is not a number', async () => {
     signIn(`${now()}`, 7);
     expect(atLogin((await open({ max_age: '600' })).page)).toBe(true);
     expect(atLogin((await open({ acr_values: 'urn:passkey' })).page)).toBe(true);
   });
 
-  it('login_hint goes to the sign-in page, as text', async () => {
+  it('passes login_hint to the sign-in page, as text', async () => {
     member = undefined;
     const hint = '"><script>alert(1)</script>&user=other';
     const { page } = await open({ login_hint: hint, ui_locales: hint, display: hint, id_token_hint: undefined });
@@ -197,7 +200,7 @@ describe('what an app asks of the sign-in', () => {
     expect(new URL((await open({})).page.url).searchParams.has('user')).toBe(false);
   });
 
-  it('nothing of it is shown as markup', async () => {
+  it('shows no parameter as markup', async () => {
     const bad = '"><script>alert(1)</script>';
     const parameters = { login_hint: bad, ui_locales: bad, display: bad, acr_values: `urn:password ${bad}` };
     const { page } = await open(parameters);
@@ -221,7 +224,7 @@ describe('what an app asks of the sign-in', () => {
     });
   });
 
-  it('acr values are published', () => {
+  it('has its acr values in the metadata', () => {
     expect(app.server.acr_values_supported).toEqual(['urn:password', 'urn:passkey']);
   });
 });

@@ -5,7 +5,7 @@ import { OLU, reachConsent, SAM, signIn } from '../support/member.ts';
 import { startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-describe('signing in on the way to an app', () => {
+describe('signing in for an app', () => {
   let world: World;
   let app: App;
   beforeAll(async () => {
@@ -14,7 +14,7 @@ describe('signing in on the way to an app', () => {
   });
   afterAll(() => world.close());
 
-  it('happens at the school’s own page, which leads back to the very same request', async () => {
+  it('happens on the school’s own page, which leads back to the same request', async () => {
     const request = await authorizationRequest(app);
     const browser = createBrowser();
     const school = await browser.open(request.url);
@@ -33,7 +33,7 @@ describe('signing in on the way to an app', () => {
     expect(page.text).toContain(OLU.login);
   });
 
-  it('that is not completed shows a page with a way on and a way out, and no loop', async () => {
+  it('that is not completed shows a page to sign in or to cancel, and no loop', async () => {
     const request = await authorizationRequest(app);
     const browser = createBrowser();
     const school = await browser.open(request.url);
@@ -50,14 +50,14 @@ describe('signing in on the way to an app', () => {
     expect(returned.searchParams.get('iss')).toBe(world.origin);
   });
 
-  it('with a cookie that the school does not know means signing in again', async () => {
+  it('is needed with a cookie that the school does not know', async () => {
     const browser = createBrowser();
     browser.cookies.set('school_session', { value: 'forged', path: '/' });
     const page = await browser.open((await authorizationRequest(app)).url);
     expect(page.text).toContain('id="school-login"');
   });
 
-  it('as another member starts at the school again', async () => {
+  it('as another member starts on the school’s page again', async () => {
     const { browser, page } = await reachConsent((await authorizationRequest(app)).url);
     const other = /href="([^"]*\/switch)"/.exec(page.text)?.[1] ?? '';
     const school = await browser.open(world.origin + other);
@@ -69,19 +69,19 @@ describe('signing in on the way to an app', () => {
     '/oauth/interaction/nothing/return',
     '/oauth/interaction/nothing/switch',
     '/oauth/authorize/nothing',
-  ])('%s is a page with a way to start over', async (path) => {
+  ])('at %s, which does not exist, shows an error page', async (path) => {
     const answer = await fetch(world.origin + path, { redirect: 'manual' });
     expect(answer.status).toBe(400);
     expect(await answer.text()).toContain('<main id="error">');
   });
 });
 
-describe('a member who must sign in once more', () => {
+describe('a member who must sign in again', () => {
   it.each<[string, Record<string, string>, string, string]>([
     ['because the app said prompt=login', { prompt: 'login' }, 'Sign in to <bdi>', 'wants you to sign in again'],
     ['because of max_age', { max_age: '60' }, 'Sign in to <bdi>', 'wants you to sign in again'],
     ['in Spanish', { max_age: '60', ui_locales: 'es' }, 'Inicia sesión de nuevo en', 'pide que lo hagas de nuevo'],
-  ])('%s is told that, not that nobody is signed in', async (_name, parameters, heading, text) => {
+  ])('%s is told so, instead of "not signed in"', async (_name, parameters, heading, text) => {
     const upstream = await startRecordingUpstream((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ id: 'm-1', email: 'ann@school.example', since: 1_700_000_000 }));
@@ -110,13 +110,13 @@ describe('a member who must sign in once more', () => {
   });
 });
 
-describe('a school that cannot say who is signed in', () => {
+describe('a sign-in at a school that cannot say who is signed in', () => {
   it.each<[string, number, string]>([
     ['is failing', 500, 'oops'],
     ['answers a page', 200, '<html>'],
     ['answers no one', 200, '{}'],
     ['is overloaded', 429, ''],
-  ])('because it %s is reported as a failure, never as "not signed in"', async (_name, status, body) => {
+  ])('because it %s fails with 503, instead of "not signed in"', async (_name, status, body) => {
     const upstream = await startRecordingUpstream((_request, response) => {
       response.writeHead(status, { 'content-type': 'application/json' });
       response.end(body);
@@ -130,7 +130,7 @@ describe('a school that cannot say who is signed in', () => {
     }
   });
 
-  it('because it is down is reported as a failure', async () => {
+  it('because it is down fails with 503', async () => {
     const upstream = await startRecordingUpstream();
     await upstream.close();
     const world = await startWorld({ profile: 'A', overrides: { upstreams: { school: { url: upstream.url } } } });

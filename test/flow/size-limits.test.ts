@@ -37,7 +37,7 @@ describe('limits on the size of a request', () => {
     return answer.status === 413 && answer.text.includes('"payload_too_large"') && answer.text.includes(named);
   };
 
-  it('hold for every route, unless it says otherwise', async () => {
+  it('apply to every route that does not set its own', async () => {
     const first = '/api/v1/courses/c-1';
     expect(await refuses('POST', '/api/v1/courses', 16 * KIB + 1, 'too large: at most 16 KiB')).toBe(true);
     expect(await refuses('PUT', first, 16 * KIB + 1)).toBe(false);
@@ -45,7 +45,7 @@ describe('limits on the size of a request', () => {
     expect(await refuses('PATCH', first, 48 * KIB)).toBe(false);
   });
 
-  it('close the connection of a request that is over them, since the rest of it is not read', async () => {
+  it('close the connection of a request that exceeds them', async () => {
     const post = (size: number) =>
       fetch(`${world.origin}/api/v1/courses`, {
         method: 'POST',
@@ -57,7 +57,7 @@ describe('limits on the size of a request', () => {
     expect(large.status).toBe(413);
   });
 
-  it('name an address that is too long, and fields that are', async () => {
+  it('return 414 for a URL that is too long, and 431 for header fields', async () => {
     const asked = (path: string, headers = {}) => rawRequest(world.origin, { path, headers });
     expect((await asked(`/courses?${'q'.repeat(2 * KIB)}`)).status).toBe(414);
     expect((await asked(`/courses?${'q'.repeat(2 * KIB - 9)}`)).status).toBe(200);
@@ -68,7 +68,7 @@ describe('limits on the size of a request', () => {
     expect((await asked('/courses', { 'x-large': 'x'.repeat(6 * KIB) })).status).toBe(200);
   });
 
-  it('hold for answers too', async () => {
+  it('apply to responses too', async () => {
     await world.restart({
       limits: { responseBody: '1B' },
       routes: [{ match: 'GET /api/v1/courses', upstream: 'school' }],

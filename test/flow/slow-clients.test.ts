@@ -8,7 +8,7 @@ import { type RecordingUpstream, startRecordingUpstream } from '../support/recor
  * The gate's configured limits on client connections, measured at the gate itself. Each test waits for the limit, then
  * checks the result.
  */
-describe('a gate with short bounds', () => {
+describe('a gate with short timeouts', () => {
   let upstream: RecordingUpstream;
   let gate: ProxyWorld;
   beforeAll(async () => {
@@ -52,7 +52,7 @@ describe('a gate with short bounds', () => {
     socket.destroy();
   });
 
-  it('drops an upload that trickles, which the upstream never sees the end of', async () => {
+  it('drops an upload that is too slow, and never completes it at the upstream', async () => {
     upstream.script((request) => void request.resume());
     const { write, closed } = await gate.socket();
     const asked = upstream.requests.length;
@@ -65,7 +65,7 @@ describe('a gate with short bounds', () => {
   });
 });
 
-describe('a gate that takes six connections, and four of one address', () => {
+describe('a gate that accepts six connections, and four from one address', () => {
   let upstream: RecordingUpstream;
   let gate: ProxyWorld;
   beforeAll(async () => {
@@ -85,7 +85,7 @@ describe('a gate that takes six connections, and four of one address', () => {
     `GET /${authorized ? 'member' : 'public'}/x HTTP/1.1\r\nHost: ${gate.host}\r\n${authorized ? `Authorization: Bearer ${gate.token}\r\n` : ''}\r\n`;
   const REFUSED = /^HTTP\/1\.1 503 [\s\S]*\r\nRetry-After: 1\r\n[\s\S]*\r\nConnection: close\r\n[\s\S]*\r\n\r\n$/;
 
-  it('refuses a fifth connection of one address, before its request, and admits others', async () => {
+  it('refuses a fifth connection from one address without reading its request, and admits others', async () => {
     // Wait until the connections from starting this world are closed.
     await expect
       .poll(async () => (await gate.raw(ask().replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'))).slice(9, 12))
@@ -119,7 +119,7 @@ describe('a gate that takes six connections, and four of one address', () => {
       .toBe('200');
   });
 
-  it('refuses a seventh connection, until idle ones have made room', async () => {
+  it('refuses a seventh connection until idle ones have been closed', async () => {
     const open: RawSocket[] = [];
     for (;;) {
       const one = await gate.socket(`127.0.0.${10 + open.length}`);

@@ -58,7 +58,7 @@ describe('a configuration with mistakes', () => {
     .replaceAll('PORT', '18080')
     .replaceAll('ADMIN', '0');
 
-  it('is checked: every mistake with file, line and column, and exit 78', async () => {
+  it('is refused with the file, line and column of every mistake, and exit code 78', async () => {
     const file = write('bad.yaml', BAD);
     const command = run(['check', file]);
     expect(await command.exited).toBe(78);
@@ -70,7 +70,7 @@ describe('a configuration with mistakes', () => {
   });
 
   it.each(['check', 'serve'])(
-    'in the sources of tools and the Account API are all reported at once by %s',
+    'in the sources of tools and the Account API is refused with all of them at once by %s',
     async (how) => {
       write('contract.graphql', 'type Query { viewer: Viewer! } type Viewer { id: ID! title: String }\n');
       write(
@@ -110,7 +110,7 @@ account: { schema: contract.graphql, mappings: contract.map.graphql }
     ['is not there', join('no', 'such.yaml'), undefined],
     ['is not YAML', 'broken.yaml', 'a: [1\nb: }'],
     ['is empty', 'empty.yaml', ''],
-  ])('that %s is reported without a stack', async (_name, name, text) => {
+  ])('in a file that %s is refused without a stack trace', async (_name, name, text) => {
     const file = text === undefined ? join(folder, name) : write(name, text);
     const command = run(['check', file]);
     expect(await command.exited).toBe(78);
@@ -131,7 +131,7 @@ describe('serve', () => {
     await command.line(/ready/);
   });
 
-  it('passes its check, which says what it found', async () => {
+  it('passes its check, which prints what it found', async () => {
     const check = run(['check', file]);
     expect(await check.exited).toBe(0);
     expect(check.stdout()).toContain(`origin http://localhost:${port}`);
@@ -144,7 +144,7 @@ describe('serve', () => {
     expect(await metadata.json()).toMatchObject({ issuer: `http://localhost:${port}` });
   });
 
-  it('answers health on the admin listener, and nothing else there', async () => {
+  it('answers health checks on the admin listener, and nothing else there', async () => {
     for (const path of ['/livez', '/readyz']) {
       const answer = await fetch(`http://127.0.0.1:${admin}${path}`);
       expect(answer.status).toBe(200);
@@ -167,7 +167,7 @@ describe('serve', () => {
   it.each([
     { taken: 'public', environment: () => ({ ADMIN_PORT: '0' }), named: () => port },
     { taken: 'admin', environment: () => ({ PORT: '0', ADMIN_PORT: String(admin) }), named: () => admin },
-  ])('a second time says that the $taken port is taken, and what to try', async ({ environment, named }) => {
+  ])('says which $taken port is in use when started twice, and what to try', async ({ environment, named }) => {
     const data = mkdtempSync(join(folder, 'second-'));
     const second = run(['serve', '--config', file], { COURSEGATE_DATA: data, ...environment() });
     expect(await second.exited).toBe(1);
@@ -188,7 +188,7 @@ describe('serve', () => {
 });
 
 describe('the demo', () => {
-  it('says which port is taken, and leaves nothing running', async () => {
+  it('says which port is in use, and leaves nothing running', async () => {
     const squatter = createServer((_request, response) => response.end());
     await new Promise<void>((resolve) => squatter.listen(0, '127.0.0.1', resolve));
     const { port: taken } = squatter.address() as AddressInfo;

@@ -22,7 +22,7 @@ function entries(): { dead: number; alive: number } {
   return { dead: Number(row?.dead), alive: Number(row?.total) - Number(row?.dead) };
 }
 
-it('expired entries are swept at the start, so that a gate that is restarted often sheds them too', async () => {
+it('expired entries are deleted at start, so that a gate that restarts often deletes them too', async () => {
   await connect(await registerApp(world.origin));
   // Codes and responses are stored for a day, in case the gate dies before the clients have received them.
   ahead = 2 * 86_400_000;

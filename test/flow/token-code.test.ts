@@ -30,7 +30,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('an authorization code in Pr
     expect((await token(app, form)).status).toBe(200);
   });
 
-  it('sent again is refused: for ten seconds that ends nothing, and then it ends the connection', async () => {
+  it('is refused when it is sent again: without effect for ten seconds, then it ends the connection', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const { form } = await approved(app);
     const { status, body: first } = await token(app, form);
@@ -49,7 +49,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('an authorization code in Pr
     expect(await statusOf(world.origin, first.access_token)).toBe(401);
   });
 
-  it('redeemed at its last moment is recognised after its own minute too', async () => {
+  it('redeemed at its last moment is still recognised after it has expired', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const { form } = await approved(app);
     vi.setSystemTime(Date.now() + 59_000);
@@ -62,7 +62,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('an authorization code in Pr
     expect(await statusOf(world.origin, first.access_token)).toBe(401);
   });
 
-  it('of an app without refresh tokens works once, too', async () => {
+  it('of an app without refresh tokens works only once, too', async () => {
     const modest = await registerApp(world.origin, { metadata: { grant_types: ['authorization_code'] } });
     const { form } = await approved(modest);
     const { body: first } = await token(modest, form);
@@ -70,20 +70,17 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('an authorization code in Pr
     expect(await statusOf(world.origin, first.access_token)).toBe(200);
   });
 
-  it.runIf(profile === 'B')(
-    'used a second time with a different request is no repeat, and ends the connection',
-    async () => {
-      const { form } = await approved(app);
-      const { body: first } = await token(app, form);
-      expect(await token(app, { ...form, resource: undefined })).toMatchObject({
-        status: 400,
-        body: { error: 'invalid_grant' },
-      });
-      expect(await statusOf(world.origin, first.access_token)).toBe(401);
-    },
-  );
+  it.runIf(profile === 'B')('sent again with different parameters ends the connection at once', async () => {
+    const { form } = await approved(app);
+    const { body: first } = await token(app, form);
+    expect(await token(app, { ...form, resource: undefined })).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_grant' },
+    });
+    expect(await statusOf(world.origin, first.access_token)).toBe(401);
+  });
 
-  it('works once; a second time, later, ends everything that came of it', async () => {
+  it('sent again after ten seconds ends everything issued for it', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const { form } = await approved(app);
     const { body: first } = await token(app, form);
@@ -104,7 +101,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('an authorization code in Pr
     ['another verifier', { code_verifier: 'a'.repeat(43) }],
     ['no verifier', { code_verifier: undefined }],
     ['another redirect_uri', { redirect_uri: 'https://app.example/other' }],
-  ])('tried a second time with %s is told nothing and ends nothing', async (_name, other) => {
+  ])('sent again with %s reveals nothing and ends nothing', async (_name, other) => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const { form } = await approved(app);
     const { body } = await token(app, form);
@@ -120,7 +117,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('an authorization code in Pr
     }
   });
 
-  it('is still good after 59 seconds, and no longer after 61', async () => {
+  it('is valid for 59 seconds, and no longer after 61', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const early = await approved(app);
     vi.setSystemTime(Date.now() + 59_000);
@@ -130,21 +127,21 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('an authorization code in Pr
     expect(await token(app, late.form)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
   });
 
-  it('takes any spelling of the resource', async () => {
+  it('accepts any spelling of the resource', async () => {
     const { form } = await approved(app, { parameters: { resource: `${world.origin}/` } });
     const answer = await token(app, { ...form, resource: world.origin.toUpperCase() });
     expect(answer.status).toBe(200);
     expect(await statusOf(world.origin, answer.body.access_token)).toBe(200);
   });
 
-  it.runIf(profile === 'B')('needs no resource, and binds to the origin all the same', async () => {
+  it.runIf(profile === 'B')('needs no resource, and is bound to the origin anyway', async () => {
     const { form } = await approved(app, { parameters: { resource: undefined } });
     const answer = await token(app, { ...form, resource: undefined });
     expect(answer.status).toBe(200);
     expect(await statusOf(world.origin, answer.body.access_token)).toBe(200);
   });
 
-  it('redeemed twenty times at once gives tokens to one, and they stay valid', async () => {
+  it('redeemed twenty times at once gives one set of tokens, which stays valid', async () => {
     for (let round = 0; round < 3; round += 1) {
       const { form } = await approved(app);
       const answers = await Promise.all(Array.from({ length: 20 }, () => token(app, form)));
@@ -157,7 +154,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('an authorization code in Pr
     }
   });
 
-  it('of an app without the refresh grant gives no refresh token', async () => {
+  it('of an app without the refresh grant yields no refresh token', async () => {
     const modest = await registerApp(world.origin, { metadata: { grant_types: ['authorization_code'] } });
     const { form } = await approved(modest);
     const { status, body } = await token(modest, form);
@@ -165,7 +162,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('an authorization code in Pr
     expect(body).not.toHaveProperty('refresh_token');
   });
 
-  it('without openid gives no ID token', async () => {
+  it('without openid yields no ID token', async () => {
     const { form } = await approved(app, { parameters: { scope: 'courses:read' } });
     const { status, body } = await token(app, form);
     expect(status).toBe(200);
@@ -183,7 +180,7 @@ describe('with no replay window, an authorization code', () => {
   });
   afterAll(() => world.close());
 
-  it('works once; a second time ends everything that came of the first', async () => {
+  it('sent a second time ends everything issued for it', async () => {
     const { form } = await approved(app);
     const { body: first } = await token(app, form);
     expect(await statusOf(world.origin, first.access_token)).toBe(200);
@@ -192,7 +189,7 @@ describe('with no replay window, an authorization code', () => {
     expect((await token(app, refreshForm(app, first.refresh_token))).body.error).toBe('invalid_grant');
   });
 
-  it('redeemed twenty times at once gives tokens to one', async () => {
+  it('redeemed twenty times at once gives one set of tokens', async () => {
     const { form } = await approved(app);
     const answers = await Promise.all(Array.from({ length: 20 }, () => token(app, form)));
     const refused = answers.filter(({ status }) => status === 400);

@@ -7,7 +7,7 @@ import { startWorld, type World } from '../support/world.ts';
 const UNKNOWN_CODE = 'the code is not known here: it was mistyped, used, or has expired';
 const UNKNOWN_TOKEN = 'the refresh token is not known here: it was mistyped, revoked, or has expired';
 
-describe('what the token endpoint says of a refused', () => {
+describe('the token endpoint, for an invalid', () => {
   let world: World;
   let app: App;
   let stranger: App;
@@ -29,7 +29,7 @@ describe('what the token endpoint says of a refused', () => {
   };
   const invalidGrant = (error_description: string) => ({ error: 'invalid_grant', error_description });
 
-  it('code helps the app’s developer', async () => {
+  it('code, explains the reason to the app’s developer', async () => {
     const { form } = await approved(app);
     expect(await refused({ ...form, code: 'unknown' })).toEqual(invalidGrant(UNKNOWN_CODE));
     expect(await refused({ ...form, redirect_uri: 'https://app.example/other' })).toEqual(
@@ -53,14 +53,14 @@ describe('what the token endpoint says of a refused', () => {
     expect(await refused(form)).toEqual(invalidGrant('the code was used before; what was issued for it is revoked'));
   });
 
-  it('code that has expired reads like an unknown one', async () => {
+  it('code that has expired, gives the same error as for an unknown one', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const { form } = await approved(app);
     vi.setSystemTime(Date.now() + 61_000);
     expect(await refused(form)).toEqual(invalidGrant(UNKNOWN_CODE));
   });
 
-  it('refresh token helps the app’s developer', async () => {
+  it('refresh token, explains the reason to the app’s developer', async () => {
     const first = await start();
     expect(await refused(refreshForm(app, 'unknown'))).toEqual(invalidGrant(UNKNOWN_TOKEN));
     await token(app, refreshForm(app, first.refresh_token));
@@ -79,7 +79,7 @@ describe('what the token endpoint says of a refused', () => {
     { other: 'DPoP key', confidential: true },
     { other: 'scope', confidential: false },
   ])(
-    'refresh token that comes later with another $other says so, and after the window that it was used',
+    'refresh token sent again with another $other, says so, and later that it was used',
     async ({ other, confidential }) => {
       vi.useFakeTimers({ toFake: ['Date'] });
       const owner = await registerApp(world.origin, { confidential });
@@ -106,7 +106,7 @@ describe('what the token endpoint says of a refused', () => {
     },
   );
 
-  it('code or refresh token of another app is what it says of one that does not exist', async () => {
+  it('code or refresh token of another app, gives the same error as for an unknown one', async () => {
     const { form } = await approved(app);
     const { refresh_token } = await start();
     const by = { client_id: stranger.client.client_id };
@@ -128,7 +128,7 @@ describe('what the token endpoint says of a refused', () => {
       () => ({ code: '', '__proto__[code]': 'x', 'constructor[prototype][code]': 'x' }),
     ],
     ['grant type left empty', 'invalid_request', () => ({ grant_type: '' })],
-  ])('%s is %s', async (_name, error, change) => {
+  ])('%s, returns %s', async (_name, error, change) => {
     const { form } = await approved(app);
     const { refresh_token } = await start();
     expect((await refused({ ...form, ...change({ code: form.code ?? '', refresh: refresh_token }) })).error).toBe(
@@ -138,12 +138,12 @@ describe('what the token endpoint says of a refused', () => {
     expect((await token(app, form)).status).toBe(200);
   });
 
-  it('grant that the app did not register for by its own name (RFC 6749 §5.2)', async () => {
+  it('grant that the app did not register for, returns unauthorized_client (RFC 6749 section 5.2)', async () => {
     const modest = await registerApp(world.origin, { metadata: { grant_types: ['authorization_code'] } });
     expect((await refused(refreshForm(modest, 'x'))).error).toBe('unauthorized_client');
   });
 
-  it('request is in JSON, also for a client that prefers a page', async () => {
+  it('request, responds in JSON even if the client prefers HTML', async () => {
     const { form } = await approved(app);
     const { status, headers, body } = await token(app, { ...form, code: 'x' }, { accept: 'text/html' });
     expect({ status, type: headers.get('content-type') }).toEqual({
@@ -155,7 +155,7 @@ describe('what the token endpoint says of a refused', () => {
     expect((await token(app, { ...form, client_secret: '' })).status).toBe(200);
   });
 
-  it('charset is no way to say something else', async () => {
+  it('charset, reads the body as UTF-8', async () => {
     // The body is read as UTF-8 whatever charset is named.
     for (const charset of ['utf-16', 'nonsense']) {
       const type = { 'content-type': `application/x-www-form-urlencoded; charset=${charset}` };

@@ -29,7 +29,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a refresh token in Profile 
     expect(await statusOf(world.origin, body.access_token)).toBe(200);
   });
 
-  it('used again after its successor was used ends the whole family', async () => {
+  it('used again after its successor was used ends the whole connection', async () => {
     const first = await start();
     const { body: second } = await renew(first.refresh_token);
     const { body: third } = await renew(second.refresh_token);
@@ -48,7 +48,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a refresh token in Profile 
     ['a scope that does not exist', { scope: 'courses:read nonsense' }, 'invalid_scope'],
     ['a secret it has not', { client_secret: 'x' }, 'invalid_client'],
     ['an unknown client', { client_id: 'nobody' }, 'invalid_client'],
-  ])('refused with %s stays valid', async (_name, extra, error) => {
+  ])('stays valid when it is refused with %s', async (_name, extra, error) => {
     const first = await start();
     const refused = await renew(first.refresh_token, extra);
     expect(refused.status).toBe(error === 'invalid_client' ? 401 : 400);
@@ -58,7 +58,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a refresh token in Profile 
     expect((await renew(first.refresh_token)).status).toBe(200);
   });
 
-  it('without a resource keeps the one that it is bound to, however often', async () => {
+  it('stays bound to its resource when none is sent, however often', async () => {
     let { refresh_token } = await start();
     for (const times of [1, 2]) {
       const { status, body } = await renew(refresh_token, { resource: undefined });
@@ -72,7 +72,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a refresh token in Profile 
     });
   });
 
-  it('may request less scope, and later all of it again', async () => {
+  it('may request fewer scopes, and later all of them again', async () => {
     const first = await start();
     const { body: less } = await renew(first.refresh_token, { scope: 'openid' });
     expect(less.scope).toBe('openid');
@@ -100,7 +100,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a refresh token in Profile 
     expect((await token(confidential, refreshForm(confidential, first.refresh_token))).status).toBe(200);
   });
 
-  it('is no access token, and an access token is no refresh token', async () => {
+  it('is not accepted as an access token, nor an access token as a refresh token', async () => {
     const first = await start();
     expect(await statusOf(world.origin, first.refresh_token)).toBe(401);
     expect((await renew(first.access_token)).body.error).toBe('invalid_grant');
@@ -108,7 +108,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a refresh token in Profile 
     expect(await renew('unknown')).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
   });
 
-  it('used twenty times at once gives one answer to all, whose successor works', async () => {
+  it('used twenty times at once gives the same response to all, with a working successor', async () => {
     for (let round = 0; round < 3; round += 1) {
       const first = await start();
       const answers = await Promise.all(Array.from({ length: 20 }, () => renew(first.refresh_token)));
@@ -121,7 +121,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a refresh token in Profile 
     }
   });
 
-  it('lost on the way is answered again for ten seconds, and then ends the connection', async () => {
+  it('gets the same response again for ten seconds, and then ends the connection', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const first = await start();
     const { body: second } = await renew(first.refresh_token);
@@ -133,7 +133,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a refresh token in Profile 
     expect(await statusOf(world.origin, second.access_token)).toBe(401);
   });
 
-  it('is not answered again for a different request, nor for another app, and its successor stays valid', async () => {
+  it('does not get the response again for a different request or app, and its successor stays valid', async () => {
     const first = await start();
     const { body: second } = await renew(first.refresh_token);
     expect(await renew(first.refresh_token, { scope: 'openid' })).toMatchObject({
@@ -148,7 +148,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a refresh token in Profile 
     expect((await renew(second.refresh_token)).status).toBe(200);
   });
 
-  it('outlives the access token, which ends after ten minutes', async () => {
+  it('outlives its access token, which expires after ten minutes', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const first = await start();
     vi.setSystemTime(Date.now() + 598_000);
@@ -158,7 +158,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a refresh token in Profile 
     expect((await renew(first.refresh_token)).status).toBe(200);
   });
 
-  it('ends after thirty days without use', async () => {
+  it('expires after thirty days without use', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const first = await start();
     vi.setSystemTime(Date.now() + 30 * 86_400_000 + 1000);

@@ -46,7 +46,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the token endpoint in Profi
     expectError(await send(body(), { 'content-type': type }), 400, 'invalid_request');
   });
 
-  it('refuses a multipart body, a body of no type, an empty one and one of separators', async () => {
+  it('refuses a multipart body, one without a type, an empty one and one of separators', async () => {
     const multipart = new FormData();
     for (const [name, value] of Object.entries(form)) multipart.set(name, value);
     expectError(await send(multipart, {}), 400, 'invalid_request');
@@ -63,18 +63,21 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the token endpoint in Profi
     if (method !== 'HEAD') expect(await answer.json()).toMatchObject({ error: 'invalid_request' });
   });
 
-  it('reads no parameter from the query', async () => {
+  it('ignores parameters in the query', async () => {
     const url = `${app.server.token_endpoint}?${new URLSearchParams(form)}`;
     const answer = await read(await fetch(url, { method: 'POST', headers: { 'content-type': FORM } }));
     expectError(answer, 400, 'invalid_request');
   });
 
-  it.each(['grant_type', 'code', 'redirect_uri', 'client_id', 'code_verifier'])('refuses %s twice', async (name) => {
-    const body = `${new URLSearchParams(form)}&${name}=${encodeURIComponent(form[name] ?? '')}`;
-    expectError(await send(body, { 'content-type': FORM }), 400, 'invalid_request');
-  });
+  it.each(['grant_type', 'code', 'redirect_uri', 'client_id', 'code_verifier'])(
+    'refuses a repeated %s',
+    async (name) => {
+      const body = `${new URLSearchParams(form)}&${name}=${encodeURIComponent(form[name] ?? '')}`;
+      expectError(await send(body, { 'content-type': FORM }), 400, 'invalid_request');
+    },
+  );
 
-  it('refuses 57 KiB, and compressed bodies', async () => {
+  it('refuses a body of 57 KiB, and compressed bodies', async () => {
     expectError(await token(app, { ...form, pad: 'x'.repeat(57 * 1024) }), 413, 'invalid_request');
     const chunked = await rawRequest(world.origin, {
       method: 'POST',
@@ -95,11 +98,11 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the token endpoint in Profi
     ['token-exchange', { grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange' }],
     ['jwt-bearer', { grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', assertion: 'e30.e30.' }],
     ['another case', { grant_type: 'Authorization_Code' }],
-  ])('serves no grant %s', async (_name, change) => {
+  ])('refuses the grant %s', async (_name, change) => {
     expectError(await token(app, { ...form, ...change }), 400, 'unsupported_grant_type');
   });
 
-  it.each(['Basic', 'Bearer', 'DPoP'])('refuses %s authentication, and names it', async (scheme) => {
+  it.each(['Basic', 'Bearer', 'DPoP'])('refuses %s authentication with a challenge of that scheme', async (scheme) => {
     const credentials = Buffer.from(`${form.client_id}:`).toString('base64');
     const answer = await token(app, form, { authorization: `${scheme} ${credentials}` });
     expectError(answer, 401, 'invalid_client');
@@ -140,21 +143,21 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the token endpoint in Profi
     expectError(await token(app, { ...form, ...change }), 400, error);
   });
 
-  it('names the right resource when it refuses another', async () => {
+  it('names the right resource when it refuses a foreign one', async () => {
     const { body } = await token(app, { ...form, resource: 'https://evil.test' });
     expect(body.error_description).toContain(`resource=${world.origin}`);
     const both = `${new URLSearchParams(form)}&resource=https%3A%2F%2Fevil.test`;
     expectError(await send(both, { 'content-type': FORM }), 400, 'invalid_target');
   });
 
-  it.runIf(profile === 'A')('refuses a request without the resource, and names it', async () => {
+  it.runIf(profile === 'A')('refuses a request without a resource, and names the right one', async () => {
     const answer = await token(app, { ...form, resource: undefined });
     expectError(answer, 400, 'invalid_target');
     expect(answer.body.error_description).toContain(`resource=${world.origin}`);
   });
 
   it.each(['//api/oauth/token', '/api/oauth/token/', '/API/oauth/token', '/api/oauth/./token', '/api/oauth/token;x'])(
-    'is not at %s, and neither is anything else',
+    'is not served at %s',
     async (path) => {
       const body = String(new URLSearchParams(form));
       const answer = await rawRequest(world.origin, { method: 'POST', path, headers: { 'content-type': FORM }, body });
@@ -163,7 +166,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the token endpoint in Profi
     },
   );
 
-  it('after all of that still redeems the code, in JSON also for a browser', async () => {
+  it('still redeems the code after all of these refusals, in JSON even for a browser', async () => {
     const answer = await token(app, form, { accept: 'text/html' });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toMatch(/^application\/json/);

@@ -27,7 +27,7 @@ describe('a step of an authorization', () => {
     expect(answer.headers.getSetCookie()).toEqual([]);
   };
 
-  it('is refused by HEAD, and continues by GET unaffected', async () => {
+  it('refuses HEAD, and continues with GET unaffected', async () => {
     const browser = createBrowser();
     await signIn(browser, world.origin, SAM);
     // At each redirect, HEAD is sent first.
@@ -52,13 +52,13 @@ describe('a step of an authorization', () => {
     ]);
   });
 
-  it.each(['return', 'switch'])('/%s is refused by HEAD too', async (step) => {
+  it.each(['return', 'switch'])('at /%s refuses HEAD too', async (step) => {
     const { browser, page } = await reachConsent((await authorizationRequest(app)).url);
     expectRefused(await send(browser, 'HEAD', `${page.url}/${step}`), 'GET');
     expect((await browser.open(page.url)).text).toContain('<main id="consent">');
   });
 
-  it('answered three times at once gives one code, and says of the others that it is over', async () => {
+  it('answered three times at once gives one code, and an error page otherwise', async () => {
     for (let round = 0; round < 5; round += 1) {
       const { browser, page } = await reachConsent((await authorizationRequest(app)).url);
       const fields = { decision: 'approve', scope: 'courses:read' };
@@ -73,7 +73,7 @@ describe('a step of an authorization', () => {
     }
   });
 
-  it('keeps its cookies from pages, from other sites, and from other steps', async () => {
+  it('sets cookies that are HttpOnly, SameSite and limited to its path', async () => {
     const answer = await fetch((await authorizationRequest(app)).url, { redirect: 'manual' });
     const cookies = answer.headers.getSetCookie();
     expect(cookies.length).toBeGreaterThanOrEqual(4);
@@ -83,7 +83,7 @@ describe('a step of an authorization', () => {
     }
   });
 
-  it.each(['coursegate_interaction', 'coursegate_interaction.sig'])('knows no browser by a forged %s', async (name) => {
+  it.each(['coursegate_interaction', 'coursegate_interaction.sig'])('does not accept a forged %s', async (name) => {
     const { browser, page } = await reachConsent((await authorizationRequest(app)).url);
     const held = browser.cookies.get(name);
     if (held === undefined) throw new Error(`no cookie ${name}`);
@@ -93,7 +93,7 @@ describe('a step of an authorization', () => {
     expect(answer.text).not.toContain('Test App');
   });
 
-  it.each(['PUT', 'DELETE', 'PATCH', 'OPTIONS'])('is not taken by %s', async (method) => {
+  it.each(['PUT', 'DELETE', 'PATCH', 'OPTIONS'])('refuses %s', async (method) => {
     expectRefused(await fetch((await authorizationRequest(app)).url, { method, redirect: 'manual' }), 'GET');
   });
 });
@@ -107,7 +107,7 @@ describe('a protected route, by method', () => {
   });
   afterAll(() => world.close());
 
-  it('decides on HEAD as on GET', async () => {
+  it('treats HEAD like GET', async () => {
     const url = `${world.origin}/api/v1/courses`;
     const refused = await fetch(url, { method: 'HEAD' });
     expect(refused.status).toBe(401);
@@ -116,7 +116,7 @@ describe('a protected route, by method', () => {
     expect((await fetch(`${world.origin}/api/v1/orders`, { method: 'HEAD', headers: bearer(token) })).status).toBe(403);
   });
 
-  it.each(['TRACE', 'OPTIONS', 'PROPFIND'])('takes no %s, with a token or without', async (method) => {
+  it.each(['TRACE', 'OPTIONS', 'PROPFIND'])('refuses %s, with a token or without', async (method) => {
     for (const headers of [{}, bearer(token)]) {
       const answer = await rawRequest(world.origin, { method, path: '/api/v1/orders', headers });
       expect({ status: answer.status, allow: answer.headers.allow }).toEqual({ status: 405, allow: 'GET, HEAD' });
@@ -134,7 +134,7 @@ describe('a protected route, by method', () => {
     ['POST', '/api/oauth/par'],
     ['GET', '/api/oauth/userinfo'],
     ['GET', '/.well-known/oauth-authorization-server'],
-  ])('a page of another origin may ask before it sends %s %s, without credentials', async (method, path) => {
+  ])('answers the preflight of another origin for %s %s, without credentials', async (method, path) => {
     const asked = await fetch(world.origin + path, {
       method: 'OPTIONS',
       headers: {
@@ -150,12 +150,15 @@ describe('a protected route, by method', () => {
     expect(asked.headers.get('access-control-allow-headers')).toMatch(/authorization.*content-type/i);
   });
 
-  it.each(['/oauth/authorize', '/oauth/interaction/x'])('no page of another origin may ask at %s', async (path) => {
-    const asked = await fetch(world.origin + path, {
-      method: 'OPTIONS',
-      headers: { origin: 'https://evil.test', 'access-control-request-method': 'GET' },
-    });
-    expect(asked.status).toBe(405);
-    expect(asked.headers.get('access-control-allow-origin')).toBeNull();
-  });
+  it.each(['/oauth/authorize', '/oauth/interaction/x'])(
+    'answers no preflight of another origin at %s',
+    async (path) => {
+      const asked = await fetch(world.origin + path, {
+        method: 'OPTIONS',
+        headers: { origin: 'https://evil.test', 'access-control-request-method': 'GET' },
+      });
+      expect(asked.status).toBe(405);
+      expect(asked.headers.get('access-control-allow-origin')).toBeNull();
+    },
+  );
 });

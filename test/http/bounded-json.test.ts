@@ -28,7 +28,7 @@ const boundOf = (text: string): string | undefined => {
 };
 
 describe('JSON from outside', () => {
-  it('is taken up to each bound and refused beyond it, before it is parsed', () => {
+  it('is accepted up to each bound, and refused beyond it before it is parsed', () => {
     const list = (length: number) => JSON.stringify(Array.from({ length }, () => 1));
     const named = (length: number) =>
       JSON.stringify(Object.fromEntries(Array.from({ length }, (_, at) => [`k${at}`, 1])));
@@ -43,11 +43,11 @@ describe('JSON from outside', () => {
     expect(() => parseBoundedJson('{"a":', BOUNDS)).toThrow(SyntaxError);
   });
 
-  it('has no bounds inside its texts', () => {
+  it('is not limited by what its strings contain', () => {
     expect(parseBoundedJson(JSON.stringify(['[{,:"\\'.repeat(100)]), BOUNDS)).toEqual(['[{,:"\\'.repeat(100)]);
   });
 
-  it('that is within the bounds is never refused, however it is written', () => {
+  it('is never refused when it is within the bounds, however it is written', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), fc.constantFrom(0, 1, '\t'), (value, space) => {
         const text = JSON.stringify(value, undefined, space);
@@ -59,7 +59,7 @@ describe('JSON from outside', () => {
     );
   });
 
-  it('has at most as many values and levels as the bounds say when it is taken', () => {
+  it('never exceeds the bound on depth when it is accepted', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 8 }), (value) => {
         if (boundOf(JSON.stringify(value)) === undefined) expect(countsOf(value).depth).toBeLessThanOrEqual(5);

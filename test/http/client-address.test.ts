@@ -6,7 +6,7 @@ import { canonicalAddress, trustedProxies, trustedProxyProblem } from '../../src
 const isTrusted = trustedProxies(['10.0.0.0/8', '2001:db8:1::/48', '192.0.2.7']);
 const back = (told: string | undefined, connected = '10.0.0.1') => followBack(connected, told, isTrusted);
 
-describe('following a request back to its client', () => {
+describe('the client address of a request', () => {
   it.each([
     ['nothing', undefined, '10.0.0.1', '10.0.0.1'],
     ['an empty value', '', '10.0.0.1', '10.0.0.1'],
@@ -31,15 +31,15 @@ describe('following a request back to its client', () => {
     ['a number that is no address', '3405803785', '10.0.0.1', '10.0.0.1'],
     ['a long entry', '1'.repeat(9_000), '10.0.0.1', '10.0.0.1'],
     ['a name', 'localhost', '10.0.0.1', '10.0.0.1'],
-  ])('X-Forwarded-For with %s', (_what, told, client, hops) => {
+  ])('is found with %s in X-Forwarded-For', (_what, told, client, hops) => {
     expect(back(told)).toEqual({ client, hops });
   });
 
-  it('asks nothing of a stranger', () => {
+  it('is that of the connection when the sender is not a trusted proxy', () => {
     expect(back('1.2.3.4', '203.0.113.50').client).toBe('203.0.113.50');
   });
 
-  it('takes a thousand entries, and whatever else, in linear time, and answers with an address', () => {
+  it('is always an address, found in linear time for a thousand entries or random ones', () => {
     const many = Array.from({ length: 1_000 }, (_, at) => `10.1.${at >> 8}.${at & 255}`).join(', ');
     expect(back(`203.0.113.9, ${many}`).client).toBe('203.0.113.9');
     fc.assert(
@@ -71,11 +71,11 @@ describe('which proxies are trusted', () => {
     [['203.0.113.0/24', '2001:db8::/32'], '2001:db8:ffff::1', true],
     [['203.0.113.0/24', '2001:db8::/32'], '203.0.114.0', false],
     [[], '127.0.0.1', false],
-  ])('%j takes the word of %s: %s', (entries, address, expected) => {
+  ])('%j includes %s: %s', (entries, address, expected) => {
     expect(trustedProxies(entries)(address)).toBe(expected);
   });
 
-  it.each(['0.0.0.0/0', '::/0', '10.0.0.0/00'])('nobody may trust everybody: %s', (entry) => {
+  it.each(['0.0.0.0/0', '::/0', '10.0.0.0/00'])('cannot include every address: %s', (entry) => {
     expect(trustedProxyProblem(entry)).toBe('would trust everyone: name the networks of your proxies');
     expect(() => trustedProxies([entry])).toThrow(/would trust everyone/);
   });
@@ -91,5 +91,5 @@ describe('which proxies are trusted', () => {
     'all',
     'fe80::1%eth0',
     '1.2.3.4:80',
-  ])('%j is not taken', (entry) => expect(trustedProxyProblem(entry)).toMatch(/^must be an IP address/));
+  ])('%j is refused', (entry) => expect(trustedProxyProblem(entry)).toMatch(/^must be an IP address/));
 });

@@ -40,7 +40,7 @@ const LARGE = `${POST}Content-Length: ${40 * MIB}\r\n\r\n`;
 it.each([
   ['of known length', `Content-Length: ${8 * MIB}\r\n\r\n`, (body: string) => body],
   ['in chunks', 'Transfer-Encoding: chunked\r\n\r\n', (body: string) => `${body.length.toString(16)}\r\n${body}\r\n`],
-])('reaches a client that reads nothing before it has sent a body %s', async (_what, rest, framed) => {
+])('the response reaches a client that reads nothing before it has sent a body %s', async (_what, rest, framed) => {
   const { client } = await start();
   for (let n = 0; n < 5; n += 1) {
     const { socket, received, write, closed } = await client();
@@ -56,7 +56,7 @@ it.each([
   }
 });
 
-it('tells the client at once, and closes our side, while it goes on sending', async () => {
+it('the client gets the response at once, and our side is closed, while it is still sending', async () => {
   const { client, inside } = await start();
   const { socket, until } = await client();
   socket.write(LARGE);
@@ -67,7 +67,7 @@ it('tells the client at once, and closes our side, while it goes on sending', as
   expect(inside[0]?.destroyed).toBe(false);
 });
 
-it('reads no more than a bound, of which the answer was long delivered', async () => {
+it('the gate reads only a bounded amount after the response', async () => {
   const { client, inside } = await start({ silence: 5_000, longest: 30_000, bytes: 4 * MIB });
   const { socket, until } = await client();
   // A client that closes its side when we close ours would stop by itself.
@@ -89,7 +89,7 @@ it('reads no more than a bound, of which the answer was long delivered', async (
 it.each([
   ['silence', { silence: 50, longest: 60_000 }, false],
   ['a time in all, however busy it is,', { silence: 60_000, longest: 150 }, true],
-])('waits %s and no longer', async (_what, bounds, busy) => {
+])('the gate waits for %s and no longer', async (_what, bounds, busy) => {
   const { client, inside } = await start({ ...bounds, bytes: 64 * MIB });
   const { socket, until } = await client();
   socket.allowHalfOpen = true;
@@ -103,7 +103,7 @@ it.each([
   await expect.poll(() => inside[0]?.destroyed).toBe(true);
 });
 
-it('lets go at once of a client that has closed', async () => {
+it('the gate releases the connection at once when the client has closed it', async () => {
   const { client, inside } = await start();
   const { socket, until, closed } = await client();
   socket.write(LARGE);
@@ -112,7 +112,7 @@ it('lets go at once of a client that has closed', async () => {
   await expect.poll(() => inside[0]?.destroyed).toBe(true);
 });
 
-it('keeps the connection where little or nothing is left to come', async () => {
+it('the connection is kept when little or nothing of the body is left', async () => {
   const { client, inside } = await start();
   const { write, until } = await client();
   for (let n = 0; n < 3; n += 1) {
@@ -124,7 +124,7 @@ it('keeps the connection where little or nothing is left to come', async () => {
   expect(inside).toHaveLength(1);
 });
 
-it('keeps a conversation in which the answer begins before the end of the body', async () => {
+it('the connection is kept when the response begins before the end of the body', async () => {
   const { client } = await start(undefined, (request, response) => {
     response.writeHead(200);
     request.on('data', (chunk) => response.write(chunk)).on('end', () => response.end());

@@ -61,7 +61,7 @@ async function comesToRest(inside: Socket): Promise<void> {
   );
 }
 
-it('drops a client that reads nothing of its answer for a minute, and no sooner', async () => {
+it('drops a client that reads nothing of its response for a minute, and not earlier', async () => {
   server.on('request', (_request, response) => response.end(Buffer.alloc(64 * 1024 * 1024)));
   const { socket, gone } = open('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
   socket.pause();
@@ -75,7 +75,7 @@ it('drops a client that reads nothing of its answer for a minute, and no sooner'
   await expect.poll(gone).toBe(true);
 });
 
-it('keeps a client that reads now and then', async () => {
+it('keeps a client that reads from time to time', async () => {
   const chunk = Buffer.alloc(1024 * 1024);
   let inside: Socket | undefined;
   server.on('request', (_request, response) => {
@@ -105,7 +105,7 @@ it('keeps a client that reads now and then', async () => {
 });
 
 it.skipIf(process.platform !== 'linux')(
-  'keeps a client that reads ten kilobytes a second, of which Node does not hear',
+  'keeps a client that reads ten kilobytes a second, which Node does not notice',
   async () => {
     server.on('request', (_request, response) => response.end(Buffer.alloc(64 * 1024 * 1024)));
     const { socket } = open('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -134,7 +134,7 @@ it.skipIf(process.platform !== 'linux')(
   },
 );
 
-it('keeps streams that have nothing to say', async () => {
+it('keeps idle event streams', async () => {
   server.on('request', (_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.write(': hello\n\n');
@@ -148,7 +148,7 @@ it('keeps streams that have nothing to say', async () => {
 it.each([
   ['of known length', 'Content-Length: 1000000\r\n\r\nhello', 'x'],
   ['in chunks', 'Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n', '1\r\nx\r\n'],
-])('drops an upload %s that trickles', async (_what, rest, drop) => {
+])('drops an upload %s that is too slow', async (_what, rest, drop) => {
   server.on('request', (request) => request.resume());
   const { socket, gone } = open(`POST / HTTP/1.1\r\nHost: a\r\n${rest}`);
   await once(server, 'request');
@@ -158,7 +158,7 @@ it.each([
   await expect.poll(gone).toBe(true);
 });
 
-it('keeps an upload that comes fast enough, one that we paused, and one that nobody reads', async () => {
+it('keeps an upload that is fast enough, one that we paused, and one that is not being read', async () => {
   server.on('request', (request) => {
     if (request.url === '/fast') request.resume();
     if (request.url === '/paused') request.on('data', () => request.pause());

@@ -7,7 +7,7 @@ it.skipIf(process.platform !== 'linux').each([
   ['127.0.0.1', '127.0.0.1'],
   ['::1', '::1'],
   ['::', '127.0.0.1'],
-])('of a server on %s shows what a client at %s has not confirmed', async (host, from) => {
+])('the send queue of a server on %s shows what a client at %s has not confirmed', async (host, from) => {
   const server = createServer().listen(0, host);
   await once(server, 'listening');
   const client = connect((server.address() as AddressInfo).port, from).pause();

@@ -9,7 +9,7 @@ import {
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 
-describe('traceparent (W3C Trace Context §3.2)', () => {
+describe('traceparent (W3C Trace Context section 3.2)', () => {
   it.each([
     [`00-${TRACE}-b7ad6b7169203331-01`, true],
     [`00-${TRACE}-b7ad6b7169203331-00`, true],
@@ -23,11 +23,11 @@ describe('traceparent (W3C Trace Context §3.2)', () => {
     [`00-${TRACE}-b7ad6b7169203331-01, 00-${TRACE}-b7ad6b7169203331-01`, false],
     [`cc-${TRACE}-b7ad6b7169203331-01-${'x'.repeat(300)}`, false],
     ['', false],
-  ])('%s: %s', (value, expected) => {
+  ])('%s is valid: %s', (value, expected) => {
     expect(isTraceparent(value)).toBe(expected);
   });
 
-  it('a new one is valid, sampled, and not the last one', () => {
+  it('a new one is valid, sampled and unique', () => {
     const made = Array.from({ length: 100 }, newTraceparent);
     for (const one of made) expect(one).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
     expect(made.every(isTraceparent)).toBe(true);
@@ -44,7 +44,7 @@ describe('traceparent (W3C Trace Context §3.2)', () => {
     ['cc', '03', '01'],
     ['cc', '02', '00'],
   ])(
-    'of version %s with the flags %s goes on as version 00, a new parent, and the flags %s',
+    'of version %s with flags %s is continued as version 00 with a new parent and flags %s',
     (version, flags, sent) => {
       const parent = `${version}-${TRACE}-b7ad6b7169203331-${flags}${version === '00' ? '' : '-more'}`;
       const made = Array.from({ length: 100 }, () => continuedTraceparent(parent));
@@ -74,6 +74,6 @@ it.each([
   [`a=${'x'.repeat(257)}`, false],
   [Array.from({ length: 32 }, (_, at) => `k${at}=1`).join(','), true],
   [Array.from({ length: 33 }, (_, at) => `k${at}=1`).join(','), false],
-])('tracestate %j: %s', (value, expected) => {
+])('tracestate %j is valid: %s', (value, expected) => {
   expect(isTracestate(value)).toBe(expected);
 });

@@ -21,10 +21,10 @@ beforeEach(() => {
   me = { id: 'm-7', signed_in_at: now() - 3600 };
 });
 
-describe('a proxy in front of the gate', () => {
+describe('a sign-in at a proxy in front of the gate', () => {
   const listen = { trustedProxies: ['loopback'] };
 
-  it('that only sends a name tells no time, and can meet no demand', async () => {
+  it('has no time if the proxy only sends a name, and cannot satisfy a request for one', async () => {
     const world = await startGate({
       listen,
       login: { kind: 'header', user: 'X-SSO-Member' },
@@ -41,7 +41,7 @@ describe('a proxy in front of the gate', () => {
     }
   });
 
-  it('that signs assertions is believed with auth_time, and not without', async () => {
+  it('has the auth_time of a signed assertion, and otherwise none', async () => {
     const jwt = {
       header: 'X-Assertion',
       jwks: `${idp.issuer}/jwks`,
@@ -77,14 +77,14 @@ describe('a proxy in front of the gate', () => {
   });
 });
 
-describe('a session at the course site', () => {
+describe('a sign-in at the course site', () => {
   const browserAtSchool = () => {
     const browser = createBrowser();
     browser.cookies.set('school_session', { value: 'mine', path: '/' });
     return browser;
   };
 
-  it('without whoami.authTime tells no time, and can meet no demand, whoever is signed in', async () => {
+  it('has no time without whoami.authTime, and cannot satisfy a request for one', async () => {
     const world = await startGate(
       { upstreams: { school: { url: school.url } } },
       {
@@ -115,7 +115,7 @@ describe('a session at the course site', () => {
     }
   });
 
-  it('with whoami.authTime tells the time, and is not new because the member came back', async () => {
+  it('has the time of whoami.authTime, which does not change when the member returns', async () => {
     const world = await startGate({
       upstreams: { school: { url: school.url } },
     });

@@ -34,78 +34,81 @@ beforeEach(() => {
   idp.reset();
 });
 
-describe.each(['directory', 'database', 'webhook', 'form'] as const)('a password typed here (%s)', (kind) => {
-  /** Milliseconds by which the gate's clock is ahead. */
-  let ahead = 0;
-  let world: World;
-  const [username, password] = ['sam', `sam's & "own" pässword`];
-  beforeAll(async () => {
-    const attempts = { address: 'unlimited' };
-    const hash = await hashPassword(password);
-    const file = join(folder, 'members.yaml');
-    writeFileSync(file, JSON.stringify({ members: [{ id: 7, login: username, password: hash }] }));
-    const database = join(folder, 'members.db');
-    if (kind === 'database') {
-      const sqlite = new DatabaseSync(database);
-      sqlite.exec('create table users (id integer, name text, hash text)');
-      sqlite.prepare('insert into users values (7, ?, ?)').run(username, hash);
-      sqlite.close();
-    }
-    webhook.says(() => ({ body: '{"sub":"7"}' }));
-    const login = {
-      directory: { file },
-      database: {
-        url: { env: 'MEMBERS' },
-        query: 'select id, hash from users where name = $1',
-      },
-      webhook: {
-        upstream: 'accounts',
-        path: '/login',
-        secret: { env: 'WEBHOOK_SECRET' },
-        refusalTime: '0s',
-      },
-      form: {
-        upstream: 'old',
-        page: '/login',
-        fields: { username: 'user', password: 'pass' },
-        extra: { go: 'Go' },
-        success: { status: [302] },
-        whoami: { path: '/me' },
-        refusalTime: '0s',
-      },
-    }[kind];
-    world = await startGate(
-      {
-        login: { kind, attempts, ...login },
-        upstreams: { accounts: { url: webhook.url }, old: { url: form.url } },
-      },
-      {
-        clock: () => Date.now() + ahead,
-        environment: { MEMBERS: `sqlite:${database}`, WEBHOOK_SECRET },
-      },
-    );
-  });
-  afterAll(() => world.close());
+describe.each(['directory', 'database', 'webhook', 'form'] as const)(
+  'a sign-in with a password at the gate (%s)',
+  (kind) => {
+    /** Milliseconds by which the gate's clock is ahead. */
+    let ahead = 0;
+    let world: World;
+    const [username, password] = ['sam', `sam's & "own" pässword`];
+    beforeAll(async () => {
+      const attempts = { address: 'unlimited' };
+      const hash = await hashPassword(password);
+      const file = join(folder, 'members.yaml');
+      writeFileSync(file, JSON.stringify({ members: [{ id: 7, login: username, password: hash }] }));
+      const database = join(folder, 'members.db');
+      if (kind === 'database') {
+        const sqlite = new DatabaseSync(database);
+        sqlite.exec('create table users (id integer, name text, hash text)');
+        sqlite.prepare('insert into users values (7, ?, ?)').run(username, hash);
+        sqlite.close();
+      }
+      webhook.says(() => ({ body: '{"sub":"7"}' }));
+      const login = {
+        directory: { file },
+        database: {
+          url: { env: 'MEMBERS' },
+          query: 'select id, hash from users where name = $1',
+        },
+        webhook: {
+          upstream: 'accounts',
+          path: '/login',
+          secret: { env: 'WEBHOOK_SECRET' },
+          refusalTime: '0s',
+        },
+        form: {
+          upstream: 'old',
+          page: '/login',
+          fields: { username: 'user', password: 'pass' },
+          extra: { go: 'Go' },
+          success: { status: [302] },
+          whoami: { path: '/me' },
+          refusalTime: '0s',
+        },
+      }[kind];
+      world = await startGate(
+        {
+          login: { kind, attempts, ...login },
+          upstreams: { accounts: { url: webhook.url }, old: { url: form.url } },
+        },
+        {
+          clock: () => Date.now() + ahead,
+          environment: { MEMBERS: `sqlite:${database}`, WEBHOOK_SECRET },
+        },
+      );
+    });
+    afterAll(() => world.close());
 
-  it.each(DEMANDS)('is asked for because of %s, and its time is told', async (_name, parameters, metadata) => {
-    const browser = createBrowser();
-    ahead = -60_000;
-    const before = now() - 60;
-    const first = await open(world, browser);
-    const times = await timesOf(first, browser, await browser.submit(first.page, { username, password }));
-    expect(times.introspected).toBeGreaterThanOrEqual(before);
-    ahead = 0;
-    const second = await open(world, browser, parameters, metadata);
-    const isFresh = parameters.prompt === 'login' || parameters.max_age === '0';
-    expect(second.page.text).toContain(isFresh ? '<main id="sign-in">' : '<main id="consent">');
-    const consent = isFresh ? await browser.submit(second.page, { username, password }) : second.page;
-    const { introspected, inIdToken } = await timesOf(second, browser, consent);
-    if (isFresh) expect(introspected).toBeGreaterThanOrEqual(before + 60);
-    else expect(introspected).toBe(times.introspected);
-    expect(introspected).toBeLessThanOrEqual(now());
-    expect(inIdToken).toBe(introspected);
-  });
-});
+    it.each(DEMANDS)('is requested again because of %s, and has a time', async (_name, parameters, metadata) => {
+      const browser = createBrowser();
+      ahead = -60_000;
+      const before = now() - 60;
+      const first = await open(world, browser);
+      const times = await timesOf(first, browser, await browser.submit(first.page, { username, password }));
+      expect(times.introspected).toBeGreaterThanOrEqual(before);
+      ahead = 0;
+      const second = await open(world, browser, parameters, metadata);
+      const isFresh = parameters.prompt === 'login' || parameters.max_age === '0';
+      expect(second.page.text).toContain(isFresh ? '<main id="sign-in">' : '<main id="consent">');
+      const consent = isFresh ? await browser.submit(second.page, { username, password }) : second.page;
+      const { introspected, inIdToken } = await timesOf(second, browser, consent);
+      if (isFresh) expect(introspected).toBeGreaterThanOrEqual(before + 60);
+      else expect(introspected).toBe(times.introspected);
+      expect(introspected).toBeLessThanOrEqual(now());
+      expect(inIdToken).toBe(introspected);
+    });
+  },
+);
 
 describe('the bridge', () => {
   let world: World;
@@ -124,18 +127,18 @@ describe('the bridge', () => {
   });
   afterAll(() => world.close());
 
-  it('tells no time that the response does not contain', async () => {
+  it('reports no time if the response has none', async () => {
     const browser = await signedIn();
     const first = await open(world, browser);
     expect(await timesOf(first, browser, first.page)).toEqual(UNKNOWN);
   });
 
-  it.each(DEMANDS)('cannot meet %s with such a response', async (_name, parameters, metadata) => {
+  it.each(DEMANDS)('cannot satisfy %s with such a response', async (_name, parameters, metadata) => {
     const browser = await signedIn();
     await expectUnmet(browser, (await open(world, browser, parameters, metadata)).page);
   });
 
-  it('passes prompt=login and max_age on, and tells the time in the response', async () => {
+  it('receives prompt=login and max_age, and reports the time in the response', async () => {
     const browser = await signedIn();
     const at = now() + 1;
     bridge.says = { auth_time: String(at) };
@@ -147,7 +150,7 @@ describe('the bridge', () => {
     expect(await timesOf(plain, browser, plain.page)).toEqual({ introspected: at, inIdToken: undefined });
   });
 
-  it('is asked again when the response contains an old time', async () => {
+  it('is asked again when the response has an old time', async () => {
     const browser = await signedIn();
     bridge.says = { auth_time: String(now() - 3600) };
     for (const parameters of [{ prompt: 'login' }, { max_age: '600' }] as Parameters[]) {
@@ -164,19 +167,19 @@ describe('an OpenID provider', () => {
   });
   afterAll(() => world.close());
 
-  it('without auth_time tells no time', async () => {
+  it('reports no time without auth_time', async () => {
     const browser = createBrowser();
     const first = await open(world, browser);
     expect(idp.asked.has('max_age')).toBe(false);
     expect(await timesOf(first, browser, first.page)).toEqual(UNKNOWN);
   });
 
-  it.each(DEMANDS)('without auth_time cannot meet %s', async (_name, parameters, metadata) => {
+  it.each(DEMANDS)('cannot satisfy %s without auth_time', async (_name, parameters, metadata) => {
     const browser = createBrowser();
     await expectUnmet(browser, (await open(world, browser, parameters, metadata)).page);
   });
 
-  it('is asked for the time whenever it is needed, and the time is told', async () => {
+  it('is asked for the time whenever it is needed, and the time is reported', async () => {
     for (const [name, parameters, metadata] of DEMANDS) {
       const browser = createBrowser();
       // A sign-in without any wish comes first, so that the gate has a session for this browser.

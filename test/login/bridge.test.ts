@@ -49,7 +49,7 @@ const stranger = async (browser: Browser): Promise<boolean> =>
   ) === true;
 
 describe('the bridge', () => {
-  it('signs a member in at the school’s own page, and an app gets what they approve', async () => {
+  it('signs a member in on the school’s own page, and an app gets what they approve', async () => {
     const { app, request } = await authorize();
     const browser = createBrowser();
     const login = await browser.open(request.url);
@@ -75,7 +75,7 @@ describe('the bridge', () => {
     });
   });
 
-  it('is not asked again while the sign-in is valid, which is not an approval, and asked again after it', async () => {
+  it('is not used again while the sign-in is valid, and is used again after it has expired', async () => {
     const { browser, callback } = await stopAtCallback();
     expect((await browser.open(callback.href)).text).toContain('id="consent"');
     const { request } = await authorize();
@@ -85,7 +85,7 @@ describe('the bridge', () => {
     expect(await stranger(browser)).toBe(true);
   });
 
-  it('is asked again when the member switches accounts, and by prompt=login', async () => {
+  it('is used again when the member switches accounts, and for prompt=login', async () => {
     ahead = -60_000;
     const { browser, callback } = await stopAtCallback();
     const consent = await browser.open(callback.href);
@@ -101,7 +101,7 @@ describe('the bridge', () => {
     expect((await browser.open(stopped.location ?? '')).text).toContain('id="consent"');
   });
 
-  it('sets a host-only, HttpOnly cookie, new at each sign-in', async () => {
+  it('sets a host-only, HttpOnly cookie with a new value at each sign-in', async () => {
     const { browser, callback } = await stopAtCallback();
     browser.cookies.set('coursegate_member', { value: 'A'.repeat(43), path: '/' });
     const signedIn = await browser.open(callback.href, () => false);
@@ -110,7 +110,7 @@ describe('the bridge', () => {
     expect(cookie).not.toContain('A'.repeat(43));
   });
 
-  it('ends the session that the browser had before', async () => {
+  it('ends the browser’s earlier session', async () => {
     ahead = -60_000;
     const { browser, callback } = await stopAtCallback();
     await browser.open(callback.href);
@@ -162,12 +162,12 @@ describe('the bridge', () => {
     ['with a nonce of nobody', (url) => resigned(url, (said) => said.set('nonce', 'x'.repeat(43)))],
     ['without a nonce', (url) => resigned(url, (said) => said.delete('nonce'))],
     ['at the callback of another', (url) => new URL(url.href.replace('/callback/bridge', '/callback/other'))],
-  ])('refuses an answer %s', async (_, broken) => {
+  ])('refuses a response %s', async (_, broken) => {
     const { browser, callback } = await stopAtCallback();
     await refused(browser, broken(callback));
   });
 
-  it('refuses an answer a second time, after its time, and in another browser', async () => {
+  it('refuses a response a second time, after its lifetime, and in another browser', async () => {
     const first = await stopAtCallback();
     await first.browser.open(first.callback.href, () => false);
     first.browser.cookies.delete('coursegate_member');
@@ -184,7 +184,7 @@ describe('the bridge', () => {
   });
 
   it.each(['', ' ', ' 1001', 'a\u0000b', 'x'.repeat(256), 'a\u200bb'])(
-    'refuses %j as a member, and reports a failing sign-in',
+    'reports a failing sign-in for the member ID %j',
     async (external_id) => {
       const { browser, callback } = await stopAtCallback();
       const url = resigned(callback, (said) => said.set('external_id', external_id));
@@ -195,7 +195,7 @@ describe('the bridge', () => {
     },
   );
 
-  it('ends connections, and sign-ins in other browsers, when it reports another version of the member', async () => {
+  it('ends connections and sign-ins in other browsers when it reports another version of the member', async () => {
     const signedInWith = async (version: string): Promise<Browser> => {
       backend.says = { version };
       const { browser, callback } = await stopAtCallback();
@@ -225,7 +225,7 @@ describe('the bridge', () => {
     expect([await answers(await connect(after)), await stranger(after)]).toEqual([200, false]);
   });
 
-  it('comes back to a choice when the member did not sign in', async () => {
+  it('leads to a page with a choice when the member did not sign in', async () => {
     const { browser, callback } = await stopAtCallback();
     const page = await browser.open(resigned(callback, (said) => said.set('failed', 'true')).href);
     expect(page.status).toBe(200);
@@ -243,7 +243,7 @@ describe('the bridge', () => {
     '/account',
     '',
     '/oauth/interaction/x?a=b#c',
-  ])('continues only at the gate’s own pages: %j', async (returnTo) => {
+  ])('returns only to the gate’s own pages: %j', async (returnTo) => {
     const url = new URL(`${world.origin}/oauth/sign-in`);
     url.searchParams.set('return_to', returnTo);
     expect((await createBrowser().open(url.href, () => false)).status).toBe(400);

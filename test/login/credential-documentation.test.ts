@@ -24,24 +24,27 @@ const UPSTREAMS = 'upstreams: { school: { url: http://127.0.0.1:4000 } }\n';
 
 const MEMBERS = BLOCKS.find((block) => block.kind === 'directory' && !isConfiguration(block))?.text ?? '';
 
-describe('the pages about credentials', () => {
-  it.each(PAGES)('docs/login/%s.md has blocks to begin with', (page) => {
+describe('the documentation of sign-ins with a password', () => {
+  it.each(PAGES)('has configuration examples in docs/login/%s.md', (page) => {
     expect(BLOCKS.filter((block) => block.kind === page && isConfiguration(block)).length).toBeGreaterThan(1);
   });
 
-  it.each(BLOCKS.filter(isConfiguration))('docs/login/$kind.md, $heading: it loads', async ({ kind, text }) => {
-    const around = AROUND + (/^upstreams:/m.test(text) ? '' : UPSTREAMS);
-    const secret = 's'.repeat(32);
-    const files = { 'members.yaml': MEMBERS, 'login-webhook': secret };
-    const { config } = await load(around + text.replace('/run/secrets/', ''), {
-      files,
-      environment: { LOGIN_WEBHOOK_SECRET: secret },
-    });
-    expect(config.login.kind).toBe(kind);
-    expect(parse(text)).toHaveProperty('login.kind', kind);
-  });
+  it.each(BLOCKS.filter(isConfiguration))(
+    'has a configuration that loads: docs/login/$kind.md, $heading',
+    async ({ kind, text }) => {
+      const around = AROUND + (/^upstreams:/m.test(text) ? '' : UPSTREAMS);
+      const secret = 's'.repeat(32);
+      const files = { 'members.yaml': MEMBERS, 'login-webhook': secret };
+      const { config } = await load(around + text.replace('/run/secrets/', ''), {
+        files,
+        environment: { LOGIN_WEBHOOK_SECRET: secret },
+      });
+      expect(config.login.kind).toBe(kind);
+      expect(parse(text)).toHaveProperty('login.kind', kind);
+    },
+  );
 
-  it('shows a file of members that can be used', () => {
+  it('shows a valid members file', () => {
     const { members, problems } = parseMembers('members.yaml', MEMBERS);
     expect(problems).toEqual([]);
     expect(members?.length).toBeGreaterThan(1);

@@ -48,7 +48,7 @@ const times = async (count: number, username: string, password: string, address:
 };
 
 describe('guessing a password', () => {
-  it('ends after ten in a quarter of an hour, the right one too, and the page says how long', async () => {
+  it('is stopped after ten attempts in 15 minutes, even with the right password, and the page says how long', async () => {
     expect(new Set(await times(10, 'ann', 'wrong', '203.0.113.1'))).toEqual(new Set([400]));
     const page = await gate.attempt('ann', 'right', from('203.0.113.1'));
     expect(page.status).toBe(429);
@@ -59,18 +59,18 @@ describe('guessing a password', () => {
     expect(await times(1, 'ann', 'right', '203.0.113.1')).toEqual([303]);
   });
 
-  it('locks out only the guesser: not the owner elsewhere, nor another account', async () => {
+  it('locks out only the guesser, not the owner elsewhere or another account', async () => {
     await times(11, 'ann', 'wrong', '203.0.113.2');
     expect(await times(1, 'ann', 'right', '203.0.113.3')).toEqual([303]);
     expect(await times(1, 'bob', 'right', '203.0.113.2')).toEqual([303]);
   });
 
-  it.each([' ann', 'ANN', 'ａｎｎ'])('is one account, spelled %j too', async (spelled) => {
+  it.each([' ann', 'ANN', 'ａｎｎ'])('counts for the same account when it is spelled %j', async (spelled) => {
     await times(10, 'ann', 'wrong', '203.0.113.4');
     expect(await times(1, spelled, 'wrong', '203.0.113.4')).toEqual([429]);
   });
 
-  it('of many accounts ends after a hundred', { timeout: 120_000 }, async () => {
+  it('of many accounts is stopped after a hundred attempts', { timeout: 120_000 }, async () => {
     const { browser, page } = await gate.open();
     const attempt = (username: string, password: string) =>
       post(browser, page, { username, password }, from('203.0.113.5'));
@@ -79,7 +79,7 @@ describe('guessing a password', () => {
     expect((await attempt('ann', 'right')).status).toBe(429);
   });
 
-  it('is one for a whole /64 of IPv6, and is not escaped by addresses that one makes up oneself', async () => {
+  it('counts for a whole /64 of IPv6, and cannot be hidden behind forged addresses', async () => {
     await times(10, 'ann', 'wrong', '2001:db8:1:2::1');
     expect(await times(1, 'ann', 'wrong', '2001:db8:1:2:ffff::9')).toEqual([429]);
     expect(await times(1, 'ann', 'wrong', '2001:db8:1:3::1')).toEqual([400]);
@@ -97,13 +97,13 @@ describe('a sign-in form', () => {
     { 'sec-fetch-site': 'cross-site' },
     { 'sec-fetch-site': 'same-site' },
     { 'sec-fetch-site': 'none' },
-  ] as Record<string, string>[])('that is sent with %o is refused, right or wrong', async (headers) => {
+  ] as Record<string, string>[])('sent with %o is refused, with any password', async (headers) => {
     const page = await gate.attempt('ann', 'right', headers);
     expect(page.status).toBe(403);
     stranger(page.headers.getSetCookie());
   });
 
-  it('that was made for another browser, another way back, or for nobody, is refused', async () => {
+  it('made for another browser or another way back is refused, and so is one without a token', async () => {
     const [attacker, victim] = [await gate.open(), await gate.open()];
     const typed = { username: 'ann', password: 'right' };
     const refused = [
@@ -130,13 +130,13 @@ describe('a sign-in form', () => {
     'return_to=/oauth/apps&return_to=/oauth/interaction/x',
     'return_to=',
     '',
-  ])('continues only at the gate’s own pages, not by %j', async (query) => {
+  ])('returns only to the gate’s own pages, not to %j', async (query) => {
     const page = await fetch(`${gate.world.origin}/oauth/sign-in?${query}`, { redirect: 'manual' });
     expect(page.status).toBe(400);
     expect(await page.text()).not.toContain('id="password"');
   });
 
-  it('makes a new session at each sign-in: none that was there before is signed in', async () => {
+  it('starts a new session at each sign-in, and never signs in an existing one', async () => {
     const { browser, page } = await gate.open();
     const preset = 'A'.repeat(43);
     for (const name of ['coursegate_member', '__Host-coursegate_member', '__Secure-coursegate_member']) {
@@ -150,7 +150,7 @@ describe('a sign-in form', () => {
     expect((await gate.open(thief)).page.text).toContain('id="username"');
   });
 
-  it('keeps the name and the way back after a wrong password, asks for the password next, and shows it nowhere', async () => {
+  it('keeps the name and the way back after a wrong password, and never shows the password', async () => {
     const { browser, page } = await gate.open();
     const again = await post(browser, page, { username: 'a"><b>nn', password: 'canary-7c1f' });
     expect(again.text).toContain('value="a&quot;&gt;&lt;b&gt;nn"');
@@ -175,7 +175,7 @@ describe('a sign-in form', () => {
     expect(await seen('xyz')).toEqual(await seen('ann'));
   });
 
-  it('leaves typed credentials in no file: not in the logs, nor in the store, right, wrong or broken off', async () => {
+  it('leaves typed credentials in no log or store file', async () => {
     const canary = 'canary-55e0b1';
     await gate.attempt('ann', canary, from('203.0.113.10'));
     await gate.attempt('ann', canary, { ...from('203.0.113.10'), origin: 'https://evil.test' });
@@ -188,8 +188,8 @@ describe('a sign-in form', () => {
   });
 });
 
-describe.skipIf(!redisPresent())('two replicas', () => {
-  it('count together, over a restart too', { timeout: 120_000 }, async () => {
+describe.skipIf(!redisPresent())('the attempts at two replicas', () => {
+  it('are counted together, also over a restart', { timeout: 120_000 }, async () => {
     const redis = await startRedis();
     const shared = {
       environment: { REDIS_URL: redis.url, COURSEGATE_SECRET: 'k'.repeat(32) },
@@ -225,7 +225,7 @@ describe.skipIf(!redisPresent())('two replicas', () => {
   });
 
   it.each(['kill', 'hang'] as const)(
-    'count each by itself while Redis is gone (%s): neither without end, nor against everybody',
+    'are counted separately while Redis is unavailable (%s), with the same limit',
     { timeout: 120_000 },
     async (end) => {
       const redis = await startRedis();

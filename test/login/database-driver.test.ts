@@ -18,12 +18,12 @@ registerHooks({
 });
 `;
 
-describe('a gate whose database needs a driver that is not installed', () => {
+describe('the driver of a database', () => {
   it.each<[string, string, string]>([
     ['check', 'postgres://reader:secret@127.0.0.1:1/school', 'pg'],
     ['check', 'mariadb://reader:secret@127.0.0.1:1/school', 'mysql2'],
     ['serve', 'postgres://reader:secret@127.0.0.1:1/school', 'pg'],
-  ])('%s of %s names the package %s, and does not go on', async (command, url, name) => {
+  ])('is named when it is missing: %s of %s asks for the package %s and exits', async (command, url, name) => {
     const folder = await folderWith({ 'gate.yaml': CONFIG, 'without.mjs': WITHOUT(['pg', 'mysql2/promise']) });
     const file = join(folder, 'gate.yaml');
     const { exited, stderr, stdout } = runCommand(command === 'check' ? ['check', file] : ['serve', '--config', file], {
@@ -38,7 +38,7 @@ describe('a gate whose database needs a driver that is not installed', () => {
   });
 
   it.each(['postgres://reader@127.0.0.1:1/school', 'mysql://reader@127.0.0.1:1/school', 'sqlite:/srv/none.db'])(
-    'check goes on with %s where it is, or none is needed, and connects to nothing',
+    'is found by check with %s, or is not needed, and nothing is connected',
     async (url) => {
       const without = WITHOUT(url.startsWith('sqlite:') ? ['pg', 'mysql2/promise'] : []);
       const folder = await folderWith({ 'gate.yaml': CONFIG, 'without.mjs': without });

@@ -110,7 +110,7 @@ describe.each(ENGINES)('a database of members in $name', ({ name, missing, slow,
   };
 
   it.each(['sam@school.test', 'SAM@School.test', 'django@school.test', 'wp@school.test', "o'neil@school.test"])(
-    'signs %s in by the stored hash, and by no other password',
+    'signs %s in with the stored hash, and with no other password',
     async (username) => {
       const { page } = await signIn(username);
       expect(page.text).toContain('id="consent"');
@@ -119,7 +119,7 @@ describe.each(ENGINES)('a database of members in $name', ({ name, missing, slow,
     },
   );
 
-  it('knows a member by the very number that is there, and by what changes with the password', async () => {
+  it('returns the exact member ID, and a version that changes with the password', async () => {
     const verified: PasswordHash[] = [];
     const hashing: Hashing = {
       verify: (hash, password) => {
@@ -181,7 +181,7 @@ describe.each(ENGINES)('a database of members in $name', ({ name, missing, slow,
   });
 
   it.each(['nobody@school.test', 'empty@school.test', 'md5@school.test', 'twice@school.test'])(
-    'does not tell %s from a wrong password',
+    'makes %s look like a wrong password',
     async (username) => {
       const unknown = await signIn(username);
       const wrong = await signIn('sam@school.test', 'wrong');
@@ -217,7 +217,7 @@ describe.each(ENGINES)('a database of members in $name', ({ name, missing, slow,
   it.each([
     ['two members', 'twice@school.test', 'more than one row for one login'],
     ['an MD5 without salt', 'md5@school.test', 'the value in column hash'],
-  ])('signs no one in where it has %s for a login, and only the log says why', async (_, username, why) => {
+  ])('signs no one in when it has %s for a login, and logs the reason', async (_, username, why) => {
     const before = log().length;
     expectWrong(await signIn(username));
     const line = log().slice(before);
@@ -226,19 +226,19 @@ describe.each(ENGINES)('a database of members in $name', ({ name, missing, slow,
     expect(line).not.toContain('5f4dcc3b5aa765d61d8327deb882cf99');
   });
 
-  it('fails for the correct password when it has the id 0 for a login', async () => {
+  it('fails when it has the ID 0 for a login, even with the right password', async () => {
     expectIll(await signIn('zero@school.test'));
     expectWrong(await signIn('zero@school.test', 'wrong'));
   });
 
-  it('has no open connection after the gate closes', async () => {
+  it('has no open connection after the gate has closed', async () => {
     expect((await signIn('sam@school.test')).page.text).toContain('id="consent"');
     await world.whileStopped(async () => {
       await expect.poll(engine.connections, { timeout: 20_000 }).toBe(0);
     });
   });
 
-  it('takes a pepper', async () => {
+  it('supports a pepper', async () => {
     await world.restart(settings({ hash: { pepper: { env: 'PEPPER' } } }));
     expect((await signIn('devise@school.test')).page.text).toContain('id="consent"');
     expectWrong(await signIn('sam@school.test'));
@@ -263,14 +263,14 @@ describe.each(ENGINES)('a database of members in $name', ({ name, missing, slow,
     expect(ill.page.text).not.toContain('no_such_table');
   });
 
-  it.skipIf(writing === undefined)('cannot be written, whatever the query does', async () => {
+  it.skipIf(writing === undefined)('cannot be written to, whatever the query does', async () => {
     await engine.run(writing?.make ?? '');
     await world.restart(settings({ query: `${QUERY} and ${writing?.condition}` }));
     expectIll(await signIn('sam@school.test'));
     expect(await engine.count('select * from notes')).toBe(0);
   });
 
-  it('that is slow is waited for no longer than configured, and asked again the next time', async () => {
+  it('that is slow makes the sign-in fail after the timeout, and works again later', async () => {
     await world.restart(settings({ query: `${QUERY} and ${slowFor(slow)}`, timeout: '1s' }));
     const began = performance.now();
     expectIll(await signIn('sam@school.test'));

@@ -69,7 +69,7 @@ describe('the directory', () => {
     ['ANN', 'ann’s'],
     [' ann.lee ', 'ann’s'],
     ['bob@school.test', 'bob’s'],
-  ])('knows a member by %j', async (username, password) => {
+  ])('signs in a member by %j', async (username, password) => {
     expect((await gate.attempt(username, password)).status).toBe(303);
   });
 
@@ -84,14 +84,14 @@ describe('the directory', () => {
     ['nobody', 'bob’s'],
     ['ann', ANN],
     ['__proto__', 'ann’s'],
-  ])('knows nobody by %j and %j', async (username, password) => {
+  ])('refuses %j with %j', async (username, password) => {
     const page = await gate.attempt(username, password);
     expect(page.status).toBe(400);
     expect(page.text).toContain('id="problem"');
     expect(page.headers.getSetCookie().join()).not.toContain('coursegate_member');
   });
 
-  it('is reloaded when it changes, and stays as it was while the file has a mistake', async () => {
+  it('is reloaded when it changes, and keeps its members while the file has a mistake', async () => {
     const cleo = { id: 'cleo', login: 'cleo', password: ANN };
     expect((await gate.attempt('cleo', 'ann’s')).status).toBe(400);
     write(file(ann, cleo));
@@ -108,7 +108,7 @@ describe('the directory', () => {
     expect((await gate.attempt('cleo', 'ann’s')).status).toBe(400);
   });
 
-  it('is reloaded when it is replaced by a file of the same length and time', async () => {
+  it('is reloaded when the file is replaced by one of the same length and time', async () => {
     const named = (login: string) => file(ann, { id: 'cleo', login, password: ANN });
     const then = new Date('2026-01-01T00:00:00Z');
     for (const login of ['cleo', 'clea']) {
@@ -146,7 +146,7 @@ describe('the directory', () => {
   });
 });
 
-describe('an unknown login', () => {
+describe('an unknown login in the directory', () => {
   const counted = (members: readonly Record<string, unknown>[]) => {
     const asked: PasswordHash[] = [];
     const { check } = createDirectory({
@@ -167,14 +167,14 @@ describe('an unknown login', () => {
     return ask;
   };
 
-  it('costs one hash, as a member’s does, and is refused even where that hash fits', async () => {
+  it('takes one hash, like a known one, and is refused even if that hash matches', async () => {
     const ask = counted([ann]);
     expect(await ask('ann', 'wrong')).toEqual({ verdict: { kind: 'wrong' }, schemes: ['bcrypt'] });
     expect(await ask('nobody', 'wrong')).toEqual({ verdict: { kind: 'wrong' }, schemes: ['bcrypt'] });
     expect(await ask('nobody')).toEqual({ verdict: { kind: 'wrong' }, schemes: ['bcrypt'] });
   });
 
-  it('costs the same each time, and of several schemes each is some unknown login’s', async () => {
+  it('takes the same scheme each time, and all schemes are used', async () => {
     const ask = counted([ann, bob]);
     const names = Array.from({ length: 12 }, (_, at) => `nobody ${at}`);
     const first = await Promise.all(names.map(async (name) => (await counted([ann, bob])(name)).schemes));
@@ -182,7 +182,7 @@ describe('an unknown login', () => {
     expect(new Set(first.flat())).toEqual(new Set(['bcrypt', 'argon2id']));
   });
 
-  it('waits as everybody does when the machine has too much to do', async () => {
+  it('is told to wait, like everyone, when too many hashes are running', async () => {
     const { check } = createDirectory({
       file: path,
       members: [],
@@ -196,7 +196,7 @@ describe('an unknown login', () => {
   });
 });
 
-describe('the members file', () => {
+describe('the members file of the directory', () => {
   const problems = (text: string) =>
     parseMembers('members.yaml', text).problems.map(({ line, path: at, message }) => `${line} ${at} ${message}`);
 
@@ -213,14 +213,14 @@ describe('the members file', () => {
     [file({ ...ann, id: ' 7' }), ['2 members[0].id must be 1 to 255 characters']],
     [file({ ...ann, admin: true }), ['2 members[0].admin']],
     ['members: [\n', ['']],
-  ])('%# with a mistake is refused at its line', (text, expected) => {
+  ])('is refused with the line of the mistake: %#', (text, expected) => {
     const said = problems(text);
     expect(said).toHaveLength(expected.length);
     for (const [at, beginning] of expected.entries()) expect(said[at]).toContain(beginning);
     expect(parseMembers('members.yaml', text).members).toBeUndefined();
   });
 
-  it('shows no hash, nor a password in the place of one', () => {
+  it('is refused without showing a hash or password', () => {
     for (const password of ['hunter2hunter2', ANN.slice(0, 40)]) {
       const said = JSON.stringify(parseMembers('members.yaml', file({ ...ann, password, admin: true })).problems);
       expect(said).toContain('members[0]');
@@ -260,7 +260,7 @@ describe('coursegate hash-password', () => {
     expect(await readPasswordHash(line ?? '')?.verify('correct horse ')).toBe(true);
   });
 
-  it.each(['', '\n', `${'x'.repeat(1025)}\n`])('refuses a password that could not be used to sign in: %#', (input) => {
+  it.each(['', '\n', `${'x'.repeat(1025)}\n`])('refuses a password that could not be used to sign in (%#)', (input) => {
     expect(() => hash(input)).toThrow(/password/);
   });
 });

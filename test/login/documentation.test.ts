@@ -74,17 +74,17 @@ describe('docs/login/session.md', () => {
     await backend.close();
   });
 
-  it('has a block for each backend that it names, and an answer of each here', () => {
+  it('has an example for each backend, each tested here', () => {
     expect(BLOCKS.map(({ heading }) => heading)).toEqual(ANSWERS.map(([heading]) => heading));
   });
 
-  it.each(BLOCKS)('$heading: its configuration loads', async ({ text }) => {
+  it.each(BLOCKS)('has a configuration that loads: $heading', async ({ text }) => {
     const { config } = await load(AROUND + text, { environment: { RECHECK_KEY: 'k'.repeat(32) } });
     expect(config.login.kind).toBe('session');
   });
 
   it.each(BLOCKS.map(({ heading, text }, at) => [heading, text, ANSWERS[at]] as const))(
-    '%s: it knows a member, nobody, and a failure',
+    'recognises a member, an anonymous visitor and a failure: %s',
     async (_heading, text, answers) => {
       const [, member, sub, nobody] = answers ?? ['', {}, '', {}];
       const { login } = parse(text) as { login: { cookies: string[] } };
@@ -102,7 +102,7 @@ describe('docs/login/session.md', () => {
     },
   );
 
-  it('names keys of the configuration that are there', () => {
+  it('names configuration keys that exist', () => {
     for (const [, name = ''] of PAGE.matchAll(/`(anonymous\.\w+|login\.\w+)`/g)) {
       expect([
         'anonymous.statuses',

@@ -30,24 +30,24 @@ async function answeredAfter(verdict: CredentialVerdict, taken: number, seconds:
   return time.now - 1000;
 }
 
-describe('a refusal', () => {
+describe('the response to a refused sign-in', () => {
   it.each([
     [1, 500],
     [499, 500],
     [500, 500],
     [501, 1000],
     [1700, 2000],
-  ])('that took %i ms comes after %i', async (taken, after) => {
+  ])('that took %i ms is sent after %i', async (taken, after) => {
     expect(await answeredAfter(WRONG, taken, 0.5)).toBe(after);
     expect(await answeredAfter(SLOW_DOWN, taken, 0.5)).toBe(after);
   });
 
-  it('is returned at once when no time is set', async () => {
+  it('is sent at once when no time is set', async () => {
     expect(await answeredAfter(WRONG, 7, 0)).toBe(7);
   });
 });
 
-describe('a correct sign-in', () => {
+describe('the response to a correct sign-in', () => {
   it('is not delayed', async () => {
     expect(await answeredAfter(MEMBER, 7, 0.5)).toBe(7);
   });

@@ -57,8 +57,8 @@ const userinfo = async (gate: SignInWorld, username: string, password: string) =
   return answer.json();
 };
 
-describe('the form', () => {
-  it('signs a member in with the hidden fields, cookies, Origin and Referer of the page, and signs out again', async () => {
+describe('a sign-in with the site’s form', () => {
+  it('sends the hidden fields, cookies, Origin and Referer of the page, and signs out afterwards', async () => {
     expect(await userinfo(await gateOf(), 'sam', PASSWORD)).toMatchObject({ sub: 'sam-7', name: 'sam' });
     expect(backend.seen.map(({ method, url }) => `${method} ${url}`)).toEqual([
       'GET /login',
@@ -83,14 +83,14 @@ describe('the form', () => {
     ['sam', 'wrong'],
     ['nobody', 'wrong'],
     ['nobody', PASSWORD],
-  ])('takes the page that is shown again for wrong credentials: %s, %s', async (username, password) => {
+  ])('fails with wrong credentials when the form is shown again: %s, %s', async (username, password) => {
     const page = await attempt(username, password);
     expect(page.status).toBe(400);
     expect(page.text).toContain('id="problem"');
     expect(page.headers.getSetCookie().join()).not.toContain('coursegate_member');
   });
 
-  it('slows down where the backend has locked the account', async () => {
+  it('is slowed down when the backend has locked the account', async () => {
     const page = await attempt('locked', 'x');
     expect(page.status).toBe(429);
     expect(page.headers.get('retry-after')).toBe('300');
@@ -100,14 +100,14 @@ describe('the form', () => {
     ['by 429, for as long as it says', {}, 429, { 'retry-after': '7' }, '7'],
     ['by 429, for five minutes if it does not', {}, 429, {}, '300'],
     ['by where it leads', { location: '^/locked' }, 302, { location: '/locked?a=1' }, '300'],
-  ] as const)('slows down where the backend says so %s', async (_, lockedOut, status, headers, wait) => {
+  ] as const)('is slowed down when the backend says so %s', async (_, lockedOut, status, headers, wait) => {
     backend.instead.set('POST /login.php', (response) => response.writeHead(status, headers).end());
     const page = await attempt('sam', PASSWORD, { ...LOGIN, lockedOut });
     expect(page.status).toBe(429);
     expect(page.headers.get('retry-after')).toBe(wait);
   });
 
-  it('refuses no sooner than the time that is set', async () => {
+  it('takes at least the configured time when it is refused', async () => {
     const login = { ...LOGIN, refusalTime: '600ms' };
     const { browser, page } = await (await gateOf(login)).open();
     const began = performance.now();
@@ -115,12 +115,12 @@ describe('the form', () => {
     expect(performance.now() - began).toBeGreaterThanOrEqual(599);
   });
 
-  it('signs in though the backend cannot sign out again', async () => {
+  it('succeeds even if signing out fails', async () => {
     backend.instead.set('GET /logout', (response) => response.destroy());
     expect((await attempt('sam', PASSWORD)).status).toBe(303);
   });
 
-  it('ends the sign-in that the browser had before', async () => {
+  it('ends the browser’s earlier sign-in', async () => {
     const gate = await gateOf();
     const { browser, page } = await gate.open();
     const [cookie = ''] = (await attempt('sam', PASSWORD)).headers.getSetCookie();
@@ -139,7 +139,7 @@ describe('the form', () => {
     expect(await seesApps()).toBe(false);
   });
 
-  it('has a separate cookie jar for each sign-in', async () => {
+  it('has a separate cookie jar', async () => {
     await attempt('sam', PASSWORD);
     backend.seen.length = 0;
     await attempt('sam', 'wrong');
@@ -172,7 +172,7 @@ describe('the form', () => {
     ['names nobody', 'GET /me', html('{"id":""}')],
     ['sets more cookies than one can carry', 'GET /login', html('', 200, { 'set-cookie': `a=${'x'.repeat(9000)}` })],
   ];
-  it.each(ill)('that %s is failing: 503, and no one is signed in', async (_, path, told) => {
+  it.each(ill)('at a backend that %s fails with 503', async (_, path, told) => {
     backend.instead.set(path, told);
     const page = await attempt('sam', PASSWORD);
     expect(page.status).toBe(503);
@@ -185,47 +185,44 @@ describe('the form', () => {
     ['a form', 'form'],
     ['JSON', 'json'],
     ['an address', 'query'],
-  ])(
-    'leaves typed credentials in no file, sent as %s: right, wrong, or echoed by a failing backend',
-    async (_, format) => {
-      const canary = 'canary-93ac1e';
-      const login = {
-        kind: 'form',
-        upstream: 'old',
-        action: '/enter',
-        format,
-        success: { pointer: '/token' },
-        whoami: { path: '/who?token={/token}' },
-        ...OPEN,
-      };
-      const path = `${format === 'query' ? 'GET' : 'POST'} /enter`;
-      const answers: readonly (readonly [number, Told])[] = [
-        [303, html('{"token":"t"}')],
-        [400, html(`{"error":"not ${canary}"}`)],
-        [429, html(canary, 429)],
-        [503, html(`no such column: ${canary}`, 500)],
-        [400, html('', 302, { location: `https://evil.test/?password=${canary}` })],
-        [503, html(`<p>${canary}</p>`)],
-        [503, html(`{"token":"${canary} "}`)],
-        [503, html(`{"token":"${canary}-says-the-site"}`)],
-        [503, (response) => response.destroy()],
-      ];
-      backend.instead.set('GET /who', (response, { url }) =>
-        url.includes(canary) ? response.destroy() : html('{"id":"sam-7"}')(response),
-      );
-      const gate = await gateOf(login);
-      for (const [status, told] of answers) {
-        backend.instead.set(path, told);
-        expect((await gate.attempt('sam', canary)).status).toBe(status);
-      }
-      expect(backend.seen.some(({ url, body }) => (url + body).includes(canary))).toBe(true);
-      await vi.waitFor(() => expect(gate.written()).toContain('login_unavailable'));
-      await vi.waitFor(() => expect(gate.written()).toContain('/oauth/sign-in'));
-      expect(gate.written()).not.toContain(canary);
-    },
-  );
+  ])('leaves typed credentials in no log or store file, sent as %s', async (_, format) => {
+    const canary = 'canary-93ac1e';
+    const login = {
+      kind: 'form',
+      upstream: 'old',
+      action: '/enter',
+      format,
+      success: { pointer: '/token' },
+      whoami: { path: '/who?token={/token}' },
+      ...OPEN,
+    };
+    const path = `${format === 'query' ? 'GET' : 'POST'} /enter`;
+    const answers: readonly (readonly [number, Told])[] = [
+      [303, html('{"token":"t"}')],
+      [400, html(`{"error":"not ${canary}"}`)],
+      [429, html(canary, 429)],
+      [503, html(`no such column: ${canary}`, 500)],
+      [400, html('', 302, { location: `https://evil.test/?password=${canary}` })],
+      [503, html(`<p>${canary}</p>`)],
+      [503, html(`{"token":"${canary} "}`)],
+      [503, html(`{"token":"${canary}-says-the-site"}`)],
+      [503, (response) => response.destroy()],
+    ];
+    backend.instead.set('GET /who', (response, { url }) =>
+      url.includes(canary) ? response.destroy() : html('{"id":"sam-7"}')(response),
+    );
+    const gate = await gateOf(login);
+    for (const [status, told] of answers) {
+      backend.instead.set(path, told);
+      expect((await gate.attempt('sam', canary)).status).toBe(status);
+    }
+    expect(backend.seen.some(({ url, body }) => (url + body).includes(canary))).toBe(true);
+    await vi.waitFor(() => expect(gate.written()).toContain('login_unavailable'));
+    await vi.waitFor(() => expect(gate.written()).toContain('/oauth/sign-in'));
+    expect(gate.written()).not.toContain(canary);
+  });
 
-  it('does not mistake a refusal for success because of its cookies, nor an empty cookie', async () => {
+  it('does not succeed because of a cookie in a refusal, or an empty cookie', async () => {
     backend.instead.set('POST /login.php', html('no', 401, { 'set-cookie': 'PHPSESSID=x' }));
     expect((await attempt('sam', PASSWORD, { ...LOGIN, success: { cookie: 'PHPSESSID' } })).status).toBe(400);
     backend.instead.set('POST /login.php', html('', 302, { location: '/home', 'set-cookie': 'PHPSESSID=' }));
@@ -240,7 +237,7 @@ describe('the form', () => {
     expect(backend.seen[1]?.headers.cookie).toBeUndefined();
   });
 
-  it.each(['/other', '/application/login'])('under a path is not left for %s', async (action) => {
+  it.each(['/other', '/application/login'])('under a base path is not sent to %s', async (action) => {
     backend.instead.set('GET /app/login', form(action));
     const upstreams = { old: { url: `${backend.url}/app`, breaker: { failures: 0 } } };
     const gate = await startSignIn(LOGIN, { overrides: { upstreams } });
@@ -252,7 +249,7 @@ describe('the form', () => {
     }
   });
 
-  it('is not asked at a path that another site has', async () => {
+  it('is not sent to another site, even with the right path', async () => {
     backend.instead.set('GET /login', form('https://evil.test/login.php'));
     expect((await attempt('sam', PASSWORD)).status).toBe(503);
     backend.instead.set('GET /login', html('', 302, { location: 'https://evil.test/login.php' }));
@@ -260,12 +257,12 @@ describe('the form', () => {
     expect(backend.seen.map(({ method, url }) => `${method} ${url}`)).toEqual(['GET /login', 'GET /login']);
   });
 
-  it('that times out is failing', async () => {
+  it('fails when the backend times out', async () => {
     backend.instead.set('GET /login', () => {});
     expect((await attempt('sam', PASSWORD, { ...LOGIN, timeout: '200ms' })).status).toBe(503);
   });
 
-  it('never shows the backend a cookie of ours, nor takes one from it', async () => {
+  it('neither sends the gate’s cookies to the backend nor accepts any from it', async () => {
     backend.instead.set('GET /login', html('', 302, { location: '/login.php', 'set-cookie': 'coursegate_member=x' }));
     await attempt('sam', 'wrong');
     expect(backend.seen.map(({ headers }) => headers.cookie).join()).not.toContain('coursegate');
@@ -276,7 +273,7 @@ describe('the form', () => {
     ['by where it leads', { location: '/home' }],
     ['by where it does not lead', { notLocation: 'login' }],
     ['by a cookie', { cookie: 'PHPSESSID' }],
-  ])('recognizes success %s alone', async (_, success) => {
+  ])('can be recognised as successful %s alone', async (_, success) => {
     const login = { ...LOGIN, success };
     expect((await attempt('sam', PASSWORD, login)).status).toBe(303);
     expect((await attempt('sam', 'wrong', login)).status).toBe(400);
@@ -288,11 +285,11 @@ describe('the form', () => {
     ['notLocation', { status: [302], notLocation: 'home', cookie: 'PHPSESSID' }],
     ['cookie', { status: [302], location: '/home', cookie: 'remember_*' }],
     ['pointer', { status: [302], location: '/home', pointer: '/token' }],
-  ])('needs every rule that is given: without %s it is no success', async (_, success) => {
+  ])('succeeds only if every rule matches, and not without %s', async (_, success) => {
     expect((await attempt('sam', PASSWORD, { ...LOGIN, success })).status).toBe(400);
   });
 
-  it('relies on whoami alone when there is no other rule', async () => {
+  it('relies on whoami when there is no rule', async () => {
     const { success: _, ...login } = LOGIN;
     expect((await attempt('sam', PASSWORD, login)).status).toBe(303);
     expect((await attempt('sam', 'wrong', login)).status).toBe(400);
@@ -300,7 +297,7 @@ describe('the form', () => {
     expect((await attempt('sam', 'wrong', login)).status).toBe(503);
   });
 
-  it('tells wrong credentials by what the page says, where that is known', async () => {
+  it('fails with wrong credentials only if the page says so, where failure.body is set', async () => {
     const login = { ...LOGIN, failure: { body: 'Wrong!' } };
     expect((await attempt('sam', 'wrong', login)).status).toBe(400);
     backend.instead.set('POST /login.php', html('<p>Another page</p><input type="password">'));
@@ -308,7 +305,7 @@ describe('the form', () => {
   });
 });
 
-describe('a token endpoint that answers 200 to everything', () => {
+describe('a sign-in at a token endpoint that always returns 200', () => {
   const TOKEN = {
     kind: 'form',
     upstream: 'old',
@@ -328,13 +325,13 @@ describe('a token endpoint that answers 200 to everything', () => {
     ['in a form', TOKEN],
     ['in the address', { ...TOKEN, format: 'query' }],
     ['in a form, with the token in a header', bearer],
-  ])('signs a member in by the token it gives, asked %s', async (_, login) => {
+  ])('succeeds with a token, sent %s', async (_, login) => {
     expect(await userinfo(await gateOf(login), 'mo', 'right')).toMatchObject({ sub: '31' });
     const page = await attempt('mo', 'wrong', login);
     expect(page.status).toBe(400);
   });
 
-  it('is sent JSON where that is its format', async () => {
+  it('can be sent as JSON', async () => {
     backend.instead.set('POST /token', (response) => response.end('{"token":"tok+en/="}'));
     expect((await attempt('mo', 'right "one"', { ...TOKEN, format: 'json' })).status).toBe(303);
     expect(backend.seen[0]?.headers['content-type']).toBe('application/json');
@@ -345,12 +342,12 @@ describe('a token endpoint that answers 200 to everything', () => {
     });
   });
 
-  it.each(['null', 'false', '""'])('refuses with a token that is %s', async (token) => {
+  it.each(['null', 'false', '""'])('is refused when the token is %s', async (token) => {
     backend.instead.set('POST /token', (response) => response.end(`{"token":${token}}`));
     expect((await attempt('mo', 'right', TOKEN)).status).toBe(400);
   });
 
-  it('fails when the token cannot be sent on', async () => {
+  it('fails when the token cannot be forwarded', async () => {
     for (const token of ['"a b"', '"a\\r\\nx: y"', '{}', '[]', `"${'x'.repeat(5000)}"`]) {
       backend.instead.set('POST /token', (response) => response.end(`{"token":${token}}`));
       for (const login of [TOKEN, bearer]) expect((await attempt('mo', 'right', login)).status).toBe(503);

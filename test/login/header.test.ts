@@ -66,10 +66,10 @@ const get = async (url: string, headers: Fields, from = PROXY): Promise<Answer> 
 /** The connected apps page: shows whose it is, or where an anonymous request is sent. */
 const apps = (headers: Fields, from = PROXY) => get(`${world.origin}/oauth/apps`, headers, from);
 
-describe('a header of a trusted proxy', () => {
+describe('a header field of a trusted proxy', () => {
   beforeAll(() => world.restart(settings(PLAIN)));
 
-  it('says who is signed in, with their email and name', async () => {
+  it('signs a member in, with their email and name', async () => {
     const page = await apps({ 'x-sso-member': '1001', 'x-sso-email': 'sam@school.test', 'x-sso-name': 'Sam' });
     expect(page.status).toBe(200);
     expect(page.text).toContain('sam@school.test');
@@ -77,7 +77,7 @@ describe('a header of a trusted proxy', () => {
     expect(named.text).toContain('Zoë');
   });
 
-  it('lets an app ask them for its approval', async () => {
+  it('leads to the consent page of an app', async () => {
     const { url } = await authorizationRequest(await registerApp(world.origin));
     const fields = { 'x-sso-member': '1001', 'x-sso-email': 'sam@school.test' };
     const cookies = new Map<string, string>();
@@ -117,7 +117,7 @@ describe('a header of a trusted proxy', () => {
     ['that is empty', { 'x-sso-member': '' }, PROXY],
     ['that is none', {}, PROXY],
     ['of another name', { 'x-forwarded-user': '1001', 'remote-user': '1001' }, PROXY],
-  ])('%s is nobody’s', async (_, fields, from) => {
+  ])('is ignored: %s', async (_, fields, from) => {
     const page = await apps(fields, from);
     expect([page.status, page.location]).toEqual([303, `${world.origin}/oauth/apps/return`]);
     const returned = await get(`${world.origin}/oauth/apps/return`, fields, from);
@@ -136,7 +136,7 @@ describe('a header of a trusted proxy', () => {
     expect(page.text).not.toContain('1001');
   });
 
-  it('is never forwarded to an upstream, whoever sends it and however it is spelled', async () => {
+  it('is never forwarded to an upstream, however it is spelled', async () => {
     const fields = { 'x-sso-member': '1001', 'x-sso-email': 'a@b.test', 'X-SSO-Name': 'Sam', 'x-other': 'kept' };
     for (const from of [PROXY, '127.0.0.1']) {
       await get(`${world.origin}/some/page`, fields, from);
@@ -147,7 +147,7 @@ describe('a header of a trusted proxy', () => {
   });
 });
 
-describe('a signed assertion', () => {
+describe('a signed assertion of a proxy', () => {
   const now = () => Math.floor(Date.now() / 1000);
   const said = (claims: JWTPayload = {}): JWTPayload => ({
     iss: 'https://team.test',
@@ -164,7 +164,7 @@ describe('a signed assertion', () => {
 
   beforeEach(() => world.restart(settings(JWT())));
 
-  it('says who is signed in, whoever connected, and its keys are asked for once', async () => {
+  it('signs a member in on any connection, and its keys are fetched once', async () => {
     for (const from of [PROXY, '127.0.0.1']) {
       const page = await apps(await withToken(), from);
       expect(page.status).toBe(200);
@@ -215,13 +215,13 @@ describe('a signed assertion', () => {
     ],
     ['that is none', () => 'sam'],
     ['twice', async () => `${await signedBy(idp.key, said())}, ${await signedBy(idp.key, said())}`],
-  ])('%s is nobody’s', async (_, token) => {
+  ])('is ignored: %s', async (_, token) => {
     const page = await apps({ 'cf-access-jwt-assertion': await token() });
     expect(page.status).toBe(303);
     expect(idp.hits).not.toContain('/bait');
   });
 
-  it('with an algorithm that is not listed is rejected, even with the issuer’s key', async () => {
+  it('is rejected with an algorithm that is not listed, even with the issuer’s key', async () => {
     for (const [at, [alg, status]] of [['RS512', 303] as const, ['ES256', 200] as const].entries()) {
       idp.key = await signingKey(`other-${at}`, alg);
       idp.published = [idp.key];
@@ -230,7 +230,7 @@ describe('a signed assertion', () => {
     }
   });
 
-  it('is checked against the gate’s clock', async () => {
+  it('is checked with the gate’s clock', async () => {
     const fields = await withToken();
     expect((await apps(fields)).status).toBe(200);
     ahead = 600_000;
@@ -238,20 +238,20 @@ describe('a signed assertion', () => {
     expect((await apps(await withToken({ iat: now() + 600, exp: now() + 900 }))).status).toBe(200);
   });
 
-  it('fails the sign-in while its keys are unavailable, and recovers afterwards', async () => {
+  it('fails the sign-in while its keys cannot be fetched, and works afterwards', async () => {
     idp.answers['/jwks'] = (response) => response.writeHead(502).end();
     expect((await apps(await withToken())).status).toBe(503);
     idp.reset();
     expect((await apps(await withToken())).status).toBe(200);
   });
 
-  it('without a usable id fails the sign-in', async () => {
+  it('fails the sign-in without a usable ID', async () => {
     expect((await apps(await withToken({ sub: ' ' }))).status).toBe(503);
   });
 });
 
-describe('who is not signed in', () => {
-  it('is sent where the proxy begins a sign-in, and elsewhere to be somebody else', async () => {
+describe('a member behind a proxy who is not signed in', () => {
+  it('is redirected to the proxy’s sign-in, and to switchUrl to switch accounts', async () => {
     await world.restart(settings({ ...PLAIN, signInUrl: '/oauth2/start', switchUrl: 'https://sso.test/out?a=b' }));
     const { location = '' } = await apps({});
     const start = new URL(location);

@@ -6,7 +6,7 @@ const find = (page: string, action?: string) =>
 
 const PW = '<input type="password" name="pw">';
 
-describe('the form one signs in with', () => {
+describe('the sign-in form of a page', () => {
   it.each([
     ['attributes in any order and case', `<FORM ACTION=/a><INPUT VALUE=1 TYPE=HIDDEN NAME=t>${PW}</FORM>`],
     ['quotes of both kinds', `<form action='/a'><input type='hidden' name="t" value='1'>${PW}</form>`],
@@ -39,18 +39,18 @@ describe('the form one signs in with', () => {
     expect(find(page)).toEqual({ action: '/a', hidden: [['t', '1']] });
   });
 
-  it('is the one of the wanted action, of several', () => {
+  it('is the one with the configured action when there are several', () => {
     const page = `<form action=/a>${PW}</form><form action=/b>${PW}</form>`;
     expect(find(page)?.action).toBe('/a');
     expect(find(page, '/b')?.action).toBe('/b');
     expect(find(page, '/c')?.action).toBe('/a');
   });
 
-  it('is one with a password field where none has the name', () => {
+  it('is one with a password field when no field has the configured name', () => {
     expect(find('<form action=/a><input type=password name=other></form>')?.action).toBe('/a');
   });
 
-  it('has its entities resolved, once, and keeps the order and what comes twice', () => {
+  it('has its character references decoded once, and keeps the order and repeated fields', () => {
     const page = `<form action="/a?x=1&amp;y=2"><input type=hidden name=a value="&amp;lt;"><input type=hidden name=b><input type=hidden name=a value="&#39;&eacute;&notit;">${PW}`;
     expect(find(page)).toEqual({
       action: '/a?x=1&y=2',
@@ -68,11 +68,11 @@ describe('the form one signs in with', () => {
     '<form action=/a><input name=q></form>',
     PW.repeat(0),
     `<p>${'x'.repeat(1024 * 1024)}</p><form>${PW}`,
-  ])('is not in %#', (page) => {
+  ])('is not found in %#', (page) => {
     expect(find(page)).toBeUndefined();
   });
 
-  it('is found in a page that is nested as deeply as a page can be', () => {
+  it('is found in a page with extremely deep nesting', () => {
     expect(find(`${'<div>'.repeat(30_000)}<form action=/a>${PW}`)?.action).toBe('/a');
   });
 });

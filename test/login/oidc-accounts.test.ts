@@ -37,7 +37,7 @@ const signIn = async (
 
 const SAM = { sub: 'u-1', email: 'sam@school.test', email_verified: true };
 
-describe('an account', () => {
+describe('an account at an OpenID provider', () => {
   it.each<[string, Record<string, unknown>, Record<string, unknown>]>([
     ['with a verified email where one must be', { requireVerifiedEmail: true }, SAM],
     ['verified in words, as some write it', { requireVerifiedEmail: true }, { ...SAM, email_verified: 'true' }],
@@ -74,14 +74,14 @@ describe('an account', () => {
       { claims: { subject: 'email', email: 'mail' } },
       { ...SAM, mail: 'sam@school.test', email_verified: false },
     ],
-  ])('%s is refused, and asked to choose another', async (_, provider, claims) => {
+  ])('%s is refused, with a link to choose another', async (_, provider, claims) => {
     const { browser, page } = await signIn(provider, claims);
     expect(page.status).toBe(403);
     expect(page.text).toContain('The account you chose cannot be used here.');
     expect(browser.cookies.has('coursegate_member')).toBe(false);
   });
 
-  it('that is refused can be switched: the provider is asked to offer a choice', async () => {
+  it('can be switched after a refusal, with prompt=select_account', async () => {
     await signIn({ allow: { emailDomains: ['school.test'] } }, { ...SAM, email: 'sam@evil.test' });
     expect(idp.asked.get('prompt')).toBe('select_account');
     await signIn({ allow: { emailDomains: ['school.test'] }, prompt: 'login' }, SAM);
@@ -90,13 +90,13 @@ describe('an account', () => {
     expect(idp.asked.has('prompt')).toBe(false);
   });
 
-  it('is shown by no email that its provider does not vouch for', async () => {
+  it('is not shown with an unverified email', async () => {
     const { page } = await signIn({}, { ...SAM, email_verified: false, name: 'Sam Student' });
     expect(page.text).toContain('Sam Student');
     expect(page.text).not.toContain('sam@school.test');
   });
 
-  it('has the email of one answer: not the address of one with the word of the other', async () => {
+  it('has the email and email_verified of the same response', async () => {
     idp.userinfo = { sub: 'u-1', email: 'sam@school.test', email_verified: true };
     const claims = { sub: 'u-1', email: 'other@school.test', email_verified: undefined };
     const { page } = await signIn({ claims: { subject: 'email' } }, claims);
@@ -106,7 +106,7 @@ describe('an account', () => {
     expect((await signIn({}, { ...SAM, name: undefined })).page.text).not.toContain('other@school.test');
   });
 
-  it('has signed in as the ID token says, whatever userinfo says of it', async () => {
+  it('has the acr of the ID token, not of userinfo', async () => {
     idp.userinfo = { sub: 'u-1', acr: 'urn:mfa' };
     const provider = { allow: { claims: { acr: ['urn:mfa'] } } };
     expect((await signIn(provider, SAM)).page.status).toBe(403);
@@ -114,7 +114,7 @@ describe('an account', () => {
     expect((await signIn(provider, { ...SAM, acr: 'urn:mfa' })).page.status).toBe(200);
   });
 
-  it('is not what userinfo says of somebody else', async () => {
+  it('is refused when userinfo is about another subject', async () => {
     idp.userinfo = { sub: 'u-2', email: 'sam@school.test', email_verified: true };
     expect((await signIn({}, { sub: 'u-1' })).page.status).toBe(400);
   });
@@ -124,7 +124,7 @@ describe('an account', () => {
     [{ claims: { subject: 'school_id' } }, { ...SAM, school_id: ['1001'] }, 503],
     [{ claims: { subject: 'school_id' } }, SAM, 503],
     [{ claims: { subject: 'school_id' } }, { ...SAM, school_id: 1001 }, 200],
-  ])('with %o and %o is answered with %i', async (provider, claims, status) => {
+  ])('with %o and %o gets %i', async (provider, claims, status) => {
     expect((await signIn(provider, claims)).page.status).toBe(status);
   });
 });

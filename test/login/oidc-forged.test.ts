@@ -95,8 +95,8 @@ const expectRefused = (browser: Browser, page: Page, status: number): void => {
   expect(browser.cookies.has('coursegate_member')).toBe(false);
 };
 
-describe('two providers', () => {
-  it('are offered by name, and sign in by accounts of their own, though they have one sub and one email', async () => {
+describe('two OpenID providers', () => {
+  it('are offered by name, and have separate accounts even with the same sub and email', async () => {
     for (const idp of [a, b]) idp.claims = { sub: 'same', email: 'sam@school.test', email_verified: true };
     const browser = createBrowser();
     const choice = await begin(browser);
@@ -130,7 +130,7 @@ describe('two providers', () => {
     expect([...members]).toEqual(['a:same', 'b:same']);
   });
 
-  it('cannot be mixed up: the code of one is never taken to the other', async () => {
+  it('cannot be mixed up: a code of one is never sent to the other', async () => {
     const { browser, callback } = await stopAtCallback('a');
     const other = await stopAtCallback('b');
     const onTheWrongRoute = new URL(callback.href.replace('/callback/a', '/callback/b'));
@@ -151,7 +151,7 @@ describe('two providers', () => {
   });
 });
 
-describe('the answer of a provider', () => {
+describe('the authorization response of a provider', () => {
   it.each<[string, (callback: URL) => void]>([
     ['without iss, though it is advertised', (url) => url.searchParams.delete('iss')],
     ['with the iss of the other provider', (url) => url.searchParams.set('iss', b.issuer)],
@@ -169,14 +169,14 @@ describe('the answer of a provider', () => {
         url.searchParams.set('iss', b.issuer);
       },
     ],
-  ])('%s is refused, and its code sent nowhere', async (_, change) => {
+  ])('%s is refused, and its code is not sent', async (_, change) => {
     const { browser, callback } = await stopAtCallback('a');
     change(callback);
     expectRefused(browser, await browser.open(callback.href), 400);
     expect([...a.hits, ...b.hits]).not.toContain('/token');
   });
 
-  it('of one provider is not looked at where the other sends its own, whatever it calls itself', async () => {
+  it('is refused at the callback of another provider, whatever its iss is', async () => {
     const { browser, callback } = await stopAtCallback('a');
     callback.pathname = '/oauth/sign-in/callback/b';
     callback.searchParams.set('iss', b.issuer);
@@ -184,13 +184,13 @@ describe('the answer of a provider', () => {
     expect([...a.hits, ...b.hits]).not.toContain('/token');
   });
 
-  it('with two states begins nothing and ends nothing: the true one still counts', async () => {
+  it('with two states is refused, and does not use up the valid one', async () => {
     const { browser, callback } = await stopAtCallback('a');
     expectRefused(browser, await browser.open(`${callback.href}&state=x`), 400);
     expect((await browser.open(callback.href)).text).toContain('id="consent"');
   });
 
-  it('is taken once, in time, and in the browser that began', async () => {
+  it('is accepted once, in time, and in the browser that started', async () => {
     const { browser, callback } = await stopAtCallback('a');
     expectRefused(createBrowser(), await createBrowser().open(callback.href), 400);
     expect((await browser.open(callback.href)).text).toContain('id="consent"');
@@ -202,7 +202,7 @@ describe('the answer of a provider', () => {
     expect(a.hits.filter((path) => path === '/token')).toHaveLength(1);
   });
 
-  it.each(['access_denied', 'login_required', 'interaction_required'])('%s signs nobody in', async (error) => {
+  it.each(['access_denied', 'login_required', 'interaction_required'])('with %s signs no one in', async (error) => {
     a.back = (url) => {
       url.searchParams.delete('code');
       url.searchParams.set('error', error);
@@ -212,7 +212,7 @@ describe('the answer of a provider', () => {
     expect(browser.cookies.has('coursegate_member')).toBe(false);
   });
 
-  it.each(['server_error', 'temporarily_unavailable', 'invalid_scope'])('%s is a failure', async (error) => {
+  it.each(['server_error', 'temporarily_unavailable', 'invalid_scope'])('with %s is a failure', async (error) => {
     a.back = (url) => {
       url.searchParams.delete('code');
       url.searchParams.set('error', error);
@@ -233,8 +233,8 @@ const hmac = (claims: JWTPayload, key: string | Buffer): string => {
 const seconds = () => Math.floor(Date.now() / 1000);
 const es256: Promise<SigningKey> = signingKey('es', 'ES256');
 
-describe('an ID token', () => {
-  it('that is true signs in, by an EC key too, and with our client among others when azp says so', async () => {
+describe('an ID token of a provider', () => {
+  it('is accepted if valid, also with an EC key, and for several audiences with our azp', async () => {
     expect((await signIn()).page.text).toContain('id="consent"');
     a.claims = { aud: ['gate-at-a', 'another'], azp: 'gate-at-a' };
     expect((await signIn()).page.text).toContain('id="consent"');
@@ -394,7 +394,7 @@ describe('an ID token', () => {
         a.claims = { iss: b.issuer };
       },
     ],
-  ])('%s is refused', async (_, forge) => {
+  ])('is refused: %s', async (_, forge) => {
     await forge();
     // Provider metadata is cached for an hour and keys for ten minutes, so the gate must start again to see the change.
     await world.restart(settings());
@@ -411,8 +411,8 @@ describe('an ID token', () => {
   });
 });
 
-describe('the keys of a provider', () => {
-  it('may change at any time, and are asked for again only so often', async () => {
+describe('the signing keys of a provider', () => {
+  it('may change at any time, and are fetched again at a limited rate', async () => {
     await world.restart(settings());
     expect((await signIn()).page.text).toContain('id="consent"');
     const fetched = () => a.hits.filter((path) => path === '/jwks').length;
@@ -428,7 +428,7 @@ describe('the keys of a provider', () => {
     expect(fetched()).toBe(2);
   });
 
-  it('are used for a day while they cannot be fetched, and then no longer', async () => {
+  it('are used for a day while they cannot be fetched', async () => {
     await world.restart(settings());
     expect((await signIn()).page.text).toContain('id="consent"');
     a.answers['/jwks'] = (response) => response.writeHead(500).end();
@@ -447,7 +447,7 @@ describe('the keys of a provider', () => {
   };
 });
 
-describe('a provider that is failing', () => {
+describe('a failing provider', () => {
   const endless = (response: ServerResponse): void => {
     response.writeHead(200, { 'content-type': 'application/json' });
     const chunk = Buffer.alloc(64 * 1024, 0x20);
@@ -477,7 +477,7 @@ describe('a provider that is failing', () => {
       'that our client is unknown',
       (response) => response.writeHead(401, { 'content-type': 'application/json' }).end('{"error":"invalid_client"}'),
     ],
-  ])('and responds with %s is reported as failing, at every step, and no one is signed in', async (_, answer) => {
+  ])('that responds with %s signs no one in, at any step', async (_, answer) => {
     a.answers['/token'] = answer;
     const { browser, page } = await signIn();
     expectRefused(browser, page, 503);
@@ -507,14 +507,14 @@ describe('a provider that is failing', () => {
     ['has its sign-in page where nobody is safe', () => ({ authorization_endpoint: 'http://school.test/authorize' })],
     ['has no sign-in page', () => ({ authorization_endpoint: undefined })],
     ['has no keys', () => ({ jwks_uri: undefined })],
-  ])('because it %s is reported as failing', async (_, metadata) => {
+  ])('is reported as failing if it %s', async (_, metadata) => {
     a.metadata = metadata();
     await world.restart(settings());
     const browser = createBrowser();
     expectRefused(browser, await browser.open(button(await begin(browser), 'a')), 503);
   });
 
-  it('is sent no code where a stranger could read it', async () => {
+  it('is not sent a code over plain http', async () => {
     a.metadata = { token_endpoint: 'http://school.test/token' };
     await world.restart(settings());
     const { browser, page } = await signIn();

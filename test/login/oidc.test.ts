@@ -78,7 +78,7 @@ describe('an OpenID provider', () => {
     });
   });
 
-  it('is sent state, nonce and an S256 challenge, and what the app asked of the sign-in', async () => {
+  it('receives state, nonce and an S256 challenge, and the app’s parameters for the sign-in', async () => {
     await visit(createBrowser(), {
       login_hint: 'sam@school.test',
       ui_locales: 'es en',
@@ -102,7 +102,7 @@ describe('an OpenID provider', () => {
     expect(idp.asked.has('acr_values')).toBe(false);
   });
 
-  it('is not asked again while the sign-in is valid, which is not an approval, and is asked after it', async () => {
+  it('is not asked again while the sign-in is valid, and is asked again after it has expired', async () => {
     const browser = createBrowser();
     await visit(browser);
     idp.asked = new URLSearchParams();
@@ -115,7 +115,7 @@ describe('an OpenID provider', () => {
     expect(idp.signIns).toBe(1);
   });
 
-  it('must report a fresh sign-in for prompt=login', async () => {
+  it('must return a recent sign-in for prompt=login', async () => {
     const browser = createBrowser();
     idp.age = 100;
     await visit(browser);

@@ -26,14 +26,14 @@ beforeEach(() => {
 });
 
 describe('a call to an identity provider', () => {
-  it('speaks http to this machine only where the operator named such a URL', async () => {
+  it('uses http to this machine only if the operator configured such a URL', async () => {
     await expect(outboundFetch({ timeout: 10, loopback: false })(url)).rejects.toMatchObject(ILL);
     expect(hits).toEqual([]);
     expect((await outboundFetch({ timeout: 10, loopback: true })(url)).status).toBe(200);
   });
 
   it.each(['http://school.test/', 'http://127.0.0.1.school.test/', 'ftp://127.0.0.1/', 'data:application/json,{}'])(
-    'never asks %s',
+    'never requests %s',
     async (other) => {
       await expect(outboundFetch({ timeout: 10, loopback: true })(other)).rejects.toMatchObject({
         ...ILL,
@@ -42,7 +42,7 @@ describe('a call to an identity provider', () => {
     },
   );
 
-  it('follows no redirect, and takes a mebibyte and not a byte more', async () => {
+  it('follows no redirect, and reads at most 1 MiB', async () => {
     const ask = outboundFetch({ timeout: 10, loopback: true });
     answer = (response) => response.writeHead(302, { location: `${url}/inside` }).end();
     expect((await ask(`${url}/a`)).status).toBe(302);
@@ -53,7 +53,7 @@ describe('a call to an identity provider', () => {
     await expect(ask(url)).rejects.toMatchObject(ILL);
   });
 
-  it('is aborted at its timeout, whatever has been received', async () => {
+  it('is aborted at its timeout, even in the middle of the body', async () => {
     answer = (response) => void response.writeHead(200).write('{');
     await expect(outboundFetch({ timeout: 1, loopback: true })(url)).rejects.toMatchObject(ILL);
   });

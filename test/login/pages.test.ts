@@ -19,11 +19,11 @@ site: { upstream: school }
 `;
 
 describe.each(PAGES)('docs/login/$kind.md', ({ kind, blocks }) => {
-  it('shows how it is configured', () => {
+  it('has a configuration example', () => {
     expect(blocks.length).toBeGreaterThan(0);
   });
 
-  it.each(blocks)('with a configuration that loads: %s', async (block) => {
+  it.each(blocks)('has a configuration that loads: %s', async (block) => {
     const names = [...block.matchAll(/\{ env: (\w+) \}/g)].map(([, name = '']) => [
       name,
       name.endsWith('_DB') ? 'postgres://reader@db.test/school' : 'x'.repeat(48),
@@ -35,8 +35,8 @@ describe.each(PAGES)('docs/login/$kind.md', ({ kind, blocks }) => {
   });
 });
 
-describe('the ways to sign in', () => {
-  it('have no page that nobody loads', () => {
+describe('the documentation pages of the sign-in methods', () => {
+  it('are all tested', () => {
     const own = new Set(['session.md', ...PAGES.map(({ kind }) => `${kind}.md`)]);
     expect(readdirSync(FOLDER).filter((file) => own.has(file))).toHaveLength(own.size);
   });

@@ -57,7 +57,7 @@ const HASHES: readonly (readonly [scheme: string, made: string, hash: string])[]
 ];
 
 describe('a password hash', () => {
-  it.each(HASHES)('of %s made by %s matches no other password', async (scheme, _, encoded) => {
+  it.each(HASHES)('of %s made by %s matches only its password', async (scheme, _, encoded) => {
     const hash = readPasswordHash(encoded);
     expect(hash?.scheme).toBe(scheme);
     expect(passwordHashProblem(encoded)).toBeUndefined();
@@ -67,7 +67,7 @@ describe('a password hash', () => {
     }
   });
 
-  it.each(HASHES)('of %s made by %s and cut short is refused, and not shown', (_, __, encoded) => {
+  it.each(HASHES)('of %s made by %s is refused when truncated, without showing it', (_, __, encoded) => {
     const broken = encoded.slice(0, encoded.lastIndexOf('$') + 9);
     expect(readPasswordHash(broken)).toBeUndefined();
     expect(passwordHashProblem(broken)).toBe('is a password hash that is truncated or whose cost is out of range');
@@ -84,7 +84,7 @@ describe('a password hash', () => {
     '$argon2id$v=19$m=4096,t=3,p=1$c2FsdHNhbHRzYWx0$',
     '$scrypt$ln=40,r=8,p=1$c2FsdHNhbHRzYWx0$Iv3dSMJ431p24TEj68Kxokm/ilAC9HfwREDIVPM/1/0',
     '$pbkdf2-md5$29000$c2FsdHNhbHRzYWx0$Iv3dSMJ431p24TEj68Kxokm/ilAC9HfwREDIVPM/1/0',
-  ])('is not %j', (encoded) => {
+  ])('is not recognised in %j', (encoded) => {
     expect(readPasswordHash(encoded)).toBeUndefined();
     expect(passwordHashProblem(encoded)).toMatch(
       /^is (not a supported password hash|a password hash that is truncated)/,
@@ -121,7 +121,7 @@ describe('a password hash', () => {
     ['5f4dcc3b5aa765d61d8327deb882cf99', 'MD5'],
     ['5baa61e4c9b93f3f0682250b6cf8331b7ee68fd8', 'SHA-1'],
     ['5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8', 'SHA-256'],
-  ])('is not %s: an %s without salt, which is said', (encoded, name) => {
+  ])('is not recognised in %s, and the message names %s without salt', (encoded, name) => {
     expect(readPasswordHash(encoded)).toBeUndefined();
     expect(passwordHashProblem(encoded)).toContain(`unsalted ${name} offers no protection`);
   });
@@ -132,7 +132,7 @@ describe('a password hash', () => {
     '{bcrypt}secret',
     'md5$salt$hash',
     'unsalted_md5$$x',
-  ])('is not %s', (encoded) => {
+  ])('is not recognised in %s', (encoded) => {
     expect(readPasswordHash(encoded)).toBeUndefined();
   });
 
@@ -162,8 +162,8 @@ describe('a password hash', () => {
   });
 });
 
-describe('a storm of sign-ins', () => {
-  it('limits running and waiting hashes, and tells the rest to come back', async () => {
+describe('a flood of sign-ins', () => {
+  it('runs and queues a limited number of hashes, and refuses the rest', async () => {
     let under = 0;
     let most = 0;
     const ends: (() => void)[] = [];
@@ -197,7 +197,7 @@ describe('a storm of sign-ins', () => {
     expect(await Promise.all(again)).toEqual([true, true]);
   });
 
-  it('shares them fairly between client networks', async () => {
+  it('is shared fairly between client networks', async () => {
     const order: string[] = [];
     const ends: (() => void)[] = [];
     const slow: PasswordHash = {

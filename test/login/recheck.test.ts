@@ -32,12 +32,12 @@ describe('rechecking a member at the backend', () => {
     ['a@b.example', '/m?id={member.id}&full=1', '/m?id=a%40b.example&full=1'],
     ['$&', '/m/{member.id}/{member.id}', '/m/%24%26/%24%26'],
     ['...', '/m/{member.id}', '/m/...'],
-  ])('asks for %s at %s as %s', async (sub, path, target) => {
+  ])('looks up %s at %s as %s', async (sub, path, target) => {
     expect(await recheck({ path })(sub)).toEqual({ kind: 'good', version: undefined });
     expect(backend.last().target).toBe(target);
   });
 
-  it.each(['.', '..', '../admin', 'a/b', 'a\\b', 'al\ud800ce'])('never asks for %j', async (sub) => {
+  it.each(['.', '..', '../admin', 'a/b', 'a\\b', 'al\ud800ce'])('never looks up %j', async (sub) => {
     const before = backend.requests.length;
     await expect(recheck()(sub)).rejects.toMatchObject(UNAVAILABLE);
     expect(backend.requests.length).toBe(before);
@@ -47,12 +47,12 @@ describe('rechecking a member at the backend', () => {
     [{ header: 'X-Service-Key' }, 'x-service-key', 'k'.repeat(16)],
     [{ scheme: 'Bearer' }, 'authorization', `Bearer ${'k'.repeat(16)}`],
     [{}, 'authorization', 'k'.repeat(16)],
-  ])('shows its key with %j', async (key, field, value) => {
+  ])('sends its key with %j', async (key, field, value) => {
     await recheck({ key: { ...key, secret: { env: 'KEY' } } }, 'k'.repeat(16))('m-1');
     expect(backend.last().values(field)).toEqual([value]);
   });
 
-  it('reads header fields and pages too', async () => {
+  it('can read header fields and HTML pages', async () => {
     backend.script((_, response) => {
       response.writeHead(200, { 'x-active': '0', 'x-epoch': '7' });
       response.end('<p class="state">1</p><i data-epoch="e8">');

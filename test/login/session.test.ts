@@ -17,7 +17,7 @@ afterAll(async () => {
   await backend.close();
 });
 
-describe('what whoami is sent', () => {
+describe('the request to whoami', () => {
   /** The Cookie header that the backend received, as bytes; undefined when it was not asked. */
   const told = async (cookie: string, cookies: readonly string[] = ['school_session', 'remember']) => {
     const before = backend.requests.length;
@@ -25,7 +25,7 @@ describe('what whoami is sent', () => {
     return backend.requests[before]?.values('cookie');
   };
 
-  it('is the listed cookies and nothing else of the browser', async () => {
+  it('has the listed cookies, and nothing else of the browser', async () => {
     const headers = {
       authorization: 'Bearer x',
       'x-member-id': 'm-2',
@@ -43,7 +43,7 @@ describe('what whoami is sent', () => {
     expect(rawHeaders.join('\n')).not.toMatch(/Bearer|m-2|10\.0\.0\.1|https:\/\/a|Browser/);
   });
 
-  it('is nothing when none of them is there: the backend is not even asked', async () => {
+  it('is not sent when none of the cookies is present', async () => {
     for (const cookie of ['', 'a=b', 'school_session', 'SCHOOL_SESSION=x', '=school_session']) {
       expect(await told(cookie)).toBeUndefined();
     }
@@ -60,7 +60,7 @@ describe('what whoami is sent', () => {
       'school_session=b; x=y; school_session=a; school_session=b',
       'school_session=b; school_session=a; school_session=b',
     ],
-  ])('of %j is, byte for byte and in order, %j', async (cookie, expected) => {
+  ])('has, of %j, byte for byte and in order, %j', async (cookie, expected) => {
     expect(await told(cookie)).toEqual([expected]);
   });
 
@@ -80,18 +80,18 @@ describe('what whoami is sent', () => {
     ['a*b*c', 'abc=1; aXbXc=2; acb=3; aXbXbXc=4; ab=5', 'abc=1; aXbXc=2; aXbXbXc=4'],
     ['ab*ba', 'aba=1; abba=2', 'abba=2'],
     ['a.c', 'abc=1; a.c=2', 'a.c=2'],
-  ])('by the pattern %s of %s is %s', async (pattern, cookie, expected) => {
+  ])('has, by the pattern %s of %s, %s', async (pattern, cookie, expected) => {
     expect(await told(cookie, [pattern])).toEqual(expected === undefined ? undefined : [expected]);
   });
 
-  it('is never a cookie of ours, however it is listed', async () => {
+  it('never has a cookie of the gate, however it is listed', async () => {
     const ours = 'coursegate_session=1; coursegate_session.sig=2; coursegate_interaction=3';
     expect(await told(`${ours}; my_session=4`, ['*_session', 'c*', '*sig'])).toEqual(['my_session=4']);
     expect(await told(ours, ['*e*'])).toBeUndefined();
   });
 });
 
-describe('a backend that misbehaves', () => {
+describe('a failing whoami backend', () => {
   it.each<[string, string]>([
     ['answers no HTTP', 'hello\r\n\r\n'],
     ['closes in the middle of its answer', 'HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"id":"m-1"}'],
@@ -99,7 +99,7 @@ describe('a backend that misbehaves', () => {
     ['says two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 12\r\nContent-Length: 13\r\n\r\n{"id":"m-1"}'],
     ['closes at once', ''],
     ['compresses unasked', 'HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 12\r\n\r\n{"id":"m-1"}'],
-  ])('and %s cannot say who it is', async (_name, bytes) => {
+  ])('that %s makes the sign-in unavailable', async (_name, bytes) => {
     const raw = await startRawUpstream((socket) => socket.end(bytes));
     const connected = await connectedTo(raw.url);
     try {
@@ -114,7 +114,7 @@ describe('a backend that misbehaves', () => {
     ['says nothing', ''],
     ['never ends its head', 'HTTP/1.1 200 OK\r\nX-Member: m-1\r\n'],
     ['never ends its body', 'HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"id":"m-1"}'],
-  ])('and %s is given up, and its connection closed', async (_name, bytes) => {
+  ])('that %s is given up after the timeout, and its connection is closed', async (_name, bytes) => {
     const raw = await startRawUpstream((socket) => socket.write(bytes));
     const connected = await connectedTo(raw.url, 300);
     try {
@@ -125,7 +125,7 @@ describe('a backend that misbehaves', () => {
     }
   });
 
-  it('and sends more than 2 MiB is not read to the end', async () => {
+  it('that sends more than 2 MiB is not read to the end', async () => {
     let sent = 0;
     backend.script((_request, response) => {
       response.writeHead(200);
@@ -143,7 +143,7 @@ describe('a backend that misbehaves', () => {
     expect(sent).toBeLessThan(64 * 1024 * 1024);
   });
 
-  it('and redirects is not followed, wherever to', async () => {
+  it('that redirects is not followed', async () => {
     const other = await startRecordingUpstream();
     try {
       for (const location of [`${other.url}/api/me`, '/api/me2', '//evil.example/', 'file:///etc/passwd']) {
@@ -158,7 +158,7 @@ describe('a backend that misbehaves', () => {
     }
   });
 
-  it('and is down cannot say who it is', async () => {
+  it('that is down makes the sign-in unavailable', async () => {
     const gone = await startRecordingUpstream();
     const connected = await connectedTo(gone.url);
     await gone.close();
@@ -167,8 +167,8 @@ describe('a backend that misbehaves', () => {
   });
 });
 
-describe('nothing is cached between two requests', () => {
-  it('each asks the backend, and each new answer counts', async () => {
+describe('the result of whoami', () => {
+  it('is not cached between requests', async () => {
     const { identify } = gate.connector();
     const headers = { cookie: 'school_session=mine' };
     for (const [status, id, sub] of [
@@ -183,7 +183,7 @@ describe('nothing is cached between two requests', () => {
   });
 });
 
-describe('where a browser is sent to sign in', () => {
+describe('the sign-in URL', () => {
   const RETURN = new URL(`${ORIGIN}/oauth/interaction/abc-1/return`);
   const NO_WISH = { loginHint: undefined, uiLocales: undefined };
   const sent = (settings: Readonly<Record<string, unknown>>, wish: object = {}) =>
@@ -211,7 +211,7 @@ describe('where a browser is sent to sign in', () => {
     expect(sent(settings)).toBe(url);
   });
 
-  it('gets the hint and the languages if the page takes them, and only then', () => {
+  it('has the login hint and the languages only if configured', () => {
     const wish = { loginHint: 'a&b=c@x', uiLocales: 'es-MX es' };
     const params = (settings: Record<string, unknown>) =>
       Object.fromEntries(new URL(sent(settings, wish)).searchParams);

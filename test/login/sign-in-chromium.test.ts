@@ -9,7 +9,7 @@ import { authorizationRequest, registerApp } from '../support/app.ts';
 import { browserPresent, launchChromium } from '../support/chromium.ts';
 import { type SignInWorld, startSignIn } from './support/sign-in.ts';
 
-describe.skipIf(!browserPresent())('our own sign-in page in Chromium', () => {
+describe.skipIf(!browserPresent())('the gate’s own sign-in page in Chromium', () => {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-members-'));
   let browser: Browser;
   let gate: SignInWorld;
@@ -33,7 +33,7 @@ describe.skipIf(!browserPresent())('our own sign-in page in Chromium', () => {
     ['en', 'en-GB', 'bob'],
     ['es', 'es-MX', 'eva'],
   ])(
-    'is readable in %s on every screen, works with the keyboard, and remembers the name',
+    'is readable in %s on every screen size, works with the keyboard, and remembers the name',
     { timeout: 240_000 },
     async (language, locale, name) => {
       const { look, findings } = closeLook(`sign-in-${language}`);

@@ -114,7 +114,7 @@ const hmac = (...lines: readonly string[]) =>
   createHmac('sha256', WEBHOOK_SECRET).update(lines.join('\n')).digest('hex');
 
 describe.each(EXAMPLES)('the example in $language of docs/login/webhook.md', (example) => {
-  describe.skipIf(!present(example))('in a school', () => {
+  describe.skipIf(!present(example))('in a running school', () => {
     let folder: string;
     let school: ChildProcess;
     let url: string;
@@ -157,7 +157,7 @@ describe.each(EXAMPLES)('the example in $language of docs/login/webhook.md', (ex
     });
 
     it(
-      'signs a member in with what the school knows of them',
+      'signs a member in, with the school’s data about them',
       async () => {
         const { tokens } = await gate.connect(example.username, 'ann’s');
         const who = await fetch(`${gate.world.origin}/api/oauth/userinfo`, {

@@ -72,7 +72,7 @@ describe('the webhook', () => {
     }
   });
 
-  it('is sent the credentials in a body and nowhere else, with the address, and nothing of the browser', async () => {
+  it('receives the credentials only in the body, with the address, and nothing else of the browser', async () => {
     const asked = backend.requests.length;
     await gate.attempt('sam', 'canary-in-the-body');
     expect(backend.requests.length).toBe(asked + 1);
@@ -92,7 +92,7 @@ describe('the webhook', () => {
     expect(new Set(backend.nonces).size).toBe(backend.nonces.length);
   });
 
-  it.each([401, 403, 404])('takes its %i for wrong credentials', async (status) => {
+  it.each([401, 403, 404])('refuses with wrong credentials when it returns %i', async (status) => {
     backend.says(() => ({ status }));
     const page = await gate.attempt('sam', 'x');
     expect(page.status).toBe(400);
@@ -105,7 +105,7 @@ describe('the webhook', () => {
     ['0', '1'],
     ['999999', '3600'],
     ['Fri, 01 Jan 2100 00:00:00 GMT', '60'],
-  ])('slows down when it answers 429 with Retry-After %s', async (given, expected) => {
+  ])('slows sign-ins down when it returns 429 with Retry-After %s', async (given, expected) => {
     backend.says(() => ({ status: 429, headers: given === undefined ? {} : { 'retry-after': given } }));
     const page = await gate.attempt('sam', 'x');
     expect(page.status).toBe(429);
@@ -146,7 +146,7 @@ describe('the webhook', () => {
     ['sends 3 MiB', { body: JSON.stringify({ sub: '1001', more: 'x'.repeat(3 * 2 ** 20) }) }],
     ['hangs up', 'hang up'],
   ];
-  it.each(ill)('that %s is failing: 503, no one signed in, nothing followed', async (_, answer) => {
+  it.each(ill)('that %s makes the sign-in fail with 503', async (_, answer) => {
     const { browser, page } = await gate.open();
     await gate.attempt('sam', 'x');
     backend.says(() => (typeof answer === 'function' ? answer() : answer));
@@ -159,7 +159,7 @@ describe('the webhook', () => {
     expect(backend.requests.length).toBe(asked + 1);
   });
 
-  it('leaves typed credentials in no file: right, wrong, cross-site, or echoed by a failing backend', async () => {
+  it('leaves typed credentials in no log or store file', async () => {
     const canary = 'canary-2b9d40';
     const said: readonly (WebhookAnswer | 'hang up')[] = [
       { body: '{"sub":"1001"}' },
@@ -193,7 +193,7 @@ describe('the webhook', () => {
     }
   });
 
-  it('that does not respond is failing after its timeout', async () => {
+  it('that does not respond makes the sign-in fail after the timeout', async () => {
     const impatient = await start({ timeout: '100ms' });
     try {
       backend.says(() => 'hang');
@@ -203,7 +203,7 @@ describe('the webhook', () => {
     }
   });
 
-  it('knows members byte for byte', async () => {
+  it('identifies members byte for byte', async () => {
     const subs: string[] = [];
     for (const sub of ['alice', 'Alice', 'ＡＬＩＣＥ', 'ali\u0063e\u0301']) {
       backend.says(() => ({ body: JSON.stringify({ sub }) }));
@@ -216,7 +216,7 @@ describe('the webhook', () => {
     expect(subs).toEqual(['alice', 'Alice', 'ＡＬＩＣＥ', 'ali\u0063e\u0301']);
   });
 
-  it('counts no attempt while it is failing, and each that it has answered', async () => {
+  it('uses up attempts only when it has answered', async () => {
     const strict = await start({ attempts: { account: { requests: 3, per: 900 }, address: 'unlimited' } });
     const statuses = async (times: number) => {
       const got: number[] = [];
@@ -248,7 +248,7 @@ describe('the webhook', () => {
     expect(backend.requests.length).toBe(asked + 1);
   });
 
-  it('is limited for correct passwords too, and the longest wait is returned', async () => {
+  it('is limited for correct passwords too, with the longest Retry-After', async () => {
     const attempts = { account: { requests: 2, per: 60 }, address: { requests: 2, per: '15m' } };
     const strict = await start({ attempts });
     try {
@@ -262,13 +262,13 @@ describe('the webhook', () => {
     }
   });
 
-  it('clears the form’s cookie once signed in', async () => {
+  it('clears the form’s cookie after the sign-in', async () => {
     backend.says(() => ({}));
     const page = await gate.attempt('sam', 'x');
     expect(page.headers.getSetCookie().join('\n')).toMatch(/coursegate_sign_in=;.*Max-Age=0/);
   });
 
-  it('is asked no more than the limit, however many come at once', async () => {
+  it('is called at most as often as the limit allows, even for concurrent attempts', async () => {
     const strict = await start({ attempts: { account: { requests: 3, per: 900 }, address: 'unlimited' } });
     try {
       const asked = backend.requests.length;
@@ -293,7 +293,7 @@ describe('the webhook', () => {
     }
   });
 
-  it('does not reveal whether such a member exists, even if the backend does', async () => {
+  it('does not reveal whether a member exists, even if the backend’s timing does', async () => {
     const even = await start({ refusalTime: '400ms' });
     try {
       const seen = async (username: string) => {

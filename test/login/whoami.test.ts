@@ -37,7 +37,7 @@ const JSON_PLACES = {
 };
 const withId = (id: unknown, rest: object = {}) => who(200, JSON.stringify({ user: { id, ...rest } }), JSON_PLACES);
 
-describe('the member that whoami names', () => {
+describe('the member ID in a whoami response', () => {
   it.each<[unknown, string]>([
     ['m-1', 'm-1'],
     [7, '7'],
@@ -48,7 +48,7 @@ describe('the member that whoami names', () => {
     ['__proto__', '__proto__'],
     ['Zoë', 'Zoë'],
     ['00x', '00x'],
-  ])('is %j, byte for byte', async (id, sub) => {
+  ])('is accepted as %j, byte for byte', async (id, sub) => {
     expect(await withId(id)).toMatchObject({ sub });
   });
 
@@ -76,18 +76,18 @@ describe('the member that whoami names', () => {
     [['alice']],
     [{ id: 'alice' }],
     [{}],
-  ])('is not %j: nobody is signed in by that', async (id) => {
+  ])('is refused as %j', async (id) => {
     await expect(withId(id)).rejects.toMatchObject(UNAVAILABLE);
   });
 
   it.each(['', 'null', '[]', '"m-1"', '{', '<html>', '{"user":null}', '{"__proto__":{"user":{"id":"m-1"}}}'])(
-    'is nowhere in %j',
+    'is missing in %j',
     async (body) => {
       await expect(who(200, body, JSON_PLACES)).rejects.toMatchObject(UNAVAILABLE);
     },
   );
 
-  it('is not made of bytes that are no UTF-8: two ids would become one', async () => {
+  it('is refused if it is not valid UTF-8', async () => {
     answers(200, Buffer.from('{"id":"Zo\xeb"}', 'latin1'));
     await expect(gate.who()).rejects.toMatchObject(UNAVAILABLE);
   });
@@ -115,26 +115,26 @@ describe('the member that whoami names', () => {
     await expect(who(200, body, { subject })).rejects.toMatchObject(UNAVAILABLE);
   });
 
-  it('has an email and a name where those are text of a sensible length', async () => {
+  it('comes with an email and a name if they are text of a sensible length', async () => {
     expect(await withId('m-1', { email: 'a@b.example', name: 'A' })).toMatchObject({ email: 'a@b.example', name: 'A' });
     for (const odd of ['', ' ', 'x'.repeat(321), 'a\ufffdb', 7, null, ['a'], {}]) {
       expect(await withId('m-1', { email: odd, name: odd })).toMatchObject({ email: undefined, name: undefined });
     }
   });
 
-  it('has signed in then and so', async () => {
+  it('comes with the time and method of the sign-in', async () => {
     const body = JSON.stringify({ user: { id: 1 }, at: 1_700_000_000, how: 'urn:passkey' });
     expect(await who(200, body, JSON_PLACES)).toMatchObject({ authTime: 1_700_000_000, acr: 'urn:passkey' });
   });
 });
 
-describe('nobody', () => {
-  it.each([301, 302, 303, 307, 308, 401, 403])('is signed in when whoami answers %i', async (status) => {
+describe('a whoami response for an anonymous visitor', () => {
+  it.each([301, 302, 303, 307, 308, 401, 403])('may be the status %i', async (status) => {
     expect(await who(status, '{"id":"m-1"}', {}, { location: '/login' })).toBeUndefined();
   });
 
   it.each([201, 204, 206, 300, 304, 400, 402, 404, 410, 429, 500, 502, 503])(
-    'is not what %i says: that is not known',
+    'is not the status %i, which is a failure',
     async (status) => {
       await expect(who(status, status === 204 || status === 304 ? '' : '{"id":"m-1"}')).rejects.toMatchObject(
         UNAVAILABLE,
@@ -142,7 +142,7 @@ describe('nobody', () => {
     },
   );
 
-  it('is told by the statuses that are listed, and no others', async () => {
+  it('is a listed status, and no other', async () => {
     const anonymous = { statuses: [404] };
     expect(await who(404, '', { anonymous })).toBeUndefined();
     await expect(who(401, '', { anonymous })).rejects.toMatchObject(UNAVAILABLE);
@@ -154,7 +154,7 @@ describe('nobody', () => {
     ['^/login(\\?|$)', '/login?next=/api/me', true],
     ['^/login(\\?|$)', '/maintenance', false],
     ['^/login(\\?|$)', '/loginx', false],
-  ])('with redirects %j, one to %s: %j', async (redirects, location, nobody) => {
+  ])('with redirects %j may be a redirect to %s: %j', async (redirects, location, nobody) => {
     const answer = who(302, '', { anonymous: { redirects } }, { location });
     if (nobody) expect(await answer).toBeUndefined();
     else await expect(answer).rejects.toMatchObject(UNAVAILABLE);
@@ -172,12 +172,12 @@ describe('nobody', () => {
     ['{"user":{"id":"m-1"}}', { absent: true }, false],
     ['{"user":{"id":"m-1"}}', { body: '"id":"m-1"' }, true],
     ['<html>Please sign in', { body: '(?i)please SIGN in' }, true],
-  ])('%s, with %j: %j', async (body, anonymous, nobody) => {
+  ])('may be %s, with %j: %j', async (body, anonymous, nobody) => {
     const member = await who(200, body, { subject: '/user/id', anonymous });
     expect(member?.sub).toBe(nobody ? undefined : 'm-1');
   });
 
-  it('null is not the text "null"', async () => {
+  it('does not confuse null with the text "null"', async () => {
     expect(await who(200, '{"id":"null"}', { anonymous: { values: [null] } })).toMatchObject({ sub: 'null' });
   });
 
@@ -187,13 +187,13 @@ describe('nobody', () => {
     ['{"user":{"id":null}}', { absent: true }],
     ['{"user":{"id":1.5}}', { values: [0] }],
     ['<html>', { absent: true }],
-  ])('is not what %s says with %j: that is not known', async (body, anonymous) => {
+  ])('is not %s with %j, which is a failure', async (body, anonymous) => {
     await expect(who(200, body, { subject: '/user/id', anonymous })).rejects.toMatchObject(UNAVAILABLE);
   });
 });
 
-describe('an answer out of a cache', () => {
-  it('is ignored: it may belong to an earlier caller', async () => {
+describe('a cached whoami response', () => {
+  it('is refused, because it may belong to another member', async () => {
     await expect(who(200, '{"id":"m-1"}', {}, { age: '7' })).rejects.toMatchObject(UNAVAILABLE);
     await expect(who(401, '', {}, { age: '7' })).rejects.toMatchObject(UNAVAILABLE);
     expect(await who(200, '{"id":"m-1"}', {}, { age: '0' })).toMatchObject({ sub: 'm-1' });
@@ -201,10 +201,10 @@ describe('an answer out of a cache', () => {
   });
 });
 
-describe('in header fields', () => {
+describe('a whoami response in header fields', () => {
   const HEADER = { format: 'header', subject: 'X-Member', email: 'x-mail', version: 'X-Epoch' };
 
-  it('the member is what they say, by names in any case', async () => {
+  it('names the member, in field names of any case', async () => {
     const fields = { 'x-MEMBER': 'm-1', 'X-Mail': 'a@b.example', 'x-epoch': '7', 'x-since': '1700000000' };
     expect(await who(200, 'whatever', { ...HEADER, authTime: 'X-Since' }, fields)).toMatchObject({
       sub: 'm-1',
@@ -221,18 +221,18 @@ describe('in header fields', () => {
     ['0', { 'x-member': '0', 'x-epoch': '7' }],
     ['two members', { 'x-member': ['m-1', 'm-2'], 'x-epoch': '7' }],
     ['no version', { 'x-member': 'm-1' }],
-  ])('%s is not known to be anybody', async (_name, fields) => {
+  ])('with %s is a failure', async (_name, fields) => {
     await expect(who(200, '', HEADER, fields)).rejects.toMatchObject(UNAVAILABLE);
   });
 
-  it('nobody is what the rules say is nobody', async () => {
+  it('is anonymous if the configured rules say so', async () => {
     expect(await who(200, '', { ...HEADER, anonymous: { absent: true } })).toBeUndefined();
     expect(await who(200, '', { ...HEADER, anonymous: { values: ['', 0] } }, { 'x-member': '0' })).toBeUndefined();
     expect(await who(200, '', { ...HEADER, anonymous: { values: ['', 0] } }, { 'x-member': '' })).toBeUndefined();
   });
 });
 
-describe('in a page', () => {
+describe('a whoami response in HTML', () => {
   const HTML = {
     format: 'html',
     subject: '<input[^>]*id="user_id" value="(\\d+)"',
@@ -243,7 +243,7 @@ describe('in a page', () => {
   };
   const page = (inside: string) => `<!doctype html><meta name="epoch" content="e&amp;1">${inside}`;
 
-  it('the member is what the patterns capture, with references resolved once', async () => {
+  it('names the member by the configured patterns, with character references decoded once', async () => {
     const body = page(
       '<input id="user_id" value="42"><b class="me">Zo&euml; O&#39;Neil &amp;lt; &#x1F600; &nope;\n</b><i data-mail="a&#64;b.example">',
     );
@@ -258,7 +258,7 @@ describe('in a page', () => {
     expect(backend.last().values('accept')).toEqual(['text/html,application/xhtml+xml']);
   });
 
-  it('a page that says nobody is nobody, whatever else stands in it', async () => {
+  it('is anonymous if the anonymous rule matches, whatever else it contains', async () => {
     const body = page('<body class="home guest"><input id="user_id" value="42">');
     expect(await who(200, body, HTML)).toBeUndefined();
   });
@@ -269,7 +269,7 @@ describe('in a page', () => {
     ['no version', '<input id="user_id" value="42">'],
     ['more than a mebibyte', page(`<input id="user_id" value="42">${'x'.repeat(1024 * 1024)}`)],
     ['nothing', ''],
-  ])('a page with %s is not known to be anybody’s', async (_name, body) => {
+  ])('with %s is a failure', async (_name, body) => {
     await expect(who(200, body, HTML)).rejects.toMatchObject(UNAVAILABLE);
   });
 
@@ -278,42 +278,39 @@ describe('in a page', () => {
     ['(?:a|a)*c(b)', 'a', 'c'],
     ['<p[^>]*>\\s*(\\w+)\\s*</p>q', '<p >', '</p>q'],
     ['(.*)=;', '=', ';x'],
-  ])(
-    'a pattern such as %s takes time in proportion to the page, whatever stands in it',
-    async (subject, filler, end) => {
-      // The built-in regular expression engine needs from seconds to practically forever for each of these.
-      const hostile = filler.repeat(Math.floor((512 * 1024) / filler.length)) + end;
-      const before = process.cpuUsage();
-      await gateIsUnsure(hostile, subject);
-      const { user } = process.cpuUsage(before);
-      expect(user / 1000).toBeLessThan(3000);
-    },
-  );
+  ])('is searched for a pattern such as %s in linear time', async (subject, filler, end) => {
+    // The built-in regular expression engine needs from seconds to practically forever for each of these.
+    const hostile = filler.repeat(Math.floor((512 * 1024) / filler.length)) + end;
+    const before = process.cpuUsage();
+    await gateIsUnsure(hostile, subject);
+    const { user } = process.cpuUsage(before);
+    expect(user / 1000).toBeLessThan(3000);
+  });
 
   const gateIsUnsure = async (body: string, subject: string) => {
     await expect(who(200, body, { format: 'html', subject })).rejects.toMatchObject(UNAVAILABLE);
   };
 });
 
-describe('the version of a member', () => {
+describe('the member version in a whoami response', () => {
   it.each<[unknown, string]>([
     ['2026-11-21T00:00:00Z', '2026-11-21T00:00:00Z'],
     [7, '7'],
     [0, '0'],
     ['x'.repeat(1024), 'x'.repeat(1024)],
-  ])('is %j as text', async (epoch, version) => {
+  ])('is accepted as %j', async (epoch, version) => {
     expect(await who(200, JSON.stringify({ id: 'm-1', epoch }), { version: '/epoch' })).toMatchObject({ version });
   });
 
   it.each([[undefined], [null], [''], [true], [1.5], [{}], [['a']], ['x'.repeat(1025)]])(
-    'is never taken to be %j: the member is unknown then',
+    'is refused as %j',
     async (epoch) => {
       const answer = who(200, JSON.stringify({ id: 'm-1', epoch }), { version: '/epoch' });
       await expect(answer).rejects.toMatchObject(UNAVAILABLE);
     },
   );
 
-  it('is nothing where none is asked for', async () => {
+  it('is ignored unless it is configured', async () => {
     expect(await who(200, '{"id":"m-1","version":"7"}')).toMatchObject({ version: undefined });
   });
 });

@@ -45,7 +45,7 @@ const expectRead = async (pairs: readonly (readonly [string, string])[]) => {
   expect(await read(pairs.map(([text]) => text))).toEqual(pairs.map(([, clean]) => clean));
 };
 
-describe('a text of the school, as a model reads it', () => {
+describe('a text of the school in a tool result', () => {
   it('is unchanged when it is ordinary', async () => {
     const ordinary = [
       'Use *stars* and _lines_, **both**, and 2 * 3 * 4 = 24; a < b && c > d, x<y, <3, 5 > 4, R&D, AT&amp;T.',
@@ -61,7 +61,7 @@ describe('a text of the school, as a model reads it', () => {
     expect(await read(ordinary)).toEqual(ordinary);
   });
 
-  it('has links where it had images, in every form of Markdown', async () => {
+  it('has links in place of images, in every form of Markdown', async () => {
     await expectRead([
       ['!![x](http://e.test/p)', '[x](http://e.test/p)'],
       ['![a [b] c](http://e.test/p)', '[a [b] c](http://e.test/p)'],
@@ -79,7 +79,7 @@ describe('a text of the school, as a model reads it', () => {
     ]);
   });
 
-  it('has the words of HTML and its links, and nothing that is fetched, run or hidden', async () => {
+  it('keeps the words and links of HTML, and nothing that is fetched, run or hidden', async () => {
     await expectRead([
       ['<p>Hello <b>you</b></p><p>Two</p>', 'Hello you\nTwo\n'],
       ['<a href="https://school.test/a(b)">A page</a>', '[A page](https://school.test/a%28b%29)'],
@@ -105,7 +105,7 @@ describe('a text of the school, as a model reads it', () => {
     ]);
   });
 
-  it('leads to no script, however it is spelled', async () => {
+  it('has no link to a script, however it is spelled', async () => {
     await expectRead([
       ['[a](javascript:x())', '[a](blocked:x())'],
       ['[a](java&#115;cript&colon;x())', '[a](blocked:)'],
@@ -128,7 +128,7 @@ describe('a text of the school, as a model reads it', () => {
     ]);
   });
 
-  it('keeps code to itself when it is cut off, or too intricate to be read', async () => {
+  it('is cleaned even where a code span is cut off, or the Markdown is too intricate to parse', async () => {
     const [cut, intricate] = await read([
       `${'a'.repeat(7990)}\`![b](http://e.test/p)\``,
       `${'['.repeat(3000)}![b](http://e.test/p) <img src="http://e.test/i"> ${']('.repeat(3000)}`,
@@ -179,7 +179,7 @@ function flawOf(text: string): string | undefined {
 }
 
 describe('any text', () => {
-  it('says nothing to a browser that it would fetch, run or hide, whichever parser reads the Markdown', async () => {
+  it('contains nothing that a browser would fetch, run or hide, also for another Markdown parser', async () => {
     const text = fc.array(fc.constantFrom(...PIECES), { minLength: 1, maxLength: 20 }).map((pieces) => pieces.join(''));
     await fc.assert(
       fc.asyncProperty(fc.array(text, { minLength: 200, maxLength: 200 }), async (given) => {

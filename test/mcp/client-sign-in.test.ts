@@ -77,18 +77,21 @@ describe.each(Object.entries(SDKS))('%s', (_, sdk) => {
     }
   }
 
-  it.each(['/mcp/member', '/mcp/member/'])('given %s is asked to sign in, does, reads and refreshes', async (path) => {
-    const url = new URL(world.origin + path);
-    const memory = createAppMemory();
-    const transport = sdk.transport(url, memory.provider);
-    await expect(sdk.client().connect(transport)).rejects.toThrow(/nauthorized/);
-    expect(memory.asked()?.searchParams.get('resource')).toBe(url.href);
-    expect(memory.asked()?.searchParams.get('scope')?.split(' ')).toContain('account:read');
-    await transport.finishAuth(sdk.returned(await memory.approved()));
-    await asMember(url, memory);
-  });
+  it.each(['/mcp/member', '/mcp/member/'])(
+    'with the URL %s asks for a sign-in when it connects, then reads and refreshes',
+    async (path) => {
+      const url = new URL(world.origin + path);
+      const memory = createAppMemory();
+      const transport = sdk.transport(url, memory.provider);
+      await expect(sdk.client().connect(transport)).rejects.toThrow(/nauthorized/);
+      expect(memory.asked()?.searchParams.get('resource')).toBe(url.href);
+      expect(memory.asked()?.searchParams.get('scope')?.split(' ')).toContain('account:read');
+      await transport.finishAuth(sdk.returned(await memory.approved()));
+      await asMember(url, memory);
+    },
+  );
 
-  it.each(['/mcp', '/mcp/'])('given %s reads without signing in, and signs in when told to', async (path) => {
+  it.each(['/mcp', '/mcp/'])('with the URL %s reads without a sign-in, and signs in when told to', async (path) => {
     const url = new URL(world.origin + path);
     const memory = createAppMemory();
     const client = sdk.client();

@@ -52,7 +52,7 @@ describe.each<[string, Connect]>([
   });
   afterAll(() => world.close());
 
-  it('connects without a token, and uses what is public', async () => {
+  it('connects without a token, and uses the public tools', async () => {
     const client = await connect(new URL(`${world.origin}/mcp`), {});
     expect((await client.listTools()).tools).toHaveLength(2);
     const result = await client.callTool({ name: 'search_courses', arguments: { query: 'tides' } });
@@ -66,7 +66,7 @@ describe.each<[string, Connect]>([
     await client.close();
   });
 
-  it('connects with a token, at both endpoints, and uses the member’s tools', async () => {
+  it('connects with a token at both endpoints, and uses the member’s tools', async () => {
     for (const door of ['/mcp', '/mcp/member']) {
       const client = await connect(new URL(`${world.origin}${door}`), { authorization: `Bearer ${token}` });
       expect((await client.listTools()).tools).toHaveLength(7);

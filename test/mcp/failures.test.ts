@@ -30,7 +30,7 @@ function keptLog(fails: (line: string) => boolean): {
   return { log, errors: () => lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 50) };
 }
 
-describe.each(ERAS)('an internal failure is logged, and the client gets a message of our own, %s', (_, send) => {
+describe.each(ERAS)('an internal failure is logged, and the client gets a generic message, %s', (_, send) => {
   let world: World;
   let kept: ReturnType<typeof keptLog>;
   afterEach(() => world.close());
@@ -44,7 +44,7 @@ describe.each(ERAS)('an internal failure is logged, and the client gets a messag
     it.each<[string, Record<string, unknown>]>([
       ['tools/call', { name: 'search_courses', arguments: {} }],
       ['resources/read', { uri: 'course://tides-and-currents' }],
-    ])('by %s, when the audit cannot be written', async (method, params) => {
+    ])('of %s, when the audit log cannot be written', async (method, params) => {
       const { body, text } = await send(world, method, params);
       expect(body.error).toEqual({ code: -32_603, message: 'Something went wrong on our side.' });
       expect(text).not.toContain('/srv/inner');
@@ -52,7 +52,7 @@ describe.each(ERAS)('an internal failure is logged, and the client gets a messag
     });
   });
 
-  it('when there is no server to answer with', async () => {
+  it('when there is no server to respond with', async () => {
     kept = keptLog(() => false);
     const mcpServer = () => {
       throw new Error(INNER);

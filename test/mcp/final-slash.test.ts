@@ -4,14 +4,14 @@ import { ask, askModern, tokenOf, toolNames } from './support/mcp.ts';
 
 const WELL_KNOWN = '/.well-known/oauth-protected-resource';
 
-describe.each(['A', 'B'])('an address given with a final slash, Profile %s', (profile) => {
+describe.each(['A', 'B'])('an MCP URL with a final slash, Profile %s', (profile) => {
   let world: World;
   beforeAll(async () => {
     world = await startWorld({ profile });
   });
   afterAll(() => world.close());
 
-  it('is answered as the one without, in both eras', async () => {
+  it('works like the one without, in both eras', async () => {
     expect(await toolNames(world, { path: '/mcp/' })).toEqual(['search_courses', 'get_course']);
     expect((await askModern(world, 'server/discover', {}, { path: '/mcp/' })).status).toBe(200);
     const token = await tokenOf(world, profile === 'A' ? 'account:read' : 'openid');
@@ -20,7 +20,7 @@ describe.each(['A', 'B'])('an address given with a final slash, Profile %s', (pr
     if (profile === 'A') expect(names).toContain('get_my_account');
   });
 
-  it('challenges in its own name, and has the document that its challenge names', async () => {
+  it('names itself in its challenge and in the metadata document that the challenge links to', async () => {
     for (const [path, headers] of [
       ['/mcp/', { authorization: 'Bearer bad' }],
       ['/mcp/member/', { authorization: 'Bearer bad' }],
@@ -38,7 +38,7 @@ describe.each(['A', 'B'])('an address given with a final slash, Profile %s', (pr
     }
   });
 
-  it('has no other document than the one without, but for its name', async () => {
+  it('has the same metadata document as the one without, except for its name', async () => {
     for (const path of ['/mcp', '/mcp/member']) {
       const read = async (url: string) => (await fetch(world.origin + url)).json() as Promise<object>;
       const slashed = await read(`${WELL_KNOWN}${path}/`);
@@ -46,7 +46,7 @@ describe.each(['A', 'B'])('an address given with a final slash, Profile %s', (pr
     }
   });
 
-  it('takes no other method, and lets pages ask', async () => {
+  it('refuses other methods, and answers preflights', async () => {
     const got = await fetch(`${world.origin}/mcp/`);
     expect([got.status, got.headers.get('allow')]).toEqual([405, 'POST']);
     const asked = await fetch(`${world.origin}/mcp/`, {
@@ -56,7 +56,7 @@ describe.each(['A', 'B'])('an address given with a final slash, Profile %s', (pr
     expect([asked.status, asked.headers.get('access-control-allow-origin')]).toEqual([204, '*']);
   });
 
-  it('is ours in this spelling alone, and nothing else of ours has one', async () => {
+  it('is served only in this spelling, and only for MCP', async () => {
     for (const path of ['/MCP/', '/mcp/member/x/', '/mcp%2f', '/account/graphql/', '/openapi.json/', '/auth.md/']) {
       const { status } = await ask(world, 'tools/list', {}, { path });
       expect([path, status >= 400]).toEqual([path, true]);

@@ -104,7 +104,7 @@ describe('a call with an idempotency key', () => {
     return school.requests.length - before;
   };
 
-  it('is done once, however often and in whatever form it is made', async () => {
+  it('runs once, however often and in whatever form it is sent', async () => {
     const key = 'wish-no-1-of-sam';
     const first = await enrol({ note: 'a', idempotencyKey: key });
     expect(first.structuredContent.enrolment).toMatch(/^secret-\d+$/);
@@ -127,11 +127,11 @@ describe('a call with an idempotency key', () => {
     expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ 'mcp.tool': 'enrol', 'event.reason': 'repeated' });
   });
 
-  it('is done as often as it is made without one', async () => {
+  it('runs each time if it is sent without one', async () => {
     expect(await written(() => Promise.all([enrol({}), enrol({})]))).toBe(2);
   });
 
-  it('is an error with other arguments', async () => {
+  it('is refused when it is repeated with other arguments', async () => {
     const key = 'wish-no-2-of-sam';
     await enrol({ note: 'a', idempotencyKey: key });
     const again = await written(async () => {
@@ -143,7 +143,7 @@ describe('a call with an idempotency key', () => {
     expect(again).toBe(0);
   });
 
-  it('waits for the first, and is not given up when its client leaves', async () => {
+  it('waits for the first one, which continues even if its client disconnects', async () => {
     const key = 'wish-no-3-of-sam';
     let arrived: () => void = () => {};
     const there = new Promise<void>((resolve) => {
@@ -189,7 +189,7 @@ describe('a call with an idempotency key', () => {
     expect(school.requests.length - before).toBe(1);
   });
 
-  it('may be tried again after a refusal, but not after an unknown outcome', async () => {
+  it('may be repeated after a refusal, but not after an unknown outcome', async () => {
     school.script(refusing(422));
     expect((await enrol({ idempotencyKey: 'wish-no-4' })).isError).toBe(true);
     school.script(enrolling);
@@ -233,14 +233,14 @@ describe('a call with an idempotency key', () => {
     expect(none).toBe(0);
   });
 
-  it('that says two things is refused', async () => {
+  it('that differs between arguments and _meta is refused', async () => {
     const _meta = { 'coursegate/idempotencyKey': 'one-of-two-keys' };
     const params = { name: 'enrol', arguments: { course: 'c', idempotencyKey: 'two-of-two-keys' }, _meta };
     const { body } = await ask(world, 'tools/call', params, { token });
     expect(body.result).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(/differs from/) }] });
   });
 
-  it('is offered by tools that change something, unless they have a rule of their own', async () => {
+  it('is supported by every tool that changes something, unless the tool has its own key', async () => {
     const { tools } = (await ask(world, 'tools/list', {}, { token })).body.result;
     const properties = Object.fromEntries(
       tools.map(({ name, inputSchema }: { name: string; inputSchema: { properties: object } }) => [
@@ -259,7 +259,7 @@ describe('a call with an idempotency key', () => {
     expect((await call(world, 'look', { idempotencyKey: 'nothing-to-do' }, { token })).body.result.isError).toBe(true);
   });
 
-  it('is stored sealed, and no longer than its window', async () => {
+  it('is stored encrypted, and only for its window', async () => {
     const idempotencyKey = 'wish-no-7-of-sam';
     const first = await enrol({ idempotencyKey });
     const files = readdirSync(world.data, { recursive: true, encoding: 'utf8' });
@@ -275,7 +275,7 @@ describe('a call with an idempotency key', () => {
     expect((await enrol({ idempotencyKey })).structuredContent).not.toEqual(first.structuredContent);
   });
 
-  it('whose gate ended in the middle is not repeated: its outcome is reported as unknown', async () => {
+  it('is not repeated after the gate was stopped halfway, and its outcome is reported as unknown', async () => {
     const idempotencyKey = 'wish-no-8-of-sam';
     let arrived: () => void = () => {};
     const there = new Promise<void>((resolve) => {
@@ -298,7 +298,7 @@ describe('a call with an idempotency key', () => {
     expect(again).toBe(0);
   });
 
-  it('is limited in number', async () => {
+  it('is refused beyond the maximum number of keys', async () => {
     // However long the calls take on this machine.
     await world.restart({ ...overrides(), constants: { mcp: { idempotencyWindow: 43_200, idempotencyKeys: 5 } } });
     const keys = Array.from({ length: 6 }, (_, at) => `many-keys-${at}`);
@@ -358,7 +358,7 @@ describe.skipIf(!redisPresent())('a call with an idempotency key, at two gates o
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('is done once when it is made twenty times at once', async () => {
+  it('runs once when it is sent twenty times at once', async () => {
     const app = await registerApp(balancer.origin);
     const token = (await connect(app, { parameters: { scope: 'account:read courses:write' } })).access_token;
     const world = { origin: balancer.origin } as World;

@@ -66,7 +66,7 @@ describe('coursegate mcp import', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('proposes what a route takes, with the scopes of the route, and says what it leaves out', async () => {
+  it('proposes tools with the scopes of their routes, and says what it leaves out', async () => {
     const { stdout, stderr } = await command('--openapi', join(folder, 'api.yaml'));
     expect(stdout).toBe(readFileSync(new URL('support/imported.yaml', import.meta.url), 'utf8'));
     expect(stderr).toContain('left out: GET /api/v1/secret: no route matches it');
@@ -74,7 +74,7 @@ describe('coursegate mcp import', () => {
     expect(stderr).toContain('5 tools proposed');
   });
 
-  it('proposes tools that start and work, the writing ones when asked', async () => {
+  it('proposes tools that work, including those that write when asked', async () => {
     const { stdout } = await command('--openapi', join(folder, 'api.yaml'), '--writes');
     const file = join(folder, 'tools.yaml');
     writeFileSync(file, stdout);
@@ -85,7 +85,7 @@ describe('coursegate mcp import', () => {
     await world.close();
   });
 
-  it('proposes lists that are read to their end in parts, by the page of their API or a cursor of ours', async () => {
+  it('proposes lists that can be read in parts, with the API’s pages or the gate’s cursors', async () => {
     const { stdout } = await command('--openapi', join(folder, 'api.yaml'));
     const file = join(folder, 'lists.yaml');
     const lists = stdout.split(/(?= {2}- name: )/).filter((part, at) => at === 0 || /list_(orders|reviews)/.test(part));
@@ -131,7 +131,7 @@ describe('coursegate mcp import', () => {
     }
   });
 
-  it('proposes from the routes, and what it proposes starts', async () => {
+  it('proposes tools from the routes, with which the gate starts', async () => {
     const { stdout } = await command();
     const file = join(folder, 'routes.yaml');
     writeFileSync(file, stdout);
@@ -145,7 +145,7 @@ describe('coursegate mcp import', () => {
     await world.close();
   });
 
-  it('says so when the file is no OpenAPI document', async () => {
+  it('reports a file that is not an OpenAPI document', async () => {
     writeFileSync(join(folder, 'none.yaml'), 'hello: world');
     await expect(command('--openapi', join(folder, 'none.yaml'))).rejects.toMatchObject({
       code: 1,

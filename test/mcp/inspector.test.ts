@@ -21,7 +21,7 @@ describe('the MCP Inspector on the command line', PROGRAM, () => {
   const call = (name: string, ...args: string[]) => ['--method', 'tools/call', '--tool-name', name, ...args];
   const names = (result: { tools: { name: string }[] }) => result.tools.map(({ name }) => name);
 
-  it.each(['legacy', 'modern'])('lists and calls without signing in, in the %s era', async (era) => {
+  it.each(['legacy', 'modern'])('lists and calls tools without a sign-in, in the %s era', async (era) => {
     const url = `${world.origin}/mcp`;
     const listed = await inspector.run(url, '--protocol-era', era, ...LIST);
     expect([listed.code, listed.asked]).toEqual([0, undefined]);
@@ -42,13 +42,13 @@ describe('the MCP Inspector on the command line', PROGRAM, () => {
     expect([code, asked]).toEqual([5, undefined]);
   });
 
-  it('recognizes an invalid token', async () => {
+  it('recognizes an invalid token as a missing sign-in', async () => {
     const bad = ['--header', 'Authorization: Bearer bad', '--stored-auth-only'];
     const { code, stderr } = await inspector.run(`${world.origin}/mcp`, ...bad, ...LIST);
     expect([code, stderr]).toEqual([3, expect.stringContaining('auth_required')]);
   });
 
-  it.each(['legacy', 'modern'])('signs a member in and calls as them, in the %s era', async (era) => {
+  it.each(['legacy', 'modern'])('signs a member in and calls a tool for them, in the %s era', async (era) => {
     const url = `${world.origin}/mcp/member`;
     const listed = await inspector.run(url, '--protocol-era', era, '--relogin', ...LIST);
     expect(listed.asked?.searchParams.get('resource')).toBe(url);
@@ -61,7 +61,7 @@ describe('the MCP Inspector on the command line', PROGRAM, () => {
   });
 
   it.each(['legacy', 'modern'])(
-    'signs a member in on the call where tools are shown to all, in the %s era',
+    'signs a member in when a tool is called, with signIn: on-call, in the %s era',
     async (era) => {
       const onCall = await startWorld({ profile: 'A', overrides: { mcp: { signIn: 'on-call' } } });
       const url = `${onCall.origin}/mcp`;

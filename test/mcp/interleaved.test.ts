@@ -43,7 +43,7 @@ const WHO = [
   { member: undefined, email: undefined },
 ] as const;
 
-describe.skipIf(!redisPresent())('clients of two gates on one Redis, whose ids are all the same', () => {
+describe.skipIf(!redisPresent())('clients of two gates on one Redis that all use the same request IDs', () => {
   let folder: string;
   let redis: RedisServer;
   let balancer: Balancer;
@@ -139,7 +139,7 @@ describe.skipIf(!redisPresent())('clients of two gates on one Redis, whose ids a
     return [result.structuredContent ?? result, { member: open ? 'nobody' : member, target }];
   }
 
-  it('have each its own answers, all of them, while one gate is restarted', {
+  it('each get only their own responses, even while one gate restarts', {
     timeout: 60_000 + CLIENTS * CALLS * 60,
   }, async () => {
     const wrong: unknown[] = [];
@@ -172,7 +172,7 @@ describe.skipIf(!redisPresent())('clients of two gates on one Redis, whose ids a
     expect(replicas).toEqual(new Set([0, 1]));
   });
 
-  it('are told apart upstream by what we say of them, and none of their tokens gets there', () => {
+  it('are identified to the upstream by the gate, which never forwards their tokens', () => {
     const secrets = [...tokens.values()].flat();
     expect(secrets).toHaveLength(4);
     expect(echo.requests.length).toBeGreaterThan((CLIENTS * CALLS) / 2);

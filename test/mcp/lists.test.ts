@@ -18,17 +18,17 @@ describe('the tools of the demo', () => {
   });
   afterAll(() => world.close());
 
-  it('are, without a token, the public ones, in the order of the configuration', async () => {
+  it('are the public ones without a token, in the order of the configuration', async () => {
     expect(await toolNames(world)).toEqual(PUBLIC);
   });
 
-  it('are those that the scopes of the token cover', async () => {
+  it('are those covered by the scopes of the token', async () => {
     expect(await toolNames(world, { token: narrow })).toEqual(PUBLIC);
     expect(await toolNames(world, { token })).toEqual([...PUBLIC, ...READING]);
     expect(await toolNames(world, { token: writer })).toEqual([...PUBLIC, ...READING, 'save_playback_position']);
   });
 
-  it('search the catalogue and read a course, for anybody', async () => {
+  it('search the catalogue and read a course without a sign-in', async () => {
     const search = await call(world, 'search_courses', { query: 'harbour' });
     const [course] = search.body.result.structuredContent.courses;
     expect(search.body.result.structuredContent).toEqual({ courses: [course], total: 1, nextPage: null });
@@ -49,7 +49,7 @@ describe('the tools of the demo', () => {
     expect(seen.size).toBe(60);
   });
 
-  it('tell a member of themselves', async () => {
+  it('return a member’s own data', async () => {
     const read = async (name: string, args = {}) => {
       const { body } = await call(world, name, args, { token });
       return body.result.structuredContent;
@@ -70,7 +70,7 @@ describe('the tools of the demo', () => {
     expect(registrations[0]).toMatchObject({ status: expect.any(String), event: { title: expect.any(String) } });
   });
 
-  it('save where the member stopped, with the scope to write', async () => {
+  it('save a playback position with the write scope', async () => {
     const args = { courseSlug: 'turning-bowls', lectureId: '4995', positionSeconds: 77 };
     const { body } = await call(world, 'save_playback_position', args, { token: writer });
     expect(body.result.structuredContent).toEqual({ slug: 'turning-bowls', lectureId: '4995', positionSeconds: 77 });

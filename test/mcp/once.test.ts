@@ -67,7 +67,7 @@ function doesOnce(open: () => Store): void {
   });
   afterAll(() => Promise.all([...new Set(stores)].map((store) => store.close())));
 
-  it('one of two that both found the key free', async () => {
+  it('run one of two calls that both found the key free', async () => {
     const slowed = allLookFirst(2);
     let done = 0;
     const work = async (): Promise<Outcome> => {
@@ -80,7 +80,7 @@ function doesOnce(open: () => Store): void {
     expect(results.map((result) => result.kind === 'value' && result.value)).toEqual([{ number: 1 }, { number: 1 }]);
   });
 
-  it('nothing by the key of a call that ended with the session of its member', async () => {
+  it('store nothing for a call that ended with the member’s session', async () => {
     const once = onceOn(stores[0]);
     expect(await once(keyed('wish-2'), async () => MUST_SIGN_IN)).toEqual(MUST_SIGN_IN);
     const again = await onceOn(stores[1])(keyed('wish-2'), async () => ({ kind: 'value', value: 'done' }));
@@ -88,12 +88,12 @@ function doesOnce(open: () => Store): void {
   });
 }
 
-describe('in memory', () => {
+describe('idempotency keys in memory', () => {
   const store = memoryStore(Date.now);
   doesOnce(() => store);
 });
 
-describe('in a file', () => {
+describe('idempotency keys in a SQLite file', () => {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-claims-'));
   afterAll(() => rmSync(folder, { recursive: true }));
   let store: Store | undefined;
@@ -103,7 +103,7 @@ describe('in a file', () => {
   });
 });
 
-describe.skipIf(!redisPresent())('of two replicas, in Redis', () => {
+describe.skipIf(!redisPresent())('idempotency keys of two replicas, in Redis', () => {
   let server: RedisServer;
   beforeAll(async () => {
     server = await startRedis();

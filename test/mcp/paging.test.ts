@@ -126,7 +126,7 @@ describe('a list that is too long', () => {
     ['SDK v2, revision 2026-07-28', sdk2('auto')],
     ['SDK v2, the revisions before', sdk2('legacy')],
     ['SDK v1', sdk1],
-  ])('is read to its end by a client that follows the result: %s', async (_, using) => {
+  ])('can be read to its end by a client that follows the result: %s', async (_, using) => {
     school.script(listing);
     await using(async (through) => {
       const seen: unknown[] = [];
@@ -167,7 +167,7 @@ describe('a list that is too long', () => {
     expect(Buffer.byteLength(JSON.stringify(withOneMore))).toBeGreaterThan(LIMIT - 200);
   });
 
-  it('is shortened when its tool takes no cursor of ours', async () => {
+  it('is shortened when its tool accepts no cursor of the gate', async () => {
     school.script(answer({ data: [{ id: '1', words: 'é' }, ...Array.from({ length: 20 }, () => 'long'.repeat(100))] }));
     const { structuredContent, content } = await ask('short_cursor', {});
     expect(structuredContent).not.toHaveProperty('next');
@@ -182,13 +182,13 @@ describe('a list that is too long', () => {
   });
 });
 
-describe('the cursor', () => {
+describe('a paging cursor', () => {
   const cursor = async () => {
     school.script(listing);
     return String((await ask('list_things', { of: 'x' })).structuredContent?.nextPage);
   };
 
-  it('belongs to one call: one of another call is refused, and so is a forged one', async () => {
+  it('is accepted only in the call that it was made for, and not if forged', async () => {
     const page = await cursor();
     const made = (value: unknown) => `part.${Buffer.from(JSON.stringify(value)).toString('base64url')}`;
     const [, of] = JSON.parse(Buffer.from(page.slice(5), 'base64url').toString());
@@ -215,7 +215,7 @@ describe('the cursor', () => {
     expect(school.requests.length).toBe(before);
   });
 
-  it('that is beyond the end is an error, and one that the school made goes to the school', async () => {
+  it('beyond the end is an error, and one made by the school is sent to the school', async () => {
     const page = await cursor();
     const [, of] = JSON.parse(Buffer.from(page.slice(5), 'base64url').toString());
     const late = `part.${Buffer.from(JSON.stringify([5000, of])).toString('base64url')}`;
@@ -229,7 +229,7 @@ describe('the cursor', () => {
 });
 
 describe('a text that is too long', () => {
-  it('has no cursor inside its own that its tool would not take', async () => {
+  it('contains no inner cursor that its tool would refuse', async () => {
     school.script(answer({ text: 'a'.repeat(900) }));
     const at = String((await ask('read_book', {})).structuredContent?.rest);
     const place = JSON.parse(Buffer.from(at.slice(5), 'base64url').toString());
@@ -258,7 +258,7 @@ describe('a text that is too long', () => {
     return parts;
   }
 
-  it('is read to its end in parts, none of which begins within a character or a comment', async () => {
+  it('can be read in parts that never start within a character or a comment', async () => {
     const hidden = `<!--${'h'.repeat(600)}-->`;
     const text = `${'a'.repeat(499)}👨${'b'.repeat(300)}${hidden}${'c'.repeat(700)}👨${'d'.repeat(5)}`;
     const parts = await partsOf(text);
@@ -269,7 +269,7 @@ describe('a text that is too long', () => {
   it.each([
     ['a comment', '<!--', '-->'],
     ['a hidden element', '<p hidden>', '</p>'],
-  ])('has nothing of %s of 80 KB, and no tag joined from what is around it', async (_, start, end) => {
+  ])('contains nothing of %s of 80 KB, and no tag joined from what surrounds it', async (_, start, end) => {
     // So many brackets are not parsed as Markdown.
     const brackets = '['.repeat(1100);
     const parts = await partsOf(`${brackets}<${start}${'h '.repeat(40_000)}${end}img src=http://e.test/p>`);
@@ -278,7 +278,7 @@ describe('a text that is too long', () => {
 });
 
 describe('the lists of the demo', () => {
-  it('lose nothing in small parts, with cursors of the Account API inside those of ours', async () => {
+  it('lose nothing in small parts, with cursors of the Account API inside those of the gate', async () => {
     const demo = await startWorld({ profile: 'A' });
     try {
       const token = await tokenOf(demo);

@@ -16,14 +16,14 @@ function challengeOf({ headers }: Reply): Record<string, string> {
 
 const metadataAt = async (url: string) => (await fetch(url)).json() as Promise<Record<string, unknown>>;
 
-describe.each(['A', 'B'])('without a token, Profile %s', (profile) => {
+describe.each(['A', 'B'])('an MCP client without a valid token, Profile %s', (profile) => {
   let world: World;
   beforeAll(async () => {
     world = await startWorld({ profile });
   });
   afterAll(() => world.close());
 
-  it('there are the public tools, and no challenge, whatever is called', async () => {
+  it('sees the public tools, and gets no challenge, whatever it calls', async () => {
     expect(await toolNames(world)).toEqual(['search_courses', 'get_course']);
     for (const name of ['get_my_account', 'save_playback_position', 'no_such_tool']) {
       const { status, headers, body } = await call(world, name);
@@ -31,7 +31,7 @@ describe.each(['A', 'B'])('without a token, Profile %s', (profile) => {
     }
   });
 
-  it('a bad token is 401 with the document of this address, and never served as anonymous', async () => {
+  it('gets 401 with the metadata document of this endpoint for a bad token', async () => {
     for (const path of ['/mcp', '/mcp/member']) {
       for (const authorization of ['Bearer bad', 'Bearer', 'Basic dTpw', 'Bearer a, Bearer b']) {
         const reply = await ask(world, 'tools/list', {}, { path, headers: { authorization } });
@@ -44,7 +44,7 @@ describe.each(['A', 'B'])('without a token, Profile %s', (profile) => {
     }
   });
 
-  it('has a metadata document for each endpoint, each naming its own URL and the one issuer', async () => {
+  it('finds a metadata document for each endpoint, with its URL and the issuer', async () => {
     for (const path of ['/mcp', '/mcp/member']) {
       const document = await metadataAt(`${world.origin}/.well-known/oauth-protected-resource${path}`);
       expect(document).toMatchObject({
@@ -56,7 +56,7 @@ describe.each(['A', 'B'])('without a token, Profile %s', (profile) => {
     }
   });
 
-  it('the members’ endpoint requires one, whatever is called there', async () => {
+  it('gets 401 at the members’ endpoint for every method', async () => {
     for (const method of ['initialize', 'tools/list', 'no/such']) {
       const reply = await ask(world, method, {}, { path: '/mcp/member' });
       expect(reply.status).toBe(401);
@@ -67,7 +67,7 @@ describe.each(['A', 'B'])('without a token, Profile %s', (profile) => {
 });
 
 describe('in Profile B', () => {
-  it('a member who signs in gets a tool of their own', async () => {
+  it('a member who signs in gets a tool for their own account', async () => {
     const world = await startWorld({ profile: 'B' });
     try {
       const token = await tokenOf(world);
@@ -81,14 +81,14 @@ describe('in Profile B', () => {
   });
 });
 
-describe('a token', () => {
+describe('an access token at the MCP endpoint', () => {
   let world: World;
   beforeAll(async () => {
     world = await startWorld({ profile: 'A' });
   });
   afterAll(() => world.close());
 
-  it('of too little scope is 403 with what was granted and what is needed', async () => {
+  it('with too little scope gets 403 with the granted and the missing scopes', async () => {
     const narrow = await tokenOf(world, 'openid courses:read');
     for (const ask of [
       call,
@@ -106,7 +106,7 @@ describe('a token', () => {
   });
 
   it.each(['', '/', '/mcp', '/mcp/', '/mcp/member', '/mcp/member/', '/account/graphql'])(
-    'asked for with the resource spelled as the origin plus "%s" opens both endpoints',
+    'for the resource spelled as the origin plus "%s" is valid at both endpoints',
     async (suffix) => {
       const app = await registerApp(world.origin);
       const resource = `${world.origin}${suffix}`;
@@ -117,14 +117,14 @@ describe('a token', () => {
     },
   );
 
-  it('is refused for a neighbour of the address', async () => {
+  it('is not issued for a neighbouring path', async () => {
     const app = await registerApp(world.origin);
     const request = await authorizationRequest(app, { resource: `${world.origin}/mcp/other` });
     const answer = await fetch(request.url, { redirect: 'manual' });
     expect(`${answer.headers.get('location')} ${await answer.text()}`).toMatch(/invalid_target/);
   });
 
-  it('that is revoked is 401, and not the public tools', async () => {
+  it('that was revoked gets 401 instead of the public tools', async () => {
     const app = await registerApp(world.origin);
     const request = await authorizationRequest(app, { scope: 'account:read' });
     const { access_token: token } = await redeem(app, request, await approve(request.url, app.redirectUri));
@@ -144,7 +144,7 @@ describe('signIn: on-call', () => {
   });
   afterAll(() => world.close());
 
-  it('lists all tools without a token, and says which scopes they need', async () => {
+  it('lists all tools without a token, with the scopes that they need', async () => {
     const { tools } = (await askModern(world, 'tools/list')).body.result;
     expect(tools).toHaveLength(LEGACY_TOOLS);
     expect(tools.map(({ _meta }: { _meta: object }) => _meta).slice(1, 3)).toEqual([
@@ -154,7 +154,7 @@ describe('signIn: on-call', () => {
     expect((await askModern(world, 'tools/list')).body.result).toMatchObject({ ttlMs: 300_000, cacheScope: 'public' });
   });
 
-  it('challenges the call, 401 without a token and 403 with too little scope', async () => {
+  it('challenges a call with 401 without a token, and with 403 with too little scope', async () => {
     const without = await call(world, 'save_playback_position');
     expect(without.status).toBe(401);
     expect(challengeOf(without)).toMatchObject({ error: 'invalid_token', scope: 'account:read account:write' });
@@ -167,7 +167,7 @@ describe('signIn: on-call', () => {
   it.each<[string, object]>([
     ['User-Agent', { headers: { 'user-agent': 'openai-mcp/1.0.0' } }],
     ['name', { client: 'ChatGPT' }],
-  ])('puts the challenge into the result for clients that look there, by their %s', async (_, sent) => {
+  ])('puts the challenge into the result for clients that expect it there, recognised by their %s', async (_, sent) => {
     const reply = await askModern(world, 'tools/call', { name: 'get_my_account', arguments: {} }, sent);
     expect([reply.status, reply.headers.get('www-authenticate')]).toEqual([200, null]);
     expect(reply.body.result.isError).toBe(true);
@@ -187,7 +187,7 @@ describe('signIn: on-call', () => {
     );
   });
 
-  it('takes a client for what it is only there: by default the status says it to all', async () => {
+  it('is the only mode that recognises such clients: otherwise they get a status', async () => {
     const other = await startWorld({ profile: 'A' });
     const narrow = await tokenOf(other, 'openid');
     const reply = await call(
@@ -200,7 +200,7 @@ describe('signIn: on-call', () => {
     await other.close();
   });
 
-  it.each(['auto', 'legacy'] as const)('the SDK’s client signs in on the call, %s', async (mode) => {
+  it.each(['auto', 'legacy'] as const)('lets the SDK’s client sign in when it calls a tool, %s', async (mode) => {
     const { client, finish } = await signingIn(`${world.origin}/mcp`, mode);
     await client.connect(finish.transport());
     expect((await client.listTools()).tools).toHaveLength(LEGACY_TOOLS);
@@ -212,24 +212,27 @@ describe('signIn: on-call', () => {
   });
 });
 
-describe('the door of members', () => {
+describe('the MCP endpoints with the SDK’s client', () => {
   let world: World;
   beforeAll(async () => {
     world = await startWorld({ profile: 'A' });
   });
   afterAll(() => world.close());
 
-  it.each(['auto', 'legacy'] as const)('the SDK’s client signs in when it connects, %s', async (mode) => {
-    const first = await signingIn(`${world.origin}/mcp/member`, mode);
-    await expect(first.client.connect(first.finish.transport())).rejects.toThrow();
-    await first.finish.signIn();
-    const again = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
-    await again.connect(first.finish.transport());
-    expect((await again.listTools()).tools.map(({ name }) => name)).toContain('get_my_account');
-    await again.close();
-  });
+  it.each(['auto', 'legacy'] as const)(
+    'ask it to sign in when it connects to the members’ endpoint, %s',
+    async (mode) => {
+      const first = await signingIn(`${world.origin}/mcp/member`, mode);
+      await expect(first.client.connect(first.finish.transport())).rejects.toThrow();
+      await first.finish.signIn();
+      const again = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
+      await again.connect(first.finish.transport());
+      expect((await again.listTools()).tools.map(({ name }) => name)).toContain('get_my_account');
+      await again.close();
+    },
+  );
 
-  it.each(['auto', 'legacy'] as const)('the list is new after a sign-in at the open endpoint, %s', async (mode) => {
+  it.each(['auto', 'legacy'] as const)('list more tools after a sign-in at the open endpoint, %s', async (mode) => {
     const { client, finish } = await signingIn(`${world.origin}/mcp`, mode);
     await client.connect(finish.transport());
     expect((await client.listTools()).tools).toHaveLength(2);

@@ -33,8 +33,8 @@ function withHost(host: string): Promise<number> {
   });
 }
 
-describe('who may call', () => {
-  it('takes the host of the origin, and no other', async () => {
+describe('the MCP endpoint, called from another host or page,', () => {
+  it('accepts only the host of the origin', async () => {
     const { host, port } = new URL(world.origin);
     expect(await withHost(host)).toBe(200);
     expect(await withHost(host.toUpperCase())).toBe(200);
@@ -60,13 +60,13 @@ describe('who may call', () => {
     'javascript://claude.ai',
     '',
     'https://claude.ai, https://evil.test',
-  ])('refuses the page %j', async (origin) => {
+  ])('refuses the origin %j', async (origin) => {
     const reply = await post(world, LIST, { headers: { origin } });
     expect(refusal(reply)).toEqual([403, -32_000]);
     expect(reply.headers.get('access-control-allow-origin')).toBe('*');
   });
 
-  it('takes pages of known clients, of loopback, and its own', async () => {
+  it('accepts pages of known clients, of loopback, and of its own origin', async () => {
     for (const origin of ['https://claude.ai', 'http://localhost:6274', 'http://127.0.0.1:5173', world.origin]) {
       const reply = await post(world, LIST, { headers: { origin } });
       expect([origin, reply.status]).toEqual([origin, 200]);
@@ -88,7 +88,7 @@ describe('who may call', () => {
     }
   });
 
-  it('lets a page send the fields of both eras', async () => {
+  it('allows the header fields of both eras', async () => {
     const response = await fetch(`${world.origin}/mcp`, {
       method: 'OPTIONS',
       headers: { origin: 'https://claude.ai', 'access-control-request-method': 'POST' },
@@ -103,7 +103,7 @@ describe('who may call', () => {
     );
   });
 
-  it('exposes its challenge to a page', async () => {
+  it('exposes its challenge', async () => {
     const reply = await post(world, LIST, { token: 'bad', headers: { origin: 'https://claude.ai' } });
     expect(reply.status).toBe(401);
     expect(reply.headers.get('access-control-allow-origin')).toBe('*');
@@ -111,8 +111,8 @@ describe('who may call', () => {
   });
 });
 
-describe('how it is called', () => {
-  it.each(['GET', 'DELETE', 'PUT', 'PATCH', 'HEAD'])('takes no %s', async (method) => {
+describe('the MCP endpoint', () => {
+  it.each(['GET', 'DELETE', 'PUT', 'PATCH', 'HEAD'])('refuses %s', async (method) => {
     for (const path of ['/mcp', '/mcp/member']) {
       const response = await fetch(`${world.origin}${path}`, { method, headers: { accept: 'text/event-stream' } });
       expect([path, response.status, response.headers.get('allow')]).toEqual([path, 405, 'POST']);
@@ -120,7 +120,7 @@ describe('how it is called', () => {
     }
   });
 
-  it('has one URL: another spelling is not found, nor passed to the school', async () => {
+  it('has one URL: other spellings are not found, and not forwarded to the site', async () => {
     for (const path of ['/MCP', '/MCP/', '/mcp%2F', '/mcp/x', '/mcp/member/x', '/Mcp/member/']) {
       expect([path, (await post(world, LIST, { path })).headers.get('x-request-id') !== null]).toEqual([path, true]);
       expect((await post(world, LIST, { path })).status).not.toBe(200);
@@ -156,11 +156,11 @@ describe('how it is called', () => {
     expect(JSON.parse(answer.text).result.tools).toHaveLength(2);
   });
 
-  it('answers 406 to a client that accepts neither', async () => {
+  it('returns 406 to a client that accepts neither JSON nor streams', async () => {
     expect(refusal(await post(world, LIST, { headers: { accept: 'text/html' } }))[0]).toBe(406);
   });
 
-  it('takes no other content type than JSON, so that no form can call it', async () => {
+  it('accepts no content type except JSON, so that no form can call it', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp']) {
       expect(refusal(await post(world, LIST, { headers: { 'content-type': type } }))[0]).toBe(415);
     }
@@ -192,17 +192,17 @@ describe('how it is called', () => {
     ['an object that is no message', '{"hello":"world"}', 400, -32_600],
     ['id null', '{"jsonrpc":"2.0","id":null,"method":"tools/list"}', 400, -32_600],
     ['an object as id', '{"jsonrpc":"2.0","id":{},"method":"tools/list"}', 400, -32_600],
-  ])('answers a body of %s with an error of JSON-RPC, and lives', async (_, body, status, code) => {
+  ])('answers a body of %s with a JSON-RPC error, and keeps serving', async (_, body, status, code) => {
     expect(refusal(await post(world, body))).toEqual([status, code]);
     expect(await toolNames(world)).toHaveLength(2);
   });
 
-  it('reads a name that is given twice once, and judges what it runs', async () => {
+  it('authorizes the method that it runs when a name is repeated', async () => {
     const twice = `{"jsonrpc":"2.0","id":1,"method":"tools/list","method":"tools/call","params":{"name":"get_my_account","arguments":{}}}`;
     expect((await post(world, twice)).body.error.code).toBe(-32_602);
   });
 
-  it('takes a response and a notification without an answer', async () => {
+  it('answers a response or a notification with 202 and no body', async () => {
     for (const message of [
       { jsonrpc: '2.0', id: 1, result: {} },
       { jsonrpc: '2.0', method: 'notifications/initialized' },
@@ -215,7 +215,7 @@ describe('how it is called', () => {
 });
 
 describe('revision 2026-07-28', () => {
-  it('says what it speaks', async () => {
+  it('lists the supported versions', async () => {
     const { status, body } = await askModern(world, 'server/discover');
     expect(status).toBe(200);
     expect(body.result).toMatchObject({
@@ -237,7 +237,7 @@ describe('revision 2026-07-28', () => {
     expect(refusal(reply)).toEqual([400, code]);
   });
 
-  it('judges the tool of the body, whatever the header names', async () => {
+  it('authorizes the tool in the body, whatever the header names', async () => {
     const narrow = await tokenOf(world, 'openid');
     const params = { name: 'get_my_account', arguments: {} };
     const headers = { 'mcp-name': 'search_courses', 'mcp-method': 'tools/list' };
@@ -245,7 +245,7 @@ describe('revision 2026-07-28', () => {
     expect((await askModern(world, 'tools/call', params, { headers })).status).toBe(400);
   });
 
-  it('refuses a version that it does not speak', async () => {
+  it('refuses an unsupported version', async () => {
     const meta = { ...envelope(), 'io.modelcontextprotocol/protocolVersion': '2027-01-01' };
     const message = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { _meta: meta } };
     const headers = { 'mcp-protocol-version': '2027-01-01', 'mcp-method': 'tools/list' };
@@ -260,7 +260,7 @@ describe('revision 2026-07-28', () => {
     },
   );
 
-  it('lets lists be cached only where signing in would not make them longer', async () => {
+  it('marks lists as cacheable only where signing in would not make them longer', async () => {
     const writer = await tokenOf(world, 'account:read account:write');
     const hint = async (sent: { token?: string }) => {
       const { result } = (await askModern(world, 'tools/list', {}, sent)).body;
@@ -272,7 +272,7 @@ describe('revision 2026-07-28', () => {
   });
 });
 
-describe('the revisions before', () => {
+describe('earlier revisions', () => {
   it.each(['2025-11-25', '2025-06-18', '2025-03-26'])('are served: %s', async (version) => {
     const clientInfo = { name: 'test', version: '1' };
     const params = { protocolVersion: version, capabilities: {}, clientInfo };

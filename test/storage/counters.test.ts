@@ -26,7 +26,7 @@ function add(counters: Counters, key: string, times: number, rate = RATE): numbe
 }
 
 describe('counters in memory', () => {
-  it('count each key by itself, in windows that begin with its first event', () => {
+  it('count each key separately, in windows that start with its first event', () => {
     const time = { now: 1_000_000 };
     const counters = memoryCounters(() => time.now);
     expect(add(counters, 'a', 3)).toBe(3);
@@ -39,7 +39,7 @@ describe('counters in memory', () => {
     expect(counters.add('a', RATE)).toMatchObject({ count: 1, resetsAt: 1_120_000 });
   });
 
-  it('neither freeze nor forget when the clock is set back', () => {
+  it('keep working when the clock is set back', () => {
     const time = { now: 1_000_000_000 };
     const counters = memoryCounters(() => time.now);
     add(counters, 'a', 5);
@@ -49,7 +49,7 @@ describe('counters in memory', () => {
     expect(counters.add('a', RATE).count).toBe(1);
   });
 
-  it('stay small, whatever a million callers do', { timeout: 60_000 }, () => {
+  it('use little memory even with a million callers', { timeout: 60_000 }, () => {
     const network = (at: number) => `address  2001:db8:${(at >> 16).toString(16)}:${(at & 0xffff).toString(16)}::/64`;
     const before = heapInUse();
     const counters = memoryCounters(Date.now);
@@ -61,8 +61,8 @@ describe('counters in memory', () => {
   });
 });
 
-describe('counters that are shared', () => {
-  it('take over the window that the others count in, with what they counted', async () => {
+describe('shared counters', () => {
+  it('adopt the window and count that the other replicas have', async () => {
     const counters = sharedCounters(
       async (_key, count) => ({ count: count + 4, milliseconds: 5_000 }),
       () => 1_000_000,
@@ -72,7 +72,7 @@ describe('counters that are shared', () => {
     expect(counters.peek('a', RATE)).toMatchObject({ count: 5, resetsAt: 1_005_000 });
   });
 
-  it('leave others alone for a second who could not be told, and tell them all of it then', async () => {
+  it('retry a failed share after a second, with everything counted since', async () => {
     const time = { now: 1_000_000 };
     const told: number[] = [];
     const share = async (_key: string, count: number) => {
@@ -101,7 +101,7 @@ describe.skipIf(!redisPresent())('counters in Redis', () => {
   const replica = (clock = Date.now) =>
     redisCounters({ url: redis.url, keyPrefix: 'gate', secret: 's'.repeat(32) }, clock);
 
-  it('are counted for all replicas together, and no caller waits for it', async () => {
+  it('are counted for all replicas together, without delaying a caller', async () => {
     const [one, two] = [replica(), replica()];
     try {
       expect(add(one, 'm-1', 7)).toBe(7);
@@ -131,7 +131,7 @@ describe.skipIf(!redisPresent())('counters in Redis', () => {
     }
   });
 
-  it('tell nothing of a caller who is far below the limit, and name nobody', async () => {
+  it('share nothing about a caller far below the limit, and store no names', async () => {
     const counters = replica();
     const watcher = connectRedis(createRedisClient({ url: redis.url }));
     try {
@@ -149,7 +149,7 @@ describe.skipIf(!redisPresent())('counters in Redis', () => {
     }
   });
 
-  it('go on alone while Redis is gone or hangs, and together once it is back', async () => {
+  it('work separately while Redis is unavailable, and together once it is back', async () => {
     const [one, two] = [replica(), replica()];
     try {
       redis.hang();

@@ -69,14 +69,14 @@ const DAMAGES: [string, (path: string) => void][] = [
   ],
 ];
 
-describe('a store that is damaged', () => {
-  it('is distinguished from a sound one', async () => {
+describe('a damaged store', () => {
+  it('is distinguished from an intact one', async () => {
     const path = await written();
     expect(pages(path)).toBeGreaterThan(100);
     expect(await opening(path)).toBe('opened');
   });
 
-  it.each(DAMAGES)('%s does not open, and is left as it is', async (_name, harm) => {
+  it.each(DAMAGES)('%s is refused and left unchanged', async (_name, harm) => {
     const path = await written();
     harm(path);
     const harmed = () => readFileSync(_name.startsWith('gone') ? `${path}-wal` : path);
@@ -85,14 +85,14 @@ describe('a store that is damaged', () => {
     expect(harmed().equals(before)).toBe(true);
   });
 
-  it('moved away, makes room for a new one', async () => {
+  it('can be moved away, after which a new one is created', async () => {
     const path = await written();
     truncateSync(path, 50);
     renameSync(path, `${path}.damaged`);
     expect(await opening(path)).toBe('opened');
   });
 
-  it('keeps the gate from starting, which says in one sentence what to do', async () => {
+  it('keeps the gate from starting, with a message that says what to do', async () => {
     const path = await written();
     truncateSync(path, 3 * 4096);
     const command = runCommand(['serve', '--config', CONFIG], {
@@ -114,17 +114,17 @@ describe('a large store', () => {
   const within = (patience: number) => ({ atOnce: 0, patience });
   const garble = DAMAGES.find(([name]) => name === 'garbled in one page')?.[1] ?? (() => {});
 
-  it('is checked by a thread, and opens when that finds nothing', async () => {
+  it('is checked in a thread, and opens when no damage is found', async () => {
     expect(await opening(await written(), within(20_000))).toBe('opened');
   });
 
-  it.each(DAMAGES)('%s is refused at the start', async (_name, harm) => {
+  it.each(DAMAGES)('%s is refused at start', async (_name, harm) => {
     const path = await written();
     harm(path);
     expect(await opening(path, within(20_000))).toMatchObject({ reason: 'damaged' });
   });
 
-  it('opens without waiting for the end of the check, and does nothing any more once that found damage', async () => {
+  it('opens before the check has finished, and stops working when it finds damage', async () => {
     const path = await written();
     garble(path);
     const store = sqliteStore(path, Date.now, within(0));
@@ -142,7 +142,7 @@ describe('a large store', () => {
     await store.close();
   });
 
-  it('closes while it is still being checked, and leaves the file to the next', async () => {
+  it('can be closed during the check, and opened again', async () => {
     const path = await written();
     for (let at = 0; at < 3; at += 1) await sqliteStore(path, Date.now, within(0)).close();
     expect(await opening(path)).toBe('opened');
@@ -150,8 +150,8 @@ describe('a large store', () => {
   });
 });
 
-describe('a store that is sound', () => {
-  it('and an unreachable one is reported as such', async () => {
+describe('a store at a path', () => {
+  it('that cannot be opened is reported as such', async () => {
     const path = join(folder, 'a-folder.db');
     mkdirSync(path);
     expect(await opening(path)).toMatchObject({ reason: 'unopenable', message: expect.stringContaining(path) });

@@ -40,8 +40,8 @@ const altered = (path: string, sql: string) => {
   database.close();
 };
 
-describe('a store that an earlier version wrote', () => {
-  it('is brought up to this one with all that is in it', async () => {
+describe('a store written by an earlier version', () => {
+  it('is migrated with all its entries', async () => {
     const path = version1();
     const store = sqliteStore(path, Date.now);
     expect(await store.get('Grant', 'id-0')).toEqual({
@@ -64,7 +64,7 @@ describe('a store that an earlier version wrote', () => {
     expect(told(path, 'PRAGMA integrity_check')).toBe('ok');
   });
 
-  it('is afterwards made as one that is new', async () => {
+  it('has the same schema as a new one afterwards', async () => {
     const shape = "SELECT name, replace(replace(sql, char(10), ''), ' ', '') AS sql FROM sqlite_schema ORDER BY name";
     const old = version1();
     const fresh = join(folder, 'fresh', 'coursegate.db');
@@ -74,7 +74,7 @@ describe('a store that an earlier version wrote', () => {
     expect(told(fresh, 'PRAGMA auto_vacuum')).toBe(2);
   });
 
-  it('is copied by a backup as it is', async () => {
+  it('is backed up without being migrated', async () => {
     const path = version1();
     const copy = join(folder, 'copy.db');
     await backupStore({ kind: 'sqlite', path }, copy);
@@ -82,7 +82,7 @@ describe('a store that an earlier version wrote', () => {
     expect(await opening(copy)).toBe('opened');
   });
 
-  it('stays as it was when the step fails half way', async () => {
+  it('is unchanged when the migration fails halfway', async () => {
     const path = version1();
     // The migration's last statement fails, because the name that it creates already exists.
     altered(path, 'CREATE TABLE other (a); CREATE INDEX entry_key ON other (a);');
@@ -96,7 +96,7 @@ describe('a store that an earlier version wrote', () => {
   });
 });
 
-describe('a database that is sound', () => {
+describe('a valid SQLite database', () => {
   it.each([
     ['of a newer version', 'newer', 'PRAGMA user_version = 4', 'schema 4, this one knows 3'],
     ['of another program', 'foreign', 'PRAGMA application_id = 1196444487', 'another program'],
@@ -111,7 +111,7 @@ describe('a database that is sound', () => {
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 
-  it('and has no table of ours is refused, whatever its version', async () => {
+  it('without the gate’s table is refused, whatever its schema version', async () => {
     for (const version of [0, 1, 2, 3]) {
       const path = join(folder, `other-${version}.db`);
       altered(path, `CREATE TABLE courses (a); PRAGMA user_version = ${version};`);

@@ -105,7 +105,7 @@ async function opened({ main, log }: Files): Promise<State> {
 
 const text = (state: State) => JSON.stringify([...state].toSorted());
 
-it(`power is lost more than ${COMMITS * IMAGES_EACH} times, and each leaves a store that opens, with all that was acknowledged and no half of a commit`, {
+it(`a store survives more than ${COMMITS * IMAGES_EACH} power losses with every acknowledged commit and no partial one`, {
   timeout: WHOLE ? 1_800_000 : 180_000,
 }, async () => {
   const path = join(folder, 'store', 'coursegate.db');

@@ -30,7 +30,7 @@ describe.skipIf(!redisPresent())('the bus of revocations', () => {
     }
   };
 
-  it('notifies every replica within a second, and none of another prefix', async () => {
+  it('notifies every replica within a second, but none with another prefix', async () => {
     const [one, two, stranger] = [open(), open(), open('stranger')];
     await listening(one, two, stranger);
     await one.bus.announce();
@@ -41,7 +41,7 @@ describe.skipIf(!redisPresent())('the bus of revocations', () => {
     for (const replica of [one, two, stranger]) await replica.close();
   });
 
-  it('tells who lost it and is back, since something may have been missed', async () => {
+  it('notifies after a reconnect, because an announcement may have been missed', async () => {
     const [one, two] = [open(), open()];
     await listening(one, two);
     await admin.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
@@ -51,7 +51,7 @@ describe.skipIf(!redisPresent())('the bus of revocations', () => {
     for (const replica of [one, two]) await replica.close();
   });
 
-  it('works again when Redis was gone', async () => {
+  it('works again after Redis was down', async () => {
     const [one, two] = [open(), open()];
     await listening(one, two);
     await server.kill();
@@ -71,7 +71,7 @@ describe.skipIf(!redisPresent())('the bus of revocations', () => {
     for (const replica of [one, two]) await replica.close();
   });
 
-  it('detects that Redis hangs, and notifies when it is back', async () => {
+  it('detects that Redis hangs, and notifies when it responds again', async () => {
     const one = open();
     await listening(one);
     server.hang();

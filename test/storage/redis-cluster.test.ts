@@ -64,7 +64,7 @@ describe.skipIf(!redisPresent())('a Redis Cluster', () => {
   };
   const fails = (work: Promise<unknown>) => expect(work).rejects.toMatchObject(UNAVAILABLE);
 
-  it('keeps all of one gate in one slot, so that no script is refused for crossing two', async () => {
+  it('keeps all keys of a gate in one slot, so that no script crosses slots', async () => {
     const store = open();
     await store.commit([create('a'), create('b'), consume('a')]);
     const counts = await Promise.all(cluster.redis.map(({ admin }) => admin.dbsize()));
@@ -72,7 +72,7 @@ describe.skipIf(!redisPresent())('a Redis Cluster', () => {
     await store.close();
   });
 
-  it('follows its slot to another node', async () => {
+  it('is followed when its slot moves to another node', async () => {
     const store = open();
     await store.commit([create('a'), create('b')]);
     await (await moving(0)).finish();
@@ -84,7 +84,7 @@ describe.skipIf(!redisPresent())('a Redis Cluster', () => {
   });
 
   it.each([0, 1, 3, 100])(
-    'while its slot moves, with %i keys there already, reads on and writes nothing',
+    'allows reads and no writes while its slot moves, with %i keys already moved',
     async (some) => {
       const store = open();
       for (let at = 0; at < 5; at += 1) await store.commit([create(`c${at}`)]);
@@ -106,7 +106,7 @@ describe.skipIf(!redisPresent())('a Redis Cluster', () => {
     },
   );
 
-  it('uses each code once while its slot moves under load', { timeout: 60_000 }, async () => {
+  it('redeems each code once while its slot moves under load', { timeout: 60_000 }, async () => {
     const stores = [open(), open()] as const;
     const ids = Array.from({ length: 60 }, (_, at) => `l${at}`);
     await stores[0].commit(ids.map(create));
@@ -135,7 +135,7 @@ describe.skipIf(!redisPresent())('a Redis Cluster', () => {
     for (const store of stores) await store.close();
   });
 
-  it('goes on when another node is down; with its own it is a 503 within a second until that is back', async () => {
+  it('works while another node is down, and returns 503 within a second while its own node is down', async () => {
     const store = open();
     const bus = redisBus({ cluster: cluster.nodes, keyPrefix: 'gate' });
     let heard = 0;

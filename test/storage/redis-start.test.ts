@@ -56,14 +56,14 @@ describe.skipIf(!redisPresent())('at the start, a Redis', () => {
     },
   );
 
-  it('without an append-only file, or one that is written whenever, is warned of', async () => {
+  it('without an append-only file, or without fsync, causes a warning', async () => {
     const forgetful = await start();
     expect(await check(forgetful.server)).toEqual([expect.stringContaining('no append-only file')]);
     const lazy = await start({ appendOnly: true, args: ['--appendfsync', 'no'] });
     expect(await check(lazy.server)).toEqual([expect.stringContaining('appendfsync no')]);
   });
 
-  it('that forbids CONFIG is asked by INFO; when that is forbidden too, what cannot be known is said', async () => {
+  it('that forbids CONFIG is checked with INFO, and otherwise causes a warning', async () => {
     const { server, admin } = await start({ appendOnly: true, args: ['--maxmemory-policy', 'allkeys-lru'] });
     await admin.call('ACL', 'SETUSER', 'gate', 'on', `>${PASSWORD}`, '~*', '&*', '+@all', '-config');
     const access = { username: 'gate', password: PASSWORD };
@@ -73,7 +73,7 @@ describe.skipIf(!redisPresent())('at the start, a Redis', () => {
     expect(warnings).toEqual([expect.stringContaining('maxmemory-policy'), expect.stringContaining('append-only')]);
   });
 
-  it('lets a user in that may do exactly what the example lists', async () => {
+  it('can be used with exactly the permissions of the example', async () => {
     const { server, admin } = await start({ appendOnly: true });
     const [, rules = ''] = /ACL SETUSER gate on >PASSWORD (.+)/.exec(readFileSync(EXAMPLE, 'utf8')) ?? [];
     await admin.call(
@@ -115,7 +115,7 @@ describe.skipIf(!redisPresent())('at the start, a Redis', () => {
     }
   });
 
-  it('is refused with a wrong password, or without the one it asks for, which is not told', async () => {
+  it('is refused with a wrong or missing password, which is not printed', async () => {
     const { server } = await start({ args: ['--requirepass', PASSWORD] });
     const wrong = await refusal({ ...server, password: 'not-the-password' });
     expect(wrong).toMatch(/cannot be used: WRONGPASS.* Check the user name and the password/);
@@ -123,7 +123,7 @@ describe.skipIf(!redisPresent())('at the start, a Redis', () => {
     expect(await refusal(server)).toMatch(/cannot be used: NOAUTH.* Check the user name and the password/);
   });
 
-  it('takes a user name and password that are percent-encoded in the URL', async () => {
+  it('accepts a percent-encoded user name and password in the URL', async () => {
     const { server, admin } = await start({ appendOnly: true });
     await admin.call('ACL', 'SETUSER', 'g@te', 'on', '>p@ss/w+rd:%', '~*', '&*', '+@all');
     await admin.call('ACL', 'SETUSER', 'default', 'off');
@@ -131,7 +131,7 @@ describe.skipIf(!redisPresent())('at the start, a Redis', () => {
     expect(await check({ ...server, url })).toEqual([]);
   });
 
-  it('is refused when it is not there, or something else is under the prefix', async () => {
+  it('is refused when it is down, or its prefix contains foreign data', async () => {
     expect(await refusal({ url: 'redis://127.0.0.1:1' })).toMatch(
       /ECONNREFUSED.* Check that it is running, and its address\./,
     );
@@ -140,7 +140,7 @@ describe.skipIf(!redisPresent())('at the start, a Redis', () => {
     expect(await refusal(server)).toMatch(/WRONGTYPE.* choose another `store.keyPrefix`/);
   });
 
-  it('is refused while it cannot write, in its own words', async () => {
+  it('is refused while it cannot write, with its own message', async () => {
     const full = await start({ appendOnly: true, args: ['--maxmemory', '100kb', '--maxmemory-policy', 'noeviction'] });
     expect(await refusal(full.server)).toMatch(/OOM/);
     const lonely = await start({ appendOnly: true, args: ['--min-replicas-to-write', '1'] });
@@ -167,7 +167,7 @@ describe.skipIf(!redisPresent())('at the start, a Redis', () => {
       return `rediss://localhost:${port}`;
     };
 
-    it('is taken with the authority that signed it, and a certificate of ours where it asks for one', async () => {
+    it('is accepted with its CA, and with a client certificate if it requires one', async () => {
       const { ca } = authority;
       expect(await check({ url: await secure('localhost'), tls: { ca } })).toEqual([]);
       const url = await secure('localhost', 1, 'yes');
@@ -176,7 +176,7 @@ describe.skipIf(!redisPresent())('at the start, a Redis', () => {
       expect(await refusal({ url, tls: { ca } })).toMatch(/(certificate required|ECONNRESET).*`store.tls`/);
     });
 
-    it('is refused with another authority, another name, or a certificate that has ended', async () => {
+    it('is refused with another CA, another name, or an expired certificate', async () => {
       const url = await secure('localhost');
       for (const tls of [undefined, { ca: stranger.ca }]) {
         expect(await refusal({ url, tls })).toMatch(/(unable to verify|self-signed|issuer).*Check `store.tls`/);

@@ -5,7 +5,7 @@ import { type Authority, createAuthority } from '../support/certificates.ts';
 import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';
 import { freePort } from '../support/world.ts';
 
-describe.skipIf(!redisPresent())('a Redis over TLS that is hung up on', () => {
+describe.skipIf(!redisPresent())('a Redis connection over TLS that is closed', () => {
   let authority: Authority;
   let server: RedisServer;
   let url: string;
@@ -22,7 +22,7 @@ describe.skipIf(!redisPresent())('a Redis over TLS that is hung up on', () => {
     authority.close();
   });
 
-  it('in the middle of a handshake does not end the process', async () => {
+  it('during the handshake does not end the process', async () => {
     // Vitest fails on an uncaught exception, which would end the gate.
     for (let tries = 0; tries < 300; tries += 1) {
       const client = createRedisClient({ url, tls: tries % 3 === 0 ? {} : { ca: authority.ca } });

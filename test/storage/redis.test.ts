@@ -64,7 +64,7 @@ describe.skipIf(!redisPresent())('Redis', () => {
     store.sweep(10),
   ];
 
-  it('dead is a 503 within a second, and works again when it is back', async () => {
+  it('returns 503 within a second while it is down, and works again afterwards', async () => {
     const store = open();
     await store.commit([{ op: 'put', entry: token('a') }]);
     await server.kill();
@@ -79,7 +79,7 @@ describe.skipIf(!redisPresent())('Redis', () => {
     await store.close();
   });
 
-  it('dying with commands in flight fails them within a second', async () => {
+  it('fails commands in progress within a second when it goes down', async () => {
     const store = open();
     await store.get('AccessToken', 'a');
     server.hang();
@@ -94,7 +94,7 @@ describe.skipIf(!redisPresent())('Redis', () => {
     await store.close();
   });
 
-  it('hung is a 503 within a second, and works again when it goes on', async () => {
+  it('returns 503 within a second while it hangs, and works again afterwards', async () => {
     const store = open();
     await store.get('AccessToken', 'a');
     server.hang();
@@ -115,7 +115,7 @@ describe.skipIf(!redisPresent())('Redis', () => {
     await store.close();
   });
 
-  it('does not apply later the commands sent while it hung', async () => {
+  it('does not apply commands later that were sent while it hung', async () => {
     const store = open();
     await store.commit([{ op: 'put', entry: token('a') }]);
     server.hang();
@@ -126,19 +126,19 @@ describe.skipIf(!redisPresent())('Redis', () => {
     await store.close();
   });
 
-  it('that was never there fails the first command, within a second', async () => {
+  it('fails the first command within a second if it was never up', async () => {
     const store = redisStore({ url: 'redis://127.0.0.1:1', keyPrefix: 'gate' }, Date.now);
     expect(await failing(store.get('AccessToken', 'a'))).toBeLessThan(1000);
     await store.close();
   });
 
-  it('closed is a 503', async () => {
+  it('returns 503 once the store is closed', async () => {
     const store = open();
     await store.close();
     await failing(store.get('AccessToken', 'a'));
   });
 
-  it('lets one of twenty consume, over two connections', async () => {
+  it('lets one of twenty concurrent callers consume an entry, over two connections', async () => {
     const stores = [open(), open()];
     await stores[0]?.commit([{ op: 'put', entry: token('a') }]);
     const attempts = await Promise.all(
@@ -148,7 +148,7 @@ describe.skipIf(!redisPresent())('Redis', () => {
     for (const store of stores) await store.close();
   });
 
-  it('lets a guard see the mutations before it in the same commit', async () => {
+  it('evaluates a condition after the earlier mutations of the same commit', async () => {
     const store = open();
     const entry = token('a', { references: { grant: 'g' } });
     const consume = { op: 'consume', kind: 'AccessToken', id: 'a' } as const;
@@ -170,7 +170,7 @@ describe.skipIf(!redisPresent())('Redis', () => {
     await store.close();
   });
 
-  it('leaves nothing behind of what was deleted or swept', async () => {
+  it('keeps no keys of deleted or swept entries', async () => {
     const clock = testClock();
     const store = open(clock.now);
     const expiresAt = clock.now() / 1000 + 60;
@@ -187,7 +187,7 @@ describe.skipIf(!redisPresent())('Redis', () => {
     await store.close();
   });
 
-  it('moves an entry whose references change', async () => {
+  it('updates the indexes of an entry whose references change', async () => {
     const store = open();
     await store.commit([{ op: 'put', entry: token('a', { references: { grant: 'g', member: 'm' } }) }]);
     await store.commit([{ op: 'put', entry: token('a', { references: { grant: 'h' } }) }]);
@@ -195,7 +195,7 @@ describe.skipIf(!redisPresent())('Redis', () => {
     await store.close();
   });
 
-  it('expires by itself what no sweep gets to, and an index with its longest member', async () => {
+  it('expires entries that no sweep reaches, and an index together with its last member', async () => {
     const clock = testClock();
     const store = open(clock.now);
     const put = (id: string, seconds: number | undefined) => {
@@ -217,7 +217,7 @@ describe.skipIf(!redisPresent())('Redis', () => {
     await store.close();
   });
 
-  it('drops what Redis expired from an index, on reading and on writing', async () => {
+  it('removes entries that Redis expired from an index, on reads and writes', async () => {
     const clock = testClock();
     const store = open(clock.now);
     const put = (id: string, expiresAt?: number) =>
@@ -235,7 +235,7 @@ describe.skipIf(!redisPresent())('Redis', () => {
     await store.close();
   });
 
-  it('finds as many as it is asked for among many, and all without a limit', async () => {
+  it('finds at most the requested number of entries, and all without a limit', async () => {
     const store = open();
     const entries = Array.from({ length: 350 }, (_, at) => token(`t${at}`, { references: { client: 'c' } }));
     await store.commit(entries.map((entry) => ({ op: 'put', entry })));
@@ -244,7 +244,7 @@ describe.skipIf(!redisPresent())('Redis', () => {
     await store.close();
   });
 
-  it('keeps two prefixes apart', async () => {
+  it('separates two prefixes', async () => {
     const [one, other] = [open(Date.now, 'one'), open(Date.now, 'other')];
     await one.commit([{ op: 'put', entry: token('a', { references: { grant: 'g' } }) }]);
     expect(await other.get('AccessToken', 'a')).toBeUndefined();

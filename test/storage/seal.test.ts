@@ -36,7 +36,7 @@ describe('a sealed store', () => {
     },
   };
 
-  it('writes neither token, member, client, grant nor content', async () => {
+  it('writes no token, member, client, grant or content in plain text', async () => {
     const { store, written } = spied();
     await sealedStore(store, SECRET).commit([put]);
     const dump = JSON.stringify(written);
@@ -45,7 +45,7 @@ describe('a sealed store', () => {
     }
   });
 
-  it('opens nothing with what a dump shows', async () => {
+  it('cannot be opened with anything that a dump contains', async () => {
     const { store, written } = spied();
     const sealed = sealedStore(store, SECRET);
     await sealed.commit([put]);
@@ -54,7 +54,7 @@ describe('a sealed store', () => {
     expect((await sealed.get('AccessToken', 'the-bearer-token'))?.payload).toContain('hunter2');
   });
 
-  it('opens no store of another secret, and no entry moved to another id, which counts as absent and is told of', async () => {
+  it('refuses another secret, and reports a moved entry as absent', async () => {
     const { store } = spied();
     const sealed = sealedStore(store, SECRET);
     await sealed.commit([put]);

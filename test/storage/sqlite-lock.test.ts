@@ -23,7 +23,7 @@ function lockedForOthers(path: string): boolean {
 }
 
 describe('a store that another gate has open', () => {
-  it('is refused while it has, and free once it has closed or was not opened after all', async () => {
+  it('is refused until it is closed there, or if opening it failed there', async () => {
     const path = join(folder, 'one', 'coursegate.db');
     const first = sqliteStore(path, Date.now);
     expect(statSync(`${path}-lock`).mode & 0o777).toBe(0o600);
@@ -44,7 +44,7 @@ describe('a store that another gate has open', () => {
     await next.close();
   });
 
-  it('is refused to a second process in one sentence, kept by a gate that goes on, and free at once after a kill', {
+  it('is refused in a second process with a message, and available at once after a kill', {
     timeout: 60_000,
   }, async () => {
     const gate = await gateProcess();

@@ -13,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 storeConformance('sqlite', (clock) => sqliteStore(fresh(), clock));
 rawStoreConformance('sqlite', (clock) => sqliteStore(fresh(), clock));
 
-describe('sqlite file', () => {
+describe('a SQLite store', () => {
   const entry = { kind: 'Grant', id: 'g', payload: '{}', expiresAt: undefined, references: {} };
 
   it('keeps its entries over a restart', async () => {
@@ -35,13 +35,13 @@ describe('sqlite file', () => {
     await store.close();
   });
 
-  it('is not opened when it is not a database', () => {
+  it('is not opened if the file is not a database', () => {
     const path = join(folder, 'garbage.db');
     writeFileSync(path, 'this is not a database, and long enough to be sure of it'.repeat(100));
     expect(() => sqliteStore(path, testClock().now)).toThrow(expect.objectContaining({ code: 'store_unavailable' }));
   });
 
-  it('fails as a 503 once it is closed', async () => {
+  it('returns 503 once it is closed', async () => {
     const store = sqliteStore(fresh(), testClock().now);
     await store.close();
     await expect(store.get('Grant', 'g')).rejects.toMatchObject({ code: 'store_unavailable', status: 503 });

@@ -33,8 +33,8 @@ function expired(count: number, { fixed = 0, each = 0.1 } = {}) {
   };
 }
 
-describe('a sweep', () => {
-  it.each([0, 1, 49, 50, 51, 241, 10_000])('of %i goes on until a batch comes back short', async (count) => {
+describe('a sweep of expired entries', () => {
+  it.each([0, 1, 49, 50, 51, 241, 10_000])('deletes %i, and stops after a batch that is not full', async (count) => {
     const store = expired(count);
     expect(await sweepAll(store, () => false, store.pace)).toBe(count);
     expect(store.batches.reduce((sum, { size }) => sum + size, 0)).toBe(count);
@@ -45,7 +45,7 @@ describe('a sweep', () => {
     ['of this kind', { each: 0.1 }],
     ['slow', { each: 0.8 }],
     ['slow to sync', { fixed: 4, each: 0.1 }],
-  ])('on a disk that is %s soon takes ten milliseconds for a batch', async (_name, disk) => {
+  ])('takes about ten milliseconds for a batch on a disk that is %s', async (_name, disk) => {
     const store = expired(20_000, disk);
     await sweepAll(store, () => false, store.pace);
     const settled = store.batches.slice(10, -1);
@@ -54,7 +54,7 @@ describe('a sweep', () => {
     expect(Math.max(...settled.map(({ took }) => took))).toBeLessThan(20);
   });
 
-  it('takes smaller batches at once when they become slow, and never none nor all', async () => {
+  it('shrinks its batches at once when they become slow, within limits', async () => {
     const store = expired(100_000, { each: 0.0001 });
     await sweepAll(
       store,
@@ -72,13 +72,13 @@ describe('a sweep', () => {
     expect(Math.min(...sizes)).toBe(10);
   });
 
-  it('rests as long as it has worked', async () => {
+  it('pauses for as long as it has worked', async () => {
     const store = expired(5000);
     await sweepAll(store, () => false, store.pace);
     for (const { took, rested } of store.batches.slice(0, -1)) expect(rested).toBeCloseTo(took);
   });
 
-  it('lets others go first between two batches', async () => {
+  it('lets other work run between two batches', async () => {
     const store = expired(1000);
     const seen: number[] = [];
     setImmediate(() => seen.push(store.batches.length));
@@ -86,7 +86,7 @@ describe('a sweep', () => {
     expect(seen[0]).toBeLessThan(store.batches.length);
   });
 
-  it('ends early on request', async () => {
+  it('stops early on request', async () => {
     const store = expired(100_000);
     await sweepAll(store, () => store.batches.length === 3, store.pace);
     expect(store.batches).toHaveLength(3);

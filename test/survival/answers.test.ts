@@ -72,7 +72,7 @@ async function alive(): Promise<void> {
 describe.each([
   ['protected', '/public'],
   ['site', '/pages'],
-])('on the %s lane', (lane, path) => {
+])('an upstream response on the %s lane', (lane, path) => {
   it.each(UPSTREAM_ANSWERS.map((row) => [row[0], row[1], row] as const))('%s: %s', async (_check, _what, row) => {
     const [, , bytes, ending, both, site] = row;
     expect(await outcome(path, bytes, ending)).toBe(lane === 'site' ? (site ?? both) : both);

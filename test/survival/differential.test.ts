@@ -75,7 +75,7 @@ describe.each(SERVERS.filter(serverPresent))('%s', (name) => {
       await upstream.close();
     });
 
-    it('B096: front, gate and upstream see the same requests, of every variant', async () => {
+    it('B096: front, gate and upstream see the same requests for every variant', async () => {
       await sendAll(front.port, gate.host);
       await sane(front.port, gate.host);
       const seen = upstream.take();
@@ -101,7 +101,7 @@ describe.each(SERVERS.filter(serverPresent))('%s', (name) => {
       await upstream.close();
     });
 
-    it('B096: gate, back and what is behind it see the same requests, of every variant', async () => {
+    it('B096: gate, back and upstream see the same requests for every variant', async () => {
       await sendAll(gate.port, gate.host);
       await sane(gate.port, gate.host);
       const seen = upstream.take();

@@ -171,15 +171,15 @@ const query = (text: string, variables = '{}') =>
     authorization: `Bearer ${token}`,
   });
 
-describe('no message of the largest size holds up the gate for more than 50 ms', () => {
-  it('as an answer to a tool', async () => {
+describe('no message of maximum size blocks the event loop for more than 50 ms', () => {
+  it('as the response to a tool', async () => {
     await judge(adversarialValues(ANSWER), async (json) => {
       front.progress.arm('/shape', json);
       expect((await callTool('read')).status).toBe(200);
     });
   });
 
-  it('as an answer to a tool whose result is told in parts', async () => {
+  it('as the response to a tool whose result is returned in parts', async () => {
     await judge(adversarialValues(ANSWER), async (json) => {
       front.progress.arm('/shape', `{"text":${json}}`);
       expect((await callTool('book')).status).toBe(200);
@@ -203,13 +203,13 @@ describe('no message of the largest size holds up the gate for more than 50 ms',
       (json: string) =>
         `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"experimental":${json}},"clientInfo":{"name":"a","version":"1"}}}`,
     ],
-  ])('to the tools, %s', async (_, wrap) => {
+  ])('sent to the MCP endpoint, %s', async (_, wrap) => {
     await judge(adversarialValues(1024 * 1024 - 512), async (json) => {
       await post('/mcp', wrap(json), MCP);
     });
   });
 
-  it('to the Account API, in its document and its variables', async () => {
+  it('sent to the Account API, in its document and its variables', async () => {
     await judge(adversarialValues(64 * 1024 - 512), async (json) => {
       await query('query($a: Int) { viewer { orders(first: $a) { nodes { id } } } }', json);
       await query(`{ viewer { id } } # ${json.slice(0, 20_000)}`);
@@ -217,7 +217,7 @@ describe('no message of the largest size holds up the gate for more than 50 ms',
     });
   });
 
-  it('as an answer to the Account API', async () => {
+  it('as the response to the Account API', async () => {
     await judge(
       adversarialValues(ANSWER),
       async (json) => {
@@ -229,7 +229,7 @@ describe('no message of the largest size holds up the gate for more than 50 ms',
     );
   });
 
-  it('as an answer of a GraphQL upstream', async () => {
+  it('as the response of a GraphQL upstream', async () => {
     await judge(
       adversarialValues(ANSWER),
       async (json) => {
@@ -241,7 +241,7 @@ describe('no message of the largest size holds up the gate for more than 50 ms',
     );
   });
 
-  it('as a registration, and as a form of OAuth', async () => {
+  it('as a registration or an OAuth form', async () => {
     await judge(adversarialValues(16 * 1024 - 256), async (json) => {
       await post('/api/oauth/register', json);
       await post('/api/oauth/register', `{"redirect_uris":["https://a.example"],"client_name":${json}}`);
@@ -250,7 +250,7 @@ describe('no message of the largest size holds up the gate for more than 50 ms',
     });
   });
 
-  it('in the fields of a request', async () => {
+  it('in the header fields of a request', async () => {
     const fields = [
       'cookie',
       'accept',
@@ -274,7 +274,7 @@ describe('no message of the largest size holds up the gate for more than 50 ms',
     });
   });
 
-  it('as an answer to whoami', async () => {
+  it('as the response to whoami', async () => {
     const app = await registerApp(origins.gate);
     await judge(
       adversarialValues(ANSWER),

@@ -32,7 +32,7 @@ const cpu = () => {
 };
 const memory = () => Number(readFileSync(`/proc/${gate.process?.pid}/statm`, 'utf8').split(' ')[1]) * 4096;
 
-describe('B137: what is made to be slow to read', () => {
+describe('B137: a request made to be slow to parse', () => {
   const many = (count: number, piece: (n: number) => string) =>
     Array.from({ length: count }, (_, n) => piece(n)).join('');
   it.each([
@@ -56,7 +56,7 @@ describe('B137: what is made to be slow to read', () => {
     ['an Authorization of spaces', 'LANE/x', `Authorization: Bearer${' '.repeat(14_000)}x\r\n`, 401],
     ['900 fields', 'LANE/x', many(900, (n) => `x-${n}: a\r\n`), 200],
     ['a Range of 1,000', 'LANE/x', `Range: bytes=${many(1_000, (n) => `${n}-,`)}\r\n`, 200],
-  ])('%s costs the gate less than 50 ms', async (_what, target, fields, status) => {
+  ])('with %s costs the gate less than 50 ms', async (_what, target, fields, status) => {
     for (const lane of ['/public', '/pages']) {
       const bytes = `GET ${target.replace('LANE', lane)} HTTP/1.1\r\nHost: ${gate.host}\r\n${fields}Connection: close\r\n\r\n`;
       const expected = lane === '/pages' && status === 401 ? 200 : status;
@@ -67,7 +67,7 @@ describe('B137: what is made to be slow to read', () => {
   });
 });
 
-it('B136: 200 requests at once with 16 KiB of fields, again and again, do not fill memory', {
+it('B136: repeated bursts of 200 requests with 16 KiB of header fields do not fill memory', {
   timeout: 60_000,
 }, async () => {
   const bytes = (lane: string) =>
@@ -100,10 +100,10 @@ async function post(path: string, type: string, body: Buffer, fields = ''): Prom
   return statusOf(await rawExchange(Number(port), head + body.toString('latin1')));
 }
 
-describe('B135: a body that would be large', () => {
+describe('B135: a compressed body', () => {
   // 64 MiB of zeros in 64 KiB.
   const bomb = gzipSync(Buffer.alloc(64 * MIB));
-  it.each(DOORS)('is never unpacked at %s', async (path, type) => {
+  it.each(DOORS)('is never decompressed at %s', async (path, type) => {
     for (const coding of ['gzip', 'deflate', 'br', 'zstd', 'gzip, gzip', 'x-gzip']) {
       const before = process.memoryUsage().rss;
       const status = await post(path, type, bomb, `Content-Encoding: ${coding}\r\n`);
@@ -113,7 +113,7 @@ describe('B135: a body that would be large', () => {
   });
 });
 
-describe('B138: JSON that is 100,000 deep', () => {
+describe('B138: JSON with 100,000 levels', () => {
   const deep = [
     ['arrays', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
     ['arrays that never end', '['.repeat(100_000)],
@@ -140,9 +140,9 @@ describe('B138: JSON that is 100,000 deep', () => {
   );
 });
 
-describe('B103: names of prototypes', () => {
+describe('B103: names of prototype members', () => {
   const names = ['__proto__', 'constructor', 'hasOwnProperty', 'toString', 'prototype', 'valueOf'];
-  it('in a request’s fields, query, cookies and body arrive as they were sent, or not at all', async () => {
+  it('in header fields, query, cookies and path arrive as they were sent, or not at all', async () => {
     for (const lane of ['/public', '/pages']) {
       for (const name of names) {
         const answer = await gate.raw(
@@ -155,7 +155,7 @@ describe('B103: names of prototypes', () => {
     }
   });
 
-  it.each(DOORS)('at %s are refused, and change nothing for the next', async (path, type) => {
+  it.each(DOORS)('at %s are refused, and do not affect the next request', async (path, type) => {
     for (const name of names) {
       const body =
         type === 'application/json'

@@ -95,7 +95,7 @@ async function answersIn(environment: Readonly<Record<string, string>>, port: nu
   return { answers, identity };
 }
 
-it('answers the same in every time zone and language, and takes I for i in no header, path or scheme', async () => {
+it('the gate responds the same in every time zone and locale, also where the lower case of I is not i', async () => {
   const port = await freePort();
   const plain = await answersIn({ TZ: 'UTC', LANG: 'C', LC_ALL: 'C' }, port);
   const turkish = await answersIn({ TZ: 'Pacific/Kiritimati', LANG: 'tr_TR.UTF-8', LC_ALL: 'tr_TR.UTF-8' }, port);

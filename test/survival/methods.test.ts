@@ -20,9 +20,9 @@ const send = (method: string, path: string, fields = '', body = '') =>
     `${method} ${path} HTTP/1.1\r\nHost: ${gate.host}\r\nAuthorization: Bearer ${gate.token}\r\n${fields}Connection: close\r\n\r\n${body}`,
   );
 
-describe.each(['/member/x', '/public/x', '/pages/x'])('to %s', (path) => {
+describe.each(['/member/x', '/public/x', '/pages/x'])('a request to %s', (path) => {
   it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'PURGE', 'PROPFIND', 'QUERY', 'REPORT', 'LINK'])(
-    '%s goes as it came',
+    'by %s is forwarded as it came',
     async (method) => {
       expect((await send(method, path)).slice(9, 12)).toBe('200');
       expect(upstream.take().map((request) => [request.method, request.target])).toEqual([[method, path]]);
@@ -42,13 +42,13 @@ describe.each(['/member/x', '/public/x', '/pages/x'])('to %s', (path) => {
     ['A'.repeat(1_024), '400'],
     ['GET\t', '400'],
     ['\0GET', '400'],
-  ])('B066, B067: %j is refused with %s and never forwarded', async (method, status) => {
+  ])('B066, B067: by %j is refused with %s and never forwarded', async (method, status) => {
     expect((await send(method, path)).slice(9, 12)).toBe(status);
     expect(upstream.take()).toEqual([]);
   });
 
   it.each(['X-HTTP-Method-Override', 'X-Method-Override', 'X-HTTP-Method', 'X_HTTP_Method_Override', 'x-http-method'])(
-    'B065: %s does not arrive',
+    'B065: is forwarded without %s',
     async (name) => {
       expect((await send('GET', path, `${name}: DELETE\r\n`)).slice(9, 12)).toBe('200');
       const [seen] = upstream.take();
@@ -61,7 +61,7 @@ describe.each(['/member/x', '/public/x', '/pages/x'])('to %s', (path) => {
 });
 
 it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'PURGE', 'PROPFIND', 'QUERY', 'MKCOL', 'LOCK', 'OPTIONS'])(
-  'B068: %s on a route for reading is 405, whatever it says of itself',
+  'B068: %s on a read-only route returns 405, whatever override it contains',
   async (method) => {
     for (const fields of ['', 'X-HTTP-Method-Override: GET\r\n']) {
       const answer = await send(method, '/reading/x?_method=GET', fields);
@@ -72,7 +72,7 @@ it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'PURGE', 'PROPFIND', 'QUERY', 'MKCOL'
   },
 );
 
-it('B065: a parameter named _method does not reach a backend that would take it for the method', async () => {
+it('B065: a parameter named _method does not change the method at a backend', async () => {
   const form = '_method=DELETE';
   const type = 'Content-Type: application/x-www-form-urlencoded\r\n';
   const fields = `${type}Content-Length: ${form.length}\r\n`;

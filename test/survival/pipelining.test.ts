@@ -33,7 +33,7 @@ async function pipelined(open: number, lane: string) {
 }
 
 describe.each(['/public', '/pages'])('B091: a thousand requests in one packet to %s', (lane) => {
-  it('are each answered, in order', async () => {
+  it('are all answered in order', async () => {
     const { answers, seen } = await pipelined(COUNT, lane);
     expect(answers.map(({ status, body }) => [status, body])).toEqual(
       Array.from({ length: COUNT }, (_, n) => [200, String(n)]),
@@ -41,7 +41,7 @@ describe.each(['/public', '/pages'])('B091: a thousand requests in one packet to
     expect(seen).toBe(COUNT);
   });
 
-  it('are refused, in order, as many as are more than one address may have open', async () => {
+  it('are refused in order beyond the limit of open requests', async () => {
     const { answers, seen } = await pipelined(100, lane);
     expect(answers).toHaveLength(COUNT);
     expect(seen).toBe(answers.filter(({ status }) => status === 200).length);

@@ -35,7 +35,7 @@ async function alive(): Promise<void> {
 const UPGRADE =
   'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n';
 
-describe('no request ends the process', () => {
+describe('the process survives', () => {
   afterEach(() => upstream.script(answerOk));
 
   it.each([
@@ -55,7 +55,7 @@ describe('no request ends the process', () => {
     ['a broken chunk', 'POST /x HTTP/1.1\r\nHost: HOST\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\nzz\r\n'],
     ['a sign-in', 'GET /oauth/authorize?client_id=x HTTP/1.1\r\nHost: HOST\r\n\r\n'],
     ['half a registration', 'POST /api/oauth/register HTTP/1.1\r\nHost: HOST\r\nContent-Length: 100\r\n\r\n{"a"'],
-  ])('%s, and a reset at once, or once something came back', async (_what, bytes) => {
+  ])('%s, with a reset at once or after the first response', async (_what, bytes) => {
     const text = bytes.replaceAll('HOST', gate.host);
     for (let round = 0; round < 10; round += 1) {
       const [soon, late] = await Promise.all([gate.socket(), gate.socket()]);
@@ -69,7 +69,7 @@ describe('no request ends the process', () => {
     await alive();
   });
 
-  it('an upgrade behind an answer that is still owed closes the connection', async () => {
+  it('an upgrade behind a pending response, and closes that connection', async () => {
     let answer = () => {};
     upstream.script((_request, response) => {
       answer = () => void response.end('late');
@@ -84,7 +84,7 @@ describe('no request ends the process', () => {
     await alive();
   });
 
-  it('a refused upgrade is closed also when the client does not close', async () => {
+  it('a refused upgrade whose client does not close, and closes that connection', async () => {
     for (const path of ['/member/x', '//x', '/ws']) {
       const connection = await gate.socket();
       connection.socket.allowHalfOpen = true;
@@ -101,7 +101,7 @@ describe('no request ends the process', () => {
 
 describe('an uncaught error', () => {
   it.each(['SIGUSR2', 'SIGWINCH'] as const)(
-    'lets requests in flight end, takes no more, and exits 1 (%s)',
+    'lets requests in progress finish, accepts no more, and exits 1 (%s)',
     async (signal) => {
       const own = await startProxyWorld({ upstream: upstream.url, process: { NODE_OPTIONS: `--import=${PLANTED}` } });
       let answer = () => {};

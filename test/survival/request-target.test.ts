@@ -38,7 +38,7 @@ async function ask(line: string, host: string) {
 describe.each([
   ['protected', '/public'],
   ['site', '/pages'],
-])('on the %s lane', (_lane, lane) => {
+])('a request on the %s lane', (_lane, lane) => {
   const passed = (target: string) => [200, [`GET ${lane}${target} ${gate.host} ${gate.host}`], 1];
 
   it.each([
@@ -48,7 +48,7 @@ describe.each([
     ['the same in capitals', `HTTP://LocalHost:PORT${lane}/x`, 'Host: HOST\r\n', '/x'],
     // The target counts, whatever Host says (RFC 9112 section 3.2.2).
     ['the same under another host', `ORIGIN${lane}/x`, 'Host: evil.test\r\n', '/x'],
-  ])('%s is passed on in the origin-form, under our name', async (_what, target, host, expected) => {
+  ])('in %s is forwarded in origin-form with the public host', async (_what, target, host, expected) => {
     expect(await ask(`GET ${target.replace('PORT', String(gate.port))}`, host)).toEqual(passed(expected));
   });
 
@@ -64,7 +64,7 @@ describe.each([
     ['an empty host', `GET http://${lane}/x`],
     ['no slash before it', `GET ${lane.slice(1)}/x`],
     ['a fragment', `GET ${lane}/x#y`],
-  ])('%s is a 400 that nobody else sees', async (_what, line) => {
+  ])('with %s as its target returns 400 and is not forwarded', async (_what, line) => {
     expect(await ask(line, 'Host: HOST\r\n')).toEqual([400, [], 1]);
   });
 
@@ -77,27 +77,27 @@ describe.each([
     ['a host with a path', 'Host: HOST/x\r\n'],
     ['a host with a user', 'Host: user@HOST\r\n'],
     ['a port that is none', 'Host: localhost:99999\r\n'],
-  ])('%s is a 400 that nobody else sees', async (_what, host) => {
+  ])('with %s returns 400 and is not forwarded', async (_what, host) => {
     expect(await ask(`GET ${lane}/x`, host)).toEqual([400, [], 1]);
     // The absolute-form does not make it valid either (RFC 9112 section 3.2).
     expect(await ask(`GET ORIGIN${lane}/x`, host)).toEqual([400, [], 1]);
   });
 });
 
-describe('the other forms', () => {
+describe('other forms of the request target', () => {
   it.each([
     ['the asterisk-form of another method', 'GET *', 400],
     ['the authority-form of another method', 'GET HOST', 400],
     ['the authority-form of OPTIONS', 'OPTIONS evil.test:443', 400],
-  ])('%s is refused', async (_what, line, status) => {
+  ])('are refused: %s', async (_what, line, status) => {
     expect(await ask(line, 'Host: HOST\r\n')).toEqual([status, [], 1]);
   });
 
-  it('the asterisk-form of OPTIONS asks whether somebody is there (RFC 9110 §9.3.7)', async () => {
+  it('include OPTIONS *, a ping of the server (RFC 9110 section 9.3.7)', async () => {
     expect(await ask('OPTIONS *', 'Host: HOST\r\n')).toEqual([204, [], 1]);
   });
 
-  it.each(['evil.test:443', 'HOST', '/public/x'])('CONNECT to %s opens nothing', async (target) => {
+  it.each(['evil.test:443', 'HOST', '/public/x'])('open no tunnel for CONNECT to %s', async (target) => {
     const [status, seen] = await ask(`CONNECT ${target}`, 'Host: HOST\r\n');
     expect(status).toBe(405);
     expect(seen).toEqual([]);
@@ -107,7 +107,7 @@ describe('the other forms', () => {
 it.each([
   ['2,100 fields', 'A:1\r\n'.repeat(2_100)],
   ['16 KiB of fields', `A: ${'x'.repeat(16_384)}\r\n`],
-])('a request with %s is a 431, and nothing of it is passed on', async (_what, fields) => {
+])('a request with %s returns 431 and is not forwarded', async (_what, fields) => {
   for (const lane of ['/public', '/pages'])
     expect(await ask(`GET ${lane}/x`, `Host: HOST\r\n${fields}X-Member-Id: evil\r\n`)).toEqual([431, [], 1]);
 });

@@ -33,9 +33,9 @@ const PHASES = [
   ],
 ] as const;
 
-describe.each(['/public', '/pages'])('B105: on the lane of %s', (lane) => {
+describe.each(['/public', '/pages'])('B105: on the lane %s', (lane) => {
   it.each(PHASES)(
-    '1,000 clients that reset %s leave nothing behind',
+    '1,000 clients that reset %s leave nothing open',
     { timeout: 60_000 },
     async (_when, bytes, answer) => {
       behave = (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');

@@ -20,11 +20,11 @@ const fill = (text: string, lane: string) => text.replaceAll('HOST', gate.host).
 describe.each([
   ['protected', '/public'],
   ['site', '/pages'],
-])('%s lane', (_lane, lane) => {
+])('on the %s lane', (_lane, lane) => {
   const next = `GET ${lane}/next HTTP/1.1\r\nHost: HOST\r\nConnection: close\r\n\r\n`;
 
   it.each(SMUGGLED.map((one) => [one.check, one.what, one] as const))(
-    '%s: %s is refused and ends the connection, or is one request',
+    '%s: %s is refused and ends the connection, or is exactly one request',
     async (_check, _what, { bytes, gate: expected }) => {
       const answer = await gate.raw(fill(bytes + next, lane));
       const taken = upstream.take();
@@ -48,7 +48,7 @@ describe.each([
   );
 });
 
-it('what is not clear is refused at the gate’s own doors too', async () => {
+it('ambiguous framing is refused at the gate’s own endpoints too', async () => {
   const form = 'grant_type=x';
   for (const [path, type] of [
     ['/api/oauth/token', 'application/x-www-form-urlencoded'],
@@ -63,7 +63,7 @@ it('what is not clear is refused at the gate’s own doors too', async () => {
   }
 });
 
-it('a hundred pipelined requests are each answered once, in order, each as who sent it', async () => {
+it('a hundred pipelined requests are each answered once, in order, with the identity of each', async () => {
   upstream.script(({ headers, target }, socket) => {
     const member = headers.find(([name]) => name.toLowerCase() === 'x-member-id')?.[1] ?? 'nobody';
     const body = `${target} ${member};`;

@@ -34,7 +34,7 @@ describe.each([
   ['the protected lane without a token', '/member', '/public', 2],
   ['the protected lane with a token', '/member', '/public', 3],
   ['the site', '/pages', '/pages', 4],
-] as const)('on %s', (_lane, place, open, column) => {
+] as const)('a tricky path on %s', (_lane, place, open, column) => {
   const fill = (text: string) => fillTrick(text, { place, open, host: gate.host, canary: `127.0.0.1:${canaryPort}` });
 
   it.each(TRICKS.map((trick) => [trick[0], trick[1].slice(0, 60), trick] as const))(
@@ -53,9 +53,9 @@ describe.each([
   );
 });
 
-describe('B060: what no route names', () => {
+describe('B060: a path without a route', () => {
   it.each(['/', '/x', '/pages/x', '/Public/x', '/publicx', '/metrics', '/livez', '/debug'])(
-    '%s is nobody’s',
+    'is not served: %s',
     async (path) => {
       const answer = await closed.raw(`GET ${path} HTTP/1.1\r\nHost: ${closed.host}\r\nConnection: close\r\n\r\n`);
       expect([Number(answer.slice(9, 12)), upstream.take()]).toEqual([404, []]);
@@ -63,7 +63,7 @@ describe('B060: what no route names', () => {
   );
 });
 
-describe('B061: the gate’s own doors', () => {
+describe('B061: an endpoint of the gate', () => {
   const tricked = (path: string) => [
     ['twice a slash', `/${path}`],
     ['a dot segment', `/.${path}`],
@@ -85,7 +85,7 @@ describe('B061: the gate’s own doors', () => {
   ];
   const doors = ['/api/oauth/token', '/api/oauth/register', '/oauth/authorize', '/.well-known/openid-configuration'];
   it.each(doors.flatMap((door) => tricked(door).map(([what, target]) => [door, what, target] as const)))(
-    '%s with %s never reaches the upstream',
+    'such as %s with %s never reaches the upstream',
     async (_door, _what, target) => {
       for (const method of ['GET', 'POST']) {
         const answer = await gate.raw(
@@ -97,7 +97,7 @@ describe('B061: the gate’s own doors', () => {
     },
   );
 
-  it('of the operators are not on the public listener', async () => {
+  it('for operators is not on the public listener', async () => {
     for (const path of ['/metrics', '/livez', '/readyz', '/keys', '/clients']) {
       const answer = await gate.raw(`GET ${path} HTTP/1.1\r\nHost: ${gate.host}\r\nConnection: close\r\n\r\n`);
       // The path belongs to the site, like any other.
@@ -107,7 +107,7 @@ describe('B061: the gate’s own doors', () => {
   });
 });
 
-it.each(['evilHOST', 'HOST.evil.test', 'evil.test', 'HOST0'])('B062: the host %s changes nothing', async (host) => {
+it.each(['evilHOST', 'HOST.evil.test', 'evil.test', 'HOST0'])('B062: the host %s has no effect', async (host) => {
   const named = host.replace('HOST', gate.host.split(':')[0] ?? '');
   const ask = (path: string) => gate.raw(`GET ${path} HTTP/1.1\r\nHost: ${named}\r\nConnection: close\r\n\r\n`);
   expect((await ask('/member/x')).slice(9, 12)).toBe('401');

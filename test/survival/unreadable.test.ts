@@ -20,7 +20,7 @@ const bare = (status: string, fields = '') =>
   `HTTP/1.1 ${status}\r\n${fields}Connection: close\r\nContent-Length: 0\r\n\r\n`;
 const get = (path: string, fields = '') => `GET ${path} HTTP/1.1\r\nHost: ${gate.host}\r\n${fields}\r\n`;
 
-describe('what is no request', () => {
+describe('an unparsable request', () => {
   it.each([
     ['garbage', 'garbage\r\n\r\n', '400 Bad Request'],
     ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', '400 Bad Request'],
@@ -40,14 +40,14 @@ describe('what is no request', () => {
       'POST /public/x HTTP/1.1\r\nHost: HOST\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nzz\r\n',
       '400 Bad Request',
     ],
-  ])('such as %s is refused in these bytes and no others', async (_what, bytes, status) => {
+  ])('such as %s is refused with exactly these bytes', async (_what, bytes, status) => {
     expect(await gate.raw(bytes.replaceAll('HOST', gate.host))).toBe(bare(status));
   });
 
   it.each([
     ['/public', 'the protected lane'],
     ['/pages', 'the site'],
-  ])('is not answered in the place of an earlier request to %s, %s', async (lane) => {
+  ])('is not answered in place of an earlier request to %s, %s', async (lane) => {
     upstream.script(() => undefined);
     expect(await gate.raw(`${get(`${lane}/first`)}garbage\r\n\r\n`)).toBe('');
     const broken = `POST ${lane}/x HTTP/1.1\r\nHost: ${gate.host}\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`;
@@ -66,7 +66,7 @@ describe('what is no request', () => {
     expect(before).not.toMatch(/\r\n0\r\n\r\n/);
   });
 
-  it('is not written into an answer that began before its body was there', async () => {
+  it('is not answered within a response that has already begun', async () => {
     const early = await startRawUpstream((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n');
     });
@@ -85,7 +85,7 @@ describe('what is no request', () => {
     await early.close();
   });
 
-  it('does not take back an answer that was given before it', async () => {
+  it('does not change a response that was sent before it', async () => {
     upstream.script((_request, socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'));
     const refused = await gate.raw(`GET //x HTTP/1.1\r\nHost: ${gate.host}\r\n\r\ngarbage\r\n\r\n`);
     expect(refused).toMatch(/^HTTP\/1\.1 400 [\s\S]*"code":"invalid_request"[^{}]*\}$/);
@@ -100,15 +100,15 @@ describe('what is no request', () => {
   });
 });
 
-describe('what is about no resource', () => {
-  it('OPTIONS * says that somebody is there', async () => {
+describe('a request without a resource', () => {
+  it('by OPTIONS * gets 204', async () => {
     const answer = await gate.raw(`OPTIONS * HTTP/1.1\r\nHost: ${gate.host}\r\nConnection: close\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 204 No Content\r\n/);
     expect(answer).toMatch(/\r\n\r\n$/);
     expect(upstream.take()).toEqual([]);
   });
 
-  it('CONNECT is refused, and what comes behind it is never read', async () => {
+  it('by CONNECT is refused, and what follows it is never read', async () => {
     const hidden = get('/public/hidden');
     const connect = `CONNECT ${gate.host} HTTP/1.1\r\nHost: ${gate.host}\r\n\r\n`;
     expect(await gate.raw(connect + hidden)).toBe(bare('405 Method Not Allowed', 'Allow: GET, HEAD, POST\r\n'));

@@ -39,7 +39,7 @@ const occupied = () => {
   return [requests, streams];
 };
 
-describe('an upstream that takes three requests and five streams', () => {
+describe('an upstream with a limit of three requests and five streams', () => {
   beforeEach(() =>
     upstream.script((request, response, recorded) => {
       if (!request.url?.includes('stream')) return answerOk(request, response, recorded);
@@ -48,7 +48,7 @@ describe('an upstream that takes three requests and five streams', () => {
     }),
   );
 
-  it('is asked by a fourth only when one of the three is over', async () => {
+  it('gets a fourth request only when one of the three has finished', async () => {
     const open: (() => void)[] = [];
     upstream.script((_request, response) => void open.push(() => void response.end('late')));
     const three = [ask('/api/1'), ask('/api/2'), ask('/api/3')];
@@ -64,7 +64,7 @@ describe('an upstream that takes three requests and five streams', () => {
     expect((await ask('/api/5'))[0].statusCode).toBe(200);
   });
 
-  it('answers requests while all of its streams are held, and refuses a sixth', async () => {
+  it('answers requests while all of its streams are open, and refuses a sixth stream', async () => {
     const streams = await stream(4);
     // A request that does not announce that it expects a stream.
     streams.push(await ask('/api/stream'));
@@ -96,7 +96,7 @@ describe('an upstream that takes three requests and five streams', () => {
       },
       false,
     ],
-  ])('has its place back when %s', async (_what, behaviour, leaves) => {
+  ])('frees the place of a request when %s', async (_what, behaviour, leaves) => {
     upstream.script((_request, response) => behaviour(response));
     const before = upstream.requests.length;
     const request = http.get(`${gate.url}/api/x`, { agent: false });
@@ -109,8 +109,8 @@ describe('an upstream that takes three requests and five streams', () => {
   });
 });
 
-describe('connections', () => {
-  it('are kept: the one used last is used next, and those of a burst run out', async () => {
+describe('upstream connections', () => {
+  it('are reused, most recently used first, and those of a burst are closed when idle', async () => {
     const open: (() => void)[] = [];
     upstream.script((_request, response) => void open.push(() => void response.end('late')));
     const burst = [ask('/api/1'), ask('/api/2'), ask('/api/3')];
@@ -131,7 +131,7 @@ describe('connections', () => {
     expect(gate.upstream.connections.size).toBe(1);
   });
 
-  it('are not used for longer than five minutes, so that a name may move', async () => {
+  it('are not used for longer than five minutes, so that DNS changes take effect', async () => {
     let now = 0;
     const own = await startGate(upstream.url, { now: () => now });
     const before = upstream.connections();
@@ -147,7 +147,7 @@ describe('connections', () => {
     await own.close();
   });
 
-  it('that all turn out to be closed cost a GET one more attempt, on a new one', async () => {
+  it('that were closed while idle cost a GET one retry, on a new connection', async () => {
     const seen: number[] = [];
     let closing = false;
     const held: (() => void)[] = [];
@@ -173,7 +173,7 @@ describe('connections', () => {
     await raw.close();
   });
 
-  it('that never carried an answer are not tried again: the upstream refuses', async () => {
+  it('that never carried a response are not retried', async () => {
     let heads = 0;
     const raw = await startRawUpstream((socket) => {
       heads += 1;

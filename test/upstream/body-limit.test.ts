@@ -44,7 +44,7 @@ async function sendChunked(pieces: number, size: number): Promise<{ status: numb
 }
 
 describe('a request body', () => {
-  it('of exactly the limit is taken, with its length and chunked', async () => {
+  it('of exactly the limit is accepted, with a length or chunked', async () => {
     const answer = await fetch(`${gate.url}/api/x`, { method: 'POST', body: Buffer.alloc(LIMIT) });
     expect(answer.status).toBe(200);
     expect(upstream.last().body).toHaveLength(LIMIT);
@@ -52,7 +52,7 @@ describe('a request body', () => {
     expect(upstream.last().body).toHaveLength(LIMIT);
   });
 
-  it('that says it is longer is refused before the upstream hears of it, and before it is sent', async () => {
+  it('with a larger Content-Length is refused without asking the upstream or reading the body', async () => {
     const asked = upstream.requests.length;
     const head = `POST /api/x HTTP/1.1\r\nHost: gate.test\r\nContent-Length: ${LIMIT + 1}\r\n\r\n`;
     const answer = await gate.raw(head);
@@ -63,7 +63,7 @@ describe('a request body', () => {
     expect(upstream.requests.length).toBe(asked);
   });
 
-  it('that turns out longer is 413 while it is still being sent, and the upstream never sees its end', async () => {
+  it('that grows over the limit gets 413 while it is still being sent, and is never completed at the upstream', async () => {
     const ended = vi.fn();
     upstream.script(async (_request, response, recorded) => {
       await recorded.whole.then(ended, () => undefined);
@@ -80,7 +80,7 @@ describe('a request body', () => {
     expect(upstream.last().body.length).toBeLessThanOrEqual(LIMIT);
   });
 
-  it('that turns out longer behind an answer that has begun cuts that answer', async () => {
+  it('that grows over the limit after the response has begun aborts the response', async () => {
     upstream.script((request, response) => {
       request.resume();
       response.writeHead(200).write('begun');
@@ -97,20 +97,20 @@ describe('a request body', () => {
     expect(answer.complete).toBe(false);
   });
 
-  it('is not limited on the lane of the site', async () => {
+  it('is not limited on the site lane', async () => {
     const answer = await fetch(`${gate.url}/x`, { method: 'POST', body: Buffer.alloc(4 * LIMIT) });
     expect(answer.status).toBe(200);
     expect(upstream.last().body).toHaveLength(4 * LIMIT);
   });
 });
 
-describe('an answer', () => {
+describe('a response body', () => {
   it('of exactly the limit is passed on', async () => {
     upstream.script((_request, response) => void response.end(Buffer.alloc(LIMIT)));
     expect((await (await fetch(`${gate.url}/api/x`)).arrayBuffer()).byteLength).toBe(LIMIT);
   });
 
-  it('that says it is longer is 502', async () => {
+  it('with a larger Content-Length is a 502', async () => {
     upstream.script((_request, response) => {
       response.writeHead(200, { 'content-length': LIMIT + 1 }).end(Buffer.alloc(LIMIT + 1));
     });
@@ -119,7 +119,7 @@ describe('an answer', () => {
     expect(await answer.json()).toMatchObject({ code: 'upstream_invalid' });
   });
 
-  it('that turns out longer is cut, and the upstream request is cancelled', async () => {
+  it('that grows over the limit is aborted, and the upstream request is cancelled', async () => {
     const endless = new Readable({
       read() {
         this.push(Buffer.alloc(16 * 1024));
@@ -137,13 +137,13 @@ describe('an answer', () => {
     await upstream.last().closed;
   });
 
-  it('without a body may tell any length', async () => {
+  it('that is absent may have any Content-Length', async () => {
     upstream.script((_request, response) => void response.writeHead(200, { 'content-length': 10 * LIMIT }).end());
     const answer = await fetch(`${gate.url}/api/x`, { method: 'HEAD' });
     expect([answer.status, answer.headers.get('content-length')]).toEqual([200, String(10 * LIMIT)]);
   });
 
-  it('that is an event stream may be any length', async () => {
+  it('of an event stream is not limited', async () => {
     upstream.script((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).end(Buffer.alloc(3 * LIMIT, '\n'));
     });

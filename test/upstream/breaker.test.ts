@@ -7,7 +7,7 @@ import { startGate, type TestGate } from './gate.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 
-describe('a gate whose upstream fails', () => {
+describe('the breaker of a failing upstream', () => {
   let behave: (socket: Socket) => void;
   let upstream: RawUpstream;
   let gate: TestGate;
@@ -41,7 +41,7 @@ describe('a gate whose upstream fails', () => {
   };
   const state = () => gate.upstream.admission.state().breaker;
 
-  it('leaves it alone after so many failures in a row, and says when to come back', async () => {
+  it('opens after the configured number of failures in a row, and sends Retry-After', async () => {
     behave = reset;
     const before = upstream.received.length;
     expect(await statuses(3)).toEqual([502, 502, 502]);
@@ -53,12 +53,12 @@ describe('a gate whose upstream fails', () => {
     expect(upstream.received.length - before).toBe(3);
   });
 
-  it('counts an upstream that hangs', async () => {
+  it('counts timeouts', async () => {
     behave = () => undefined;
     expect(await statuses(4)).toEqual([504, 504, 504, 503]);
   });
 
-  it('counts an upstream that is not there', async () => {
+  it('counts refused connections', async () => {
     const closed = createServer().listen(0, '127.0.0.1');
     await once(closed, 'listening');
     const { port } = closed.address() as { port: number };
@@ -72,7 +72,7 @@ describe('a gate whose upstream fails', () => {
     await own.close();
   });
 
-  it('lets one request through after the cooldown, and all once that was answered', async () => {
+  it('admits one request after the cooldown, and all once that succeeded', async () => {
     behave = reset;
     await statuses(3);
     now = 5_000;
@@ -89,7 +89,7 @@ describe('a gate whose upstream fails', () => {
     expect(await statuses(5)).toEqual([200, 200, 200, 200, 200]);
   });
 
-  it('opens again at once when that one fails', async () => {
+  it('opens again at once when that request fails', async () => {
     behave = reset;
     await statuses(3);
     now = 5_000;
@@ -101,7 +101,7 @@ describe('a gate whose upstream fails', () => {
     expect(await statuses(2)).toEqual([200, 200]);
   });
 
-  it('asks with another one when the client of that one leaves', async () => {
+  it('admits another request when the client of that one leaves', async () => {
     behave = reset;
     await statuses(3);
     now = 5_000;
@@ -139,7 +139,7 @@ describe('a gate whose upstream fails', () => {
     expect(state()).toBe('closed');
   });
 
-  it('counts failures in a row: a response in between resets the count', async () => {
+  it('starts counting again after a response', async () => {
     behave = reset;
     expect(await statuses(2)).toEqual([502, 502]);
     behave = answer(OK);
@@ -150,7 +150,7 @@ describe('a gate whose upstream fails', () => {
   });
 });
 
-it('ignores what was sent before it opened and fails only later', () => {
+it('a breaker ignores the late failure of a request that was sent before it opened', () => {
   let now = 0;
   const breaker = createBreaker({ failures: 1, cooldown: 1_000, now: () => now });
   for (let n = 0; n < 3; n += 1) breaker.admit();
@@ -161,7 +161,7 @@ it('ignores what was sent before it opened and fails only later', () => {
   expect(breaker.admit()).toBe(true);
 });
 
-it('never opens if it is turned off', () => {
+it('a breaker never opens if it is disabled', () => {
   const breaker = createBreaker({ failures: 0, cooldown: 1_000, now: () => 0 });
   for (let n = 0; n < 100; n += 1) {
     breaker.admit();

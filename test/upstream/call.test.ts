@@ -38,7 +38,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-it('sends what it is given under the upstream’s own path, with the principal’s identity', async () => {
+it('sends the request under the upstream’s base path, with the principal’s identity', async () => {
   upstream.script((_request, response) => {
     response.writeHead(201, [
       ...['Content-Type', 'application/json', 'Set-Cookie', 'a=1', 'Set-Cookie', 'b=2', 'X-A', '1', 'X-A', '2'],
@@ -66,7 +66,7 @@ it('sends what it is given under the upstream’s own path, with the principal�
   expect(seen.values('x-coursegate-assertion')).toHaveLength(1);
 });
 
-it('says which site and scheme it is for, whatever the caller says, and names no client that there is none of', async () => {
+it('sends its own forwarding fields whatever the caller sets, and none about a client', async () => {
   const forged = {
     host: 'evil.test',
     'x-forwarded-host': 'evil.test',
@@ -97,18 +97,18 @@ it('says which site and scheme it is for, whatever the caller says, and names no
   }
 });
 
-it('says the upstream’s own name in Host where that is configured', async () => {
+it('sends the upstream’s own name in Host where that is configured', async () => {
   await call({ upstream: 'named', method: 'GET', path: '/' });
   expect(upstream.last().values('host')).toEqual([new URL(upstream.url).host]);
   expect(upstream.last().values('x-forwarded-host')).toEqual(['school.example']);
 });
 
-it('shows no identity without a principal', async () => {
+it('sends no identity without a principal', async () => {
   await call({ upstream: 'school', method: 'GET', path: '/' });
   expect(upstream.last().rawHeaders.join('\n')).not.toMatch(/x-member|x-client-id|x-coursegate/i);
 });
 
-it('tells of each answer, its status and how long its head took, and of none that did not come', async () => {
+it('reports the status and duration of each response, and nothing for a failed call', async () => {
   answered.length = 0;
   upstream.script((_request, response) => void setTimeout(() => response.writeHead(404).end(), 30));
   await call({ upstream: 'school', method: 'GET', path: '/x' });
@@ -117,7 +117,7 @@ it('tells of each answer, its status and how long its head took, and of none tha
   expect(answered[0]?.[2]).toBeGreaterThanOrEqual(25);
 });
 
-it('takes any status as an answer and follows no redirect', async () => {
+it('accepts any status, and follows no redirect', async () => {
   const before = upstream.requests.length;
   upstream.script((_request, response) => void response.writeHead(302, { location: '/elsewhere' }).end());
   const answer = await call({ upstream: 'school', method: 'GET', path: '/x' });
@@ -133,7 +133,7 @@ it.each([
   await expect(call({ upstream: 'school', method: 'GET', path: '/x' })).rejects.toMatchObject({ code });
 });
 
-it('takes exactly 2 MiB', async () => {
+it('accepts exactly 2 MiB', async () => {
   upstream.script((_request, response) => void response.end('a'.repeat(2 * 1024 * 1024)));
   expect((await call({ upstream: 'school', method: 'GET', path: '/x' })).body).toHaveLength(2 * 1024 * 1024);
 });
@@ -159,7 +159,7 @@ it('fails as upstream_timeout for a late head, a late body, and an aborted call'
   });
 });
 
-it('is cut off at the upstream when the caller gives up', async () => {
+it('is cancelled at the upstream when the caller gives up', async () => {
   const closed = new Promise<void>((resolve) => {
     upstream.script((_request, response) => void response.once('close', resolve));
   });
@@ -173,7 +173,7 @@ it('is cut off at the upstream when the caller gives up', async () => {
   await closed;
 });
 
-it('takes no byte order mark for a part of the text', async () => {
+it('removes a byte order mark', async () => {
   upstream.script((_request, response) => void response.end('\uFEFF{"a":1}'));
   expect((await call({ upstream: 'school', method: 'GET', path: '/x' })).body).toBe('{"a":1}');
 });

@@ -27,13 +27,13 @@ login:
 const environment = { API_MINT_KEY: 'k'.repeat(32), SHOP_KEY: 'k'.repeat(32), MOODLE_TOKEN: 'k'.repeat(32) };
 
 describe('docs/identity.md', () => {
-  it.each(BLOCKS)('$heading: its configuration loads', async ({ text }) => {
+  it.each(BLOCKS)('has a configuration that loads: $heading', async ({ text }) => {
     const [, upstream = ''] = /^ {2}(\w+):/m.exec(text) ?? [];
     const { config } = await load(AROUND.replace('UPSTREAM', upstream) + text, { environment });
     expect(Object.keys(config.upstreams)).toEqual([upstream]);
   });
 
-  it('has an example of each of the five ways', async () => {
+  it('has an example of each of the five methods', async () => {
     expect(BLOCKS.map(({ text }) => /kind: (\w+)|identity: \[(\w+)\]/.exec(text)?.slice(1).find(Boolean))).toEqual([
       'assertion',
       'headers',

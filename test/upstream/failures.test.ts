@@ -33,7 +33,7 @@ async function alive(path: string): Promise<void> {
 }
 
 describe.each(LANES)('%s lane', (_lane, path) => {
-  it('an upstream that is down is a 502 that names nothing', async () => {
+  it('an upstream that is down leads to a 502 that names nothing internal', async () => {
     const gone = await startRecordingUpstream();
     const own = await startGate(gone.url);
     await gone.close();
@@ -44,7 +44,7 @@ describe.each(LANES)('%s lane', (_lane, path) => {
     await own.close();
   });
 
-  it('an upstream that does not answer in time is a 504', async () => {
+  it('an upstream that does not respond in time leads to a 504', async () => {
     let closed: Promise<unknown> | undefined;
     behave = (socket) => {
       closed = once(socket, 'close');
@@ -54,13 +54,13 @@ describe.each(LANES)('%s lane', (_lane, path) => {
     await alive(path);
   });
 
-  it('an upstream that stops in the middle of a body is cut off in time', async () => {
+  it('a response that stalls in its body is aborted in time', async () => {
     behave = (socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhello');
     expect(await get(path)).toMatch(/\r\n\r\nhello$/);
     await alive(path);
   });
 
-  it('an event stream may be silent for longer than that', async () => {
+  it('an event stream may be silent for longer', async () => {
     behave = (socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\n\r\ndata: 1\n\n');
       setTimeout(() => socket.end('data: 2\n\n'), 1_200);
@@ -75,7 +75,7 @@ describe.each(LANES)('%s lane', (_lane, path) => {
     ['an end in a counted body', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhello', 'end'],
     ['a reset in a body without a length', 'HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nhello', 'reset'],
     ['a broken chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nxyz\r\n', 'keep'],
-  ])('after %s the client does not see a whole answer', async (_what, bytes, then) => {
+  ])('after %s, the client does not see a complete response', async (_what, bytes, then) => {
     behave = (socket) =>
       socket.write(bytes, () => {
         // After the bytes are sent, so that the gate has begun its response.
@@ -100,7 +100,7 @@ describe.each(LANES)('%s lane', (_lane, path) => {
     await alive(path);
   });
 
-  it('to an HTTP/1.0 client a truncated body ends in a reset', async () => {
+  it('an HTTP/1.0 client sees a truncated body end with a reset', async () => {
     behave = (socket) => {
       socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n');
       setTimeout(() => socket.resetAndDestroy(), 50);
@@ -190,7 +190,7 @@ describe.each(LANES)('%s lane', (_lane, path) => {
       /^(HTTP\/1\.1 200 [\s\S]*\r\n\r\nok|HTTP\/1\.1 502 [\s\S]*|)$/,
     ],
     ['no length, then the end', 'HTTP/1.0 200 OK\r\n\r\nok', /^(HTTP\/1\.1 200 [\s\S]*|)$/],
-  ])('survives %s', async (_what, bytes, expected) => {
+  ])('the gate survives %s', async (_what, bytes, expected) => {
     behave = (socket) => socket.write(bytes, 'latin1');
     expect(await get(path)).toMatch(expected);
     await alive(path);
@@ -200,13 +200,13 @@ describe.each(LANES)('%s lane', (_lane, path) => {
     ['no byte and the end', (socket: Socket) => void socket.end()],
     ['no byte and a reset', (socket: Socket) => void socket.resetAndDestroy()],
     ['half a head and the end', (socket: Socket) => void socket.end('HTTP/1.1 200 OK\r\nContent-Le')],
-  ])('answers 502 after %s', async (_what, ending) => {
+  ])('the gate responds with 502 after %s', async (_what, ending) => {
     behave = ending;
     expect(await get(path)).toMatch(/^HTTP\/1\.1 502 /);
     await alive(path);
   });
 
-  it('a client that resets at any moment leaves nothing behind', async () => {
+  it('a client that resets at any moment leaves no upstream connection open', async () => {
     for (const moment of ['at once', 'waiting', 'in the body'] as const) {
       const upstreamClosed: Promise<unknown>[] = [];
       let arrived = () => {};
@@ -233,14 +233,14 @@ describe.each(LANES)('%s lane', (_lane, path) => {
   it.each([
     ['TRACE', '', 405],
     ['POST', 'Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n', 400],
-  ])('refuses %s %s', async (method, header, status) => {
+  ])('the gate refuses %s %s', async (method, header, status) => {
     const before = upstream.received.length;
     const answer = await gate.raw(`${method} ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${header}\r\n`);
     expect(answer.slice(9, 12)).toBe(String(status));
     expect(upstream.received.length).toBe(before);
   });
 
-  it('refuses a transfer coding in HTTP/1.0', async () => {
+  it('the gate refuses a transfer coding in HTTP/1.0', async () => {
     const before = upstream.received.length;
     const answer = await gate.raw(`POST ${path} HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`);
     expect(answer.slice(9, 12)).toBe('400');

@@ -24,7 +24,7 @@ function child(parameters: string[]) {
   };
 }
 
-it.each([300, 5_000])('with %i event streams held open a plain request is answered within a second', async (count) => {
+it.each([300, 5_000])('with %i open event streams, a plain request is answered within a second', async (count) => {
   const others = child([fileURLToPath(new URL('held-streams.ts', import.meta.url))]);
   const [, port] = (await others.line()).split(' ');
   const gate = await startGate(`http://127.0.0.1:${port}`);
@@ -42,34 +42,39 @@ it.each([300, 5_000])('with %i event streams held open a plain request is answer
 });
 
 describe('an upstream that cannot be connected to', () => {
-  it.each(['/api/x', '/x'])('because nobody accepts is a 504 in time, and then not waited for (%s)', async (path) => {
-    // A stopped process accepts nothing; first, the kernel's backlog of connections is used up.
-    const hung = child([
-      '-e',
-      `const s = require('net').createServer(); s.listen({port:0,host:'127.0.0.1',backlog:1}, () => console.log(s.address().port))`,
-    ]);
-    const port = Number(await hung.line());
-    hung.process.kill('SIGSTOP');
-    const fillers: Socket[] = Array.from({ length: 6 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
-    cleanup.push(() => fillers.map((socket) => socket.destroy()));
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    const gate = await startGate(`http://127.0.0.1:${port}`, {
-      upstream: { connectTimeout: 0.7, breaker: { failures: 1, cooldown: 5 } },
-    });
-    cleanup.push(() => gate.close());
-    const started = performance.now();
-    const answer = await fetch(`${gate.url}${path}?secret`);
-    expect(answer.status).toBe(504);
-    expect(await answer.text()).not.toMatch(/127\.0\.0\.1|secret/);
-    const took = performance.now() - started;
-    expect(took).toBeGreaterThan(600);
-    expect(took).toBeLessThan(1_200);
-    const again = performance.now();
-    expect((await fetch(gate.url + path)).status).toBe(503);
-    expect(performance.now() - again).toBeLessThan(300);
-  });
+  it.each(['/api/x', '/x'])(
+    'because it accepts no connection leads to a 504 in time, and then opens the breaker (%s)',
+    async (path) => {
+      // A stopped process accepts nothing; first, the kernel's backlog of connections is used up.
+      const hung = child([
+        '-e',
+        `const s = require('net').createServer(); s.listen({port:0,host:'127.0.0.1',backlog:1}, () => console.log(s.address().port))`,
+      ]);
+      const port = Number(await hung.line());
+      hung.process.kill('SIGSTOP');
+      const fillers: Socket[] = Array.from({ length: 6 }, () =>
+        connect(port, '127.0.0.1').on('error', () => undefined),
+      );
+      cleanup.push(() => fillers.map((socket) => socket.destroy()));
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      const gate = await startGate(`http://127.0.0.1:${port}`, {
+        upstream: { connectTimeout: 0.7, breaker: { failures: 1, cooldown: 5 } },
+      });
+      cleanup.push(() => gate.close());
+      const started = performance.now();
+      const answer = await fetch(`${gate.url}${path}?secret`);
+      expect(answer.status).toBe(504);
+      expect(await answer.text()).not.toMatch(/127\.0\.0\.1|secret/);
+      const took = performance.now() - started;
+      expect(took).toBeGreaterThan(600);
+      expect(took).toBeLessThan(1_200);
+      const again = performance.now();
+      expect((await fetch(gate.url + path)).status).toBe(503);
+      expect(performance.now() - again).toBeLessThan(300);
+    },
+  );
 
-  it.each(['/api/x', '/x'])('because its name is not known is a 502 (%s)', async (path) => {
+  it.each(['/api/x', '/x'])('because its name does not resolve leads to a 502 (%s)', async (path) => {
     const gate = await startGate('http://no-such-host.invalid:4000');
     cleanup.push(() => gate.close());
     const answer = await fetch(gate.url + path);
@@ -81,7 +86,7 @@ describe('an upstream that cannot be connected to', () => {
 it.each([
   ['at once', 0],
   ['when some of it came', 200_000],
-])('an upstream that refuses an upload %s and hangs up has its 413 passed on', async (_what, after) => {
+])('a 413 of an upstream that refuses an upload %s and hangs up reaches the client', async (_what, after) => {
   // It stops reading, so that its kernel resets the connection while we write.
   const upstream = createServer((socket) => {
     let read = 0;
@@ -115,7 +120,7 @@ it.each([
   }
 });
 
-it('a body that stops is cut off after the time for a head, and a stream after another', async () => {
+it('a stalled body is aborted after the timeout, and a stalled stream after the stream timeout', async () => {
   let head = '';
   const upstream = await startRawUpstream((socket) => void socket.write(head));
   cleanup.push(() => upstream.close());

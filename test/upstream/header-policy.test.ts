@@ -56,7 +56,7 @@ describe('Host', () => {
     [{}, 'gate.test'],
     [{ host: 'public' as const }, 'gate.test'],
     [{ host: 'upstream' as const }, 'UPSTREAM'],
-  ])('with %o is %s on both lanes and in a handshake, whatever the client said', async (config, expected) => {
+  ])('with %o is %s on both lanes and in a handshake, whatever the client sends', async (config, expected) => {
     await withGate(config, async (gate) => {
       for (const path of LANES) {
         await gate.raw(`GET ${path} HTTP/1.1\r\nHost: evil.test\r\nConnection: close\r\n\r\n`);
@@ -71,7 +71,7 @@ describe('Host', () => {
     ['/api/x', ''],
     ['/x', ''],
     ['/live', `${UPGRADE}\r\n`],
-  ])('an https upstream is called by its own name, also when Host is public: %s', async (path, extra) => {
+  ])('does not affect TLS, which verifies the upstream’s own name: %s', async (path, extra) => {
     const called: string[] = [];
     const server = createServer({
       SNICallback: (name, done) => {
@@ -94,7 +94,7 @@ describe('Host', () => {
   });
 });
 
-describe('which request fields pass', () => {
+describe('request fields', () => {
   const sent = async (path: string, config: Partial<UpstreamConfig>, ...lines: string[]) =>
     withGate(config, async (gate) => {
       const fields = ['Host: a', ...lines, path === '/live' ? UPGRADE : 'Connection: close'];
@@ -109,26 +109,26 @@ describe('which request fields pass', () => {
   ];
   const UNKNOWN = ['X-Admin: 1', 'X-Tenant: 1', 'X-Api-Key: 1', 'X-Api-Version: 1', 'Anything: 1'];
 
-  it.each(['/api/x', '/open/x'])('on a protected path only what is known: %s', async (path) => {
+  it.each(['/api/x', '/open/x'])('on a protected path pass only if they are known: %s', async (path) => {
     const names = await sent(path, {}, ...USUAL, ...UNKNOWN);
     for (const line of USUAL) expect(names).toContain(line.split(':')[0]?.toLowerCase());
     expect(names).toContain('x-api-version');
     for (const name of ['x-admin', 'x-tenant', 'x-api-key', 'anything']) expect(names).not.toContain(name);
   });
 
-  it.each(['/x', '/live'])('on the site all that is not known to be dangerous: %s', async (path) => {
+  it.each(['/x', '/live'])('on the site pass unless they are known to be dangerous: %s', async (path) => {
     const names = await sent(path, {}, ...USUAL, ...UNKNOWN);
     for (const line of [...USUAL, ...UNKNOWN]) expect(names).toContain(line.split(':')[0]?.toLowerCase());
   });
 
-  it('on a protected path also what the operator allows, in any case', async () => {
+  it('on a protected path also pass if the operator allows them, in any case', async () => {
     const headers = { ...NONE, request: { allow: ['x-TENANT'], drop: [] } };
     const names = await sent('/api/x', { headers }, ...UNKNOWN);
     expect(names).toContain('x-tenant');
     expect(names).not.toContain('x-admin');
   });
 
-  it.each([...LANES, '/live'])('nowhere what the operator drops: %s', async (path) => {
+  it.each([...LANES, '/live'])('never pass if the operator drops them: %s', async (path) => {
     const headers = { ...NONE, request: { allow: [], drop: ['X-Admin', 'User-Agent', 'Cookie'] } };
     const names = await sent(path, { headers }, 'x-admin: 1', 'User-Agent: a', 'Cookie: a=1', 'Accept: a');
     expect(names).toContain('accept');
@@ -136,15 +136,15 @@ describe('which request fields pass', () => {
   });
 });
 
-describe('which response fields pass', () => {
-  it.each(LANES)('not what the operator drops: %s', async (path) => {
+describe('response fields', () => {
+  it.each(LANES)('do not pass if the operator drops them: %s', async (path) => {
     const headers = { ...NONE, response: { drop: ['x-node', 'ETag'] } };
     const lines = await answer(path, ['200', 'X-Node: 7', 'ETag: "1"', 'X-Total-Count: 3'], { headers });
     expect(lines.join('\n')).not.toMatch(/x-node|etag/i);
     expect(lines).toContain('X-Total-Count: 3');
   });
 
-  it.each(LANES)('security fields pass byte for byte and as often as they came: %s', async (path) => {
+  it.each(LANES)('for security pass byte for byte and as often as they were sent: %s', async (path) => {
     const fields = [
       'Strict-Transport-Security: max-age=31536000; includeSubDomains',
       "Content-Security-Policy: default-src 'self'",
@@ -157,40 +157,40 @@ describe('which response fields pass', () => {
     expect(lines.filter((line) => fields.includes(line))).toEqual(fields);
   });
 
-  it('the request id that a client is told is the one of our log, not the upstream’s', async () => {
+  it('contain the gate’s request ID, not the upstream’s', async () => {
     for (const path of LANES)
       expect((await answer(path, ['200', 'X-Request-Id: theirs', 'traceparent: theirs'])).join('\n')).not.toMatch(
         /theirs/,
       );
   });
 
-  it('what speaks for the whole origin is the site’s to say, and no API’s', async () => {
+  it('that affect the whole origin pass from the site, but not from an API', async () => {
     const fields = ['Clear-Site-Data: "cookies"', 'Access-Control-Allow-Origin: *', 'WWW-Authenticate: Basic'];
     expect((await answer('/api/x', ['200', ...fields])).join('\n')).not.toMatch(/clear-site|access-control|basic/i);
     expect(await answer('/x', ['200', ...fields])).toEqual(expect.arrayContaining(fields));
   });
 });
 
-describe('an upstream’s own challenge', () => {
-  it.each(['/api/x', '/open/x'])('is not taken for ours: 401 becomes 403, with the body: %s', async (path) => {
+describe('an upstream’s authentication challenge', () => {
+  it.each(['/api/x', '/open/x'])('is removed, and its 401 becomes 403 with the same body: %s', async (path) => {
     const lines = await answer(path, ['401', 'WWW-Authenticate: Bearer realm="inner"']);
     expect(lines[0]).toBe('HTTP/1.1 403 Forbidden');
     expect(lines.join('\n')).not.toMatch(/www-authenticate/i);
     expect(lines).toContain('Cache-Control: private, no-store');
   });
 
-  it('is the site’s own on the site', async () => {
+  it('passes on the site', async () => {
     const lines = await answer('/x', ['401', 'WWW-Authenticate: Basic realm="inner"']);
     expect(lines[0]).toBe('HTTP/1.1 401 Unauthorized');
     expect(lines).toContain('WWW-Authenticate: Basic realm="inner"');
   });
 
-  it.each(LANES)('to a proxy is one to us, which no client can meet: %s', async (path) => {
+  it.each(LANES)('to a proxy becomes a 502: %s', async (path) => {
     expect((await answer(path, ['407', 'Proxy-Authenticate: Basic']))[0]).toBe('HTTP/1.1 502 Bad Gateway');
   });
 });
 
-describe('caches', () => {
+describe('cache fields', () => {
   const cache = (lines: string[]) =>
     lines.filter((line) => /^(cache-control|vary|expires|.*-cache-control)/i.test(line));
   const SECRET = ['Cache-Control: private, no-store'];
@@ -212,7 +212,7 @@ describe('caches', () => {
       ['304', 'Cache-Control: No-Store'],
       ['Cache-Control: No-Store', 'Vary: Authorization'],
     ],
-  ])('a member’s answer of %j says %j', async (given, expected) => {
+  ])('of a member’s response with %j become %j', async (given, expected) => {
     for (const path of ['/api/x', '/api/x.css']) expect(cache(await answer(path, given))).toEqual(expected);
   });
 
@@ -228,17 +228,17 @@ describe('caches', () => {
     ],
     [['404', 'Cache-Control: public, max-age=60'], SECRET],
     [['503', 'CDN-Cache-Control: max-age=60'], SECRET],
-  ])('an anonymous answer of %j says %j', async (given, expected) => {
+  ])('of an anonymous response with %j become %j', async (given, expected) => {
     expect(cache(await answer('/open/x', given))).toEqual(expected);
   });
 
-  it('the site’s own rules stand', async () => {
+  it('of the site pass unchanged', async () => {
     const fields = ['Cache-Control: public, max-age=60', 'CDN-Cache-Control: max-age=5', 'Expires: 0'];
     expect(cache(await answer('/x', ['404', ...fields])).toSorted()).toEqual(fields.toSorted());
   });
 });
 
-describe('internal addresses', () => {
+describe('internal addresses in response fields', () => {
   it.each([
     ['Location: UPSTREAM/base/next?a', 'Location: http://gate.test/next?a'],
     ['Location: http://app.internal/base/next', 'Location: http://gate.test/next'],
@@ -256,7 +256,7 @@ describe('internal addresses', () => {
     ['Refresh: 0;URL="http://app.internal/base/later"', 'Refresh: 0;URL="http://gate.test/later"'],
     ['Refresh: 5', 'Refresh: 5'],
     ['Refresh: 1; url=https://other.example/', 'Refresh: 1; url=https://other.example/'],
-  ])('%s becomes %s', async (given, expected) => {
+  ])('are replaced: %s becomes %s', async (given, expected) => {
     const aliases = ['app.internal', '10.0.0.5:8080'];
     for (const path of ['/api/x', '/x'])
       expect(await answer(path, ['302', given.replace('UPSTREAM', upstream.url)], { aliases }, '/base')).toContain(
@@ -278,7 +278,7 @@ describe('cookies of the site', () => {
     ['=__Host-coursegate=x', undefined],
     [' = __Host-coursegate.sig=x; Domain=test', undefined],
     ['__Host-coursegate', undefined],
-  ])('Set-Cookie: %s becomes %s', async (given, expected) => {
+  ])('are adapted: Set-Cookie: %s becomes %s', async (given, expected) => {
     const lines = (await answer('/x', ['200', `Set-Cookie: ${given}`, 'Set-Cookie: z=1'], {}, '/base')).filter((line) =>
       /^set-cookie/i.test(line),
     );

@@ -43,18 +43,18 @@ const SPELLINGS = [
   'X-Member-Id',
 ];
 
-describe('identity cannot be forged', () => {
+describe('identity fields', () => {
   it.each([
     ['protected, a member', '/api/x', ['m-1']],
     ['protected, anonymous', '/open/x', []],
     ['the site', '/x', []],
-  ])('%s: every spelling is replaced by ours or by nothing', async (_lane, path, expected) => {
+  ])('of the client are replaced or removed in every spelling: %s', async (_lane, path, expected) => {
     const fields = await seen(path, ...SPELLINGS.map((name) => `${name}: evil`));
     expect(folded(fields, 'x-member-id')).toEqual(expected);
     expect(fields.map(([, value]) => value)).not.toContain('evil');
   });
 
-  it.each(['/api/x', '/open/x', '/x'])('%s: no other name of identity comes through', async (path) => {
+  it.each(['/api/x', '/open/x', '/x'])('of the client are removed under every other name: %s', async (path) => {
     const names = [
       ...['X-Member-Email', 'X-Member-Anything', 'X-Client-Id', 'X-Coursegate-Assertion', 'X_Coursegate_Assertion'],
       ...['X-Forwarded-User', 'X-Forwarded-Email', 'X-Forwarded-Groups', 'X-Forwarded-Access-Token', 'Remote-User'],
@@ -72,7 +72,7 @@ describe('identity cannot be forged', () => {
     expect(fields.filter(([, value]) => value === 'evil')).toEqual([]);
   });
 
-  it('what Connection names is removed before ours is set', async () => {
+  it('are set after the fields that Connection names were removed', async () => {
     const fields = await seen(
       '/api/x',
       'Connection: x-member-id, X-Coursegate-Assertion, x-forwarded-for, host, x-mine',
@@ -85,7 +85,7 @@ describe('identity cannot be forged', () => {
     expect(folded(fields, 'x-mine')).toEqual([]);
   });
 
-  it('a member is told in whole: headers of one value each', async () => {
+  it('of a member each have one value', async () => {
     const fields = await seen('/api/x');
     expect(folded(fields, 'x-member-email')).toEqual(['student@example.com']);
     expect(folded(fields, 'x-member-name')).toEqual(['Ren%C3%A9e%2C A.']);
@@ -93,14 +93,14 @@ describe('identity cannot be forged', () => {
     expect(folded(fields, 'x-client-id')).toEqual(['client-1']);
   });
 
-  it('an anonymous request carries no identity header at all', async () => {
+  it('are absent from an anonymous request', async () => {
     const names = (await seen('/open/x')).map(([name]) => name.toLowerCase());
     expect(names.filter((name) => /^x-(member|client|coursegate)/.test(name))).toEqual([]);
   });
 });
 
-describe('what a client may not tell an upstream', () => {
-  it.each(['/api/x', '/x'])('%s: where it comes from and what it really asks for', async (path) => {
+describe('a request', () => {
+  it.each(['/api/x', '/x'])('has no forwarding or override fields of the client: %s', async (path) => {
     const names = [
       ...['X-Forwarded-For', 'X-Forwarded-Host', 'X-Forwarded-Proto', 'X-Forwarded-Port', 'X-Forwarded-Prefix'],
       ...[
@@ -128,7 +128,7 @@ describe('what a client may not tell an upstream', () => {
     expect(folded(fields, 'host')).toEqual(['gate.test']);
   });
 
-  it.each(['/api/x', '/x'])('%s: hop-by-hop fields, Trailer among them, and names with _ or .', async (path) => {
+  it.each(['/api/x', '/x'])('has no hop-by-hop fields, no Trailer, and no names with _ or .: %s', async (path) => {
     const fields = await seen(
       path,
       'Trailer: x',
@@ -144,7 +144,7 @@ describe('what a client may not tell an upstream', () => {
   });
 
   it.each(['Bearer secret', 'Basic bGVnYWN5'])(
-    'the protected lane passes neither Authorization: %s nor any cookie',
+    'on the protected lane has neither Authorization: %s nor any cookie',
     async (value) => {
       const fields = await seen('/api/x', `Authorization: ${value}`, 'Cookie: school_session=1', 'Accept: text/x');
       expect(folded(fields, 'authorization')).toEqual([]);
@@ -158,7 +158,7 @@ describe('what a client may not tell an upstream', () => {
     ['bearer secret', []],
     ['DPoP secret', []],
     ['Basic bGVnYWN5', ['Basic bGVnYWN5']],
-  ])('the site gets of Authorization: %s only what is its own', async (value, expected) => {
+  ])('to the site keeps Authorization: %s only if it is the site’s own', async (value, expected) => {
     expect(folded(await seen('/x', `Authorization: ${value}`), 'authorization')).toEqual(expected);
   });
 
@@ -168,19 +168,19 @@ describe('what a client may not tell an upstream', () => {
     ['__Host-coursegate=x', []],
     ['a=1;;b=2;  c=%20 ', ['a=1;;b=2;  c=%20']],
     ['$Version=1; a=1 ;__Host-coursegate.sig=y', ['$Version=1; a=1 ']],
-  ])('the site gets of Cookie: %s what is its own, byte for byte', async (value, expected) => {
+  ])('to the site keeps of Cookie: %s what is the site’s own, byte for byte', async (value, expected) => {
     expect(folded(await seen('/x', `Cookie: ${value}`), 'cookie').map((v) => v.trim())).toEqual(
       expected.map((v) => v.trim()),
     );
   });
 
-  it('our cookie in a second Cookie header does not pass either', async () => {
+  it('to the site has no cookie of the gate in a second Cookie field either', async () => {
     const fields = await seen('/x', 'Cookie: a=1', 'Cookie: __Host-coursegate=x; b=2');
     expect(folded(fields, 'cookie').join('; ')).toBe('a=1; b=2');
   });
 });
 
-describe('the path that was judged is the path the upstream gets', () => {
+describe('the path that was authorized is the path that the upstream gets', () => {
   it.each([
     ['/api/%7eme/%61', '/api/~me/a'],
     ['/x/%61?q=%61', '/x/a?q=%61'],
@@ -199,14 +199,14 @@ describe('the path that was judged is the path the upstream gets', () => {
   });
 });
 
-describe('what an upstream may not tell a client', () => {
+describe('a response', () => {
   it.each([
     ['a line end', 200, 'a\r\nSet-Cookie: x=1'],
     ['a control character', 200, 'a\x01'],
     ['more than Latin-1', 200, 'a\u0100'],
     ['no final status', 199, 'a'],
     ['a status of no class', 600, 'a'],
-  ])('%s is no answer, whatever the parser before let through', (_what, status, value) => {
+  ])('with %s is invalid, even if the parser accepted it', (_what, status, value) => {
     const policy = {
       lane: 'site',
       responseField: () => 'pass',
@@ -252,25 +252,28 @@ describe('what an upstream may not tell a client', () => {
     ],
   ];
 
-  it.each(['/api/x', '/x'])('%s: its insides, identity, hop-by-hop fields', async (path) => {
-    const lines = await answerWith(path, ...TELLTALE, 'ETag: "1"', 'X-Accel-Buffering: no');
-    const names = lines.map((line) => line.split(':')[0]?.toLowerCase());
-    for (const line of TELLTALE) {
-      const name = line.split(':')[0]?.toLowerCase();
-      if (name !== 'connection') expect(names).not.toContain(name);
-    }
-    expect(lines).toContain('ETag: "1"');
-    expect(lines).toContain('X-Accel-Buffering: no');
-  });
+  it.each(['/api/x', '/x'])(
+    'has no fields about the upstream’s internals, identity or connection: %s',
+    async (path) => {
+      const lines = await answerWith(path, ...TELLTALE, 'ETag: "1"', 'X-Accel-Buffering: no');
+      const names = lines.map((line) => line.split(':')[0]?.toLowerCase());
+      for (const line of TELLTALE) {
+        const name = line.split(':')[0]?.toLowerCase();
+        if (name !== 'connection') expect(names).not.toContain(name);
+      }
+      expect(lines).toContain('ETag: "1"');
+      expect(lines).toContain('X-Accel-Buffering: no');
+    },
+  );
 
-  it('on the protected lane: its cookies, its challenge, its CORS policy', async () => {
+  it('on the protected lane has no cookies, challenge or CORS policy of the upstream', async () => {
     const own = ['Set-Cookie: school_session=1', 'WWW-Authenticate: Basic realm="x"', 'Access-Control-Allow-Origin: *'];
     const text = (await answerWith('/api/x', ...own)).join('\n');
     expect(text).not.toMatch(/set-cookie|www-authenticate|access-control/i);
     expect(text).toContain('Cache-Control: private, no-store');
   });
 
-  it('on the site lane those pass, except cookies named like ours', async () => {
+  it('on the site lane keeps those, except cookies named like the gate’s', async () => {
     const lines = await answerWith(
       '/x',
       'Set-Cookie: a=1; Path=/',
@@ -288,11 +291,11 @@ describe('what an upstream may not tell a client', () => {
     ['max-age=60', 'Cache-Control: private, no-store'],
     ['private, max-age=60', 'Cache-Control: private, max-age=60'],
     ['no-store', 'Cache-Control: no-store'],
-  ])('a member’s answer with Cache-Control: %s stays out of shared caches', async (given, expected) => {
+  ])('to a member with Cache-Control: %s stays out of shared caches', async (given, expected) => {
     expect(await answerWith('/api/x', `Cache-Control: ${given}`)).toContain(expected);
   });
 
-  it('an anonymous answer of a protected path may be cached, apart from a member’s', async () => {
+  it('to an anonymous request may be cached, with Vary: Authorization', async () => {
     const lines = await answerWith('/open/x', 'Cache-Control: public, max-age=60');
     expect(lines).toContain('Cache-Control: public, max-age=60');
     expect(lines).toContain('Vary: Authorization');
@@ -304,7 +307,7 @@ describe('what an upstream may not tell a client', () => {
     ['/relative', '/relative'],
     ['next', 'next'],
     ['https://other.example/x', 'https://other.example/x'],
-  ])('Location: %s becomes %s', async (given, expected) => {
+  ])('with Location: %s gets %s', async (given, expected) => {
     for (const path of ['/api/x', '/x'])
       expect(await answerWith(path, `Location: ${given}`)).toContain(`Location: ${expected}`);
   });

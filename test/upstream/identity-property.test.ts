@@ -120,13 +120,13 @@ function client() {
   };
 }
 
-describe('no identity but ours', () => {
+describe('only the gate’s identity fields', () => {
   it.each([
     ['a member’s request', '/api/x', { ...MEMBER, ...FORWARDED }],
     ['an anonymous request', '/open/x', FORWARDED],
     ['the site', '/x', FORWARDED],
   ])(
-    'reaches an upstream by %s, in 3,400 sets of fields',
+    'reach an upstream by %s, in 3,400 random sets of fields',
     async (_lane, path, expected) => {
       const sender = client();
       await fc.assert(
@@ -150,7 +150,7 @@ describe('no identity but ours', () => {
     120_000,
   );
 
-  it('reaches the site by a handshake, in 400 sets of fields', async () => {
+  it('reach the site by a handshake, in 400 random sets of fields', async () => {
     await fc.assert(
       fc.asyncProperty(lines, async (fields) => {
         const before = upstream.requests.length;

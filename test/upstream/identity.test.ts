@@ -35,7 +35,7 @@ const assertionOf = async (who: MemberPrincipal, upstream = 'school') =>
   (await identity(who, upstream, ['assertion']))['X-Coursegate-Assertion'] ?? '';
 
 describe('the assertion', () => {
-  it('is made anew as soon as another key signs: the one before may have been ended', async () => {
+  it('is signed again as soon as the signing key changes', async () => {
     let kid = 'key-1';
     const signing = createIdentity({
       issuer: 'https://school.example',
@@ -53,7 +53,7 @@ describe('the assertion', () => {
     expect(await kidOf({ ...member })).toBe('key-3');
   });
 
-  it('is an ES256 JWT a backend can verify', async () => {
+  it('is an ES256 JWT that a backend can verify', async () => {
     const { payload, protectedHeader } = await jwtVerify(await assertionOf(member), publicKey, {
       issuer: 'https://school.example',
       audience: 'school',
@@ -96,7 +96,7 @@ describe('the assertion', () => {
     expect(signed).toBe(6);
   });
 
-  it('is signed again after a key failed once', async () => {
+  it('is signed again after a failure of the key', async () => {
     let broken = true;
     const signingKey = async () => {
       if (broken) throw new Error('no key');
@@ -109,8 +109,8 @@ describe('the assertion', () => {
   });
 });
 
-describe('the headers', () => {
-  it('are those of the kinds an upstream is configured for', async () => {
+describe('the identity headers', () => {
+  it('are those of the configured kinds', async () => {
     expect(await identity(member, 'school', ['headers'])).toEqual({
       'X-Member-Id': 'm-1',
       'X-Member-Email': 'student@example.com',
@@ -121,11 +121,11 @@ describe('the headers', () => {
     expect(await identity(member, 'school', [])).toEqual({});
   });
 
-  it('of an anonymous principal are none', async () => {
+  it('are absent for an anonymous principal', async () => {
     expect(await identity(ANONYMOUS, 'school', ['headers', 'assertion'])).toEqual({});
   });
 
-  it('leave out what is not known of a member', async () => {
+  it('leave out unknown values of a member', async () => {
     const fields = await identity({ ...member, email: undefined, name: undefined }, 'school', ['headers']);
     expect(Object.keys(fields)).toEqual(['X-Member-Id', 'X-Member-Scope', 'X-Client-Id']);
   });
@@ -138,18 +138,18 @@ describe('the headers', () => {
     ['Doe, Jane', 'Doe%2C Jane'],
     [' padded ', '%20padded%20'],
     ['数学 😀', '%E6%95%B0%E5%AD%A6 %F0%9F%98%80'],
-  ])('carry the name %j as %s, which decodes to exactly it', async (name, expected) => {
+  ])('carry the name %j as %s, which decodes to the same', async (name, expected) => {
     const value = (await identity({ ...member, name }, 'school', ['headers']))['X-Member-Name'] ?? '';
     expect(value).toBe(expected);
     expect(decodeURIComponent(value)).toBe(name);
   });
 
-  it.each(['', 'm\r\n1', 'm\0', 'm\u0085', '\ud800'])('are refused for the member id %j', async (sub) => {
+  it.each(['', 'm\r\n1', 'm\0', 'm\u0085', '\ud800'])('cannot be made for the member ID %j', async (sub) => {
     await expect(identity({ ...member, sub }, 'school', ['headers'])).rejects.toMatchObject({ code: 'internal' });
   });
 });
 
-describe('what is kept to be sent again', () => {
+describe('a cached assertion', () => {
   /** Bytes of memory in use. */
   const held = (): number => {
     setFlagsFromString('--expose-gc');

@@ -152,14 +152,14 @@ describe('a method override', () => {
     }
   });
 
-  it('in a part that is named by its Content-ID is refused', async () => {
+  it('in a part named by its Content-ID is refused', async () => {
     const body = part('Content-ID: <_method>');
     const { status, code } = await send('/api/x', ['Content-Type: multipart/related; boundary=XX'], body);
     expect([status, code]).toEqual([400, 'method_override']);
   });
 });
 
-describe('a body that two servers could read differently is refused', () => {
+describe('a body that two servers could read differently is refused:', () => {
   it.each([
     ['a folded field', MULTIPART, part('Content-Disposition: form-data;\r\n name="_method"')],
     ['a bare line feed', MULTIPART, part('Content-Disposition: form-data; name="a"\nX: y')],
@@ -223,7 +223,7 @@ describe('a body that two servers could read differently is refused', () => {
   });
 });
 
-describe('what is no override passes byte for byte', () => {
+describe('an ordinary request passes byte for byte:', () => {
   const FILE =
     '--XX\r\nContent-Disposition: form-data; name="method"\r\n\r\nDELETE\r\n' +
     '--XX\r\nContent-Disposition: form-data; name="payment_method"\r\n\r\ncard\r\n' +
@@ -283,7 +283,7 @@ describe('what is no override passes byte for byte', () => {
     }
   });
 
-  it.each(['/open/x', '/api/x'])('headers that override are dropped on %s', async (path) => {
+  it.each(['/open/x', '/api/x'])('without the override headers, which are dropped on %s', async (path) => {
     const names = [
       'X-HTTP-Method-Override',
       'X-HTTP-Method',
@@ -317,13 +317,13 @@ describe('an override behind a large upload', () => {
       MULTIPART,
       `--XX\r\nContent-Disposition: form-data; name="f"; filename="g"\r\n\r\n${FILLER}`,
     ],
-  ])('in %s never makes a complete request', async (_title, type, body) => {
+  ])('in %s never completes at the upstream', async (_title, type, body) => {
     const { status, seen } = await send('/api/x', [type], body);
     expect([status, seen]).toEqual([400, ['broken off']]);
     expect(upstream.last().body.toString()).not.toMatch(/_method["=\r]/);
   });
 
-  it('is seen wherever it is cut in two', async () => {
+  it('is found wherever the body is split', async () => {
     const bodies = [
       [FORM, 'a=1&%5Fmethod=DELETE'],
       [JSON_TYPE, '{"a":"b","\\u005fmethod" : "DELETE"}'],

@@ -48,7 +48,7 @@ describe.each(LANES)('%s lane', (_lane, path) => {
     ['102', 'HTTP/1.1 102 Processing\r\n\r\n'],
     ['two, and one that nobody knows', `${HINTS}HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 199 X\r\n\r\n`],
     ['fifty in a row', HINTS.repeat(50)],
-  ])('takes %s for no answer, and passes the one behind it on', async (_what, before) => {
+  ])('ignores %s, and forwards the final response', async (_what, before) => {
     behave = (socket) => void socket.write(before + OK);
     for (const method of ['GET', 'POST']) {
       const answer = await send(method);
@@ -58,13 +58,13 @@ describe.each(LANES)('%s lane', (_lane, path) => {
     await nextIsRight();
   });
 
-  it('takes a 100 that nobody asked for as an answer that cannot be used', async () => {
+  it('treats an unexpected 100 as an invalid response', async () => {
     behave = (socket) => void socket.write(`HTTP/1.1 100 Continue\r\n\r\n${OK}`);
     expect(await send('POST')).toMatch(/^HTTP\/1\.1 502 /);
     await nextIsRight();
   });
 
-  it('waits no longer for an answer because of what is none, nor because its head trickles in', async () => {
+  it('does not extend its timeout for interim responses or a slow head', async () => {
     const trickles: NodeJS.Timeout[] = [];
     for (const piece of [HINTS, undefined]) {
       behave = (socket) => {
@@ -78,7 +78,7 @@ describe.each(LANES)('%s lane', (_lane, path) => {
     await nextIsRight();
   });
 
-  it('drops the trailers of an answer', async () => {
+  it('drops the trailers of a response', async () => {
     behave = (socket) =>
       void socket.write(
         'HTTP/1.1 200 OK\r\nTrailer: Set-Cookie, X-Sum\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nSet-Cookie: a=b\r\nX-Sum: 1\r\n\r\n',
@@ -151,18 +151,15 @@ describe.each(LANES)('%s lane', (_lane, path) => {
       `HTTP/1.1 205 Reset Content\r\nContent-Length: 5\r\nConnection: close\r\n\r\n`,
       /^HTTP\/1\.1 (205 |504 |502 )/,
     ],
-  ])(
-    'to %s, %s where none belongs or another is told, is framed right (%#)',
-    async (method, _what, bytes, expected) => {
-      behave = (socket) => void socket.write(bytes);
-      const answer = await send(method);
-      expect(answer).toMatch(expected);
-      // One response, and nothing after its end.
-      expect(answer.match(/HTTP\/1\.1 /g)).toHaveLength(1);
-      if (method === 'HEAD') expect(answer.endsWith('\r\n\r\n')).toBe(true);
-      await nextIsRight();
-    },
-  );
+  ])('responds to %s with correct framing when the upstream sends %s (%#)', async (method, _what, bytes, expected) => {
+    behave = (socket) => void socket.write(bytes);
+    const answer = await send(method);
+    expect(answer).toMatch(expected);
+    // One response, and nothing after its end.
+    expect(answer.match(/HTTP\/1\.1 /g)).toHaveLength(1);
+    if (method === 'HEAD') expect(answer.endsWith('\r\n\r\n')).toBe(true);
+    await nextIsRight();
+  });
 });
 
 describe.each(LANES)('with a real upstream, %s lane', (_lane, path) => {
@@ -178,7 +175,7 @@ describe.each(LANES)('with a real upstream, %s lane', (_lane, path) => {
     await upstream.close();
   });
 
-  it('passes ranges on as they are, a thousand and overlapping ones too, once', async () => {
+  it('forwards ranges as they are, even a thousand and overlapping ones', async () => {
     const many = `bytes=${Array.from({ length: 1_000 }, (_, n) => `${n}-${n}`).join(',')}`;
     upstream.script((_request, response) => void response.writeHead(416, { 'content-range': 'bytes */10' }).end('no'));
     for (const range of [many, 'bytes=0-,0-,0-,5-9,0-9', 'bytes=-5', 'bytes=9-1', 'lines=1-2']) {
@@ -194,7 +191,7 @@ describe.each(LANES)('with a real upstream, %s lane', (_lane, path) => {
     }
   });
 
-  it('passes a 206 on byte for byte, of one part and of several', async () => {
+  it('forwards a 206 byte for byte, with one part or several', async () => {
     const parts =
       '--SEP\r\nContent-Type: text/plain\r\nContent-Range: bytes 0-1/10\r\n\r\nab\r\n--SEP\r\nContent-Range: bytes 0-1/10\r\n\r\nab\r\n--SEP--\r\n';
     for (const [headers, body] of [
@@ -208,7 +205,7 @@ describe.each(LANES)('with a real upstream, %s lane', (_lane, path) => {
     }
   });
 
-  it('passes each event on before the next one is written, and nothing in between is added', async () => {
+  it('forwards each event before the next one is written, and adds nothing', async () => {
     let write = (_event: string): void => undefined;
     upstream.script((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
@@ -250,7 +247,7 @@ describe.each(LANES)('with a real upstream, %s lane', (_lane, path) => {
     await expect.poll(() => closed, { interval: 5, timeout: 1_000 }).toBe(true);
   });
 
-  it('passes refusals of the upstream on as they are, but for a 401 that would pass for ours', async () => {
+  it('forwards error statuses as they are, except a 401 on the protected lane', async () => {
     for (const status of [401, 403, 404, 409, 429, 500, 502, 503, 504]) {
       upstream.script((_request, response) => {
         response.writeHead(status, { 'retry-after': '17', 'content-type': 'application/json', etag: '"e"' });
@@ -269,7 +266,7 @@ describe.each(LANES)('with a real upstream, %s lane', (_lane, path) => {
     expect(own.failures).toEqual([]);
   });
 
-  it('ends the streams of an upstream that goes away, and those that come back are new', async () => {
+  it('aborts the streams of an upstream that goes away, and reconnects when it is back', async () => {
     const first = await startRecordingUpstream((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write('data: 1\n\n');
@@ -299,7 +296,7 @@ describe.each(LANES)('with a real upstream, %s lane', (_lane, path) => {
     second.close();
   });
 
-  it('serves five hundred while one does not read', async () => {
+  it('serves five hundred requests while one client does not read', async () => {
     const piece = Buffer.alloc(64 * 1024);
     upstream.script((request, response) => {
       if (!request.url?.endsWith('slow')) return void response.end(piece);
@@ -327,8 +324,8 @@ describe.each(LANES)('with a real upstream, %s lane', (_lane, path) => {
   });
 });
 
-describe.each(LANES)('a body that trickles, %s lane', (_lane, path) => {
-  it('is passed on as it comes, and its place is free when the client leaves', async () => {
+describe.each(LANES)('a slow body, %s lane', (_lane, path) => {
+  it('is forwarded as it arrives, and frees its place when the client leaves', async () => {
     let next = (): void => undefined;
     behave = (socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n');

@@ -14,11 +14,11 @@ const internal = expect.objectContaining({ code: 'internal' });
 it.each([
   ['a path', ownRecord('/m/{member.id}', [], undefined)],
   ['a parameter', ownRecord('/m', ['user_id'], names)],
-])('%s that needs a member fails for nobody', (_what, judge) => {
+])('%s that needs a member ID fails for an anonymous request', (_what, judge) => {
   expect(() => judge({ path: '/m/', query: '?user_id=' }, ANONYMOUS)).toThrow(internal);
 });
 
-it('a body that needs a member fails for nobody', async () => {
+it('a body that needs a member ID fails for an anonymous request', async () => {
   const rawHeaders = ['Content-Type', 'application/json', 'Content-Length', '2'];
   const headers = { 'content-type': 'application/json', 'content-length': '2' };
   const request = Object.assign(Readable.from([Buffer.from('{}')]), { method: 'POST', headers, rawHeaders });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startGate } from './gate.ts';
 
-it('asks the upstream of each reader, so that one’s copy is never told to be another’s', async () => {
+it('sends each conditional request to the upstream, so that a cached copy is confirmed only to its own reader', async () => {
   // A backend whose representations depend on the requesting member.
   const upstream = await startRecordingUpstream((request, response) => {
     const tag = `"${request.headers['x-member-id'] ?? 'nobody'}"`;

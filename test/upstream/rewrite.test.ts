@@ -6,7 +6,7 @@ import { parseTarget } from '../../src/upstream/target.ts';
 import { startRecordingUpstream } from '../support/recording-upstream.ts';
 import { MEMBER, startGate } from './gate.ts';
 
-describe('a rewriting', () => {
+describe('a rewrite rule', () => {
   it.each([
     ['/api/v1/courses/**', '/internal/v2/courses/**', '/api/v1/courses/12/lessons', '/internal/v2/courses/12/lessons'],
     ['/api/v1/courses/**', '/internal/v2/courses/**', '/api/v1/courses', '/internal/v2/courses'],
@@ -16,7 +16,7 @@ describe('a rewriting', () => {
     ['/u/*/orders/*', '/orders/*/of/*', '/u/1/orders/2', '/orders/1/of/2'],
     ['/me', '/member/profile', '/me', '/member/profile'],
     ['/kurse/größe', '/größe', '/kurse/gr%C3%B6%C3%9Fe', '/gr%C3%B6%C3%9Fe'],
-  ])('from %s to %s makes %s %s, and back', (match, rewrite, path, rewritten) => {
+  ])('from %s to %s turns %s into %s, and back', (match, rewrite, path, rewritten) => {
     const { inward, outward } = createRewrite(match, rewrite)(ANONYMOUS);
     expect(inward(path)).toBe(rewritten);
     expect(outward(rewritten)).toBe(path);
@@ -36,16 +36,16 @@ describe('a rewriting', () => {
     expect(() => createRewrite(match, rewrite)).toThrow(TypeError);
   });
 
-  it('that leaves nothing is the root', () => {
+  it('that leaves an empty path yields the root', () => {
     expect(createRewrite('/api/**', '/**')(ANONYMOUS).inward('/api')).toBe('/');
   });
 
-  it('has no name for what lies elsewhere', () => {
+  it('cannot map paths back that lie elsewhere', () => {
     const { outward } = createRewrite('/api/*/x', '/in/*/y')(ANONYMOUS);
     for (const path of ['/in/1', '/in/1/y/z', '/in/1/z', '/other', '/']) expect(outward(path)).toBeUndefined();
   });
 
-  it('of a canonical path is canonical, and no segment becomes two', () => {
+  it('turns a canonical path into a canonical path with as many segments', () => {
     const { inward } = createRewrite('/a/*/**', '/x/*/y/**')(ANONYMOUS);
     const segment = fc.string({
       unit: fc.constantFrom('%2e', '.', '%', '2', 'F', '?', '#', 'a', '%3F', '%20', '*', 'é'),
@@ -63,7 +63,7 @@ describe('a rewriting', () => {
   });
 });
 
-describe('a rewriting that names the member', () => {
+describe('a rewrite rule with the member ID', () => {
   const as = (sub: string) => ({ ...MEMBER, sub });
 
   it.each([
@@ -77,7 +77,7 @@ describe('a rewriting that names the member', () => {
     ['/my', '/m/{member.id}', '*', '/my', '/m/*'],
     ['/my/*', '/m/{member.id}/*', '**', '/my/x', '/m/**/x'],
   ])(
-    'from %s to %s makes, for %3$s, %4$s into the upstream’s path, and back',
+    'from %s to %s turns, for %3$s, %4$s into the upstream’s path, and back',
     (match, rewrite, sub, path, rewritten) => {
       const { inward, outward } = createRewrite(match, rewrite)(as(sub));
       expect(inward(path)).toBe(rewritten);
@@ -86,20 +86,20 @@ describe('a rewriting that names the member', () => {
     },
   );
 
-  it('takes the id in any spelling that the guard takes', () => {
+  it('accepts the ID in any spelling that the route accepts', () => {
     const { inward, outward } = createRewrite('/m/{member.id}/x', '/n/{member.id}')(as('a!b'));
     expect([inward('/m/a!b/x'), inward('/m/a%21b/x')]).toEqual(['/n/a!b', '/n/a!b']);
     expect(outward('/n/%61%21b')).toBe('/m/a!b/x');
   });
 
-  it('has no name for the place of another, nor for what does not decode', () => {
+  it('cannot map back the path of another member, or one that does not decode', () => {
     const { outward } = createRewrite('/my', '/m/{member.id}')(as('m-1'));
     for (const path of ['/m/m-2', '/m/M-1', '/m/%ff', '/m/*', '/m/', '/m/{member.id}', '/m/%7Bmember.id%7D'])
       expect(outward(path)).toBeUndefined();
   });
 
   it.each(['', '.', '..', '...', 'a/b', 'a\\b', 'a;b', 'a\0', 'a ', 'a\nb', '%2e', '%41', '\ud800', '．．', '／'])(
-    'fails for the id %j, which can be no part of a path',
+    'fails for the ID %j, which cannot be part of a path',
     (sub) => {
       expect(() => createRewrite('/my', '/m/{member.id}/x')(as(sub))).toThrow(
         expect.objectContaining({ code: 'internal' }),
@@ -107,13 +107,13 @@ describe('a rewriting that names the member', () => {
     },
   );
 
-  it('fails for nobody', () => {
+  it('fails for an anonymous request', () => {
     expect(() => createRewrite('/my', '/m/{member.id}')(ANONYMOUS)).toThrow(
       expect.objectContaining({ code: 'internal' }),
     );
   });
 
-  it('of any id is one segment, which is that id', () => {
+  it('puts any ID into one segment', () => {
     const rewriteFor = createRewrite('/my/*', '/m/{member.id}/*');
     const unit = fc.constantFrom('%2e', '.', '%', '/', '\\', ';', '?', '#', 'a', ' ', '*', 'é', '{', '\t');
     fc.assert(
@@ -133,7 +133,7 @@ describe('a rewriting that names the member', () => {
   });
 });
 
-it('is what the upstream sees, under its own path, with the query as sent; its Location is told in our names', async () => {
+it('rewrites the path under the upstream’s base path, keeps the query, and maps Location back', async () => {
   const upstream = await startRecordingUpstream();
   const gate = await startGate(`${upstream.url}/base`, { rewrite: createRewrite('/api/**', '/v2/**')(ANONYMOUS) });
   const located = async (location: string) => {

@@ -34,18 +34,18 @@ describe('createRouting', () => {
     ['GET', '/api/v1/members/7/orders', 'GET /api/v1/members/*/orders'],
     ['PURGE', '/mcp', '* /mcp'],
     ['GET', '/kurse/gr%C3%B6%C3%9Fe', 'GET /kurse/größe'],
-  ])('%s %s is %s', (method, path, expected) => {
+  ])('matches %s %s with %s', (method, path, expected) => {
     expect(school(method, path)).toMatchObject({ kind: 'route', route: { value: expected } });
   });
 
   it.each([
     ['POST', '/api/v1/members/7/orders', ['GET', 'HEAD', 'DELETE']],
     ['DELETE', '/api/v1/courses/mine', ['GET', 'HEAD', 'POST', 'PUT']],
-  ])('%s %s names every method the path takes', (method, path, allow) => {
+  ])('refuses %s %s with every method that the path allows', (method, path, allow) => {
     expect(school(method, path)).toEqual({ kind: 'method_not_allowed', allow });
   });
 
-  it('gives a route HEAD with its GET, unless it says that its GET does something', () => {
+  it('adds HEAD to GET, unless the route says that its GET has side effects', () => {
     const visit = { methods: ['GET'], pattern: '/visit', head: false as const, value: 'visit' };
     const post = { methods: ['POST'], pattern: '/visit', value: 'post' };
     const routing = createRouting([visit, post]);
@@ -62,7 +62,7 @@ describe('createRouting', () => {
     '/api/v1/coursesx',
     '/mcp/x',
     '/files/a',
-  ])('%s is nobody’s', (path) => {
+  ])('finds no route for %s', (path) => {
     expect(school('GET', path)).toEqual({ kind: 'none' });
   });
 
@@ -73,11 +73,11 @@ describe('createRouting', () => {
     ['an escaped reserved character', '/files/a%40b'],
     ['a compatibility form', '/%EF%BD%8Dcp'],
     ['a character that folds into ASCII', '/file%C5%BF/a@b'],
-  ])('a protected path in %s is claimed, not given to the site', (_trick, path) => {
+  ])('claims a protected path in %s, so that it does not reach the site', (_trick, path) => {
     expect(school('GET', path)).toEqual({ kind: 'claimed' });
   });
 
-  it('gives a route its final slash only where that has something behind it', () => {
+  it('accepts a final slash only on routes that have a handler for it', () => {
     const routing = createRouting([
       { methods: ['POST'], pattern: '/door', value: 'door', slashed: 'slashed' },
       { methods: ['POST'], pattern: '/other', value: 'other' },
@@ -94,7 +94,7 @@ describe('createRouting', () => {
     expect(rule('POST', '/door/')).toEqual({ kind: 'claimed' });
   });
 
-  it('claims a path whose other reading has a stricter rule', () => {
+  it('claims a path with another reading under a stricter rule', () => {
     const routing = createRouting(routes('GET /api/admin/**', 'GET /api/**'));
     expect(routing('GET', '/api/ADMIN/x')).toEqual({ kind: 'claimed' });
     expect(routing('GET', '/api/admin/x')).toMatchObject({ kind: 'route', route: { value: 'GET /api/admin/**' } });
@@ -107,13 +107,13 @@ describe('createRouting', () => {
     expect(routing('GET', '/API/Admin')).toMatchObject({ route: { value: 'GET /API/Admin' } });
   });
 
-  it('takes the first declared match, also when a later one is more specific', () => {
+  it('uses the first declared match, even if a later one is more specific', () => {
     const routing = createRouting(routes('GET /a/**', 'GET /a/b', '* /a/*'));
     expect(routing('GET', '/a/b')).toMatchObject({ route: { value: 'GET /a/**' } });
     expect(routing('POST', '/a/b')).toMatchObject({ route: { value: '* /a/*' } });
   });
 
-  it('serves the root and everything', () => {
+  it('matches the root, and everything with /**', () => {
     expect(createRouting(routes('GET /'))('GET', '/')).toMatchObject({ kind: 'route' });
     expect(createRouting(routes('GET /'))('GET', '/a')).toEqual({ kind: 'none' });
     expect(createRouting(routes('GET /**'))('GET', '/a/b')).toMatchObject({ kind: 'route' });

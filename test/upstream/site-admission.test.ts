@@ -34,7 +34,7 @@ async function ask(path: string): Promise<[IncomingMessage, http.ClientRequest]>
 const state = () => gate.upstream.admission.state();
 
 describe('the site lane', () => {
-  it('asks an upstream no more at once than it takes, the protected lane counted in, and makes nobody wait', async () => {
+  it('shares the upstream’s request limit with the protected lane, and queues nothing', async () => {
     const open: (() => void)[] = [];
     upstream.script((_request, response) => void open.push(() => void response.end('late')));
     const three = [ask('/1'), ask('/2'), ask('/api/3')];
@@ -50,7 +50,7 @@ describe('the site lane', () => {
     expect(state()).toMatchObject({ requests: 0, streams: 0 });
   });
 
-  it('counts its event streams apart', async () => {
+  it('counts event streams separately', async () => {
     upstream.script((request, response, recorded) => {
       if (!request.url?.includes('stream')) return answerOk(request, response, recorded);
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -76,7 +76,7 @@ describe('the site lane', () => {
       },
       false,
     ],
-  ])('gives its place back when %s', async (_what, behaviour, leaves) => {
+  ])('frees its place when %s', async (_what, behaviour, leaves) => {
     upstream.script((_request, response) => behaviour(response));
     const request = http.get(`${gate.url}/x`, { agent: false });
     request.on('error', () => undefined);
@@ -87,7 +87,7 @@ describe('the site lane', () => {
     await expect.poll(state).toMatchObject({ requests: 0, streams: 0 });
   });
 
-  it('stops the rest of an upload that was answered before its end, while the client still sends', async () => {
+  it('stops an upload to the upstream that was answered early, while the client still sends', async () => {
     upstream.script((_request, response) => void response.writeHead(413).end('too large'));
     const client = gate.socket();
     client.allowHalfOpen = true;
@@ -102,7 +102,7 @@ describe('the site lane', () => {
     client.destroy();
   });
 
-  it('leaves an upstream alone that failed, for both lanes, and comes back', async () => {
+  it('shares the breaker with the protected lane, and recovers', async () => {
     let down = true;
     const raw = await startRawUpstream((socket) =>
       down ? void socket.destroy() : void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'),
@@ -125,7 +125,7 @@ describe('the site lane', () => {
   });
 });
 
-it('a reader of the site is shown a page at once while the upstream is gone', async () => {
+it('a visitor of the site gets an error page at once while the upstream is down', async () => {
   const gone = await startRecordingUpstream();
   const world = await startProxyWorld({ upstream: gone.url });
   await gone.close();

@@ -75,7 +75,7 @@ class Sender {
 }
 
 describe.each(LANES)('%s lane', (_lane, path) => {
-  it('passes an event on before the stream ends, and the end of the client on to the upstream', async () => {
+  it('forwards an event before the stream ends, and a disconnect of the client to the upstream', async () => {
     upstream.script((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write('data: 1\n\n');
@@ -87,7 +87,7 @@ describe.each(LANES)('%s lane', (_lane, path) => {
     await upstream.last().closed;
   });
 
-  it('passes the head on before there is a body', async () => {
+  it('forwards the head before there is a body', async () => {
     let finish = () => {};
     upstream.script((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/plain' });
@@ -103,7 +103,7 @@ describe.each(LANES)('%s lane', (_lane, path) => {
   it.each([
     ['of known length', { 'content-length': String(20 * 1024 * 1024) }],
     ['in chunks', { 'transfer-encoding': 'chunked' }],
-  ])('passes 20 MiB %s up and down unchanged', async (_kind, headers) => {
+  ])('forwards 20 MiB %s in both directions unchanged', async (_kind, headers) => {
     const body = randomBytes(20 * 1024 * 1024);
     upstream.script(async (_request, response, recorded) => {
       await recorded.whole;
@@ -122,7 +122,7 @@ describe.each(LANES)('%s lane', (_lane, path) => {
     expect(answer.headers[framing]).toBeDefined();
   });
 
-  it('lets a client that does not read hold the upstream back', async () => {
+  it('slows the upstream down when the client does not read', async () => {
     const sender = new Sender();
     upstream.script((_request, response) => sender.fill(response));
     const [answer] = await ask(path);
@@ -133,7 +133,7 @@ describe.each(LANES)('%s lane', (_lane, path) => {
     expect(received).toBe(sender.sent);
   });
 
-  it('lets an upstream that does not read hold the client back', async () => {
+  it('slows the client down when the upstream does not read', async () => {
     let resume = () => {};
     upstream.script(async (request, response, recorded) => {
       request.pause();
@@ -151,7 +151,7 @@ describe.each(LANES)('%s lane', (_lane, path) => {
     expect(await text(answer)).toBe(String(sender.sent));
   });
 
-  it('aborts the upstream’s request when the client leaves before an answer', async () => {
+  it('aborts the upstream request when the client leaves before a response', async () => {
     let arrived = () => {};
     const there = new Promise<void>((resolve) => {
       arrived = resolve;
@@ -164,7 +164,7 @@ describe.each(LANES)('%s lane', (_lane, path) => {
     await upstream.last().closed;
   });
 
-  it('never completes an upload that the client broke off', async () => {
+  it('never completes an upload that the client aborted', async () => {
     let arrived = () => {};
     const there = new Promise<void>((resolve) => {
       arrived = resolve;
@@ -183,7 +183,7 @@ describe.each(LANES)('%s lane', (_lane, path) => {
     }
   });
 
-  it('passes an early refusal of a large upload on', async () => {
+  it('forwards an early refusal of a large upload', async () => {
     upstream.script((_request, response) => void response.writeHead(413).end('too large'));
     const [answer] = await ask(
       path,
@@ -194,7 +194,7 @@ describe.each(LANES)('%s lane', (_lane, path) => {
     expect(await text(answer)).toBe('too large');
   });
 
-  it('answers HEAD, 204 and 304 without a body and keeps their fields', async () => {
+  it('answers HEAD, 204 and 304 without a body, and keeps their fields', async () => {
     upstream.script((request, response) => {
       if (request.method === 'HEAD') response.writeHead(200, { 'content-length': '5', etag: '"1"' }).end();
       else response.writeHead(Number(request.url?.slice(-3)), { etag: '"1"' }).end();
@@ -212,7 +212,7 @@ describe.each(LANES)('%s lane', (_lane, path) => {
     }
   });
 
-  it('takes Expect: 100-continue', async () => {
+  it('supports Expect: 100-continue', async () => {
     const [answer] = await ask(
       path,
       { method: 'POST', headers: { expect: '100-continue', 'content-length': '2' } },
@@ -248,7 +248,7 @@ describe.each(LANES)('%s lane', (_lane, path) => {
     expect(upstream.last().body.toString()).toBe(body === '' ? '' : 'hi');
   });
 
-  it('keeps a body that looks like a request a body', async () => {
+  it('does not parse a body that looks like a request', async () => {
     const before = upstream.requests.length;
     const hidden = `GET ${path}/hidden HTTP/1.1\r\nHost: a\r\n\r\n`;
     for (const method of ['GET', 'DELETE', 'POST']) {
@@ -266,14 +266,14 @@ describe.each(LANES)('%s lane', (_lane, path) => {
     expect(upstream.requests.length - before).toBe(12);
   });
 
-  it('keeps one connection for requests after each other', async () => {
+  it('reuses one connection for sequential requests', async () => {
     await ask(path).then(([answer]) => text(answer));
     const before = upstream.connections();
     for (let n = 0; n < 20; n += 1) await ask(path).then(([answer]) => text(answer));
     expect(upstream.connections() - before).toBeLessThanOrEqual(1);
   });
 
-  it('answers a plain request while 300 event streams are held open', async () => {
+  it('answers a plain request while 300 event streams are open', async () => {
     upstream.script((request, response, recorded) => {
       if (!request.url?.endsWith('/stream')) return answerOk(request, response, recorded);
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -287,7 +287,7 @@ describe.each(LANES)('%s lane', (_lane, path) => {
     for (const [, request] of streams) request.destroy();
   });
 
-  it('sends a GET once more, and a POST never, when a kept connection turns out to be closed', async () => {
+  it('retries a GET once, and a POST never, when a reused connection turns out to be closed', async () => {
     const seen: string[] = [];
     const raw = await startRawUpstream((socket, connection) => {
       seen.push(String(connection));

@@ -4,7 +4,7 @@ import { parseTarget } from '../../src/upstream/target.ts';
 
 const ORIGIN = 'https://school.example';
 
-describe('what is taken', () => {
+describe('parseTarget accepts', () => {
   it.each([
     ['/', { path: '/', query: '' }],
     ['/api/v1/courses', { path: '/api/v1/courses', query: '' }],
@@ -30,7 +30,7 @@ describe('what is taken', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('parseTarget refuses', () => {
   it.each([
     ['B041', '//admin/x'],
     ['B041', '///admin'],
@@ -127,8 +127,8 @@ const tricks = fc
   )
   .map((pieces) => `/${pieces.join('')}`);
 
-describe('whatever is sent', () => {
-  it('a canonical target is its own canonical form, and its segments decode to nothing but names', () => {
+describe('parseTarget, for any input,', () => {
+  it('returns a form that it leaves unchanged, with segments that decode only to names', () => {
     let taken = 0;
     fc.assert(
       fc.property(tricks, (raw) => {

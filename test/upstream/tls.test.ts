@@ -77,21 +77,21 @@ const upgraded = async () => {
   return status;
 };
 
-describe('with a certificate for the name in its URL', () => {
+describe('an upstream with a certificate for the name in its URL', () => {
   beforeEach(() => start('localhost'));
   afterEach(stop);
 
-  it.each(['/api/x', '/open/x', '/x'])('%s is answered, by that name and under our Host', async (path) => {
+  it.each(['/api/x', '/open/x', '/x'])('is called by that name, with the public Host, for %s', async (path) => {
     expect((await fetch(gate.url + path)).status).toBe(200);
     expect(seen).toEqual([{ name: 'localhost', host: 'gate.test' }]);
   });
 
-  it('a WebSocket is opened, by that name and under our Host', async () => {
+  it('opens a WebSocket by that name, with the public Host', async () => {
     expect(await upgraded()).toBe(101);
     expect(seen).toEqual([{ name: 'localhost', host: 'gate.test' }]);
   });
 
-  it('a call of our own is answered, by that name and under our Host', async () => {
+  it('answers a call of the gate by that name, with the public Host', async () => {
     expect((await call({ upstream: 'school', method: 'GET', path: '/' })).status).toBe(200);
     expect(seen).toEqual([{ name: 'localhost', host: 'gate.test' }]);
   });
@@ -107,16 +107,16 @@ describe('by default', () => {
   });
 });
 
-describe('with a certificate for what Host says, and not for its own name', () => {
+describe('an upstream with a certificate for the public Host only', () => {
   beforeEach(() => start('gate.test'));
   afterEach(stop);
 
-  it.each(['/api/x', '/open/x', '/x'])('%s is a 502, and nothing is sent', async (path) => {
+  it.each(['/api/x', '/open/x', '/x'])('gets nothing, and %s is a 502', async (path) => {
     expect((await fetch(gate.url + path)).status).toBe(502);
     expect(seen).toEqual([]);
   });
 
-  it('neither a WebSocket nor a call of our own goes there', async () => {
+  it('gets neither a WebSocket nor a call of the gate', async () => {
     expect(await upgraded()).toBe(502);
     await expect(call({ upstream: 'school', method: 'GET', path: '/' })).rejects.toMatchObject({
       code: 'upstream_unreachable',

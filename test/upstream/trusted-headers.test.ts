@@ -416,12 +416,12 @@ describe.each([
   ['on an open route', '/open/x', []],
   ['in a handshake', '/live', UPGRADE],
 ] as const)('%s', (_lane, path, more) => {
-  it.each(SPELLINGS)('no field that a backend may trust arrives, %s', async (_title, spell) => {
+  it.each(SPELLINGS)('removes every field that a backend may trust, %s', async (_title, spell) => {
     expect(await arrived(path, DOCUMENTED.map(spell), more)).toEqual([]);
   });
 });
 
-it('the site hears everything else', async () => {
+it('the site gets all other fields', async () => {
   const inSmallLetters = (names: readonly string[]) => names.map((name) => name.toLowerCase());
   expect(inSmallLetters(await arrived('/x', ORDINARY))).toEqual(inSmallLetters(ORDINARY));
   // A handshake from another origin would be refused for that reason.
@@ -429,7 +429,7 @@ it('the site hears everything else', async () => {
   expect(inSmallLetters(await arrived('/live', inHandshakes, UPGRADE))).toEqual(inSmallLetters(inHandshakes));
 });
 
-it('every entry of the list removes a documented field', () => {
+it('every entry of the list matches a documented field', () => {
   const folded = DOCUMENTED.map((name) => name.toLowerCase().replace(/[^a-z0-9]/g, '-'));
   const matches = (entry: string, name: string) =>
     entry.endsWith('*') ? name.startsWith(entry.slice(0, -1)) : name === entry;

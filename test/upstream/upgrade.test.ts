@@ -34,7 +34,7 @@ const HANDSHAKE = [
 const refusedBy = (own: TestGate, path: string, extra = '') =>
   own.raw(`GET ${path} HTTP/1.1\r\nHost: a\r\n${HANDSHAKE}\r\n${extra}\r\n`);
 
-it('echoes through the site lane, and the upstream sees no identity but the site’s own cookies', async () => {
+it('a WebSocket echoes through the site lane, with no identity but the site’s own cookies', async () => {
   const ws = new WebSocket(`${gate.url.replace('http', 'ws')}/live?room=%61`, {
     headers: {
       'X-Member-Id': 'evil',
@@ -64,7 +64,7 @@ it('echoes through the site lane, and the upstream sees no identity but the site
   await seen.closed;
 });
 
-it('never opens a protected path', async () => {
+it('a handshake never opens a protected path', async () => {
   const before = upstream.requests.length;
   for (const path of ['/api/x', '/open/x', '/API/x', '/x/../api/x', '//api/x'])
     expect(await refusedBy(gate, path)).toBe('');
@@ -75,19 +75,22 @@ it.each([
   ['another protocol', 'GET', 'Connection: Upgrade\r\nUpgrade: h2c'],
   ['another method', 'POST', HANDSHAKE],
   ['a body', 'GET', `${HANDSHAKE}\r\nContent-Length: 3`],
-])('refuses %s', async (_what, method, headers) => {
+])('a handshake with %s is refused', async (_what, method, headers) => {
   const before = upstream.requests.length;
   expect(await gate.raw(`${method} /live HTTP/1.1\r\nHost: a\r\n${headers}\r\n\r\nabc`)).toMatch(/^HTTP\/1\.1 400 /);
   expect(upstream.requests.length).toBe(before);
 });
 
-it.each(['https://evil.test', 'null', 'http://gate.test.evil.test'])('refuses a page of %s', async (origin) => {
-  const before = upstream.requests.length;
-  expect(await refusedBy(gate, '/live', `Origin: ${origin}\r\n`)).toMatch(/^HTTP\/1\.1 403 /);
-  expect(upstream.requests.length).toBe(before);
-});
+it.each(['https://evil.test', 'null', 'http://gate.test.evil.test'])(
+  'a handshake from the origin %s is refused',
+  async (origin) => {
+    const before = upstream.requests.length;
+    expect(await refusedBy(gate, '/live', `Origin: ${origin}\r\n`)).toMatch(/^HTTP\/1\.1 403 /);
+    expect(upstream.requests.length).toBe(before);
+  },
+);
 
-it('passes an answer that is no upgrade on as an ordinary answer, and no byte sent early with it', async () => {
+it('a response other than 101 is forwarded as an ordinary response, and bytes sent early are dropped', async () => {
   const raw = await startRawUpstream((socket) => {
     socket.end(
       'HTTP/1.1 403 Nope\r\nServer: x\r\nX-Member-Id: evil\r\nSet-Cookie: a=1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nno\r\n0\r\n\r\n',
@@ -105,7 +108,7 @@ it('passes an answer that is no upgrade on as an ordinary answer, and no byte se
   await raw.close();
 });
 
-it('cleans the 101, and closes each end with the other', async () => {
+it('the 101 is cleaned, and each end closes with the other', async () => {
   const raw = await startRawUpstream((socket) => {
     socket.write(
       'HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: a\r\nServer: x\r\nX-Member-Id: evil\r\n\r\nhi',
@@ -130,7 +133,7 @@ it.each([
     'HTTP/1.1 101 S\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nX: a\x01\r\n\r\n',
     undefined,
   ],
-])('an upstream that is %s is answered on the socket', async (_what, bytes, status) => {
+])('a handshake with an upstream that is %s is answered on the socket', async (_what, bytes, status) => {
   const raw = await startRawUpstream((socket) => void (bytes ? socket.write(bytes, 'latin1') : undefined));
   const own = await startGate(raw.url, { timeout: 0.3 });
   if (bytes === undefined) await raw.close();
@@ -150,7 +153,7 @@ describe('a WebSocket', () => {
     return { ws, seen: upstream.last(), closed: once(ws, 'close').then(() => performance.now()) };
   };
 
-  it('on which nothing comes is closed at both ends, and no sooner', async () => {
+  it('without traffic is closed at both ends after the timeout', async () => {
     const own = await startGate(upstream.url, { upstream: { tunnelTimeout: IDLE } });
     const began = performance.now();
     const { seen, closed } = await opened(own);
@@ -159,7 +162,7 @@ describe('a WebSocket', () => {
     await own.close();
   });
 
-  it.each(['the client', 'the upstream'])('on which %s alone says something now and then stays open', async (who) => {
+  it.each(['the client', 'the upstream'])('on which only %s sends something now and then stays open', async (who) => {
     let fromUpstream: NodeJS.Timeout | undefined;
     upstream.onUpgrade((request, socket, head) => {
       echo.handleUpgrade(request, socket, head, (ws) => {
@@ -177,7 +180,7 @@ describe('a WebSocket', () => {
     await own.close();
   });
 
-  it('whose client has stopped reading ends, though the upstream has more to say', async () => {
+  it('whose client has stopped reading is closed, even while the upstream sends', async () => {
     upstream.onUpgrade((_request, socket) => {
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
       const more = () => {
@@ -198,7 +201,7 @@ describe('a WebSocket', () => {
   });
 });
 
-it('closing the site closes its tunnels', async () => {
+it('closing the site closes its WebSockets', async () => {
   const own = await startGate(upstream.url);
   const ws = new WebSocket(`${own.url.replace('http', 'ws')}/live`);
   ws.on('error', () => undefined);

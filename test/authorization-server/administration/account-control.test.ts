@@ -7,7 +7,7 @@ import { signInSessions } from '../../../src/login/sign-in-session.ts';
 import { memoryStore } from '../../../src/storage/sqlite.ts';
 
 it.each(['revokeMember', 'suspendMember', 'resumeMember'] as const)(
-  'ends the sign-ins of the member, in every browser, and nobody else’s',
+  'ends the member’s sign-ins in every browser, and no other member’s',
   async (verb) => {
     const store = memoryStore(Date.now);
     const sessions = signInSessions({ store, clock: Date.now, cookieName: 'gate', lifetime: 600 });

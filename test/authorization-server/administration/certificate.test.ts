@@ -6,7 +6,7 @@ import { startWorld, type World } from '../../support/world.ts';
 
 type Pair = { readonly cert: string; readonly key: string };
 
-describe('an admin listener with an authority for clients', () => {
+describe('an admin listener with a client CA', () => {
   let own: Authority;
   let backends: Authority;
   let strangers: Authority;
@@ -53,7 +53,7 @@ describe('an admin listener with an authority for clients', () => {
   const revoke = (pair?: Pair, headers?: Record<string, string>) =>
     ask('POST', '/members/m-1001/revoke', pair, headers);
 
-  it('takes commands with a certificate of that authority, and no others', async () => {
+  it('accepts commands only with a certificate of that CA', async () => {
     expect(await revoke(backends.issue('backend.internal'))).toEqual({
       status: 200,
       text: '{"id":"m-1001","ended":0}',
@@ -66,12 +66,12 @@ describe('an admin listener with an authority for clients', () => {
     expect((await revoke(undefined, { 'coursegate-signature': signature })).status).toBe(401);
   });
 
-  it('asks nobody for one who wants to know how it is, and speaks TLS only', async () => {
+  it('needs no certificate for health checks and metrics, and speaks only TLS', async () => {
     for (const path of ['/livez', '/readyz', '/metrics']) expect((await ask('GET', path)).status).toBe(200);
     await expect(fetch(`${world.admin}/livez`)).rejects.toThrow();
   });
 
-  it('takes the certificates of some names only, where they are named; a signature does as well', async () => {
+  it('accepts only certificates with a listed name, or a signature', async () => {
     await world.restart({
       admin: { mtls: { ...mtls, names: ['backend.internal'] }, hmac: { secret: { env: 'COMMAND_SECRET' } } },
     });

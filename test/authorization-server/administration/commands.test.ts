@@ -46,7 +46,7 @@ function app(options: Partial<CommandsOptions> = {}) {
   );
 }
 
-describe('the router of commands', () => {
+describe('the command router', () => {
   it.each([
     ['get', '/members?q=sam&limit=7', 'account.listMembers'],
     ['get', '/members/m-1', 'account.describeMember'],
@@ -67,7 +67,7 @@ describe('the router of commands', () => {
     ['post', '/keys/k/remove', 'keys.remove'],
     ['post', '/store/reseal', 'store.reseal'],
     ['post', '/events/retry', 'events.retry'],
-  ] as const)('takes %s %s, and no other method there', async (method, path, name) => {
+  ] as const)('accepts %s %s, and no other method there', async (method, path, name) => {
     const answer = await request(app())[method](path).expect(200);
     expect(answer.body).toEqual({ done: name });
     expect(answer.headers).toMatchObject({
@@ -96,7 +96,7 @@ describe('the router of commands', () => {
     '/store',
     '/keys/k/l/remove',
     '/keys/ROTATE',
-  ])('has nothing at %s', async (path) => {
+  ])('returns 404 for %s', async (path) => {
     const { status, headers, body } = await request(app()).post(path);
     if (path.startsWith('/M')) return expect(status).toBe(299);
     expect([status, headers['content-type']]).toEqual([404, 'application/problem+json']);
@@ -104,11 +104,11 @@ describe('the router of commands', () => {
     expect(identified).toEqual([]);
   });
 
-  it.each(['/events', '/livez', '/membersx', '/', '/x/members'])('passes %s on', async (path) => {
+  it.each(['/events', '/livez', '/membersx', '/', '/x/members'])('passes %s on to the next handler', async (path) => {
     expect((await request(app()).get(path)).status).toBe(299);
   });
 
-  it('reads the id once, the query, the body and the reason', async () => {
+  it('decodes the ID once, and reads the query, the body and the reason', async () => {
     await request(app()).post('/members/a%252Fb%2F%3F/revoke').send({ by: 'operator', reason: 'refund' }).expect(200);
     expect(called).toEqual([
       'account.revokeMember',
@@ -152,7 +152,7 @@ describe('the router of commands', () => {
     expect(called).toEqual([]);
   });
 
-  it('reads at most 4 KiB, and does not wait for the rest', async () => {
+  it('reads at most 4 KiB, and does not wait for the rest of the body', async () => {
     const { status, headers } = await request(app()).post('/members/m-1/revoke').send('x'.repeat(4097));
     expect([status, headers.connection]).toEqual([413, 'close']);
     await request(app())
@@ -173,7 +173,7 @@ describe('the router of commands', () => {
     expect(text).not.toContain('fire');
   });
 
-  it('holds a command until its work is over, however it ends', async () => {
+  it('tracks a command until it has finished, whatever the result', async () => {
     const held: Promise<void>[] = [];
     const hold: CommandsOptions['hold'] = (_response, work) => held.push(work);
     await request(app({ hold })).get('/keys').expect(200);

@@ -28,7 +28,7 @@ describe('a signed command', () => {
   const sent = (options: CommandOptions = {}) => command(world.admin, PATH, { time: time(), ...options });
   const shown = (field: string) => send(world.admin, PATH, {}, { 'coursegate-signature': field });
 
-  it('is taken with either of two secrets, and with no other', async () => {
+  it('is accepted with either of two secrets, and with no other', async () => {
     for (const secret of [COMMAND_SECRET, OLD_SECRET]) expect((await sent({ secret })).status).toBe(200);
     for (const secret of ['', `${COMMAND_SECRET} `, COMMAND_SECRET.toUpperCase()]) {
       const { status, headers, body } = await sent({ secret });
@@ -54,7 +54,7 @@ describe('a signed command', () => {
     [-301, 401],
     [301, 401],
     [-100_000, 401],
-  ])('signed %i seconds from now is answered %i', async (seconds, status) => {
+  ])('with a timestamp %i seconds from now gets %i', async (seconds, status) => {
     const answer = await sent({ time: time() + seconds });
     expect(answer.status).toBe(status);
     if (status === 401) expect(answer.body.title).toContain(String(time()));
@@ -86,7 +86,7 @@ describe('a signed command', () => {
     ['half a signature', (field: string) => field.slice(0, -32)],
     ['more behind it', (field: string) => `${field},v1=00`],
     ['two of them', (field: string) => `${field}, ${field}`],
-  ] as const)('is refused with %s, and told what it must be', async (_what, change) => {
+  ] as const)('is refused with %s, and the response names the header', async (_what, change) => {
     const field = commandSignature(PATH, { time: time() });
     const headers: Record<string, string> =
       change === undefined ? {} : { 'coursegate-signature': typeof change === 'string' ? change : change(field) };
@@ -95,7 +95,7 @@ describe('a signed command', () => {
     expect(body.title).toContain('Coursegate-Signature');
   });
 
-  it('is taken, after however many wrong ones from its address, which are told to wait', async () => {
+  it('is accepted after any number of wrong ones from its address, which get 429', async () => {
     const statuses = new Set<number>();
     for (let at = 0; at < 30; at += 1) statuses.add((await sent({ secret: 'wrong' })).status);
     expect([...statuses]).toEqual([401]);
@@ -108,8 +108,8 @@ describe('a signed command', () => {
   });
 });
 
-describe('without a secret and without an authority', () => {
-  it('no command is accepted, not even from the same machine, and the response names the missing setting', async () => {
+describe('a gate with neither a secret nor a client CA', () => {
+  it('accepts no command, even from the same machine, and names the missing settings', async () => {
     const world = await startWorld({ profile: 'A' });
     try {
       for (const [path, method] of [

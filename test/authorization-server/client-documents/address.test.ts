@@ -56,7 +56,7 @@ describe('isPublicAddress', () => {
   });
 
   it.each(['8.8.8.8', '1.1.1.1', '160.79.104.10', '2606:4700::1111', '2a00:1450:4001::200e'])(
-    '%s is public',
+    'treats %s as public',
     (address) => {
       expect(isPublicAddress(address)).toBe(true);
     },
@@ -73,7 +73,7 @@ describe('isPublicAddress', () => {
     '[::1]',
     '2606:4700::1%eth0',
     'fe80::1%1',
-  ])('%j is no address to connect to', (text) => {
+  ])('refuses %j, which is not a plain IP address', (text) => {
     expect(isPublicAddress(text)).toBe(false);
   });
 });

@@ -44,7 +44,7 @@ describe('the budget of document fetches', () => {
     return turns.length;
   };
 
-  it('is 10 at once for one address, then 5 a second', async () => {
+  it('allows one address 10 at once, then 5 a second', async () => {
     expect(await fetched(300, '203.0.113.1')).toBe(10);
     expect(await fetched(1, '203.0.113.1')).toBe(0);
     now += 400;
@@ -57,12 +57,12 @@ describe('the budget of document fetches', () => {
     ['an IPv4 /24', (at: number) => `203.0.113.${at % 256}`],
     ['an IPv6 /64', (at: number) => `2001:db8:7:1::${at}`, 10],
     ['an IPv6 /48', (at: number) => `2001:db8:7:${at}::1`],
-  ])('is 20 at once for %s, and less for one /64', async (_name, address, most = 20) => {
+  ])('allows %s 20 at once, and one /64 fewer', async (_name, address, most = 20) => {
     expect(await fetched(300, address)).toBe(most);
     expect(await fetched(1, '198.51.100.1')).toBe(1);
   });
 
-  it('is 5 at once from one host, 3 of them for one address, and free again afterwards', async () => {
+  it('allows 5 at once from one host, 3 of them for one address, and frees them afterwards', async () => {
     const one = await begin(8, '203.0.113.1', 'one.example');
     expect(one).toHaveLength(3);
     expect(await begin(8, '198.51.100.1', 'one.example')).toHaveLength(2);
@@ -71,14 +71,14 @@ describe('the budget of document fetches', () => {
     expect(await begin(8, '192.0.2.1', 'one.example')).toHaveLength(3);
   });
 
-  it('is 20 a second from one host, whoever asks', async () => {
+  it('allows 20 a second from one host, for all addresses together', async () => {
     let got = 0;
     for (let at = 0; at < 100; at += 1) got += await fetched(1, `198.51.${at}.1`, 'one.example');
     expect(got).toBe(20);
     expect(await fetched(1, '198.51.200.1')).toBe(1);
   });
 
-  it('is 100 at once and 100 a second in all', async () => {
+  it('allows 100 at once and 100 a second in total', async () => {
     const running = await begin(150, (at) => `198.51.${at}.1`);
     expect(running).toHaveLength(100);
     now += SECOND;
@@ -89,7 +89,7 @@ describe('the budget of document fetches', () => {
     expect(await fetched(150, (at) => `198.18.${at}.1`)).toBe(99);
   });
 
-  it('is not used up by a turn that needed no fetch', async () => {
+  it('is not consumed by a turn that needed no fetch', async () => {
     for (let at = 0; at < 300; at += 1) {
       const turn = await enter('203.0.113.1', { host: 'one.example' });
       expect(turn).not.toBe('busy');
@@ -97,7 +97,7 @@ describe('the budget of document fetches', () => {
     }
   });
 
-  it('has room for 300 clients at once while one address sends requests nonstop', async () => {
+  it('serves 300 clients at once while one address sends requests nonstop', async () => {
     let hammered = 0;
     const hammer = () =>
       void enter('203.0.113.1', { patience: FOREVER }).then((turn) => {
@@ -123,7 +123,7 @@ describe('the budget of document fetches', () => {
     expect(hammered).toBeLessThanOrEqual(10 + 2.5 * 5);
   });
 
-  it('admits those with the fewest recent fetches first', async () => {
+  it('serves those with the fewest recent fetches first', async () => {
     const order: string[] = [];
     const wait = (name: string, address: string) =>
       enter(address, { patience: FOREVER }).then((turn) => {
@@ -141,7 +141,7 @@ describe('the budget of document fetches', () => {
     expect(order).toHaveLength(51);
   });
 
-  it('queues 500, 10 per address, and replaces the one that fetched most with a newcomer', async () => {
+  it('queues 500, 10 per address, and drops the one that fetched most for a newcomer', async () => {
     const refused: string[] = [];
     const wait = (address: string) =>
       void enter(address, { patience: FOREVER }).then((turn) => turn === 'busy' && refused.push(address));

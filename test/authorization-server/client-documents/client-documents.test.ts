@@ -78,7 +78,7 @@ describe('client documents', () => {
     host.names.clear();
   });
 
-  it('fetches once for a thousand uses, and once for a hundred at the same time', async () => {
+  it('are fetched once for a thousand uses, and once for a hundred concurrent ones', async () => {
     await Promise.all(Array.from({ length: 100 }, () => documents.current(URL_)));
     for (let use = 0; use < 1000; use += 1) await documents.current(URL_);
     await documents.approved(URL_);
@@ -95,7 +95,7 @@ describe('client documents', () => {
     ['no-cache, max-age=86400', 5 * MINUTE],
     ['private', 5 * MINUTE],
     [undefined, 60 * MINUTE],
-  ])('with Cache-Control %s', async (cacheControl, fresh) => {
+  ])('are cached as Cache-Control %s says, within limits', async (cacheControl, fresh) => {
     publish('First', cacheControl === undefined ? {} : { 'cache-control': cacheControl });
     await documents.current(URL_);
     publish('Second');
@@ -109,7 +109,7 @@ describe('client documents', () => {
     expect(fetches()).toBe(2);
   });
 
-  it('is found by another replica, and after a restart, without a fetch', async () => {
+  it('are found by another replica and after a restart without a fetch', async () => {
     await documents.current(URL_);
     const other = create();
     await other.current(URL_);
@@ -117,7 +117,7 @@ describe('client documents', () => {
     expect(fetches()).toBe(1);
   });
 
-  it('a stale document is taken from another replica that has renewed it', async () => {
+  it('are taken from another replica that has renewed them when they are stale', async () => {
     await documents.current(URL_);
     now += 61 * MINUTE;
     publish('Second');
@@ -128,7 +128,7 @@ describe('client documents', () => {
     expect(await nameOf()).toBe('Second');
   });
 
-  it('leaves nothing in the store for longer than a member takes to decide, unless a token was issued', async () => {
+  it('are stored only for the time a member takes to decide, unless a token was issued', async () => {
     await documents.current(URL_);
     now += 31 * MINUTE;
     expect(await store.get('ClientDocument', URL_)).toBeUndefined();
@@ -141,7 +141,7 @@ describe('client documents', () => {
   });
 
   describe('while its host is down', () => {
-    it('is used for 7 days after it went stale, by new authorizations too', async () => {
+    it('are used for 7 days after they went stale, also by new authorizations', async () => {
       await documents.current(URL_);
       await documents.approved(URL_);
       breakHost();
@@ -161,7 +161,7 @@ describe('client documents', () => {
       expect(await nameOf()).toBe('Back');
     });
 
-    it('is asked for once a minute, however often it is used', async () => {
+    it('are requested once a minute, however often they are used', async () => {
       await documents.current(URL_);
       breakHost();
       now += 61 * MINUTE;
@@ -173,7 +173,7 @@ describe('client documents', () => {
       await eventually(() => fetches() === 3);
     });
 
-    it('makes no token request wait', async () => {
+    it('make no token request wait', async () => {
       await documents.current(URL_);
       now += 61 * MINUTE;
       host.serve(URL_, () => undefined);
@@ -192,17 +192,20 @@ describe('client documents', () => {
       'refused',
       () => host.serve(URL_, answerJson(plainDocument(URL_, { token_endpoint_auth_method: 'private_key_jwt' }))),
     ],
-  ])('that is %s now is refused to new authorizations, and kept for those approved', async (_what, kind, change) => {
-    await documents.current(URL_);
-    await documents.approved(URL_);
-    change();
-    now += 61 * MINUTE;
-    expect(await kindOf(documents.current(URL_))).toBe(kind);
-    expect(await kindOf(documents.approved(URL_))).toBe('found');
-    expect(await nameOf()).toBe('First');
-  });
+  ])(
+    'that have become %s are refused for new authorizations, and kept for existing ones',
+    async (_what, kind, change) => {
+      await documents.current(URL_);
+      await documents.approved(URL_);
+      change();
+      now += 61 * MINUTE;
+      expect(await kindOf(documents.current(URL_))).toBe(kind);
+      expect(await kindOf(documents.approved(URL_))).toBe('found');
+      expect(await nameOf()).toBe('First');
+    },
+  );
 
-  it('judges each document by the rules of registration, and says why it is refused', async () => {
+  it('are checked by the rules of registration, and refused with the reason', async () => {
     const strict = create({
       judge: () => {
         throw Object.assign(new Error('invalid_redirect_uri'), { error_description: 'redirect_uris must be nicer' });
@@ -215,7 +218,7 @@ describe('client documents', () => {
     expect(await store.get('ClientDocument', URL_)).toBeUndefined();
   });
 
-  it('is all that the library can fetch', async () => {
+  it('are the only thing that oidc-provider can fetch', async () => {
     await documents.current(URL_);
     const body = await (await documentFetch(documents)(URL_)).json();
     expect(body).toMatchObject({ client_id: URL_, token_endpoint_auth_method: 'none' });
@@ -226,7 +229,7 @@ describe('client documents', () => {
     expect(fetches()).toBe(1);
   });
 
-  it('a failure is remembered for a minute', async () => {
+  it('that could not be fetched are not requested again for a minute', async () => {
     breakHost();
     expect(await kindOf(documents.current(URL_))).toBe('unavailable');
     publish('First');
@@ -238,7 +241,7 @@ describe('client documents', () => {
     expect(await kindOf(documents.current(URL_))).toBe('found');
   });
 
-  it('all failures of an unknown host take the same time', async () => {
+  it('take the same time for every failure of an unknown host', async () => {
     host.names.set('private.apps.example', () => ['10.0.0.1']);
     host.names.set('refused.apps.example', () => ['127.0.0.1']);
     host.serve('https://one.example/client.json', (_request, response) => response.writeHead(404).end());
@@ -259,7 +262,7 @@ describe('client documents', () => {
     ['ourselves', 'https://school.example/client.json', {}],
     ['denied', URL_, { deny: ['apps.example'] }],
     ['not allowed', URL_, { allow: ['claude.ai', '*.apps.example'] }],
-  ])('resolves no name for a URL that is %s', async (_what, url, options) => {
+  ])('cause no DNS lookup for a URL that is %s', async (_what, url, options) => {
     const strict = create(options);
     expect(await kindOf(strict.current(url))).toBe('forbidden');
     expect(await kindOf(strict.approved(url))).toBe('forbidden');
@@ -267,7 +270,7 @@ describe('client documents', () => {
     expect(host.resolved).toEqual([]);
   });
 
-  it('a client that is denied later gets no more tokens', async () => {
+  it('of a client that is denied later yield no more tokens', async () => {
     await documents.approved(URL_);
     const strict = create({ deny: ['apps.example'] });
     expect(await kindOf(strict.approved(URL_))).toBe('forbidden');
@@ -275,14 +278,14 @@ describe('client documents', () => {
     expect(await kindOf(strict.known(URL_))).toBe('found');
   });
 
-  describe('spends no more than its budget', () => {
+  describe('within the fetch budget', () => {
     const ask = (address: string, urls: readonly string[], of = documents) =>
       Promise.all(urls.map((url) => fromClient(address, () => kindOf(of.current(url)))));
     const urls = (count: number, name = 'n') =>
       Array.from({ length: count }, (_, at) => `https://${name}${at}.apps.example/client.json`);
     const count = (kinds: readonly string[], kind: string) => kinds.filter((one) => one === kind).length;
 
-    it('and fails no client because another one used up its share', async () => {
+    it('are available to a client when another one has used up its share', async () => {
       const url = 'https://two.example/client.json';
       host.serve(url, answerJson(plainDocument(url)));
       await ask('203.0.113.1', urls(10));
@@ -293,13 +296,13 @@ describe('client documents', () => {
       expect(host.requests.filter((request) => request.url === url)).toHaveLength(1);
     });
 
-    it('and never needs it for a cached document', async () => {
+    it('need no budget when they are cached', async () => {
       await ask('203.0.113.1', [URL_]);
       expect(count(await ask('203.0.113.1', urls(30)), 'busy')).toBe(21);
       for (let use = 0; use < 300; use += 1) expect(await ask('203.0.113.1', [URL_])).toEqual(['found']);
     });
 
-    it('does not let a known document fail for it', async () => {
+    it('are still usable when there is no budget to renew them', async () => {
       await documents.current(URL_);
       now += 61 * MINUTE;
       await ask('', urls(20));

@@ -4,7 +4,7 @@ import { clientProof } from '../../../src/authorization-server/client-documents/
 type Client = Parameters<typeof clientProof>[0];
 
 describe('clientProof', () => {
-  it('is the host that serves the document', () => {
+  it('returns the host that serves the document', () => {
     const client = Object.defineProperty(
       { clientId: 'https://claude.ai/oauth/client.json' },
       'clientIdMetadataDocument',
@@ -15,7 +15,7 @@ describe('clientProof', () => {
     expect(clientProof(client as unknown as Client)).toEqual({ kind: 'document', host: 'claude.ai' });
   });
 
-  it('is nothing for a registered client, whatever it calls itself', () => {
+  it('returns none for a registered client, whatever it calls itself', () => {
     const client = { clientId: 'https://claude.ai/oauth/client.json', clientName: 'Claude' };
     expect(clientProof(client as unknown as Client)).toEqual({ kind: 'none' });
   });

@@ -18,7 +18,7 @@ function kindOf(work: () => unknown): string | undefined {
 const read = (text: string | Buffer) => readDocument(URL_, Buffer.from(text as string));
 
 describe('readDocument', () => {
-  it('is the document, as it was published', () => {
+  it('returns the document as it was published', () => {
     expect(read(JSON.stringify(PLAIN))).toEqual(PLAIN);
   });
 
@@ -50,7 +50,7 @@ describe('readDocument', () => {
     expect(kindOf(() => read(text))).toBe('unusable');
   });
 
-  it('is not misled by names inside strings, lists and objects', () => {
+  it('ignores repeated names inside strings, lists and objects', () => {
     const document = {
       ...PLAIN,
       client_name: '"client_id": {[',
@@ -65,7 +65,7 @@ describe('metadataOf', () => {
   const metadata = (members: Record<string, unknown>) =>
     metadataOf(read(JSON.stringify({ ...PLAIN, ...members })), SCOPE);
 
-  it('reads a document as a registration is read, for a public client', () => {
+  it('reads a document like the registration of a public client', () => {
     expect(metadata({})).toEqual({
       ...PLAIN,
       application_type: 'native',
@@ -77,7 +77,7 @@ describe('metadataOf', () => {
     });
   });
 
-  it('ignores members that would be fetched, authenticate the app in another way, or are meant for others', () => {
+  it('ignores members that would be fetched, authenticate the app in another way, or are not for documents', () => {
     const others = {
       jwks_uri: 'https://10.0.0.1/jwks',
       jwks: { keys: [] },
@@ -103,7 +103,7 @@ describe('metadataOf', () => {
     },
     { token_endpoint_auth_methods_supported: ['private_key_jwt', 'none'] },
     { token_endpoint_auth_method: 'none', token_endpoint_auth_methods_supported: ['private_key_jwt'] },
-  ])('becomes none: %j', (members) => {
+  ])('uses the method none for %j', (members) => {
     expect(metadata(members)).toMatchObject({ token_endpoint_auth_method: 'none' });
     expect(metadata(members)).not.toHaveProperty('token_endpoint_auth_methods_supported');
   });
@@ -113,7 +113,7 @@ describe('metadataOf', () => {
     { token_endpoint_auth_method: 'private_key_jwt', token_endpoint_auth_methods_supported: ['private_key_jwt'] },
     { token_endpoint_auth_methods_supported: ['private_key_jwt', 'tls_client_auth'] },
     { token_endpoint_auth_method: { none: true } },
-  ])('is refused with an explanation: %j', (members) => {
+  ])('refuses with an explanation: %j', (members) => {
     expect(kindOf(() => metadata(members))).toBe('refused');
     expect(() => metadata(members)).toThrow(/must be none/);
   });

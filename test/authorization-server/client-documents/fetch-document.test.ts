@@ -45,7 +45,7 @@ describe('fetchDocument', () => {
   });
 
   it.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON', 'application/cimd+json'])(
-    'takes %s',
+    'accepts %s',
     async (type) => {
       const url = 'https://types.apps.example/client.json';
       host.serve(url, answerJson(plainDocument(url), { 'content-type': type }));
@@ -53,7 +53,7 @@ describe('fetchDocument', () => {
     },
   );
 
-  it('takes 5 KiB and not a byte more, whether the length is announced or not', async () => {
+  it('accepts 5 KiB and not a byte more, with or without Content-Length', async () => {
     const url = 'https://size.apps.example/client.json';
     for (const announced of [true, false]) {
       for (const size of [5120, 5121]) {
@@ -71,7 +71,7 @@ describe('fetchDocument', () => {
     }
   });
 
-  describe('reaches no address that is not public', () => {
+  describe('connects to no address that is not public', () => {
     const elsewhere = '127.0.0.2';
 
     it.each([
@@ -85,14 +85,14 @@ describe('fetchDocument', () => {
       ['cloud metadata', ['169.254.169.254']],
       ['something that is no address', ['2130706433']],
       ['nothing', []],
-    ])('%s', async (_what, addresses) => {
+    ])('when a name resolves to %s', async (_what, addresses) => {
       host.names.set('private.apps.example', () => addresses);
       const before = host.connections();
       expect((await failureOf('https://private.apps.example/client.json')).kind).toBe('unavailable');
       expect(host.connections()).toBe(before);
     });
 
-    it('on the internet itself, which lets nothing else through', async () => {
+    it('with the network of production', async () => {
       expect(INTERNET).toMatchObject({ port: 443, trusted: undefined });
       expect(['127.0.0.1', '10.0.0.1', '::1', '::ffff:8.8.8.8'].filter(INTERNET.permits)).toEqual([]);
       const local = { ...INTERNET, resolve: host.network.resolve, port: host.network.port };
@@ -104,7 +104,7 @@ describe('fetchDocument', () => {
       expect(host.connections()).toBe(before);
     });
 
-    it('(and would, were it permitted)', async () => {
+    it('unless that is permitted, as this control shows', async () => {
       const url = 'https://private.apps.example/client.json';
       host.names.set('private.apps.example', () => [elsewhere]);
       host.serve(url, answerJson(plainDocument(url)));
@@ -113,7 +113,7 @@ describe('fetchDocument', () => {
       expect(host.connections()).toBe(before + 1);
     });
 
-    it('a name that is public when asked first and private when asked again is asked once', async () => {
+    it('when a name resolves to a public address first and to a private one later', async () => {
       const url = 'https://rebind.apps.example/client.json';
       host.serve(url, answerJson(plainDocument(url)));
       let asked = 0;
@@ -127,23 +127,26 @@ describe('fetchDocument', () => {
       expect(asked).toBe(2);
     });
 
-    it.each(['https_proxy', 'HTTPS_PROXY', 'ALL_PROXY', 'NODE_USE_ENV_PROXY'])('by way of %s', async (variable) => {
-      const url = 'https://proxy.apps.example/client.json';
-      host.serve(url, answerJson(plainDocument(url)));
-      const proxied: Socket[] = [];
-      const proxy = createServer((socket) => proxied.push(socket.on('error', () => undefined)));
-      await new Promise<void>((resolve) => proxy.listen(0, HERE, resolve));
-      const { port } = proxy.address() as { port: number };
-      process.env[variable] = variable === 'NODE_USE_ENV_PROXY' ? '1' : `http://${HERE}:${port}`;
-      try {
-        await fetchIt(url);
-        expect(proxied).toHaveLength(0);
-      } finally {
-        delete process.env[variable];
-        for (const socket of proxied) socket.destroy();
-        proxy.close();
-      }
-    });
+    it.each(['https_proxy', 'HTTPS_PROXY', 'ALL_PROXY', 'NODE_USE_ENV_PROXY'])(
+      'and uses no proxy set with %s',
+      async (variable) => {
+        const url = 'https://proxy.apps.example/client.json';
+        host.serve(url, answerJson(plainDocument(url)));
+        const proxied: Socket[] = [];
+        const proxy = createServer((socket) => proxied.push(socket.on('error', () => undefined)));
+        await new Promise<void>((resolve) => proxy.listen(0, HERE, resolve));
+        const { port } = proxy.address() as { port: number };
+        process.env[variable] = variable === 'NODE_USE_ENV_PROXY' ? '1' : `http://${HERE}:${port}`;
+        try {
+          await fetchIt(url);
+          expect(proxied).toHaveLength(0);
+        } finally {
+          delete process.env[variable];
+          for (const socket of proxied) socket.destroy();
+          proxy.close();
+        }
+      },
+    );
   });
 
   it.each([301, 302, 303, 307, 308])('does not follow a %i', async (status) => {
@@ -166,7 +169,7 @@ describe('fetchDocument', () => {
     [201, 'unavailable'],
     [204, 'unavailable'],
     [206, 'unavailable'],
-  ])('status %i is %s', async (status, kind) => {
+  ])('treats status %i as %s', async (status, kind) => {
     const url = 'https://status.apps.example/client.json';
     host.serve(url, (_request, response) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(status === 204 ? undefined : '{}'),
@@ -190,7 +193,7 @@ describe('fetchDocument', () => {
     expect((await failureOf(url)).kind).toBe('unavailable');
   });
 
-  it('opens no compressed body, however small it looks', async () => {
+  it('does not decompress a body', async () => {
     const url = 'https://bomb.apps.example/client.json';
     const bomb = gzipSync(Buffer.alloc(4_000_000, ' '));
     expect(bomb.length).toBeLessThan(5120);
@@ -200,7 +203,7 @@ describe('fetchDocument', () => {
     expect((await failureOf(url)).message).toContain('compressed');
   });
 
-  it('stops at the limit of an endless body', async () => {
+  it('stops reading an endless body at the limit', async () => {
     const url = 'https://endless.apps.example/client.json';
     let sent = 0;
     host.serve(url, (_request, response) => {
@@ -217,7 +220,7 @@ describe('fetchDocument', () => {
     expect(sent).toBeLessThan(20_000_000);
   });
 
-  it('refuses a length of a terabyte at once', async () => {
+  it('refuses a Content-Length of a terabyte at once', async () => {
     const url = 'https://endless.apps.example/client.json';
     host.serve(url, (_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': 1e12 });
@@ -248,7 +251,7 @@ describe('fetchDocument', () => {
     expect(took).toBeLessThan(DEADLINE + 300);
   });
 
-  it('gives up on a handshake that never ends, a host that refuses, and a name that is never answered', async () => {
+  it('gives up on an endless handshake, a refused connection, and a name that does not resolve', async () => {
     const sockets: Socket[] = [];
     const mute = createServer((socket) => sockets.push(socket.on('error', () => undefined)));
     await new Promise<void>((resolve) => mute.listen(0, HERE, resolve));

@@ -19,7 +19,7 @@ import { KNOWN_DOCUMENTS } from './support/known-documents.ts';
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 
-describe('an app that is known by its document', () => {
+describe('an app with a client metadata document', () => {
   let host: DocumentHost;
   let world: World;
   let dcr: App;
@@ -66,7 +66,7 @@ describe('an app that is known by its document', () => {
       .replace(/[0-9a-f]{8}-[0-9a-f-]{27}|\b[0-9a-f]{32}\b/g, 'ID')
       .replace(/\s+/g, ' ');
 
-  it.each(['oauth-authorization-server', 'openid-configuration'])('is announced in %s', async (name) => {
+  it.each(['oauth-authorization-server', 'openid-configuration'])('is supported, as announced in %s', async (name) => {
     const metadata = (await (await fetch(`${world.origin}/.well-known/${name}`)).json()) as Record<string, unknown>;
     expect(metadata.client_id_metadata_document_supported).toBe(true);
     expect(metadata.token_endpoint_auth_methods_supported).toContain('none');
@@ -84,7 +84,7 @@ describe('an app that is known by its document', () => {
     expect(fetchesOf(document.client_id)).toBe(1);
   });
 
-  it('is shown by its name, and reads with its token as any other', async () => {
+  it('is shown by its name, and reads with its token like any other app', async () => {
     const url = 'https://one.example/client.json';
     publish(url, { client_name: 'One of Many' });
     const { page } = await reachConsent((await authorizationRequest(appOf(url))).url);
@@ -95,13 +95,13 @@ describe('an app that is known by its document', () => {
     expect(fetchesOf(url)).toBe(1);
   });
 
-  it('may later ask for more than its document says of scope', async () => {
+  it('may request scopes that its document does not list', async () => {
     const url = 'https://two.example/client.json';
     publish(url, { scope: 'openid' });
     expect((await connect(appOf(url))).scope).toContain('courses:read');
   });
 
-  it('is sent nowhere that its document does not list', async () => {
+  it('is redirected only to URIs that its document lists', async () => {
     const url = 'https://three.example/client.json';
     publish(url, { redirect_uris: ['https://three.example/callback', 'http://127.0.0.1/callback'] });
     for (const redirectUri of [
@@ -130,7 +130,7 @@ describe('an app that is known by its document', () => {
     expect(page.text).toContain('redirect_uris: ');
   });
 
-  it('is refused in words when it takes private_key_jwt only', async () => {
+  it('is refused with an explanation when it supports only private_key_jwt', async () => {
     const url = 'https://four.example/jwt-only.json';
     publish(url, { token_endpoint_auth_method: 'private_key_jwt', jwks_uri: 'https://four.example/jwks' });
     const page = await authorize(url);
@@ -145,7 +145,7 @@ describe('an app that is known by its document', () => {
     detail: /<dd lang="en" dir="ltr">(.*)<\/dd>/.exec(page)?.[1]?.replaceAll('&#39;', "'"),
   });
 
-  it('is told on the page why its document cannot be used, and not that it must register', async () => {
+  it('gets an error page that says why its document cannot be used', async () => {
     host.names.set('private.five.example', () => ['10.1.2.3']);
     host.names.set('nowhere.five.example', () => []);
     const at = (name: string) => `https://five.example/${name}.json`;
@@ -196,7 +196,7 @@ describe('an app that is known by its document', () => {
     expect(fetchesOf('https://one.example/')).toBe(0);
   });
 
-  it('cannot tell a private address from one that does not exist, by words or page', async () => {
+  it('cannot tell a private address from one that does not exist', async () => {
     host.names.set('inside.five.example', () => ['10.1.2.3', '192.168.0.1']);
     host.names.set('nothing.five.example', () => []);
     const urls = ['inside', 'nothing'].map((name) => `https://${name}.five.example/client.json`);
@@ -204,7 +204,7 @@ describe('an app that is known by its document', () => {
     expect(words(inside?.text ?? 'x')).toBe(words(nothing?.text ?? 'y'));
   });
 
-  it('that is unknown gets 401 invalid_client at the token endpoint, with the reason', async () => {
+  it('that is unknown gets 401 invalid_client with the reason at the token endpoint', async () => {
     const answers = await Promise.all(
       ['https://private.five.example/token.json', 'https://six.example/absent.json', 'https://six.example'].map(
         async (clientId) => {
@@ -229,7 +229,7 @@ describe('an app that is known by its document', () => {
     ]);
   });
 
-  it('goes on while its host is down, over a restart too, and stops when that lasts', async () => {
+  it('keeps working while its host is down, also over a restart, and stops after 7 days', async () => {
     const app = appOf('https://one.example/lasting.json');
     const { client_id: url } = app.client;
     publish(url);
@@ -257,7 +257,7 @@ describe('an app that is known by its document', () => {
     expect((await refresh(app, String(tokens.refresh_token))).access_token).toBeTruthy();
   });
 
-  it('that has taken its document away is refused to new members and kept by those it has', async () => {
+  it('that has removed its document is refused for new members, and kept for existing ones', async () => {
     const app = appOf('https://one.example/leaving.json');
     publish(app.client.client_id);
     const tokens = await connect(app);
@@ -282,7 +282,7 @@ describe('an app that is known by its document', () => {
 });
 
 describe('an operator', () => {
-  it('decides which domains are taken, before any name is resolved', async () => {
+  it('can restrict the domains, which is checked before any name is resolved', async () => {
     const host = await startDocumentHost();
     const overrides = {
       clients: { documents: { allow: ['claude.ai', '*.apps.example'], deny: ['bad.apps.example'] } },
@@ -307,7 +307,7 @@ describe('an operator', () => {
     }
   });
 
-  it('disables one app, whatever its document says, and enables it again', async () => {
+  it('can disable one app, whatever its document says, and enable it again', async () => {
     const host = await startDocumentHost();
     const url = 'https://shut.two.example/client.json';
     host.serve(url, answerJson(plainDocument(url)));
@@ -340,7 +340,7 @@ describe('an operator', () => {
     }
   });
 
-  it('switches it off, and then it is not announced', async () => {
+  it('can disable documents, which are then not announced', async () => {
     const host = await startDocumentHost();
     const overrides = { clients: { documents: { enabled: false } } };
     const world = await startWorld({ profile: 'A', overrides, documentNetwork: host.network });

@@ -13,7 +13,7 @@ describe('urlProblem', () => {
     'https://app.example/client/',
     'https://app.example/..client/...',
     'https://eu.app.example/client.json',
-  ])('takes %s', (url) => {
+  ])('accepts %s', (url) => {
     expect(urlProblem(url, RULE)).toBeUndefined();
   });
 
@@ -76,7 +76,7 @@ describe('urlProblem', () => {
     expect(urlProblem(url, RULE)).toBeTypeOf('string');
   });
 
-  it('takes only allowed domains once one is listed; deny takes precedence', () => {
+  it('accepts only listed domains once one is listed, and deny takes precedence', () => {
     const rule = { ...RULE, allow: ['claude.ai', '*.apps.example'], deny: ['bad.apps.example', '*.bad.apps.example'] };
     const taken = (host: string) => urlProblem(`https://${host}/client.json`, rule) === undefined;
     expect(taken('claude.ai')).toBe(true);

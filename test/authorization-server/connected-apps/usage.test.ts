@@ -55,7 +55,7 @@ const granting = (id: string, member: string, days = 365): Mutation => ({
 const areasOf = async (usage: Usage, { sub, grantId } = ANN) =>
   Object.fromEntries([...((await usage.of(sub)).get(grantId)?.areas ?? [])].map(([area, { count }]) => [area, count]));
 
-describe.each(STORES)('what apps did, counted on %s', (_name, make) => {
+describe.each(STORES)('usage counts in %s', (_name, make) => {
   let store: Store;
   beforeEach(async () => {
     now = START;
@@ -64,7 +64,7 @@ describe.each(STORES)('what apps did, counted on %s', (_name, make) => {
     return () => store.close();
   });
 
-  it('adds up what all replicas counted, whoever writes first, and loses none of it', async () => {
+  it('add up over all replicas, whichever writes first', async () => {
     const replicas = Array.from({ length: 3 }, () => createUsage(store, clock));
     for (let round = 0; round < 5; round += 1) {
       for (const [at, replica] of replicas.entries()) {
@@ -84,7 +84,7 @@ describe.each(STORES)('what apps did, counted on %s', (_name, make) => {
     for (const replica of replicas) expect(await areasOf(replica)).toEqual({ courses: 30, orders: 30 });
   });
 
-  it('writes one entry for a grant and a day, however often it flushes', async () => {
+  it('take one entry for each grant and day, however often they are flushed', async () => {
     const usage = createUsage(store, clock);
     for (let at = 0; at < 20; at += 1) {
       usage.count(ANN, ['courses']);
@@ -99,7 +99,7 @@ describe.each(STORES)('what apps did, counted on %s', (_name, make) => {
     expect(await areasOf(createUsage(store, clock))).toEqual({ courses: 21 });
   });
 
-  it('shows what is not written yet, and counts on in it', async () => {
+  it('include what is not written yet', async () => {
     const usage = createUsage(store, clock);
     usage.count(ANN, ['courses']);
     expect(await areasOf(usage)).toEqual({ courses: 1 });
@@ -110,7 +110,7 @@ describe.each(STORES)('what apps did, counted on %s', (_name, make) => {
     expect(await areasOf(createUsage(store, clock))).toEqual({ courses: 1 });
   });
 
-  it('loses nothing that is counted while it writes', async () => {
+  it('lose nothing that is counted during a write', async () => {
     const usage = createUsage(store, clock);
     for (let at = 0; at < 5; at += 1) {
       usage.count(ANN, ['courses']);
@@ -122,7 +122,7 @@ describe.each(STORES)('what apps did, counted on %s', (_name, make) => {
     expect(await areasOf(createUsage(store, clock))).toEqual({ courses: 10 });
   });
 
-  it('writes what is counted during a write with the next one', async () => {
+  it('include what was counted during a write in the next one', async () => {
     const meanwhile = {
       ...store,
       commit(mutations: readonly Mutation[]) {
@@ -138,7 +138,7 @@ describe.each(STORES)('what apps did, counted on %s', (_name, make) => {
     expect(await areasOf(createUsage(store, clock))).toEqual({ courses: 1, late: 1 });
   });
 
-  it('reports 30 days, and deletes older entries', async () => {
+  it('cover 30 days, and older entries are deleted', async () => {
     const usage = createUsage(store, clock);
     usage.count(ANN, ['courses']);
     await usage.flush();
@@ -153,7 +153,7 @@ describe.each(STORES)('what apps did, counted on %s', (_name, make) => {
     expect(await store.findBy('GrantUse', 'grant', 'g1')).toEqual([]);
   });
 
-  it('keeps nothing of a grant that is over, whether it ran out or was cut off', async () => {
+  it('are deleted with a grant that has expired or was revoked', async () => {
     await store.commit([granting('short', 'ann', 1)]);
     const usage = createUsage(store, clock);
     usage.count({ sub: 'ann', grantId: 'short' }, ['courses']);
@@ -166,7 +166,7 @@ describe.each(STORES)('what apps did, counted on %s', (_name, make) => {
     for (const kind of ['GrantUse', 'GrantLastUse']) expect(await store.findBy(kind, 'member', 'ann')).toEqual([]);
   });
 
-  it('is deleted with a grant that the library destroys, as after a revocation or a reuse', async () => {
+  it('are deleted with a grant that oidc-provider destroys, as after a revocation or reuse', async () => {
     const usage = createUsage(store, clock);
     usage.count(ANN, ['courses']);
     await usage.flush();
@@ -179,7 +179,7 @@ describe.each(STORES)('what apps did, counted on %s', (_name, make) => {
       expect(await store.findBy(kind, 'grant', 'g1')).toEqual([]);
   });
 
-  it('holds a bounded number of grants and of areas', async () => {
+  it('are limited in the number of grants and areas', async () => {
     const usage = createUsage(store, clock, { grants: 2, areas: 3 });
     for (const area of ['a', 'b', 'c', 'd', 'c']) usage.count(ANN, [area]);
     expect(await areasOf(usage)).toEqual({ a: 1, b: 1, other: 3 });
@@ -197,7 +197,7 @@ describe.each(STORES)('what apps did, counted on %s', (_name, make) => {
   });
 });
 
-it('a failing store loses no counts: all are written once it recovers', async () => {
+it('usage counts are not lost while the store fails, and written once it recovers', async () => {
   now = START;
   const inner = memoryStore(clock);
   let ill = false;

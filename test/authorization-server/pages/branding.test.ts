@@ -11,7 +11,7 @@ const pages = (...lines: string[]) => `${SMALL}pages:\n${lines.map((line) => `  
 const LOGO = '<svg xmlns="http://www.w3.org/2000/svg"/>';
 
 describe('the colour of the pages', () => {
-  it('that is too light to read on white is refused with a suggestion', async () => {
+  it('is refused with a suggestion when it is too light to read on white', async () => {
     expect(await mistakes(pages('colour: "#ffcc00"'))).toEqual([
       'gate.yaml:15:11  pages.colour: is too light to read on white: its contrast is 1.5:1, but 4.5:1 is required (try "#8f7200")',
     ]);
@@ -19,7 +19,7 @@ describe('the colour of the pages', () => {
   });
 
   it.each(['red', '"#fff"', '"#12345g"', '"rgb(0,0,0)"', '"#000000; } *{display:none"'])(
-    'must be a colour: %s',
+    'must be a colour, and not %s',
     async (colour) => {
       expect(await mistakes(pages(`colour: ${colour}`))).toEqual([
         'gate.yaml:15:11  pages.colour: must be a colour such as "#0b57d0", in quotes',
@@ -29,7 +29,7 @@ describe('the colour of the pages', () => {
 
   const colour = fc.integer({ min: 0, max: 0xffffff }).map((value) => `#${value.toString(16).padStart(6, '0')}`);
 
-  it('that is suggested is readable and accepted', () => {
+  it('has a suggestion that is readable and accepted', () => {
     fc.assert(
       fc.property(colour, (given) => {
         const suggested = readableOn(given, '#ffffff');
@@ -39,7 +39,7 @@ describe('the colour of the pages', () => {
     );
   });
 
-  it('has readable text on it, and reads itself, in light and in dark', () => {
+  it('is readable, and so is text on it, in light and dark mode', () => {
     fc.assert(
       fc.property(colour, (given) => {
         const sheet = stylesheet(readableOn(given, '#ffffff'));
@@ -53,7 +53,7 @@ describe('the colour of the pages', () => {
     );
   });
 
-  it('takes black or white text, whichever reads better', () => {
+  it('has black or white text on it, whichever has more contrast', () => {
     expect(inkOn('#0b57d0')).toBe('#ffffff');
     expect(inkOn('#a8c7fa')).toBe('#000000');
     expect(contrast('#ffffff', '#000000')).toBeCloseTo(21);
@@ -66,11 +66,11 @@ describe('the logo', () => {
   it.each([
     LOGO,
     `\uFEFF<?xml version="1.0"?>\n<!-- a --><!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "x">\n${LOGO}`,
-  ])('is an SVG: %s', async (text) => {
+  ])('can be an SVG: %s', async (text) => {
     expect((await withLogo(text)).logo?.type).toBe('image/svg+xml');
   });
 
-  it('is a PNG, whatever it is called', async () => {
+  it('can be a PNG, whatever its file name', async () => {
     const folder = await folderWith({ 'gate.yaml': pages('logo: { file: ./picture }') });
     writeFileSync(join(folder, 'picture'), Buffer.from('89504e470d0a1a0a00', 'hex'));
     expect((await loadConfig({ environment: {}, file: join(folder, 'gate.yaml') })).logo?.type).toBe('image/png');
@@ -81,26 +81,26 @@ describe('the logo', () => {
     ['GIF89a', './logo.svg is neither SVG nor PNG'],
     ['', './logo.svg is neither SVG nor PNG'],
     [LOGO + ' '.repeat(65_536), './logo.svg has 65577 bytes; at most 65536 (64 KiB) are allowed'],
-  ])('case %#: is refused', async (text, message) => {
+  ])('is refused if it is neither, or too large (case %#)', async (text, message) => {
     expect(await mistakes(pages('logo: { file: ./logo.svg }'), { files: { 'logo.svg': text } })).toEqual([
       `gate.yaml:15:17  pages.logo.file: ${message}`,
     ]);
   });
 
-  it('that does not exist is named', async () => {
+  it('is named when the file does not exist', async () => {
     expect(await mistakes(pages('logo: { file: ./nowhere.svg }'))).toEqual([
       'gate.yaml:15:17  pages.logo.file: cannot read ./nowhere.svg: there is no such file',
     ]);
   });
 
-  it('may be left out', async () => {
+  it('is optional', async () => {
     const { logo, config } = await load(SMALL);
     expect(logo).toBeUndefined();
     expect(config.pages).toMatchObject({ colour: '#0b57d0', languages: ['en', 'es'] });
   });
 });
 
-describe('other settings of the pages', () => {
+describe('another setting of the pages', () => {
   it.each([
     ['languages: [en, fr]', '15:19  pages.languages[1]: must be one of en, es'],
     ['languages: []', '15:14  pages.languages: must not be empty'],
@@ -118,12 +118,12 @@ describe('other settings of the pages', () => {
       '15:12  pages.support: must be a mailto: address such as mailto:help@school.example, or an https URL',
     ],
     ['color: "#0b57d0"', '15:3  pages.color: unknown key "color" (did you mean "colour"?)'],
-  ])('%s is refused', async (line, message) => {
+  ])('is refused: %s', async (line, message) => {
     expect(await mistakes(pages(line))).toEqual([`gate.yaml:${message}`]);
   });
 
   it.each(['mailto:help@school.example', 'https://school.example', 'https://school.example/help?from=gate'])(
-    'support may be %s',
+    'is accepted for support: %s',
     async (support) => {
       expect((await load(pages(`support: "${support}"`))).config.pages.support).toBe(support);
     },
@@ -137,15 +137,15 @@ describe('the title of a scope', () => {
     ['See notes', 'See notes'],
     ['{ en: See notes }', { en: 'See notes' }],
     ['{ es: Ver, en: See }', { es: 'Ver', en: 'See' }],
-  ])('may be %s', async (text, title) => {
+  ])('can be %s', async (text, title) => {
     expect((await load(scopes(text))).config.scopes['notes:read']?.title).toEqual(title);
   });
 
-  it.each(['{}', '7', '[a]', '{ fr: Voir }', '{ en: "" }'])('may not be %s', async (title) => {
+  it.each(['{}', '7', '[a]', '{ fr: Voir }', '{ en: "" }'])('cannot be %s', async (title) => {
     expect(await mistakes(scopes(title))).not.toEqual([]);
   });
 
-  it('of the catalogue may be overridden in one language', async () => {
+  it('can be overridden in one language', async () => {
     const { config } = await load(`${SMALL}scopes:\n  profile: { title: { en: Read your name } }\n`);
     expect(config.scopes.profile?.title).toEqual({ en: 'Read your name', es: 'Ver tu nombre' });
   });

@@ -42,7 +42,7 @@ describe.each(PAGE_LANGUAGES)('the catalogue %s', (language) => {
     for (const [key, phrase] of Object.entries(catalogue)) expect(phrase.trim(), key).toMatch(/./);
   });
 
-  it('is not the English one under another name', () => {
+  it('is not a copy of the English one', () => {
     if (language === 'en') return;
     const { direction: _, ...phrases } = catalogue;
     const same = Object.entries(phrases).filter(([key, phrase]) => phrase === EN[key as keyof Catalogue]);
@@ -50,14 +50,14 @@ describe.each(PAGE_LANGUAGES)('the catalogue %s', (language) => {
     expect(same).toEqual([['error.code', 'Error']]);
   });
 
-  it('has a title of each bundled scope beside it', async () => {
+  it('comes with a title of each bundled scope', async () => {
     for (const [name, { title }] of Object.entries((await load(SMALL)).config.scopes)) {
       expect((title as Record<string, string>)[language], name).toMatch(/^\p{Lu}\p{L}.+[^.]$/u);
     }
   });
 });
 
-describe('the pages', () => {
+describe('the texts of the pages', () => {
   /**
    * A language in which every phrase is its own key in brackets, so that text outside of brackets cannot come from a
    * catalogue.
@@ -175,7 +175,7 @@ describe('the pages', () => {
       failurePage(words, new PageFailure('internal', 'failure.app_gone'), { requestId: '0' }),
   };
 
-  it.each(Object.entries(pages))('%s takes all its text from the catalogue', (_name, page) => {
+  it.each(Object.entries(pages))('%s: all come from the catalogue', (_name, page) => {
     const text = renderPage(page(words), words, frame);
     const body = text.slice(text.indexOf('<title>'));
     const said = body
@@ -187,7 +187,7 @@ describe('the pages', () => {
     expect(body).not.toMatch(/\b(aria-label|alt|title|placeholder|value)="[^"]*[A-Z ][^"]*"/);
   });
 
-  it.each(Object.entries(pages))('%s leaves no placeholder unfilled', (_name, page) => {
+  it.each(Object.entries(pages))('%s: no placeholder is left', (_name, page) => {
     for (const language of PAGE_LANGUAGES) {
       const words = createWords(language, '0');
       const text = renderPage(page(words), words, frame);
@@ -196,7 +196,7 @@ describe('the pages', () => {
   });
 
   it.each<FailureCode>(['not_found', 'login_unavailable', 'upstream_timeout', 'store_unavailable'])(
-    'explains %s in each language',
+    'explain %s in each language',
     (code) => {
       for (const language of PAGE_LANGUAGES) {
         const words = createWords(language, '0');
@@ -207,7 +207,7 @@ describe('the pages', () => {
     },
   );
 
-  it('isolates what it is given from the text around it', () => {
+  it('isolate inserted values from the text around them', () => {
     const words = createWords('en', 'School');
     expect(words.html('consent.heading', { app: 'דפי <לימוד>' }).text).toBe(
       '<bdi>דפי &lt;לימוד&gt;</bdi> asks for access to your account at <bdi>School</bdi>',
@@ -216,14 +216,14 @@ describe('the pages', () => {
     expect(words.text('consent.title', { app: 'App' })).toBe('App asks for access');
   });
 
-  it('fills each placeholder once: braces in a value are text', () => {
+  it('fill each placeholder once, so that braces in a value are text', () => {
     const words = createWords('en', '{app}');
     expect(words.html('consent.heading', { app: '{school}{constructor}' }).text).toBe(
       '<bdi>{school}{constructor}</bdi> asks for access to your account at <bdi>{app}</bdi>',
     );
   });
 
-  it('takes an operator’s text in another language rather than none', () => {
+  it('use an operator’s text in another language rather than none', () => {
     const spanish = createWords('es', 'School');
     expect(spanish.own('See')).toBe('See');
     expect(spanish.own({ en: 'See', es: 'Ver' })).toBe('Ver');

@@ -65,30 +65,34 @@ describe.skipIf(!browserPresent())('in Chromium', () => {
   it.each([
     { language: 'en', locale: 'en-GB', wish: {} },
     { language: 'es', locale: 'en-GB', wish: { ui_locales: 'es-MX' } },
-  ])('every page in $language reads well on every screen, light and dark', { timeout: LONGEST }, async (story) => {
-    const { look, findings, count } = closeLook(`pages-${story.language}`);
-    const locale = story.language === 'es' ? 'es-MX' : story.locale;
-    await visit({ locale }, async (page, context) => {
-      const complaints = complaintsOf(context);
-      await gatePages(
-        page,
-        { origin: world.origin, admin: world.admin, host, member, wish: story.wish },
-        async (shown, title) => {
-          expect(await shown.locator('html').getAttribute('lang')).toBe(story.language);
-          await look(shown, title);
-        },
-      );
-      expect(complaints).toEqual([]);
-    });
-    expect(findings).toEqual([]);
-    expect(count.rules).toBeGreaterThan(60 * count.pages);
-  });
+  ])(
+    'every page in $language is readable on every screen size, in light and dark mode',
+    { timeout: LONGEST },
+    async (story) => {
+      const { look, findings, count } = closeLook(`pages-${story.language}`);
+      const locale = story.language === 'es' ? 'es-MX' : story.locale;
+      await visit({ locale }, async (page, context) => {
+        const complaints = complaintsOf(context);
+        await gatePages(
+          page,
+          { origin: world.origin, admin: world.admin, host, member, wish: story.wish },
+          async (shown, title) => {
+            expect(await shown.locator('html').getAttribute('lang')).toBe(story.language);
+            await look(shown, title);
+          },
+        );
+        expect(complaints).toEqual([]);
+      });
+      expect(findings).toEqual([]);
+      expect(count.rules).toBeGreaterThan(60 * count.pages);
+    },
+  );
 
   it.each([
     { language: 'en', locale: 'en-GB' },
     { language: 'es', locale: 'es-MX' },
   ])(
-    'connected apps in $language read well on every screen, and go by the keyboard',
+    'connected apps in $language are readable on every screen size, and work with the keyboard',
     { timeout: LONGEST },
     async ({ language, locale }) => {
       const { look, findings, count } = closeLook(`apps-${language}`);
@@ -121,7 +125,7 @@ describe.skipIf(!browserPresent())('in Chromium', () => {
       ],
       ['a scope', 'error', 'App', { scope: '<script>alert(1)</script>' }],
       ['a redirect URI', 'error', 'App', { redirect_uri: 'javascript:alert(1)' }],
-    ])('in %s is text and runs nowhere', async (_name, id, client_name, parameters) => {
+    ])('in %s is shown as text and never run', async (_name, id, client_name, parameters) => {
       const app = await registerApp(world.origin, { metadata: { client_name } });
       await visit({}, async (page, context) => {
         const dialogs: string[] = [];
@@ -144,7 +148,7 @@ describe.skipIf(!browserPresent())('in Chromium', () => {
     });
   });
 
-  describe('after consent', () => {
+  describe('the redirect after consent', () => {
     let client: Server;
     const received: string[] = [];
     beforeAll(async () => {
@@ -179,14 +183,14 @@ describe.skipIf(!browserPresent())('in Chromium', () => {
         };
       });
 
-    it('follows to a loopback address', async () => {
+    it('reaches a loopback address', async () => {
       const redirectUri = `http://127.0.0.1:${(client.address() as AddressInfo).port}/cb`;
       const { complaints } = await approveIn(await registerApp(world.origin, { redirectUri }), {});
       expect(received.filter((url) => url.startsWith('/cb?code='))).toHaveLength(1);
       expect(complaints).toEqual([]);
     });
 
-    it.each(['https://app.example/cb', 'com.example.app:/cb'])('follows to %s', async (redirectUri) => {
+    it.each(['https://app.example/cb', 'com.example.app:/cb'])('reaches %s', async (redirectUri) => {
       const { location, wanted, complaints } = await approveIn(await registerApp(world.origin, { redirectUri }), {});
       expect(location).toMatch(new RegExp(`^${redirectUri}\\?code=`));
       expect(wanted).toContain(location);
@@ -194,7 +198,7 @@ describe.skipIf(!browserPresent())('in Chromium', () => {
     });
   });
 
-  it('no other page can frame one of ours', async () => {
+  it('no other site can frame a page of the gate', async () => {
     const app = await registerApp(world.origin);
     const { url } = await authorizationRequest(app);
     const evil = createServer((_request, response) => {
@@ -219,7 +223,7 @@ describe.skipIf(!browserPresent())('in Chromium', () => {
     }
   });
 
-  it('an SVG logo that is opened by itself runs nothing', async () => {
+  it('an SVG logo that is opened directly runs no script', async () => {
     await visit({}, async (page) => {
       const answer = await page.goto(`${world.origin}/oauth/assets/logo`);
       expect(answer?.headers()['content-security-policy']).toContain('sandbox');

@@ -14,7 +14,7 @@ describe('the language of a page', () => {
     ['fr-CA de es-ES en', 'es'],
     ['en es', 'en'],
     ['  es  ', 'es'],
-  ])('follows ui_locales %o, whatever the browser wants', (uiLocales, language) => {
+  ])('follows ui_locales %o, regardless of the browser', (uiLocales, language) => {
     expect(choose(uiLocales, 'en')).toEqual({ language, asked: false });
     expect(choose(uiLocales, 'es')).toEqual({ language, asked: false });
   });
@@ -29,13 +29,13 @@ describe('the language of a page', () => {
     ['', 'en'],
     [undefined, 'en'],
     ['es;q=nonsense', 'en'],
-  ])('else Accept-Language %o', (acceptLanguage, language) => {
+  ])('otherwise follows Accept-Language %o', (acceptLanguage, language) => {
     for (const uiLocales of [undefined, '', 'fr', 'estonian', ['es'], 7]) {
       expect(choose(uiLocales, acceptLanguage)).toEqual({ language, asked: true });
     }
   });
 
-  it('else is the first that is configured', () => {
+  it('otherwise is the first configured one', () => {
     expect(chooseLanguage(['es', 'en'], undefined, undefined)).toEqual({ language: 'es', asked: true });
   });
 
@@ -43,7 +43,7 @@ describe('the language of a page', () => {
     expect(chooseLanguage(['es'], 'en', 'en')).toEqual({ language: 'es', asked: false });
   });
 
-  it('is one of those configured, whatever is sent', () => {
+  it('is always a configured one, whatever is sent', () => {
     const hostile = fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor', '"><script>', 'es\r\nX: y', '-'));
     fc.assert(
       fc.property(hostile, hostile, (uiLocales, acceptLanguage) => {

@@ -15,7 +15,7 @@ function lookalikesOf(letter: string): readonly string[] {
   return [prototype, ...(PROTOTYPES[prototype] ?? '')].filter((one) => one !== letter);
 }
 
-describe('an app poses as the school', () => {
+describe('detecting that an app poses as the school', () => {
   it.each([
     'Harbour Lane School',
     'HARBOUR  LANE—SCHOOL',
@@ -45,7 +45,7 @@ describe('an app poses as the school', () => {
     'Soporte técnico',
     'Security Team',
     '𝐒𝐮𝐩𝐩𝐨𝐫𝐭',
-  ])('as %s', (name) => {
+  ])('recognises %s', (name) => {
     expect(isPosing(name, SCHOOL)).toBe(true);
   });
 
@@ -59,7 +59,7 @@ describe('an app poses as the school', () => {
     '🎓',
     '',
     'Школа',
-  ])('not as %s', (name) => {
+  ])('accepts %s', (name) => {
     expect(isPosing(name, SCHOOL)).toBe(false);
   });
 
@@ -71,7 +71,7 @@ describe('an app poses as the school', () => {
     'Quick Box Gym',
     'Школа Завтра',
     'Σχολή Αθηνών',
-  ])('as %s with any one letter replaced by one that Unicode calls confusable with it', (school) => {
+  ])('recognises %s with any one letter replaced by one that Unicode calls confusable with it', (school) => {
     const missed: string[] = [];
     let tried = 0;
     for (const [at, letter] of [...school].entries()) {
@@ -85,7 +85,7 @@ describe('an app poses as the school', () => {
     expect(tried).toBeGreaterThan(school === school.normalize('NFKD') && /[a-z]/i.test(school) ? 200 : 20);
   });
 
-  it('as a school of a short name, with any one letter replaced', () => {
+  it('recognises a short school name with any one letter replaced', () => {
     const missed = [...'Oxley'].flatMap((letter, at) =>
       lookalikesOf(letter)
         .map((alike) => `The ${[...'Oxley'].with(at, alike).join('')} app`)
@@ -94,7 +94,7 @@ describe('an app poses as the school', () => {
     expect(missed).toEqual([]);
   });
 
-  it('judges the longest name there can be within 50 ms', () => {
+  it('takes at most 50 ms for the longest possible name', () => {
     const longest = 'ﷺ'.repeat(64);
     isPosing(longest, SCHOOL);
     const began = performance.now();
@@ -102,13 +102,13 @@ describe('an app poses as the school', () => {
     expect((performance.now() - began) / 10).toBeLessThan(50);
   });
 
-  it('a short name of a school poses as a word, not inside of one', () => {
+  it('recognises a short school name only as a whole word', () => {
     expect(isPosing('Art', 'Art')).toBe(true);
     expect(isPosing('Art – official', 'Art')).toBe(true);
     expect(isPosing('Smart Study', 'Art')).toBe(false);
   });
 
-  it('a name without letters is nobody’s', () => {
+  it('accepts a name without letters', () => {
     expect(isPosing('🎓', '🎓 !')).toBe(false);
   });
 });

@@ -41,7 +41,7 @@ function records() {
 }
 
 describe('registered clients in the store', () => {
-  it('go with their tokens after a day without use', async () => {
+  it('are deleted with their tokens after a day without use', async () => {
     const { time, add, alive } = records();
     await add('a');
     time.now += 24 * HOUR - 1000;
@@ -50,7 +50,7 @@ describe('registered clients in the store', () => {
     expect(await alive('a')).toEqual([false, false]);
   });
 
-  it('name the algorithm of their ID tokens only where it is not the default, which a gate with ES256 only refuses', async () => {
+  it('store the ID token algorithm only when it is not the default, so that a gate that knows only ES256 can read them', async () => {
     const { adapters } = records();
     for (const [algorithm, stored] of [
       ['RS256', undefined],
@@ -61,7 +61,7 @@ describe('registered clients in the store', () => {
     }
   });
 
-  it('stay for good from the first code on', async () => {
+  it('are kept for good once a code was issued', async () => {
     const { time, add, use, alive, adapters } = records();
     await add('a');
     time.now += 23 * HOUR;
@@ -77,7 +77,7 @@ describe('registered clients in the store', () => {
     expect(await adapters.client.find('a')).toMatchObject({ client_name: 'After' });
   });
 
-  it('live no longer after an update or a new token', async () => {
+  it('do not live longer after an update or a new token', async () => {
     const { time, add, adapters, alive } = records();
     await add('a');
     time.now += 23 * HOUR;
@@ -88,7 +88,7 @@ describe('registered clients in the store', () => {
     expect(await adapters.token.find('later')).toBeUndefined();
   });
 
-  it('do not come back when a code is issued after their end', async () => {
+  it('are not restored by a code that is issued after they have ended', async () => {
     const { time, add, use, alive, adapters } = records();
     await add('a');
     await add('b');
@@ -101,7 +101,7 @@ describe('registered clients in the store', () => {
   });
 
   it.each(['Client', 'RegistrationAccessToken'])(
-    'do not come back when the %s is deleted while a code is issued',
+    'are not restored when the %s is deleted while a code is issued',
     async (kind) => {
       const { time, store, adapters, add, use } = records();
       await add('a');
@@ -121,7 +121,7 @@ describe('registered clients in the store', () => {
     },
   );
 
-  it('are used by many codes at once', async () => {
+  it('can be used by many codes at once', async () => {
     const { time, add, use, alive } = records();
     await add('a');
     await Promise.all(Array.from({ length: 20 }, () => use('a')));
@@ -150,7 +150,7 @@ describe('registered clients in the store', () => {
     expect(await adapters.token.find('token-b')).toBeDefined();
   });
 
-  it('leave nothing in the store: a thousand that were never used are swept, those used remain', async () => {
+  it('are swept when they were never used, and kept when they were', async () => {
     const { time, add, use, store, adapters } = records();
     for (let index = 0; index < 1000; index += 1) await add(String(index));
     await use('7');

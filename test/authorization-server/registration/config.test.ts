@@ -18,7 +18,7 @@ async function problems(environment: Record<string, string>, clients: Record<str
 }
 
 describe('clients in the configuration', () => {
-  it('have defaults that let real apps in', async () => {
+  it('have defaults that allow real apps', async () => {
     const { config, initialAccessToken } = await load();
     expect(config.clients.registration).toEqual({
       enabled: true,
@@ -31,7 +31,7 @@ describe('clients in the configuration', () => {
     expect(initialAccessToken).toBeUndefined();
   });
 
-  it('name an initial access token, which is read and not kept in what may be printed', async () => {
+  it('may have an initial access token, which is not kept in the printable configuration', async () => {
     const token = 'a-token-of-the-school-0123';
     const { config, initialAccessToken } = await load({
       COURSEGATE__CLIENTS__REGISTRATION__INITIAL_ACCESS_TOKEN__ENV: 'SCHOOL_TOKEN',
@@ -49,7 +49,7 @@ describe('clients in the configuration', () => {
       'a token of the school',
       /^clients\.registration\.initialAccessToken .*SCHOOL_TOKEN must have at least 16/,
     ],
-  ])('is refused with an initial access token that %s', async (_name, value, message) => {
+  ])('are refused with an initial access token that %s', async (_name, value, message) => {
     const environment = {
       COURSEGATE__CLIENTS__REGISTRATION__INITIAL_ACCESS_TOKEN__ENV: 'SCHOOL_TOKEN',
       ...(value === undefined ? {} : { SCHOOL_TOKEN: value }),
@@ -60,7 +60,7 @@ describe('clients in the configuration', () => {
   });
 
   it.each(['javascript', 'file', 'ms-settings', 'https', 'Cursor', 'cursor:', 'com.example'])(
-    'does not take the scheme %s',
+    'are refused with the scheme %s',
     async (scheme) => {
       expect(await problems({}, { redirects: { schemes: [scheme] } })).toEqual([
         expect.stringMatching(/^clients\.redirects\.schemes\[0\] must /),
@@ -69,7 +69,7 @@ describe('clients in the configuration', () => {
   );
 
   it.each(['https://app.example', 'app.example/x', 'App.example', '*', '*.*.example'])(
-    'does not take the domain %s',
+    'are refused with the domain %s',
     async (domain) => {
       expect(await problems({}, { redirects: { deny: [domain] } })).toHaveLength(1);
       expect(await problems({}, { redirects: { allow: [domain] } })).toHaveLength(1);

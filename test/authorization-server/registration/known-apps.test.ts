@@ -150,14 +150,14 @@ const APPS: readonly [string, Record<string, unknown>, string][] = [
   ['an app that says nothing but where it is', { redirect_uris: ['http://127.0.0.1/'] }, 'http://127.0.0.1:50000/'],
 ];
 
-describe.each(['A', 'B'])('apps in the field, profile %s', (profile) => {
+describe.each(['A', 'B'])('the registration of real apps in Profile %s', (profile) => {
   let world: World;
   beforeAll(async () => {
     world = await startWorld({ profile, overrides: MANY });
   });
   afterAll(() => world.close());
 
-  it.each(APPS)('%s registers, and may be answered where it asks', async (_name, metadata, redirectUri) => {
+  it.each(APPS)('accepts %s, and its redirect URI', async (_name, metadata, redirectUri) => {
     const { status, body } = await call(world, 'POST', '/api/oauth/register', { body: metadata });
     expect(status).toBe(201);
     const confidential = ['client_secret_post', 'client_secret_basic'].includes(

@@ -52,7 +52,7 @@ describe('limits on registration', () => {
     expect(ask('203.0.113.250')).toBeUndefined();
   });
 
-  it('count admitted registrations only', () => {
+  it('count only admitted registrations', () => {
     const { time, taken, ask } = counter({ perAddressPerMinute: 2, perDay: 3 });
     for (const address of ['192.0.2.1', '198.51.100.1', '203.0.113.1']) expect(taken(address, 100)).toBe(1);
     expect(taken('2001:db8::1', 100)).toBe(0);
@@ -72,7 +72,7 @@ describe('limits on registration', () => {
     return [...counts.values()].reduce((sum, count) => sum + count, 0);
   };
 
-  it('leave the day to others when one address registers without a pause', () => {
+  it('leave room for others when one address registers without a pause', () => {
     const gate = counter({ perAddressPerMinute: 120, perDay: 100_000 });
     expect(flood(['203.0.113.1'], gate)).toBe(4_762);
     for (let other = 0; other < 300; other += 1) {
@@ -83,7 +83,7 @@ describe('limits on registration', () => {
   it.each([
     ['every address of an IPv4 /24', (at: number) => `203.0.113.${at}`],
     ['256 networks of an IPv6 /48', (at: number) => `2001:db8:7:${at.toString(16)}::1`],
-  ])('leave the day to others when %s registers without a pause', (_name, address) => {
+  ])('leave room for others when %s registers without a pause', (_name, address) => {
     const gate = counter({ perAddressPerMinute: 120, perDay: 100_000 });
     expect(
       flood(
@@ -95,7 +95,7 @@ describe('limits on registration', () => {
     expect(gate.ask('2001:db8:8::1')).toBeUndefined();
   });
 
-  it('leave something to a newcomer after a flood from 200 networks', () => {
+  it('leave room for a newcomer after a flood from 200 networks', () => {
     const gate = counter({ perAddressPerMinute: 120, perDay: 100_000 });
     flood(
       Array.from({ length: 200 }, (_, at) => `198.18.${at}.1`),
@@ -114,7 +114,7 @@ describe('limits on registration', () => {
     ['::1', '0:0:0:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['', ''],
-  ])('count %s as %s', (address, network) => {
+  ])('count %s for the network %s', (address, network) => {
     expect(networkOf(address)).toBe(network);
   });
 
@@ -125,7 +125,7 @@ describe('limits on registration', () => {
     ['2001:db8::1', '2001:db8:0::/48'],
     ['::1', '0:0:0::/48'],
     ['', ''],
-  ])('count %s with its neighbours as %s', (address, network) => {
+  ])('count %s for the wider network %s', (address, network) => {
     expect(widerNetworkOf(address)).toBe(network);
   });
 });

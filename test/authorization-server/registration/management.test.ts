@@ -11,7 +11,7 @@ interface Registered {
   readonly body: Record<string, unknown>;
 }
 
-describe('registrations, managed by their apps (RFC 7592)', () => {
+describe('registrations managed by their apps (RFC 7592)', () => {
   let world: World;
   beforeAll(async () => {
     world = await startWorld({ profile: 'A', overrides: MANY });
@@ -39,7 +39,7 @@ describe('registrations, managed by their apps (RFC 7592)', () => {
     expect(answer.body).toEqual({ error: 'invalid_token', error_description: expect.any(String) });
   };
 
-  it('are read', async () => {
+  it('can be read', async () => {
     const app = await registered({ token_endpoint_auth_method: 'client_secret_post' });
     const { status, headers, body } = await read(app);
     expect(status).toBe(200);
@@ -47,7 +47,7 @@ describe('registrations, managed by their apps (RFC 7592)', () => {
     expect(body).toEqual(app.body);
   });
 
-  it('are updated as a whole, under a new token; the old one is dead', async () => {
+  it('are replaced as a whole by an update, which issues a new token and invalidates the old one', async () => {
     const app = await registered({ client_uri: 'https://app.example/' });
     const other = 'https://app.example/other';
     const { status, headers, body } = await update(app, { client_name: 'After', redirect_uris: [other] });
@@ -99,14 +99,14 @@ describe('registrations, managed by their apps (RFC 7592)', () => {
     ['a token of its choosing', { registration_access_token: 'x' }, 'invalid_request'],
     ['an address of its choosing', { registration_client_uri: 'https://evil.test/' }, 'invalid_request'],
     ['a date of its choosing', { client_id_issued_at: 1 }, 'invalid_request'],
-  ])('are not updated to %s, and stay as they were', async (_name, metadata, error) => {
+  ])('cannot be updated to %s', async (_name, metadata, error) => {
     const app = await registered();
     const { status, body } = await update(app, metadata);
     expect({ status, error: body.error }).toEqual({ status: 400, error });
     expect((await read(app)).body).toEqual(app.body);
   });
 
-  it('of confidential apps do not become public', async () => {
+  it('of confidential apps cannot become public', async () => {
     const app = await registered({ token_endpoint_auth_method: 'client_secret_post' });
     const { status, body } = await update(app, { token_endpoint_auth_method: 'none' });
     expect({ status, error: body.error }).toEqual({ status: 400, error: 'invalid_client_metadata' });
@@ -118,7 +118,7 @@ describe('registrations, managed by their apps (RFC 7592)', () => {
     ['a member twice', '{"client_id":"x","client_id":"x"}', undefined, 400],
     ['a form', 'client_id=x', 'application/x-www-form-urlencoded', 400],
     ['more than 16 KiB', `{"x":"${'x'.repeat(16 * 1024)}"}`, undefined, 413],
-  ])('refuse as update: %s', async (_name, raw, type, status) => {
+  ])('refuse an update with %s', async (_name, raw, type, status) => {
     const app = await registered();
     const answer = await call(world, 'PUT', app.path, {
       token: app.token,
@@ -130,7 +130,7 @@ describe('registrations, managed by their apps (RFC 7592)', () => {
   });
 
   it.each(['GET', 'PUT', 'DELETE'])(
-    'tell nobody without their token anything, for %s; a token used elsewhere dies',
+    'reveal nothing without their token for %s, and a token used elsewhere is revoked',
     async (method) => {
       const [mine, theirs] = [await registered({ client_name: 'Mine' }), await registered({ client_name: 'Theirs' })];
       const body = method === 'PUT' ? { body: { client_id: mine.id, redirect_uris: ['javascript:alert(1)'] } } : {};
@@ -148,7 +148,7 @@ describe('registrations, managed by their apps (RFC 7592)', () => {
   );
 
   it.each(['Basic eDp5', 'DPoP x', 'Bearer', 'Bearer  x', 'Bearer x y', 'Bearer é'])(
-    'take no authorization like %j',
+    'refuse the authorization %j',
     async (value) => {
       const app = await registered();
       const response = await fetch(`${world.origin}${app.path}`, { headers: { authorization: value } }).catch(
@@ -159,7 +159,7 @@ describe('registrations, managed by their apps (RFC 7592)', () => {
     },
   );
 
-  it('take no other method, and say so', async () => {
+  it('refuse other methods with Allow', async () => {
     const app = await registered();
     for (const method of ['POST', 'PATCH']) {
       const { status, headers } = await call(world, method, app.path, { token: app.token });
@@ -167,7 +167,7 @@ describe('registrations, managed by their apps (RFC 7592)', () => {
     }
   });
 
-  it('are open to pages of other origins', async () => {
+  it('may be managed by pages of other origins', async () => {
     const app = await registered();
     const response = await fetch(`${world.origin}${app.path}`, {
       method: 'OPTIONS',
@@ -178,7 +178,7 @@ describe('registrations, managed by their apps (RFC 7592)', () => {
     expect(response.headers.get('access-control-allow-headers')?.toLowerCase()).toContain('authorization');
   });
 
-  it('end with everything that was approved, at every endpoint, on the next request', async () => {
+  it('end with everything that was approved, at every endpoint and at once', async () => {
     const app = await registerApp(world.origin);
     const other = await registerApp(world.origin);
     const [tokens, others] = [await connect(app), await connect(other)];

@@ -23,7 +23,7 @@ describe('client metadata', () => {
     ['x'.repeat(64), 'x'.repeat(64)],
     ['𝒳'.repeat(64), '𝒳'.repeat(64)],
     ['e\u0301'.repeat(64), 'é'.repeat(64)],
-  ])('takes the name %j', async (name, told) => {
+  ])('accepts the name %j', async (name, told) => {
     expect(await register(world, { client_name: name })).toMatchObject({ status: 201, body: { client_name: told } });
   });
 
@@ -53,7 +53,7 @@ describe('client metadata', () => {
     ['a list', ['Study Buddy']],
     ['a number', 5],
     ['true', true],
-  ])('refuses as name: %s', async (_name, name) => {
+  ])('refuses a name: %s', async (_name, name) => {
     const { status, body } = await register(world, { client_name: name });
     expect({ status, body }).toEqual({
       status: 400,
@@ -106,14 +106,14 @@ describe('client metadata', () => {
     expect(String(body.error_description).length).toBeGreaterThan(10);
   });
 
-  it('makes client_secret_basic, the default of the RFC, client_secret_post, and says so (RFC 7591 §3.2.1)', async () => {
+  it('replaces client_secret_basic, the RFC’s default, with client_secret_post, and says so (RFC 7591 section 3.2.1)', async () => {
     const { status, body } = await register(world, { token_endpoint_auth_method: 'client_secret_basic' });
     expect(status).toBe(201);
     expect(body.token_endpoint_auth_method).toBe('client_secret_post');
     expect(body.client_secret).toMatch(/^[\w-]{40,}$/);
   });
 
-  it('drops what it does not use, and fetches nothing', async () => {
+  it('drops members that are not used, and fetches nothing', async () => {
     const asked: string[] = [];
     const sink: Server = createServer((request, response) => {
       asked.push(request.url ?? '');
@@ -160,7 +160,7 @@ describe('client metadata', () => {
     }
   });
 
-  it('makes id, secret and tokens itself', async () => {
+  it('ignores an ID, a secret and tokens that the app sends', async () => {
     const chosen = {
       client_id: 'chosen-by-me',
       client_secret: 'chosen-by-me',
@@ -179,7 +179,7 @@ describe('client metadata', () => {
     expect(reached.status).toBe(401);
   });
 
-  it('gives a hundred equal registrations a hundred ids', async () => {
+  it('assigns a hundred equal registrations a hundred IDs', async () => {
     const ids = new Set<unknown>();
     for (let count = 0; count < 100; count += 1)
       ids.add((await register(world, { client_name: 'Same' })).body.client_id);
@@ -203,7 +203,7 @@ describe('client metadata', () => {
     ['a form', `redirect_uris=${CALLBACK}`, 'application/x-www-form-urlencoded', 400],
     ['JSON called text', `{${good}}`, 'text/plain', 400],
     ['more than 16 KiB', `{${good},"x":"${'x'.repeat(16 * 1024)}"}`, 'application/json', 413],
-  ])('refuses as body: %s', async (_name, body, type, status) => {
+  ])('refuses a body: %s', async (_name, body, type, status) => {
     const answer = await send(body, type);
     expect(answer.status).toBe(status);
     expect(answer.body).toEqual({ error: 'invalid_request', error_description: expect.stringMatching(/^.{10,}$/) });
@@ -211,7 +211,7 @@ describe('client metadata', () => {
     expect((await register(world, {})).status).toBe(201);
   });
 
-  it('does not take text in a string for structure', async () => {
+  it('accepts structure characters inside strings', async () => {
     const odd = `{${good},"client_name":"{\\"a\\":1,\\"a\\":2} [[[[[[[[[[","x":{"a":{"a":1}},"y":["a","a"]}`;
     expect(await send(odd)).toMatchObject({ status: 201, body: { client_name: '{"a":1,"a":2} [[[[[[[[[[' } });
   });

@@ -17,7 +17,7 @@ async function advertised(world: World): Promise<unknown[]> {
   return Promise.all(documents.map(async (path) => (await call(world, 'GET', path)).body.registration_endpoint));
 }
 
-describe('registration, as it is operated', () => {
+describe('registration', () => {
   const time = { offset: 0 };
   let world: World;
   beforeAll(async () => {
@@ -26,7 +26,7 @@ describe('registration, as it is operated', () => {
   });
   afterAll(() => world.close());
 
-  it('takes so many of an address within a minute, and then asks to wait', async () => {
+  it('accepts a limited number from one address a minute, then returns 429', async () => {
     const from = (address: string): Promise<{ status: number; retryAfter: string | undefined; text: string }> =>
       new Promise((resolve, reject) => {
         const body = JSON.stringify({ redirect_uris: [CALLBACK] });
@@ -56,7 +56,7 @@ describe('registration, as it is operated', () => {
     expect((await from('127.0.0.2')).status).toBe(201);
   });
 
-  it('forgets an app that nobody connected within a day, with its token; one that was used stays', async () => {
+  it('deletes an app that was not connected within a day, with its token, and keeps one that was', async () => {
     const unused = await register(world, { client_name: 'Unused' });
     const app = await registerApp(world.origin);
     const tokens = await connect(app);
@@ -73,7 +73,7 @@ describe('registration, as it is operated', () => {
     expect((await token(app, refreshForm(app, tokens.refresh_token))).status).toBe(200);
   });
 
-  it('keeps secrets and tokens where nobody reads them', async () => {
+  it('stores secrets and tokens encrypted', async () => {
     const { body } = await register(world, { token_endpoint_auth_method: 'client_secret_post', client_name: 'Sealed' });
     const files = readdirSync(world.data).map((file) => readFileSync(join(world.data, file)));
     expect(files.length).toBeGreaterThan(0);
@@ -82,7 +82,7 @@ describe('registration, as it is operated', () => {
     }
   });
 
-  it('writes neither into its log', async () => {
+  it('logs no secret and no token', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'coursegate-log-'));
     const file = join(folder, 'log');
     const descriptor = openSync(file, 'a');
@@ -115,14 +115,14 @@ describe('registration, as it is operated', () => {
   });
 });
 
-describe('registration, closed', () => {
+describe('disabled registration', () => {
   let world: World;
   beforeAll(async () => {
     world = await startWorld({ profile: 'A', overrides: { clients: { registration: { enabled: false } } } });
   });
   afterAll(() => world.close());
 
-  it('is neither there nor advertised, and the legacy site does not see what is sent there', async () => {
+  it('returns 404, is not advertised, and forwards nothing to the site', async () => {
     expect(await advertised(world)).toEqual([undefined, undefined]);
     for (const method of ['GET', 'POST', 'PUT', 'DELETE']) {
       for (const path of ['/api/oauth/register', '/api/oauth/register/x']) {
@@ -154,14 +154,14 @@ describe('registration with an initial access token', () => {
       ...(token === undefined ? {} : { token }),
     });
 
-  it('takes apps that bring it', async () => {
+  it('accepts apps that send it', async () => {
     expect(await advertised(world)).toEqual(Array(2).fill(`${world.origin}/api/oauth/register`));
     expect((await attempt(INITIAL)).status).toBe(201);
     expect((await attempt(INITIAL)).status).toBe(201);
   });
 
   it.each([undefined, 'wrong', `${INITIAL}x`, INITIAL.slice(1), INITIAL.toUpperCase()])(
-    'refuses apps that bring %s',
+    'refuses apps that send %s',
     async (token) => {
       const { status, headers, body } = await attempt(token);
       expect(status).toBe(401);
@@ -171,7 +171,7 @@ describe('registration with an initial access token', () => {
     },
   );
 
-  it('lets the token of one app through to nothing', async () => {
+  it('accepts neither token in place of the other', async () => {
     const { body } = await attempt(INITIAL);
     expect((await attempt(String(body.registration_access_token))).status).toBe(401);
     const own = new URL(String(body.registration_client_uri)).pathname;
@@ -180,7 +180,7 @@ describe('registration with an initial access token', () => {
 });
 
 describe('a host that the operator denies', () => {
-  it('is denied to apps that had registered it before', async () => {
+  it('ends the access of apps that were registered with it', async () => {
     const world = await startWorld({ profile: 'A' });
     const app = await registerApp(world.origin);
     const other = await registerApp(world.origin, { redirectUri: 'https://other.example/callback' });

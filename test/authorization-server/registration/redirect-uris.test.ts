@@ -44,13 +44,13 @@ describe('redirect URIs', () => {
     'claude://oauth/callback',
     'raycast://oauth',
     long(2048),
-  ])('takes %s, and sends an answer there', async (uri) => {
+  ])('are accepted and used: %s', async (uri) => {
     const { status, body } = await register(world, { redirect_uris: [uri] });
     expect({ status, uris: body.redirect_uris }).toEqual({ status: 201, uris: [uri] });
     expect(await mayRedirect(world, body.client_id, uri)).toBe(true);
   });
 
-  it.each(REFUSED_REDIRECT_URIS)('refuses %j', async (uri) => {
+  it.each(REFUSED_REDIRECT_URIS)('are refused: %j', async (uri) => {
     // Together with a valid one, so that each is validated separately.
     const { status, body } = await register(world, { redirect_uris: [CALLBACK, uri] });
     expect(status).toBe(400);
@@ -70,12 +70,12 @@ describe('redirect URIs', () => {
     ['null among them', [null]],
     ['eleven', Array.from({ length: 11 }, (_, index) => `${CALLBACK}/${index}`)],
     ['a thousand', Array.from({ length: 300 }, (_, index) => `https://a.test/${index}`)],
-  ])('refuses as list: %s', async (_name, uris) => {
+  ])('are refused as a list: %s', async (_name, uris) => {
     const { status, body } = await register(world, { redirect_uris: uris });
     expect({ status, error: body.error }).toEqual({ status: 400, error: 'invalid_redirect_uri' });
   });
 
-  it('takes ten', async () => {
+  it('are accepted up to ten', async () => {
     const ten = Array.from({ length: 10 }, (_, index) => `${CALLBACK}/${index}`);
     expect(await register(world, { redirect_uris: ten })).toMatchObject({ status: 201, body: { redirect_uris: ten } });
   });
@@ -104,7 +104,7 @@ describe('redirect URIs', () => {
     ['https://app.example/callback', 'https://app.example/callback?', false],
     ['https://app.example', 'https://app.example/', false],
     ['cursor://anysphere.cursor-mcp/x', 'cursor://anysphere.cursor-mcp:1/x', false],
-  ])('registered as %s, an answer to %j is sent: %s', async (registered, requested, sent) => {
+  ])('registered as %s, requested as %j, are used: %s', async (registered, requested, sent) => {
     const { body } = await register(world, { redirect_uris: [registered] });
     expect(await mayRedirect(world, body.client_id, requested)).toBe(sent);
   });
@@ -143,7 +143,7 @@ describe('redirect URIs', () => {
     { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }) },
   );
 
-  it('never stores what leads elsewhere than it reads, and matches byte for byte but for a loopback port', async () => {
+  it('are stored only if they lead where they seem to, and match byte for byte except for a loopback port', async () => {
     const taken = new Set<string>();
     await fc.assert(
       fc.asyncProperty(uris, fc.integer({ min: 1, max: 65_535 }), async (uri, port) => {
@@ -188,7 +188,7 @@ describe('redirect URIs', () => {
 });
 
 describe('redirect URIs when the operator allows too much', () => {
-  it.each(['javascript:/x', 'data:/x', 'file:///x', 'ms-settings:/x'])('are still not %s', (uri) => {
+  it.each(['javascript:/x', 'data:/x', 'file:///x', 'ms-settings:/x'])('still cannot be %s', (uri) => {
     const redirects = { schemes: [uri.slice(0, uri.indexOf(':'))], allow: [], deny: [] };
     expect(judgeClientMetadata({ redirect_uris: [uri] }, redirects)).toEqual({
       error: 'invalid_redirect_uri',
@@ -196,7 +196,7 @@ describe('redirect URIs when the operator allows too much', () => {
     });
   });
 
-  it('say what is wrong with a scheme in upper case', () => {
+  it('explain what is wrong with a scheme in upper case', () => {
     const redirects = { schemes: ['cursor'], allow: [], deny: [] };
     expect(judgeClientMetadata({ redirect_uris: ['Cursor://x'] }, redirects)?.description).toContain('lower case');
   });
@@ -224,7 +224,7 @@ describe('redirect URIs when the operator allows more', () => {
     ['cursor://callback', 400],
     ['com.example.app:/callback', 201],
     ['http://127.0.0.1/callback', 201],
-  ])('%s is %i', async (uri, status) => {
+  ])('such as %s get %i', async (uri, status) => {
     expect((await register(world, { redirect_uris: [uri] })).status).toBe(status);
   });
 });
