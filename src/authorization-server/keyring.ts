@@ -77,9 +77,10 @@ export async function openKeyring(
   let key = await importKey(generations.ES256.current);
 
   const adopt = async (found: readonly Generation[]): Promise<boolean> => {
-    const newer = found.filter(({ version, current }) => version > generations[current.alg].version);
-    if (newer.length === 0) return false;
-    const adopted = { ...generations, ...byAlgorithm(newer) };
+    // An earlier version is adopted too: the store may have been restored from a backup.
+    const other = found.filter(({ version, current }) => version !== generations[current.alg].version);
+    if (other.length === 0) return false;
+    const adopted = { ...generations, ...byAlgorithm(other) };
     key = await importKey(adopted.ES256.current);
     generations = adopted;
     return true;

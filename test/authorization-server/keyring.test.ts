@@ -149,6 +149,17 @@ describe('the keyring', () => {
     expect(kids(a)).toEqual(kids(b));
   });
 
+  it('adopts earlier keys when the store is restored from a backup', async () => {
+    const { store, keyring } = await open();
+    const before = kids(keyring);
+    const { entries } = await store.scan(undefined, undefined, 100);
+    await keyring.rotate();
+    expect(kids(keyring)).not.toEqual(before);
+    await store.commit(entries.map((entry) => ({ op: 'put', entry })));
+    expect(await keyring.refresh()).toBe(true);
+    expect(kids(keyring)).toEqual(before);
+  });
+
   it('is the same after a restart', async () => {
     const { clock, store, keyring } = await open();
     await keyring.rotate();

@@ -166,6 +166,8 @@ describe.each(STORES)('an operator, with a store in $store', ({ store }) => {
   it('can delete an app with everything that belongs to it', async () => {
     const gone = await registerApp(world.origin);
     const tokens = await connect(gone);
+    expect(await get('/members/m-1001')).toMatchObject({ known: true });
+    expect(await get('/members/m-typo')).toMatchObject({ known: false });
     const path = `/clients/${gone.client.client_id}`;
     expect((await command(world.admin, `${path}/delete`)).body).toEqual({ id: gone.client.client_id, ended: 1 });
     expect(await statusOf(world.origin, tokens.access_token)).toBe(401);
@@ -271,10 +273,11 @@ describe.each(STORES)('an operator, with a store in $store', ({ store }) => {
     expect((await command(world.admin, `/keys/${kid}/remove`)).status).toBe(404);
   });
 
-  it('shows an app that no member has connected', async () => {
+  it('shows and enables an app that no member has connected', async () => {
     const unused = String((await registerApp(world.origin)).client.client_id);
     const { code, stdout } = await operate(world, 'clients', 'show', unused);
     expect([code, stdout]).toEqual([0, expect.stringContaining(unused)]);
+    expect((await operate(world, 'clients', 'enable', unused)).stdout).toBe(`enabled ${unused}\n`);
   });
 
   it('can do the same on the command line, with text and JSON output', async () => {

@@ -298,6 +298,7 @@ describe('the backend', () => {
     expect(state).toMatchObject({ upstream: 'hooks', path: '/coursegate/events' });
     expect(JSON.stringify(state)).not.toContain('m-1001');
     const metric = async (line: RegExp) => line.test(await (await fetch(`${world.admin}/metrics`)).text());
+    expect(await metric(/^coursegate_events_stopped 0$/m)).toBe(true);
     expect(await metric(/^coursegate_events_failed_total\{reason="500"\} [1-9]/m)).toBe(true);
     expect(await metric(/^coursegate_events_delivered_total\{type="grant.created"\} [1-9]/m)).toBe(true);
     await vi.waitFor(async () => {

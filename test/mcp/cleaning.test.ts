@@ -97,6 +97,7 @@ describe('a text of the school in a tool result', () => {
       ['a<!--> b --> c', 'a b --> c'],
       ['a <?php echo 1 ?>b<![CDATA[c]]>d', 'a bd'],
       ['<p hidden>a</p><i style="DISPLAY : none">b</i><b style="font-size:0">c</b>d', 'd'],
+      ['<b style="opacity:0.00">a</b><b style="opacity:.0">b</b><b style="opacity:0.5">c</b>', 'c'],
       ['<h2>Title</h2><ul><li>one<li>two</ul>', '## Title\n- one\n- two\n'],
       ['The <script> tag, &lt;img src=x&gt;', 'The &lt;script> tag, &lt;img src=x&gt;'],
       ['<<b>img src=x></b>', '&lt;img src=x>'],
