@@ -103,7 +103,7 @@ export function coursegate(settings) {
       const asked = readBridge(new URL(request.originalUrl, origin).searchParams, secret, origin);
       if (asked === undefined) return response.status(400).json({ error: 'invalid_request' });
       const member = request.coursegate ? undefined : await signedIn(request);
-      if (!member || asked.anew || isTooOld(member.authTime, asked.maxAge)) {
+      if (!member || asked.signInAgain || isTooOld(member.authTime, asked.maxAge)) {
         const path = request.originalUrl.split('?')[0];
         return response.redirect(302, loginUrl(`${path}?${new URLSearchParams(signed(secret, asked.again))}`));
       }
@@ -174,10 +174,10 @@ function readBridge(query, secret, origin) {
   const returnTo = fields.get('return_sso_url') ?? '';
   // A URL that starts with the origin and a slash is on that origin, unless a URL parser drops or rewrites characters.
   if (!nonce || !returnTo.startsWith(`${origin}/`) || /[^\x21-\x5b\x5d-\x7e]/.test(returnTo)) return undefined;
-  const anew = ['login', 'select_account'].includes(fields.get('prompt'));
+  const signInAgain = ['login', 'select_account'].includes(fields.get('prompt'));
   const maxAge = fields.has('max_age') ? Number(fields.get('max_age')) : undefined;
   // `again` leaves out `prompt` and `max_age`: a member who returns from the login page is not sent there again.
-  return { nonce, returnTo, anew, maxAge, again: { nonce, return_sso_url: returnTo } };
+  return { nonce, returnTo, signInAgain, maxAge, again: { nonce, return_sso_url: returnTo } };
 }
 
 /** Whether the member signed in more than `maxAge` seconds ago. An unknown time is too old. */

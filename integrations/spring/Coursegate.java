@@ -48,7 +48,7 @@ public final class Coursegate {
     }
 
     /** The gate's request: the nonce, the return URL, whether a sign-in is required, and how old it may be (seconds or null). */
-    public record Question(String nonce, String returnTo, boolean anew, Long maxAge) {
+    public record Question(String nonce, String returnTo, boolean signInAgain, Long maxAge) {
     }
 
     private final String origin;
@@ -114,9 +114,9 @@ public final class Coursegate {
         if (nonce.isEmpty() || !returnTo.startsWith(origin + "/") || !VISIBLE.matcher(returnTo).matches()) {
             return null;
         }
-        boolean anew = !Collections.disjoint(fields.getOrDefault("prompt", List.of()), List.of("login", "select_account"));
+        boolean signInAgain = !Collections.disjoint(fields.getOrDefault("prompt", List.of()), List.of("login", "select_account"));
         try {
-            return new Question(nonce, returnTo, anew, fields.containsKey("max_age") ? Long.valueOf(fields.get("max_age").get(0)) : null);
+            return new Question(nonce, returnTo, signInAgain, fields.containsKey("max_age") ? Long.valueOf(fields.get("max_age").get(0)) : null);
         } catch (NumberFormatException notANumber) {
             return null;
         }

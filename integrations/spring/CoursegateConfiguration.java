@@ -307,7 +307,7 @@ public class CoursegateConfiguration {
                 return refuse(400, "invalid_request");
             }
             Member member = signedIn(request);
-            if (question.anew() || isTooOld(request, question.maxAge())) {
+            if (question.signInAgain() || isTooOld(request, question.maxAge())) {
                 // `again` leaves out `prompt` and `max_age`: a member who returns from the login page is not sent there again.
                 Authentication authentication = SecurityContextHolder.getContext().getAuthentication();
                 new SecurityContextLogoutHandler().logout(request, response, authentication);

@@ -420,10 +420,10 @@ function coursegate_bridge(): void {
         coursegate_answer(403, ['error' => 'not_from_the_gate']);
     }
     $member = coursegate_cookie_member();
-    $anew = in_array($asked['prompt'] ?? '', ['login', 'select_account'], true)
+    $sign_in_again = in_array($asked['prompt'] ?? '', ['login', 'select_account'], true)
         || Coursegate_Protocol::is_too_old($asked, $member['auth_time'] ?? null, time());
     // `again` marks a return from the login page. Without it, a member who must sign in again would be sent there forever.
-    if ($member === null || ($anew && !isset($_GET['again']))) {
+    if ($member === null || ($sign_in_again && !isset($_GET['again']))) {
         $back = ['coursegate' => 'bridge', 'sso' => $sso, 'sig' => $sig, 'again' => '1'];
         $here = home_url('/?' . http_build_query($back, '', '&', PHP_QUERY_RFC3986));
         coursegate_redirect(wp_login_url($here, true));

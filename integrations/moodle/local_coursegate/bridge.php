@@ -17,9 +17,9 @@ $return = $asked['return_sso_url'] ?? '';
 if ($asked === null || ($asked['nonce'] ?? '') === '' || !protocol::is_at($return, settings::get('origin'))) {
     answer::json(403, ['error' => 'not_from_the_gate']);
 }
-$anew = in_array($asked['prompt'] ?? '', ['login', 'select_account'], true)
+$sign_in_again = in_array($asked['prompt'] ?? '', ['login', 'select_account'], true)
     || protocol::is_too_old($asked, (int) $USER->currentlogin ?: null, time());
-sign_in::require('/local/coursegate/bridge.php', ['sso' => $sso, 'sig' => $sig], $anew);
+sign_in::require('/local/coursegate/bridge.php', ['sso' => $sso, 'sig' => $sig], $sign_in_again);
 $member = member::signed_in();
 if ($member === null) {
     answer::json(403, ['error' => 'not_allowed']);

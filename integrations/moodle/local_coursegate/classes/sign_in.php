@@ -9,13 +9,13 @@ final class sign_in {
      * Returns if a member is signed in. Otherwise it redirects the browser to Moodle's login page, which returns here.
      *
      * @param string $path the path of this page
-     * @param array $parameters its parameters. `again` is added to the URL to return to, so that $anew applies only once.
-     * @param bool $anew whether a signed-in member must sign in again
+     * @param array $parameters its parameters. `again` is added to the URL to return to, so that $sign_in_again applies only once.
+     * @param bool $sign_in_again whether a signed-in member must sign in again
      */
-    public static function require(string $path, array $parameters, bool $anew): void {
+    public static function require(string $path, array $parameters, bool $sign_in_again): void {
         $visited = optional_param('again', 0, PARAM_BOOL);
         $here = new \moodle_url($path, $parameters + ['again' => 1]);
-        if ($anew && !$visited && isloggedin()) {
+        if ($sign_in_again && !$visited && isloggedin()) {
             require_logout();
             answer::redirect($here->out(false));
         }
