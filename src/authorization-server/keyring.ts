@@ -85,21 +85,9 @@ export async function openKeyring(
     generations = adopted;
     return true;
   };
-  const standing = ({ retired }: Generation) => retired.filter(({ until }) => until > unixSeconds(clock));
+  const standing = (one: Generation) => standingAt(unixSeconds(clock), one);
   const all = () => ALGORITHMS.map((alg) => generations[alg]);
-  const moved = async (from: Generation): Promise<Generation> => {
-    const now = unixSeconds(clock);
-    const { version, current, next, since } = from;
-    const retired = [{ key: current, since: now, until: now + VERIFIES }, ...standing(from)];
-    return {
-      version: version + 1,
-      since: Math.max(now, since),
-      current: next,
-      next: await createKey(current.alg),
-      nextSince: now,
-      retired,
-    };
-  };
+  const moved = (from: Generation) => movedAt(unixSeconds(clock), from);
   /** Returns whether these generations, and not those of another process, are in force now. */
   const replace = async (wanted: readonly Generation[]): Promise<boolean> => {
     const won = await write(store, wanted);
@@ -170,6 +158,24 @@ export async function openKeyring(
       if (await replace(wanted)) for (const { current } of wanted) due(current.kid);
       return true;
     },
+  };
+}
+
+/** The retired keys that are still published. */
+function standingAt(now: number, { retired }: Generation): Generation['retired'] {
+  return retired.filter(({ until }) => until > now);
+}
+
+/** The generation after a rotation: the next key signs, and a new one is published. */
+async function movedAt(now: number, from: Generation): Promise<Generation> {
+  const { version, current, next, since } = from;
+  return {
+    version: version + 1,
+    since: Math.max(now, since),
+    current: next,
+    next: await createKey(current.alg),
+    nextSince: now,
+    retired: [{ key: current, since: now, until: now + VERIFIES }, ...standingAt(now, from)],
   };
 }
 
