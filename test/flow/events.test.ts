@@ -53,6 +53,8 @@ describe('the backend', () => {
   const told = async (type: string, count = 1) =>
     (await receiver.has(type, (events) => events.filter(ofApp).length >= count)).filter(ofApp);
   const typesTold = () => receiver.receipts.filter(({ event }) => ofApp(event)).map(({ event }) => event.type);
+  /** Without the app's own events, whose order among those of its connections is not promised. */
+  const connectionTypesTold = () => typesTold().filter((type) => !type.startsWith('client.'));
   const lastOfApp = () => receiver.receipts.filter(({ event }) => ofApp(event)).at(-1);
 
   const client = () => ({ id: app.client.client_id, name: 'Test App', host: 'app.example', kind: 'registered' });
@@ -80,7 +82,8 @@ describe('the backend', () => {
     const [given] = await told('consent.given');
     expect(given).toEqual({ type: 'consent.given', timestamp: expect.stringMatching(TIME), data: granted({}) });
     expect(given?.data.grant_id).toBe(created?.data.grant_id);
-    expect(typesTold()).toEqual(['client.registered', 'consent.given', 'grant.created']);
+    expect(connectionTypesTold()).toEqual(['consent.given', 'grant.created']);
+    expect(typesTold()).toContain('client.registered');
     expect(Date.parse(String(created?.data.expires_at)) - Date.now()).toBeGreaterThan(360 * 86_400_000);
 
     const { method, target, rawHeaders } = receiver.upstream.last();
@@ -134,7 +137,7 @@ describe('the backend', () => {
     await connect(app);
     await told('grant.created', 2);
     const types = ['consent.given', 'grant.created'];
-    expect(typesTold()).toEqual(['client.registered', ...types, 'grant.revoked', ...types]);
+    expect(connectionTypesTold()).toEqual([...types, 'grant.revoked', ...types]);
   });
 
   it('is told when a member disconnects an app', async () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
@@ -78,21 +79,22 @@ export function applied(text: string, { start, end, replacement }: Mutant): stri
   }
 }
 
-/** Chooses lines first, then one mutant of each, so that lines with many mutants do not count more. */
-export function sampleOf(mutants: readonly Mutant[], seed: number): readonly Mutant[] {
-  const random = randomFrom(seed);
+/**
+ * Chooses lines first, then one mutant of each, so that lines with many mutants do not count more. The choice depends on
+ * the text of a line and not on its place: after a change, the lines that it left alone stay in the sample.
+ */
+export function sampleOf(mutants: readonly Mutant[], textOf: (mutant: Mutant) => string, seed: number) {
+  const drawn = (mutant: Mutant, more: string) => hashOf(JSON.stringify([seed, mutant.file, textOf(mutant), more]));
   const lines = Map.groupBy(mutants, ({ file, line }) => `${file}:${line}`);
-  const order = [...lines.values()].map((of) => ({ of, key: random() })).toSorted((a, b) => a.key - b.key);
-  return order.flatMap(({ of }) => of[Math.floor(random() * of.length)] ?? []);
+  return [...lines.values()]
+    .flatMap((of) => {
+      const [chosen] = of.toSorted((a, b) => order(drawn(a, changeOf(a)), drawn(b, changeOf(b))));
+      return chosen === undefined ? [] : [{ chosen, key: drawn(chosen, '') }];
+    })
+    .toSorted((a, b) => order(a.key, b.key))
+    .map(({ chosen }) => chosen);
 }
 
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+const changeOf = ({ operator, replacement }: Mutant) => `${operator} ${replacement}`;
+const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
+const order = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
