@@ -84,17 +84,25 @@ export function applied(text: string, { start, end, replacement }: Mutant): stri
  * the text of a line and not on its place: after a change, the lines that it left alone stay in the sample.
  */
 export function sampleOf(mutants: readonly Mutant[], textOf: (mutant: Mutant) => string, seed: number) {
-  const drawn = (mutant: Mutant, more: string) => hashOf(JSON.stringify([seed, mutant.file, textOf(mutant), more]));
+  const hashOf = (...parts: readonly (string | number)[]) =>
+    createHash('sha256')
+      .update(JSON.stringify([seed, ...parts]))
+      .digest('hex');
   const lines = Map.groupBy(mutants, ({ file, line }) => `${file}:${line}`);
-  return [...lines.values()]
-    .flatMap((of) => {
-      const [chosen] = of.toSorted((a, b) => order(drawn(a, changeOf(a)), drawn(b, changeOf(b))));
-      return chosen === undefined ? [] : [{ chosen, key: drawn(chosen, '') }];
-    })
-    .toSorted((a, b) => order(a.key, b.key))
-    .map(({ chosen }) => chosen);
+  const seen = new Map<string, number>();
+  const drawn = [...lines.values()].flatMap((of) => {
+    const keyed = of.map((mutant) => ({ mutant, key: hashOf(mutant.file, textOf(mutant), changeOf(mutant)) }));
+    const [chosen] = keyed.toSorted(byKey);
+    if (chosen === undefined) return [];
+    const { mutant } = chosen;
+    // Lines of a file with the same text have different keys.
+    const same = JSON.stringify([mutant.file, textOf(mutant)]);
+    const before = seen.get(same) ?? 0;
+    seen.set(same, before + 1);
+    return [{ mutant, key: hashOf(mutant.file, textOf(mutant), before === 0 ? '' : before) }];
+  });
+  return drawn.toSorted(byKey).map(({ mutant }) => mutant);
 }
 
+const byKey = (a: { key: string }, b: { key: string }) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
 const changeOf = ({ operator, replacement }: Mutant) => `${operator} ${replacement}`;
-const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
-const order = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
