@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Agent, getGlobalDispatcher, setGlobalDispatcher } from 'undici';
 import type { Sample, SoakGate } from './gate.ts';
 import type { Ledger } from './ledger.ts';
 import { type Load, startLoad, warmUp } from './mix.ts';
@@ -73,6 +74,7 @@ async function perform(stage: Stage, options: TrialOptions): Promise<Outcome> {
   const { gate, victim, places, weather } = stage;
   const { duration, sampleEvery, illEvery, perSecond, say, store } = options;
   await Promise.all(places.map((place) => warmUp(place, options.warmUps)));
+  await closeIdleConnections();
   weather.over = false;
   const before = await settled(gate, undefined);
   say(`${store}: starts with ${mib(before.heapUsed)} MiB, ${before.descriptors} descriptors`);
@@ -113,6 +115,7 @@ async function perform(stage: Stage, options: TrialOptions): Promise<Outcome> {
   const lasted = Date.now() - began;
   say(`${store}: the load has ended`);
   if (options.snapshots) await gate.sample({ snapshot: join(options.folder, `${store}-2.heapsnapshot`) });
+  await closeIdleConnections();
   const after = await settled(gate, before);
   const gates = [gate, ...(victim === undefined ? [] : [victim])];
   const ends = gates.flatMap((one) => one.ends());
@@ -142,6 +145,13 @@ async function fallIll({ victim, redis, weather }: Stage, number: number): Promi
   } finally {
     weather.illUntil = Date.now() + RECOVERY;
   }
+}
+
+/** Closes the connections that fetch would keep for as long as the gate offers, which is longer than a minute. */
+async function closeIdleConnections(): Promise<void> {
+  const used = getGlobalDispatcher();
+  setGlobalDispatcher(new Agent());
+  await used.close();
 }
 
 /**
