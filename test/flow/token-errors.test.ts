@@ -36,9 +36,7 @@ describe('the token endpoint, for an invalid', () => {
       invalidGrant('redirect_uri is not the one of the authorization request'),
     );
     expect(await refused({ ...form, code_verifier: 'a'.repeat(43) })).toEqual(
-      invalidGrant(
-        'code_verifier does not match the code_challenge of the authorization request, which S256 makes of it',
-      ),
+      invalidGrant('code_verifier does not match the code_challenge of the authorization request (S256)'),
     );
     expect(await refused({ ...form, code_verifier: undefined })).toEqual(
       invalidGrant('code_verifier is missing: the authorization request had a code_challenge made with S256'),
