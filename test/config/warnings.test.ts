@@ -15,8 +15,8 @@ const route = (match: string, more = '') => `  - { match: "${match}", upstream: 
 const READ = ', scopes: [courses:read]';
 const WRITE = ', scopes: [courses:write]';
 
-describe('a configuration is warned of', () => {
-  it('nothing, as a rule', async () => {
+describe('the warnings of a configuration', () => {
+  it('are empty for a good one', async () => {
     expect(await warnings(GOOD)).toEqual([]);
   });
 
@@ -76,7 +76,7 @@ describe('a configuration is warned of', () => {
       GOOD.replace(`routes:\n${ROUTE}`, ''),
       '1  routes: is empty, and there is neither an Account API nor a tool: apps can connect but have nothing to access',
     ],
-  ])('%s', async (_, text, warning) => {
+  ])('include %s', async (_, text, warning) => {
     expect(await warnings(text)).toEqual([warning]);
   });
 
@@ -108,12 +108,12 @@ describe('a configuration is warned of', () => {
     ['a scope that says who somebody is', `${GOOD}scopes: { picture: { title: See your picture, kind: identity } }\n`],
     ['tools alone', `${GOOD.replace(`routes:\n${ROUTE}`, '')}mcp: { signIn: never }\n`],
     ['another title for a scope of the catalogue', `${GOOD}scopes: { "students:read": { title: See pupils } }\n`],
-  ])('not of %s', async (_, text) => {
+  ])('do not include %s', async (_, text) => {
     expect(await warnings(text)).toEqual([]);
   });
 });
 
-describe('a narrow route behind a wide one', () => {
+describe('a narrow route after a wide one', () => {
   const routes = (...lines: readonly string[]) => `${GOOD.replace(ROUTE, '')}${lines.join('')}`;
 
   it.each([
@@ -137,7 +137,7 @@ describe('a narrow route behind a wide one', () => {
       'GET /a',
       'never applies: routes[0] (GET /a/**) comes before it and matches all of its paths. Put the narrower route first',
     ],
-  ])('%s, then %s, is a mistake where they protect otherwise', async (wide, narrow, message) => {
+  ])('%s, then %s, is refused if their protection differs', async (wide, narrow, message) => {
     const text = routes(route(wide, READ), route(narrow, WRITE));
     expect(await mistakes(text)).toEqual([`gate.yaml:17:14  routes[1].match: ${message}`]);
     expect((await load(routes(route(narrow, WRITE), route(wide, READ)))).warnings).toEqual([]);
@@ -150,16 +150,16 @@ describe('a narrow route behind a wide one', () => {
     ['GET /a/*', 'GET /a/'],
     ['GET /a/b', 'GET /a/*'],
     ['GET /a/*', 'GET /a/**'],
-  ])('is not what %s, then %s, is', async (first, second) => {
+  ])('is not found in %s, then %s', async (first, second) => {
     expect((await load(routes(route(first, READ), route(second, WRITE)))).config.routes).toHaveLength(2);
   });
 });
 
-describe('a sign-in page elsewhere', () => {
+describe('a sign-in page on another host', () => {
   const at = (url: string) => GOOD.replace('loginUrl: /login', `loginUrl: ${url}`);
 
   it.each(['https://login.other.example/in', 'https://schools.example/login', 'https://127.0.0.1/login'])(
-    '%s makes no session that reaches the origin',
+    '%s is refused, because its session cookie does not reach the origin',
     async (url) => {
       const [mistake] = await mistakes(at(url));
       expect(mistake).toBe(
@@ -168,23 +168,23 @@ describe('a sign-in page elsewhere', () => {
     },
   );
 
-  it('is told apart by all of an address', async () => {
+  it('is compared by the whole IP address', async () => {
     const [mistake] = await mistakes(at('https://10.1.0.1/in').replace('https://school.example', 'https://10.2.0.1'));
     expect(mistake).toContain('is at 10.1.0.1, whose cookies browsers do not send to 10.2.0.1');
   });
 
-  it('may be http where the origin is', async () => {
+  it('can use http if the origin does', async () => {
     const text = at('http://localhost:4000/login').replace('https://school.example', 'http://localhost:8080');
     expect((await load(text)).config.login).toMatchObject({ loginUrl: 'http://localhost:4000/login' });
   });
 
-  it('is https where the origin is', async () => {
+  it('must use https if the origin does', async () => {
     expect(await mistakes(at('http://login.school.example/in'))).toEqual([
       'gate.yaml:9:13  login.loginUrl: must be https like the origin: otherwise the page on which members enter passwords could be tampered with',
     ]);
   });
 
-  it.each(['https://login.school.example/in', 'https://school.example/in', '/in'])('may be %s', async (url) => {
+  it.each(['https://login.school.example/in', 'https://school.example/in', '/in'])('can be %s', async (url) => {
     expect((await load(at(url))).warnings).toEqual([]);
   });
 });

@@ -8,7 +8,7 @@ const refusal = async (args: readonly string[]) => {
   return stderr;
 };
 
-describe.skipIf(!toolsPresent())('what the chart refuses before anything is installed', () => {
+describe.skipIf(!toolsPresent())('the chart refuses before installation', () => {
   it.each([
     ['replicas=2', '/redis/existingSecret'],
     ['autoscaling.enabled=true', '/redis/existingSecret'],
@@ -22,7 +22,7 @@ describe.skipIf(!toolsPresent())('what the chart refuses before anything is inst
     ['mode=library', "'/mode'"],
     ['image.digest=latest', "'/image/digest'"],
     ['config.origin=null', "'/config/origin': got null"],
-  ])('%s, by its schema: %s', async (setting, words) => {
+  ])('%s, with its schema: %s', async (setting, words) => {
     expect(await refusal(['--set', setting])).toContain(words);
   });
 
@@ -30,7 +30,7 @@ describe.skipIf(!toolsPresent())('what the chart refuses before anything is inst
     ['replicas=2', 'for replicas > 1 or autoscaling set redis.existingSecret'],
     ['autoscaling.enabled=true', 'for replicas > 1 or autoscaling set redis.existingSecret'],
     ['redis.existingSecret=redis', 'a redis store needs key material, the same for every replica'],
-  ])('%s, with the schema switched off too, in words: %s', async (setting, words) => {
+  ])('%s, even without schema validation, with the message: %s', async (setting, words) => {
     expect(await refusal(['--set', setting, '--skip-schema-validation'])).toContain(words);
   });
 
@@ -61,7 +61,7 @@ describe.skipIf(!toolsPresent())('what the chart refuses before anything is inst
     expect(await refusal(args)).toContain(words);
   });
 
-  it('nothing of several gates on a shared store with a shared secret', async () => {
+  it('no set of replicas with a shared store and a shared secret', async () => {
     const shared = 'replicas=2,redis.existingSecret=redis,secret.existingSecret=gate';
     expect(await template('profile-a.yaml', '--set', shared)).toMatchObject({ code: 0, stderr: '' });
     const named = 'replicas=2,config.store.kind=redis,config.store.url.env=REDIS,config.secret.env=SECRET';

@@ -55,7 +55,7 @@ describe('the gate', () => {
       : ['admitted', decision.principal.kind];
   };
 
-  it('admits a member, and forgets the token', async () => {
+  it('admits a member, and removes the token', async () => {
     expect(await present(['Bearer good'])).toEqual({
       kind: 'admitted',
       principal: {
@@ -71,7 +71,7 @@ describe('the gate', () => {
     });
   });
 
-  it('serves whoever shows nothing where the route says so, and refuses a bad token there too', async () => {
+  it('admits requests without a token if the route allows it, and still refuses a bad token', async () => {
     expect(await present([], { anonymous: 'serve' })).toEqual({ kind: 'admitted', principal: { kind: 'anonymous' } });
     expect(await present(['Bearer bad'], { anonymous: 'serve' })).toMatchObject({ kind: 'refused' });
     expect(await present(['DPoP bad'], { anonymous: 'serve' })).toMatchObject({ kind: 'refused' });
@@ -113,7 +113,7 @@ describe('the gate', () => {
       fields: ['DPoP good'],
       says: 'the access token is not bound to a key: send it with the Bearer scheme',
     },
-  ])('refuses $what in the scheme DPoP with one DPoP challenge', async ({ fields, says }) => {
+  ])('refuses $what with one DPoP challenge', async ({ fields, says }) => {
     expect(await refusal(fields)).toEqual([
       401,
       `DPoP error="invalid_token", error_description="${says}", ` +
@@ -155,14 +155,14 @@ describe('the gate', () => {
       error: 'insufficient_scope',
       says: /lacks a scope/,
     },
-  ] as const)('judges in its order: $what', async ({ token, error, says }) => {
+  ] as const)('checks in order: $what', async ({ token, error, says }) => {
     known.judged = token;
     const decision = await present(['Bearer judged']);
     expect(decision).toMatchObject({ kind: 'refused', challenge: { scheme: 'Bearer', error } });
     expect(decision.kind === 'refused' && decision.challenge.description).toMatch(says);
   });
 
-  it('names granted and needed scope together in a 403', async () => {
+  it('names the granted and the missing scope in a 403', async () => {
     known.little = { ...GOOD, scope: new Set(['openid']) };
     expect(await refusal(['Bearer little'])).toEqual([
       403,
