@@ -22,22 +22,22 @@ describe('the warnings of a configuration', () => {
 
   it.each([
     [
-      'nobody in front, with https',
+      'https without a trusted proxy',
       GOOD.replace('listen: { trustedProxies: [loopback] }\n', ''),
       '1  listen.trustedProxies: is empty, but TLS ends at a proxy in front of the gate: all clients appear with the address of that proxy and share the limits of one client. List the proxy, such as [loopback]',
     ],
     [
-      'a store that forgets',
+      'a store in memory',
       GOOD.replace('{ kind: sqlite, path: data/gate.db }', '{ kind: memory }'),
       '4  store.kind: loses everything at a restart: members must reconnect their apps',
     ],
     [
-      'an upstream that nothing uses',
+      'an unused upstream',
       GOOD.replace('upstreams:\n', 'upstreams:\n  old: { url: http://127.0.0.1:4009 }\n'),
       '12  upstreams.old: is not used by anything',
     ],
     [
-      'a scope that opens nothing',
+      'an unused scope',
       `${GOOD}scopes: { "books:read": { title: See books, kind: read } }\n`,
       '17  scopes["books:read"]: is not required by anything: granting it gives access to nothing',
     ],
@@ -52,7 +52,7 @@ describe('the warnings of a configuration', () => {
       '12  upstreams.school.url: sends the identity and data of members unencrypted to 203.0.113.9: use https, or a private network',
     ],
     [
-      'routes that cross',
+      'overlapping routes with different protection',
       `${GOOD.replace(ROUTE, '')}${route('GET /a/*/c', READ)}${route('GET /a/b/*', WRITE)}`,
       '17  routes[1].match: shares paths with routes[0] (GET /a/*/c), which protects them differently and applies to them because it comes first',
     ],
@@ -62,17 +62,17 @@ describe('the warnings of a configuration', () => {
       '17  routes[1].anonymous: lets anyone make changes without a token',
     ],
     [
-      'tokens that are good for long',
+      'long-lived access tokens',
       `${GOOD}tokens: { access: 2h }\n`,
       '17  tokens.access: is longer than an hour: a stolen token stays usable that long',
     ],
     [
-      'a lifetime that is never reached',
+      'a lifetime without effect',
       `${GOOD}tokens: { refresh: 30d, refreshAbsolute: 7d }\n`,
       '17  tokens.refresh: has no effect: refreshAbsolute is shorter',
     ],
     [
-      'nothing to reach',
+      'nothing for apps to access',
       GOOD.replace(`routes:\n${ROUTE}`, ''),
       '1  routes: is empty, and there is neither an Account API nor a tool: apps can connect but have nothing to access',
     ],
@@ -81,10 +81,10 @@ describe('the warnings of a configuration', () => {
   });
 
   it.each([
-    ['an upstream with a name of the network', GOOD.replace('127.0.0.1:4000', 'backend:4000')],
-    ['one in a private network', GOOD.replace('127.0.0.1:4000', '10.1.2.3')],
-    ['one in the cluster', GOOD.replace('127.0.0.1:4000', 'backend.school.svc')],
-    ['one with TLS', GOOD.replace('http://127.0.0.1:4000', 'https://backend.school.example')],
+    ['an upstream with an internal name', GOOD.replace('127.0.0.1:4000', 'backend:4000')],
+    ['an upstream in a private network', GOOD.replace('127.0.0.1:4000', '10.1.2.3')],
+    ['an upstream in the cluster', GOOD.replace('127.0.0.1:4000', 'backend.school.svc')],
+    ['an upstream with TLS', GOOD.replace('http://127.0.0.1:4000', 'https://backend.school.example')],
     [
       'http on this machine',
       GOOD.replace('https://school.example', 'http://localhost:8080').replace(
@@ -97,16 +97,16 @@ describe('the warnings of a configuration', () => {
       `${GOOD.replace(ROUTE, '')}${route('GET /a/b', WRITE)}${route('GET /a/**', READ)}`,
     ],
     [
-      'routes that cross and are protected alike',
+      'overlapping routes with equal protection',
       `${GOOD.replace(ROUTE, '')}${route('GET /a/*/c', READ)}${route('GET /a/b/*', READ)}`,
     ],
     [
-      'routes that cross with other methods',
+      'overlapping routes with different methods',
       `${GOOD.replace(ROUTE, '')}${route('GET /a/*/c', READ)}${route('PUT /a/b/*', WRITE)}`,
     ],
     ['reading without a token', `${GOOD}${route('GET /b', ', anonymous: serve')}`],
-    ['a scope that says who somebody is', `${GOOD}scopes: { picture: { title: See your picture, kind: identity } }\n`],
-    ['tools alone', `${GOOD.replace(`routes:\n${ROUTE}`, '')}mcp: { signIn: never }\n`],
+    ['a scope that identifies the member', `${GOOD}scopes: { picture: { title: See your picture, kind: identity } }\n`],
+    ['tools without routes', `${GOOD.replace(`routes:\n${ROUTE}`, '')}mcp: { signIn: never }\n`],
     ['another title for a scope of the catalogue', `${GOOD}scopes: { "students:read": { title: See pupils } }\n`],
   ])('do not include %s', async (_, text) => {
     expect(await warnings(text)).toEqual([]);

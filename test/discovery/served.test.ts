@@ -42,14 +42,14 @@ describe.each([
     }
   });
 
-  it.each(['the tag', 'the tag made weak', 'a list with the tag', '*'])(
+  it.each(['its tag', 'its tag as a weak one', 'a list that contains its tag', '*'])(
     'returns 304 for If-None-Match with %s',
     async (kind) => {
       const etag = (await fetch(world.origin + path)).headers.get('etag') ?? '';
       const condition = {
-        'the tag': etag,
-        'the tag made weak': `W/${etag}`,
-        'a list with the tag': `"x", ${etag}`,
+        'its tag': etag,
+        'its tag as a weak one': `W/${etag}`,
+        'a list that contains its tag': `"x", ${etag}`,
         '*': '*',
       }[kind];
       for (const method of ['GET', 'HEAD']) {

@@ -35,28 +35,28 @@ describe.skipIf(!toolsPresent())('the chart refuses before installation', () => 
   });
 
   it.each([
-    ['a sidecar whose pods nobody named', ['--set', 'mode=sidecar'], 'sidecar.podLabels: set the labels of your pods'],
+    ['a sidecar without pod labels', ['--set', 'mode=sidecar'], 'sidecar.podLabels: set the labels of your pods'],
     [
-      'an injection by an API server that has none',
+      'injection on an API server without support',
       ['--set', 'mode=inject', '--kube-version', '1.35.2'],
       'needs Kubernetes 1.36, but this cluster runs v1.35.2',
     ],
     [
-      'a backend on the port of the gate',
+      'a backend on the gate’s port',
       ['--set-json', 'backend.container={"image":"x","ports":[{"containerPort":8080}]}'],
       'port 8080 is used by the gate',
     ],
     [
-      'a backend on the port of the probes',
+      'a backend on the probes port',
       ['--set-json', 'backend.container={"image":"x","ports":[{"containerPort":9091}]}'],
       'port 9091 is used by the gate',
     ],
     [
-      'a file in the place of the configuration',
+      'a file that replaces the configuration',
       ['--set', 'files.coursegate\\.yaml=x'],
       'coursegate.yaml is generated from',
     ],
-    ['a Kubernetes without native sidecars', ['--kube-version', '1.28.9'], 'requires kubeVersion: >=1.29.0-0'],
+    ['a Kubernetes version without native sidecars', ['--kube-version', '1.28.9'], 'requires kubeVersion: >=1.29.0-0'],
   ])('%s', async (_, args, words) => {
     expect(await refusal(args)).toContain(words);
   });

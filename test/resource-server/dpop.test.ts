@@ -96,7 +96,7 @@ describe('a DPoP-bound token', () => {
       .sign(Buffer.from('secret-secret-secret-secret'));
 
   it.each<{ what: string; proofs: () => Promise<string>[]; answer: unknown[] }>([
-    { what: 'a proof as it should be', proofs: () => [good()], answer: ADMITTED },
+    { what: 'a valid proof', proofs: () => [good()], answer: ADMITTED },
     { what: 'no proof', proofs: () => [], answer: ONE },
     { what: 'two proofs', proofs: () => [good(), good()], answer: ONE },
     { what: 'an empty field', proofs: () => [Promise.resolve('')], answer: UNSIGNED },
@@ -109,8 +109,8 @@ describe('a DPoP-bound token', () => {
     { what: 'typ JWT', proofs: () => [good({}, { typ: 'JWT' })], answer: UNSIGNED },
     { what: 'no typ', proofs: () => [good({}, { typ: undefined })], answer: UNSIGNED },
     { what: 'no key', proofs: () => [good({}, { jwk: undefined })], answer: UNSIGNED },
-    { what: 'a private key in it', proofs: () => [good({}, { jwk: key.privateJwk })], answer: UNSIGNED },
-    { what: 'a key that did not sign', proofs: () => [good({}, { jwk: otherKey.publicJwk })], answer: UNSIGNED },
+    { what: 'a private key in the header', proofs: () => [good({}, { jwk: key.privateJwk })], answer: UNSIGNED },
+    { what: 'a key that did not sign it', proofs: () => [good({}, { jwk: otherKey.publicJwk })], answer: UNSIGNED },
     {
       what: 'a broken signature',
       proofs: () => [good().then((proof) => `${proof.slice(0, proof.lastIndexOf('.'))}.${'A'.repeat(86)}`)],
@@ -126,9 +126,9 @@ describe('a DPoP-bound token', () => {
     { what: 'the method in lower case', proofs: () => [good({ htm: 'get' })], answer: HTM },
     { what: 'no method', proofs: () => [good({ htm: undefined })], answer: HTM },
     { what: 'no URL', proofs: () => [good({ htu: undefined })], answer: HTU },
-    { what: 'a path alone', proofs: () => [good({ htu: '/api/v1/courses' })], answer: HTU },
+    { what: 'only a path', proofs: () => [good({ htu: '/api/v1/courses' })], answer: HTU },
     { what: 'another path', proofs: () => [good({ htu: `${ORIGIN}/api/v1/users` })], answer: HTU },
-    { what: 'a slash more', proofs: () => [good({ htu: `${URL_HERE}/` })], answer: HTU },
+    { what: 'a trailing slash', proofs: () => [good({ htu: `${URL_HERE}/` })], answer: HTU },
     { what: 'another host', proofs: () => [good({ htu: 'https://evil.example/api/v1/courses' })], answer: HTU },
     { what: 'another scheme', proofs: () => [good({ htu: 'http://school.example/api/v1/courses' })], answer: HTU },
     { what: 'another port', proofs: () => [good({ htu: 'https://school.example:8443/api/v1/courses' })], answer: HTU },
@@ -154,7 +154,7 @@ describe('a DPoP-bound token', () => {
     { what: 'no ath', proofs: () => [good({ ath: undefined })], answer: ATH },
     { what: 'the ath of another token', proofs: () => [good({ ath: hashOf('other') })], answer: ATH },
     { what: 'a proof of another key', proofs: () => [signProof(otherKey, claims())], answer: KEY },
-    { what: 'a nonce that nobody asked for', proofs: () => [good({ nonce: 'n' })], answer: ADMITTED },
+    { what: 'an unrequested nonce', proofs: () => [good({ nonce: 'n' })], answer: ADMITTED },
   ])('$what', async ({ proofs, answer }) => {
     expect(told(await show(await Promise.all(proofs())))).toEqual(answer);
   });

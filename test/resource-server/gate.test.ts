@@ -109,7 +109,7 @@ describe('the gate', () => {
     },
     { what: 'an unknown token', fields: ['dpop bad'], says: 'the access token is invalid, expired or revoked' },
     {
-      what: 'a token that is bound to no key',
+      what: 'a token that is not bound to a key',
       fields: ['DPoP good'],
       says: 'the access token is not bound to a key: send it with the Bearer scheme',
     },
@@ -123,15 +123,15 @@ describe('the gate', () => {
   });
 
   it.each([
-    { what: 'inactive before everything', token: { active: false }, error: 'invalid_token', says: /is invalid/ },
+    { what: 'inactive before everything else', token: { active: false }, error: 'invalid_token', says: /is invalid/ },
     {
-      what: 'foreign before expired',
+      what: 'wrong audience before expired',
       token: { ...GOOD, aud: ['https://other.example'], exp: NOW },
       error: 'invalid_token',
       says: /another resource/,
     },
     {
-      what: 'a foreign audience beside ours',
+      what: 'a foreign audience besides ours',
       token: { ...GOOD, aud: [ORIGIN, 'https://other.example'] },
       error: 'invalid_token',
       says: /another resource/,
@@ -144,13 +144,13 @@ describe('the gate', () => {
       says: /expired/,
     },
     {
-      what: 'the wrong scheme before too little scope',
+      what: 'the wrong scheme before a missing scope',
       token: { ...GOOD, jkt: 'key', scope: new Set(['openid']) },
       error: 'invalid_token',
       says: /bound to a key/,
     },
     {
-      what: 'too little scope last',
+      what: 'a missing scope last',
       token: { ...GOOD, scope: new Set(['openid']) },
       error: 'insufficient_scope',
       says: /lacks a scope/,

@@ -129,25 +129,25 @@ describe('the gate process', () => {
   });
 
   it.each<[string, () => string, RegExp]>([
-    ['the syntax', () => `${settings()}\nroutes: [`, /coursegate\.yaml:\d+:\d+ /],
+    ['a syntax error', () => `${settings()}\nroutes: [`, /coursegate\.yaml:\d+:\d+ /],
     ['an unknown key', () => settings().replace('name: ', 'nam: '), /coursegate\.yaml:4:1 +nam: /],
     [
-      'a secret file that is not there',
+      'a missing secret file',
       () => settings().replace(join(secrets.folder, 'key'), '/nowhere/key'),
       /upstreams\.back\.credential\.secret: file \/nowhere\/key cannot be read/,
     ],
     [
-      'a scope nobody has heard of',
+      'an unknown scope',
       () => settings().replace('courses:read', 'corses:read'),
       /coursegate\.yaml:\d+:\d+ +routes\[0\]\.scopes\[0\]: /,
     ],
     [
-      'an upstream nobody has heard of',
+      'an unknown upstream',
       () => settings((made) => made.routes.push({ match: 'GET /x', upstream: 'bak' })),
       /coursegate\.yaml:\d+:\d+ +routes\[1\]\.upstream: /,
     ],
     [
-      'a route that belongs to the gate',
+      'a route on the gate’s own path',
       () => settings((made) => made.routes.push({ match: 'POST /oauth/token', upstream: 'back' })),
       /coursegate\.yaml:\d+:\d+ +routes\[1\]/,
     ],
