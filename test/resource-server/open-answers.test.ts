@@ -109,7 +109,7 @@ describe('responses in progress', () => {
     const before = asked;
     await expect.poll(() => asked, PATIENCE).toBeGreaterThan(before);
     now += 60_000;
-    // Ill anew, it has five seconds anew.
+    // The next failure starts another five seconds.
     answer = () => Promise.reject(new Error('the store is ill'));
     open.revoked();
     const later = asked;
