@@ -188,18 +188,18 @@ function within(path: string, places: readonly string[]): boolean {
 }
 
 describe('the layout of src', () => {
-  it('is read', () => {
+  it('is found', () => {
     expect(FILES.length).toBeGreaterThan(60);
     expect(IMPORTS.length).toBeGreaterThan(200);
   });
 
-  it('has every file in a module of the table, but the entry point and the error table', () => {
+  it('has every file in a module, except for the entry point and the error table', () => {
     expect(FILES.filter((file) => MAY_IMPORT[moduleOf(file)] === undefined && !ROOT_FILES.includes(file))).toEqual([]);
     expect(Object.keys(MAY_IMPORT).filter((module) => !FILES.some((file) => moduleOf(file) === module))).toEqual([]);
     expect(Object.keys(MAY_IMPORT).length).toBeLessThanOrEqual(28);
   });
 
-  it('allows no import upwards, so that there is no cycle of modules', () => {
+  it('has no upward imports, and therefore no cycles', () => {
     const order = Object.keys(MAY_IMPORT);
     const upwards = Object.entries(MAY_IMPORT).flatMap(([module, others]) =>
       others
@@ -209,7 +209,7 @@ describe('the layout of src', () => {
     expect(upwards).toEqual([]);
   });
 
-  it('imports only what the table allows', () => {
+  it('has only imports that the table allows', () => {
     const broken = IMPORTS.filter((entry) => entry.specifier.startsWith('.') && MAY_IMPORT[entry.module] !== undefined)
       .map((entry) => ({ ...entry, target: targetOf(entry) }))
       .filter(({ module, target }) => !within(target, [module, ...LEAVES, ...(MAY_IMPORT[module] ?? [])]))
@@ -217,7 +217,7 @@ describe('the layout of src', () => {
     expect(broken).toEqual([]);
   });
 
-  it('keeps doctor and connect apart from the gate that they look at', () => {
+  it('keeps doctor and connect separate from the gate', () => {
     // Which addresses are public is said by IANA, not by the gate.
     const others = ['../package.json', 'http/public-address.ts'];
     const broken = IMPORTS.filter(
@@ -229,21 +229,21 @@ describe('the layout of src', () => {
     expect(broken).toEqual([]);
   });
 
-  it('keeps each dependency in its one home', () => {
+  it('uses each dependency in one place only', () => {
     const broken = IMPORTS.filter(({ specifier }) => !specifier.startsWith('.') && !specifier.startsWith('node:'))
       .filter(({ file, specifier }) => !within(file, HOMES[packageOf(specifier)] ?? []))
       .map(({ file, specifier }) => `${file} imports ${specifier}`);
     expect(broken).toEqual([]);
   });
 
-  it('touches the process where commands begin and end only', () => {
+  it('accesses the process only where commands start and end', () => {
     const broken = FILES.filter((file) => !PROCESS.includes(file)).filter((file) =>
       /\bprocess\.(env|argv|exit|on|once|stdout|stderr|exitCode)\b/.test(readFileSync(join(SRC, file), 'utf8')),
     );
     expect(broken).toEqual([]);
   });
 
-  it('names no profile outside the config loader', () => {
+  it('names no profile outside the configuration loader', () => {
     const broken = FILES.filter((file) => !file.startsWith('config/')).filter((file) =>
       /\bprofile\s*[!=]==?\s*['"]|['"]profile-?[ab]['"]|\bProfile [AB]\b/i.test(readFileSync(join(SRC, file), 'utf8')),
     );

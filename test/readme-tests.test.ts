@@ -65,7 +65,7 @@ const FAULTS = [
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at);
 
-describe('the pages about the tests', () => {
+describe('the test pages', () => {
   it('name every test file on the page of its folder', () => {
     const missing = TESTS.filter((file) => !PAGES.get(folderOf(file))?.includes(`\`${file}\``));
     expect(missing).toEqual([]);
@@ -75,7 +75,7 @@ describe('the pages about the tests', () => {
     expect(linked.toSorted()).toEqual([...PAGES.keys()].filter((folder) => folder !== '.').toSorted());
   });
 
-  it('begin with a short one', () => {
+  it('start with a short one', () => {
     expect(Buffer.byteLength(PAGES.get('.') ?? '')).toBeLessThanOrEqual(8192);
   });
 
@@ -93,7 +93,7 @@ describe('the pages about the tests', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('say something of each trap, T1 to T45', () => {
+  it('cover each trap, T1 to T45', () => {
     const rows = [...ALL.matchAll(/^\| T(\d+) [^|]+\| [^|]+/gm)].map(([, number]) => Number(number));
     expect(rows.toSorted((a, b) => a - b)).toEqual(range(1, 45));
   });
@@ -101,7 +101,7 @@ describe('the pages about the tests', () => {
   it.each([
     ['B', PROXY, []],
     ['D', FAULTS, ['D02A']],
-  ] as const)('says something of each check that was taken up, of %s', (letter, ranges, more) => {
+  ] as const)('cover each accepted check of %s', (letter, ranges, more) => {
     const name = (number: number) => `${letter}${String(number).padStart(3, '0')}`;
     const rows = [...ALL.matchAll(/^\| ([A-D]\d[\dA-F]{2}[^|]*) \| [^|]{10,}/gm)].map(([, checks = '']) => checks);
     const told = new Set(
@@ -116,7 +116,7 @@ describe('the pages about the tests', () => {
     expect(wanted.filter((check) => !told.has(check))).toEqual([]);
   });
 
-  it('say something of each check, A001 to A334', () => {
+  it('cover each check, A001 to A334', () => {
     const rows = [...ALL.matchAll(/^\| (A\d{3}[A\d, –]*) \| [^|]{10,}/gm)].map(([, checks = '']) => checks);
     const told = rows
       .flatMap((checks) => checks.split(', '))
@@ -128,7 +128,7 @@ describe('the pages about the tests', () => {
     expect(told.toSorted((a, b) => a - b)).toEqual(all);
   });
 
-  it('say something of each check of the tools, C100 to C134', () => {
+  it('cover each check of the tools, C100 to C134', () => {
     const rows = [...ALL.matchAll(/^\| (C1\d\d(?:, C1\d\d)*) \| [^|]{10,}/gm)].map(([, checks = '']) => checks);
     const told = rows.flatMap((checks) => checks.split(', ').map((check) => Number(check.slice(1))));
     expect(told.toSorted((a, b) => a - b)).toEqual([...range(100, 117), ...range(120, 134)]);

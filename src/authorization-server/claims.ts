@@ -7,11 +7,11 @@ import type { Members } from './members.ts';
 
 export interface ClaimsOptions {
   readonly members: Pick<Members, 'find'>;
-  /** The operator's further claims. */
+  /** The operator's custom claims. */
   readonly claims: ClaimsConfig;
 }
 
-/** The further claims that these scopes release: constants of the configuration, and what the backend said last. */
+/** The custom claims that these scopes release: configured constants, and the values from the last sign-in. */
 export function releasedClaims(claims: ClaimsConfig, member: Member, scope: Scope): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(claims).flatMap(([name, { scope: needed, value, from }]) => {
@@ -28,7 +28,7 @@ export function claimsByScope(claims: ClaimsConfig): Record<string, string[]> {
   return names;
 }
 
-/** Adds the further claims to token responses. Some clients read them there, as members of the JSON. */
+/** Adds the custom claims to token responses, where some clients read them. */
 export function tokenResponseClaims(provider: Provider, { members, claims }: ClaimsOptions): void {
   if (Object.keys(claims).length === 0) return;
   provider.use(async (ctx, next) => {

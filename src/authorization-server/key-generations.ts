@@ -5,15 +5,15 @@ import { ALGORITHMS, type Algorithm, createKey, type PrivateJwk } from './signin
 const KIND = 'SigningKeys';
 
 /**
- * The entries of each algorithm. Those of ES256 are as they were before there was RS256, so that an older gate on the
- * same store reads and rotates them as before.
+ * The store entries of each algorithm. Those of ES256 keep the names from before RS256 was added, so that an older gate
+ * on the same store can still read and rotate them.
  */
 const ENTRIES: Readonly<Record<Algorithm, { readonly current: string; readonly numbered: string }>> = {
   ES256: { current: 'current', numbered: 'generation-' },
   RS256: { current: 'current-RS256', numbered: 'generation-RS256-' },
 };
 
-/** Attempts to write a change while others write theirs. */
+/** Attempts to write a change while other processes also write. */
 export const TRIES = 5;
 
 /** One generation of the keys of an algorithm. All are published; `current` signs. */
@@ -39,7 +39,7 @@ interface Retired {
 
 export type Generations = Readonly<Record<Algorithm, Generation>>;
 
-/** Returns the stored keys, after creating those of each algorithm that the store has none of. */
+/** Returns the stored keys. Creates keys for each algorithm that has none in the store. */
 export async function openGenerations(store: Store, now: number): Promise<Generations> {
   for (let left = TRIES; left > 0; left -= 1) {
     const found = byAlgorithm(await stored(store));
@@ -52,13 +52,13 @@ export async function openGenerations(store: Store, now: number): Promise<Genera
   throw new GatewayError('store_unavailable');
 }
 
-/** The stored generations, as far as there are any. */
+/** The stored generations, if any. */
 export async function stored(store: Store): Promise<readonly Generation[]> {
   const read = await Promise.all(ALGORITHMS.map((alg) => readJson<Generation>(store, KIND, ENTRIES[alg].current)));
   return read.filter((one) => one !== undefined);
 }
 
-/** Writes generations, all or none. Returns false if another process has written one of the same number. */
+/** Writes generations, all or none. Returns false if another process has written the same version. */
 export function write(store: Store, generations: readonly Generation[]): Promise<boolean> {
   const mutations = generations.flatMap((generation): readonly Mutation[] => {
     const { current, numbered } = ENTRIES[generation.current.alg];

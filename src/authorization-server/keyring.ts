@@ -34,13 +34,13 @@ interface KeyDescription {
 export interface Keyring {
   /** Changes whenever the published keys change. */
   readonly version: () => string;
-  /** Private JWKs. Of each algorithm, the signing key comes first, because oidc-provider picks the first. */
+  /** Private JWKs. For each algorithm, the signing key comes first, because oidc-provider picks the first. */
   readonly privateKeys: () => readonly JWK[];
   /** The ES256 key that signs now, for the identity assertion. */
   readonly signing: () => { readonly kid: string; readonly key: CryptoKey };
   /** The ids of the keys that sign now, one for each algorithm. */
   readonly signers: () => readonly string[];
-  /** Unix seconds at which the oldest of the keys that sign now began to. */
+  /** Unix seconds at which the oldest current signing key came into use. */
   readonly since: () => number;
   readonly list: () => readonly KeyDescription[];
   /**
@@ -61,8 +61,8 @@ export interface Keyring {
 }
 
 /**
- * Opens the signing keys, which are kept in the store and shared by all replicas. Keys of an algorithm that the store
- * has none of are created. A generation is written once (`create`): if two replicas rotate at the same time, one wins
+ * Opens the signing keys, which are kept in the store and shared by all replicas. Creates keys for each algorithm that
+ * has none. A generation is written once (`create`): if two replicas rotate at the same time, one wins
  * and the other takes over its keys. Throws GatewayError `store_unavailable`.
  * @param lifetime - seconds for which a key signs; read each time
  * @param due - called with the id of each new signing key when this process has rotated because it was due

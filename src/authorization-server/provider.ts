@@ -39,7 +39,7 @@ export interface ProviderSettings {
   readonly languages: readonly string[];
   /** The acr values that the login backend may return. */
   readonly acrValues: readonly string[];
-  /** The operator's further claims. */
+  /** The operator's custom claims. */
   readonly claims: ClaimsConfig;
   /** Seconds. */
   readonly ttl: {

@@ -20,7 +20,7 @@ const MEMBERS: Readonly<Record<Algorithm, { readonly open: readonly string[]; re
   RS256: { open: ['kty', 'n', 'e'], secret: ['d', 'p', 'q', 'dp', 'dq', 'qi'] },
 };
 
-/** The work of RSA is done on a thread of libuv, not on the event loop. */
+/** RSA operations run on a libuv thread, not on the event loop. */
 export async function createKey(alg: Algorithm): Promise<PrivateJwk> {
   const { privateKey } = await generateKeyPair(alg, { extractable: true, modulusLength: RSA_BITS });
   return signingJwk(alg, await exportJWK(privateKey));

@@ -45,7 +45,7 @@ const OF = {
   },
 } as const satisfies Record<GrantType, Record<string, AuditAction | string>>;
 
-/** Error texts of requests that are refused although they end nothing. */
+/** Error descriptions for requests that are refused without ending the connection. */
 const REFUSED: Partial<Readonly<Record<Recalled['kind'], string>>> = {
   repeated: 'the code was redeemed before, by the same request: if you lost its response, authorize again',
   'another-question':

@@ -41,7 +41,7 @@ const claim = z
   })
   .refine(({ value, from }) => (value === undefined) !== (from === undefined), 'must have either `value` or `from`');
 
-/** Further claims about a member, by name. */
+/** Custom claims about a member, by name. */
 export const claims = z
   .record(claimName, claim)
   .refine((given) => Object.keys(given).length <= MOST, `must be at most ${MOST} claims`);

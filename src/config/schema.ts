@@ -144,7 +144,7 @@ export const configSchema = z.strictObject({
     .prefault({})
     .describe('Keys that sign ID tokens and assertions.'),
   claims: claims.default({}).meta({
-    description: 'Further claims about a member in token responses and userinfo, by name, such as `roles` or `org_id`.',
+    description: 'Custom claims about a member in token responses and userinfo, by name, such as `roles` or `org_id`.',
   }),
   clients: clients.prefault({}).describe('Which apps may ask members for access.'),
   events: events.optional().meta({

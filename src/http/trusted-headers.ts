@@ -1,5 +1,5 @@
 /*
- * Request fields with which gateways tell backends who the user is, or where a request came from and what it is for.
+ * Request fields that gateways use to tell backends who the user is, or where a request came from and what it is for.
  * Collected from the documentation of the gateways, servers and frameworks that write or trust them. A backend may
  * trust any of them, so none is accepted from a client. Names are in the folded form (see `foldedName`); a final `*`
  * matches any ending. Credentials that a site's own pages send (X-Api-Key, X-Auth-Token, X-Refresh-Token,

@@ -9,7 +9,7 @@ export interface Member {
   /** Whether the backend has verified the email; undefined if it does not say. */
   readonly emailVerified?: boolean | undefined;
   readonly name: string | undefined;
-  /** Further claims that the configuration reads from what the backend says, by name. */
+  /** The custom claims that are read from the response of the backend, by name. */
   readonly claims?: Readonly<Record<string, unknown>> | undefined;
   /** When and how the member signed in at the backend, if known: Unix seconds, and an OpenID Connect acr value. */
   readonly authTime: number | undefined;

@@ -49,7 +49,7 @@ export function buildTools(parts: ToolParts): {
     const built = actionOf(config, parts, wrong);
     if (built === undefined) return [];
     if (config.paging !== undefined && !built.readOnly)
-      wrong(['paging'], 'is only for tools that change nothing: the call is repeated for the rest');
+      wrong(['paging'], 'is only for read-only tools, because the call is repeated for the rest');
     const lacking = [...built.scopes].filter((scope) => !config.scopes.includes(scope));
     if (lacking.length > 0) wrong(['scopes'], `must have ${lacking.join(', ')}, which what it does needs`);
     const descriptor = describe(config, built.readOnly);

@@ -103,7 +103,7 @@ class Cleaner {
       open = reader.unfinished;
       const clean = withoutLinks(withoutTags(reader.result));
       flat.push(between(end, clean), clean);
-      // A piece of which nothing is left separates nothing.
+      // An empty piece does not separate its neighbours.
       end = clean === '' ? end : clean.slice(-1);
       if (this.turns.isOver) await this.turns.next();
     }

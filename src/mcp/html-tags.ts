@@ -42,6 +42,6 @@ function hasManySeparators(text: string): boolean {
  * context.
  */
 export function withoutTags(text: string): string {
-  // The result of replace() is a tree of up to two nodes a match, which takes the garbage collector long to copy.
+  // replace() returns a rope with up to two nodes per match, which is slow for the garbage collector to copy.
   return text.split(/<(?=[a-z/!?])/i).join('&lt;');
 }

@@ -125,7 +125,7 @@ function skip(reading: Reading, location: Token.Location | null): string {
 
 function comment(reading: Reading, { location }: Token.CommentToken): void {
   const source = skip(reading, location);
-  // It may continue beyond the end of the text. The tokenizer counts that end as one more character.
+  // The comment may continue after this text. The tokenizer counts the end of the text as one more character.
   const isLast = (location?.endOffset ?? 0) >= reading.text.length;
   reading.comment = isLast && source.startsWith('<!--') && !/--!?>$/.test(source);
 }

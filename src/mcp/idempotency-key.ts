@@ -17,7 +17,7 @@ export const KEY_SCHEMA = {
   maxLength: 200,
   pattern: '^[!-~]+$',
   description:
-    'Makes sure that the change happens only once: a new text for each new request, and the same text when a call without an answer is repeated.',
+    'Ensures that the change happens only once. Use a new value for each new request, and the same value again to retry a call that got no response.',
 } as const;
 
 /** Separates the key from the arguments of a call, or returns what is wrong with it. */

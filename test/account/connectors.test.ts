@@ -104,7 +104,7 @@ describe('a request to a REST upstream', () => {
     ['a body of a GET', '{ GET: "/a", body: "a: $args.about" }', 'GET requests have no body'],
     ['data in a body', '{ POST: "/a", body: "a: b" }', 'there is no data to read here'],
     [
-      'a form that is no members',
+      'a form that is not an object',
       '{ POST: "/a", body: "$args.about", headers: [{ name: "content-type", value: "application/x-www-form-urlencoded" }] }',
       'body are "name: value"',
     ],

@@ -94,12 +94,12 @@ test.each<[what: string, files: Files, said: string[]]>([
     ],
   ],
   [
-    'a type that is not there',
+    'a missing type',
     [ACCOUNT, orders('number: String', 'number: Sting')],
     ['  account/orders.graphql:6:11 account schema: Unknown type "Sting". Did you mean "String" or "Int"?'],
   ],
   [
-    'an extension of nothing',
+    'an extension of a missing type',
     [ACCOUNT, orders('extend type Viewer', 'extend type Member')],
     [expect.stringMatching(/^ {2}account\/orders\.graphql:1:13 account schema: Cannot extend type "Member"/)],
   ],
@@ -116,12 +116,12 @@ test.each<[what: string, files: Files, said: string[]]>([
     ['  account/account.graphql:1:1 account schema: Query root type must be provided.'],
   ],
   [
-    'a weight that is none',
+    'an invalid weight',
     [ACCOUNT, orders('[Order!]', '[Order!] @cost(weight: "a lot")')],
     [expect.stringMatching(/^ {2}account\/orders\.graphql:2:20 account schema: .*Int cannot represent/)],
   ],
   [
-    'a field that nothing provides',
+    'a field without a source',
     [ACCOUNT, orders('number: String', 'number: String\n  paid: Boolean')],
     ['  mappings/school.graphql:4:85 Order.paid: nothing provides this field'],
   ],
@@ -131,7 +131,7 @@ test.each<[what: string, files: Files, said: string[]]>([
     [expect.stringMatching(/^ {2}mappings\/school\.graphql:4:11 Viewer\.orders: is \[Order!\]! in the contract/)],
   ],
   [
-    'a scope that nobody declared, on an extension',
+    'an undeclared scope on an extension',
     [ACCOUNT, orders('type Viewer', 'type Viewer @requiresScopes(scopes: [["orders:write"]])')],
     [
       expect.stringMatching(/^ {2}account\/account\.graphql:1:14 Query\.viewer: requires a scope/),

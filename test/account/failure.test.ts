@@ -111,11 +111,11 @@ describe('an unusual upstream response', () => {
 
   test.each<[string, Break]>([
     ['a missing slug', page([{ ...enrolment(0), course: { secret: SECRET } }])],
-    ['a row that is text', page([SECRET])],
-    ['no list', page({ rows: SECRET })],
+    ['a row that is a string', page([SECRET])],
+    ['not a list', page({ rows: SECRET })],
     ['a page that is too long', page(Array.from({ length: 51 }, (_, index) => enrolment(index)))],
     ['a short page that is not the last', page([enrolment(0)], { total: 130, next_page: 2 })],
-    ['a total that is text', page([enrolment(0)], { total: SECRET, next_page: null })],
+    ['a total that is a string', page([enrolment(0)], { total: SECRET, next_page: null })],
     ['an object as slug', page([{ ...enrolment(0), course: { slug: { [SECRET]: 1 } } }])],
   ])('with %s is UPSTREAM_BAD_RESPONSE, without its content', async (_name, reply) => {
     school.replies.enrolments = reply;

@@ -28,9 +28,9 @@ describe('a malformed request is refused:', () => {
     ['bare GraphQL', 415, 'UNSUPPORTED_MEDIA_TYPE', '{viewer{id}}', type('application/graphql')],
     ['another charset', 415, 'UNSUPPORTED_MEDIA_TYPE', viewer, type('application/json; charset=latin1')],
     ['compression', 415, 'UNSUPPORTED_MEDIA_TYPE', viewer, { 'content-encoding': 'gzip' }],
-    ['an unacceptable Accept', 406, 'NOT_ACCEPTABLE', viewer, { accept: 'text/html' }],
+    ['an Accept that we cannot meet', 406, 'NOT_ACCEPTABLE', viewer, { accept: 'text/html' }],
     ['an Accept that refuses', 406, 'NOT_ACCEPTABLE', viewer, { accept: '*/*;q=0' }],
-    ['a body too long', 413, 'PAYLOAD_TOO_LARGE', of('x'.repeat(70_000)), {}],
+    ['a body that is too long', 413, 'PAYLOAD_TOO_LARGE', of('x'.repeat(70_000)), {}],
     ['no JSON', 400, 'INVALID_REQUEST', '{"query":', {}],
     ['no UTF-8', 400, 'INVALID_REQUEST', new Uint8Array([0x22, 0xff, 0x22]), {}],
     ['an empty body', 400, 'INVALID_REQUEST', '', {}],
@@ -40,7 +40,7 @@ describe('a malformed request is refused:', () => {
     ['no query', 400, 'INVALID_REQUEST', '{}', {}],
     ['a query that is an object', 400, 'INVALID_REQUEST', of({}), {}],
     ['variables that are a list', 400, 'INVALID_REQUEST', of('{viewer{id}}', { variables: [] }), {}],
-    ['variables that are text', 400, 'INVALID_REQUEST', of('{viewer{id}}', { variables: '{}' }), {}],
+    ['variables that are a string', 400, 'INVALID_REQUEST', of('{viewer{id}}', { variables: '{}' }), {}],
     ['an operationName that is a number', 400, 'INVALID_REQUEST', of('{viewer{id}}', { operationName: 1 }), {}],
     [
       'JSON of 65 levels',
@@ -49,7 +49,7 @@ describe('a malformed request is refused:', () => {
       `{"query":"{viewer{id}}","variables":{"a":${'['.repeat(63)}${']'.repeat(63)}}}`,
       {},
     ],
-    ['extensions that are text', 400, 'INVALID_REQUEST', of('{viewer{id}}', { extensions: 'x' }), {}],
+    ['extensions that are a string', 400, 'INVALID_REQUEST', of('{viewer{id}}', { extensions: 'x' }), {}],
   ])('%s', async (_name, status, code, body, headers) => {
     const reply = await account.send(body, headers);
     expect([reply.status, reply.body.errors[0].extensions.code]).toEqual([status, code]);
@@ -121,9 +121,9 @@ describe('a document that exceeds a limit or is invalid', () => {
       'GRAPHQL_VALIDATION_FAILED',
       '{ viewer { ...A } } fragment A on Viewer { ...B } fragment B on Viewer { ...A }',
     ],
-    ['a fragment that is not there', 'GRAPHQL_VALIDATION_FAILED', '{ viewer { id ...Gone } }'],
+    ['a missing fragment', 'GRAPHQL_VALIDATION_FAILED', '{ viewer { id ...Gone } }'],
     [
-      'a fan-out to a fragment that is not there',
+      'a fan-out to a missing fragment',
       'GRAPHQL_VALIDATION_FAILED',
       `{ viewer { ...F0 } } ${many(60, (index) => `fragment F${index} on Viewer { ...F${index + 1} ...F${index + 1} }`)}`,
     ],
@@ -165,7 +165,11 @@ describe('a document that exceeds a limit or is invalid', () => {
       'query ($n: Int!) { viewer { enrolledCourses(first: $n) { totalCount } } }',
     ],
     ['an unknown operation', 'BAD_USER_INPUT', 'query A { viewer { id } }', { operationName: 'B' }],
-    ['no choice of operation', 'BAD_USER_INPUT', 'query A { viewer { id } } query B { viewer { id } }'],
+    [
+      'several operations without operationName',
+      'BAD_USER_INPUT',
+      'query A { viewer { id } } query B { viewer { id } }',
+    ],
   ])('is refused: %s', async (_name, code, query, more) => {
     for (const [accept, status] of [
       [OLD, 200],

@@ -64,8 +64,8 @@ test('without trusted documents, no ID is found', async () => {
 
 test.each<[string, object]>([
   ['both', { query: ID, documentId: 'a' }],
-  ['an id that is no text', { documentId: 7 }],
-  ['a hash that is none', { extensions: { persistedQuery: { sha256Hash: 'x' } } }],
+  ['an ID that is not a string', { documentId: 7 }],
+  ['an invalid hash', { extensions: { persistedQuery: { sha256Hash: 'x' } } }],
   ['a hash of another text', { query: ID, extensions: { persistedQuery: { sha256Hash: sha('other') } } }],
   ['neither', { operationName: 'A' }],
 ])('a request with %s is malformed', async (_name, body) => {

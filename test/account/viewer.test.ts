@@ -150,11 +150,11 @@ describe('paging through the courses', () => {
     ['first below 0', { n: -1 }],
     ['first over 100', { n: 101 }],
     ['an empty cursor', { after: '' }],
-    ['no base64', { after: '%%%' }],
+    ['invalid base64', { after: '%%%' }],
     ['another JSON', { after: raw('{"i":1.5}') }],
-    ['a negative place', { after: raw('{"i":-1}') }],
-    ['a place too far', { after: raw('{"i":99999999}') }],
-    ['a padded spelling of a good one', { after: `${raw('{"i":1}')}==` }],
+    ['a negative position', { after: raw('{"i":-1}') }],
+    ['a position that is too large', { after: raw('{"i":99999999}') }],
+    ['a padded spelling of a valid cursor', { after: `${raw('{"i":1}')}==` }],
     ['a prototype', { after: raw('{"__proto__":{"i":1}}') }],
   ])('refuses %s', async (_name, variables) => {
     const { status, body } = await account.ask(WINDOW, variables);

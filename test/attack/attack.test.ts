@@ -29,7 +29,7 @@ import { type SchoolStand, startSchoolStand } from './support/school-stand.ts';
 /** Timeout of one family on a busy machine. On an idle machine, all families together take about a minute. */
 const PATIENCE_MS = 180_000;
 
-describe.each(['A', 'B'])('the gate before an upstream, Profile %s', (profile) => {
+describe.each(['A', 'B'])('the gate in front of an upstream, Profile %s', (profile) => {
   let stand: ProxyStand;
   beforeAll(async () => {
     stand = await startProxyStand(profile);
@@ -61,7 +61,7 @@ describe.each(['A', 'B'])('the gate before an upstream, Profile %s', (profile) =
 
   // The code is the same in both profiles, and the family is slow.
   it.runIf(profile === 'A')(
-    'withstands text that is slow to read',
+    'withstands text that is slow to match',
     async () => {
       expect(await makeAttempts(stand, blockingText)).toEqual([]);
     },
@@ -69,7 +69,7 @@ describe.each(['A', 'B'])('the gate before an upstream, Profile %s', (profile) =
   );
 });
 
-describe.each(['A', 'B'])('the gate before a school, Profile %s', (profile) => {
+describe.each(['A', 'B'])('the gate in front of the demo school, Profile %s', (profile) => {
   let stand: SchoolStand;
   beforeAll(async () => {
     stand = await startSchoolStand(profile);
@@ -92,7 +92,7 @@ describe.each(['A', 'B'])('the gate before a school, Profile %s', (profile) => {
     adminHost,
     sharedQuotas,
   ])(
-    'stands up to $name',
+    'withstands $name',
     async (family) => {
       expect(await makeAttempts(stand, family)).toEqual([]);
     },
@@ -100,7 +100,7 @@ describe.each(['A', 'B'])('the gate before a school, Profile %s', (profile) => {
   );
 
   it.runIf(profile === 'A')(
-    'stands up to filling the store',
+    'withstands attempts to fill the store',
     async () => {
       expect(await makeAttempts(stand, filledStore)).toEqual([]);
     },
@@ -108,7 +108,7 @@ describe.each(['A', 'B'])('the gate before a school, Profile %s', (profile) => {
   );
 });
 
-it('made at least 5,000 attempts', () => {
+it('makes at least 5,000 attempts', () => {
   const families = made();
   console.info(families.map(([name, count]) => `${String(count).padStart(6)} ${name}`).join('\n'));
   expect(families.reduce((sum, [, count]) => sum + count, 0)).toBeGreaterThanOrEqual(5_000);

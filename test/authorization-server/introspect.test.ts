@@ -57,18 +57,18 @@ describe('introspecting an access token in process', () => {
   });
 
   it.each<[string, Held]>([
-    ['it is not known', { token: undefined }],
+    ['it is unknown', { token: undefined }],
     ['it has expired', { token: { ...TOKEN, isExpired: true } }],
-    ['it hangs on no grant', { token: { ...TOKEN, grantId: undefined } }],
+    ['it has no grant', { token: { ...TOKEN, grantId: undefined } }],
     ['it has no client', { token: { ...TOKEN, clientId: undefined } }],
-    ['it has no end', { token: { ...TOKEN, exp: undefined } }],
-    ['its scope is none', { token: { ...TOKEN, scope: 'a\tb' } }],
-    ['its grant is gone: it was saved by the loser of a race', { grant: undefined }],
-    ['its grant is over', { grant: { ...GRANT, isExpired: true } }],
-    ['its grant is of another app', { grant: { ...GRANT, clientId: 'c-2' } }],
-    ['its grant is of another member', { grant: { ...GRANT, accountId: 'm-2' } }],
+    ['it has no expiry', { token: { ...TOKEN, exp: undefined } }],
+    ['its scope is invalid', { token: { ...TOKEN, scope: 'a\tb' } }],
+    ['its grant is gone, because it lost a race', { grant: undefined }],
+    ['its grant has expired', { grant: { ...GRANT, isExpired: true } }],
+    ['its grant belongs to another app', { grant: { ...GRANT, clientId: 'c-2' } }],
+    ['its grant belongs to another member', { grant: { ...GRANT, accountId: 'm-2' } }],
     ['its app is gone', { client: undefined }],
-    ['its member is not known', { member: undefined }],
+    ['its member is unknown', { member: undefined }],
   ])('returns inactive when %s', async (_name, held) => {
     expect(await introspect(held)).toEqual({ active: false });
   });

@@ -42,7 +42,7 @@ async function commandsOf(words: readonly string[]): Promise<readonly Documented
 }
 
 describe('a command that fails', () => {
-  it('because of a wrong option exits 64, with the help to try, for every command', async () => {
+  it('because of an invalid option exits 64, and names the help, for every command', async () => {
     const all = await commandsOf([]);
     expect(all.length).toBeGreaterThan(10);
     for (const { words, help } of all) {

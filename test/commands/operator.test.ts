@@ -247,7 +247,7 @@ describe.each(STORES)('an operator, with a store in $store', ({ store }) => {
     expect((await take({ keys: [jwk] })).status).toBe(200);
   });
 
-  it.each(['ES256', 'RS256'])('can remove a key of %s at once, with which nothing verifies any longer', async (alg) => {
+  it.each(['ES256', 'RS256'])('can remove a key of %s at once, and its signatures are no longer valid', async (alg) => {
     // Also the key of the assertion, if it is ES256.
     const signed = await registerApp(world.origin, { metadata: { id_token_signed_response_alg: alg } });
     const old = await connect(signed);
@@ -331,7 +331,7 @@ describe.each(STORES)('an operator, with a store in $store', ({ store }) => {
     expect(JSON.parse(deleted.stdout)).toEqual({ id, ended: 0 });
   }, 60_000);
 
-  it('is refused without the configured secret, and told what to check', async () => {
+  it('is refused without the configured secret, and learns what to check', async () => {
     const { code, stdout, stderr } = await runToEnd(['keys', 'rotate', '--now', '--admin', world.admin]);
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(/refused this command[\s\S]*\nTry: coursegate check FILE\n$/);

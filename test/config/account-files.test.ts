@@ -6,7 +6,7 @@ const FILES = { 'account.graphql': 'type Query', 'b.map.graphql': 'b', 'a.map.gr
 const block = (schema: string, mappings: string) => `${SMALL}account:\n  schema: ${schema}\n  mappings: ${mappings}\n`;
 
 describe('the account block', () => {
-  it('has its files read, mappings by name', async () => {
+  it('loads its files, and the mappings by name', async () => {
     const { config, accountFiles, sources } = await load(block('account.graphql', '"*.map.graphql"'), { files: FILES });
     expect(accountFiles).toEqual({
       schema: [{ file: 'account.graphql', text: 'type Query' }],
@@ -40,12 +40,12 @@ describe('the account block', () => {
     });
   });
 
-  it('may name one mapping file', async () => {
+  it('can name one mapping file', async () => {
     const { accountFiles } = await load(block('account.graphql', 'b.map.graphql'), { files: FILES });
     expect(accountFiles?.mappings.map(({ text }) => text)).toEqual(['b']);
   });
 
-  it('has its trusted documents read', async () => {
+  it('loads its trusted documents', async () => {
     const text = `${block('account.graphql', 'b.map.graphql')}  documents: { file: a.map.graphql, only: true }\n`;
     const { accountFiles, config } = await load(text, { files: FILES });
     expect(accountFiles?.documents).toEqual({ file: 'a.map.graphql', text: 'a' });
@@ -55,20 +55,20 @@ describe('the account block', () => {
     ]);
   });
 
-  it('names files that are not there', async () => {
+  it('reports files that do not exist', async () => {
     expect(await mistakes(block('none.graphql', '"*.none"'), { files: FILES })).toEqual([
       'gate.yaml:15:11  account.schema: cannot read none.graphql: there is no such file',
       'gate.yaml:16:13  account.mappings: no file matches *.none',
     ]);
   });
 
-  it('asks for no files when it is disabled, and is gone', async () => {
+  it('needs no files when it is disabled, and is then absent', async () => {
     const { config, accountFiles } = await load(`${block('none.graphql', 'none')}  enabled: false\n`);
     expect('account' in config).toBe(false);
     expect(accountFiles).toBeUndefined();
   });
 
-  it('must be whole when it is there', async () => {
+  it('must be complete if it is present', async () => {
     expect(await mistakes(`${SMALL}account: { enabled: true }\n`)).toEqual([
       'gate.yaml:14:1  account.schema: is missing',
       'gate.yaml:14:1  account.mappings: is missing',

@@ -4,7 +4,7 @@ import { load, mistakes, SMALL } from './fixture.ts';
 
 const KEY = 'k'.repeat(32);
 
-describe('who may command', () => {
+describe('the credentials for admin commands', () => {
   let authority: Authority;
   let files: Record<string, string>;
   beforeAll(() => {
@@ -15,11 +15,11 @@ describe('who may command', () => {
   });
   afterAll(() => authority.close());
 
-  it('is nobody by default', async () => {
+  it('are empty by default', async () => {
     expect((await load(SMALL)).admin).toEqual({ hmac: [], mtls: undefined });
   });
 
-  it('is who has the secrets or a certificate, and neither may be printed', async () => {
+  it('are secrets or a certificate, which are never printed', async () => {
     const text = `${SMALL}admin:
   hmac: { secret: { env: NEW }, previous: { env: OLD } }
   mtls: { cert: crt, key: key, clientCa: ca }
@@ -46,7 +46,7 @@ describe('who may command', () => {
     ['mtls: { cert: broken, key: key, clientCa: ca }', 'admin.mtls.cert: has no readable certificate'],
     ['mtls: { cert: crt, key: key, clientCa: broken }', 'admin.mtls.clientCa: has no readable certificate'],
     ['mtls: { cert: crt, key: other, clientCa: ca }', 'admin.mtls.key: is not the key of admin.mtls.cert'],
-  ])('%s is refused at its place', async (setting, message) => {
+  ])('%s is reported at its position', async (setting, message) => {
     const environment = { KEY, SHORT: 'k'.repeat(31) };
     const lines = await mistakes(`${SMALL}admin: { ${setting} }\n`, { files, environment });
     expect(lines).toEqual([expect.stringContaining(message)]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { carriedOver } from '../../src/config/carried-over.ts';
 
-describe('what one configuration hands down to the next', () => {
+describe('what a configuration shares with the next one', () => {
   const world = () => {
     const all = carriedOver();
     const ended: string[] = [];
@@ -19,7 +19,7 @@ describe('what one configuration hands down to the next', () => {
     return { all, ended, take };
   };
 
-  it('is the same where it is made from the same, and another where it is not', async () => {
+  it('is reused if its source is equal, and created otherwise', async () => {
     const { all, ended, take } = world();
     const [before, after] = [all.share(), all.share()];
     expect(take(before, 'pool', { url: 'a' })).toBe('pool 1');
@@ -29,7 +29,7 @@ describe('what one configuration hands down to the next', () => {
     expect(ended).toEqual([]);
   });
 
-  it('is ended when the last gives it back, once', async () => {
+  it('is closed once, when its last user releases it', async () => {
     const { all, ended, take } = world();
     const [before, after] = [all.share(), all.share()];
     take(before, 'pool', 1);

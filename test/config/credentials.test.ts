@@ -30,7 +30,7 @@ describe('upstreams.*.credential', () => {
     });
   });
 
-  it('keeps the list of identity as it was, beside it', async () => {
+  it('leaves the identity list unchanged', async () => {
     const text = withCredential(SERVICE_KEY).replace('credential:', 'identity: [headers], credential:');
     const { config, secrets } = await load(text, KEY);
     expect(config.upstreams.school?.identity).toEqual(['headers']);
@@ -62,7 +62,7 @@ describe('upstreams.*.credential', () => {
     expect(found[0]).toMatch(/^gate\.yaml:\d+:\d+ {2}upstreams\.school\.credential/);
   });
 
-  it('keeps no session where no browser shows one', async () => {
+  it('refuses session credentials for a login without a browser session', async () => {
     const text = withCredential('{ kind: session, cookies: [school_session] }', '', BRIDGE);
     expect(await mistakes(text, { environment: { BRIDGE: 'b'.repeat(32) } })).toEqual([
       expect.stringContaining(
@@ -80,7 +80,7 @@ describe('upstreams.*.credential', () => {
     ['GET /api/orders', ', anonymous: refuse, rewrite: "/m/{member.id}/orders"', true],
     ['GET /api/orders', ', anonymous: refuse, query: { user: "{member.id}" }', true],
     ['POST /api/orders', ', anonymous: refuse, body: { user: "{member.id}" }', true],
-  ])('with one key for all, %s%s loads: %s', async (match, rest, loads) => {
+  ])('with one key for all members, %s%s loads: %s', async (match, rest, loads) => {
     const routes = `routes:\n  - { match: "${match}", upstream: school${rest} }\n`;
     const found = loads
       ? [(await load(withCredential(SERVICE_KEY, routes), KEY)) && 'loads']
@@ -94,7 +94,7 @@ describe('upstreams.*.credential', () => {
     ]);
   });
 
-  it('takes no profile’s word for it that a route with one key is public', async () => {
+  it('does not accept a profile’s default as permission to make a route with a shared key public', async () => {
     const text = withCredential(SERVICE_KEY, 'routes:\n  - { match: "GET /api/x", upstream: school }\n');
     expect(await mistakes(text.replace('profile: A', 'profile: B'), KEY)).toHaveLength(1);
   });
@@ -103,7 +103,7 @@ describe('upstreams.*.credential', () => {
     ['/api/orders/{id}', '', 1],
     ['/api/{member.id}/orders', '', 0],
     ['/api/orders', ', query: { user: "{member.id}" }', 0],
-  ])('with one key for all, a tool that gets %s%s has %i mistakes', async (path, rest, count) => {
+  ])('with one key for all members, a tool that calls %s%s has %i problems', async (path, rest, count) => {
     const tools = `mcp:
   tools:
     - name: orders

@@ -9,7 +9,7 @@ const GOOD = at('postgres://reader:secret@db.test/school');
 
 describe('login.kind: database', () => {
   it.each(['postgres://a:b@c/d', 'postgresql://a@c/d', 'mysql://a:b@c/d', 'mariadb://a@c/d', 'sqlite:/srv/a.db'])(
-    'takes %s',
+    'accepts %s',
     async (url) => {
       const { config, secrets } = await load(withLogin(QUERY), at(url));
       expect(config.login).toMatchObject({ kind: 'database', timeout: 3 });
@@ -18,7 +18,7 @@ describe('login.kind: database', () => {
   );
 
   it.each(['redis://a', 'mongodb://secret@b/c', 'a b', 'sqlite:a.db', 'postgres:'])(
-    'does not take %s, and does not show it',
+    'refuses %s without printing it',
     async (url) => {
       const found = await mistakes(withLogin(QUERY), at(url));
       expect(found).toEqual([expect.stringContaining('DB must be postgres://…, mysql://… or sqlite:/absolute/path')]);
@@ -35,13 +35,13 @@ describe('login.kind: database', () => {
     ["select 1 where a = '$1'", 'must contain $1 where the login goes'],
     ['select 1 where a = $10', 'must contain $1 where the login goes'],
     ['select 1 where a = $1 and b = $2', 'must have no parameter other than $1'],
-  ])('%s is a mistake: %s', async (query, message) => {
+  ])('refuses %s: %s', async (query, message) => {
     const found = await mistakes(withLogin(`query: ${JSON.stringify(query)}`), GOOD);
     expect(found).toEqual([expect.stringContaining(message)]);
   });
 
   it.each(["select 1 where a = $1 and b = ';--'", 'with x as (select 1) select * from x where a = $1'])(
-    'takes the query %s',
+    'accepts the query %s',
     async (query) => {
       await load(withLogin(`query: ${JSON.stringify(query)}`), GOOD);
     },

@@ -21,8 +21,8 @@ const environment = {
   MOODLE_TOKEN: 'e'.repeat(32),
 };
 
-describe('the configuration as it holds', () => {
-  it.each(FILES)('of %s is the same configuration, written out', async (file) => {
+describe('the effective configuration', () => {
+  it.each(FILES)('of %s is equivalent to the file', async (file) => {
     const loaded = await loadConfig({ file: CONFIG + file, environment });
     const { profile: _, ...was } = loaded.written.tree;
     const effective = effectiveConfig(loaded);
@@ -32,7 +32,7 @@ describe('the configuration as it holds', () => {
     for (const origins of [false, true]) expect(parse(toYaml(effective, { origins }))).toEqual(effective.tree);
   });
 
-  it('has every default, in the form of the file', async () => {
+  it('includes every default, in the file’s format', async () => {
     const { tree } = effectiveConfig(await load(SMALL));
     expect(tree.tokens).toEqual({
       access: '10m',
@@ -56,7 +56,7 @@ describe('the configuration as it holds', () => {
     expect(origin(['scopes', 'openid', 'kind'])).toMatch(/scopes\.yaml:\d+$/);
   });
 
-  it('names secrets, and has none', async () => {
+  it('names secrets, but does not contain them', async () => {
     const text = `${SMALL.replace('sqlite, path: data/gate.db', 'redis, url: { env: REDIS_URL }')}secret: { file: key }
 pages: { support: "mailto:help@school.example" }
 account: { schema: s.graphql, mappings: m.graphql, config: { apiKey: { env: API_KEY }, token: s3cr3t-in-the-file, place: "https://me:s3cr3t-pass@x.example" } }

@@ -4,18 +4,18 @@ import { load, mistakes, SMALL } from './fixture.ts';
 
 const LOCAL = SMALL.replace('https://school.example', 'http://localhost:8080');
 
-describe('names', () => {
+describe('variable names', () => {
   it.each([
     ['COURSEGATE__TOKENS__REFRESHABSOLUTE'],
     ['COURSEGATE__TOKENS__REFRESH_ABSOLUTE'],
     ['COURSEGATE__tokens__refreshAbsolute'],
     ['coursegate__Tokens__Refresh_Absolute'],
-  ])('%s is tokens.refreshAbsolute', async (name) => {
+  ])('%s sets tokens.refreshAbsolute', async (name) => {
     const { config } = await load(SMALL, { environment: { [name]: '2d' } });
     expect(config.tokens.refreshAbsolute).toBe(172_800);
   });
 
-  it('find an upstream whatever its case, and make a new one in lower case', async () => {
+  it('match an upstream regardless of case, and create a new one in lower case', async () => {
     const { config } = await load(SMALL.replaceAll('school:', 'Old-School:').replaceAll(': school', ': Old-School'), {
       environment: {
         COURSEGATE__UPSTREAMS__OLD_SCHOOL__TIMEOUT: '1s',
@@ -29,14 +29,14 @@ describe('names', () => {
     ]);
   });
 
-  it('prefer the deeper one', async () => {
+  it('with a deeper path take precedence', async () => {
     const environment = { COURSEGATE__LISTEN__PORT: '2', coursegate__listen: '{ port: 1, host: 0.0.0.0 }' };
     const { config } = await load(SMALL, { environment });
     expect(config.listen).toMatchObject({ port: 2, host: '0.0.0.0' });
   });
 });
 
-describe('values', () => {
+describe('variable values', () => {
   it.each([
     ['COURSEGATE__NAME', '1234', 'name', '1234'],
     ['COURSEGATE__NAME', 'Art: school #1', 'name', 'Art: school #1'],
@@ -50,7 +50,7 @@ describe('values', () => {
   });
 });
 
-describe('mistakes name the variable', () => {
+describe('problems name the variable', () => {
   it.each([
     ['COURSEGATE__LISTN__PORT', '1', 'there is no key "LISTN" (did you mean COURSEGATE__LISTEN__PORT?)'],
     [
@@ -75,7 +75,7 @@ describe('mistakes name the variable', () => {
     expect(lines).toEqual([`environment variable ${variable}  ${message}`]);
   });
 
-  it('also when two set the same key', async () => {
+  it('including when two variables set the same key', async () => {
     const environment = { COURSEGATE__TOKENS__REFRESHABSOLUTE: '1d', COURSEGATE__TOKENS__REFRESH_ABSOLUTE: '2d' };
     expect(await mistakes(SMALL, { environment })).toEqual([
       'environment variable COURSEGATE__TOKENS__REFRESH_ABSOLUTE  tokens.refreshAbsolute: sets the same key as COURSEGATE__TOKENS__REFRESHABSOLUTE',
@@ -108,7 +108,7 @@ describe('other aliases', () => {
     expect(config.origin).toBe('http://localhost:8080');
   });
 
-  it('COURSEGATE_DATA places a sqlite store, and leaves another alone', async () => {
+  it('COURSEGATE_DATA sets the folder of a SQLite store, and is ignored for other stores', async () => {
     const environment = { COURSEGATE_DATA: 'some/data' };
     const { config } = await load(SMALL, { environment });
     expect(config.store).toEqual({ kind: 'sqlite', path: join(resolve('some/data'), 'coursegate.db') });

@@ -11,7 +11,7 @@ describe('events to the backend', () => {
     expect([config.events, eventKeys]).toEqual([undefined, []]);
   });
 
-  it('are kept for three days, signed with the secrets, which may not be printed', async () => {
+  it('are kept for three days, and signed with secrets that are never printed', async () => {
     const environment = { NEW: SECRET, OLD: Buffer.alloc(24, 9).toString('base64') };
     const { config, eventKeys } = await load(settings(', previous: { env: OLD }'), { environment });
     expect(eventKeys).toEqual([KEY, Buffer.alloc(24, 9)]);
@@ -46,7 +46,7 @@ describe('events to the backend', () => {
       { NEW: SECRET },
       'events.path: must be a path such as /coursegate/events',
     ],
-  ])('are refused at their place', async (text, environment, message) => {
+  ])('are refused at their position in the file', async (text, environment, message) => {
     expect(await mistakes(text, { environment })).toEqual([expect.stringContaining(message)]);
   });
 });

@@ -75,7 +75,7 @@ describe('wordpress-learndash', () => {
     });
   };
 
-  it('gives courses and their progress; what WordPress refuses is null with an error', async () => {
+  it('returns courses and progress, and null with an error for what WordPress refuses', async () => {
     const { account, asked } = await exampleOver('wordpress-learndash.yaml', 'wordpress', learndash);
     const { body } = await account.ask(
       '{ viewer { id enrolledCourses(first: 2) { totalCount nodes { id slug title url progress { stepsCompleted stepsTotal startedAt completedAt } } } } }',
@@ -102,7 +102,7 @@ describe('wordpress-learndash', () => {
     ]);
   });
 
-  it('never asks for the page after the last, which WordPress answers with an error', async () => {
+  it('never requests the page after the last one, for which WordPress returns an error', async () => {
     const { account, asked } = await exampleOver('wordpress-learndash.yaml', 'wordpress', learndash);
     const { body } = await account.ask(
       '{ viewer { enrolledCourses(first: 100) { nodes { id } pageInfo { hasNextPage } } } }',
@@ -138,7 +138,7 @@ describe('moodle', () => {
   const QUERY =
     '{ viewer { email enrolledCourses { totalCount nodes { id shortName title progressPercent endsAt lastAccessAt } } } }';
 
-  it('gives the member and their courses by function calls with the token in the body', async () => {
+  it('returns the member and their courses by function calls with the token in the body', async () => {
     const { account, asked } = await exampleOver('moodle.yaml', 'moodle', moodle);
     const { body, text } = await account.ask(QUERY);
     expect(body).toEqual({
@@ -189,7 +189,7 @@ describe('moodle', () => {
     expect(text).not.toContain('wstoken');
   });
 
-  it('a member of no course has an empty list', async () => {
+  it('returns an empty list for a member without courses', async () => {
     const { account } = await exampleOver('moodle.yaml', 'moodle', (url, form) =>
       form.get('wsfunction') === 'core_enrol_get_users_courses' ? [] : moodle(url, form),
     );
@@ -198,7 +198,7 @@ describe('moodle', () => {
     expect(body.errors).toBeUndefined();
   });
 
-  it('takes 200 with an exception as the failure it is, and says nothing of it', async () => {
+  it('treats a 200 with an exception as a failure, without revealing it', async () => {
     const { account } = await exampleOver('moodle.yaml', 'moodle', () => ({
       exception: 'moodle_exception',
       errorcode: 'invalidtoken',

@@ -19,7 +19,7 @@ describe('config/examples', () => {
     expect(config.origin).toBe('https://school.example');
   });
 
-  it('redis.yaml is a gate on Redis', async () => {
+  it('redis.yaml uses Redis', async () => {
     const { config, redis } = await loadConfig({ file: `${FOLDER}redis.yaml`, environment });
     expect(config.store.kind).toBe('redis');
     expect(redis?.url).toBe(environment.REDIS_URL);
@@ -28,7 +28,7 @@ describe('config/examples', () => {
   it.each([
     ['redis-sentinel.yaml', { sentinels: { length: 3, 0: { port: 26_379 } }, masterName: 'mymaster', minReplicas: 1 }],
     ['redis-cluster.yaml', { cluster: { length: 3, 0: { port: 6379 } }, minReplicas: 1 }],
-  ])('%s names its nodes, and keeps the password out of what may be printed', async (file, store) => {
+  ])('%s names its nodes, and keeps the password out of printed output', async (file, store) => {
     const { config, redis } = await loadConfig({ file: `${FOLDER}${file}`, environment });
     expect(config.store).toMatchObject(store);
     expect(redis).toMatchObject({ url: undefined, password: environment.REDIS_PASSWORD });

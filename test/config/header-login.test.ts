@@ -8,7 +8,7 @@ const JWT =
   'jwt: { header: Cf-Access-Jwt-Assertion, jwks: "https://team.test/certs", issuer: "https://team.test", audience: abc }';
 
 describe('login.kind: header', () => {
-  it('keeps its fields from every upstream', async () => {
+  it('removes its headers from requests to all upstreams', async () => {
     const { config } = await load(withLogin('user: X-SSO-Member, email: X-SSO-Email'));
     expect(config.upstreams.school?.headers.request.drop).toEqual(['X-SSO-Member', 'X-SSO-Email']);
     expect(config.login).toMatchObject({ returnParam: 'rd' });
@@ -20,7 +20,7 @@ describe('login.kind: header', () => {
     expect(other.config.upstreams.school?.headers.request.drop).toEqual(['Cf-Access-Jwt-Assertion']);
   });
 
-  it('believes a plain field of no one when there is no trusted proxy, and says so', async () => {
+  it('requires trusted proxies for a plain header, and says so', async () => {
     const found = await mistakes(withLogin('user: X-Forwarded-User', ''));
     expect(found).toEqual([expect.stringContaining('login.user: is only accepted from listen.trustedProxies')]);
   });
@@ -35,7 +35,7 @@ describe('login.kind: header', () => {
     ['user: X_Forwarded_User', 'login.user: must be a header name without _'],
     [JWT.replace('https://team.test/certs', 'http://team.test/certs'), 'login.jwt.jwks: must be an https URL'],
     ['user: Remote-User, signInUrl: //evil.test', 'login.signInUrl: must be a path or an http(s) URL'],
-  ])('%s is a mistake: %s', async (login, message) => {
+  ])('refuses %s: %s', async (login, message) => {
     const found = await mistakes(withLogin(login));
     expect(found.join('\n')).toContain(message);
     expect(found).toHaveLength(1);

@@ -4,7 +4,7 @@ import { configJsonSchema, type JsonSchema } from '../../src/config/json-schema.
 import { configReference } from '../tooling/config-reference.ts';
 
 describe('schema/config.schema.json', () => {
-  it('is what the code says', async () => {
+  it('is up to date', async () => {
     const committed: unknown = JSON.parse(
       await readFile(new URL('../../schema/config.schema.json', import.meta.url), 'utf8'),
     );
@@ -13,7 +13,7 @@ describe('schema/config.schema.json', () => {
 });
 
 describe('configJsonSchema', () => {
-  it('knows the profile and asks for nothing that profiles and the catalogue supply', () => {
+  it('includes the profile, and does not require what profiles and the catalogue provide', () => {
     const schema = configJsonSchema();
     expect(schema.properties?.profile).toMatchObject({ enum: ['A', 'B'] });
     expect(schema.required).toEqual(['version', 'origin', 'store', 'login', 'upstreams']);
@@ -22,7 +22,7 @@ describe('configJsonSchema', () => {
 });
 
 describe('config/README.md', () => {
-  it('is what the schema says', async () => {
+  it('is up to date', async () => {
     const committed = await readFile(new URL('../../config/README.md', import.meta.url), 'utf8');
     expect(committed, 'stale: run `npm run schema`').toBe(configReference());
   });
@@ -36,8 +36,8 @@ describe('config/README.md', () => {
   });
 });
 
-describe('the keys', () => {
-  it('are at most 300, each counted once however many kinds of a block have it', () => {
+describe('the configuration keys', () => {
+  it('number at most 300, each counted once across the variants of a block', () => {
     const all = new Set(leaves(configJsonSchema(), ''));
     expect(all.size).toBeGreaterThan(250);
     expect(all.size).toBeLessThanOrEqual(300);
@@ -58,8 +58,8 @@ function leaves(schema: JsonSchema, path: string): readonly string[] {
   ];
 }
 
-describe('every key', () => {
-  it('says what it is', () => {
+describe('each key', () => {
+  it('has a description', () => {
     expect(undescribed(configJsonSchema(), '')).toEqual([]);
   });
 });

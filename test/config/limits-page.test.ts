@@ -46,7 +46,7 @@ const ROWS = [...text('docs/limits.md').matchAll(/^\| [^|]+ \| `([^`]+)` \| `([^
 );
 
 describe('docs/limits.md', () => {
-  it('lists the defaults of the configuration', () => {
+  it('lists the configuration’s defaults', () => {
     expect(ROWS.length).toBeGreaterThanOrEqual(20);
     for (const { key, value } of ROWS) expect(`${key} ${value}`).toBe(`${key} ${shown(at(key)?.default)}`);
   });

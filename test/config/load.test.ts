@@ -28,14 +28,14 @@ routes:
 log: { level: info, level: loud }
 `;
 
-it('a file is found from the working directory, and the files that it names from its own folder', async () => {
+it('the file is found from the working directory, and the files it names relative to its folder', async () => {
   const folder = await folderWith({ 'gate.yaml': `${SMALL}secret: { file: key }\n`, key: 'k'.repeat(32) });
   const { file, secret } = await loadConfig({ file: relative('.', join(folder, 'gate.yaml')), environment: {} });
   expect([file, secret]).toEqual([join(folder, 'gate.yaml'), 'k'.repeat(32)]);
 });
 
-describe('a file with many mistakes', () => {
-  it('has them all named at once, each at its place', async () => {
+describe('a file with several problems', () => {
+  it('has all of them reported at once, each with its position', async () => {
     expect(await failure(BAD)).toBe(`gate.yaml:1:10  version: must be 1
      1 | version: 2
        |          ^
@@ -102,7 +102,7 @@ gate.yaml:23:28  log.level: must be one of debug, info, warn, error, silent
 21 problem(s); nothing was started`);
   });
 
-  it('gives them as data too', async () => {
+  it('has them reported as data, too', async () => {
     const file = join(await folderWith({ 'gate.yaml': BAD }), 'gate.yaml');
     const error = await loadConfig({ file, environment: {} }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(ConfigError);
@@ -118,7 +118,7 @@ gate.yaml:23:28  log.level: must be one of debug, info, warn, error, silent
   });
 });
 
-describe('a file that is no configuration', () => {
+describe('a file that is not a configuration', () => {
   it.each([
     ['', ['gate.yaml:1:1  is empty']],
     ['# nothing yet\n', ['gate.yaml:1:1  is empty']],
@@ -126,11 +126,11 @@ describe('a file that is no configuration', () => {
     ['a: &a [1]\nb: *c\n', ['gate.yaml:2:4  b: there is no anchor with this name above']],
     [`${SMALL}? [x]\n: y\n`, ['gate.yaml:14:3  a key must be plain text']],
     [`${SMALL}secret: !env GATE_SECRET\n`, ['gate.yaml:14:9  Unresolved tag']],
-  ])('%j', async (text, lines) => {
+  ])('is refused: %j', async (text, lines) => {
     expect(await mistakes(text)).toEqual(lines);
   });
 
-  it('reports a missing file', async () => {
+  it('is reported if it is missing', async () => {
     const file = 'no-such-folder/gate.yaml';
     await expect(loadConfig({ file, environment: {} })).rejects.toThrow(
       new ConfigError([{ file, line: 0, column: 0, path: '', message: 'cannot be read: there is no such file' }]),
@@ -140,14 +140,14 @@ describe('a file that is no configuration', () => {
     );
   });
 
-  it('reports a folder', async () => {
+  it('is reported if it is a folder', async () => {
     const folder = await folderWith({});
     await expect(loadConfig({ file: folder, environment: {} })).rejects.toThrow('it is a folder, not a file');
   });
 });
 
 describe('after a syntax error', () => {
-  it('trusts what ends above it, and guesses at nothing below', async () => {
+  it('checks the sections above it, and does not guess about those below', async () => {
     const text = 'version: 3\nstore: { kind: x }\nroutes: [\n  a\nsite: { upstream: school }\n';
     expect(await mistakes(text)).toEqual([
       'gate.yaml:1:10  version: must be 1',
@@ -157,7 +157,7 @@ describe('after a syntax error', () => {
   });
 });
 
-describe('secrets in a bad file', () => {
+describe('secrets in an invalid file', () => {
   it.each([
     ['secret: hunter2-is-mine\n'],
     ['secret: { value: hunter2-is-mine }\n'],
@@ -174,11 +174,11 @@ describe('secrets in a bad file', () => {
     ['x: { secret: &hunter2-is-mine }\n'],
     ['x: http://h/?access_token=hunter2-is-mine\n'],
     ['x: http://ann:hunter2-is-mine@h/\n'],
-  ])('are not shown: %j', async (line) => {
+  ])('are not printed: %j', async (line) => {
     expect(await failure(SMALL + line)).not.toContain('hunter2');
   });
 
-  it('are not shown when a variable holds them', async () => {
+  it('are not printed if they come from a variable', async () => {
     const environment = { COURSEGATE__SECRET: 'hunter2-is-mine', COURSEGATE__LISTEN: '[hunter2-is-mine' };
     const text = await failure(SMALL, { environment });
     expect(text).toContain('COURSEGATE__SECRET');
@@ -187,7 +187,7 @@ describe('secrets in a bad file', () => {
 });
 
 describe('layers', () => {
-  it('lie over each other: catalogue, profile, file, environment, overrides', async () => {
+  it('override each other: catalogue, profile, file, environment, overrides', async () => {
     const text = `${SMALL}scopes:\n  courses:read: { title: See all courses }\n  quiz:read: { title: See quizzes, kind: read }\nlisten: { port: 1, host: "::1" }\nanonymous: serve\n`;
     const { config } = await load(text, {
       environment: { COURSEGATE__LISTEN__PORT: '2', COURSEGATE__LISTEN__ADMIN__PORT: '3' },
@@ -200,20 +200,20 @@ describe('layers', () => {
     expect(config.name).toBe('From code');
   });
 
-  it('replace a mapping of another kind, and lists, as a whole', async () => {
+  it('replace lists and mappings of another kind as a whole', async () => {
     const { config } = await load(SMALL, { overrides: { store: { kind: 'memory' }, login: { cookies: ['other'] } } });
     expect(config.store).toEqual({ kind: 'memory' });
     expect(config.login).toMatchObject({ cookies: ['other'] });
   });
 
-  it('name the code that made a mistake', async () => {
+  it('are named if an override has a problem', async () => {
     const overrides = { listen: { prot: 1 } };
     expect(await mistakes(SMALL, { overrides })).toEqual([
       'overrides  listen.prot: unknown key "prot" (did you mean "port"?)',
     ]);
   });
 
-  it('find a mistake inside a list in the layer that the list comes from', async () => {
+  it('are named for a problem inside a list', async () => {
     const text = `${SMALL}routes:\n  - { match: "GET /x", upstream: school }\n`;
     const environment = { COURSEGATE__ROUTES: '[{ match: "GET /y" }]' };
     expect(await mistakes(text, { environment })).toEqual([
@@ -221,7 +221,7 @@ describe('layers', () => {
     ]);
   });
 
-  it('keep no key that is not a setting', async () => {
+  it('contain settings only', async () => {
     const { config } = await load(`$schema: ./x.json\n${SMALL}`);
     expect(Object.keys(config).sort()).toEqual(
       'admin anonymous claims clients enforcement furtherSecrets keys limits listen log login name origin pages reload resourceIndicator resources routes scopes site store tokens upstreams version'.split(

@@ -7,7 +7,7 @@ const withProviders = (...providers: string[]) =>
 const changed = (from: string, to: string) => withProviders(GOOD.replace(from, to));
 
 describe('login.kind: oidc', () => {
-  it('asks for little, and lets everybody in whom the provider knows, by an id of the provider', async () => {
+  it('has few required settings, and by default admits every account of the provider by the provider’s ID', async () => {
     const { config } = await load(withProviders(GOOD));
     expect(config.login).toMatchObject({
       kind: 'oidc',
@@ -26,7 +26,7 @@ describe('login.kind: oidc', () => {
   });
 
   it.each(['http://localhost:8080/realms/school', 'http://127.0.0.1', 'http://[::1]:3000', 'https://idp.test/a/'])(
-    'takes the issuer %s',
+    'accepts the issuer %s',
     async (issuer) => {
       await load(changed('https://idp.test', issuer));
     },
@@ -43,13 +43,13 @@ describe('login.kind: oidc', () => {
     ['clientId: gate', 'clientId: gate, scope: email', 'login.providers[0].scope: must include openid'],
     ['clientId: gate', 'clientId: gate, clientSecret: abc', 'login.providers[0].clientSecret: must be { env: NAME }'],
     ['clientId: gate', 'clientId: gate, allow: { emailDomains: ["@a.test"] }', 'must be a domain such as school.edu'],
-  ])('%s instead of %s is a mistake: %s', async (from, to, message) => {
+  ])('refuses %s instead of %s: %s', async (from, to, message) => {
     const found = await mistakes(changed(from, to));
     expect(found.join('\n')).toContain(message);
     expect(found).toHaveLength(1);
   });
 
-  it('has no two providers of one id, and either all with ids of the backend or none', async () => {
+  it('refuses duplicate provider IDs, and a mix of provider and backend member IDs', async () => {
     expect(await mistakes(withProviders(GOOD, GOOD))).toEqual([
       expect.stringContaining('login.providers[1].id: is already the id of another provider'),
     ]);

@@ -10,14 +10,14 @@ const ACCOUNT = 'account: { schema: account.graphql, mappings: account.graphql }
 const files = { 'account.graphql': 'type Query' };
 
 describe('profiles', () => {
-  it('set these keys and no others', async () => {
+  it('set exactly these keys', async () => {
     const read = async (name: string): Promise<unknown> =>
       parse(await readFile(new URL(`../../config/profiles/${name}.yaml`, import.meta.url), 'utf8'));
     expect(await read('a')).toEqual({ resourceIndicator: 'required', anonymous: 'refuse', account: { enabled: true } });
     expect(await read('b')).toEqual({ resourceIndicator: 'optional', anonymous: 'serve', account: { enabled: false } });
   });
 
-  it('give these configurations, alike but for that', async () => {
+  it('result in these configurations, which differ in nothing else', async () => {
     const a = await load(SMALL + ACCOUNT, { files });
     const b = await load(SMALL + ACCOUNT, { files, environment: { COURSEGATE_PROFILE: 'B' } });
     expect([a.profile, b.profile]).toEqual(['A', 'B']);
@@ -37,7 +37,7 @@ describe('profiles', () => {
     }
   });
 
-  it('are chosen by the environment before the file', async () => {
+  it('are selected by the environment before the file', async () => {
     const inFile = SMALL.replace('profile: A', 'profile: B');
     expect((await load(inFile)).profile).toBe('B');
     expect((await load(inFile, { environment: { COURSEGATE_PROFILE: 'A' } })).profile).toBe('A');
@@ -47,7 +47,7 @@ describe('profiles', () => {
     );
   });
 
-  it('must be named, and by a name there is', async () => {
+  it('are required, and must exist', async () => {
     expect(await mistakes(SMALL.replace('profile: A\n', ''))).toEqual([
       'gate.yaml:1:1  profile: is missing (one of A, B); COURSEGATE_PROFILE can set it too',
     ]);
@@ -56,26 +56,26 @@ describe('profiles', () => {
     ]);
   });
 
-  it('are as many as there are files', async () => {
+  it('match the files', async () => {
     const folder = await folderWith({ 'b.yaml': '', 'a.yaml': '', 'c.yaml': '', 'README.md': '' });
     expect(profileNames(pathToFileURL(`${folder}/`))).toEqual(['A', 'B', 'C']);
   });
 });
 
-describe("the demo's configuration", () => {
+describe('the demo’s configuration', () => {
   const file = new URL('../../config/coursegate.yaml', import.meta.url).pathname;
 
   it.each([
     ['A', true],
     ['B', false],
-  ])('loads under profile %s', async (profile, hasAccount) => {
+  ])('loads with profile %s', async (profile, hasAccount) => {
     const { config, accountFiles } = await loadConfig({ file, environment: { COURSEGATE_PROFILE: profile } });
     expect(config).toMatchObject({ origin: 'http://localhost:8080', listen: { port: 8080, admin: { port: 9090 } } });
     expect(config.account !== undefined).toBe(hasAccount);
     expect(accountFiles !== undefined).toBe(hasAccount);
   });
 
-  it('is profile A, and has a route for every scope that names an area', async () => {
+  it('uses profile A, and has a route for every scope with an area', async () => {
     const { config, profile } = await loadConfig({ file, environment: {} });
     expect(profile).toBe('A');
     const used = new Set(config.routes.flatMap(({ scopes }) => scopes));

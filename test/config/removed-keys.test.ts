@@ -29,22 +29,25 @@ function withKey(path: string): string {
   return stringify(tree);
 }
 
-describe('a key of an earlier version', () => {
-  it.each(REMOVED_KEYS.map((one) => [one.path, one] as const))('%s is named, with what to do', async (path, one) => {
-    const named = path.replaceAll('*', 'school').replaceAll('[]', '[0]');
-    const message = `${named}: was removed in ${one.since}, take it out. ${one.instead}`;
-    expect((await mistakes(withKey(path))).join('\n')).toContain(message);
-    expect(one.instead).toMatch(/^[A-Z`/0-9][^\n]{8,}[^.]$/);
-  });
+describe('a removed key', () => {
+  it.each(REMOVED_KEYS.map((one) => [one.path, one] as const))(
+    '%s is named, with what to do instead',
+    async (path, one) => {
+      const named = path.replaceAll('*', 'school').replaceAll('[]', '[0]');
+      const message = `${named}: was removed in ${one.since}, take it out. ${one.instead}`;
+      expect((await mistakes(withKey(path))).join('\n')).toContain(message);
+      expect(one.instead).toMatch(/^[A-Z`/0-9][^\n]{8,}[^.]$/);
+    },
+  );
 
-  it('is named in a variable too', async () => {
+  it('is also named if a variable sets it', async () => {
     const environment = { COURSEGATE__LISTEN__HEAD_TIMEOUT: '3s', COURSEGATE__MCP__LIMITS__MEMBER: 'unlimited' };
     const all = (await mistakes(SMALL, { environment })).join('\n');
     expect(all).toContain('COURSEGATE__LISTEN__HEAD_TIMEOUT  was removed in');
     expect(all).toContain('COURSEGATE__MCP__LIMITS__MEMBER  was removed in');
   });
 
-  it('is in the changelog', () => {
+  it('is listed in the changelog', () => {
     const changelog = readFileSync(new URL('../../CHANGELOG.md', import.meta.url), 'utf8');
     expect(REMOVED_KEYS.map(({ path }) => path).filter((path) => !changelog.includes(`\`${path}\``))).toEqual([]);
   });

@@ -12,7 +12,7 @@ const CONTRACT = [
   'account:read account:write',
 ].flatMap((line) => line.split(' '));
 
-it("the bundled catalogue is the contract's, whole", async () => {
+it('the bundled catalogue equals the contract’s', async () => {
   const { scopes } = (await load(SMALL)).config;
   expect(CONTRACT).toHaveLength(38);
   expect(Object.keys(scopes)).toEqual(CONTRACT);

@@ -23,12 +23,12 @@ describe('secret', () => {
     },
   );
 
-  it('loses one newline and nothing else', async () => {
+  it('loses exactly one trailing newline', async () => {
     const { secret } = await load(`${SMALL}secret: { file: key }\n`, { files: { key: ` ${KEY} \n\n` } });
     expect(secret).toBe(` ${KEY} \n`);
   });
 
-  it('may be left out', async () => {
+  it('can be omitted', async () => {
     expect((await load(SMALL)).secret).toBeUndefined();
   });
 
@@ -38,7 +38,7 @@ describe('secret', () => {
     ['{ file: none }', 'file none cannot be read'],
     ['{ env: SHORT }', 'environment variable SHORT has 31 bytes but at least 32 are needed (openssl rand -base64 32)'],
     ['{ file: short }', 'file short has 5 bytes but at least 32 are needed (openssl rand -base64 32)'],
-  ])('%s is refused at its place', async (reference, message) => {
+  ])('%s is refused at its position', async (reference, message) => {
     const lines = await mistakes(`${SMALL}secret: ${reference}\n`, {
       environment: { EMPTY: '', SHORT: 'k'.repeat(31) },
       files: { short: 'short' },
@@ -47,7 +47,7 @@ describe('secret', () => {
   });
 });
 
-describe('the address of a redis store', () => {
+describe('the URL of a Redis store', () => {
   const shared = (store: string) =>
     SMALL.replace(/store: .*/, `store: { kind: redis, ${store} }`).concat('secret: { env: GATE }\n');
   const environment = { GATE: KEY, REDIS_URL: 'rediss://:hunter2@redis.example:6380/1' };
@@ -55,7 +55,7 @@ describe('the address of a redis store', () => {
   it.each([
     ['the environment', 'url: { env: REDIS_URL }'],
     ['a file', 'url: { file: url }'],
-  ])('is read from %s, and kept out of what may be printed', async (_, store) => {
+  ])('is read from %s, and kept out of printed output', async (_, store) => {
     const files = { url: `${environment.REDIS_URL}\n` };
     const { redis, config } = await load(shared(store), { environment, files });
     expect(redis?.url).toBe(environment.REDIS_URL);
@@ -64,7 +64,7 @@ describe('the address of a redis store', () => {
   });
 
   it.each([['redis://localhost'], ['redis://localhost:6379/2'], ['unix:///run/redis.sock']])(
-    'may be %s',
+    'can be %s',
     async (url) => {
       const loaded = await load(shared('url: { env: REDIS_URL }'), { environment: { ...environment, REDIS_URL: url } });
       expect(loaded.redis?.url).toBe(url);
@@ -72,7 +72,7 @@ describe('the address of a redis store', () => {
   );
 
   it.each([['http://localhost:6379'], ['localhost:6379'], ['redis://'], ['unix://run/redis.sock']])(
-    '%s is refused at its place, without being told',
+    '%s is refused at its position, without being printed',
     async (url) => {
       const lines = await mistakes(shared('url: { env: REDIS_URL }'), {
         environment: { ...environment, REDIS_URL: url },
@@ -83,13 +83,13 @@ describe('the address of a redis store', () => {
     },
   );
 
-  it('is never written in the file', async () => {
+  it('cannot be written in the file', async () => {
     const [line] = await mistakes(shared('url: "redis://:hunter2@localhost"'), { environment });
     expect(line).toMatch(/^gate\.yaml:4:\d+ {2}store\.url: must be \{ env: NAME \}/);
     expect(line).not.toContain('hunter2');
   });
 
-  it('needs a secret that the replicas share', async () => {
+  it('requires a secret that the replicas share', async () => {
     const text = SMALL.replace(/store: .*/, 'store: { kind: redis, url: { env: REDIS_URL } }');
     expect(await mistakes(text, { environment })).toEqual([
       'gate.yaml:4:16  store.kind: a redis store needs `secret`, the same for every replica, such as { env: COURSEGATE_SECRET }',
@@ -104,11 +104,11 @@ describe('the address of a redis store', () => {
     ['url: { env: REDIS_URL }, tls: { cert: c.pem }', /store\.tls: has only cert/],
     ['url: { env: REDIS_URL }, tls: { ca: nothing.pem }', /store\.tls\.ca: nothing\.pem cannot be read/],
     ['cluster: [{ host: a }], password: { env: NOT_SET }', /store\.password: environment variable NOT_SET is not set/],
-  ])('with %s is refused at its place', async (store, message) => {
+  ])('with %s is refused at its position', async (store, message) => {
     expect((await mistakes(shared(store), { environment })).join('\n')).toMatch(message);
   });
 
-  it('has a prefix that is no hash tag of its own', async () => {
+  it('has a prefix without a hash tag', async () => {
     const [line] = await mistakes(shared("url: { env: REDIS_URL }, keyPrefix: 'a{b}'"), { environment });
     expect(line).toMatch(/store\.keyPrefix: must be letters, digits/);
   });
@@ -117,7 +117,7 @@ describe('the address of a redis store', () => {
 describe('the secret of a resource server', () => {
   const named = (reference: string) => `${SMALL}clients: { resourceServers: { api: { secret: ${reference} } } }\n`;
 
-  it('is read by its name, and not printed', async () => {
+  it('is read by name, and not printed', async () => {
     const { resourceServers, config } = await load(named('{ env: API }'), { environment: { API: KEY } });
     expect([...resourceServers]).toEqual([['api', KEY]]);
     expect(JSON.stringify(config)).not.toContain(KEY);
@@ -126,7 +126,7 @@ describe('the secret of a resource server', () => {
   it.each([
     ['{ env: API }', 'environment variable API is not set'],
     ['{ env: SHORT }', 'environment variable SHORT must have at least 32 characters (openssl rand -base64 32)'],
-  ])('%s is refused at its place', async (reference, message) => {
+  ])('%s is refused at its position', async (reference, message) => {
     const [line, ...others] = await mistakes(named(reference), { environment: { SHORT: 'k'.repeat(31) } });
     expect(line).toMatch(/^gate\.yaml:14:\d+ {2}clients\.resourceServers\.api\.secret: /);
     expect(line).toContain(message);
@@ -149,7 +149,7 @@ describe('readSecrets', () => {
   });
   const read = (tree: Tree) => readSecrets(schema, tree, { A: 'value of a\n', EMPTY: '\n' }, sourceFiles('.'));
 
-  it('finds the secrets that the schema marks, wherever they are, and no others', async () => {
+  it('finds exactly the secrets that the schema marks', async () => {
     const a = { env: 'A' };
     const tree = { many: [a, a], named: { x: a, y: 'open' }, login: { kind: 'a', url: a }, file: a };
     const { values, findings } = await read(tree);
@@ -158,7 +158,7 @@ describe('readSecrets', () => {
     expect((await read({ login: { kind: 'b', url: a } })).values.size).toBe(0);
   });
 
-  it('says at the setting what is wrong, and leaves what is no reference to the schema', async () => {
+  it('reports problems at the setting, and leaves invalid references to the schema', async () => {
     const { findings } = await read({ one: { env: 'A' }, many: [{ env: 'EMPTY' }, { env: 'NONE' }, 'plain'] });
     expect(findings.map(({ path, message }) => `${path.join(' ')}: ${message}`)).toEqual([
       'one: environment variable A must have at least 32 characters (openssl rand -base64 32)',

@@ -7,7 +7,7 @@ const withCookies = (cookies: string) => SMALL.replace('[school_session]', cooki
 const withLogin = (line: string) => SMALL.replace('  loginUrl: /login\n', `  ${line}\n`);
 
 describe('login.whoami', () => {
-  it('is JSON with the id at /id by default', async () => {
+  it('is JSON with the ID at /id by default', async () => {
     const { config } = await load(SMALL);
     expect(config.login).toHaveProperty('whoami', {
       path: '/api/me',
@@ -36,14 +36,14 @@ describe('login.whoami', () => {
     ['{ path: /me, anonymous: { statuses: [200] } }', 'must be at least 400'],
     ['{ path: /me, anonymous: { statuses: [500] } }', 'must be at most 499'],
     ['{ path: /me, format: xml }', 'must be one of json, header, html'],
-  ])('%s is a mistake: %s', async (whoami, message) => {
+  ])('refuses %s: %s', async (whoami, message) => {
     const found = await mistakes(withWhoami(whoami));
     expect(found).toHaveLength(1);
     expect(found[0]).toContain('login.whoami');
     expect(found[0]).toContain(message);
   });
 
-  it('takes one group, and groups that capture nothing', async () => {
+  it('accepts one capture group and non-capturing groups', async () => {
     const { config } = await load(withWhoami(`{ path: /me, format: html, subject: 'id="(?:m|n)-(\\d+)"' }`));
     expect(config.login).toHaveProperty('whoami.subject', 'id="(?:m|n)-(\\d+)"');
   });
@@ -57,7 +57,7 @@ describe('login', () => {
     ['["coursegate_*"]', 'is a cookie of coursegate itself'],
     ['["a b"]', 'must be a cookie name'],
     ['[]', 'must not be empty'],
-  ])('cookies %s is a mistake: %s', async (cookies, message) => {
+  ])('refuses cookies %s: %s', async (cookies, message) => {
     expect(await mistakes(withCookies(cookies))).toEqual([expect.stringContaining(message)]);
   });
 
@@ -66,7 +66,7 @@ describe('login', () => {
     'loginUrl: /\\evil.example',
     'loginUrl: "javascript:alert(1)"',
     'loginUrl: login',
-  ])('%s is a mistake', async (line) => {
+  ])('refuses %s', async (line) => {
     expect(await mistakes(withLogin(line))).toEqual([expect.stringContaining('must be a path or an http(s) URL')]);
   });
 });
@@ -75,7 +75,7 @@ describe('login.recheck', () => {
   const withRecheck = (recheck: string) =>
     SMALL.replace('  loginUrl: /login\n', `  loginUrl: /login\n  recheck: ${recheck}\n`);
 
-  it('asks once an hour and refuses when in doubt, unless it says otherwise', async () => {
+  it('runs once an hour and refuses when in doubt, by default', async () => {
     const { config } = await load(withRecheck('{ upstream: school, path: "/members/{member.id}" }'));
     expect(config.login).toHaveProperty('recheck', {
       upstream: 'school',
@@ -113,7 +113,7 @@ describe('login.recheck', () => {
       '{ upstream: school, path: "/m/{member.id}", key: { header: X-Member-Id, secret: { env: GOOD } } }',
       'is a header field that coursegate sets itself',
     ],
-  ])('%s is a mistake: %s', async (recheck, message) => {
+  ])('refuses %s: %s', async (recheck, message) => {
     const environment = { SHORT: 'hunter2', LINES: 'hunter2-hunter2\nhunter2-hunter2', GOOD: 'k'.repeat(32) };
     const found = await mistakes(withRecheck(recheck), { environment });
     expect(found).toEqual([expect.stringContaining(message)]);

@@ -14,6 +14,6 @@ it.each([
   ['x', undefined],
   ['colour', undefined],
   ['', undefined],
-])('nearest to %j is %j', (wrong, right) => {
+])('the closest name to %j is %j', (wrong, right) => {
   expect(nearest(wrong, KEYS)).toBe(right);
 });

@@ -12,7 +12,7 @@ const PAGED =
   'input: { properties: { at: { type: string }, page: { type: integer } } }, output: { properties: { n: { type: integer }, next: { type: string } } }';
 const GET = 'get: { upstream: school, path: /x }';
 
-describe('a mistake in a tool is named where it stands', () => {
+describe('a problem in a tool is reported at its position', () => {
   it.each<[string, string]>([
     [tool(''), 'mcp.tools[0]: must have exactly one of graphql, get and route'],
     [tool(`${GET}, route: GET /x`), 'mcp.tools[0]: must have exactly one of graphql, get and route'],
@@ -60,7 +60,7 @@ describe('a mistake in a tool is named where it stands', () => {
     expect(found[0]?.replace(/^\S+ +/, '')).toBe(message);
   });
 
-  it('in a resource or a prompt too, and in the file that is named', async () => {
+  it('including in a resource, a prompt or the mcp file', async () => {
     const rest =
       '  resources: [{ uri: "a://{x}", name: r, title: R, tool: a_tol }]\n  prompts: [{ name: p, title: P, text: "{x}" }]\n';
     expect((await mistakes(tools(tool(GET)) + rest)).map((line) => line.replace(/^\S+ +/, ''))).toEqual([
@@ -80,7 +80,7 @@ describe('a mistake in a tool is named where it stands', () => {
   });
 });
 
-describe('what is only known when the tools are built', () => {
+describe('problems that are found when the tools are built', () => {
   it.each<[string, string]>([
     [
       tool(`${GET}, input: { properties: { a: { typ: string } } }`),

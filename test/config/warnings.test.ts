@@ -15,29 +15,29 @@ const route = (match: string, more = '') => `  - { match: "${match}", upstream: 
 const READ = ', scopes: [courses:read]';
 const WRITE = ', scopes: [courses:write]';
 
-describe('a configuration is warned of', () => {
-  it('nothing, as a rule', async () => {
+describe('the warnings of a configuration', () => {
+  it('are empty for a good one', async () => {
     expect(await warnings(GOOD)).toEqual([]);
   });
 
   it.each([
     [
-      'nobody in front, with https',
+      'https without a trusted proxy',
       GOOD.replace('listen: { trustedProxies: [loopback] }\n', ''),
       '1  listen.trustedProxies: is empty, but TLS ends at a proxy in front of the gate: all clients appear with the address of that proxy and share the limits of one client. List the proxy, such as [loopback]',
     ],
     [
-      'a store that forgets',
+      'a store in memory',
       GOOD.replace('{ kind: sqlite, path: data/gate.db }', '{ kind: memory }'),
       '4  store.kind: loses everything at a restart: members must reconnect their apps',
     ],
     [
-      'an upstream that nothing uses',
+      'an unused upstream',
       GOOD.replace('upstreams:\n', 'upstreams:\n  old: { url: http://127.0.0.1:4009 }\n'),
       '12  upstreams.old: is not used by anything',
     ],
     [
-      'a scope that opens nothing',
+      'an unused scope',
       `${GOOD}scopes: { "books:read": { title: See books, kind: read } }\n`,
       '17  scopes["books:read"]: is not required by anything: granting it gives access to nothing',
     ],
@@ -52,7 +52,7 @@ describe('a configuration is warned of', () => {
       '12  upstreams.school.url: sends the identity and data of members unencrypted to 203.0.113.9: use https, or a private network',
     ],
     [
-      'routes that cross',
+      'overlapping routes with different protection',
       `${GOOD.replace(ROUTE, '')}${route('GET /a/*/c', READ)}${route('GET /a/b/*', WRITE)}`,
       '17  routes[1].match: shares paths with routes[0] (GET /a/*/c), which protects them differently and applies to them because it comes first',
     ],
@@ -62,29 +62,29 @@ describe('a configuration is warned of', () => {
       '17  routes[1].anonymous: lets anyone make changes without a token',
     ],
     [
-      'tokens that are good for long',
+      'long-lived access tokens',
       `${GOOD}tokens: { access: 2h }\n`,
       '17  tokens.access: is longer than an hour: a stolen token stays usable that long',
     ],
     [
-      'a lifetime that is never reached',
+      'a lifetime without effect',
       `${GOOD}tokens: { refresh: 30d, refreshAbsolute: 7d }\n`,
       '17  tokens.refresh: has no effect: refreshAbsolute is shorter',
     ],
     [
-      'nothing to reach',
+      'nothing for apps to access',
       GOOD.replace(`routes:\n${ROUTE}`, ''),
       '1  routes: is empty, and there is neither an Account API nor a tool: apps can connect but have nothing to access',
     ],
-  ])('%s', async (_, text, warning) => {
+  ])('include %s', async (_, text, warning) => {
     expect(await warnings(text)).toEqual([warning]);
   });
 
   it.each([
-    ['an upstream with a name of the network', GOOD.replace('127.0.0.1:4000', 'backend:4000')],
-    ['one in a private network', GOOD.replace('127.0.0.1:4000', '10.1.2.3')],
-    ['one in the cluster', GOOD.replace('127.0.0.1:4000', 'backend.school.svc')],
-    ['one with TLS', GOOD.replace('http://127.0.0.1:4000', 'https://backend.school.example')],
+    ['an upstream with an internal name', GOOD.replace('127.0.0.1:4000', 'backend:4000')],
+    ['an upstream in a private network', GOOD.replace('127.0.0.1:4000', '10.1.2.3')],
+    ['an upstream in the cluster', GOOD.replace('127.0.0.1:4000', 'backend.school.svc')],
+    ['an upstream with TLS', GOOD.replace('http://127.0.0.1:4000', 'https://backend.school.example')],
     [
       'http on this machine',
       GOOD.replace('https://school.example', 'http://localhost:8080').replace(
@@ -97,23 +97,23 @@ describe('a configuration is warned of', () => {
       `${GOOD.replace(ROUTE, '')}${route('GET /a/b', WRITE)}${route('GET /a/**', READ)}`,
     ],
     [
-      'routes that cross and are protected alike',
+      'overlapping routes with equal protection',
       `${GOOD.replace(ROUTE, '')}${route('GET /a/*/c', READ)}${route('GET /a/b/*', READ)}`,
     ],
     [
-      'routes that cross with other methods',
+      'overlapping routes with different methods',
       `${GOOD.replace(ROUTE, '')}${route('GET /a/*/c', READ)}${route('PUT /a/b/*', WRITE)}`,
     ],
     ['reading without a token', `${GOOD}${route('GET /b', ', anonymous: serve')}`],
-    ['a scope that says who somebody is', `${GOOD}scopes: { picture: { title: See your picture, kind: identity } }\n`],
-    ['tools alone', `${GOOD.replace(`routes:\n${ROUTE}`, '')}mcp: { signIn: never }\n`],
+    ['a scope that identifies the member', `${GOOD}scopes: { picture: { title: See your picture, kind: identity } }\n`],
+    ['tools without routes', `${GOOD.replace(`routes:\n${ROUTE}`, '')}mcp: { signIn: never }\n`],
     ['another title for a scope of the catalogue', `${GOOD}scopes: { "students:read": { title: See pupils } }\n`],
-  ])('not of %s', async (_, text) => {
+  ])('do not include %s', async (_, text) => {
     expect(await warnings(text)).toEqual([]);
   });
 });
 
-describe('a narrow route behind a wide one', () => {
+describe('a narrow route after a wide one', () => {
   const routes = (...lines: readonly string[]) => `${GOOD.replace(ROUTE, '')}${lines.join('')}`;
 
   it.each([
@@ -137,7 +137,7 @@ describe('a narrow route behind a wide one', () => {
       'GET /a',
       'never applies: routes[0] (GET /a/**) comes before it and matches all of its paths. Put the narrower route first',
     ],
-  ])('%s, then %s, is a mistake where they protect otherwise', async (wide, narrow, message) => {
+  ])('%s, then %s, is refused if their protection differs', async (wide, narrow, message) => {
     const text = routes(route(wide, READ), route(narrow, WRITE));
     expect(await mistakes(text)).toEqual([`gate.yaml:17:14  routes[1].match: ${message}`]);
     expect((await load(routes(route(narrow, WRITE), route(wide, READ)))).warnings).toEqual([]);
@@ -150,16 +150,16 @@ describe('a narrow route behind a wide one', () => {
     ['GET /a/*', 'GET /a/'],
     ['GET /a/b', 'GET /a/*'],
     ['GET /a/*', 'GET /a/**'],
-  ])('is not what %s, then %s, is', async (first, second) => {
+  ])('is not found in %s, then %s', async (first, second) => {
     expect((await load(routes(route(first, READ), route(second, WRITE)))).config.routes).toHaveLength(2);
   });
 });
 
-describe('a sign-in page elsewhere', () => {
+describe('a sign-in page on another host', () => {
   const at = (url: string) => GOOD.replace('loginUrl: /login', `loginUrl: ${url}`);
 
   it.each(['https://login.other.example/in', 'https://schools.example/login', 'https://127.0.0.1/login'])(
-    '%s makes no session that reaches the origin',
+    '%s is refused, because its session cookie does not reach the origin',
     async (url) => {
       const [mistake] = await mistakes(at(url));
       expect(mistake).toBe(
@@ -168,23 +168,23 @@ describe('a sign-in page elsewhere', () => {
     },
   );
 
-  it('is told apart by all of an address', async () => {
+  it('is compared by the whole IP address', async () => {
     const [mistake] = await mistakes(at('https://10.1.0.1/in').replace('https://school.example', 'https://10.2.0.1'));
     expect(mistake).toContain('is at 10.1.0.1, whose cookies browsers do not send to 10.2.0.1');
   });
 
-  it('may be http where the origin is', async () => {
+  it('can use http if the origin does', async () => {
     const text = at('http://localhost:4000/login').replace('https://school.example', 'http://localhost:8080');
     expect((await load(text)).config.login).toMatchObject({ loginUrl: 'http://localhost:4000/login' });
   });
 
-  it('is https where the origin is', async () => {
+  it('must use https if the origin does', async () => {
     expect(await mistakes(at('http://login.school.example/in'))).toEqual([
       'gate.yaml:9:13  login.loginUrl: must be https like the origin: otherwise the page on which members enter passwords could be tampered with',
     ]);
   });
 
-  it.each(['https://login.school.example/in', 'https://school.example/in', '/in'])('may be %s', async (url) => {
+  it.each(['https://login.school.example/in', 'https://school.example/in', '/in'])('can be %s', async (url) => {
     expect((await load(at(url))).warnings).toEqual([]);
   });
 });

@@ -22,7 +22,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('/auth.md in Profile $profil
 
   const cells = (heading: string) => new Map(tableUnder(text, heading).map(([name = '', value = '']) => [name, value]));
 
-  it('has the sections of the convention, in its order', () => {
+  it('has the sections of the convention in order', () => {
     expect(text.split('\n', 1)[0]).toBe('# auth.md');
     expect(headings(text)).toEqual([
       'agent_auth is not supported',
@@ -39,7 +39,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('/auth.md in Profile $profil
     ]);
   });
 
-  it('says that agent_auth is not supported, and the metadata has none of it', () => {
+  it('states that agent_auth is not supported, like the metadata', () => {
     const section = text.slice(text.indexOf('## agent_auth'), text.indexOf('## 1.'));
     const words = ['identity_assertion', 'ID-JAG', 'service_auth', 'claim', 'identity_endpoint', 'register_uri'];
     for (const word of words) expect(section).toContain(word);
@@ -49,7 +49,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('/auth.md in Profile $profil
     );
   });
 
-  it('names no address that the metadata does not name, and none that is not there', async () => {
+  it('names only addresses that the metadata names and that exist', async () => {
     const named = new Set([...text.matchAll(/https?:\/\/[^\s`"<>)|]+/g)].map(([url]) => url));
     const metadata = JSON.stringify([server, resource]);
     const known = [
@@ -72,7 +72,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('/auth.md in Profile $profil
     }
   });
 
-  it('gives service, issuer and resource as the metadata does', async () => {
+  it('has the same service, issuer and resource as the metadata', async () => {
     const where = cells('# auth.md');
     expect(where.get('Issuer')).toBe(server.issuer);
     expect(where.get('Resource')).toBe(resource.resource);
@@ -83,17 +83,17 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('/auth.md in Profile $profil
     }
   });
 
-  it('is what the metadata points to', () => {
+  it('is linked from the metadata', () => {
     expect(server.service_documentation).toBe(`${world.origin}/auth.md`);
     expect(resource.resource_documentation).toBe(`${world.origin}/auth.md`);
   });
 
-  it('lists the scopes of the metadata, in its order', () => {
+  it('lists the scopes of the metadata in order', () => {
     expect([...cells('Scopes').keys()]).toEqual(server.scopes_supported);
     expect(cells('Scopes').get('courses:read')).toBe('See courses');
   });
 
-  it('gives the values that an authorization request takes', () => {
+  it('lists valid values for an authorization request', () => {
     const parameters = cells('4. Authorize');
     expect(server.response_types_supported).toEqual([parameters.get('response_type')]);
     expect(server.code_challenge_methods_supported).toEqual([parameters.get('code_challenge_method')]);
@@ -102,7 +102,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('/auth.md in Profile $profil
     expect([...parameters.keys()]).toHaveLength(8);
   });
 
-  it('names the ways to register, to authenticate and to bind tokens that the metadata names', () => {
+  it('lists the registration, authentication and token binding methods of the metadata', () => {
     expect(text.includes('**Client ID metadata document.**')).toBe(server.client_id_metadata_document_supported);
     expect(text).toContain(`\`${server.token_endpoint_auth_methods_supported?.join('`, confidential ones `')}\``);
     expect(text).toContain(`signed with \`${server.dpop_signing_alg_values_supported?.join('`, `')}\``);
@@ -110,7 +110,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('/auth.md in Profile $profil
     expect(grants).toEqual(server.grant_types_supported);
   });
 
-  it('lists the tools that there are, each with the scopes it needs', async () => {
+  it('lists all tools with the scopes they need', async () => {
     const tools = tableUnder(text, '6. Use');
     const listed = await send({ method: 'POST', url: `${world.origin}/mcp`, headers: MCP, body: LIST });
     const names = ((listed.body as { result: { tools: { name: string }[] } }).result.tools ?? []).map(
@@ -124,7 +124,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('/auth.md in Profile $profil
     }
   });
 
-  it('leads an agent that follows it to the letter from nothing to revocation', async () => {
+  it('takes an agent that follows it literally from discovery to revocation', async () => {
     const blocks = instructions(text);
     const find = (start: string): Instruction => {
       const found = blocks.find((one) => `${one.method} ${one.url}\n${one.body}`.includes(start));
@@ -199,7 +199,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('/auth.md in Profile $profil
     });
   });
 
-  it('is correct with other settings as well', async () => {
+  it('is also correct with other settings', async () => {
     const other = await startWorld({
       profile,
       overrides: {

@@ -13,11 +13,11 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the OpenAPI document of Pro
   });
   afterAll(() => world.close());
 
-  it('passes the linter with nothing to say', async () => {
+  it('passes the linter without findings', async () => {
     expect(await lint(document)).toEqual([]);
   });
 
-  it('is linted by rules that can fail', async () => {
+  it('is checked by linter rules that can fail', async () => {
     const { '/auth.md': item, ...paths } = document.paths;
     const broken = { ...document, paths: { ...paths, '/auth.md/': { get: { ...item?.get, operationId: undefined } } } };
     expect((await lint(broken)).map((one) => one.split(' ', 1)[0]).sort()).toEqual([
@@ -26,7 +26,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the OpenAPI document of Pro
     ]);
   });
 
-  it('says where it is, and what tokens are', async () => {
+  it('names the server and the token types', async () => {
     expect(document.openapi).toBe('3.1.1');
     expect(document.servers).toEqual([{ url: world.origin, description: 'Harbour Lane School' }]);
     const { securitySchemes } = document.components as { securitySchemes: Record<string, Record<string, unknown>> };
@@ -45,7 +45,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the OpenAPI document of Pro
     expect(securitySchemes.openIdConnect?.openIdConnectUrl).toBe(`${world.origin}/.well-known/openid-configuration`);
   });
 
-  it('says of each operation what it takes: the anonymous, where they are served, and the resource, where it is needed', () => {
+  it('lists for each operation whether a token and a resource are required', () => {
     const { security } = document.paths['/api/v1/courses']?.get ?? {};
     const token = [{ oauth2: ['courses:read'] }, { openIdConnect: ['courses:read'] }];
     expect(security).toEqual(profile === 'A' ? token : [...token, {}]);
@@ -59,7 +59,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the OpenAPI document of Pro
     });
   });
 
-  it('says of every member what it holds, and describes every member that it requires', () => {
+  it('describes every property, including all required ones', () => {
     type Schema = { properties?: Record<string, Schema>; items?: Schema; required?: string[] };
     const vague: string[] = [];
     const visit = (schema: Schema, at: string): void => {
@@ -76,7 +76,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the OpenAPI document of Pro
     expect(vague).toEqual(['JsonRpcError.error.data']);
   });
 
-  it('is the same text every time', async () => {
+  it('is identical each time', async () => {
     const first = await (await fetch(`${world.origin}/openapi.json`)).text();
     await world.restart();
     expect(await (await fetch(`${world.origin}/openapi.json`)).text()).toBe(first);

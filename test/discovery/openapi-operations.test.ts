@@ -6,7 +6,7 @@ import { startWorld, type World } from '../support/world.ts';
 import { type Called, describedApi, type Operation, type Sent } from './support/described-api.ts';
 
 describe.each([{ profile: 'A' }, { profile: 'B' }])(
-  'what /openapi.json describes in Profile $profile',
+  'the operations of /openapi.json in Profile $profile',
   ({ profile }) => {
     let world: World;
     let api: ReturnType<typeof describedApi>;
@@ -37,7 +37,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])(
     };
     const byToken = ({ schemes }: Operation) => schemes.includes('oauth2');
 
-    it('has every operation of the contract', () => {
+    it('include every operation of the contract', () => {
       expect(api.operations.map(({ method, path }) => `${method} ${path}`)).toEqual(
         expect.arrayContaining([
           'GET /.well-known/oauth-protected-resource',
@@ -61,7 +61,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])(
       expect(api.operations.length).toBeGreaterThan(100);
     });
 
-    it('answers as described without a token: 401, or as to anybody where it says so', async () => {
+    it('respond as described without a token: 401 unless they are public', async () => {
       const answers = await each(byToken, bodyOf);
       expect(answers.length).toBeGreaterThan(80);
       for (const { operation, status } of answers) {
@@ -70,12 +70,12 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])(
       expect(answers.some(({ operation }) => operation.open && operation.tag === 'courses')).toBe(profile === 'B');
     });
 
-    it('answers as described with a token that is none: 401', async () => {
+    it('respond as described with an unknown token: 401', async () => {
       const answers = await each(byToken, (operation) => ({ ...bodyOf(operation), token: 'no-token-of-ours' }));
       expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 401));
     });
 
-    it('answers as described with a token that lacks its scopes: 403', async () => {
+    it('respond as described with a token that lacks their scopes: 403', async () => {
       const needy = (operation: Operation) => byToken(operation) && (operation.scopes ?? []).length > 0;
       const answers = await each(needy, (operation) => ({ ...bodyOf(operation), token: little }));
       expect(answers.length).toBeGreaterThan(80);
@@ -88,7 +88,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])(
       }
     });
 
-    it('answers as described with a token that has them: no challenge', async () => {
+    it('respond as described with a token that has their scopes: no challenge', async () => {
       const answers = await each(byToken, (operation) => ({ ...bodyOf(operation), token: all }));
       const refused = answers.filter(({ status, headers }) => status === 401 || headers.has('www-authenticate'));
       expect(refused.map(({ operation, status }) => `${operation.id} ${status}`)).toEqual([]);
@@ -96,14 +96,14 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])(
       expect(read.length).toBeGreaterThan(20);
     });
 
-    it('answers as described where no token is asked for, whatever is sent', async () => {
+    it('respond as described whatever is sent, if they need no token', async () => {
       const open = ({ scopes }: Operation) => scopes === undefined;
       for (const sent of [{}, { form: { client_id: 'nobody' } }, { json: '{' }] as Sent[]) {
         await each(open, ({ method }) => (method === 'GET' ? {} : sent));
       }
     });
 
-    it('does the whole job of an app, each answer as described', async () => {
+    it('complete the whole job of an app, each with a response as described', async () => {
       const named = (id: string): Operation => {
         const found = api.operations.find((operation) => operation.id === id);
         if (found === undefined) throw new Error(`there is no ${id}`);

@@ -37,11 +37,11 @@ describe('routes in the OpenAPI document', () => {
   });
   afterAll(() => world.close());
 
-  it('pass the linter with nothing to say', async () => {
+  it('pass the linter without findings', async () => {
     expect(await lint(document)).toEqual([]);
   });
 
-  it('are there as they are met: methods, parts of the path, the first match', () => {
+  it('match in the order of the configuration, with methods and path parameters', () => {
     const found = Object.entries(document.paths)
       .filter(([path]) => /^\/(api\/v\d|dav)/.test(path))
       .map(([path, item]) => [path, Object.keys(item).join(' ')]);
@@ -62,7 +62,7 @@ describe('routes in the OpenAPI document', () => {
     expect(get?.security).toEqual([{ oauth2: ['pages:read'] }, { openIdConnect: ['pages:read'] }, {}]);
   });
 
-  it('name the token that registration asks for, and the metadata of each resource', async () => {
+  it('name the initial access token for registration, and the metadata of each resource', async () => {
     expect(document.paths['/api/oauth/register']?.post?.security).toEqual([{ initialAccessToken: [] }]);
     expect(Object.keys(document.components.securitySchemes)).toContain('initialAccessToken');
     expect(document.paths).toHaveProperty(['/.well-known/oauth-protected-resource/api/v2', 'get']);
@@ -73,7 +73,7 @@ describe('routes in the OpenAPI document', () => {
     expect(text).not.toContain('a-token-of-thirty-two');
   });
 
-  it('leave registration out where it is closed', async () => {
+  it('omit registration if it is disabled', async () => {
     const closed = await startWorld({
       profile: 'B',
       overrides: { clients: { registration: { enabled: false }, documents: { enabled: false } } },

@@ -100,7 +100,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('/openapi.json in Profile $p
   const ours = ({ path }: Operation) => !path.startsWith('/api/v1/');
 
   it(
-    'lists every status that a wrong address or header field leads to',
+    'lists every status for a wrong path or header',
     async () => {
       const statuses = await drive(ours, ADDRESSES);
       expect([...statuses].toSorted()).toEqual(expect.arrayContaining([200, 400, 401, 414, 431]));
@@ -109,7 +109,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('/openapi.json in Profile $p
   );
 
   it(
-    'lists every status that a wrong body leads to',
+    'lists every status for a wrong body',
     async () => {
       const statuses = await drive((operation) => ours(operation) && operation.method !== 'GET', BODIES);
       expect([...statuses].toSorted()).toEqual(expect.arrayContaining([400, 401, 413, 415]));
@@ -128,7 +128,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('/openapi.json in Profile $p
     PATIENCE_MS,
   );
 
-  it('lists every method that an address takes, and no others', async () => {
+  it('lists exactly the methods that a path accepts', async () => {
     const taken = new Map<string, Set<string>>();
     for (const { path, method } of api.operations.filter(ours)) {
       taken.set(path, (taken.get(path) ?? new Set()).add(method));

@@ -18,7 +18,7 @@ describe.each([
     await school.close();
   });
 
-  it('is served to everybody and every page, and may be kept', async () => {
+  it('is public, readable by all origins, and cacheable', async () => {
     const answer = await fetch(world.origin + path, { headers: { authorization: 'Bearer none-of-ours' } });
     expect(answer.status).toBe(200);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -33,7 +33,7 @@ describe.each([
     expect(answer.headers.has('set-cookie')).toBe(false);
   });
 
-  it('answers HEAD as GET without a body', async () => {
+  it('answers HEAD like GET without a body', async () => {
     const get = await rawRequest(world.origin, { path });
     const head = await rawRequest(world.origin, { path, method: 'HEAD' });
     expect(head).toMatchObject({ status: 200, text: '' });
@@ -42,14 +42,14 @@ describe.each([
     }
   });
 
-  it.each(['the tag', 'the tag made weak', 'a list with the tag', '*'])(
-    'answers 304 to If-None-Match with %s',
+  it.each(['its tag', 'its tag as a weak one', 'a list that contains its tag', '*'])(
+    'returns 304 for If-None-Match with %s',
     async (kind) => {
       const etag = (await fetch(world.origin + path)).headers.get('etag') ?? '';
       const condition = {
-        'the tag': etag,
-        'the tag made weak': `W/${etag}`,
-        'a list with the tag': `"x", ${etag}`,
+        'its tag': etag,
+        'its tag as a weak one': `W/${etag}`,
+        'a list that contains its tag': `"x", ${etag}`,
         '*': '*',
       }[kind];
       for (const method of ['GET', 'HEAD']) {
@@ -61,20 +61,20 @@ describe.each([
     },
   );
 
-  it('answers in full to another tag', async () => {
+  it('returns the full document for another tag', async () => {
     const answer = await fetch(world.origin + path, { headers: { 'If-None-Match': '"another"' } });
     expect(answer.status).toBe(200);
     expect((await answer.text()).length).toBeGreaterThan(1000);
   });
 
-  it.each(['POST', 'PUT', 'DELETE'])('takes no %s', async (method) => {
+  it.each(['POST', 'PUT', 'DELETE'])('does not accept %s', async (method) => {
     const answer = await fetch(world.origin + path, { method });
     expect(answer.status).toBe(405);
     expect(answer.headers.get('allow')).toBe('GET, HEAD');
     expect(await answer.json()).toMatchObject({ status: 405, code: 'method_not_allowed' });
   });
 
-  it('says the same whatever the request says of host and scheme', async () => {
+  it('does not depend on the host and scheme of the request', async () => {
     const plain = await rawRequest(world.origin, { path });
     const forged = await rawRequest(world.origin, {
       path,
@@ -85,7 +85,7 @@ describe.each([
     expect(plain.text).not.toContain(world.data);
   });
 
-  it('never reaches the school, in no spelling', async () => {
+  it('is never forwarded to the school, in any spelling', async () => {
     const before = school.requests.length;
     for (const spelled of [
       path,

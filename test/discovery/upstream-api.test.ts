@@ -69,7 +69,7 @@ describe('the OpenAPI document of an upstream', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('gives ours the operations that a route leads to, and no others', () => {
+  it('adds exactly the operations that a route leads to', () => {
     const theirs = Object.entries(document.paths).flatMap(([path, item]) =>
       Object.entries(item).flatMap(([method, { operationId, tags }]) =>
         ['oauth', 'discovery', 'account', 'tools'].includes((tags as string[])[0] ?? '')
@@ -90,11 +90,11 @@ describe('the OpenAPI document of an upstream', () => {
     });
   });
 
-  it('passes the linter with nothing to say', async () => {
+  it('passes the linter without findings', async () => {
     expect(await lint(document)).toEqual([]);
   });
 
-  it('says nothing that was not for clients of the gate', () => {
+  it('reveals nothing that was not meant for clients of the gate', () => {
     const text = JSON.stringify(document);
     for (const word of ['secret', 'internal', 'staffKey', 'x-', 'User_Id', 'nullable']) {
       expect({ word, said: text.replace(OUR_OWN, '').includes(word) }).toEqual({ word, said: false });
@@ -107,7 +107,7 @@ describe('the OpenAPI document of an upstream', () => {
     ).toEqual(['backend.Course', 'backend.CoursePage', 'backend.Failure']);
   });
 
-  it('keeps the words of the upstream, with our security and our refusals', () => {
+  it('keeps the descriptions of the upstream, with our security and errors', () => {
     expect(document.paths['/api/v1/courses']?.get).toMatchObject({
       summary: 'List courses',
       tags: ['courses'],
@@ -129,14 +129,14 @@ describe('the OpenAPI document of an upstream', () => {
   const parametersOf = (path: string) =>
     (document.paths[path]?.get?.parameters ?? []) as { name: string; in: string; required: boolean; schema: Json }[];
 
-  it('keeps the parameters that reach the upstream, and no others', () => {
+  it('keeps exactly the parameters that reach the upstream', () => {
     expect(parametersOf('/api/v1/courses').map(({ name }) => name)).toEqual(['search', 'Accept-Language', 'page']);
     expect(parametersOf('/api/v1/courses/{slug}')).toEqual([
       { name: 'slug', in: 'path', required: true, description: 'Its name.', schema: { type: 'string' } },
     ]);
   });
 
-  it('leaves out what the gate fills from the member, wherever it was sent', () => {
+  it('omits what the gate fills in from the member, wherever it was', () => {
     expect(parametersOf('/my/orders').map(({ name }) => name)).toEqual(['year']);
     expect(parametersOf('/api/v1/notes').map(({ name }) => name)).toEqual(['kind']);
     const { content } = (document.paths['/api/v1/notes']?.post?.requestBody ?? {}) as {
@@ -149,13 +149,13 @@ describe('the OpenAPI document of an upstream', () => {
     });
   });
 
-  it('asks for the id of the member where a path has it', () => {
+  it('has a parameter for the member ID if it is part of the path', () => {
     const [parameter, ...others] = parametersOf('/api/v1/members/{member_id}/orders');
     expect(parameter).toMatchObject({ name: 'member_id', in: 'path', required: true, schema: { type: 'string' } });
     expect(others.map(({ name }) => name)).toEqual(['year']);
   });
 
-  it('makes JSON Schema of the schemas of OpenAPI 3.0', () => {
+  it('has OpenAPI 3.0 schemas converted to JSON Schema', () => {
     expect(document.components.schemas['backend.Course']).toEqual({
       type: 'object',
       required: ['title'],
@@ -171,7 +171,7 @@ describe('the OpenAPI document of an upstream', () => {
     expect(parametersOf('/my/orders')[0]?.schema).toEqual({ type: 'integer', exclusiveMinimum: 2000 });
   });
 
-  it('describes answers that are so', async () => {
+  it('describes the actual responses', async () => {
     const app = await registerApp(world.origin);
     const request = await authorizationRequest(app, { scope: 'courses:read' });
     const tokens = await redeem(app, request, await approve(request.url, app.redirectUri));
@@ -190,8 +190,8 @@ describe('the OpenAPI document of an upstream', () => {
   });
 });
 
-describe('an OpenAPI document that cannot be used', () => {
-  it('is a mistake of the configuration', async () => {
+describe('an invalid OpenAPI document', () => {
+  it('is a configuration error', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'coursegate-api-'));
     const start = (openapi: unknown) =>
       startWorld({
@@ -256,7 +256,7 @@ it('copies every keyword that can contain a schema, and no schema that is intern
   });
 });
 
-describe('an OpenAPI document by a stranger', () => {
+describe('an untrusted OpenAPI document', () => {
   const value = fc.letrec((tie) => ({
     any: fc.oneof(
       { depthSize: 'small', withCrossShrink: true },
@@ -305,7 +305,7 @@ describe('an OpenAPI document by a stranger', () => {
     ),
   })).any;
 
-  it('is taken for what it is worth, and nothing is thrown', () => {
+  it('never causes an exception or a dangling reference', () => {
     fc.assert(
       fc.property(value, value, value, fc.constantFrom('3.0.1', '3.1.0'), (operation, schema, servers, openapi) => {
         const paths = { '/a/{id}': { get: operation, parameters: schema } };

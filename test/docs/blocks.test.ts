@@ -5,8 +5,8 @@ import { canCheck, RULES } from './support/rules.ts';
 
 const named = BLOCKS.map((block) => ({ place: placeOf(block), block }));
 
-describe('every block of every page', () => {
-  it.each(named)('$place is held to the rule of its language', async ({ place, block }) => {
+describe('every code block of every page', () => {
+  it.each(named)('$place is valid in its language', async ({ place, block }) => {
     const rule = Object.hasOwn(RULES, block.language) ? RULES[block.language] : undefined;
     if (rule === undefined) {
       const languages = Object.keys(RULES).join(', ');

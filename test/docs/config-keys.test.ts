@@ -3,21 +3,21 @@ import { REMOVED_KEYS } from '../../src/config/removed-keys.ts';
 import { configPathsOf, isConfigPath } from './support/config-keys.ts';
 import { PAGES } from './support/pages.ts';
 
-describe('keys of the configuration', () => {
-  it.each(PAGES)('that $file names are there', (page) => {
+describe('the configuration keys in the docs', () => {
+  it.each(PAGES)('exist: $file', (page) => {
     const removed = page.file === 'CHANGELOG.md' ? REMOVED_KEYS.map((one) => one.path) : [];
     const wrong = configPathsOf(page).filter(({ path }) => !isConfigPath(path) && !removed.includes(path));
     expect(wrong.map(({ line, path }) => `${page.file}:${line}: the configuration has no ${path}`)).toEqual([]);
   });
 
-  it('are known from the top, from within, by the names of an operator and in lists', () => {
+  it('are recognised from the top level, within a block, with an operator’s names and in lists', () => {
     const there = ['listen.port', 'login.kind', 'anonymous.statuses', 'upstreams.*.openapi', 'routes[].match'];
     expect(there.filter((path) => !isConfigPath(path))).toEqual([]);
     const gone = ['listen.prt', 'login.knd', 'routes.mode', 'listen.port.number', 'upstreams.*.opnapi'];
     expect(gone.filter(isConfigPath)).toEqual([]);
   });
 
-  it('are found with and without a value, and files and fields of a log are none', () => {
+  it('are found with and without a value, but not files and log fields', () => {
     const page = {
       file: 'a.md',
       blocks: [],

@@ -16,7 +16,7 @@ const CONFIGURED = ON_PAGE.filter(({ language }) => language === 'yaml').find(({
   text.includes('contract.graphql'),
 );
 
-describe('docs/data.md, on the demo’s event service', () => {
+describe('docs/data.md, with the demo’s event service', () => {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-data-'));
   let world: World;
   beforeAll(async () => {
@@ -39,7 +39,7 @@ ${CONFIGURED?.text.replace('http://127.0.0.1:4002', world.school.urls.events)}`,
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('its commands record the service’s schema, find nothing different, and the configuration good', async () => {
+  it('has commands that record the schema, find no difference, and accept the configuration', async () => {
     const [commands] = ON_PAGE.filter(({ language, text }) => language === 'sh' && text.includes('account pull'));
     const lines = (commands?.text ?? '').trim().split('\n');
     expect(lines).toHaveLength(3);
@@ -51,7 +51,7 @@ ${CONFIGURED?.text.replace('http://127.0.0.1:4002', world.school.urls.events)}`,
     expect(readFileSync(join(folder, 'recorded/events.graphql'), 'utf8')).toContain('type EventRegistration ');
   });
 
-  it('its query gives each member their own places, and nothing else of the service is there', async () => {
+  it('has a query that returns each member’s own bookings, and nothing else of the service', async () => {
     const { upstreamSchemas, schema, mappings } = parse(CONFIGURED?.text ?? '').account;
     await world.restart({
       account: {

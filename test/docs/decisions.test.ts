@@ -7,23 +7,23 @@ import { PAGES, ROOT } from './support/pages.ts';
 const DECISIONS = readDecisions();
 
 describe('docs/decisions', () => {
-  it('numbers every decision once, without a gap', () => {
+  it('has consecutive numbers without duplicates', () => {
     expect(DECISIONS.length).toBeGreaterThanOrEqual(82);
     expect(DECISIONS.map(({ number }) => number)).toEqual(DECISIONS.map((_, at) => at + 1));
   });
 
-  it('lets every decision be linked to by its number, and says why', () => {
+  it('has an anchor and a reason for each decision', () => {
     expect(DECISIONS.filter(({ anchored }) => !anchored).map(({ file, number }) => `${file}: ${number}`)).toEqual([]);
     const reasonless = DECISIONS.filter(({ text }) => !/^\*\*Why:\*\* \S.{20}/m.test(text));
     expect(reasonless.map(({ file, number }) => `${file}: ${number}`)).toEqual([]);
   });
 
-  it('has an index of all of them', () => {
+  it('has an index of all decisions', () => {
     const index = readFileSync(join(ROOT, 'docs/decisions/README.md'), 'utf8');
     expect(index, 'stale: run `npm run reference`').toBe(decisionIndex());
   });
 
-  it('has each number that another page refers to', () => {
+  it('contains every number that another page refers to', () => {
     const numbers = new Set(DECISIONS.map(({ number }) => number));
     const wrong = PAGES.flatMap(({ file, prose }) =>
       prose.flatMap(({ number, text }) =>

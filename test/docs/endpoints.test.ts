@@ -44,7 +44,7 @@ describe('docs/reference/endpoints.md', () => {
   });
   afterAll(() => world?.close());
 
-  it('lists what a running gate serves, with its methods', async () => {
+  it('lists what a running gate serves, with the methods', async () => {
     const served = async (base: string, rows: readonly Row[]) =>
       Promise.all(rows.map(async ({ path }) => ({ methods: await allowed(base + path), path })));
     const shown = PUBLIC.filter(({ path }) => !SOMETIMES.includes(path));
@@ -54,7 +54,7 @@ describe('docs/reference/endpoints.md', () => {
     expect(await served(world.admin, ADMIN)).toEqual(ADMIN);
   });
 
-  it('lists every path that the gate keeps for itself', async () => {
+  it('lists every path that the gate reserves', async () => {
     const { config } = await loadConfig({
       file: join(ROOT, 'config/coursegate.yaml'),
       environment: { COURSEGATE_PROFILE: 'A' },

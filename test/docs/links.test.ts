@@ -5,11 +5,11 @@ import { readMarkdown } from './support/markdown.ts';
 import { PAGES, ROOT } from './support/pages.ts';
 
 describe('links', () => {
-  it.each(PAGES)('of $file lead to what is there', (page) => {
+  it.each(PAGES)('in $file lead to existing targets', (page) => {
     expect(deadLinks(page, PAGES, ROOT)).toEqual([]);
   });
 
-  it('lead from an index to every page of docs', () => {
+  it('lead from an index to every page in docs', () => {
     const listed = PAGES.filter(({ file }) => /^docs\/(?:\w+\/)?README\.md$/.test(file)).flatMap((index) =>
       [...linksOf(index)].map(({ target }) => join(dirname(index.file), target.replace(/#.*/, ''))),
     );
@@ -18,7 +18,7 @@ describe('links', () => {
     expect(pages.filter((file) => !listed.includes(file))).toEqual([]);
   });
 
-  it('are found in text, lists, tables and HTML, and not in code', () => {
+  it('are found in text, lists, tables and HTML, but not in code', () => {
     const page = readMarkdown(
       'docs/made-up.md',
       [

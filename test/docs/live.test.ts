@@ -22,7 +22,7 @@ const ANSWERS = BLOCKS.flatMap((block) => {
   return asked === undefined ? [] : [{ place: placeOf(block), block, asked }];
 });
 
-describe('on the demo, as it runs', () => {
+describe('the docs on the running demo', () => {
   let world: World;
   let environment: Readonly<Record<string, string>>;
   beforeAll(async () => {
@@ -34,7 +34,7 @@ describe('on the demo, as it runs', () => {
   afterAll(() => world?.close());
 
   it.each(SESSIONS)(
-    'the commands of $file do what it says',
+    'have working commands in $file',
     async ({ blocks }) => {
       await runShell(blocks, world, environment);
     },
@@ -42,19 +42,19 @@ describe('on the demo, as it runs', () => {
   );
 
   it.each(MODULES)(
-    'the program at $place ends well',
+    'have a working program at $place',
     async ({ block }) => {
       await runModule(block, world, environment);
     },
     LONGEST,
   );
 
-  it.each(ANSWERS)('the answer at $place has the shape that is shown', async ({ place, block, asked }) => {
+  it.each(ANSWERS)('show the actual shape of the response at $place', async ({ place, block, asked }) => {
     const there = await ask(asked, world, environment.TOKEN ?? '');
     expect(differences(JSON.parse(block.text), there).map((line) => `${place}: ${line}`)).toEqual([]);
   });
 
-  it('every address of ours that a page names is there', async () => {
+  it('name only gate addresses that exist', async () => {
     const missing: string[] = [];
     for (const { path, places } of addressesIn(PAGES)) {
       const answers = await Promise.all(
@@ -67,7 +67,7 @@ describe('on the demo, as it runs', () => {
     expect(missing).toEqual([]);
   });
 
-  it('tells a command that fails, an answer that is an error, and a program that throws', async () => {
+  it('are reported for a failing command, an error response, or a program that throws', async () => {
     const block = (language: string, text: string): Block => ({
       file: 'docs/made-up.md',
       line: 1,
@@ -85,7 +85,7 @@ describe('on the demo, as it runs', () => {
     await runModule(block('ts', `import 'openid-client'; const a: number = 1; console.log(a);`), world, {});
   });
 
-  it('has what it says to run, and to compare', () => {
+  it('include commands, programs and responses to check', () => {
     expect(SESSIONS.map(({ file }) => file)).toEqual(expect.arrayContaining(['docs/clients.md', 'schema/README.md']));
     const client = (block: Block) => block.file === 'docs/clients.md';
     expect(SESSIONS.flatMap(({ blocks }) => blocks).filter(client).length).toBeGreaterThan(5);
@@ -94,7 +94,7 @@ describe('on the demo, as it runs', () => {
   });
 });
 
-it('addresses are found in the text of a page, whole ones of ours only', () => {
+it('gate addresses are recognised in the text of a page, if they are complete', () => {
   const text =
     'Not `/oauth/token` or `POST /oauth/nowhere`, but `/api/me`, `/oauth/interaction/…/return` and `/oauth/apps*`.';
   const page = { file: 'a.md', blocks: [], anchors: new Set<string>(), prose: [{ number: 3, text }] };
@@ -104,7 +104,7 @@ it('addresses are found in the text of a page, whole ones of ours only', () => {
   ]);
 });
 
-describe('what is shown of an answer', () => {
+describe('the comparison of a shown response', () => {
   it.each([
     [{ a: 1 }, { a: 2, b: 3 }, []],
     [{ a: [{ b: 'x' }] }, { a: [{ b: 'y', c: 1 }, { b: 'z' }] }, []],
@@ -113,7 +113,7 @@ describe('what is shown of an answer', () => {
     [{ a: '1' }, { a: 1 }, ['$.a is shown as string, and is number']],
     [{ a: [{ b: 1 }] }, { a: [{ b: null }] }, ['$.a[0].b is shown as number, and is null']],
     [[], {}, ['$ is shown as list, and is mapping']],
-  ])('%j of %j', (shown, there, wrong) => {
+  ])('of %j with %j', (shown, there, wrong) => {
     expect(differences(shown, there)).toEqual(wrong);
   });
 });

@@ -26,12 +26,12 @@ const FORMATS: Readonly<Record<string, RegExp>> = {
 const MOST_BYTES = 500 * 1024;
 
 describe('docs/images', () => {
-  it('has what README.md shows, and nothing else', () => {
+  it('contains exactly what README.md shows', () => {
     expect(FILES.length).toBeGreaterThan(4);
     expect([...new Set(NAMED)].sort()).toEqual(FILES.toSorted());
   });
 
-  it.each(FILES)('has in %s a small picture of that format', (name) => {
+  it.each(FILES)('has a small image of the right format in %s', (name) => {
     const bytes = readFileSync(join(FOLDER, name));
     const format = FORMATS[name.split('.').at(-1) ?? ''];
     expect(bytes.subarray(0, 64).toString('latin1')).toMatch(format ?? /^(?!)/);
@@ -39,11 +39,11 @@ describe('docs/images', () => {
     expect(bytes.length).toBeLessThan(MOST_BYTES);
   });
 
-  it.each(SCHEMES)('has the architecture as `npm run pictures` draws it, %s', (scheme) => {
+  it.each(SCHEMES)('has the architecture as `npm run pictures` draws it, in %s', (scheme) => {
     expect(readFileSync(join(FOLDER, `architecture-${scheme}.svg`), 'utf8')).toBe(architectureSvg(scheme));
   });
 
-  it('is shown with a description, in the scheme that the reader has', () => {
+  it('is shown with a description, in the reader’s colour scheme', () => {
     const text = README.flatMap(({ prose }) => prose.map((line) => line.text)).join('\n');
     for (const [tag] of text.matchAll(/<img [^>]*>/g)) expect(tag).toMatch(/ alt="[^"]{20,}"/);
     const pictures = [...text.matchAll(/<picture>[\s\S]*?<\/picture>/g)].map(([one]) => one);
@@ -56,7 +56,7 @@ describe('docs/images', () => {
   });
 
   it.skipIf(!browserPresent())(
-    'shows pages that still say what they said when the pictures were taken',
+    'shows pages whose text has not changed since the images were made',
     async () => {
       const taken: unknown = JSON.parse(readFileSync(join(ROOT, 'test/tooling/pictures/words.json'), 'utf8'));
       const browser = await launchChromium();

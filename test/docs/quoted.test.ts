@@ -4,13 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { PAGES, ROOT } from './support/pages.ts';
 import { isSaid, quotedIn } from './support/quoted.ts';
 
-describe('what a page quotes (> text)', () => {
-  it.each(PAGES.filter((page) => quotedIn(page).length > 0))('the program says: $file', (page) => {
+describe('the messages that a page quotes (> text)', () => {
+  it.each(PAGES.filter((page) => quotedIn(page).length > 0))('exist in src: $file', (page) => {
     const wrong = quotedIn(page).filter(({ text }) => !isSaid(text));
     expect(wrong.map(({ line, text }) => `${page.file}:${line}: nothing in src says “${text}”`)).toEqual([]);
   });
 
-  it('is looked for in the sources, with what is filled in left open', () => {
+  it('are matched against the sources, with placeholders', () => {
     expect(isSaid('The store … is in use by another coursegate (…):')).toBe(true);
     expect(isSaid('the access token is invalid, expired or revoked')).toBe(true);
     expect(isSaid('Don’t be misled by the name: this app is not part of … and does not speak for it.')).toBe(true);
@@ -22,7 +22,7 @@ describe('what a page quotes (> text)', () => {
   it.each([
     ['en', 'In English', ['consent.approve', 'consent.cancel', 'apps.title', 'apps.confirm']],
     ['es', 'En español', ['consent.approve', 'consent.cancel', 'apps.title', 'apps.confirm']],
-  ])('the text for members has the words of the pages, in %s', (language, heading, keys) => {
+  ])('include the text of the pages in the guide for members, in %s', (language, heading, keys) => {
     const file = join(ROOT, `src/authorization-server/pages/i18n/${language}.json`);
     const words = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;
     const page = readFileSync(join(ROOT, 'docs/for-members.md'), 'utf8');
@@ -32,7 +32,7 @@ describe('what a page quotes (> text)', () => {
     expect(section).toContain(words['consent.unchecked']?.split(':', 1)[0]);
   });
 
-  it('is a good deal of the page on troubles', () => {
+  it('make up much of the troubleshooting page', () => {
     const page = PAGES.find(({ file }) => file === 'docs/troubleshooting.md');
     expect(page === undefined ? 0 : quotedIn(page).length).toBeGreaterThan(30);
   });

@@ -7,11 +7,11 @@ import { ROOT } from './support/pages.ts';
 describe('docs/reference/commands.md', () => {
   const page = readFileSync(join(ROOT, 'docs/reference/commands.md'), 'utf8');
 
-  it('is what the commands say', async () => {
+  it('is up to date', async () => {
     expect(page, 'stale: run `npm run reference`').toBe(await commandReference());
   });
 
-  it('has every command with its options, defaults and examples', () => {
+  it('lists every command with its options, defaults and examples', () => {
     expect(page).toContain('| [`hash-password`](#coursegate-hash-password) |');
     expect(page).toContain('`coursegate clients revoke [options] <client>`');
     expect(page).toMatch(/^\| `--format <format>` \| .*one of `text`, `json`, `github`; default `text`\) \|$/m);

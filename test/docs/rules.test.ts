@@ -27,7 +27,7 @@ routes:
   - { match: "GET /x", upstream: school, scopes: [courses:read] }
 `;
 
-describe('a block that is wrong', () => {
+describe('an invalid code block', () => {
   it.each([
     ['yaml', 'listen: { prt: 8080 }', /listen\.prt|did you mean "port"/],
     ['yaml', 'routes:\n  - { match: "GET /x", upstream: school, scopes: [course:read] }', /no scope "course:read"/],
@@ -76,7 +76,7 @@ describe('a block that is wrong', () => {
     ['promql', 'rate(x[5m]', /unclosed|parse error/],
     ['dockerfile', 'FORM node', /no instruction/],
     ['text', '$ npx coursegate check x', /is a command/],
-  ])('in %s is told: %s', async (language, text, message) => {
+  ])('in %s is reported: %s', async (language, text, message) => {
     const rule = RULES[language];
     if (rule === undefined) throw new Error(`no rule for ${language}`);
     if (!canCheck(rule)) return;
@@ -84,7 +84,7 @@ describe('a block that is wrong', () => {
   });
 });
 
-describe('a block that is right', () => {
+describe('a valid code block', () => {
   it.each([
     ['yaml', 'listen: { port: 9000 }'],
     ['yaml', 'routes:\n  - { match: "GET /x", upstream: another }'],
@@ -115,8 +115,8 @@ describe('a block that is right', () => {
   });
 });
 
-describe('Markdown', () => {
-  it('is read with blocks in lists, the headings above them and the comments that tell what they are', () => {
+describe('the Markdown parser', () => {
+  it('reads blocks in lists, with their headings and comments', () => {
     const { blocks, anchors } = readMarkdown(
       'docs/made-up.md',
       '# One\n## Two `x`\n1. a\n\n   <!-- run -->\n   ```sh\n   true\n   ```\n## Two x\ntext\n```json answer\n{}\n```\n',
@@ -144,13 +144,13 @@ describe('Markdown', () => {
     expect([...anchors]).toEqual(['one', 'two-x', 'two-x-1']);
   });
 
-  it('with a block that nobody closes, or in a quotation, is refused', () => {
+  it('refuses an unclosed block and a block in a quotation', () => {
     expect(() => readMarkdown('a.md', 'x\n```sh\ntrue\n')).toThrow('a.md:2: this block is never closed');
     expect(() => readMarkdown('a.md', '> ```sh\n> true\n> ```\n')).toThrow('a.md:1: no test looks at');
   });
 });
 
-describe('a shell text', () => {
+describe('a shell command', () => {
   it.each([
     ['A=1 coursegate check x', ['check', 'x']],
     ['npx coursegate connect https://school.example', ['connect', 'https://school.example']],

@@ -12,7 +12,7 @@ const NAMED = prose.flatMap(({ number, text }) => {
 });
 
 describe('docs/security.md', () => {
-  it('names for each threat a test that is there', () => {
+  it('names an existing test for each threat', () => {
     const from = prose.findIndex(({ text }) => text === '## Threats');
     const to = prose.findIndex(({ text }, at) => at > from && text.startsWith('## '));
     const rows = prose

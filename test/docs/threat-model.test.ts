@@ -47,7 +47,7 @@ function named(cell: string): { file: string; titles: string[] }[] {
 }
 
 describe('docs/threat-model.md', () => {
-  it.each(ATTACKERS)('says of “%s” what stops them, and names tests that are there', (heading) => {
+  it.each(ATTACKERS)('lists for “%s” what stops them, with existing tests', (heading) => {
     const rows = rowsOf(heading);
     expect(rows.length).toBeGreaterThan(2);
     const wrong = rows.flatMap(([attack = '', rule = '', test = '']) => {
@@ -65,7 +65,7 @@ describe('docs/threat-model.md', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('has no table of an attacker who is not listed here', () => {
+  it('has tables for exactly the listed attackers', () => {
     const headings = prose.filter(({ text }) => text.startsWith('## ')).map(({ text }) => text.slice(3));
     const others = ['What is protected', 'Trust boundaries', 'Out of scope'];
     expect(headings.filter((heading) => !others.includes(heading))).toEqual(ATTACKERS);

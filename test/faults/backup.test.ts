@@ -83,7 +83,7 @@ describe('a backup', () => {
 
   it.each([
     ['is damaged', 'damaged.db', /damaged/],
-    ['is not there', 'nothing.db', /cannot be opened/],
+    ['is missing', 'nothing.db', /cannot be opened/],
   ])('of a store that %s is refused', async (_name, name, told) => {
     const path = join(folder, name);
     if (name === 'damaged.db') cpSync(fileURLToPath(import.meta.url), path);

@@ -151,7 +151,7 @@ describe('abandoned registrations and sign-ins', () => {
     }
   };
 
-  it(`${OVER_HTTP + BY_ADAPTER} of each leave memory flat, and are gone when their time is over; what is used stays`, {
+  it(`do not grow memory after ${OVER_HTTP + BY_ADAPTER} of each, expire on time, and leave connections in use intact`, {
     timeout: WHOLE ? 3600_000 : 240_000,
   }, async () => {
     const tokens = await connect(app);

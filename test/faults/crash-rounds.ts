@@ -174,7 +174,7 @@ export function crashRounds(open: () => Promise<Victim>): void {
     expect(retriable, `codes lost by a kill ${moment}`).toBe(undone);
   };
 
-  it(`${ROUNDS} times, loses nothing acknowledged, signs nobody out, gives no second set and revives nothing`, {
+  it(`${ROUNDS} times, keeps everything acknowledged, ends no connection, issues tokens once per code, and restores nothing revoked`, {
     timeout: ROUNDS * ROUND_LIMIT,
   }, async () => {
     const moments = [...Object.keys(victim.ills), ...MOMENTS];

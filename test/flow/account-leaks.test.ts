@@ -96,7 +96,7 @@ describe('a token that reads', () => {
 
   it.each([
     ['as the second of two operations', `query A { viewer { id } } mutation B { ${WRITE} { courseSlug } }`, 'B'],
-    ['under the name of a query', `mutation viewer { viewer: ${WRITE} { courseSlug } }`, undefined],
+    ['with the name of a query', `mutation viewer { viewer: ${WRITE} { courseSlug } }`, undefined],
     ['in a fragment', `mutation { ...F } fragment F on Mutation { ${WRITE} { courseSlug } }`, undefined],
     ['in an inline fragment', `mutation { ... on Mutation { x: ${WRITE} { courseSlug } } }`, undefined],
   ])('cannot write %s', async (_how, query, operationName) => {

@@ -112,8 +112,8 @@ describe('claims from whoami or the configuration', () => {
   });
 
   it.each([
-    ['text as headers have it', 'true', true],
-    ['a number as databases have it', 0, false],
+    ['a string, as in headers', 'true', true],
+    ['a number, as in databases', 0, false],
     ['nothing', undefined, undefined],
     ['null', null, undefined],
     ['a date', '2026-01-01', undefined],
@@ -192,14 +192,14 @@ describe('the configuration of a claim', () => {
 
   it.each<[string, Json, string]>([
     ['neither value nor from', { org: { scope: 'openid' } }, 'must have either `value` or `from`'],
-    ['both', { org: { scope: 'openid', value: 1, from: '/x' } }, 'must have either `value` or `from`'],
+    ['both value and from', { org: { scope: 'openid', value: 1, from: '/x' } }, 'must have either `value` or `from`'],
     ['no scope', { org: { value: 1 } }, 'scope'],
     ['an unknown scope', { org: { scope: 'orders', value: 1 } }, 'claims.org.scope'],
-    ['no pointer', { org: { scope: 'openid', from: 'roles' } }, 'must be a JSON pointer'],
+    ['an invalid pointer', { org: { scope: 'openid', from: 'roles' } }, 'must be a JSON pointer'],
     ['a long value', { org: { scope: 'openid', value: 'x'.repeat(1023) } }, 'must be at most 1024 bytes'],
     ['a bad name', { 'org id': { scope: 'openid', value: 1 } }, 'without spaces'],
     [
-      'seventeen',
+      'seventeen claims',
       Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`c${index}`, { scope: 'openid', value: 1 }])),
       'must be at most 16 claims',
     ],

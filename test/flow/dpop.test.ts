@@ -206,10 +206,10 @@ describe.each([
     });
 
     it.each([
-      { what: 'the URL of another door', claims: { htu: 'https://evil.example/api/v1/courses' }, says: /the htu/ },
+      { what: 'the URL of another endpoint', claims: { htu: 'https://evil.example/api/v1/courses' }, says: /the htu/ },
       { what: 'another method', claims: { htm: 'POST' }, says: /the htm/ },
       { what: 'the hash of another token', claims: { ath: 'x' }, says: /the ath/ },
-      { what: 'a time long ago', claims: { iat: 1_700_000_000 }, says: /the iat/ },
+      { what: 'an old iat', claims: { iat: 1_700_000_000 }, says: /the iat/ },
     ])('a proof with $what is refused at every endpoint', async ({ claims, says }) => {
       const doors = [
         { method: 'GET', url: courses },

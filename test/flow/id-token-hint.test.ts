@@ -179,20 +179,20 @@ describe('a request with an id_token_hint', () => {
   });
 
   it.each<[string, () => Promise<string>]>([
-    ['is no token', async () => 'Sam'],
-    ['is signed by nobody', async () => `${hint.split('.').slice(0, 2).join('.')}.`],
+    ['is not a token', async () => 'Sam'],
+    ['is unsigned', async () => `${hint.split('.').slice(0, 2).join('.')}.`],
     [
-      'is signed by a stranger',
+      'is signed with an unknown key',
       async () => {
         const { privateKey } = await generateKeyPair('ES256');
         return new SignJWT(decodeJwt(hint)).setProtectedHeader({ alg: 'ES256' }).sign(privateKey);
       },
     ],
     [
-      'has the client’s secret for a key',
+      'is signed with the client’s secret',
       async () => new SignJWT(decodeJwt(hint)).setProtectedHeader({ alg: 'HS256' }).sign(randomBytes(32)),
     ],
-    ['names another member under the old signature', async () => swapSubject(hint)],
+    ['names another member with the old signature', async () => swapSubject(hint)],
     [
       'was issued to another app',
       async () =>

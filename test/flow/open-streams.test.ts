@@ -93,8 +93,8 @@ describe('a stream that is open when its grant ends', () => {
   };
 
   it.each<[string, (tokens: { refresh_token?: string; access_token: string }) => Promise<unknown>]>([
-    ['the app gives its refresh token back', ({ refresh_token }) => revoke(app, String(refresh_token))],
-    ['the app gives its access token back', ({ access_token }) => revoke(app, access_token)],
+    ['the app revokes its refresh token', ({ refresh_token }) => revoke(app, String(refresh_token))],
+    ['the app revokes its access token', ({ access_token }) => revoke(app, access_token)],
     ['the member is revoked', () => command(world.admin, `/members/${SAM_ID}/revoke`)],
     [
       'the member is suspended',

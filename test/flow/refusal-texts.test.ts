@@ -176,7 +176,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a refusal in Profile $profi
     ['no method', { code_challenge_method: undefined }],
     ['plain PKCE', { code_challenge_method: 'plain' }],
     ['a short challenge', { code_challenge: 'short' }],
-    ['a challenge with a bad character', { code_challenge: `${'a'.repeat(42)}!` }],
+    ['a challenge with an invalid character', { code_challenge: `${'a'.repeat(42)}!` }],
   ])('because of %s names code_challenge and S256', async (_, parameters) => {
     for (const answer of [await authorize(app, parameters), await push(parameters)]) {
       expect(answer.error).toBe('invalid_request');

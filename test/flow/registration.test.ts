@@ -68,9 +68,9 @@ describe('registration', () => {
   it.each<[string, Record<string, unknown>, Record<string, unknown>]>([
     ['null members', { client_name: null, logo_uri: null, scope: null, token_endpoint_auth_method: null }, {}],
     ['empty members', { client_uri: '', tos_uri: '', contacts: null }, {}],
-    ['members nobody knows', { x_vendor: { a: 1 } }, {}],
-    ['grants that are not served', { grant_types: ['authorization_code', 'implicit', 'refresh_token'] }, {}],
-    ['response types that are not served', { response_types: ['code', 'token'] }, {}],
+    ['unknown members', { x_vendor: { a: 1 } }, {}],
+    ['unsupported grants', { grant_types: ['authorization_code', 'implicit', 'refresh_token'] }, {}],
+    ['unsupported response types', { response_types: ['code', 'token'] }, {}],
     ['an unknown scope', { scope: 'openid everything' }, {}],
     ['the type web, whose rules are laxer', { application_type: 'web' }, { application_type: 'native' }],
     ['a charset', { client_name: 'Zoë ☃' }, { client_name: 'Zoë ☃' }],
@@ -100,17 +100,17 @@ describe('registration', () => {
 
   it.each<[string, unknown]>([
     ['http', ['http://app.example/callback']],
-    ['http on something like loopback', ['http://127.0.0.1.evil.test/callback']],
+    ['http on a lookalike of loopback', ['http://127.0.0.1.evil.test/callback']],
     ['a script', ['javascript:alert(1)']],
     ['a script in another case', ['JavaScript:alert(1)']],
     ['data', ['data:text/html,x']],
     ['a file', ['file:///etc/passwd']],
     ['a fragment', ['https://app.example/callback#x']],
-    ['a relative one', ['/callback']],
+    ['a relative URI', ['/callback']],
     ['no URI', ['callback']],
-    ['a good one and a bad one', [CALLBACK, 'javascript:alert(1)']],
+    ['a valid and an invalid URI', [CALLBACK, 'javascript:alert(1)']],
     ['none', []],
-    ['one that is no list', CALLBACK],
+    ['a string instead of a list', CALLBACK],
     ['a number', [1]],
     ['nothing', null],
   ])('refuses a redirect URI: %s', async (_name, uris) => {
@@ -130,24 +130,24 @@ describe('registration', () => {
 
   it.each<[string, Record<string, unknown>]>([
     ['an unknown method', { token_endpoint_auth_method: 'x' }],
-    ['only grants that are not served', { grant_types: ['password'] }],
-    ['only response types that are not served', { response_types: ['token'] }],
-    ['a name that is no text', { client_name: 5 }],
+    ['only unsupported grants', { grant_types: ['password'] }],
+    ['only unsupported response types', { response_types: ['token'] }],
+    ['a name that is not a string', { client_name: 5 }],
     ['a logo that is a script', { logo_uri: 'javascript:alert(1)' }],
-    ['a home page that is no address', { client_uri: 'nope' }],
+    ['a home page that is not a URL', { client_uri: 'nope' }],
   ])('refuses metadata: %s', async (_name, metadata) => {
     expectError(await register(metadata), 400, 'invalid_client_metadata');
   });
 
   it.each<[string, string, string | null]>([
-    ['what is not JSON', '{', 'application/json'],
+    ['invalid JSON', '{', 'application/json'],
     ['nothing', '', 'application/json'],
     ['a list', '[]', 'application/json'],
     ['null', 'null', 'application/json'],
-    ['a text', '"x"', 'application/json'],
+    ['a string', '"x"', 'application/json'],
     ['a form', `redirect_uris=${CALLBACK}`, 'application/x-www-form-urlencoded'],
-    ['JSON called text', JSON.stringify({ redirect_uris: [CALLBACK] }), 'text/plain'],
-    ['JSON called nothing', JSON.stringify({ redirect_uris: [CALLBACK] }), null],
+    ['JSON as text/plain', JSON.stringify({ redirect_uris: [CALLBACK] }), 'text/plain'],
+    ['JSON without a content type', JSON.stringify({ redirect_uris: [CALLBACK] }), null],
   ])('refuses %s', async (_name, body, type) => {
     expectError(await send(body, type), 400, 'invalid_request');
   });

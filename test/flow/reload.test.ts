@@ -330,8 +330,8 @@ describe('a reload', () => {
 
   it.each<[string, Record<string, unknown>, string]>([
     ['the origin', { origin: 'http://localhost:1' }, 'origin'],
-    ['where it listens', { listen: { port: 1 } }, 'listen.port'],
-    ['the longest head', { limits: { headers: '8KiB' } }, 'limits.headers'],
+    ['the listener’s port', { listen: { port: 1 } }, 'listen.port'],
+    ['the header size limit', { limits: { headers: '8KiB' } }, 'limits.headers'],
     ['the store', { store: { kind: 'memory' } }, 'store.kind'],
   ])('is refused as a whole when it would change %s', async (_title, change, key) => {
     await world.reload(settings([thing('one')]));

@@ -113,8 +113,8 @@ describe('a member who must sign in again', () => {
 describe('a sign-in at a school that cannot say who is signed in', () => {
   it.each<[string, number, string]>([
     ['is failing', 500, 'oops'],
-    ['answers a page', 200, '<html>'],
-    ['answers no one', 200, '{}'],
+    ['responds with an HTML page', 200, '<html>'],
+    ['responds without a member', 200, '{}'],
     ['is overloaded', 429, ''],
   ])('because it %s fails with 503, instead of "not signed in"', async (_name, status, body) => {
     const upstream = await startRecordingUpstream((_request, response) => {

@@ -107,7 +107,7 @@ account: { schema: contract.graphql, mappings: contract.map.graphql }
   });
 
   it.each([
-    ['is not there', join('no', 'such.yaml'), undefined],
+    ['does not exist', join('no', 'such.yaml'), undefined],
     ['is not YAML', 'broken.yaml', 'a: [1\nb: }'],
     ['is empty', 'empty.yaml', ''],
   ])('in a file that %s is refused without a stack trace', async (_name, name, text) => {

@@ -36,9 +36,7 @@ describe('the token endpoint, for an invalid', () => {
       invalidGrant('redirect_uri is not the one of the authorization request'),
     );
     expect(await refused({ ...form, code_verifier: 'a'.repeat(43) })).toEqual(
-      invalidGrant(
-        'code_verifier does not match the code_challenge of the authorization request, which S256 makes of it',
-      ),
+      invalidGrant('code_verifier does not match the code_challenge of the authorization request (S256)'),
     );
     expect(await refused({ ...form, code_verifier: undefined })).toEqual(
       invalidGrant('code_verifier is missing: the authorization request had a code_challenge made with S256'),
@@ -118,16 +116,16 @@ describe('the token endpoint, for an invalid', () => {
 
   it.each<[string, string, (good: { code: string; refresh: string }) => Record<string, string>]>([
     ['refresh token as a code', 'invalid_grant', ({ refresh }) => ({ code: refresh })],
-    ['code with a byte more', 'invalid_grant', ({ code }) => ({ code: `${code}x` })],
-    ['code with a byte less', 'invalid_grant', ({ code }) => ({ code: code.slice(0, -1) })],
-    ['verifier with a bad character', 'invalid_request', () => ({ code_verifier: `${'a'.repeat(42)}!` })],
+    ['code with an extra byte', 'invalid_grant', ({ code }) => ({ code: `${code}x` })],
+    ['code with a byte missing', 'invalid_grant', ({ code }) => ({ code: code.slice(0, -1) })],
+    ['verifier with an invalid character', 'invalid_request', () => ({ code_verifier: `${'a'.repeat(42)}!` })],
     ['field of an array', 'invalid_request', () => ({ code: '', 'code[]': 'x' })],
     [
       'field of every object',
       'invalid_request',
       () => ({ code: '', '__proto__[code]': 'x', 'constructor[prototype][code]': 'x' }),
     ],
-    ['grant type left empty', 'invalid_request', () => ({ grant_type: '' })],
+    ['empty grant type', 'invalid_request', () => ({ grant_type: '' })],
   ])('%s, returns %s', async (_name, error, change) => {
     const { form } = await approved(app);
     const { refresh_token } = await start();

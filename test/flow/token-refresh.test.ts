@@ -46,7 +46,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a refresh token in Profile 
     ['a relative resource', { resource: '/x' }, 'invalid_target'],
     ['a scope that was not granted', { scope: 'openid courses:write' }, 'invalid_scope'],
     ['a scope that does not exist', { scope: 'courses:read nonsense' }, 'invalid_scope'],
-    ['a secret it has not', { client_secret: 'x' }, 'invalid_client'],
+    ['a secret for a public client', { client_secret: 'x' }, 'invalid_client'],
     ['an unknown client', { client_id: 'nobody' }, 'invalid_client'],
   ])('stays valid when it is refused with %s', async (_name, extra, error) => {
     const first = await start();

@@ -113,10 +113,10 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the token endpoint in Profi
 
   it.each<[string, () => Form]>([
     ['an unknown client', () => ({ ...form, client_id: 'nobody' })],
-    ['a client named like a member of every object', () => ({ ...form, client_id: '__proto__' })],
+    ['a client named __proto__', () => ({ ...form, client_id: '__proto__' })],
     ['a public client with a secret', () => ({ ...form, client_secret: 'x' })],
     ['a wrong secret', () => ({ ...secretForm, client_secret: 'wrong' })],
-    ['the secret of another', () => ({ ...secretForm, client_secret: String(other.client.client_secret) })],
+    ['another client’s secret', () => ({ ...secretForm, client_secret: String(other.client.client_secret) })],
   ])('refuses %s', async (_name, sent) => {
     expectError(await token(app, sent()), 401, 'invalid_client');
   });

@@ -21,7 +21,7 @@ describe.skipIf(!toolsPresent())('the chart', () => {
     expect(await mistakesOf(stdout)).toEqual([]);
   });
 
-  it.each(CI_VALUES)('with %s gives the gate a configuration that it takes', async (values) => {
+  it.each(CI_VALUES)('with %s renders a configuration that the gate accepts', async (values) => {
     const rendered = await render(values);
     const found = rendered.find(({ kind }) => kind === 'Deployment');
     const container = gateIn(found?.spec.template.spec ?? { initContainers: await sidecarOf(values) });
@@ -32,7 +32,7 @@ describe.skipIf(!toolsPresent())('the chart', () => {
     gate.remove();
   });
 
-  it('finds a misspelt field by its schemas, so that their silence says something', async () => {
+  it('detects a misspelled field with its schemas', async () => {
     const { stdout } = await template('redis.yaml');
     const misspelt = (right: string, wrong: string) => mistakesOf(stdout.replace(right, wrong));
     expect(stdout).toContain('imagePullPolicy');

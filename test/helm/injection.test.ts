@@ -42,7 +42,7 @@ const included = async () => {
   return only(await render('injection.yaml', '--set-json', `extraObjects=${JSON.stringify([printed])}`), 'Printed');
 };
 
-describe.skipIf(!toolsPresent())('the policy that adds the gate', () => {
+describe.skipIf(!toolsPresent())('the injection policy', () => {
   it('adds to a pod what a parent chart would include', async () => {
     const policy = only(await render('injection.yaml'), 'MutatingAdmissionPolicy');
     const { initContainers, volumes } = await included();
@@ -52,7 +52,7 @@ describe.skipIf(!toolsPresent())('the policy that adds the gate', () => {
     expect(spec.containers).toEqual([expect.objectContaining({ name: 'school', image: 'school:7' })]);
   });
 
-  it('adds it behind what a pod has already', async () => {
+  it('adds it after the existing containers of a pod', async () => {
     const policy = only(await render('injection.yaml'), 'MutatingAdmissionPolicy');
     const spec = {
       ...POD.spec,
@@ -65,7 +65,7 @@ describe.skipIf(!toolsPresent())('the policy that adds the gate', () => {
     expect(names(pod.spec.volumes)).toEqual(['media', 'coursegate-config', 'coursegate-tmp']);
   });
 
-  it.each(['containers', 'initContainers'])('leaves a pod alone that has a gate among its %s', async (where) => {
+  it.each(['containers', 'initContainers'])('ignores a pod that already has a gate in its %s', async (where) => {
     const policy = only(await render('injection.yaml'), 'MutatingAdmissionPolicy');
     const gate = { name: 'coursegate', image: 'coursegate:0.1.0' };
     const pod = {
@@ -77,7 +77,7 @@ describe.skipIf(!toolsPresent())('the policy that adds the gate', () => {
     expect(spec.volumes).toBeUndefined();
   });
 
-  it('is of pods with the label in the namespace of the release alone, and lets none pass without it', async () => {
+  it('selects labelled pods in the release’s namespace only, and fails closed', async () => {
     const rendered = await render('injection.yaml');
     const policy = only(rendered, 'MutatingAdmissionPolicy');
     expect(policy.spec.matchConstraints).toEqual({

@@ -8,7 +8,7 @@ const refusal = async (args: readonly string[]) => {
   return stderr;
 };
 
-describe.skipIf(!toolsPresent())('what the chart refuses before anything is installed', () => {
+describe.skipIf(!toolsPresent())('the chart refuses before installation', () => {
   it.each([
     ['replicas=2', '/redis/existingSecret'],
     ['autoscaling.enabled=true', '/redis/existingSecret'],
@@ -22,7 +22,7 @@ describe.skipIf(!toolsPresent())('what the chart refuses before anything is inst
     ['mode=library', "'/mode'"],
     ['image.digest=latest', "'/image/digest'"],
     ['config.origin=null', "'/config/origin': got null"],
-  ])('%s, by its schema: %s', async (setting, words) => {
+  ])('%s, with its schema: %s', async (setting, words) => {
     expect(await refusal(['--set', setting])).toContain(words);
   });
 
@@ -30,38 +30,38 @@ describe.skipIf(!toolsPresent())('what the chart refuses before anything is inst
     ['replicas=2', 'for replicas > 1 or autoscaling set redis.existingSecret'],
     ['autoscaling.enabled=true', 'for replicas > 1 or autoscaling set redis.existingSecret'],
     ['redis.existingSecret=redis', 'a redis store needs key material, the same for every replica'],
-  ])('%s, with the schema switched off too, in words: %s', async (setting, words) => {
+  ])('%s, even without schema validation, with the message: %s', async (setting, words) => {
     expect(await refusal(['--set', setting, '--skip-schema-validation'])).toContain(words);
   });
 
   it.each([
-    ['a sidecar whose pods nobody named', ['--set', 'mode=sidecar'], 'sidecar.podLabels: set the labels of your pods'],
+    ['a sidecar without pod labels', ['--set', 'mode=sidecar'], 'sidecar.podLabels: set the labels of your pods'],
     [
-      'an injection by an API server that has none',
+      'injection on an API server without support',
       ['--set', 'mode=inject', '--kube-version', '1.35.2'],
       'needs Kubernetes 1.36, but this cluster runs v1.35.2',
     ],
     [
-      'a backend on the port of the gate',
+      'a backend on the gate’s port',
       ['--set-json', 'backend.container={"image":"x","ports":[{"containerPort":8080}]}'],
       'port 8080 is used by the gate',
     ],
     [
-      'a backend on the port of the probes',
+      'a backend on the probes port',
       ['--set-json', 'backend.container={"image":"x","ports":[{"containerPort":9091}]}'],
       'port 9091 is used by the gate',
     ],
     [
-      'a file in the place of the configuration',
+      'a file that replaces the configuration',
       ['--set', 'files.coursegate\\.yaml=x'],
       'coursegate.yaml is generated from',
     ],
-    ['a Kubernetes without native sidecars', ['--kube-version', '1.28.9'], 'requires kubeVersion: >=1.29.0-0'],
+    ['a Kubernetes version without native sidecars', ['--kube-version', '1.28.9'], 'requires kubeVersion: >=1.29.0-0'],
   ])('%s', async (_, args, words) => {
     expect(await refusal(args)).toContain(words);
   });
 
-  it('nothing of several gates on a shared store with a shared secret', async () => {
+  it('no set of replicas with a shared store and a shared secret', async () => {
     const shared = 'replicas=2,redis.existingSecret=redis,secret.existingSecret=gate';
     expect(await template('profile-a.yaml', '--set', shared)).toMatchObject({ code: 0, stderr: '' });
     const named = 'replicas=2,config.store.kind=redis,config.store.url.env=REDIS,config.secret.env=SECRET';

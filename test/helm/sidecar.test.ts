@@ -21,7 +21,7 @@ async function parent(...more: readonly string[]) {
 }
 
 describe.skipIf(!toolsPresent())('a parent chart with two lines', () => {
-  it('has the gate in its pod as a native sidecar, with its files, and nothing that is not valid', async () => {
+  it('gets a valid pod with the gate as a native sidecar, with its files', async () => {
     const { stdout, stderr } = await parent();
     expect(stderr).toBe('');
     expect(await mistakesOf(stdout)).toEqual([]);
@@ -42,20 +42,20 @@ describe.skipIf(!toolsPresent())('a parent chart with two lines', () => {
       expect(JSON.stringify(only(rendered, kind).spec)).toContain('"app":"school"');
   });
 
-  it('is refused a value that the gate does not know', async () => {
+  it('is refused with a value that the gate does not know', async () => {
     const { code, stderr } = await parent('--set', 'coursegate.config.login.kindd=session');
     expect(code).not.toBe(0);
     expect(stderr).toContain('coursegate:');
     expect(stderr).toContain('kindd');
   });
 
-  it('has it among its ordinary containers, where that is asked for', async () => {
+  it('can have the gate as an ordinary container', async () => {
     const { stdout } = await parent('--set', 'coursegate.sidecar.native=false');
     expect(gateIn(only(manifests(stdout), 'Deployment').spec.template.spec).restartPolicy).toBeUndefined();
   });
 });
 
-describe.skipIf(!toolsPresent())('the container of a sidecar, run as it was rendered', () => {
+describe.skipIf(!toolsPresent())('the rendered sidecar container', () => {
   let school: RecordingUpstream;
   let rendered: readonly Manifest[];
   let container: Manifest;
@@ -92,7 +92,7 @@ describe.skipIf(!toolsPresent())('the container of a sidecar, run as it was rend
     expect((await fetch(`http://127.0.0.1:${asked}${path}`)).status).toBe(200);
   });
 
-  it('answers members at the port that the Service leads to, and passes them to the backend beside it', async () => {
+  it('serves the port of the Service, and forwards to the backend in the pod', async () => {
     expect(only(rendered, 'Service').spec.ports[0].targetPort).toBe(port);
     expect(container.ports[0].containerPort).toBe(port);
     const metadata = await fetch(`http://127.0.0.1:${port}/.well-known/oauth-authorization-server`);
@@ -101,7 +101,7 @@ describe.skipIf(!toolsPresent())('the container of a sidecar, run as it was rend
     expect(school.requests.map(({ target }) => target)).toContain('/a-page');
   });
 
-  it('answers at the address of the pod what probes and Prometheus ask, and nothing of the admin listener', async () => {
+  it('serves probes and metrics on the pod’s address, but not the admin listener', async () => {
     const address = Object.values(networkInterfaces())
       .flat()
       .find((one) => one !== undefined && !one.internal && one.family === 'IPv4')?.address;
@@ -114,7 +114,7 @@ describe.skipIf(!toolsPresent())('the container of a sidecar, run as it was rend
     await expect(fetch(`http://${address}:${admin.port}/livez`)).rejects.toThrow();
   });
 
-  it('ends by itself when it is told to', async () => {
+  it('exits on SIGTERM', async () => {
     command.signal('SIGTERM');
     expect(await command.exited).toBe(0);
   });

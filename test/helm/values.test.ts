@@ -12,29 +12,29 @@ const read = (name: string) => readFileSync(new URL(`../../${name}`, import.meta
 const described = leaves(z.toJSONSchema(chartValues) as JsonSchema, defaults(), '');
 
 describe('the values of the chart', () => {
-  it('have the schema that the source says', () => {
+  it('have an up-to-date schema', () => {
     const committed: unknown = JSON.parse(read('helm/coursegate/values.schema.json'));
     expect(committed, 'stale: npm run schema').toEqual(JSON.parse(JSON.stringify(chartSchema())));
   });
 
-  it('have the table that the source says', () => {
+  it('have an up-to-date table', () => {
     const readme = read('helm/coursegate/README.md');
     expect(readme, 'stale: npm run schema').toBe(withValuesTable(readme));
   });
 
   it.each(described.filter(({ path }) => path !== 'global' && path !== 'enabled'))(
-    'have a default of $path, and words for it',
+    'have a default and a description for $path',
     ({ schema, value }) => {
       expect(value).not.toBeUndefined();
       expect(schema.description).toMatch(/^[^ ].*[.)]$/s);
     },
   );
 
-  it('are all known: values.yaml has no key that the schema has not', () => {
+  it('have no key in values.yaml that the schema lacks', () => {
     expect(chartValues.safeParse(defaults()).error?.issues ?? []).toEqual([]);
   });
 
-  it('hold the whole configuration of the gate, but for what Helm cannot judge', () => {
+  it('include the gate’s whole configuration, except for what Helm cannot validate', () => {
     const { properties } = chartSchema();
     const configuration = JSON.parse(read('schema/config.schema.json')) as JsonSchema;
     const config = properties?.config as JsonSchema;
@@ -44,7 +44,7 @@ describe('the values of the chart', () => {
     expect(new Ajv2020({ strict: false, logger: false }).compile(chartSchema())).toBeTypeOf('function');
   });
 
-  it('are of the version of the program', () => {
+  it('have the version of the program', () => {
     const { version } = JSON.parse(read('package.json')) as { version: string };
     expect((parse(read('helm/coursegate/Chart.yaml')) as { appVersion: string }).appVersion).toBe(version);
   });

@@ -14,7 +14,7 @@ const variable = (container: Manifest, name: string) =>
   container.env?.find((one: { name: string }) => one.name === name)?.value;
 
 describe.skipIf(!toolsPresent())('a Deployment of the chart', () => {
-  it('runs the gate as nobody, on a file system it cannot write, without rights or a token', async () => {
+  it('runs the gate as an unprivileged user on a read-only file system, without capabilities or a token', async () => {
     for (const values of ['profile-a.yaml', 'profile-b.yaml', 'redis.yaml', 'autoscaling.yaml']) {
       const pod = podOf(await render(values));
       expect(gateIn(pod).securityContext).toEqual({
@@ -33,7 +33,7 @@ describe.skipIf(!toolsPresent())('a Deployment of the chart', () => {
   });
 
   it.each(CI_VALUES)(
-    'and every other way has the admin listener on loopback, and another for probes: %s',
+    'has the admin listener on loopback and another one for probes with all values: %s',
     async (values) => {
       const { listen } = configurationOf(await render(values));
       expect(listen.admin).toEqual({ host: '127.0.0.1', port: 9090 });
@@ -42,7 +42,7 @@ describe.skipIf(!toolsPresent())('a Deployment of the chart', () => {
     },
   );
 
-  it('is asked by the kubelet at the listener for probes, wherever that is', async () => {
+  it('has probes on the probes listener, wherever that is', async () => {
     const asked = (container: Manifest) =>
       ['startupProbe', 'livenessProbe', 'readinessProbe'].map((probe) => container[probe].httpGet);
     const at = (port: number) => [
@@ -64,13 +64,13 @@ describe.skipIf(!toolsPresent())('a Deployment of the chart', () => {
     ['profile-a.yaml', ['--set', 'terminationGracePeriodSeconds=7'], 7],
     ['profile-b.yaml', ['--set', 'sidecar.native=false'], 5 + 30 + 5 + 45 + 5],
   ])(
-    'of %s %j may take %d s to end: what the drain and a backend take, and a little',
+    'with %s %j has a grace period of %d s: the drain, the backend’s shutdown, and a margin',
     async (values, more, seconds) => {
       expect(podOf(await render(values, ...more)).terminationGracePeriodSeconds).toBe(seconds);
     },
   );
 
-  it('has the backend in the pod begin after the gate and end before it, once nobody is sent there', async () => {
+  it('starts the backend in the pod after the gate, and stops it first, once it receives no more requests', async () => {
     const pod = podOf(await render('profile-b.yaml'));
     expect(pod.initContainers).toEqual([expect.objectContaining({ name: 'coursegate', restartPolicy: 'Always' })]);
     expect(pod.containers).toEqual([
@@ -87,7 +87,7 @@ describe.skipIf(!toolsPresent())('a Deployment of the chart', () => {
     expect(beside.containers[0].restartPolicy).toBeUndefined();
   });
 
-  it('has one gate at a time on the embedded store, whose volume outlives it, and any number on Redis', async () => {
+  it('runs one gate on an embedded store, whose volume is kept, and any number on Redis', async () => {
     const embedded = await render('profile-a.yaml');
     expect(only(embedded, 'Deployment').spec.strategy).toEqual({ type: 'Recreate' });
     expect(only(embedded, 'PersistentVolumeClaim').metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' });
@@ -101,7 +101,7 @@ describe.skipIf(!toolsPresent())('a Deployment of the chart', () => {
     expect([own.kind, own.url, own.masterName]).toEqual(['redis', undefined, 'mymaster']);
   });
 
-  it('is restarted for what the gate takes at its start only, and for nothing else', async () => {
+  it('restarts only for settings that the gate reads at startup', async () => {
     const pods = async (...more: readonly string[]) =>
       only(await render('profile-a.yaml', ...more), 'Deployment').spec.template.metadata.annotations;
     const before = await pods();
@@ -124,7 +124,7 @@ describe.skipIf(!toolsPresent())('a Deployment of the chart', () => {
     expect(await pods('--set-json', `config.admin.mtls=${JSON.stringify(tls)}`)).not.toEqual(before);
   });
 
-  it('is restarted for every change where that is asked for, and the gate then waits for it', async () => {
+  it('restarts for every change if reload is disabled, and the gate then does not watch its file', async () => {
     const changed = async (...more: readonly string[]) => {
       const rendered = await render('profile-a.yaml', '--set', 'reload=false', ...more);
       expect(configurationOf(rendered).reload).toEqual({ watch: false });
@@ -137,7 +137,7 @@ describe.skipIf(!toolsPresent())('a Deployment of the chart', () => {
     expect(configurationOf(await render('profile-a.yaml')).reload).toBeUndefined();
   });
 
-  it('leaves Node three quarters of the memory, unless its options are given', async () => {
+  it('gives Node three quarters of the memory, unless NODE_OPTIONS are set', async () => {
     const options = async (values: string, ...more: readonly string[]) =>
       variable(gateIn(podOf(await render(values, ...more))), 'NODE_OPTIONS');
     expect(await options('profile-a.yaml')).toBe('--max-old-space-size=384');
@@ -146,12 +146,12 @@ describe.skipIf(!toolsPresent())('a Deployment of the chart', () => {
     expect(await options('redis.yaml')).toBe('--max-old-space-size=300 --import /otel/register.js');
   });
 
-  it('keeps large numbers, and templates in texts', async () => {
+  it('keeps large numbers and templates in strings', async () => {
     expect(configurationOf(await render('profile-b.yaml')).upstreams.school.maxRequests).toBe(2_000_000);
     expect(configurationOf(await render('redis.yaml')).origin).toBe('https://school.example');
   });
 
-  it('scales by the gate’s container alone, and then says no number itself', async () => {
+  it('scales by the CPU of the gate’s container, and then sets no replicas', async () => {
     const rendered = await render('autoscaling.yaml');
     expect(only(rendered, 'Deployment').spec.replicas).toBeUndefined();
     expect(only(rendered, 'HorizontalPodAutoscaler').spec.metrics).toEqual([
@@ -168,7 +168,7 @@ describe.skipIf(!toolsPresent())('a Deployment of the chart', () => {
     expect(only(rendered, 'Ingress').spec.rules[0].host).toBe('school.example');
   });
 
-  it('is of one image, by its digest where that is given', async () => {
+  it('uses one image, by digest if given', async () => {
     const image = async (values: string, ...more: readonly string[]) =>
       gateIn(podOf(await render(values, ...more))).image;
     expect(await image('profile-a.yaml')).toBe('coursegate:0.1.0');
@@ -181,7 +181,7 @@ describe.skipIf(!toolsPresent())('the network policy', () => {
   const portsOf = (policy: Manifest) =>
     policy.spec.ingress.flatMap((rule: { ports?: readonly { port: number }[] }) => rule.ports?.map(({ port }) => port));
 
-  it('lets nobody reach the backend in the pod, the admin listener or the metrics', async () => {
+  it('blocks access to the backend in the pod, the admin listener and the metrics', async () => {
     const rendered = await render('profile-b.yaml');
     const policy = only(rendered, 'NetworkPolicy');
     expect(portsOf(policy)).toEqual([8081]);
@@ -190,7 +190,7 @@ describe.skipIf(!toolsPresent())('the network policy', () => {
     expect(only(rendered, 'Service').spec.ports).toEqual([expect.objectContaining({ port: 80, targetPort: 8081 })]);
   });
 
-  it('lets those in who are named: callers, the chart’s own test, and who reads the metrics', async () => {
+  it('admits only the named callers, the chart’s own test, and the named metrics readers', async () => {
     const rendered = await render('redis.yaml');
     const [gate, metrics, ...more] = only(rendered, 'NetworkPolicy', 'gate-coursegate').spec.ingress;
     const namespace = (name: string) => ({
@@ -206,7 +206,7 @@ describe.skipIf(!toolsPresent())('the network policy', () => {
     expect(more).toEqual([]);
   });
 
-  it('lets the whole cluster read the metrics when something is to read them and nobody is named', async () => {
+  it('lets the whole cluster read the metrics if a ServiceMonitor is enabled and no reader is named', async () => {
     const rendered = await render('profile-a.yaml', '--set', 'metrics.serviceMonitor.enabled=true');
     expect(only(rendered, 'NetworkPolicy').spec.ingress[1]).toEqual({
       ports: [{ protocol: 'TCP', port: 9091 }],
@@ -214,7 +214,7 @@ describe.skipIf(!toolsPresent())('the network policy', () => {
     });
   });
 
-  it('lets nobody but the gate reach a backend in pods of its own', async () => {
+  it('lets only the gate reach a backend in separate pods', async () => {
     const rendered = await render('redis.yaml');
     expect(only(rendered, 'NetworkPolicy', 'gate-coursegate-backend').spec).toEqual({
       podSelector: { matchLabels: { app: 'school' } },
@@ -223,15 +223,15 @@ describe.skipIf(!toolsPresent())('the network policy', () => {
     });
   });
 
-  it('of a sidecar is of the pods that were named, and lets in what else these have', async () => {
+  it('of a sidecar selects the named pods, and admits traffic to their other ports', async () => {
     const policy = only(await render('sidecar.yaml'), 'NetworkPolicy');
     expect(policy.spec.podSelector).toEqual({ matchLabels: { app: 'school' } });
     expect(portsOf(policy)).toEqual([8080, 9100]);
   });
 });
 
-describe.skipIf(!toolsPresent())('what watches the gate', () => {
-  it('is a ServiceMonitor that finds the metrics by a Service nobody else comes by', async () => {
+describe.skipIf(!toolsPresent())('the monitoring objects', () => {
+  it('include a ServiceMonitor that finds the metrics through a separate Service', async () => {
     const rendered = await render('redis.yaml');
     const service = only(rendered, 'Service', 'gate-coursegate-metrics');
     const monitor = only(rendered, 'ServiceMonitor');
@@ -244,7 +244,7 @@ describe.skipIf(!toolsPresent())('what watches the gate', () => {
     expect(monitor.metadata.labels?.release).toBe('prometheus');
   });
 
-  it('is the dashboard and the alerts of the chart’s files, as they are there', async () => {
+  it('include the dashboard and the alerts from the chart’s files, unchanged', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'coursegate-chart-'));
     cpSync(CHART, folder, { recursive: true });
     const summary = '{{ $labels.route }} of {{ $value | humanize }}';

@@ -28,7 +28,7 @@ describe('the client address of a request', () => {
     ['a hidden name', '203.0.113.9, _hidden', '10.0.0.1', '10.0.0.1'],
     ['garbage behind a proxy', 'x<y>, 10.0.0.2', '10.0.0.2', '10.0.0.2, 10.0.0.1'],
     ['an empty entry', '203.0.113.9,', '10.0.0.1', '10.0.0.1'],
-    ['a number that is no address', '3405803785', '10.0.0.1', '10.0.0.1'],
+    ['a number that is not an address', '3405803785', '10.0.0.1', '10.0.0.1'],
     ['a long entry', '1'.repeat(9_000), '10.0.0.1', '10.0.0.1'],
     ['a name', 'localhost', '10.0.0.1', '10.0.0.1'],
   ])('is found with %s in X-Forwarded-For', (_what, told, client, hops) => {

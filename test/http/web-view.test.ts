@@ -17,6 +17,6 @@ it.each([
   ['', false],
   ['node', false],
   ['Inline/1.0', false],
-])('%s is embedded in an app: %s', (userAgent, embedded) => {
+])('%s is detected as an in-app browser: %s', (userAgent, embedded) => {
   expect(isWebView(userAgent)).toBe(embedded);
 });

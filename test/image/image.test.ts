@@ -48,7 +48,7 @@ describe.skipIf(!enginePresent())('the image', () => {
 
   const inside = (path: string) => join(image.root, path);
 
-  it('says who made it of what, how it is run, and how it is', () => {
+  it('has labels, a user, a command and a health check', () => {
     const { Labels, ...said } = image.configuration;
     expect(Labels).toMatchObject({
       'org.opencontainers.image.title': 'coursegate',
@@ -75,12 +75,12 @@ describe.skipIf(!enginePresent())('the image', () => {
     ]);
   });
 
-  it('has the version of the program where none is given', () => {
+  it('has the program’s version by default', () => {
     const { version } = read('package.json') as { version: string };
     expect(readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8')).toContain(`ARG VERSION=${version}\n`);
   });
 
-  it('has nothing to install, build or fetch with', () => {
+  it('contains no tools to install, build or download with', () => {
     const programs = ['usr/local/sbin', 'usr/local/bin', 'usr/sbin', 'usr/bin', 'sbin', 'bin'].flatMap((folder) =>
       existsSync(inside(folder)) ? readdirSync(inside(folder)) : [],
     );
@@ -90,12 +90,12 @@ describe.skipIf(!enginePresent())('the image', () => {
     expect(existsSync(inside('usr/local/lib/node_modules'))).toBe(false);
   });
 
-  it('has the production dependencies of the lock, all of them and no other', () => {
+  it('contains exactly the production dependencies of the lockfile', () => {
     expect(installed(inside('app/node_modules'))).toEqual(locked());
     expect(locked().some((name) => name.startsWith('express@'))).toBe(true);
   });
 
-  it('lists them', () => {
+  it('lists its dependencies in an SBOM', () => {
     const { bomFormat, components } = JSON.parse(readFileSync(inside('usr/share/sbom/coursegate.cdx.json'), 'utf8'));
     expect(bomFormat).toBe('CycloneDX');
     const listed = components.map(
@@ -104,7 +104,7 @@ describe.skipIf(!enginePresent())('the image', () => {
     expect([...new Set(listed)].sort()).toEqual(locked());
   });
 
-  it('has no file that makes who runs it another, and no file of ours that may be written', () => {
+  it('contains no setuid files, and no writable files of ours', () => {
     const found = (...tests: readonly string[]) => execFileSync('find', tests, { encoding: 'utf8' }).trim();
     expect(found(image.root, '-xdev', '-type', 'f', '-perm', '/6000')).toBe('');
     expect(found(inside('app'), '(', '-uid', String(NOBODY), '-o', '-perm', '-o+w', ')', '-not', '-type', 'l')).toBe(
@@ -113,13 +113,13 @@ describe.skipIf(!enginePresent())('the image', () => {
     expect(statSync(inside('var/lib/coursegate')).uid).toBe(NOBODY);
   });
 
-  it('has what runs and nothing of what it was made from', () => {
+  it('contains only what is needed to run', () => {
     expect(readdirSync(inside('app')).sort()).toEqual(
       ['LICENSE', 'bin', 'config', 'integrations', 'node_modules', 'package.json', 'schema', 'src'].sort(),
     );
   });
 
-  describe('run with nothing that can be written but its volume', () => {
+  describe('running with a read-only file system and one volume', () => {
     let school: RecordingUpstream;
     let folder: string;
     let gate: RunningContainer;
@@ -167,7 +167,7 @@ describe.skipIf(!enginePresent())('the image', () => {
       mcp: { signIn: 'never' },
     });
 
-    it('is nobody, and can write nowhere else', async () => {
+    it('runs as an unprivileged user that can write to the volume only', async () => {
       const status = readFileSync(`/proc/${gate.pid}/status`, 'utf8');
       expect(status).toMatch(/^Uid:\t65532\t65532\t65532\t65532$/m);
       expect(status).toMatch(/^Gid:\t65532\t65532\t65532\t65532$/m);
@@ -182,7 +182,7 @@ describe.skipIf(!enginePresent())('the image', () => {
       expect(readdirSync(join(folder, 'var'))).toContain('coursegate.db');
     });
 
-    it('is ready, serves its metadata, and passes on what is the site’s', async () => {
+    it('is ready, serves its metadata, and forwards site requests', async () => {
       expect((await fetch(`http://127.0.0.1:${admin}/readyz`)).status).toBe(200);
       const metadata = await fetch(`http://localhost:${port}/.well-known/oauth-authorization-server`);
       expect(await metadata.json()).toMatchObject({ issuer: `http://localhost:${port}` });
@@ -190,11 +190,11 @@ describe.skipIf(!enginePresent())('the image', () => {
       expect(school.requests.map(({ target }) => target)).toContain('/a-page');
     });
 
-    it('is healthy by its health check', async () => {
+    it('passes its health check', async () => {
       expect(await health()).toMatchObject({ code: 0, stderr: '' });
     });
 
-    it('is not while it drains, and ends with 0 when it is told to', async () => {
+    it('fails its health check while it drains, and exits 0 on SIGTERM', async () => {
       gate.signal('SIGTERM');
       expect((await health()).code).not.toBe(0);
       expect((await gate.exited).code).toBe(0);

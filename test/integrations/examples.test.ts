@@ -15,7 +15,7 @@ const SECRETS = {
   COURSEGATE_KEY: 'm'.repeat(64),
 };
 
-describe('the coursegate.yaml beside a drop-in', () => {
+describe('the coursegate.yaml of a drop-in', () => {
   it.each([
     ['wordpress', true],
     ['moodle', false],
@@ -24,7 +24,7 @@ describe('the coursegate.yaml beside a drop-in', () => {
     ['laravel', false],
     ['express', false],
     ['spring', false],
-  ])('of %s has the switch to cut apps off, in lines that load without their #', async (name, recheck) => {
+  ])('of %s loads with its commented-out revocation lines enabled', async (name, recheck) => {
     const folder = mkdtempSync(join(tmpdir(), 'coursegate-example-'));
     try {
       const text = readFileSync(`${FOLDER}${name}/coursegate.yaml`, 'utf8');
@@ -55,16 +55,16 @@ describe('the coursegate.yaml beside a drop-in', () => {
   );
 });
 
-describe.skipIf(!phpPresent())('PHP takes', () => {
+describe.skipIf(!phpPresent())('php -l', () => {
   const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.php'));
 
-  it('is asked about every drop-in that is written in it', () => {
+  it('checks every drop-in that is written in PHP', () => {
     const folders = new Set(files.map((path) => path.split('/')[0]));
     expect(folders).toEqual(new Set(['wordpress', 'moodle', 'laravel']));
     expect(files.length).toBeGreaterThan(20);
   });
 
-  it.each(files)('%s', (path) => {
+  it.each(files)('accepts %s', (path) => {
     const { status, stdout, stderr } = spawnSync(PHP ?? '', ['-d', 'error_reporting=-1', '-l', join(FOLDER, path)], {
       encoding: 'utf8',
     });

@@ -14,7 +14,7 @@ const SITES = [
 ] as const;
 
 describe.each(SITES)('the login form of $framework.name', ({ framework, ...rules }) => {
-  describe.skipIf(!frameworkPresent(framework))('filled in by the gate', () => {
+  describe.skipIf(!frameworkPresent(framework))('submitted by the gate', () => {
     const fields = framework.fields ?? { username: 'username', password: 'password' };
     const typed = (member: typeof SAM | typeof OLU) =>
       fields.username.includes('email') ? member.email : member.username;
@@ -45,7 +45,7 @@ describe.each(SITES)('the login form of $framework.name', ({ framework, ...rules
     });
 
     it.each([SAM, OLU])(
-      'signs $username in with cookies, CSRF token, Origin and Referer, as its own page would',
+      'signs in $username with cookies, a CSRF token, Origin and Referer, as a browser would',
       async (member) => {
         const { tokens } = await gate.connect(typed(member), member.password);
         const who = await fetch(`${gate.world.origin}/api/oauth/userinfo`, {
@@ -57,7 +57,7 @@ describe.each(SITES)('the login form of $framework.name', ({ framework, ...rules
     );
 
     it(
-      'says no to a wrong password and to a name of nobody, whatever was typed before',
+      'refuses a wrong password and an unknown username',
       async () => {
         for (const [name, password] of [
           [typed(SAM), OLU.password],

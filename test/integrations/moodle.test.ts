@@ -36,7 +36,7 @@ const MEMBERS = {
 };
 const SAM = '4';
 
-describe.skipIf(!phpPresent())('the pages of the Moodle plugin', () => {
+describe.skipIf(!phpPresent())('the Moodle plugin', () => {
   let gate: SigningGate;
   let site: MoodleSite;
   const start = () => ({
@@ -77,7 +77,7 @@ describe.skipIf(!phpPresent())('the pages of the Moodle plugin', () => {
   const as = (session: string) => ({ cookie: `MoodleSession=${session}` });
   const COURSES = 'api.php?function=courses';
 
-  it('are in a plugin of which every file loads, with a text for every setting and a function for every event', async () => {
+  it('loads every file, and has a text for every setting and a callback for every event', async () => {
     const { status, body } = await json(await fetch(`${site.url}/load.php`));
     expect(status).toBe(200);
     expect(body.settings).toEqual(
@@ -94,7 +94,7 @@ describe.skipIf(!phpPresent())('the pages of the Moodle plugin', () => {
     expect(Object.values(body.classes)).not.toContain(false);
   });
 
-  it('tell the gate of events, signed', async () => {
+  it('reports events to the gate, signed', async () => {
     const commanded = await startCommandedGate();
     try {
       const { settings, ...rest } = start();
@@ -131,25 +131,28 @@ describe.skipIf(!phpPresent())('the pages of the Moodle plugin', () => {
   });
 
   describe('api.php', () => {
-    it('runs a function as the member of the assertion', async () => {
+    it('runs a function as the member in the assertion', async () => {
       const answer = await get('api.php?function=site', asserted());
       expect(answer.headers.get('cache-control')).toBe('no-store, private');
       expect(await json(answer)).toEqual({ status: 200, body: { called: 'site', as: 'sam', with: {} } });
     });
 
-    it('fills in whose it is, whatever is asked', async () => {
+    it('fills in the member’s ID, whatever the request says', async () => {
       for (const asked of ['', '&userid=2', '&userid[]=2', '&userid=']) {
         const { body } = await json(await get(`${COURSES}&limit=3${asked}`, asserted()));
         expect(body).toEqual({ called: 'courses', as: 'sam', with: { limit: '3', userid: 4 } });
       }
     });
 
-    it.each(['hidden', 'enrol', 'unknown', '', 'courses ', 'site,courses'])('runs no function %j', async (name) => {
-      const answer = await get(`api.php?function=${encodeURIComponent(name)}`, asserted());
-      expect(await json(answer)).toEqual({ status: 403, body: { error: 'function' } });
-    });
+    it.each(['hidden', 'enrol', 'unknown', '', 'courses ', 'site,courses'])(
+      'does not run the function %j',
+      async (name) => {
+        const answer = await get(`api.php?function=${encodeURIComponent(name)}`, asserted());
+        expect(await json(answer)).toEqual({ status: 403, body: { error: 'function' } });
+      },
+    );
 
-    it('runs none for who shows no assertion, whatever else is shown', async () => {
+    it('runs no function without an assertion, whatever else is sent', async () => {
       const pretended = { 'x-member-id': SAM, 'x-member-email': 'sam@example.com', ...as('of-sam') };
       expect((await get(COURSES, pretended)).status).toBe(401);
       expect((await json(await get(COURSES, { ...pretended, 'x-member-id': '2', ...asserted() }))).body.as).toBe('sam');
@@ -163,12 +166,12 @@ describe.skipIf(!phpPresent())('the pages of the Moodle plugin', () => {
     });
 
     it.each([
-      ['no grant, as an ID token has none', { grant_id: undefined }],
-      ['a life longer than any of the gate’s', { exp: Math.floor(Date.now() / 1000) + 3600 }],
-      ['its validity still to begin', { nbf: Math.floor(Date.now() / 1000) + 3600 }],
-      ['a zero in front of the member', { sub: `0${SAM}` }],
-      ['more behind the member', { sub: `${SAM} or 1=1` }],
-      ['a line feed behind the member', { sub: `${SAM}\n` }],
+      ['no grant, like an ID token', { grant_id: undefined }],
+      ['a longer lifetime than the gate uses', { exp: Math.floor(Date.now() / 1000) + 3600 }],
+      ['an nbf in the future', { nbf: Math.floor(Date.now() / 1000) + 3600 }],
+      ['a leading zero in the member ID', { sub: `0${SAM}` }],
+      ['SQL after the member ID', { sub: `${SAM} or 1=1` }],
+      ['a line feed after the member ID', { sub: `${SAM}\n` }],
     ])('refuses an assertion with %s', async (_what, claims) => {
       expect((await get(COURSES, asserted(gate.assertion(claims)))).status).toBe(401);
     });
@@ -177,7 +180,7 @@ describe.skipIf(!phpPresent())('the pages of the Moodle plugin', () => {
       expect((await get(COURSES, asserted(gate.assertion({ sub })))).status).toBe(401);
     });
 
-    it('tells of a failure its code alone', async () => {
+    it('reports only the code of a failure', async () => {
       for (const [code, status] of [
         ['invalidparameter', 400],
         ['nopermissions', 403],
@@ -187,13 +190,13 @@ describe.skipIf(!phpPresent())('the pages of the Moodle plugin', () => {
       }
     });
 
-    it('only reads, and not during maintenance', async () => {
+    it('is read-only, and unavailable during maintenance', async () => {
       expect((await get(COURSES, asserted(), { method: 'POST' })).status).toBe(405);
       site.change({ maintenance: true });
       expect((await get(COURSES, asserted())).status).toBe(503);
     });
 
-    it('says 503 without the keys, asks again for an unknown one, and not at once for the next', async () => {
+    it('returns 503 without the keys, fetches them again for an unknown key, and waits before the next fetch', async () => {
       site.forgetKeys('all');
       gate.ill(true);
       expect((await get(COURSES, asserted())).status).toBe(503);
@@ -217,7 +220,7 @@ describe.skipIf(!phpPresent())('the pages of the Moodle plugin', () => {
   });
 
   describe('whoami.php', () => {
-    it('says who is signed in', async () => {
+    it('identifies the signed-in member', async () => {
       const answer = await get('whoami.php', as('of-sam'));
       expect(answer.headers.get('cache-control')).toBe('no-store, private');
       expect(await json(answer)).toEqual({
@@ -234,13 +237,13 @@ describe.skipIf(!phpPresent())('the pages of the Moodle plugin', () => {
     });
 
     it.each(['', 'of-nobody', 'of-guest', 'of-suspended', 'of-unready', 'of-an-administrator'])(
-      'is 401 for the session %j',
+      'returns 401 for the session %j',
       async (session) => {
         expect((await get('whoami.php', as(session))).status).toBe(401);
       },
     );
 
-    it('is 401 until the second factor was shown', async () => {
+    it('returns 401 until the second factor has been verified', async () => {
       site.change({ mfa: true });
       expect((await get('whoami.php', as('of-sam'))).status).toBe(401);
       const shown = { member: SAM, at: 1, session: { tool_mfa_authenticated: true } };
@@ -248,7 +251,7 @@ describe.skipIf(!phpPresent())('the pages of the Moodle plugin', () => {
       expect((await get('whoami.php', as('of-sam'))).status).toBe(200);
     });
 
-    it.each(['password', 'auth'])('gives another version after another %s', async (field) => {
+    it.each(['password', 'auth'])('reports a new version after a change of %s', async (field) => {
       const version = async () => (await json(await get('whoami.php', as('of-sam')))).body.version;
       const before = await version();
       expect(await version()).toBe(before);
@@ -258,7 +261,7 @@ describe.skipIf(!phpPresent())('the pages of the Moodle plugin', () => {
       expect(await version()).not.toBe(before);
     });
 
-    it('is read by no page of another site, and only read', async () => {
+    it('refuses pages of other sites, and every method but GET', async () => {
       for (const from of ['cross-site', 'same-site']) {
         expect((await get('whoami.php', { ...as('of-sam'), 'sec-fetch-site': from })).status).toBe(403);
       }
@@ -273,7 +276,7 @@ describe.skipIf(!phpPresent())('the pages of the Moodle plugin', () => {
       get(`signin.php?return_to=${encodeURIComponent(returnTo)}${more}`, as(session));
     const at = (answer: Response) => answer.headers.get('location') ?? '';
 
-    it('sends a member to the login page, from there back to itself, and then on', async () => {
+    it('sends a member to the login page, then back to itself, and then on', async () => {
       const login = new URL(at(await open('/oauth/interaction/a1?x=1&y=2')));
       expect(login.pathname).toBe('/login/index.php');
       const back = new URL(login.searchParams.get('then') ?? '');
@@ -281,7 +284,7 @@ describe.skipIf(!phpPresent())('the pages of the Moodle plugin', () => {
       expect(at(answer)).toBe('/oauth/interaction/a1?x=1&y=2');
     });
 
-    it('signs out who is signed in, once, since somebody else may be meant', async () => {
+    it('signs a member out once, so that another can sign in', async () => {
       const answer = await open('/oauth/x', 'of-sam');
       expect(answer.headers.getSetCookie()).toEqual(['MoodleSession=; Max-Age=0']);
       expect(new URL(at(answer)).searchParams.get('again')).toBe('1');
@@ -297,7 +300,7 @@ describe.skipIf(!phpPresent())('the pages of the Moodle plugin', () => {
       '/oauth/\\evil',
       '/oauth/a\r\nb',
       '/oauth/#a',
-    ])('goes to no %j', async (returnTo) => {
+    ])('refuses to redirect to %j', async (returnTo) => {
       for (const session of ['', 'of-sam']) expect((await open(returnTo, session)).status).toBe(400);
     });
   });
@@ -309,7 +312,7 @@ describe.skipIf(!phpPresent())('the pages of the Moodle plugin', () => {
     const open = (query: Record<string, string>, session = '') =>
       get(`bridge.php?${new URLSearchParams(query)}`, as(session));
 
-    it('answers who is signed in, signed, to the gate', async () => {
+    it('returns the signed-in member to the gate, signed', async () => {
       const url = new URL((await open(asked(), 'of-sam')).headers.get('location') ?? '');
       expect(url.origin + url.pathname).toBe(callback());
       const sso = url.searchParams.get('sso') ?? '';
@@ -326,7 +329,7 @@ describe.skipIf(!phpPresent())('the pages of the Moodle plugin', () => {
       });
     });
 
-    it('sends whoever is not signed in, or wants to be somebody else, to the login page and back', async () => {
+    it('sends a member who is not signed in, or wants to switch accounts, to the login page and back', async () => {
       const login = new URL((await open(asked())).headers.get('location') ?? '');
       expect(login.pathname).toBe('/login/index.php');
       const back = new URL(login.searchParams.get('then') ?? '');
@@ -335,7 +338,7 @@ describe.skipIf(!phpPresent())('the pages of the Moodle plugin', () => {
       expect(other.headers.getSetCookie()).toEqual(['MoodleSession=; Max-Age=0']);
     });
 
-    it('has a member sign in again for prompt=login, or if they signed in too long ago, once', async () => {
+    it('requests a new sign-in for prompt=login, or if the last one is too old, once', async () => {
       const age = Math.floor(Date.now() / 1000) - 1_795_000_000;
       for (const wish of [{ prompt: 'login' }, { max_age: '0' }, { max_age: String(age - 1000) }]) {
         const answer = await open(asked(wish), 'of-sam');
@@ -347,7 +350,7 @@ describe.skipIf(!phpPresent())('the pages of the Moodle plugin', () => {
       expect(recent.headers.get('location')).toContain(callback());
     });
 
-    it('answers nobody who may not be here', async () => {
+    it('refuses suspended members and administrators who are logged in as a member', async () => {
       for (const session of ['of-suspended', 'of-an-administrator']) {
         expect((await open(asked(), session)).status).toBe(403);
       }
@@ -357,12 +360,12 @@ describe.skipIf(!phpPresent())('the pages of the Moodle plugin', () => {
       ['the signature of another secret', () => asked({}, 'x'.repeat(64))],
       ['no signature', () => ({ ...asked(), sig: '' })],
       ['no nonce', () => asked({ nonce: '' })],
-      ['another site to return to', () => asked({ return_sso_url: `${gate.origin}.evil.example/` })],
-    ])('refuses %s, whoever asks', async (_what, query) => {
+      ['a return address on another site', () => asked({ return_sso_url: `${gate.origin}.evil.example/` })],
+    ])('refuses %s, with and without a session', async (_what, query) => {
       for (const session of ['', 'of-sam']) expect((await open(query(), session)).status).toBe(403);
     });
 
-    it('is not there without a secret of a good length', async () => {
+    it('refuses every request without a secret of sufficient length', async () => {
       const { settings, ...rest } = start();
       for (const secret of ['', 'short']) {
         site.change({ ...rest, settings: { ...settings, secret } });
@@ -372,8 +375,8 @@ describe.skipIf(!phpPresent())('the pages of the Moodle plugin', () => {
   });
 });
 
-describe('the two drop-ins in PHP', () => {
-  it.each(['wordpress', 'moodle'])('%s comes with a configuration that loads', async (site) => {
+describe('the two PHP drop-ins', () => {
+  it.each(['wordpress', 'moodle'])('include a configuration that loads: %s', async (site) => {
     const file = fileURLToPath(new URL(`../../integrations/${site}/coursegate.yaml`, import.meta.url));
     expect((await loadConfig({ file, environment: {} })).config.upstreams).toHaveProperty([site]);
   });
@@ -383,7 +386,7 @@ describe('the two drop-ins in PHP', () => {
       readFileSync(fileURLToPath(new URL(`../../integrations/${file}`, import.meta.url)), 'utf8'),
     )?.[1];
 
-  it('speak to the gate by the same code', () => {
+  it('share the same protocol code', () => {
     const one = shared('wordpress/coursegate.php');
     expect(one?.length).toBeGreaterThan(2000);
     expect(shared('moodle/local_coursegate/classes/protocol.php')).toBe(one);

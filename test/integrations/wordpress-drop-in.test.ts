@@ -19,7 +19,7 @@ add_filter('coursegate_member', function ($member, $user) {
 add_action('init', function () { header('X-At-Init: ' . get_current_user_id()); });
 `;
 
-describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
+describe.skipIf(!wordpressPresent())('the WordPress drop-in', () => {
   let gate: SigningGate;
   let commanded: CommandedGate;
   let site: WordpressSite;
@@ -72,22 +72,22 @@ describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
   /** Simulates the end of the time in which the keys are not fetched again. */
   const askAgain = () => site.run(`delete_site_transient('coursegate_keys_pause');`);
 
-  describe('asked whether a member still is one', () => {
+  describe('the member check', () => {
     const ask = (id: string, key: Record<string, string> = { 'coursegate-key': MEMBER_KEY }) =>
       get(`/?coursegate=member&id=${id}`, key);
 
-    it('answers whom the key was given, with the version of whoami', async () => {
+    it('answers callers with the key, with the same version as whoami', async () => {
       const answer = await ask(SAM.id);
       expect(answer.headers.get('cache-control')).toBe('no-store, private');
       const { body } = await whoami(await signIn(SAM));
       expect(await json(answer)).toEqual({ status: 200, body: { active: true, version: body.version } });
     });
 
-    it.each(['3', '99', '0', '04', '4x', 'sam', '', '4&id[]=4'])('says that %j is none', async (id) => {
+    it.each(['3', '99', '0', '04', '4x', 'sam', '', '4&id[]=4'])('reports %j as inactive', async (id) => {
       expect(await json(await ask(id))).toEqual({ status: 200, body: { active: false } });
     });
 
-    it('answers 401 without the key, and never that somebody is gone', async () => {
+    it('returns 401 without the key, and never reports a member as gone', async () => {
       for (const key of [{}, { 'coursegate-key': '' }, { 'coursegate-key': `${MEMBER_KEY}m` }]) {
         for (const id of [SAM.id, '99']) expect((await ask(id, key)).status).toBe(401);
       }
@@ -96,22 +96,22 @@ describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
 
   it.each([
     ['a new password', `wp_update_user(['ID' => ID, 'user_pass' => 'another-one']);`, 'password changed'],
-    ['a reset of the password', `reset_password(get_userdata(ID), 'another-one');`, 'password reset'],
+    ['a password reset', `reset_password(get_userdata(ID), 'another-one');`, 'password reset'],
     ['another role', `(new WP_User(ID))->set_role('subscriber');`, 'role changed'],
-    ['one role more', `(new WP_User(ID))->add_role('editor');`, 'role changed'],
+    ['an additional role', `(new WP_User(ID))->add_role('editor');`, 'role changed'],
     [
       '“Log out everywhere”',
       `$all = WP_Session_Tokens::get_instance(ID); $all->create(time() + 3600); $all->destroy_all();`,
       'logged out everywhere',
     ],
-    ['a word of a plugin', `do_action('coursegate_end', ID, 'refund');`, 'refund'],
-    ['the end of the account', `require_once ABSPATH . 'wp-admin/includes/user.php'; wp_delete_user(ID);`, 'left'],
+    ['a plugin’s coursegate_end action', `do_action('coursegate_end', ID, 'refund');`, 'refund'],
+    ['the deletion of the account', `require_once ABSPATH . 'wp-admin/includes/user.php'; wp_delete_user(ID);`, 'left'],
     [
-      'another name and address',
+      'a new name and email address',
       `wp_update_user(['ID' => ID, 'display_name' => 'Zoe', 'user_email' => 'z@example.com']);`,
       null,
     ],
-  ])('has the gate end what a member let in after %s, or leaves it', async (_title, php, reason) => {
+  ])('ends a member’s connections at the gate after %s, or leaves them', async (_title, php, reason) => {
     const created = `echo wp_insert_user(['user_login' => 'zoe', 'user_pass' => 'zoe-and-the-zoo', 'role' => 'author']);`;
     const before = commanded.ended().length;
     const id = await site.run(created);
@@ -124,7 +124,7 @@ describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
     }
   });
 
-  it('changes a password though the gate cannot be told, and says so in the log', async () => {
+  it('changes a password even if the gate cannot be notified, and logs it', async () => {
     const version = async () =>
       (await json(await get(`/?coursegate=member&id=${OLU.id}`, { 'coursegate-key': MEMBER_KEY }))).body.version;
     const before = await version();
@@ -135,8 +135,8 @@ describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
     expect(site.log()).toContain(`coursegate: could not revoke the connections of member ${OLU.id} (password changed)`);
   });
 
-  describe('asked for a member by an assertion', () => {
-    it('says 503 while the keys of the gate cannot be had, and works when they can', async () => {
+  describe('a request with an assertion', () => {
+    it('returns 503 while the gate’s keys are unavailable, and recovers', async () => {
       gate.ill(true);
       const answer = await get(ME, asserted());
       expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '2']);
@@ -148,7 +148,7 @@ describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
       expect((await get(ME, asserted())).status).toBe(200);
     });
 
-    it('answers about that member, and the next request is anonymous again', async () => {
+    it('is answered for that member, and the next request is anonymous again', async () => {
       const answer = await get(ME, asserted());
       expect(await json(answer)).toEqual({
         status: 200,
@@ -165,46 +165,46 @@ describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
       expect((await get(ME)).status).toBe(401);
     });
 
-    it('lets no plugin act in the member’s name before the REST API answers', async () => {
+    it('keeps plugins from acting as the member before the REST API responds', async () => {
       const answer = await get(ME, asserted());
       expect([answer.status, answer.headers.get('x-at-init')]).toEqual([200, '0']);
     });
 
-    it.each(Object.entries(FORGERIES))('refuses one with %s', async (_title, forge) => {
+    it.each(Object.entries(FORGERIES))('is refused with %s', async (_title, forge) => {
       const answer = await get(ME, asserted(forge(gate)));
       expect(await json(answer)).toMatchObject({ status: 401, body: { code: 'coursegate_assertion' } });
       expect(answer.headers.get('cache-control')).toContain('no-store');
     });
 
     it.each([
-      ['no grant, as an ID token has none', { grant_id: undefined }],
-      ['a life longer than any of the gate’s', { exp: Math.floor(Date.now() / 1000) + 3600 }],
-      ['its validity still to begin', { nbf: Math.floor(Date.now() / 1000) + 3600 }],
-      ['a zero in front of the member', { sub: `0${SAM.id}` }],
-      ['more behind the member', { sub: `${SAM.id} or 1=1` }],
-      ['a line feed behind the member', { sub: `${SAM.id}\n` }],
-    ])('refuses an assertion with %s', async (_what, claims) => {
+      ['no grant, like an ID token', { grant_id: undefined }],
+      ['a longer lifetime than the gate uses', { exp: Math.floor(Date.now() / 1000) + 3600 }],
+      ['an nbf in the future', { nbf: Math.floor(Date.now() / 1000) + 3600 }],
+      ['a leading zero in the member ID', { sub: `0${SAM.id}` }],
+      ['SQL after the member ID', { sub: `${SAM.id} or 1=1` }],
+      ['a line feed after the member ID', { sub: `${SAM.id}\n` }],
+    ])('is refused with %s', async (_what, claims) => {
       expect((await get(ME, asserted(gate.assertion(claims)))).status).toBe(401);
     });
 
-    it('refuses a bad one everywhere, never serving the page to nobody instead', async () => {
+    it('is refused on every page if the assertion is invalid, and never served as anonymous', async () => {
       for (const path of ['/', '/wp-login.php', '/wp-json/wp/v2/posts', '/?coursegate=whoami', '/xmlrpc.php']) {
         expect([path, (await get(path, asserted('a.b.c'))).status]).toEqual([path, 401]);
       }
     });
 
-    it('reads no other header: who reaches WordPress could write them', async () => {
+    it('ignores all other identity headers', async () => {
       const headers = { 'x-member-id': ADMIN.id, 'x-member-email': ADMIN.email, 'x-member-name': ADMIN.login };
       expect((await get(ME, headers)).status).toBe(401);
       expect((await json(await get(ME, { ...asserted(), ...headers }))).body).toMatchObject({ id: SAM.id });
     });
 
-    it('refuses the assertion of one member beside the cookie of another', async () => {
+    it('is refused if it also has another member’s cookie', async () => {
       const cookie = await signIn(OLU);
       expect((await get(ME, { cookie, ...asserted() })).status).toBe(401);
     });
 
-    it('refuses a member whom the school no longer lets in', async () => {
+    it('is refused for a member whom the school has banned', async () => {
       await site.run(`update_user_meta(${SAM.id}, 'banned', '1');`);
       expect((await get(ME, asserted())).status).toBe(401);
       await site.run(`delete_user_meta(${SAM.id}, 'banned');`);
@@ -214,18 +214,18 @@ describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
     it.each([
       ['a page', '/'],
       ['the dashboard', '/wp-admin/profile.php'],
-      ['the login', '/wp-login.php'],
+      ['the login page', '/wp-login.php'],
       ['XML-RPC', '/xmlrpc.php'],
       ['another REST route', '/wp-json/wp/v2/posts'],
-      ['another REST route by its parameter', `${ME}?rest_route=/wp/v2/users/me`],
-      ['a route that begins alike', '/wp-json/coursegate/v1x'],
-    ])('opens no %s', async (_what, path) => {
+      ['another REST route with rest_route', `${ME}?rest_route=/wp/v2/users/me`],
+      ['a route with the same prefix', '/wp-json/coursegate/v1x'],
+    ])('cannot open %s', async (_what, path) => {
       const answer = await get(path, asserted());
       expect([403, 404]).toContain(answer.status);
       expect(await answer.text()).not.toContain(SAM.email);
     });
 
-    it('opens no listed route by another method, in a batch, or inside of an answer', async () => {
+    it('cannot use a listed route with another method or in a batch', async () => {
       const post = (path: string, headers: Record<string, string>, body: object) =>
         get(
           path,
@@ -251,13 +251,13 @@ describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
       ['POST', '?_method=GET', {}],
       ['GET', '?_method[]=DELETE', {}],
       ['GET', '', { 'x-http-method-override': 'DELETE' }],
-    ])('%s %s %o is refused: the gate judged the method that was sent', async (method, query, more) => {
+    ])('%s %s %o is refused, because the gate checked the method that was sent', async (method, query, more) => {
       const { status, body } = await json(await get(ME + query, { ...asserted(), ...more }, { method }));
       expect([status, body.code]).toEqual([400, 'coursegate_method']);
       expect((await get(`${ME}?_method=get`, asserted())).status).toBe(200);
     });
 
-    it('asks for the keys again when it does not know one, and then not for a while', async () => {
+    it('fetches the keys again for an unknown key, and then not for a while', async () => {
       await askAgain();
       const before = gate.fetches();
       for (let at = 0; at < 5; at += 1) {
@@ -271,7 +271,7 @@ describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
       expect(gate.fetches()).toBe(before + 2);
     });
 
-    it('goes on for a while with the keys it has when the gate cannot be asked', async () => {
+    it('keeps using the cached keys for a while when the gate is unavailable', async () => {
       await site.run(`$kept = get_site_transient('coursegate_keys'); $kept['at'] -= 1200;
         set_site_transient('coursegate_keys', $kept, 3600); delete_site_transient('coursegate_keys_pause');`);
       gate.ill(true);
@@ -286,7 +286,7 @@ describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
     const items = async (path: string, token?: string) => (await json(await get(path, asserted(token)))).body;
     const ofOlu = () => gate.assertion({ sub: OLU.id });
 
-    it('are the member’s own posts, drafts too, and nobody else’s', async () => {
+    it('includes the member’s own posts and drafts, and no one else’s', async () => {
       const page = await items(`${ME}/posts`);
       expect(page).toMatchObject({ total: 3, nextPage: null });
       expect(page.items.map(({ title, status }: Record<string, string>) => [title, status]).sort()).toEqual([
@@ -297,7 +297,7 @@ describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
       expect(JSON.stringify(await items(`${ME}/posts`, ofOlu()))).not.toContain('Sam');
     });
 
-    it('are the member’s own comments, those that wait too, as text', async () => {
+    it('includes the member’s own comments as text, also those awaiting approval', async () => {
       const page = await items(`${ME}/comments`);
       expect(page).toMatchObject({ total: 3, nextPage: null });
       expect(page.items).toContainEqual({
@@ -310,7 +310,7 @@ describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
       expect((await items(`${ME}/comments`, ofOlu())).items[0].text).toMatch(/^Olu Adé on/);
     });
 
-    it('are the courses that the site says the member takes, a page at a time', async () => {
+    it('includes the member’s courses as the site reports them, in pages', async () => {
       expect(await items(`${ME}/courses`)).toEqual({ items: [], total: 0, nextPage: null });
       await site.run(`for ($n = 1; $n <= 21; $n++) add_user_meta(${SAM.id}, 'course', "Course $n");`);
       expect(await items(`${ME}/courses`)).toMatchObject({ items: { length: 20 }, total: 21, nextPage: 2 });
@@ -318,11 +318,11 @@ describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
       expect((await items(`${ME}/courses`, ofOlu())).total).toBe(0);
     });
 
-    it('are no orders where there is no shop', async () => {
+    it('includes no orders if there is no shop', async () => {
       expect((await get(`${ME}/orders`, asserted())).status).toBe(404);
     });
 
-    it('takes no parameter that names somebody else', async () => {
+    it('ignores parameters that name another member', async () => {
       for (const name of ['author', 'user_id', 'id', 'user', 'customer']) {
         expect(await items(`${ME}?${name}=${OLU.id}`)).toMatchObject({ id: SAM.id });
         expect(JSON.stringify(await items(`${ME}/posts?${name}=${OLU.id}`))).not.toContain('Olu');
@@ -332,7 +332,7 @@ describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
   });
 
   describe('whoami', () => {
-    it('says who the login cookie belongs to, by the cookie alone', async () => {
+    it('identifies the member by the login cookie alone', async () => {
       const before = Math.floor(Date.now() / 1000);
       const cookie = await signIn(SAM);
       const answer = await get('/?coursegate=whoami', { cookie });
@@ -351,7 +351,7 @@ describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
       expect((await get(ME, { cookie })).status).toBe(401);
     });
 
-    it('says 401 to nobody, to a cookie that was changed, and to one that was signed out', async () => {
+    it('returns 401 without a cookie, with a changed one, and after signing out', async () => {
       expect(await whoami('')).toEqual({ status: 401, body: { error: 'not_signed_in' } });
       const cookie = await signIn(SAM);
       expect((await whoami(cookie.replace(/(wordpress_logged_in_\w+=)\w+/, `$1${OLU.login}`))).status).toBe(401);
@@ -359,7 +359,7 @@ describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
       expect((await whoami(cookie)).status).toBe(401);
     });
 
-    it('is read by no page of another site, and only read', async () => {
+    it('refuses pages of other sites, and every method but GET', async () => {
       const cookie = await signIn(SAM);
       for (const from of ['cross-site', 'same-site']) {
         const answer = await get('/?coursegate=whoami', {
@@ -390,8 +390,8 @@ describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
         '"log out everywhere else"',
         `$all = WP_Session_Tokens::get_instance(${SAM.id}); $kept = $all->create(time() + 60); $all->destroy_others($kept);`,
       ],
-      ['all sessions of all members ended', 'WP_Session_Tokens::destroy_all_for_all_users();'],
-    ])('gives another version after %s', async (_what, php) => {
+      ['ending all sessions of all members', 'WP_Session_Tokens::destroy_all_for_all_users();'],
+    ])('reports a new version after %s', async (_what, php) => {
       await site.run(`WP_Session_Tokens::get_instance(${SAM.id})->create(time() + 60);`);
       const before = await site.run(VERSION);
       expect(await site.run(VERSION)).toBe(before);
@@ -400,7 +400,7 @@ describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
       await site.run(`wp_set_password('${SAM.password}', ${SAM.id}); get_userdata(${SAM.id})->set_role('author');`);
     });
 
-    it('keeps the version over signing in, signing out, sessions that ran out, and another name', async () => {
+    it('keeps the version after signing in or out, an expired session, or a new name', async () => {
       const before = await site.run(VERSION);
       const cookie = await signIn(SAM);
       const answer = await get('/wp-login.php?action=logout', { cookie });
@@ -413,7 +413,7 @@ describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
       expect(await site.run(VERSION)).toBe(before);
     });
 
-    it('leaves nothing of a member who was deleted while signed in', async () => {
+    it('leaves no data of a member who is deleted while signed in', async () => {
       const left = await site.run(`require_once ABSPATH . 'wp-admin/includes/user.php';
         $id = wp_insert_user(['user_login' => 'short', 'user_pass' => 'short']);
         WP_Session_Tokens::get_instance($id)->create(time() + 60);
@@ -431,7 +431,7 @@ describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
     });
     const open = (query: Record<string, string>, cookie = '') => get(`/?${new URLSearchParams(query)}`, { cookie });
 
-    it('answers who is signed in, signed, to the gate', async () => {
+    it('returns the signed-in member to the gate, signed', async () => {
       const cookie = await signIn(OLU);
       const answer = await open(asked(), cookie);
       expect([answer.status, answer.headers.get('referrer-policy')]).toEqual([302, 'no-referrer']);
@@ -479,7 +479,7 @@ describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
       expect(answer.headers.get('location')).toContain(callback());
     });
 
-    it('asks who it is again when the member wants to be somebody else, once', async () => {
+    it('requests a new sign-in once when the member wants to switch accounts', async () => {
       const cookie = await signIn(OLU);
       const query = asked({ prompt: 'select_account' });
       const login = new URL((await open(query, cookie)).headers.get('location') ?? '');
@@ -489,7 +489,7 @@ describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
     });
 
     it.each<Record<string, string>>([{ prompt: 'login' }, { max_age: '0' }])(
-      'asks for the password again for %j, once, and then says when that was',
+      'requests the password again for %j, once, and reports the new time',
       async (wish) => {
         const cookie = await signIn(OLU);
         const { body } = await whoami(cookie);
@@ -511,7 +511,7 @@ describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
       },
     );
 
-    it('asks for no password if the sign-in is recent enough', async () => {
+    it('does not request the password if the sign-in is recent enough', async () => {
       const answer = await open(asked({ max_age: '3600' }), await signIn(OLU));
       expect(answer.headers.get('location')).toContain(callback());
     });
@@ -536,15 +536,18 @@ describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
         () => ({ coursegate: 'bridge', sso: '!!', sig: bridgeSignature(gate.secret, '!!') }),
       ],
       ['no nonce', () => asked({ nonce: '' })],
-      ['nowhere to return', () => asked({ return_sso_url: '' })],
-      ['another site to return to', () => asked({ return_sso_url: 'https://evil.example/back' })],
-      ['a site whose name begins like the gate’s', () => asked({ return_sso_url: `${gate.origin}.evil.example/back` })],
+      ['no return address', () => asked({ return_sso_url: '' })],
+      ['a return address on another site', () => asked({ return_sso_url: 'https://evil.example/back' })],
+      [
+        'a return address that starts with the gate’s',
+        () => asked({ return_sso_url: `${gate.origin}.evil.example/back` }),
+      ],
       ['the gate’s name before an @', () => asked({ return_sso_url: `${gate.origin}@evil.example/` })],
       ['a backslash', () => asked({ return_sso_url: `${gate.origin}/\\evil.example` })],
       ['a line feed', () => asked({ return_sso_url: `${gate.origin}/a\r\nSet-Cookie: a=b` })],
-      ['a script to return to', () => asked({ return_sso_url: 'javascript:alert(1)' })],
+      ['a script as return address', () => asked({ return_sso_url: 'javascript:alert(1)' })],
       [
-        'two places to return to',
+        'two return addresses',
         () => {
           const text = new URLSearchParams([
             ['nonce', 'n'],
@@ -555,8 +558,8 @@ describe.skipIf(!wordpressPresent())('the drop-in of WordPress', () => {
           return { coursegate: 'bridge', sso, sig: bridgeSignature(gate.secret, sso) };
         },
       ],
-      ['a list for a payload', () => ({ coursegate: 'bridge', 'sso[]': 'a', sig: bridgeSignature(gate.secret, 'a') })],
-    ])('refuses %s, whoever asks', async (_what, query) => {
+      ['an array as payload', () => ({ coursegate: 'bridge', 'sso[]': 'a', sig: bridgeSignature(gate.secret, 'a') })],
+    ])('refuses %s, with and without a session', async (_what, query) => {
       for (const cookie of ['', await signIn(OLU)]) {
         const answer = await open(query(), cookie);
         expect(await json(answer)).toEqual({ status: 403, body: { error: 'not_from_the_gate' } });

@@ -44,7 +44,7 @@ const configOf = (kind: string) => {
 };
 
 describe.skipIf(!wordpressPresent() || !browserPresent()).each(['session', 'bridge'])(
-  'WordPress behind the gate, login by %s',
+  'WordPress behind the gate with login %s',
   (kind) => {
     let folder: string;
     let site: WordpressSite;
@@ -168,7 +168,7 @@ describe.skipIf(!wordpressPresent() || !browserPresent()).each(['session', 'brid
     };
 
     it(
-      'a member signs in at WordPress’s own page, and an assistant reads what is theirs and nobody else’s',
+      'a member signs in on WordPress’s own page, and an assistant reads that member’s data and no one else’s',
       async () => {
         const ofSam = await assistant({ ...SAM, login: SAM.email });
         const ofOlu = await assistant({ ...OLU, login: OLU.email });
@@ -209,7 +209,7 @@ describe.skipIf(!wordpressPresent() || !browserPresent()).each(['session', 'brid
     );
 
     it(
-      'a token opens the routes of the configuration and nothing else, whatever is said beside it',
+      'a token opens the configured routes and nothing else, whatever other headers are sent',
       async () => {
         const app = await assistant({ ...SAM, login: SAM.email });
         const claims = { 'x-member-id': ADMIN.id, x_member_id: ADMIN.id, 'x-coursegate-assertion': 'a.b.c' };
@@ -240,7 +240,7 @@ describe.skipIf(!wordpressPresent() || !browserPresent()).each(['session', 'brid
       (await fetch(`${origin}/wp-json/coursegate/v1/me`, { headers: { authorization: `Bearer ${token}` } })).status;
 
     it(
-      'an app is refused on its next request after a new password, and no other is',
+      'an app is refused on its next request after a password change, and other members’ apps are not',
       async () => {
         const app = await assistant({ ...SAM, login: SAM.email });
         const other = await assistant({ ...OLU, login: OLU.email });
@@ -255,7 +255,7 @@ describe.skipIf(!wordpressPresent() || !browserPresent()).each(['session', 'brid
     );
 
     it(
-      'an app cannot renew its token after a password that WordPress told nobody of',
+      'an app cannot refresh its token after a password change without an event',
       async () => {
         const app = await assistant({ ...SAM, login: SAM.email });
         expect(await app.refreshed()).toBe('AUTHORIZED');

@@ -159,9 +159,9 @@ describe('the bridge', () => {
     ],
     ['without a signature', (url) => withQuery(url, (query) => query.delete('sig'))],
     ['with two payloads', (url) => withQuery(url, (query) => query.append('sso', query.get('sso') ?? ''))],
-    ['with a nonce of nobody', (url) => resigned(url, (said) => said.set('nonce', 'x'.repeat(43)))],
+    ['with an unknown nonce', (url) => resigned(url, (said) => said.set('nonce', 'x'.repeat(43)))],
     ['without a nonce', (url) => resigned(url, (said) => said.delete('nonce'))],
-    ['at the callback of another', (url) => new URL(url.href.replace('/callback/bridge', '/callback/other'))],
+    ['at the callback of another sign-in', (url) => new URL(url.href.replace('/callback/bridge', '/callback/other'))],
   ])('refuses a response %s', async (_, broken) => {
     const { browser, callback } = await stopAtCallback();
     await refused(browser, broken(callback));

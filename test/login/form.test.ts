@@ -97,9 +97,9 @@ describe('a sign-in with the site’s form', () => {
   });
 
   it.each([
-    ['by 429, for as long as it says', {}, 429, { 'retry-after': '7' }, '7'],
-    ['by 429, for five minutes if it does not', {}, 429, {}, '300'],
-    ['by where it leads', { location: '^/locked' }, 302, { location: '/locked?a=1' }, '300'],
+    ['by 429, for as long as Retry-After says', {}, 429, { 'retry-after': '7' }, '7'],
+    ['by 429, for five minutes without Retry-After', {}, 429, {}, '300'],
+    ['by its redirect', { location: '^/locked' }, 302, { location: '/locked?a=1' }, '300'],
   ] as const)('is slowed down when the backend says so %s', async (_, lockedOut, status, headers, wait) => {
     backend.instead.set('POST /login.php', (response) => response.writeHead(status, headers).end());
     const page = await attempt('sam', PASSWORD, { ...LOGIN, lockedOut });
@@ -184,7 +184,7 @@ describe('a sign-in with the site’s form', () => {
   it.each([
     ['a form', 'form'],
     ['JSON', 'json'],
-    ['an address', 'query'],
+    ['a URL', 'query'],
   ])('leaves typed credentials in no log or store file, sent as %s', async (_, format) => {
     const canary = 'canary-93ac1e';
     const login = {
@@ -270,8 +270,8 @@ describe('a sign-in with the site’s form', () => {
 
   it.each([
     ['by its status', { status: [302] }],
-    ['by where it leads', { location: '/home' }],
-    ['by where it does not lead', { notLocation: 'login' }],
+    ['by its redirect', { location: '/home' }],
+    ['by a redirect that is not to the login page', { notLocation: 'login' }],
     ['by a cookie', { cookie: 'PHPSESSID' }],
   ])('can be recognised as successful %s alone', async (_, success) => {
     const login = { ...LOGIN, success };
@@ -323,7 +323,7 @@ describe('a sign-in at a token endpoint that always returns 200', () => {
 
   it.each([
     ['in a form', TOKEN],
-    ['in the address', { ...TOKEN, format: 'query' }],
+    ['in the URL', { ...TOKEN, format: 'query' }],
     ['in a form, with the token in a header', bearer],
   ])('succeeds with a token, sent %s', async (_, login) => {
     expect(await userinfo(await gateOf(login), 'mo', 'right')).toMatchObject({ sub: '31' });

@@ -32,7 +32,7 @@ describe('the sign-in form of a page', () => {
       `<form action=/s><input name=q></form><form action=/a><input type=hidden name=t value=1>${PW}</form>`,
     ],
     [
-      'a form of another name for the password first',
+      'a form with another password field first',
       `<form action=/b><input type=password name=new></form><form action=/a><input type=hidden name=t value=1>${PW}</form>`,
     ],
   ])('is found in a page with %s', (_, page) => {

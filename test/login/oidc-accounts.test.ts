@@ -39,12 +39,16 @@ const SAM = { sub: 'u-1', email: 'sam@school.test', email_verified: true };
 
 describe('an account at an OpenID provider', () => {
   it.each<[string, Record<string, unknown>, Record<string, unknown>]>([
-    ['with a verified email where one must be', { requireVerifiedEmail: true }, SAM],
-    ['verified in words, as some write it', { requireVerifiedEmail: true }, { ...SAM, email_verified: 'true' }],
+    ['with a verified email, if required', { requireVerifiedEmail: true }, SAM],
+    [
+      'verified with a string, as some providers send it',
+      { requireVerifiedEmail: true },
+      { ...SAM, email_verified: 'true' },
+    ],
     ['of the domain, in any case', { allow: { emailDomains: ['School.test'] } }, { ...SAM, email: 'Sam@SCHOOL.test' }],
     ['in the group', { allow: { claims: { groups: ['pupils'] } } }, { ...SAM, groups: ['staff', 'pupils'] }],
     ['with the one value', { allow: { claims: { hd: ['school.test'] } } }, { ...SAM, hd: 'school.test' }],
-    ['whose email is not verified, where that is not asked', {}, { ...SAM, email_verified: false }],
+    ['whose email is not verified, if not required', {}, { ...SAM, email_verified: false }],
   ])('%s is admitted', async (_, provider, claims) => {
     const { page } = await signIn(provider, claims);
     expect(page.text).toContain('id="consent"');
@@ -52,7 +56,7 @@ describe('an account at an OpenID provider', () => {
 
   it.each<[string, Record<string, unknown>, Record<string, unknown>]>([
     ['with an email that is not verified', { requireVerifiedEmail: true }, { ...SAM, email_verified: false }],
-    ['that does not say whether it is', { requireVerifiedEmail: true }, { ...SAM, email_verified: undefined }],
+    ['without email_verified', { requireVerifiedEmail: true }, { ...SAM, email_verified: undefined }],
     ['without any email', { requireVerifiedEmail: true }, { sub: 'u-1', email_verified: true }],
     ['of another domain', { allow: { emailDomains: ['school.test'] } }, { ...SAM, email: 'sam@evil.test' }],
     ['of a subdomain', { allow: { emailDomains: ['school.test'] } }, { ...SAM, email: 'sam@a.school.test' }],
@@ -62,8 +66,8 @@ describe('an account at an OpenID provider', () => {
     ['of the domain, not verified', { allow: { emailDomains: ['school.test'] } }, { ...SAM, email_verified: false }],
     ['outside the group', { allow: { claims: { groups: ['pupils'] } } }, { ...SAM, groups: ['pupils2'] }],
     ['without the claim', { allow: { claims: { groups: ['pupils'] } } }, SAM],
-    ['with a text for a truth', { allow: { claims: { active: [true] } } }, { ...SAM, active: 'true' }],
-    ['known by an email that is not verified', { claims: { subject: 'email' } }, { ...SAM, email_verified: false }],
+    ['with a string instead of true', { allow: { claims: { active: [true] } } }, { ...SAM, active: 'true' }],
+    ['identified by an unverified email', { claims: { subject: 'email' } }, { ...SAM, email_verified: false }],
     [
       'known by an email under another name that is not verified',
       { claims: { subject: 'mail', email: 'mail' } },

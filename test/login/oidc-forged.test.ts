@@ -155,7 +155,7 @@ describe('the authorization response of a provider', () => {
   it.each<[string, (callback: URL) => void]>([
     ['without iss, though it is advertised', (url) => url.searchParams.delete('iss')],
     ['with the iss of the other provider', (url) => url.searchParams.set('iss', b.issuer)],
-    ['with iss and a slash', (url) => url.searchParams.set('iss', `${a.issuer}/`)],
+    ['with iss and a trailing slash', (url) => url.searchParams.set('iss', `${a.issuer}/`)],
     ['with two iss', (url) => url.searchParams.append('iss', b.issuer)],
     ['without state', (url) => url.searchParams.delete('state')],
     ['with two states', (url) => url.searchParams.append('state', 'x')],
@@ -275,13 +275,13 @@ describe('an ID token of a provider', () => {
       },
     ],
     [
-      'of a key that it does not publish',
+      'signed by an unpublished key',
       async () => {
         a.key = await signingKey('k2');
       },
     ],
     [
-      'of another key under a known name',
+      'signed by another key with a known kid',
       async () => {
         a.key = await signingKey('k1');
       },
@@ -341,31 +341,31 @@ describe('an ID token of a provider', () => {
       },
     ],
     [
-      'of tomorrow',
+      'issued tomorrow',
       () => {
         a.claims = { iat: seconds() + 86_400, exp: seconds() + 90_000 };
       },
     ],
     [
-      'for another',
+      'for another client',
       () => {
         a.claims = { aud: 'another' };
       },
     ],
     [
-      'for a longer name',
+      'for a longer client ID',
       () => {
         a.claims = { aud: 'gate-at-a2' };
       },
     ],
     [
-      'for several without azp',
+      'for several clients without azp',
       () => {
         a.claims = { aud: ['gate-at-a', 'another'] };
       },
     ],
     [
-      'for several with the azp of another',
+      'for several clients with another azp',
       () => {
         a.claims = { aud: ['gate-at-a', 'another'], azp: 'another' };
       },
@@ -383,13 +383,13 @@ describe('an ID token of a provider', () => {
       },
     ],
     [
-      'of the issuer and a slash',
+      'of the issuer with a trailing slash',
       () => {
         a.claims = { iss: `${a.issuer}/` };
       },
     ],
     [
-      'of the other issuer',
+      'of another issuer',
       () => {
         a.claims = { iss: b.issuer };
       },
@@ -459,22 +459,22 @@ describe('a failing provider', () => {
   };
 
   it.each<[string, (response: ServerResponse) => void]>([
-    ['a page', (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>hello</p>')],
-    ['what is no JSON', (response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{')],
+    ['an HTML page', (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>hello</p>')],
+    ['invalid JSON', (response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{')],
     ['500', (response) => response.writeHead(500).end()],
-    ['more than it may', endless],
+    ['more than allowed', endless],
     ['nothing', () => {}],
     [
-      'half an answer',
+      'half a response',
       (response) => {
         response.writeHead(200, { 'content-type': 'application/json' });
         response.write('{"access_token":');
       },
     ],
-    ['an end of the connection', (response) => response.destroy()],
-    ['a redirect to an address inside', (response) => response.writeHead(307, { location: `${bait.url}/in` }).end()],
+    ['a closed connection', (response) => response.destroy()],
+    ['a redirect to an internal address', (response) => response.writeHead(307, { location: `${bait.url}/in` }).end()],
     [
-      'that our client is unknown',
+      'invalid_client',
       (response) => response.writeHead(401, { 'content-type': 'application/json' }).end('{"error":"invalid_client"}'),
     ],
   ])('that responds with %s signs no one in, at any step', async (_, answer) => {
@@ -502,9 +502,9 @@ describe('a failing provider', () => {
   });
 
   it.each<[string, () => Record<string, unknown>]>([
-    ['calls itself otherwise', () => ({ issuer: `${a.issuer}/` })],
-    ['is another', () => ({ issuer: b.issuer })],
-    ['has its sign-in page where nobody is safe', () => ({ authorization_endpoint: 'http://school.test/authorize' })],
+    ['has an issuer with a trailing slash', () => ({ issuer: `${a.issuer}/` })],
+    ['has another issuer', () => ({ issuer: b.issuer })],
+    ['has its sign-in page on plain http', () => ({ authorization_endpoint: 'http://school.test/authorize' })],
     ['has no sign-in page', () => ({ authorization_endpoint: undefined })],
     ['has no keys', () => ({ jwks_uri: undefined })],
   ])('is reported as failing if it %s', async (_, metadata) => {

@@ -93,12 +93,15 @@ describe('the request to whoami', () => {
 
 describe('a failing whoami backend', () => {
   it.each<[string, string]>([
-    ['answers no HTTP', 'hello\r\n\r\n'],
-    ['closes in the middle of its answer', 'HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"id":"m-1"}'],
+    ['does not speak HTTP', 'hello\r\n\r\n'],
+    ['closes in the middle of its response', 'HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"id":"m-1"}'],
     ['closes in the middle of a chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n99\r\n{"id":"m-1"}'],
-    ['says two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 12\r\nContent-Length: 13\r\n\r\n{"id":"m-1"}'],
+    ['sends two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 12\r\nContent-Length: 13\r\n\r\n{"id":"m-1"}'],
     ['closes at once', ''],
-    ['compresses unasked', 'HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 12\r\n\r\n{"id":"m-1"}'],
+    [
+      'compresses without being asked',
+      'HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 12\r\n\r\n{"id":"m-1"}',
+    ],
   ])('that %s makes the sign-in unavailable', async (_name, bytes) => {
     const raw = await startRawUpstream((socket) => socket.end(bytes));
     const connected = await connectedTo(raw.url);
@@ -111,7 +114,7 @@ describe('a failing whoami backend', () => {
   });
 
   it.each<[string, string]>([
-    ['says nothing', ''],
+    ['sends nothing', ''],
     ['never ends its head', 'HTTP/1.1 200 OK\r\nX-Member: m-1\r\n'],
     ['never ends its body', 'HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{"id":"m-1"}'],
   ])('that %s is given up after the timeout, and its connection is closed', async (_name, bytes) => {

@@ -170,9 +170,9 @@ describe.each(EXAMPLES)('the example in $language of docs/login/webhook.md', (ex
 
     it.each([
       ['a wrong password', example.username, 'wrong'],
-      ['the name of nobody', 'nobody', 'ann’s'],
-      ['a member who is no more', 'gone@school.test', 'ann’s'],
-      ['a name that is a query', "' OR 1=1 -- ", 'ann’s'],
+      ['an unknown name', 'nobody', 'ann’s'],
+      ['a former member', 'gone@school.test', 'ann’s'],
+      ['a name with SQL', "' OR 1=1 -- ", 'ann’s'],
     ])(
       'refuses %s with a signed response',
       async (_, username, password) => {

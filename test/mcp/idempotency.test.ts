@@ -223,8 +223,8 @@ describe('a call with an idempotency key', () => {
   it.each([
     ['short', { idempotencyKey: 'short' }],
     ['long', { idempotencyKey: 'x'.repeat(201) }],
-    ['no text', { idempotencyKey: 12345678 }],
-    ['of other characters', { idempotencyKey: 'with a blank' }],
+    ['not a string', { idempotencyKey: 12345678 }],
+    ['with invalid characters', { idempotencyKey: 'with a blank' }],
   ])('that is %s is refused', async (_, args) => {
     const none = await written(async () => {
       const { isError, content } = await enrol(args);

@@ -212,5 +212,5 @@ it('a tool that writes cannot have paging', async () => {
         mcp: { tools: [tool], resources: [], prompts: [] },
       },
     }),
-  ).rejects.toThrow(/is only for tools that change nothing/);
+  ).rejects.toThrow(/is only for read-only tools/);
 });

@@ -189,7 +189,7 @@ describe('the MCP endpoint', () => {
       413,
       -32_600,
     ],
-    ['an object that is no message', '{"hello":"world"}', 400, -32_600],
+    ['an object that is not a message', '{"hello":"world"}', 400, -32_600],
     ['id null', '{"jsonrpc":"2.0","id":null,"method":"tools/list"}', 400, -32_600],
     ['an object as id', '{"jsonrpc":"2.0","id":{},"method":"tools/list"}', 400, -32_600],
   ])('answers a body of %s with a JSON-RPC error, and keeps serving', async (_, body, status, code) => {

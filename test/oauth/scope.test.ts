@@ -25,12 +25,12 @@ describe('a scope', () => {
     ['a\\b', undefined],
     ['a\0', undefined],
     ['é', undefined],
-  ])('%j is %j', (value, tokens) => {
+  ])('of %j is parsed as %j', (value, tokens) => {
     const scope = parseScope(value);
     expect(scope === undefined ? undefined : [...scope]).toEqual(tokens);
   });
 
-  it('is read back as it was written', () => {
+  it('is the same after formatting and parsing', () => {
     fc.assert(
       fc.property(fc.uniqueArray(scopeToken), (tokens) => {
         expect([...(parseScope(formatScope(tokens)) ?? ['no'])]).toEqual(tokens);
@@ -38,7 +38,7 @@ describe('a scope', () => {
     );
   });
 
-  it('is read the same when what was read is written again, whatever was sent', () => {
+  it('is the same after parsing, formatting and parsing any string', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (value) => {
         const scope = parseScope(value);
@@ -49,7 +49,7 @@ describe('a scope', () => {
     );
   });
 
-  it('covers what it names, byte for byte, and nothing that looks like it', () => {
+  it('covers exactly the scopes it names', () => {
     const granted = new Set(['courses:read', 'openid']);
     expect(covers(granted, ['openid', 'courses:read'])).toBe(true);
     expect(covers(granted, [])).toBe(true);
@@ -66,7 +66,7 @@ describe('a scope', () => {
     }
   });
 
-  it('in a challenge stays inside its quotes, whatever a route or a scope is called', () => {
+  it('cannot break out of its quotes in a challenge, whatever a route or a scope is called', () => {
     const anything = fc.string({ unit: 'binary', minLength: 1, maxLength: 1 });
     const hostile = fc.string({ unit: fc.oneof(fc.constantFrom('"', '\\', '\r', '\n', ','), anything) });
     fc.assert(

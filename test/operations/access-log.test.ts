@@ -63,7 +63,7 @@ describe('the access log', () => {
   });
   afterAll(() => upstream.close());
 
-  it('says of a request for a member what, who, how it ended, how long it took, and which upstream answered', async () => {
+  it('logs the request, the caller, the outcome, the duration and the upstream of a member’s request', async () => {
     const before = Date.now();
     let requestId: string | null = '';
     const lines = await linesOf(
@@ -105,7 +105,7 @@ describe('the access log', () => {
   it.each([
     { asked: 'no token', path: '/api/v1/whoami', headers: {}, verdict: 'anonymous', reason: undefined },
     {
-      asked: 'a token that is none',
+      asked: 'an unknown token',
       path: '/api/v1/whoami',
       headers: bearer('x'.repeat(43)),
       verdict: 'refused',
@@ -118,37 +118,37 @@ describe('the access log', () => {
       verdict: 'refused',
       reason: 'no_token',
     },
-    { asked: 'a page of the site', path: '/somewhere', headers: {}, verdict: 'site', reason: undefined },
+    { asked: 'a page on the site', path: '/somewhere', headers: {}, verdict: 'site', reason: undefined },
     {
-      asked: 'what anybody may read',
+      asked: 'a public document',
       path: '/.well-known/oauth-authorization-server',
       headers: {},
       verdict: 'public',
       reason: undefined,
     },
     {
-      asked: 'an app that nobody knows',
+      asked: 'an unknown app',
       path: '/oauth/authorize',
       headers: {},
       verdict: 'refused',
       reason: 'invalid_request',
     },
     {
-      asked: 'a method that is not taken',
+      asked: 'an unsupported method',
       path: '/api/oauth/token',
       headers: {},
       verdict: 'failed',
       reason: 'method_not_allowed',
     },
     {
-      asked: 'a path in another spelling',
+      asked: 'a path in the wrong case',
       path: '/api/v1/WHOAMI',
       headers: {},
       verdict: 'failed',
       reason: 'not_found',
     },
-    { asked: 'a path that is none', path: '/a//b', headers: {}, verdict: 'failed', reason: 'invalid_request' },
-  ])('gives the verdict and the reason for $asked', async ({ path, headers, verdict, reason }) => {
+    { asked: 'an invalid path', path: '/a//b', headers: {}, verdict: 'failed', reason: 'invalid_request' },
+  ])('logs the verdict and the reason for $asked', async ({ path, headers, verdict, reason }) => {
     const lines = await linesOf(
       {},
       async (world) => {
@@ -161,7 +161,7 @@ describe('the access log', () => {
     expect(lines[0]?.reason).toBe(reason);
   });
 
-  it('names the app and the member of a token that is good, but not for this', async () => {
+  it('names the app and the member when a valid token lacks the scope', async () => {
     const lines = await linesOf({}, async (world) => {
       const token = await memberToken(world, 'openid courses:read');
       await rawRequest(world.origin, { path: '/api/v1/orders', headers: bearer(token) });
@@ -175,7 +175,7 @@ describe('the access log', () => {
     });
   });
 
-  it('tells the error of OAuth, with which an app was refused or a failure is told to it', async () => {
+  it('logs the OAuth error code for refused and failed requests', async () => {
     const lines = await linesOf({}, async (world) => {
       const post = (body: string, headers = {}) =>
         fetch(`${world.origin}/api/oauth/token`, { method: 'POST', body, headers: { ...FORM, ...headers } });
@@ -188,7 +188,7 @@ describe('the access log', () => {
     ]);
   });
 
-  it('has a line for an upstream that is down, and none of its time', async () => {
+  it('logs a request to an unreachable upstream, without upstream_ms', async () => {
     const lines = await linesOf(
       {},
       async (world) => {
@@ -205,7 +205,7 @@ describe('the access log', () => {
     expect(lines[0]).not.toHaveProperty('upstream_ms');
   });
 
-  it('has a line for a client that left before it was answered: no status', async () => {
+  it('logs status 0 for a client that disconnected before the response', async () => {
     const silent = await startRecordingUpstream(() => undefined);
     const lines = await linesOf(
       {},
@@ -223,7 +223,7 @@ describe('the access log', () => {
     expect(lines).toMatchObject([{ status: 0, path: '/api/v1/whoami', bytes: 0 }]);
   });
 
-  it('has a line for a WebSocket when it is over, and for one that is refused', async () => {
+  it('logs a WebSocket when it closes, and one that was refused', async () => {
     const lines = await linesOf({}, async (world) => {
       const socket = new WebSocket(`${world.origin.replace('http', 'ws')}/ws/echo`);
       await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
@@ -240,7 +240,7 @@ describe('the access log', () => {
     ]);
   });
 
-  it('cannot be written into: not by a path, nor by a method, nor by the name of an app', async () => {
+  it('cannot be forged with characters in a path', async () => {
     const lines = await linesOf(
       {},
       async (world) => {
@@ -256,7 +256,7 @@ describe('the access log', () => {
     }
   });
 
-  it('masks the segments of a path that could be a secret, and cuts a path that never ends', async () => {
+  it('masks path segments that could be secrets, and truncates long paths', async () => {
     const secret = 'dGhpcyBpcyBhIHRva2Vu0123456789';
     const paths = [`/reset/${secret}/now`, '/blog/an-introduction-to-composition', `/${'w/'.repeat(1000)}x`];
     const lines = await linesOf(
@@ -274,7 +274,7 @@ describe('the access log', () => {
   it.each([
     { member: 'hash', named: /^[A-Za-z0-9_-]{22}$/ },
     { member: 'none', named: undefined },
-  ])('names members by $member when told so', async ({ member, named }) => {
+  ])('identifies members as configured with member: $member', async ({ member, named }) => {
     const lines = await linesOf({ member }, async (world) => {
       const token = await memberToken(world);
       for (const _ of [1, 2]) await (await fetch(`${world.origin}/api/v1/whoami`, { headers: bearer(token) })).text();
@@ -290,7 +290,7 @@ describe('the access log', () => {
     }
   });
 
-  it('is not written when it is switched off', async () => {
+  it('writes nothing when access is false', async () => {
     expect(
       await linesOf({ access: false }, async (world) => {
         await rawRequest(world.origin, { path: '/nothing' });

@@ -56,9 +56,9 @@ const OWN = [
 
 describe.each([
   ['the admin listener', () => world.admin, ['/livez', '/readyz', '/metrics', '/events', '/observed', '/nowhere']],
-  ['the listener for probes', () => probes, ['/livez', '/readyz', '/metrics']],
+  ['the probes listener', () => probes, ['/livez', '/readyz', '/metrics']],
 ] as const)('%s', (_name, origin, paths) => {
-  it.each(FOREIGN)('says nothing to who asks for %s', async (host) => {
+  it.each(FOREIGN)('returns 421 for Host %s', async (host) => {
     for (const path of paths) {
       const { status, text } = await ask(origin(), path, { host });
       expect([path, status]).toEqual([path, 421]);
@@ -67,12 +67,12 @@ describe.each([
     }
   });
 
-  it.each(OWN)('answers who asks for %s', async (host) => {
+  it.each(OWN)('accepts Host %s', async (host) => {
     for (const path of ['/livez', '/readyz', '/metrics'])
       expect((await ask(origin(), path, { host })).status).toBe(200);
   });
 
-  it('answers a probe that speaks HTTP/1.0 without Host', async () => {
+  it('accepts an HTTP/1.0 probe without Host', async () => {
     const { port } = new URL(origin());
     expect(await rawExchange(Number(port), 'GET /livez HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
   });
@@ -83,7 +83,7 @@ describe.each([
     [{ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'iframe' }],
     [{ origin: 'https://evil.example' }],
     [{ origin: 'null' }],
-  ])('says nothing to a page of another site: %o', async (headers) => {
+  ])('refuses a request from another site’s page: %o', async (headers) => {
     const { status, text } = await ask(origin(), '/metrics', headers);
     expect([status, text]).toEqual([403, 'requests from web pages are refused\n']);
   });
@@ -93,18 +93,21 @@ it.each([
   [{ 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }],
   [{ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }],
   [{ 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'no-cors', 'sec-fetch-dest': 'script' }],
-])('a page opens from the address bar and from a link, and loads its parts: %o', async (headers) => {
-  expect((await ask(world.admin, '/metrics', headers)).status).toBe(200);
-});
+])(
+  'the admin listener accepts navigation from the address bar or a link, and same-origin subresources: %o',
+  async (headers) => {
+    expect((await ask(world.admin, '/metrics', headers)).status).toBe(200);
+  },
+);
 
-it('a command asks who calls, under whatever name', async () => {
+it('commands require authentication under any host name', async () => {
   const { status } = await ask(world.admin, '/members/m-1001/revoke', { host: 'gate.school.example' }, 'post');
   expect(status).toBe(401);
   const page = { host: 'gate.school.example', 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'cors' };
   expect((await ask(world.admin, '/members/m-1001/revoke', page, 'post')).status).toBe(403);
 });
 
-it('a name that the operator binds is answered', async () => {
+it('the configured admin host name is accepted', async () => {
   const named = await startWorld({ profile: 'A', overrides: { listen: { admin: { host: 'localhost', port: 0 } } } });
   try {
     expect((await ask(named.admin, '/livez', { host: 'localhost' })).status).toBe(200);
@@ -114,7 +117,7 @@ it('a name that the operator binds is answered', async () => {
   }
 });
 
-it('over TLS the names of the certificate are answered, and no others', async () => {
+it('over TLS, only the names in the certificate are accepted', async () => {
   const [own, backends] = [createAuthority(), createAuthority()];
   const { certFile, keyFile } = own.issue('gate.school.example');
   const tls = await startWorld({

@@ -30,7 +30,7 @@ describe('the admin app', () => {
     ['/observed', 200, 'application/yaml; charset=utf-8', 'routes: []\n'],
     ['/observed.json', 200, 'application/json', '{\n  "dropped": 1\n}\n'],
     ['/events', 200, 'application/json', '{\n  "pending": 0\n}\n'],
-  ])('answers %s', async (path, status, type, text) => {
+  ])('serves %s', async (path, status, type, text) => {
     const app = adminOf({ observer: OBSERVER, events: { state: async () => ({ pending: 0 }) } });
     const answer = await request(app).get(path).responseType('blob');
     expect([answer.status, answer.headers['content-type'], String(answer.body)]).toEqual([status, type, text]);
@@ -47,12 +47,12 @@ describe('the admin app', () => {
     ['/livez/', 'not found\n'],
     ['/%6civez', 'not found\n'],
     ['/livez/x', 'not found\n'],
-  ])('has nothing at %s', async (path, text) => {
+  ])('returns 404 for %s', async (path, text) => {
     const { status, text: said } = await request(adminOf()).get(path);
     expect([status, said]).toEqual([404, text]);
   });
 
-  it('lists the checks as JSON for a client that accepts it, and answers 503 when one fails', async () => {
+  it('lists the checks as JSON when the client accepts it, and returns 503 when one fails', async () => {
     const app = adminOf({ health: { live: () => HEALTHY, ready: async () => FAILING } });
     expect((await request(app).get('/readyz').expect(503)).text).toBe('gone\n');
     const verbose = await request(app).get('/readyz?verbose').set('accept', 'application/json').expect(503);
@@ -61,7 +61,7 @@ describe('the admin app', () => {
     expect(lines.text).toBe('[-]store failed: gone\nreadyz check failed\n');
   });
 
-  it.each(PATHS)('takes only GET and HEAD at %s', async (path) => {
+  it.each(PATHS)('accepts only GET and HEAD at %s', async (path) => {
     const app = adminOf({ observer: OBSERVER });
     for (const method of ['post', 'put', 'delete', 'patch', 'options'] as const) {
       const { status, headers, text } = await request(app)[method](path);
@@ -72,13 +72,13 @@ describe('the admin app', () => {
     expect(head.headers['content-length']).toBe(got.headers['content-length']);
   });
 
-  it('does not name its framework, and validates nothing', async () => {
+  it('sends no X-Powered-By and no ETag', async () => {
     const { headers } = await request(adminOf()).get('/livez');
     expect(headers).not.toHaveProperty('x-powered-by');
     expect(headers).not.toHaveProperty('etag');
   });
 
-  it('answers 503 in plain text when the store fails, without a word of the error', async () => {
+  it('returns 503 in plain text when the store fails, without the error’s details', async () => {
     const state = async () => {
       throw new Error('redis://secret@store');
     };
@@ -86,7 +86,7 @@ describe('the admin app', () => {
     expect([status, text]).toEqual([503, 'the store is unavailable\n']);
   });
 
-  it('answers under its own names only; commands answer under any, but to no web page', async () => {
+  it('serves pages under its own host names only, and commands under any name, except to web pages', async () => {
     const app = adminOf({ commands: (asked, response, next) => (asked.path === '/keys' ? response.end('k') : next()) });
     for (const path of [...PATHS, '/nowhere']) {
       expect((await request(app).get(path).set('host', 'evil.example')).status).toBe(421);
@@ -98,10 +98,10 @@ describe('the admin app', () => {
   });
 });
 
-describe('the app for probes', () => {
+describe('the probes app', () => {
   const app = probesApp(adminOf());
 
-  it.each(['/livez', '/readyz', '/metrics'])('passes %s on without its query', async (path) => {
+  it.each(['/livez', '/readyz', '/metrics'])('serves %s, and ignores its query', async (path) => {
     const plain = await request(app).get(path).expect(200);
     expect((await request(app).get(`${path}?verbose`).expect(200)).text).toBe(plain.text);
     expect((await request(app).head(path)).status).toBe(200);
@@ -109,9 +109,12 @@ describe('the app for probes', () => {
     for (const method of ['post', 'options'] as const) expect((await request(app)[method](path)).status).toBe(404);
   });
 
-  it.each(['/observed', '/events', '/keys', '/', '/Readyz', '/readyz/', '/%72eadyz'])('has no %s', async (path) => {
-    const { status, text, headers } = await request(app).get(path);
-    expect([status, text]).toEqual([404, 'not found\n']);
-    expect(headers).not.toHaveProperty('x-powered-by');
-  });
+  it.each(['/observed', '/events', '/keys', '/', '/Readyz', '/readyz/', '/%72eadyz'])(
+    'returns 404 for %s',
+    async (path) => {
+      const { status, text, headers } = await request(app).get(path);
+      expect([status, text]).toEqual([404, 'not found\n']);
+      expect(headers).not.toHaveProperty('x-powered-by');
+    },
+  );
 });

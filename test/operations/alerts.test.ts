@@ -123,7 +123,7 @@ const rules = (parse(readFileSync(RULES, 'utf8')) as { groups: { rules: Rule[] }
   (group) => group.rules,
 );
 
-it('every alert says what is wrong and what to do, is for somebody, and has a test of when it fires', () => {
+it('every alert has a summary, a description, a severity and a test', () => {
   expect(rules.map(({ alert }) => alert).toSorted()).toEqual(Object.keys(ALERTS).toSorted());
   for (const { alert, labels, annotations } of rules) {
     expect(['page', 'ticket'], alert).toContain(labels.severity);
@@ -132,15 +132,15 @@ it('every alert says what is wrong and what to do, is for somebody, and has a te
   }
 });
 
-describe.skipIf(!prometheusPresent())('the alerts, by promtool', () => {
+describe.skipIf(!prometheusPresent())('the alert rules, checked by promtool', () => {
   const run = promisify(execFile);
 
-  it('are rules that Prometheus takes', async () => {
+  it('are valid Prometheus rules', async () => {
     const { stdout } = await run('promtool', ['check', 'rules', RULES]);
     expect(stdout).toContain(`SUCCESS: ${rules.length} rules found`);
   });
 
-  it('fire when they should, and stay quiet when they should not', async () => {
+  it('fire when they should, and stay silent otherwise', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'coursegate-alerts-'));
     const testOf = (alert: string, { at }: Case, series: Series, fires: boolean) => ({
       interval: '1m',

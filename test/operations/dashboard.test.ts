@@ -69,7 +69,7 @@ describe('the dashboard and the alerts', () => {
     await world.close();
   });
 
-  it('name metrics that there are, each of them', async () => {
+  it('use only metrics that exist', async () => {
     const text = await (await fetch(`${world.admin}/metrics`)).text();
     const there = new Set(
       [...text.matchAll(/^# TYPE (\w+) (\w+)$/gm)].flatMap(([, name = '', type]) =>
@@ -81,7 +81,7 @@ describe('the dashboard and the alerts', () => {
     expect([...new Set(named)].filter((name) => !there.has(name))).toEqual([]);
   });
 
-  it('have panels that say what they show, filter by job and process, and do not lie on one another', () => {
+  it('have panels with a description, filters by job and instance, and no overlap', () => {
     const { panels } = dashboard;
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
     for (const { type, title, description, targets } of panels) {
@@ -104,8 +104,8 @@ describe('the dashboard and the alerts', () => {
     expect(panels.every(({ gridPos: { x, w } }) => x + w <= 24)).toBe(true);
   });
 
-  describe.skipIf(!present)('in a real Prometheus that scrapes a real gate', () => {
-    it('have data in every panel, of what members, apps and others did', { timeout: 180_000 }, async () => {
+  describe.skipIf(!present)('in a real Prometheus that scrapes a running gate', () => {
+    it('show data in every panel', { timeout: 180_000 }, async () => {
       const socket = new WebSocket(`${world.origin.replace('http', 'ws')}/ws/echo`);
       await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
       const empty = async () => {
@@ -135,7 +135,7 @@ describe('the dashboard and the alerts', () => {
           .toBeGreaterThan(0);
     });
 
-    it('are evaluated without an error, and tell of the reuse that there was', { timeout: 120_000 }, async () => {
+    it('are evaluated without errors, and the token reuse alert fires', { timeout: 120_000 }, async () => {
       interface Told {
         readonly data: {
           readonly groups: readonly { readonly rules: readonly { name: string; health: string; state: string }[] }[];

@@ -11,7 +11,7 @@ const work = (milliseconds: number) => {
 };
 
 describe('the event loop', () => {
-  it('is reported as blocked by a long turn, with its duration, and not by waiting', async () => {
+  it('is reported as blocked by a long turn, with its duration, but not while it is idle', async () => {
     const turns: number[] = [];
     const stop = watchEventLoop((milliseconds) => turns.push(milliseconds));
     await sleep(300);

@@ -11,8 +11,8 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe('the writer of lines', () => {
-  it('writes every line, in order, when it is closed', async () => {
+describe('the line writer', () => {
+  it('writes every line in order before it closes', async () => {
     const file = join(folder, 'file');
     const descriptor = openSync(file, 'a');
     const writer = createLineWriter(descriptor, () => undefined);
@@ -24,7 +24,7 @@ describe('the writer of lines', () => {
     expect(writer.dropped()).toBe(0);
   });
 
-  it('writes a lone line without being asked', async () => {
+  it('writes a single line without an explicit flush', async () => {
     const file = join(folder, 'lone');
     const descriptor = openSync(file, 'a');
     const writer = createLineWriter(descriptor, () => undefined);
@@ -34,7 +34,7 @@ describe('the writer of lines', () => {
     closeSync(descriptor);
   });
 
-  it('drops and counts what a reader who stopped reading leaves, holds nobody up, and goes on when it reads again', async () => {
+  it('drops and counts lines when the reader stops reading, never blocks, and resumes when the reader does', async () => {
     const fifo = join(folder, 'fifo');
     execFileSync('mkfifo', [fifo]);
     const reader = openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -67,7 +67,7 @@ describe('the writer of lines', () => {
     expect(failures).toEqual([]);
   });
 
-  it('continues as long as its lines are read, whatever the total', async () => {
+  it('keeps writing while its lines are read, however many there are', async () => {
     const file = join(folder, 'long');
     const descriptor = openSync(file, 'w');
     const writer = createLineWriter(descriptor, () => undefined);
@@ -81,7 +81,7 @@ describe('the writer of lines', () => {
     expect(writer.dropped()).toBe(0);
   });
 
-  it('counts each line of an unread chunk', async () => {
+  it('counts every line of an unread chunk as dropped', async () => {
     const fifo = join(folder, 'nobody');
     execFileSync('mkfifo', [fifo]);
     const end = openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -94,7 +94,7 @@ describe('the writer of lines', () => {
     expect(writer.dropped()).toBe(100);
   });
 
-  it('reports once that its reader is gone, and drops and counts the lines', async () => {
+  it('reports once that the reader has gone away, and counts the dropped lines', async () => {
     const fifo = join(folder, 'gone');
     execFileSync('mkfifo', [fifo]);
     const end = openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK);

@@ -17,7 +17,7 @@ function written(what: object): string {
 
 const CODE = 'PK8YpqXn4fXSuI9hcRfhFs5frzfHdTD6JSk_39CigwZ';
 
-it('the log names the code of an error', () => {
+it('the log includes the code of an error', () => {
   const ours = written({ err: new GatewayError('upstream_unreachable') });
   expect(JSON.parse(ours).err.error_code).toBe('upstream_unreachable');
   const system = written({ err: Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }) });
@@ -31,7 +31,7 @@ it.each([
   [{ err: Object.assign(new Error('refused'), { code: CODE.toLowerCase() }) }],
   [{ err: Object.assign(new Error('refused'), { code: 'a'.repeat(43) }) }],
   [{ err: Object.assign(new Error('refused'), { token: 'upstream_unreachable' }) }],
-])('the log holds back what may be an authorization code or a token: %j', (what) => {
+])('the log redacts values that could be an authorization code or a token: %j', (what) => {
   const line = written(what);
   expect(line).toContain('"(secret)"');
   for (const secret of [CODE, CODE.toLowerCase(), 'upstream_unreachable', 'a'.repeat(43)]) {

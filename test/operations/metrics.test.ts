@@ -36,7 +36,7 @@ describe('the metrics', () => {
   const get = async (path: string, headers: Record<string, string> = {}, method = 'GET') =>
     rawRequest(world.origin, { path, headers, method });
 
-  it('have a series for each way in which a sign-in can end, before the first one', async () => {
+  it('include a series for every sign-in outcome before the first sign-in', async () => {
     const series = (await scrape()).matchAll(/^coursegate_sign_ins_total\{connector="session",outcome="(\w*)"\}/gm);
     expect([...series].map(([, outcome]) => outcome).toSorted()).toEqual([
       'account_closed',
@@ -54,7 +54,7 @@ describe('the metrics', () => {
     ]);
   });
 
-  it('are on the admin listener only, in the format that Prometheus reads', async () => {
+  it('are served on the admin listener only, in the Prometheus text format', async () => {
     const answer = await fetch(`${world.admin}/metrics`);
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
@@ -73,7 +73,7 @@ describe('the metrics', () => {
     expect(upstream.last().target).toBe('/metrics');
   });
 
-  it('count a request by route, method and status, and its time in buckets that add up', async () => {
+  it('count requests by route, method and status, with cumulative duration buckets', async () => {
     const series = 'route="/api/v1/courses/**",method="GET",status="200",verdict="anonymous"';
     const before = await value(`${REQUESTS}_count{${series}}`);
     await get('/api/v1/courses/1');
@@ -91,7 +91,7 @@ describe('the metrics', () => {
     );
   });
 
-  it('put a slow answer into a high bucket', async () => {
+  it('count a slow response in a high bucket', async () => {
     upstream.script(async (_request, response) => {
       await new Promise((resolve) => setTimeout(resolve, 60));
       response.end('late');
@@ -104,7 +104,7 @@ describe('the metrics', () => {
     expect(await value(`${REQUESTS}_sum{${series}}`)).toBeGreaterThanOrEqual(0.05);
   });
 
-  it('have no more series after ten thousand made-up paths and methods', async () => {
+  it('get no new series from ten thousand random paths and methods', async () => {
     const ask = (at: number) =>
       Promise.all([
         get(`/random/${at}/${Math.random()}`),
@@ -138,7 +138,7 @@ describe('the metrics', () => {
     expect(text).not.toMatch(/app-\d|grant-\d/);
   }, 120_000);
 
-  it('keep the errors of OAuth a bounded set, whatever a bug may make of them', () => {
+  it('keep a bounded number of OAuth error labels, whatever the errors are called', () => {
     const metrics = createMetrics({
       droppedLines: () => 0,
       upstreams: () => [],
@@ -175,7 +175,7 @@ describe('the metrics', () => {
     });
   });
 
-  it('count what the audit tells: sign-ins, consents, tokens, and each event', async () => {
+  it('count sign-ins, consents, tokens and every audit event', async () => {
     const own = await startWorld({ profile: 'A' });
     try {
       const app = await registerApp(own.origin);
@@ -226,7 +226,7 @@ describe('the metrics', () => {
     }
   });
 
-  it('count each request that a limit has stopped, by its name', async () => {
+  it('count rate-limited requests by limit', async () => {
     const limited = await startWorld({
       profile: 'B',
       overrides: {
@@ -257,7 +257,7 @@ describe('the metrics', () => {
     await expect.poll(() => value('coursegate_failures_total{code="not_found"}')).toBe(notFound + 1);
   });
 
-  it('know of each upstream what is under way there, and whether it is left alone', async () => {
+  it('report the requests in flight, the open streams and the breaker of each upstream', async () => {
     const of = (what: string) => value(`coursegate_upstream_${what}{upstream="school"}`);
     expect([await of('requests_in_flight'), await of('open_streams'), await of('breaker_open')]).toEqual([0, 0, 0]);
     const held: (() => void)[] = [];
@@ -286,7 +286,7 @@ describe('the metrics', () => {
     expect(await of('breaker_open')).toBe(0);
   }, 20_000);
 
-  it('count the calls that the gate makes itself', async () => {
+  it('count the gate’s own upstream calls', async () => {
     const calls = () => value('coursegate_upstream_response_seconds_count{upstream="school",route="own",status="401"}');
     const before = await calls();
     upstream.script((_request, response) => void response.writeHead(401).end());
@@ -298,7 +298,7 @@ describe('the metrics', () => {
     expect(await calls()).toBe(before + 1);
   });
 
-  it('know the event streams and WebSockets that are open, and what is in flight', async () => {
+  it('report open event streams and WebSockets, and requests in flight', async () => {
     const open = (kind: string) => value(`coursegate_open_streams{kind="${kind}"}`);
     upstream.script((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -330,8 +330,8 @@ describe('the metrics', () => {
   });
 });
 
-describe('the metrics of a gate whose store is failing', () => {
-  it('count the failures of the store', async () => {
+describe('the metrics of a gate with a failing store', () => {
+  it('count the store’s failures', async () => {
     const world = await startWorld({ profile: 'A' });
     try {
       const failures = async () =>

@@ -14,7 +14,7 @@ const seen = (path: string, more: Partial<Seen> = {}): Seen => ({
   ...more,
 });
 
-describe('a path', () => {
+describe('a path template', () => {
   it.each([
     ['/api/v1/courses/42', '/api/v1/courses/*'],
     ['/api/courses/5f3a9c1e-1111-4222-8333-123456789abc/lessons', '/api/courses/*/lessons'],
@@ -28,13 +28,13 @@ describe('a path', () => {
     ['/wp-json/coursegate/v1/me', '/wp-json/coursegate/v1/me'],
     ['/api/oauth2/userProfileSettings/', '/api/oauth2/userProfileSettings/'],
     ['/', '/'],
-  ])('%s is seen as %s', (path, template) => {
+  ])('of %s is %s', (path, template) => {
     expect(pathTemplate(path)).toBe(template);
   });
 });
 
-describe('what is kept', () => {
-  it('is bounded with a hundred thousand different paths, whatever they are made of', () => {
+describe('the observations', () => {
+  it('stay bounded with a hundred thousand different paths of any shape', () => {
     const ids = createObservations();
     for (let at = 0; at < 100_000; at += 1) ids.note(seen(`/api/courses/${at}/lessons/${at * 7}`));
     expect(ids.all()).toMatchObject([{ pattern: '/api/courses/*/lessons/*', requests: 100_000 }]);
@@ -52,7 +52,7 @@ describe('what is kept', () => {
     expect(hostile.dropped() + kept.reduce((sum, { requests }) => sum + requests, 0)).toBe(100_000);
   });
 
-  it('is not taken up by scanners, who find nothing', () => {
+  it('ignore scanners that only get 404', () => {
     const all = createObservations();
     for (let at = 0; at < 5000; at += 1)
       all.note(seen(`/x${'abcdefghij'[at % 10]}/y${at % 99}/admin`, { status: 404 }));
@@ -61,7 +61,7 @@ describe('what is kept', () => {
     expect(all.dropped()).toBe(5000);
   });
 
-  it('adds up what is folded late, and keeps what a path goes on to', () => {
+  it('merge the counts of paths that are folded later, and keep their subpaths', () => {
     const all = createObservations();
     const names = Array.from(
       { length: 60 },
@@ -81,14 +81,14 @@ describe('what is kept', () => {
     ]);
   });
 
-  it('counts unknown methods under one name', () => {
+  it('count unknown methods under one name', () => {
     const all = createObservations();
     for (let at = 0; at < 50; at += 1) all.note(seen('/api/x', { method: `M${at}` }));
     expect(all.all()).toMatchObject([{ method: '*', requests: 50 }]);
   });
 });
 
-describe('a scope', () => {
+describe('the suggested scope', () => {
   const read = { title: 'x', kind: 'read' } as const;
   const scopes = {
     'courses:read': read,
@@ -105,7 +105,7 @@ describe('a scope', () => {
     ['/api/me', 'read', 'account:read', true],
     ['/api/courses', 'write', 'account:write', false],
     ['/api/zebras', 'read', 'account:read', false],
-  ] as const)('of %s to %s is %s, found: %s', (pattern, access, scope, fits) => {
+  ] as const)('for %s with %s access is %s, with a match: %s', (pattern, access, scope, fits) => {
     expect(suggestScope(pattern, access, scopes)).toEqual({ scope, fits });
   });
 });

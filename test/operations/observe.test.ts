@@ -96,11 +96,11 @@ async function stop(): Promise<void> {
   await site?.close();
 }
 
-describe('enforcement, by default', () => {
+describe('enforcement by default', () => {
   beforeAll(() => start({ routes: ROUTES }));
   afterAll(stop);
 
-  it('refuses what observe mode lets through', async () => {
+  it('refuses what observe mode forwards', async () => {
     expect(await status('/member/1', { headers: COOKIE })).toBe(401);
     expect(await status('/member/1', { method: 'DELETE', headers: COOKIE })).toBe(405);
     expect(await status('/MEMBER/1', { headers: COOKIE })).toBe(404);
@@ -108,7 +108,7 @@ describe('enforcement, by default', () => {
     expect(site.seen.filter(({ url }) => /member/i.test(url))).toEqual([]);
   });
 
-  it('has nothing to tell of what it sees', async () => {
+  it('offers no observations', async () => {
     expect((await fetch(`${world.admin}/observed`)).status).toBe(404);
     expect((await fetch(`${world.admin}/observed.json`)).status).toBe(404);
     expect((await (await fetch(`${world.admin}/readyz`)).text()).trim()).toBe('ok');
@@ -119,14 +119,14 @@ describe('observe mode', () => {
   beforeAll(() => start({ routes: ROUTES, ...OBSERVE }));
   afterAll(stop);
 
-  it('warns at start, and in the readiness response', async () => {
+  it('warns at startup and in the readiness response', async () => {
     expect(world.log()).toMatch(/"level":"?(warn|40)"?.*OBSERVE MODE/);
     const ready = await fetch(`${world.admin}/readyz`);
     expect(ready.status).toBe(200);
     expect(await ready.text()).toMatch(/observe mode.*not enforced/);
   });
 
-  it('lets through, to the site and as it came, what would be refused', async () => {
+  it('forwards requests that would be refused to the site, unchanged', async () => {
     for (const [method, path] of [
       ['GET', '/member/1?secret=x'],
       ['DELETE', '/member/2'],
@@ -138,7 +138,7 @@ describe('observe mode', () => {
     }
   });
 
-  it('removes names of an identity and our own cookies all the same', async () => {
+  it('still removes identity headers and the gate’s own cookies', async () => {
     const headers = {
       cookie: 'school=signed-in; coursegate_session=x',
       'x-member-id': '7',
@@ -150,7 +150,7 @@ describe('observe mode', () => {
     expect(Object.keys(last).filter((name) => /^x-(member|coursegate)/.test(name))).toEqual([]);
   });
 
-  it('serves an app with a good token as ever, by its identity and without cookies', async () => {
+  it('serves an app with a valid token as usual, with its identity and without cookies', async () => {
     const headers = { authorization: `Bearer ${world.token}`, ...COOKIE };
     expect(await status('/member/5', { headers })).toBe(200);
     const last = site.seen.at(-1)?.headers ?? {};
@@ -159,7 +159,7 @@ describe('observe mode', () => {
     expect(last.authorization).toBeUndefined();
   });
 
-  it('passes a token on that is not ours, and refuses a live one of ours that is not for this', async () => {
+  it('forwards tokens of other issuers, and refuses our own valid token where it does not apply', async () => {
     expect(await status('/member/6', { headers: { authorization: 'Bearer of-the-site' } })).toBe(200);
     expect(site.seen.at(-1)?.headers.authorization).toBe('Bearer of-the-site');
     const before = site.seen.length;
@@ -168,7 +168,7 @@ describe('observe mode', () => {
     expect(site.seen).toHaveLength(before);
   });
 
-  it('opens neither the gate’s own doors nor an upstream beside the site', async () => {
+  it('opens neither the gate’s own endpoints nor an upstream other than the site’s', async () => {
     expect(await status('/api/oauth/userinfo', { headers: COOKIE })).toBe(401);
     expect(await status('/api/oauth/token')).toBe(405);
     expect(await status('/OAUTH/authorize')).toBe(404);
@@ -176,7 +176,7 @@ describe('observe mode', () => {
     expect(await status('/ledger/1', { method: 'DELETE', headers: COOKIE })).toBe(405);
   });
 
-  it('leaves the site its own CORS answer, unless a page asks to send a token', async () => {
+  it('leaves CORS responses to the site, except for a preflight that names Authorization', async () => {
     const preflight = (fields: string) =>
       fetch(`${world.origin}/member/1`, {
         method: 'OPTIONS',
@@ -193,7 +193,7 @@ describe('observe mode', () => {
     expect(site.seen).toHaveLength(before + 1);
   });
 
-  it('counts by route, what would have been done, by whom and with which answer; never a query', async () => {
+  it('counts requests by route, would-be decision, sign-in and status, and stores no query', async () => {
     const all = await observed();
     const member = all.observed.find(({ path, method }) => path === '/member/**' && method === 'GET');
     expect(member).toMatchObject({ route: 'GET /member/**', statuses: { 200: 4 }, signedIn: 3, requests: 4 });
@@ -208,7 +208,7 @@ describe('observe mode', () => {
     expect(all.observed.find(({ path }) => path === '/MEMBER/*')).toMatchObject({ wouldHave: { spelling: 1 } });
   });
 
-  it('tells no page of another site', async () => {
+  it('refuses a page of another site', async () => {
     const answer = await fetch(`${world.admin}/observed`, { headers: { origin: 'https://evil.example' } });
     expect(answer.status).toBe(403);
   });
@@ -217,7 +217,7 @@ describe('observe mode', () => {
 describe('the proposed routes', () => {
   let routes: unknown;
 
-  it('are those that the traffic used: public for nobody’s, by scope for members’, writes apart', async () => {
+  it('cover the observed traffic: public if used without a sign-in, with a scope otherwise, writes separately', async () => {
     await start({ routes: [ROUTES[0], ROUTES[3]], ...OBSERVE });
     try {
       await status('/member/1', { headers: COOKIE });
@@ -247,7 +247,7 @@ describe('the proposed routes', () => {
     }
   });
 
-  it('enforced, take exactly that, and refuse everything else', async () => {
+  it('allow exactly that traffic when enforced, and nothing else', async () => {
     site = await startSite();
     world = await startProxyWorld({ upstream: site.url, site: false, config: { routes } });
     try {
@@ -290,7 +290,7 @@ describe('coursegate observed', () => {
     return file;
   };
 
-  it('prints the proposal on standard output, as YAML or JSON', async () => {
+  it('prints the proposal to standard output, as YAML or JSON', async () => {
     await start({ routes: [], ...OBSERVE });
     try {
       await status('/api/courses/1', { headers: COOKIE });
@@ -307,7 +307,7 @@ describe('coursegate observed', () => {
     }
   });
 
-  it('reports that no gate answers', async () => {
+  it('reports that no gate is responding', async () => {
     const none = runCommand(['observed', '--config', write(config(await freePort(), OBSERVE))]);
     expect(await none.exited).toBe(69);
     expect(none.stdout()).toBe('');
@@ -316,9 +316,9 @@ describe('coursegate observed', () => {
 
   it.each([
     ['without a site', { site: undefined, login: undefined }, /enforcement\.mode.*`observe` needs `site`/s],
-    ['unheard', { log: { level: 'error' } }, /`observe` needs its warnings logged/],
-    ['written as a mode of routes', { routes: { mode: 'observe' } }, /enforcement: \{ mode: observe \}/],
-  ])('is not to be had %s', async (_how, more, said) => {
+    ['with its warnings suppressed', { log: { level: 'error' } }, /`observe` needs its warnings logged/],
+    ['if set under routes', { routes: { mode: 'observe' } }, /enforcement: \{ mode: observe \}/],
+  ])('is refused %s', async (_how, more, said) => {
     const check = runCommand(['check', write(config(9090, { ...OBSERVE, ...more }))]);
     expect(await check.exited).toBe(78);
     expect(check.stderr()).toMatch(said);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort, startWorld, type World } from '../support/world.ts';
 
-describe('the listener for probes', () => {
+describe('the probes listener', () => {
   let world: World;
   let port: number;
   let probes: string;
@@ -12,12 +12,12 @@ describe('the listener for probes', () => {
   });
   afterAll(() => world.close());
 
-  it.each(['/livez', '/readyz'])('answers %s as the admin listener does', async (path) => {
+  it.each(['/livez', '/readyz'])('answers %s like the admin listener', async (path) => {
     const [there, here] = [await fetch(world.admin + path), await fetch(probes + path)];
     expect([here.status, await here.text()]).toEqual([200, await there.text()]);
   });
 
-  it('lets Prometheus read the metrics', async () => {
+  it('serves the metrics to Prometheus', async () => {
     const response = await fetch(`${probes}/metrics`);
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toContain('text/plain');
@@ -39,29 +39,29 @@ describe('the listener for probes', () => {
     ['GET', '/'],
     ['GET', '/livez/../observed'],
     ['GET', '/%6divez'],
-  ])('has no %s %s, whatever the admin listener has there', async (method, path) => {
+  ])('returns 404 for %s %s, whatever the admin listener serves there', async (method, path) => {
     const response = await fetch(probes + path, { method });
     expect([response.status, await response.text()]).toEqual([404, 'not found\n']);
   });
 
-  it('rotates no key by what it refuses', async () => {
+  it('rotates no key on a refused request', async () => {
     const keys = async () => (await (await fetch(`${world.origin}/.well-known/jwks.json`)).json()) as unknown;
     const before = await keys();
     await fetch(`${probes}/keys/rotate`, { method: 'POST' });
     expect(await keys()).toEqual(before);
   });
 
-  it('takes no question with more words, which is for the operator', async () => {
+  it('ignores ?verbose, which is for operators', async () => {
     const plain = await (await fetch(`${probes}/readyz`)).text();
     expect(await (await fetch(`${probes}/readyz?verbose`)).text()).toBe(plain);
   });
 
-  it('takes a port that is in use for a reason not to start, and leaves no other listener behind', async () => {
+  it('fails to start if its port is in use, and leaves no other listener open', async () => {
     const occupied = { listen: { probes: { port } } };
     await expect(startWorld({ profile: 'B', overrides: occupied })).rejects.toThrow(/EADDRINUSE/);
   });
 
-  it('is closed with the gate', async () => {
+  it('closes with the gate', async () => {
     const other = await freePort();
     const brief = await startWorld({ profile: 'A', overrides: { listen: { probes: { port: other } } } });
     expect((await fetch(`http://127.0.0.1:${other}/livez`)).status).toBe(200);

@@ -13,7 +13,7 @@ describe('logging during a flood', () => {
     return (key: string) => ration(key, (suppressed) => told.push([key, suppressed]));
   };
 
-  it('is one line a minute of each key, with how many were left out', () => {
+  it('writes one line a minute per key, with the number of suppressed lines', () => {
     const tell = rationOf(100, 60_000);
     for (let times = 0; times < 50; times += 1) tell('a');
     tell('b');
@@ -33,7 +33,7 @@ describe('logging during a flood', () => {
     ]);
   });
 
-  it('is so many lines a minute of all keys, and no more', () => {
+  it('writes at most the allowed number of lines per minute across all keys', () => {
     const tell = rationOf(20, 60_000);
     for (let at = 0; at < 500; at += 1) tell(`key ${at}`);
     expect(told).toHaveLength(20);
@@ -44,7 +44,7 @@ describe('logging during a flood', () => {
     expect(told[20]).toEqual(['key 20', 1]);
   });
 
-  it('keeps no more keys than ten thousand, and never throws', () => {
+  it('keeps at most ten thousand keys, and never throws', () => {
     const tell = rationOf(1_000_000, 60_000);
     for (let at = 0; at < 10_000; at += 1) tell(`key ${at}`);
     tell('key 0');
@@ -55,7 +55,7 @@ describe('logging during a flood', () => {
     expect(told).toHaveLength(10_002);
   });
 
-  it('is not silent for long when the clock is set back', () => {
+  it('resumes soon after the clock is set back', () => {
     const tell = rationOf(2, 60_000);
     for (let at = 0; at < 5; at += 1) tell(`key ${at}`);
     now -= 86_400_000;
@@ -64,7 +64,7 @@ describe('logging during a flood', () => {
     expect(told).toHaveLength(4);
   });
 
-  it('may tell every one of a key, when only their number counts', () => {
+  it('can write every line of a key, if only the total is limited', () => {
     const tell = rationOf(3, 0);
     for (let times = 0; times < 5; times += 1) tell('a');
     expect(told).toHaveLength(3);

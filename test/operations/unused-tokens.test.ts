@@ -5,7 +5,7 @@ import { memoryStore } from '../../src/storage/sqlite.ts';
 
 const START = Date.UTC(2026, 0, 1);
 
-describe('tokens that are not used', () => {
+describe('unused tokens', () => {
   let now = START;
   let lines: { level: string; fields: Record<string, unknown>; text: string }[] = [];
   const clock = () => now;
@@ -26,7 +26,7 @@ describe('tokens that are not used', () => {
     lines = [];
   });
 
-  it('of three connections in a row of one app are told of once, with what to look at', async () => {
+  it('are reported once after three connections of one app in a row, with what to check', async () => {
     const tokens = gate();
     for (const grant of ['a', 'b', 'c']) tokens.audited(issued(grant));
     tokens.audited(issued('x', 'chatgpt.com'));
@@ -47,7 +47,7 @@ describe('tokens that are not used', () => {
     expect(lines).toHaveLength(1);
   });
 
-  it('are forgotten when one of them comes, and told of anew after three more', async () => {
+  it('are reset when a token is used, and reported again after three more', async () => {
     const tokens = gate();
     const wait = async (grants: string) => {
       for (const grant of grants) tokens.audited(issued(grant));
@@ -69,7 +69,7 @@ describe('tokens that are not used', () => {
     expect(lines).toHaveLength(3);
   });
 
-  it('are not those that are shown, refreshed or asked about', async () => {
+  it('exclude tokens that were used, refreshed or introspected', async () => {
     const tokens = gate();
     const active = (grantId: string) => ({ active: true, grantId }) as const;
     const ask = tokens.observed(async (token) => (token === 'bad' ? { active: false } : (active(token) as never)));
@@ -82,7 +82,7 @@ describe('tokens that are not used', () => {
     expect([lines, tokens.connections()]).toEqual([[], 0]);
   });
 
-  it('are not those that another replica was shown', async () => {
+  it('exclude tokens that were used at another replica', async () => {
     const store = memoryStore(clock);
     const [one, other] = [gate(store, true), gate(store, true)];
     for (const grant of ['a', 'b', 'c', 'd', 'e', 'f']) one.audited(issued(grant));
@@ -92,7 +92,7 @@ describe('tokens that are not used', () => {
     expect([one.connections(), one.apps()]).toEqual([3, 0]);
   });
 
-  it('wait while the store cannot be asked', async () => {
+  it('are not counted while the store is unavailable', async () => {
     const store = memoryStore(clock);
     const tokens = gate({ ...store, get: () => Promise.reject(new Error('ill')) }, true);
     tokens.audited(issued('a'));
@@ -101,7 +101,7 @@ describe('tokens that are not used', () => {
     expect(tokens.connections()).toBe(0);
   });
 
-  it('take no more room for a hundred thousand connections than for ten thousand', async () => {
+  it('take no more memory for a hundred thousand connections than for ten thousand', async () => {
     const tokens = gate();
     for (let at = 0; at < 100_000; at += 1) tokens.audited(issued(`g-${at}`, `h-${at}`));
     tenMinutes();

@@ -56,7 +56,7 @@ describe.skipIf(!redisPresent())('two gates that share a port (listen.reusePort)
     return counts.reduce((sum, [, count]) => sum + Number(count), 0);
   };
 
-  it('both take requests, and a connection works at either', async () => {
+  it('both receive requests, and a connection works at either', async () => {
     const { tokens } = await connect();
     const statuses = new Set<number>();
     for (let at = 0; at < 60; at += 1) statuses.add((await courses(tokens.access_token)).status);
@@ -65,7 +65,7 @@ describe.skipIf(!redisPresent())('two gates that share a port (listen.reusePort)
     expect(await served(second)).toBeGreaterThan(0);
   });
 
-  it('a token revoked at one is refused at both within a second', async () => {
+  it('refuse a token at both within a second after it was revoked at one', async () => {
     const { app, tokens } = await connect();
     expect((await courses(tokens.access_token)).status).toBe(200);
     await revoke(app, String(tokens.refresh_token));
@@ -76,7 +76,7 @@ describe.skipIf(!redisPresent())('two gates that share a port (listen.reusePort)
     await expect.poll(all, { interval: 20, timeout: 1000 }).toEqual([401]);
   });
 
-  it('are restarted one after the other without losing a connection', async () => {
+  it('can be restarted one after the other without losing a connection', async () => {
     const { app, tokens } = await connect();
     let token = String(tokens.refresh_token);
     for (const gate of [first, second]) {

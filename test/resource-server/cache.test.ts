@@ -34,7 +34,7 @@ describe('the token cache', () => {
     return { clock, cache, asked, ask };
   };
 
-  it('believes a good token for five seconds, and asks again then', async () => {
+  it('accepts a valid token for five seconds before it checks again', async () => {
     const { clock, asked, ask } = start();
     await ask(ACTIVE);
     clock.advance(5);
@@ -44,14 +44,14 @@ describe('the token cache', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('remembers no bad token: it may be one that was just issued', async () => {
+  it('never caches an invalid token, which may have just been issued', async () => {
     const { asked, ask } = start();
     await ask({ active: false });
     expect(await ask(ACTIVE)).toEqual(ACTIVE);
     expect(asked).toHaveLength(2);
   });
 
-  it('forgets everything at a revocation', async () => {
+  it('is cleared on a revocation', async () => {
     const { cache, asked, ask } = start();
     await ask(ACTIVE);
     cache.clear();
@@ -59,7 +59,7 @@ describe('the token cache', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('does not keep an answer that was on its way while something was revoked', async () => {
+  it('does not cache a result that was requested before a revocation', async () => {
     const { cache, asked, ask } = start();
     const first = cache.introspect('token');
     cache.clear();

@@ -22,7 +22,7 @@ const PROTECTION: Protection = {
   anonymous: 'refuse',
 };
 
-describe('a token that is bound to a key', () => {
+describe('a DPoP-bound token', () => {
   let key: ProofKey;
   let otherKey: ProofKey;
   let edKey: ProofKey;
@@ -96,7 +96,7 @@ describe('a token that is bound to a key', () => {
       .sign(Buffer.from('secret-secret-secret-secret'));
 
   it.each<{ what: string; proofs: () => Promise<string>[]; answer: unknown[] }>([
-    { what: 'a proof as it should be', proofs: () => [good()], answer: ADMITTED },
+    { what: 'a valid proof', proofs: () => [good()], answer: ADMITTED },
     { what: 'no proof', proofs: () => [], answer: ONE },
     { what: 'two proofs', proofs: () => [good(), good()], answer: ONE },
     { what: 'an empty field', proofs: () => [Promise.resolve('')], answer: UNSIGNED },
@@ -109,8 +109,8 @@ describe('a token that is bound to a key', () => {
     { what: 'typ JWT', proofs: () => [good({}, { typ: 'JWT' })], answer: UNSIGNED },
     { what: 'no typ', proofs: () => [good({}, { typ: undefined })], answer: UNSIGNED },
     { what: 'no key', proofs: () => [good({}, { jwk: undefined })], answer: UNSIGNED },
-    { what: 'a private key in it', proofs: () => [good({}, { jwk: key.privateJwk })], answer: UNSIGNED },
-    { what: 'a key that did not sign', proofs: () => [good({}, { jwk: otherKey.publicJwk })], answer: UNSIGNED },
+    { what: 'a private key in the header', proofs: () => [good({}, { jwk: key.privateJwk })], answer: UNSIGNED },
+    { what: 'a key that did not sign it', proofs: () => [good({}, { jwk: otherKey.publicJwk })], answer: UNSIGNED },
     {
       what: 'a broken signature',
       proofs: () => [good().then((proof) => `${proof.slice(0, proof.lastIndexOf('.'))}.${'A'.repeat(86)}`)],
@@ -126,9 +126,9 @@ describe('a token that is bound to a key', () => {
     { what: 'the method in lower case', proofs: () => [good({ htm: 'get' })], answer: HTM },
     { what: 'no method', proofs: () => [good({ htm: undefined })], answer: HTM },
     { what: 'no URL', proofs: () => [good({ htu: undefined })], answer: HTU },
-    { what: 'a path alone', proofs: () => [good({ htu: '/api/v1/courses' })], answer: HTU },
+    { what: 'only a path', proofs: () => [good({ htu: '/api/v1/courses' })], answer: HTU },
     { what: 'another path', proofs: () => [good({ htu: `${ORIGIN}/api/v1/users` })], answer: HTU },
-    { what: 'a slash more', proofs: () => [good({ htu: `${URL_HERE}/` })], answer: HTU },
+    { what: 'a trailing slash', proofs: () => [good({ htu: `${URL_HERE}/` })], answer: HTU },
     { what: 'another host', proofs: () => [good({ htu: 'https://evil.example/api/v1/courses' })], answer: HTU },
     { what: 'another scheme', proofs: () => [good({ htu: 'http://school.example/api/v1/courses' })], answer: HTU },
     { what: 'another port', proofs: () => [good({ htu: 'https://school.example:8443/api/v1/courses' })], answer: HTU },
@@ -154,12 +154,12 @@ describe('a token that is bound to a key', () => {
     { what: 'no ath', proofs: () => [good({ ath: undefined })], answer: ATH },
     { what: 'the ath of another token', proofs: () => [good({ ath: hashOf('other') })], answer: ATH },
     { what: 'a proof of another key', proofs: () => [signProof(otherKey, claims())], answer: KEY },
-    { what: 'a nonce that nobody asked for', proofs: () => [good({ nonce: 'n' })], answer: ADMITTED },
+    { what: 'an unrequested nonce', proofs: () => [good({ nonce: 'n' })], answer: ADMITTED },
   ])('$what', async ({ proofs, answer }) => {
     expect(told(await show(await Promise.all(proofs())))).toEqual(answer);
   });
 
-  it('takes Ed25519 under both its names, and no algorithm that is not advertised', async () => {
+  it('accepts Ed25519 under both names, and no algorithm that is not advertised', async () => {
     for (const alg of ['Ed25519', 'EdDSA']) {
       const proof = await signProof(edKey, claims({ ath: hashOf('bound-to-ed') }), { alg });
       expect(told(await show([proof], { token: 'bound-to-ed' }))).toEqual(ADMITTED);
@@ -168,12 +168,12 @@ describe('a token that is bound to a key', () => {
     expect(told(await show([proof], { token: 'bound-to-p384' }))).toEqual(UNSIGNED);
   });
 
-  it('compares the URL in one spelling of what a path may hold', async () => {
+  it('compares URLs in a normalised spelling', async () => {
     const proof = await good({ htu: `${ORIGIN}/a/%7esam/[1]/caf%c3%a9` });
     expect(told(await show([proof], { url: `${ORIGIN}/a/~sam/%5B1%5D/caf%C3%A9` }))).toEqual(ADMITTED);
   });
 
-  it('takes a proof once, for as long as it could pass again', async () => {
+  it('accepts a proof once, for as long as its iat would be valid', async () => {
     const proof = await good({ iat: START + 60 });
     expect(told(await show([proof]))).toEqual(ADMITTED);
     for (const later of [0, 59, 60, 61, 119, 120]) {
@@ -184,13 +184,13 @@ describe('a token that is bound to a key', () => {
     expect(told(await show([proof]))).toEqual(IAT);
   });
 
-  it('admits one of twenty that show the same proof at once', async () => {
+  it('admits one of twenty requests with the same proof at once', async () => {
     const proof = await good();
     const verdicts = await Promise.all(Array.from({ length: 20 }, () => show([proof])));
     expect(verdicts.filter(({ kind }) => kind === 'admitted')).toHaveLength(1);
   });
 
-  it('tells proofs apart by key and jti', async () => {
+  it('distinguishes proofs by key and jti', async () => {
     expect(told(await show([await good({ jti: 'one' })]))).toEqual(ADMITTED);
     const ed = await signProof(edKey, claims({ jti: 'one', ath: hashOf('bound-to-ed') }));
     expect(told(await show([ed], { token: 'bound-to-ed' }))).toEqual(ADMITTED);
@@ -198,19 +198,19 @@ describe('a token that is bound to a key', () => {
     expect(told(await show([await good({ jti: 'one' })]))).toEqual(INVALID('the DPoP proof was used before'));
   });
 
-  it('uses up no proof that it refuses', async () => {
+  it('does not use up a refused proof', async () => {
     const proof = await good();
     expect(told(await show([proof], { method: 'POST' }))).toEqual(HTM);
     expect(told(await show([proof]))).toEqual(ADMITTED);
   });
 
-  it('asks for the proof before the scope, and answers a lack of scope in the scheme DPoP', async () => {
+  it('requires the proof before the scope, and reports a missing scope with the scheme DPoP', async () => {
     expect(told(await show([], { token: 'little' }))).toEqual(ONE);
     const proof = await good({ ath: hashOf('little') });
     expect(told(await show([proof], { token: 'little' })).slice(0, 3)).toEqual([403, 'DPoP', 'insufficient_scope']);
   });
 
-  it('admits nobody when the store cannot say whether a proof was used', async () => {
+  it('is refused while the store cannot say whether a proof was used', async () => {
     const ill: Store = { ...store, commit: () => Promise.reject(new GatewayError('store_unavailable')) };
     store = ill;
     await expect(show([await good()])).rejects.toMatchObject({ code: 'store_unavailable', status: 503 });

@@ -55,7 +55,7 @@ describe('the gate', () => {
       : ['admitted', decision.principal.kind];
   };
 
-  it('admits a member, and forgets the token', async () => {
+  it('admits a member, and removes the token', async () => {
     expect(await present(['Bearer good'])).toEqual({
       kind: 'admitted',
       principal: {
@@ -71,7 +71,7 @@ describe('the gate', () => {
     });
   });
 
-  it('serves whoever shows nothing where the route says so, and refuses a bad token there too', async () => {
+  it('admits requests without a token if the route allows it, and still refuses a bad token', async () => {
     expect(await present([], { anonymous: 'serve' })).toEqual({ kind: 'admitted', principal: { kind: 'anonymous' } });
     expect(await present(['Bearer bad'], { anonymous: 'serve' })).toMatchObject({ kind: 'refused' });
     expect(await present(['DPoP bad'], { anonymous: 'serve' })).toMatchObject({ kind: 'refused' });
@@ -109,11 +109,11 @@ describe('the gate', () => {
     },
     { what: 'an unknown token', fields: ['dpop bad'], says: 'the access token is invalid, expired or revoked' },
     {
-      what: 'a token that is bound to no key',
+      what: 'a token that is not bound to a key',
       fields: ['DPoP good'],
       says: 'the access token is not bound to a key: send it with the Bearer scheme',
     },
-  ])('refuses $what in the scheme DPoP with one DPoP challenge', async ({ fields, says }) => {
+  ])('refuses $what with one DPoP challenge', async ({ fields, says }) => {
     expect(await refusal(fields)).toEqual([
       401,
       `DPoP error="invalid_token", error_description="${says}", ` +
@@ -123,15 +123,15 @@ describe('the gate', () => {
   });
 
   it.each([
-    { what: 'inactive before everything', token: { active: false }, error: 'invalid_token', says: /is invalid/ },
+    { what: 'inactive before everything else', token: { active: false }, error: 'invalid_token', says: /is invalid/ },
     {
-      what: 'foreign before expired',
+      what: 'wrong audience before expired',
       token: { ...GOOD, aud: ['https://other.example'], exp: NOW },
       error: 'invalid_token',
       says: /another resource/,
     },
     {
-      what: 'a foreign audience beside ours',
+      what: 'a foreign audience besides ours',
       token: { ...GOOD, aud: [ORIGIN, 'https://other.example'] },
       error: 'invalid_token',
       says: /another resource/,
@@ -144,25 +144,25 @@ describe('the gate', () => {
       says: /expired/,
     },
     {
-      what: 'the wrong scheme before too little scope',
+      what: 'the wrong scheme before a missing scope',
       token: { ...GOOD, jkt: 'key', scope: new Set(['openid']) },
       error: 'invalid_token',
       says: /bound to a key/,
     },
     {
-      what: 'too little scope last',
+      what: 'a missing scope last',
       token: { ...GOOD, scope: new Set(['openid']) },
       error: 'insufficient_scope',
       says: /lacks a scope/,
     },
-  ] as const)('judges in its order: $what', async ({ token, error, says }) => {
+  ] as const)('checks in order: $what', async ({ token, error, says }) => {
     known.judged = token;
     const decision = await present(['Bearer judged']);
     expect(decision).toMatchObject({ kind: 'refused', challenge: { scheme: 'Bearer', error } });
     expect(decision.kind === 'refused' && decision.challenge.description).toMatch(says);
   });
 
-  it('names granted and needed scope together in a 403', async () => {
+  it('names the granted and the missing scope in a 403', async () => {
     known.little = { ...GOOD, scope: new Set(['openid']) };
     expect(await refusal(['Bearer little'])).toEqual([
       403,

@@ -18,7 +18,7 @@ const PRINCIPAL = {
 const ACTIVE: ActiveToken = { ...PRINCIPAL, active: true, aud: [], exp: EXPIRES, jkt: undefined };
 const PATIENCE = { timeout: 20_000, interval: 10 };
 
-describe('answers that are under way', () => {
+describe('responses in progress', () => {
   const server = createServer();
   let now = 0;
   let asked = 0;
@@ -68,7 +68,7 @@ describe('answers that are under way', () => {
     return response;
   };
 
-  it('are looked at again when something was revoked while their token was judged', async () => {
+  it('are checked again if a revocation happened while their token was being checked', async () => {
     const before = open.revocations();
     open.revoked();
     answer = () => ({ active: false });
@@ -77,7 +77,7 @@ describe('answers that are under way', () => {
     expect(cut).toBe(1);
   });
 
-  it('are looked at once for many revocations', async () => {
+  it('are checked once for many revocations', async () => {
     const response = await held();
     for (let round = 0; round < 1000; round += 1) open.revoked();
     await expect.poll(() => asked, PATIENCE).toBe(1);
@@ -87,7 +87,7 @@ describe('answers that are under way', () => {
     expect(asked).toBe(2);
   });
 
-  it('go on for five seconds while the store cannot say, and no longer', async () => {
+  it('continue for five seconds while the store is unavailable, and no longer', async () => {
     answer = () => Promise.reject(new Error('the store is ill'));
     const response = await held();
     open.revoked();
@@ -100,7 +100,7 @@ describe('answers that are under way', () => {
     await expect.poll(() => response.destroyed, PATIENCE).toBe(true);
   });
 
-  it('go on when the store is well again and has nothing against them', async () => {
+  it('continue once the store is available again and their token is still valid', async () => {
     answer = () => Promise.reject(new Error('the store is ill'));
     const response = await held();
     open.revoked();
@@ -109,7 +109,7 @@ describe('answers that are under way', () => {
     const before = asked;
     await expect.poll(() => asked, PATIENCE).toBeGreaterThan(before);
     now += 60_000;
-    // Ill anew, it has five seconds anew.
+    // The next failure starts another five seconds.
     answer = () => Promise.reject(new Error('the store is ill'));
     open.revoked();
     const later = asked;
@@ -117,7 +117,7 @@ describe('answers that are under way', () => {
     expect(response.destroyed).toBe(false);
   });
 
-  it('are not counted as cut off when they ended while their token was judged', async () => {
+  it('are not counted as cut off if they ended while their token was being checked', async () => {
     const [ended, response] = [await held(), await held()];
     let judged = () => {};
     const pending = new Promise<void>((resolve) => {
@@ -137,7 +137,7 @@ describe('answers that are under way', () => {
     expect([cut, response.destroyed]).toEqual([1, true]);
   });
 
-  it('are asked about no more when they have ended', async () => {
+  it('are no longer checked after they have ended', async () => {
     const [ended, response] = [await held(), await held()];
     const closed = once(ended, 'close');
     ended.end();

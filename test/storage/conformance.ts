@@ -40,14 +40,14 @@ export function storeConformance(name: string, open: (clock: () => number) => St
 
     const inSeconds = (seconds: number) => Math.floor(clock.now() / 1000) + seconds;
 
-    it('gives back what was put, and nothing for what was not', async () => {
+    it('returns stored entries, and undefined for all others', async () => {
       await store.commit([{ op: 'put', entry: code('a', { payload: 'p"ä\u0000', references: { grant: 'g' } }) }]);
       expect((await store.get('AuthorizationCode', 'a'))?.payload).toBe('p"ä\u0000');
       expect(await store.get('AuthorizationCode', 'b')).toBeUndefined();
       expect(await store.get('AccessToken', 'a')).toBeUndefined();
     });
 
-    it('puts over what stands, and keeps that it was consumed', async () => {
+    it('replaces an existing entry, and keeps its consumed state', async () => {
       await store.commit([{ op: 'put', entry: code('a') }]);
       expect(await store.commit([{ op: 'consume', kind: 'AuthorizationCode', id: 'a' }])).toBe(true);
       await store.commit([{ op: 'put', entry: code('a', { payload: 'second' }) }]);
@@ -56,7 +56,7 @@ export function storeConformance(name: string, open: (clock: () => number) => St
       expect(entry?.consumedAt).toBe(inSeconds(0));
     });
 
-    it('forgets an entry at the second of its expiry', async () => {
+    it('expires an entry on the second', async () => {
       await store.commit([{ op: 'put', entry: code('a', { expiresAt: inSeconds(60), references: { grant: 'g' } }) }]);
       clock.advance(59);
       expect(await store.get('AuthorizationCode', 'a')).toBeDefined();
@@ -66,7 +66,7 @@ export function storeConformance(name: string, open: (clock: () => number) => St
       expect(await store.findBy('AuthorizationCode', 'grant', 'g')).toHaveLength(0);
     });
 
-    it('consumes once', async () => {
+    it('lets only one of many attempts consume an entry', async () => {
       await store.commit([{ op: 'put', entry: code('a') }]);
       const attempts = await Promise.all(
         Array.from({ length: 20 }, () => store.commit([{ op: 'consume', kind: 'AuthorizationCode', id: 'a' }])),
@@ -74,14 +74,14 @@ export function storeConformance(name: string, open: (clock: () => number) => St
       expect(attempts.filter((won) => won)).toHaveLength(1);
     });
 
-    it('does not consume what is absent or expired', async () => {
+    it('does not consume an absent or expired entry', async () => {
       expect(await store.commit([{ op: 'consume', kind: 'AuthorizationCode', id: 'none' }])).toBe(false);
       await store.commit([{ op: 'put', entry: code('old', { expiresAt: inSeconds(1) }) }]);
       clock.advance(1);
       expect(await store.commit([{ op: 'consume', kind: 'AuthorizationCode', id: 'old' }])).toBe(false);
     });
 
-    it('creates only what is not there, or is no longer', async () => {
+    it('creates an entry only if none exists or the existing one has expired', async () => {
       expect(await store.commit([{ op: 'create', entry: code('a', { expiresAt: inSeconds(10), payload: '1' }) }])).toBe(
         true,
       );
@@ -93,7 +93,7 @@ export function storeConformance(name: string, open: (clock: () => number) => St
       expect((await store.get('AuthorizationCode', 'a'))?.consumedAt).toBeUndefined();
     });
 
-    it('applies all of a commit or nothing', async () => {
+    it('applies a commit completely or not at all', async () => {
       await store.commit([{ op: 'put', entry: code('a') }]);
       await store.commit([{ op: 'consume', kind: 'AuthorizationCode', id: 'a' }]);
       const held = await store.commit([
@@ -106,7 +106,7 @@ export function storeConformance(name: string, open: (clock: () => number) => St
       expect(await store.get('AuthorizationCode', 'a')).toBeDefined();
     });
 
-    it('of many commits that consume one code and write a token, writes one token', async () => {
+    it('writes one token when many commits consume the same code', async () => {
       await store.commit([{ op: 'put', entry: code('a') }]);
       await Promise.all(
         Array.from({ length: 20 }, (_, index) =>
@@ -119,7 +119,7 @@ export function storeConformance(name: string, open: (clock: () => number) => St
       expect(await store.findBy('AccessToken', 'grant', 'g')).toHaveLength(1);
     });
 
-    it('finds and deletes by each reference, within one kind', async () => {
+    it('finds and deletes entries by each reference, within one kind', async () => {
       for (const name of ['grant', 'member', 'client', 'uid'] as const) {
         await store.commit([
           { op: 'put', entry: code(`${name}-1`, { references: { [name]: 'x' } }) },
@@ -136,7 +136,7 @@ export function storeConformance(name: string, open: (clock: () => number) => St
       }
     });
 
-    it('gives the oldest first, whatever was written over them since', async () => {
+    it('returns the oldest entries first, even if they were overwritten later', async () => {
       const put = (id: string, payload: string, uid: string) =>
         store.commit([
           { op: 'put', entry: code(id, { payload, expiresAt: born[id] ?? 0, references: { client: 'x', uid } }) },
@@ -154,7 +154,7 @@ export function storeConformance(name: string, open: (clock: () => number) => St
       expect(two.map(({ payload }) => payload)).toEqual(['d first', 'b second']);
     });
 
-    it('counts what it would find', async () => {
+    it('counts the entries that a search would find', async () => {
       const count = () => store.count('AuthorizationCode', 'grant', 'g');
       expect(await count()).toBe(0);
       await store.commit([
@@ -174,7 +174,7 @@ export function storeConformance(name: string, open: (clock: () => number) => St
       expect(await count()).toBe(0);
     });
 
-    it('walks all that stands, of a kind or of every kind, some at a time', async () => {
+    it('scans the entries of one kind or of all kinds, page by page', async () => {
       const walked = async (kind: string | undefined, limit: number) => {
         const found: string[] = [];
         let from: string | undefined;
@@ -228,7 +228,7 @@ export function storeConformance(name: string, open: (clock: () => number) => St
       };
       const ids = (prefix: string, count: number) => Array.from({ length: count }, (_, at) => `${prefix}${at}`);
 
-      it('evicts the oldest of the network that has used up its part, and nobody else’s', async () => {
+      it('evicts the oldest entries of a network over its share, and none of other networks', async () => {
         const small = quota({ perNetwork: 20_000 });
         for (const id of ids('other', 3)) await put(charged(id, { quota: small, network: 'm' }));
         for (const id of ids('own', 12)) await put(charged(id, { quota: small }));
@@ -239,7 +239,7 @@ export function storeConformance(name: string, open: (clock: () => number) => St
         expect(left).toEqual(ids('own', 12).slice(-left.length));
       });
 
-      it('evicts those of the network that holds most when it is full, or when an app has used up its part', async () => {
+      it('evicts entries of the network with the most when the quota is full, or an app is over its share', async () => {
         for (const [most, client] of [
           [{ total: 40_000 }, ''],
           [{ perClient: 40_000 }, 'app'],
@@ -257,7 +257,7 @@ export function storeConformance(name: string, open: (clock: () => number) => St
         }
       });
 
-      it('refuses what is new where nothing may be evicted, and applies nothing of it', async () => {
+      it('refuses new entries when nothing may be evicted, and applies no part of the commit', async () => {
         const strict = quota({ total: 20_000, whenFull: 'refuse' });
         const outcomes: string[] = [];
         for (const id of ids('p', 10)) {
@@ -285,7 +285,7 @@ export function storeConformance(name: string, open: (clock: () => number) => St
         expect(await put(charged('again', { quota: strict }))).toBe(true);
       });
 
-      it('counts no longer what was deleted, swept, taken over or put for nobody', async () => {
+      it('stops counting entries that were deleted, swept, moved to another quota, or overwritten without one', async () => {
         const small = quota({ total: 20_000 });
         const of = { quota: small };
         const expiresAt = inSeconds(5);
@@ -306,7 +306,7 @@ export function storeConformance(name: string, open: (clock: () => number) => St
         expect(await standing('kept', 'moved', ...ids('new', 3))).toHaveLength(5);
       });
 
-      it('keeps the age of what is put over, counts it by its new size, and leaves no trace of a guard that failed', async () => {
+      it('keeps the age of an overwritten entry, counts its new size, and counts nothing of a failed commit', async () => {
         const small = quota({ total: 18_000 });
         const of = { quota: small };
         for (const id of ids('c', 3)) await put(charged(id, of, { payload: 'x' }));
@@ -321,7 +321,7 @@ export function storeConformance(name: string, open: (clock: () => number) => St
       });
     });
 
-    it('sweeps expired entries in batches, and no others', async () => {
+    it('sweeps only expired entries, in batches', async () => {
       await store.commit([
         ...Array.from({ length: 5 }, (_, index) => ({
           op: 'put' as const,
@@ -343,7 +343,7 @@ export function storeConformance(name: string, open: (clock: () => number) => St
 /** Further tests for stores that are used below the seal. */
 export function rawStoreConformance(name: string, open: (clock: () => number) => RawStore | Promise<RawStore>): void {
   describe(`${name} store, below the seal`, () => {
-    it('replaces a payload where the one that was read still stands, and touches nothing else', async () => {
+    it('replaces a payload only if it is unchanged since it was read, and nothing else', async () => {
       const clock = testClock();
       const store = await open(clock.now);
       const expiresAt = Math.floor(clock.now() / 1000) + 60;

@@ -100,7 +100,7 @@ describe('a valid SQLite database', () => {
   it.each([
     ['of a newer version', 'newer', 'PRAGMA user_version = 4', 'schema 4, this one knows 3'],
     ['of another program', 'foreign', 'PRAGMA application_id = 1196444487', 'another program'],
-    ['of nobody, though it has a table of that name', 'foreign', 'PRAGMA application_id = 0', 'another program'],
+    ['of unknown origin with a table of that name', 'foreign', 'PRAGMA application_id = 0', 'another program'],
   ])('%s is refused as %s, and left as it is', async (_name, reason, sql, message) => {
     const path = version1();
     expect(await opening(path)).toBe('opened');

@@ -39,12 +39,12 @@ describe('the process survives', () => {
   afterEach(() => upstream.script(answerOk));
 
   it.each([
-    ['an upgrade where there is none', `GET /member/x HTTP/1.1\r\nHost: HOST\r\n${UPGRADE}\r\n`],
+    ['an upgrade on a path without one', `GET /member/x HTTP/1.1\r\nHost: HOST\r\n${UPGRADE}\r\n`],
     ['an upgrade to the site', `GET /x HTTP/1.1\r\nHost: HOST\r\n${UPGRADE}\r\n`],
-    ['an upgrade of no clear host', `GET /x HTTP/1.1\r\nHost: a/b\r\n${UPGRADE}\r\n`],
-    ['an upgrade of no clear path', `GET //x HTTP/1.1\r\nHost: HOST\r\n${UPGRADE}\r\n`],
+    ['an upgrade with an ambiguous host', `GET /x HTTP/1.1\r\nHost: a/b\r\n${UPGRADE}\r\n`],
+    ['an upgrade with an ambiguous path', `GET //x HTTP/1.1\r\nHost: HOST\r\n${UPGRADE}\r\n`],
     [
-      'a request and an upgrade behind it',
+      'a request followed by an upgrade',
       `GET /public/x HTTP/1.1\r\nHost: HOST\r\n\r\nGET /x HTTP/1.1\r\nHost: HOST\r\nOrigin: http://evil.test\r\n${UPGRADE}\r\n`,
     ],
     ['a CONNECT', 'CONNECT evil.test:443 HTTP/1.1\r\nHost: evil.test:443\r\n\r\n'],

@@ -59,7 +59,7 @@ describe.each([
     ['our host with a longer name', `GET ORIGIN.evil.test${lane}/x`],
     ['our host with a user before it', `GET http://user@HOST${lane}/x`],
     ['our host as a user', `GET ORIGIN@evil.test${lane}/x`],
-    ['a scheme that is not spoken', `GET ftp://HOST${lane}/x`],
+    ['an unsupported scheme', `GET ftp://HOST${lane}/x`],
     ['a network path', `GET //HOST${lane}/x`],
     ['an empty host', `GET http://${lane}/x`],
     ['no slash before it', `GET ${lane.slice(1)}/x`],
@@ -76,7 +76,7 @@ describe.each([
     ['an empty host', 'Host: \r\n'],
     ['a host with a path', 'Host: HOST/x\r\n'],
     ['a host with a user', 'Host: user@HOST\r\n'],
-    ['a port that is none', 'Host: localhost:99999\r\n'],
+    ['an invalid port', 'Host: localhost:99999\r\n'],
   ])('with %s returns 400 and is not forwarded', async (_what, host) => {
     expect(await ask(`GET ${lane}/x`, host)).toEqual([400, [], 1]);
     // The absolute-form does not make it valid either (RFC 9112 section 3.2).

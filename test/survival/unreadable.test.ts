@@ -36,7 +36,7 @@ describe('an unparsable request', () => {
       '413 Content Too Large',
     ],
     [
-      'a body that breaks off',
+      'a truncated body',
       'POST /public/x HTTP/1.1\r\nHost: HOST\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nzz\r\n',
       '400 Bad Request',
     ],

@@ -117,7 +117,7 @@ describe('the breaker of a failing upstream', () => {
   });
 
   it.each([
-    ['errors of the application', answer('HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n'), 500],
+    ['application errors', answer('HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n'), 500],
     ['refusals', answer('HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n'), 404],
     [
       'streams that end',
@@ -125,14 +125,14 @@ describe('the breaker of a failing upstream', () => {
       200,
     ],
     [
-      'bodies that break off',
+      'truncated bodies',
       (socket: Socket) => {
         socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab');
         setTimeout(() => socket.resetAndDestroy(), 20);
       },
       200,
     ],
-    ['answers that cannot be used', answer('SSH-2.0-OpenSSH\r\n'), 502],
+    ['unusable responses', answer('SSH-2.0-OpenSSH\r\n'), 502],
   ])('never opens for %s', async (_what, behaviour, status) => {
     behave = behaviour;
     expect(await statuses(4)).toEqual([status, status, status, status]);

@@ -205,7 +205,7 @@ describe('a response', () => {
     ['a control character', 200, 'a\x01'],
     ['more than Latin-1', 200, 'a\u0100'],
     ['no final status', 199, 'a'],
-    ['a status of no class', 600, 'a'],
+    ['a status outside all classes', 600, 'a'],
   ])('with %s is invalid, even if the parser accepted it', (_what, status, value) => {
     const policy = {
       lane: 'site',

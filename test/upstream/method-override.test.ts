@@ -84,7 +84,7 @@ describe('a method override', () => {
     ['hidden in a value, encoded twice', 'a=1%2526_method%253DDELETE'],
     ['without a value', '_method'],
     ['with an empty value', '_method='],
-    ['with a value that is no method', '_method=DEL%00ETE'],
+    ['with a value that is not a method', '_method=DEL%00ETE'],
     ['in small letters', '_method=delete'],
     ['with an unknown method', '_method=FROB'],
   ])('%s is refused in a query', async (_title, query) => {
@@ -177,9 +177,9 @@ describe('a body that two servers could read differently is refused:', () => {
     ],
     ['UTF-16', MULTIPART, part('C\0o\0n\0t\0e\0n\0t\0')],
     ['a space before the colon', MULTIPART, part('Content-Disposition : form-data; name="_method"')],
-    ['text in front', MULTIPART, `x\r\n${part('Content-Disposition: form-data; name="a"')}`],
-    ['text behind', MULTIPART, `${part('Content-Disposition: form-data; name="a"')}--XX\r\n`],
-    ['a boundary inside of a line', MULTIPART, part('Content-Disposition: form-data; name="a"', 'b--XX\r\nX')],
+    ['text before it', MULTIPART, `x\r\n${part('Content-Disposition: form-data; name="a"')}`],
+    ['text after it', MULTIPART, `${part('Content-Disposition: form-data; name="a"')}--XX\r\n`],
+    ['a boundary inside a line', MULTIPART, part('Content-Disposition: form-data; name="a"', 'b--XX\r\nX')],
     ['a boundary after a line feed', MULTIPART, part('Content-Disposition: form-data; name="a"', 'b\n--XX\r\nX')],
     ['no end', MULTIPART, '--XX\r\nContent-Disposition: form-data; name="a"\r\n\r\nb\r\n'],
     ['an empty part', MULTIPART, '--XX\r\nContent-Disposition: form-data; name="a"\r\n--XX--\r\n'],
@@ -203,9 +203,9 @@ describe('a body that two servers could read differently is refused:', () => {
     ['JSON with bare names', JSON_TYPE, '{_method:"DELETE"}'],
     ['JSON with a line feed in a string', JSON_TYPE, '{"a":"\n"}'],
     ['JSON with a prototype', JSON_TYPE, '{"__proto__":{"_method":"DELETE"}}'],
-    ['JSON cut short', JSON_TYPE, '{"a":1'],
+    ['truncated JSON', JSON_TYPE, '{"a":1'],
     ['JSON with brackets that do not match', JSON_TYPE, '{"a":[1}]'],
-    ['JSON beyond any depth', JSON_TYPE, '['.repeat(20_000) + ']'.repeat(20_000)],
+    ['JSON that is nested too deeply', JSON_TYPE, '['.repeat(20_000) + ']'.repeat(20_000)],
     ['JSON with a name that is not UTF-8', JSON_TYPE, '{"\xff_method":"DELETE"}'],
   ])('%s', async (_title, type, body) => {
     const { status, code, seen } = await send('/api/x', [type], body);

@@ -46,7 +46,7 @@ describe.each(LANES)('%s lane', (_lane, path) => {
   it.each([
     ['103', HINTS],
     ['102', 'HTTP/1.1 102 Processing\r\n\r\n'],
-    ['two, and one that nobody knows', `${HINTS}HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 199 X\r\n\r\n`],
+    ['two, one of them unknown', `${HINTS}HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 199 X\r\n\r\n`],
     ['fifty in a row', HINTS.repeat(50)],
   ])('ignores %s, and forwards the final response', async (_what, before) => {
     behave = (socket) => void socket.write(before + OK);

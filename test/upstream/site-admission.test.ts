@@ -66,10 +66,10 @@ describe('the site lane', () => {
   });
 
   it.each([
-    ['the client leaves before an answer', (_response: http.ServerResponse) => undefined, true],
-    ['the upstream breaks off', (response: http.ServerResponse) => void response.destroy(), false],
+    ['the client disconnects before a response', (_response: http.ServerResponse) => undefined, true],
+    ['the upstream closes the connection', (response: http.ServerResponse) => void response.destroy(), false],
     [
-      'the upstream breaks off in a body',
+      'the upstream closes the connection in the body',
       (response: http.ServerResponse) => {
         response.writeHead(200, { 'content-length': '10' });
         response.write('12345', () => response.destroy());

@@ -135,7 +135,7 @@ export function requestedResources({ indicators }: InteractionOptions, { params 
   return [typeof resource === 'string' ? resource : indicators.audience];
 }
 
-/** The words of a parameter that is a list; none without it. */
+/** The values of a space-separated parameter; none if it is absent. */
 function wordsOf(parameter: unknown): readonly string[] {
   return (sent(parameter) ?? '').split(' ').filter(Boolean);
 }

@@ -28,8 +28,8 @@ interface ErrorView extends Refusal {
   readonly advice?: Phrase | undefined;
 }
 
-/** The errors that have a phrase of their own. All others are shown as a malformed request. */
-const TOLD = [
+/** The errors with a specific message. All others are shown as a malformed request. */
+const WITH_OWN_MESSAGE = [
   'invalid_client',
   'invalid_client_metadata',
   'invalid_redirect_uri',
@@ -39,7 +39,7 @@ const TOLD = [
 
 /** An authorization request is refused without redirecting the member back to the app (RFC 6749 section 4.1.2.1). */
 export function refusalPage(words: Words, refusal: Refusal): Page {
-  const reason = TOLD.find((code) => code === refusal.code) ?? 'malformed';
+  const reason = WITH_OWN_MESSAGE.find((code) => code === refusal.code) ?? 'malformed';
   return errorPage(words, {
     heading: 'refusal.heading',
     message: `refusal.${reason}`,

@@ -12,7 +12,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'code_verifier must be provided':
     'code_verifier is missing: the authorization request had a code_challenge made with S256',
   'code_verifier does not match code_challenge':
-    'code_verifier does not match the code_challenge of the authorization request, which S256 makes of it',
+    'code_verifier does not match the code_challenge of the authorization request (S256)',
   'missing DPoP proof JWT': 'a DPoP proof is needed: the authorization request bound the code to a key',
   'failed jkt verification': 'the refresh token is bound to a key: send a DPoP proof made with that key',
   'DPoP proof key thumbprint does not match dpop_jkt': 'the code is bound to another key than the DPoP proof shows',

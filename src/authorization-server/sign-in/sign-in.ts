@@ -87,7 +87,7 @@ export function createSignIn(config: Config['login'], login: Login, options: Sig
 /** The connector for sign-ins on the gate's own pages. */
 function ownConnector(identify: LoginConnector['identify'], origin: string): LoginConnector {
   return {
-    // The time of each password; and of a sign-in elsewhere, if the response contains it.
+    // A password sign-in always has a time; a sign-in on another site only if its response contains one.
     knowsAuthTime: true,
     identify,
     signInUrl(returnTo, { loginHint, uiLocales, another, fresh, maxAge, acrValues }) {

@@ -196,12 +196,12 @@ const SCHEMAS: Readonly<Record<string, Json>> = { ...errors, ...oauth, ...metada
 
 /** All of the gate's own schemas for `components`, by name, with the operator's claims. */
 export function schemas({ claims }: Pick<Config, 'claims'>): Readonly<Record<string, Json>> {
-  const further = Object.fromEntries(
+  const custom = Object.fromEntries(
     Object.entries(claims).map(([name, { scope }]) => [name, { description: `With the scope ${scope}.` }]),
   );
   const extended = (['TokenResponse', 'Userinfo'] as const).map((name) => {
     const { properties, ...rest } = oauth[name];
-    return [name, { ...rest, properties: { ...(properties as Json), ...further } }] as const;
+    return [name, { ...rest, properties: { ...(properties as Json), ...custom } }] as const;
   });
   return { ...SCHEMAS, ...Object.fromEntries(extended) };
 }

@@ -32,7 +32,7 @@ export function readMember(values: MemberValues): Member {
   };
 }
 
-/** A yes or no as JSON, headers and databases write it; undefined for anything else. */
+/** Parses a boolean as JSON, headers and databases represent it; undefined for anything else. */
 export function readFlag(value: unknown): boolean | undefined {
   if (value === true || value === 1 || value === '1' || value === 'true') return true;
   if (value === false || value === 0 || value === '0' || value === 'false') return false;

@@ -65,7 +65,7 @@ const MAX_CPU_MS = 500;
 
 /** Text that any client can make the gate process: the result of a public tool, and the message that calls it. */
 export const blockingText: Family<ProxyStand> = {
-  name: 'text that is slow to read',
+  name: 'text that is slow to match',
   attempts: ({ upstream }) => {
     const answered = (name: string, type: string, body: string): Attempt => ({
       name,

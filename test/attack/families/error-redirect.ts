@@ -31,7 +31,7 @@ const BROWSERS: readonly (readonly [string, string])[] = [
  * not redirect. Otherwise an attacker could turn the school into an open redirector by approving their own app.
  */
 export const errorRedirect: Family<SchoolStand> = {
-  name: 'broken links of an approved app',
+  name: 'invalid requests of an approved app',
   async attempts({ app }) {
     const base = Object.fromEntries(new URL((await authorizationRequest(app)).url).searchParams);
     return product(product(BROKEN, BROWSERS), [undefined, 'query', 'fragment', 'form_post']).map(

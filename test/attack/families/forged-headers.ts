@@ -92,7 +92,7 @@ export const forgedHeaders: Family<ProxyStand> = {
 
 /** A client must not be able to remove the gate's headers by naming them in Connection (RFC 9110 section 7.6.1). */
 export const connectionNames: Family<ProxyStand> = {
-  name: 'names in Connection',
+  name: 'header names in Connection',
   attempts: () =>
     product([...RESERVED, 'Host', 'Content-Length', 'Cookie', 'Authorization', 'Connection'], [
       ['/member/x', AS_MEMBER, /record-of-m-1$/],

@@ -75,7 +75,7 @@ const CALLERS = [
 ] as const;
 
 export const mcpAbuse: Family<SchoolStand> = {
-  name: 'MCP',
+  name: 'MCP abuse',
   attempts: () => [
     ...product(MESSAGES, CALLERS).map(
       ([[what, body, status], { who, path, fields, enters }]): Attempt => ({
@@ -183,7 +183,7 @@ const BODIES: readonly (readonly [string, string, number])[] = [
 
 /** The Account API exists in Profile A only; in Profile B its path belongs to the school. */
 export const graphqlAbuse: Family<SchoolStand> = {
-  name: 'GraphQL',
+  name: 'GraphQL abuse',
   attempts: ({ profile }) => {
     const all = [...BODIES, ...DOCUMENTS.map(([what, query]) => [what, asciiJson({ query }), 200] as const)];
     if (profile === 'B') {

@@ -29,7 +29,7 @@ const MULTIPART_TYPE = lines('Content-Type: multipart/form-data; boundary=b');
 const named = { statuses: [400], has: /_method/ } as const;
 
 export const methodOverride: Family<ProxyStand> = {
-  name: '_method in every place',
+  name: '_method overrides everywhere',
   attempts: () => [
     ...product(NAMES, METHODS).flatMap(([[how, name], method]): Attempt[] => [
       {

@@ -220,7 +220,7 @@ const codes = new Map<SchoolStand, Record<string, string>>();
 
 /** One app tries to introspect, revoke and manage what belongs to another. */
 export const foreignTokens: Family<SchoolStand> = {
-  name: 'what belongs to another app',
+  name: 'tokens and registrations of other apps',
   async attempts({ app, origin, token: accessToken, profile }) {
     const thief = await registerApp(origin, { confidential: true });
     const secret = String(thief.client.client_secret);
@@ -360,7 +360,7 @@ const FORWARDED = [
 
 /** No header changes the URLs in the metadata documents (catalogue A004, A005). */
 export const forgedDocuments: Family<SchoolStand> = {
-  name: 'documents under another name',
+  name: 'metadata with forged hosts and headers',
   attempts: () => [
     ...product(DOCUMENTS, FORWARDED).map(
       ([path, field]): Attempt => ({

@@ -9,7 +9,7 @@ const GREEDY = '127.201.0.1';
  * fetches of metadata documents is tested elsewhere, with a simulated network, because it requires name lookups.
  */
 export const sharedQuotas: Family<SchoolStand> = {
-  name: 'using up what everybody shares',
+  name: 'exhaustion of shared limits',
   attempts: () => {
     const registration = (name: string, number: number, from: string, statuses: readonly number[]): Attempt => ({
       name: `${name} ${number}, a registration`,

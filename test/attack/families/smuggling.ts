@@ -20,7 +20,7 @@ const next = (path: string) => `GET ${path}/next HTTP/1.1\r\nHost: {HOST}\r\nCon
 
 /** Every message that servers have read differently: on every lane, first and second on a connection, whole and split. */
 export const smuggling: Family<ProxyStand> = {
-  name: 'smuggling',
+  name: 'request smuggling',
   attempts: () => {
     const random = seeded(20_261_122);
     return product(SMUGGLED, LANES).flatMap(([vector, lane]) =>

@@ -85,7 +85,7 @@ const TWO_FIELDS: readonly (readonly [string, string])[] = [
 
 /** Credentials that are not exactly one valid token. Each gets 401 at every endpoint, even where none is needed. */
 export const badCredentials: Family<SchoolStand> = {
-  name: 'credentials that are no token',
+  name: 'invalid credentials',
   attempts: ({ profile }) =>
     product(endpoints(profile), [
       ...CREDENTIALS.map(([what, field]) => [what, lines(field)] as const),
@@ -127,7 +127,7 @@ function withField({ method, target, fields, body }: Endpoint, field: string): s
 
 /** A valid token outside Authorization is ignored: the response is 401 or the anonymous one. */
 export const misplacedTokens: Family<SchoolStand> = {
-  name: 'tokens in other places',
+  name: 'tokens outside the Authorization header',
   attempts: ({ profile }) =>
     product(endpoints(profile), MISPLACED).map(([endpoint, [what, bytes]]): Attempt => {
       const { method, target, open } = endpoint;
@@ -145,7 +145,7 @@ export const misplacedTokens: Family<SchoolStand> = {
 
 /** Headers that name another member, with and without a valid token. No response may contain that member's record. */
 export const impersonation: Family<SchoolStand> = {
-  name: 'another member in a header',
+  name: 'identity headers of another member',
   attempts: ({ profile }) =>
     product(product(RESERVED, SPELLINGS.slice(0, 4)), [AS_MEMBER, '']).map(
       ([[name, [how, spell]], credentials]): Attempt => {

@@ -80,12 +80,12 @@ describe('a signed command', () => {
     ['an empty field', ''],
     ['no nonce', (field: string) => field.replace(/n=[^,]+,/, '')],
     ['a short nonce', (field: string) => field.replace(/n=[^,]+,/, 'n=abc,')],
-    ['a time that is none', (field: string) => field.replace(/t=\d+/, 't=now')],
+    ['an invalid time', (field: string) => field.replace(/t=\d+/, 't=now')],
     ['a time with a sign', (field: string) => field.replace(/t=/, 't=-')],
-    ['another case', (field: string) => field.toUpperCase()],
-    ['half a signature', (field: string) => field.slice(0, -32)],
-    ['more behind it', (field: string) => `${field},v1=00`],
-    ['two of them', (field: string) => `${field}, ${field}`],
+    ['upper case', (field: string) => field.toUpperCase()],
+    ['a truncated signature', (field: string) => field.slice(0, -32)],
+    ['trailing characters', (field: string) => `${field},v1=00`],
+    ['two signatures', (field: string) => `${field}, ${field}`],
   ] as const)('is refused with %s, and the response names the header', async (_what, change) => {
     const field = commandSignature(PATH, { time: time() });
     const headers: Record<string, string> =

@@ -39,13 +39,13 @@ describe('readDocument', () => {
     ['a client_id that is a list', JSON.stringify({ ...PLAIN, client_id: [URL_] })],
     ['a secret', JSON.stringify({ ...PLAIN, client_secret: 'x' })],
     ['an empty secret', JSON.stringify({ ...PLAIN, client_secret: null })],
-    ['an end of a secret', JSON.stringify({ ...PLAIN, client_secret_expires_at: 0 })],
+    ['a client_secret_expires_at', JSON.stringify({ ...PLAIN, client_secret_expires_at: 0 })],
     ['client_secret_post', JSON.stringify({ ...PLAIN, token_endpoint_auth_method: 'client_secret_post' })],
     ['client_secret_basic', JSON.stringify({ ...PLAIN, token_endpoint_auth_method: 'client_secret_basic' })],
     ['client_secret_jwt', JSON.stringify({ ...PLAIN, token_endpoint_auth_method: 'client_secret_jwt' })],
     ['__proto__', `{"__proto__":{"polluted":true},${JSON.stringify(PLAIN).slice(1)}`],
-    ['a member twice', `{"client_id":"https://evil.example/x",${JSON.stringify(PLAIN).slice(1)}`],
-    ['a member twice, once escaped', `{"client\\u005fid" : "x",${JSON.stringify(PLAIN).slice(1)}`],
+    ['a repeated member', `{"client_id":"https://evil.example/x",${JSON.stringify(PLAIN).slice(1)}`],
+    ['a repeated member, once escaped', `{"client\\u005fid" : "x",${JSON.stringify(PLAIN).slice(1)}`],
   ])('refuses %s', (_what, text) => {
     expect(kindOf(() => read(text))).toBe('unusable');
   });

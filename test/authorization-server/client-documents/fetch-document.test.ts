@@ -83,7 +83,7 @@ describe('fetchDocument', () => {
       ['a NAT64 address', ['64:ff9b::7f00:1']],
       ['a 6to4 address', ['2002:7f00:1::1']],
       ['cloud metadata', ['169.254.169.254']],
-      ['something that is no address', ['2130706433']],
+      ['something that is not an address', ['2130706433']],
       ['nothing', []],
     ])('when a name resolves to %s', async (_what, addresses) => {
       host.names.set('private.apps.example', () => addresses);
@@ -183,7 +183,7 @@ describe('fetchDocument', () => {
     ['application/jsonp', { 'content-type': 'application/jsonp' }],
     ['no type', {}],
     ['two types', { 'content-type': ['application/json', 'text/html'] }],
-    ['a coding, although none was offered', { 'content-type': 'application/json', 'content-encoding': 'gzip' }],
+    ['a content coding that was not offered', { 'content-type': 'application/json', 'content-encoding': 'gzip' }],
     ['even the coding identity', { 'content-type': 'application/json', 'content-encoding': 'identity' }],
   ])('refuses %s', async (_what, headers) => {
     const url = 'https://types.apps.example/client.json';
@@ -232,9 +232,9 @@ describe('fetchDocument', () => {
   });
 
   it.each([
-    ['says nothing', () => undefined],
+    ['never responds', () => undefined],
     [
-      'sends a byte now and then',
+      'sends one byte at a time',
       (_request: unknown, response: ServerResponse) => {
         response.writeHead(200, { 'content-type': 'application/json' });
         const timer = setInterval(() => response.write(' '), 50);

@@ -45,7 +45,7 @@ describe('clients in the configuration', () => {
     ['is not set', undefined, /^clients\.registration\.initialAccessToken .*SCHOOL_TOKEN is not set/],
     ['is short', 'short', /^clients\.registration\.initialAccessToken .*SCHOOL_TOKEN must have at least 16/],
     [
-      'has a blank',
+      'contains a space',
       'a token of the school',
       /^clients\.registration\.initialAccessToken .*SCHOOL_TOKEN must have at least 16/,
     ],

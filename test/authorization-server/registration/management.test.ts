@@ -83,11 +83,11 @@ describe('registrations managed by their apps (RFC 7592)', () => {
 
   it.each<[string, Record<string, unknown>, string]>([
     ['a script', { redirect_uris: ['javascript:alert(1)'] }, 'invalid_redirect_uri'],
-    ['http elsewhere', { redirect_uris: ['http://evil.test/'] }, 'invalid_redirect_uri'],
+    ['http on another host', { redirect_uris: ['http://evil.test/'] }, 'invalid_redirect_uri'],
     ['a wildcard', { redirect_uris: ['https://*.evil.test/'] }, 'invalid_redirect_uri'],
     ['no redirect URI', { redirect_uris: null }, 'invalid_redirect_uri'],
     ['eleven redirect URIs', { redirect_uris: Array(11).fill(CALLBACK) }, 'invalid_redirect_uri'],
-    ['a name of 65', { client_name: 'x'.repeat(65) }, 'invalid_client_metadata'],
+    ['a name of 65 characters', { client_name: 'x'.repeat(65) }, 'invalid_client_metadata'],
     ['a logo on http', { logo_uri: 'http://169.254.169.254/' }, 'invalid_client_metadata'],
     ['a secret for a public app', { token_endpoint_auth_method: 'client_secret_post' }, 'invalid_client_metadata'],
     ['Basic for a public app', { token_endpoint_auth_method: 'client_secret_basic' }, 'invalid_client_metadata'],
@@ -95,7 +95,7 @@ describe('registrations managed by their apps (RFC 7592)', () => {
     ['the implicit grant', { grant_types: ['implicit'] }, 'invalid_client_metadata'],
     ['another client_id', { client_id: 'other' }, 'invalid_request'],
     ['no client_id', { client_id: null }, 'invalid_request'],
-    ['a secret that is not its own', { client_secret: 'x' }, 'invalid_request'],
+    ['a secret that is not its', { client_secret: 'x' }, 'invalid_request'],
     ['a token of its choosing', { registration_access_token: 'x' }, 'invalid_request'],
     ['an address of its choosing', { registration_client_uri: 'https://evil.test/' }, 'invalid_request'],
     ['a date of its choosing', { client_id_issued_at: 1 }, 'invalid_request'],
@@ -115,7 +115,7 @@ describe('registrations managed by their apps (RFC 7592)', () => {
 
   it.each<[string, string, string | undefined, number]>([
     ['not JSON', '{', undefined, 400],
-    ['a member twice', '{"client_id":"x","client_id":"x"}', undefined, 400],
+    ['a repeated member', '{"client_id":"x","client_id":"x"}', undefined, 400],
     ['a form', 'client_id=x', 'application/x-www-form-urlencoded', 400],
     ['more than 16 KiB', `{"x":"${'x'.repeat(16 * 1024)}"}`, undefined, 413],
   ])('refuse an update with %s', async (_name, raw, type, status) => {

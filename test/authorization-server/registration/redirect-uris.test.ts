@@ -64,12 +64,12 @@ describe('redirect URIs', () => {
     ['nothing', undefined],
     ['null', null],
     ['none', []],
-    ['a text', CALLBACK],
-    ['a number among them', [CALLBACK, 1]],
-    ['a list among them', [[CALLBACK]]],
-    ['null among them', [null]],
+    ['a string', CALLBACK],
+    ['a list with a number', [CALLBACK, 1]],
+    ['a list with a list', [[CALLBACK]]],
+    ['a list with null', [null]],
     ['eleven', Array.from({ length: 11 }, (_, index) => `${CALLBACK}/${index}`)],
-    ['a thousand', Array.from({ length: 300 }, (_, index) => `https://a.test/${index}`)],
+    ['a thousand URIs', Array.from({ length: 300 }, (_, index) => `https://a.test/${index}`)],
   ])('are refused as a list: %s', async (_name, uris) => {
     const { status, body } = await register(world, { redirect_uris: uris });
     expect({ status, error: body.error }).toEqual({ status: 400, error: 'invalid_redirect_uri' });

@@ -50,8 +50,8 @@ export function describeContract(framework: Framework): void {
       return { browser, page };
     };
 
-    describe('asked for a member by an assertion', () => {
-      it('says 503 while the keys of the gate cannot be had, and works when they can', async () => {
+    describe('a request with an assertion', () => {
+      it('returns 503 while the gate’s keys are unavailable, and recovers', async () => {
         gate.ill(true);
         const answer = await get('/probe', asserted(gate.assertion()));
         expect(answer.status).toBe(503);
@@ -61,7 +61,7 @@ export function describeContract(framework: Framework): void {
           .toBe(200);
       });
 
-      it('makes the member the current one, for this request only', async () => {
+      it('runs as the member, for this request only', async () => {
         const answer = await get('/probe', asserted(gate.assertion()));
         expect(await answer.json()).toEqual({
           member: SAM.id,
@@ -73,7 +73,7 @@ export function describeContract(framework: Framework): void {
         expect(await (await get('/probe')).json()).toMatchObject({ member: null, client: null, scope: [] });
       });
 
-      it('opens what the framework’s own login opens', async () => {
+      it('opens pages that require the framework’s own login', async () => {
         expect((await get('/private')).status).not.toBe(200);
         const answer = await get('/private', asserted(gate.assertion()));
         expect(answer.status).toBe(200);
@@ -81,7 +81,7 @@ export function describeContract(framework: Framework): void {
         expect(answer.headers.getSetCookie()).toEqual([]);
       });
 
-      it.each(Object.entries(FORGERIES))('refuses one with %s', async (_title, forge) => {
+      it.each(Object.entries(FORGERIES))('is refused with %s', async (_title, forge) => {
         const answer = await get('/probe', asserted(forge(gate)));
         const text = await answer.text();
         expect({ status: answer.status, text }).toMatchObject({ status: 401 });
@@ -91,14 +91,14 @@ export function describeContract(framework: Framework): void {
         expect((await get('/probe', asserted(forge(gate)), { method: 'POST' })).status).toBe(401);
       });
 
-      it('refuses two at once', async () => {
+      it('is refused with two assertions', async () => {
         const headers = new Headers(asserted(gate.assertion()));
         headers.append('x-coursegate-assertion', gate.assertion());
         const answer = await fetch(`${backend.url}/probe`, { headers });
         expect(answer.status).toBe(401);
       });
 
-      it('takes one from a clock that is a little ahead or behind', async () => {
+      it('is accepted if the clocks differ by a few seconds', async () => {
         const now = Math.floor(Date.now() / 1000);
         for (const iat of [now + 4, now - 63]) {
           const answer = await get('/probe', asserted(gate.assertion({ iat, exp: iat + 60 })));
@@ -106,7 +106,7 @@ export function describeContract(framework: Framework): void {
         }
       });
 
-      it('writes without a CSRF token, which nobody else can', async () => {
+      it('may write without a CSRF token, unlike a session', async () => {
         const verified = await get('/probe', asserted(gate.assertion()), { method: 'POST' });
         expect({ status: verified.status, text: await verified.text() }).toMatchObject({ status: 200 });
         expect(verified.headers.getSetCookie()).toEqual([]);
@@ -117,7 +117,7 @@ export function describeContract(framework: Framework): void {
         expect((await get('/probe', asserted(forged, cookieOf(browser)), { method: 'POST' })).status).toBe(401);
       });
 
-      it('goes before a session of somebody else, and leaves it as it was', async () => {
+      it('overrides another member’s session, and leaves that session unchanged', async () => {
         const { browser } = await signIn(OLU);
         const cookie = cookieOf(browser);
         expect(await (await get('/probe', cookie)).json()).toMatchObject({ member: OLU.id });
@@ -131,7 +131,7 @@ export function describeContract(framework: Framework): void {
         expect([403, 419, 422]).not.toContain(after.status);
       });
 
-      it('shows plain identity headers to nobody', async () => {
+      it('hides plain identity headers from the application', async () => {
         const spoofed = {
           'x-member-id': OLU.id,
           'X-Member-Email': OLU.email,
@@ -155,7 +155,7 @@ export function describeContract(framework: Framework): void {
         expect((await get('/private', spoofed)).status).not.toBe(200);
       });
 
-      it.runIf(framework.overrides !== undefined)('dispatches no other method than the one that was sent', async () => {
+      it.runIf(framework.overrides !== undefined)('is dispatched with the method that was sent', async () => {
         const multipart = (value: string) => {
           const form = new FormData();
           form.set('_method', value);
@@ -197,7 +197,7 @@ export function describeContract(framework: Framework): void {
         }
       });
 
-      it('follows the gate to a new key, and asks for it no oftener than it may', async () => {
+      it('is verified with a new key after a rotation, and keys are fetched no more often than allowed', async () => {
         const before = gate.fetches();
         const began = performance.now();
         for (let round = 0; round < 30; round += 1) {
@@ -218,8 +218,8 @@ export function describeContract(framework: Framework): void {
       });
     });
 
-    describe('asked who is signed in', () => {
-      it('answers 401 for nobody, in JSON that nothing keeps', async () => {
+    describe('whoami', () => {
+      it('returns 401 without a session, as JSON that is not cached', async () => {
         const answer = await get('/coursegate/whoami', { accept: 'application/json' });
         expect(answer.status).toBe(401);
         expect(answer.headers.get('cache-control')).toContain('no-store');
@@ -228,7 +228,7 @@ export function describeContract(framework: Framework): void {
         expect((await get('/coursegate/whoami', { cookie: 'sessionid=x; sid=x; JSESSIONID=x' })).status).toBe(401);
       });
 
-      it('names the member of the session, and no more of them', async () => {
+      it('identifies the session’s member, without further data', async () => {
         const { browser } = await signIn(SAM);
         const answer = await get('/coursegate/whoami', cookieOf(browser));
         const member = (await answer.json()) as { version: string };
@@ -245,17 +245,17 @@ export function describeContract(framework: Framework): void {
         expect(answer.headers.get('content-type')).toMatch(/^application\/json\b/);
       });
 
-      it('knows sessions only: an assertion is none', async () => {
+      it('accepts sessions only, not assertions', async () => {
         expect((await get('/coursegate/whoami', asserted(gate.assertion()))).status).toBe(401);
       });
 
-      it('takes no other method', async () => {
+      it('accepts no method but GET', async () => {
         const answer = await get('/coursegate/whoami', {}, { method: 'POST' });
         expect(answer.status).toBeGreaterThanOrEqual(400);
         expect(answer.status).toBeLessThan(500);
       });
 
-      it('changes the version with the password, and with nothing else', async () => {
+      it('reports a new version after a password change, and only then', async () => {
         const version = async (browser: Browser) =>
           ((await (await get('/coursegate/whoami', cookieOf(browser))).json()) as { version?: string }).version;
         const { browser: phone } = await signIn(OLU);
@@ -279,7 +279,7 @@ export function describeContract(framework: Framework): void {
       });
     });
 
-    describe('asked over the bridge', () => {
+    describe('the bridge', () => {
       let browser: Browser;
       beforeAll(async () => {
         ({ browser } = await signIn(SAM));
@@ -296,7 +296,7 @@ export function describeContract(framework: Framework): void {
         return { url, fields: Object.fromEntries(new URLSearchParams(Buffer.from(sso, 'base64').toString())) };
       };
 
-      it('sends who is signed in back to the gate, signed, with the nonce', async () => {
+      it('returns the signed-in member to the gate, signed, with the nonce', async () => {
         const answer = await ask(question(), browser);
         expect(answer.status).toBe(302);
         expect(answer.headers.get('cache-control')).toContain('no-store');
@@ -315,7 +315,7 @@ export function describeContract(framework: Framework): void {
         });
       });
 
-      it.runIf(framework.verifiesEmail)('says that an email address is not verified', async () => {
+      it.runIf(framework.verifiesEmail)('reports an email address as unverified', async () => {
         const { browser: olu } = await signIn(OLU);
         expect(read((await ask(question(), olu)).headers.get('location')).fields.email_verified).toBe('false');
         const whoami = await (await get('/coursegate/whoami', cookieOf(olu))).json();
@@ -329,7 +329,7 @@ export function describeContract(framework: Framework): void {
         expect(fields.external_id).toBe(SAM.id);
       });
 
-      it('asks for a sign-in at the framework’s own page, and then answers', async () => {
+      it('requests a sign-in on the framework’s own page, and then answers', async () => {
         const nobody = await get(pathOf(question()));
         expect([302, 303]).toContain(nobody.status);
         expect(new URL(nobody.headers.get('location') ?? '', backend.url).origin).toBe(backend.url);
@@ -337,7 +337,7 @@ export function describeContract(framework: Framework): void {
         expect(read(page.location).fields).toMatchObject({ nonce: 'on the way & in', external_id: SAM.id });
       });
 
-      it('lets somebody else sign in where the gate asks for that, once', async () => {
+      it('lets another member sign in when the gate requests it, once', async () => {
         const { browser: sam } = await signIn(SAM);
         const path = pathOf(question({ prompt: 'select_account' }));
         const page = await sam.open(backend.url + path, (location) => location.startsWith(backend.url));
@@ -346,7 +346,7 @@ export function describeContract(framework: Framework): void {
         expect(read(last.location).fields).toMatchObject({ nonce: 'n-1', external_id: OLU.id });
       });
 
-      it('says when the member signed in, not when it was asked', async () => {
+      it('reports the time of the sign-in, not of the request', async () => {
         const before = seconds();
         const { browser: sam } = await signIn(SAM);
         const after = seconds();
@@ -357,7 +357,7 @@ export function describeContract(framework: Framework): void {
       });
 
       it.each<Record<string, string>>([{ prompt: 'login' }, { max_age: '0' }, { prompt: 'login', max_age: '3600' }])(
-        'asks a member who is signed in for the password again, once, on %j',
+        'requests the password again from a signed-in member, once, for %j',
         async (wish) => {
           const { browser: sam } = await signIn(SAM);
           await laterThan(seconds());
@@ -373,7 +373,7 @@ export function describeContract(framework: Framework): void {
         },
       );
 
-      it.runIf(framework.remember)('takes no cookie of a remembered member for a sign-in', async () => {
+      it.runIf(framework.remember)('does not count a "remember me" cookie as a sign-in', async () => {
         const { field = '', cookie = /$/ } = framework.remember ?? {};
         const sam = createBrowser();
         const login = await sam.open(`${backend.url}/login`);
@@ -393,13 +393,13 @@ export function describeContract(framework: Framework): void {
         }
       });
 
-      it('asks for no password if the sign-in is recent enough', async () => {
+      it('does not request the password if the sign-in is recent enough', async () => {
         const { browser: sam } = await signIn(SAM);
         const answer = await ask(question({ max_age: '3600' }), sam);
         expect(read(answer.headers.get('location')).fields).toMatchObject({ external_id: SAM.id });
       });
 
-      it('answers a repeated question with its own nonce only, which the gate takes once', async () => {
+      it('answers a repeated request with its own nonce only, and refuses its own response as a request', async () => {
         const query = question({ nonce: 'once' });
         const answers = [await ask(query, browser), await ask(query, browser)];
         for (const answer of answers) expect(read(answer.headers.get('location')).fields.nonce).toBe('once');
@@ -411,38 +411,38 @@ export function describeContract(framework: Framework): void {
       it.each<[string, () => Record<string, string>]>([
         ['no signature', () => ({ sso: question().sso })],
         ['an empty signature', () => ({ sso: question().sso, sig: '' })],
-        ['no question', () => ({ sig: bridgeSignature(gate.secret, '') })],
-        ['an empty question', () => ({ sso: '', sig: bridgeSignature(gate.secret, '') })],
-        ['another secret', () => question({}, 'x'.repeat(64))],
-        ['an empty secret', () => question({}, '')],
+        ['no request', () => ({ sig: bridgeSignature(gate.secret, '') })],
+        ['an empty request', () => ({ sso: '', sig: bridgeSignature(gate.secret, '') })],
+        ['a signature with another secret', () => question({}, 'x'.repeat(64))],
+        ['a signature with an empty secret', () => question({}, '')],
         [
-          'the text signed, not its base64',
+          'a signature of the decoded text',
           () => {
             const { sso } = question();
             return { sso, sig: bridgeSignature(gate.secret, Buffer.from(sso, 'base64').toString()) };
           },
         ],
-        ['the signature of another question', () => ({ ...question(), sig: question({ nonce: 'n-2' }).sig })],
-        ['the signature cut short', () => ({ ...question(), sig: question().sig.slice(0, 32) })],
+        ['the signature of another request', () => ({ ...question(), sig: question({ nonce: 'n-2' }).sig })],
+        ['a truncated signature', () => ({ ...question(), sig: question().sig.slice(0, 32) })],
         [
-          'the signature in base64',
+          'a signature in base64',
           () => {
             const { sso, sig } = question();
             return { sso, sig: Buffer.from(sig, 'hex').toString('base64') };
           },
         ],
-        ['a signature that is not text of ASCII', () => ({ ...question(), sig: 'é'.repeat(32) })],
+        ['a signature that is not ASCII', () => ({ ...question(), sig: 'é'.repeat(32) })],
         ['no nonce', () => bridgeQuery(gate.secret, { return_sso_url: `${gate.origin}/back` })],
         ['no return address', () => bridgeQuery(gate.secret, { nonce: 'n-1' })],
-        ['what is no base64', () => ({ sso: '%%%', sig: bridgeSignature(gate.secret, '%%%') })],
+        ['invalid base64', () => ({ sso: '%%%', sig: bridgeSignature(gate.secret, '%%%') })],
         [
-          'bytes that are no text',
+          'bytes that are not UTF-8',
           () => {
             const sso = Buffer.from([0xff, 0xfe, 0x00, 0x80]).toString('base64');
             return { sso, sig: bridgeSignature(gate.secret, sso) };
           },
         ],
-      ])('refuses %s, without asking for a sign-in', async (_title, query) => {
+      ])('refuses %s, without requesting a sign-in', async (_title, query) => {
         for (const answer of [await ask(query(), browser), await get(pathOf(query()))]) {
           expect({ status: answer.status, location: answer.headers.get('location') }).toEqual({
             status: 400,
@@ -468,7 +468,7 @@ export function describeContract(framework: Framework): void {
         'HTTPS://GATE.EXAMPLE.evil.example/',
         'javascript:alert(1)//https://gate.example/',
         'https://gate.example/bäck',
-      ])('sends nobody to %j', async (address) => {
+      ])('refuses to redirect to %j', async (address) => {
         const answer = await ask(question({ return_sso_url: address }), browser);
         expect({ status: answer.status, location: answer.headers.get('location') }).toEqual({
           status: 400,
@@ -476,7 +476,7 @@ export function describeContract(framework: Framework): void {
         });
       });
 
-      it('refuses a question that is there twice', async () => {
+      it('refuses duplicate parameters', async () => {
         const { sso, sig } = question();
         const other = question({ nonce: 'n-2' });
         const good = new URLSearchParams({ sso, sig }).toString();
@@ -487,7 +487,7 @@ export function describeContract(framework: Framework): void {
         }
       });
 
-      it('knows sessions only: an assertion is none', async () => {
+      it('accepts sessions only, not assertions', async () => {
         const answer = await get(pathOf(question()), asserted(gate.assertion()));
         expect(answer.headers.get('location') ?? '').not.toContain(gate.origin);
       });

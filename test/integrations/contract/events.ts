@@ -52,7 +52,7 @@ export function describeEvents(framework: Framework): void {
     };
 
     it(
-      'tell the gate of a new password, signed, and of nothing else',
+      'report a password change to the gate, signed, and nothing else',
       async () => {
         await signIn(OLU);
         const before = gate.ended().length;
@@ -68,7 +68,7 @@ export function describeEvents(framework: Framework): void {
     );
 
     it.each(['hang', 'refuse'] as const)(
-      'keep nobody from a new password when connections to the gate %s',
+      'do not block a password change when connections to the gate %s',
       async (state) => {
         const before = { ended: gate.ended().length, connections: gate.connections() };
         gate.wire(state);

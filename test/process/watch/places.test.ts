@@ -7,8 +7,8 @@ import { placesOf } from '../../../src/process/watch/places.ts';
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'coursegate-places-')));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('the places where a change of a file shows', () => {
-  it('are the folder of each link on the way to it, also of one that leads up, and its own', async () => {
+describe('the folders to watch for a file', () => {
+  it('are its own and those of every link on the way to it, even with a relative path', async () => {
     for (const name of ['mounted', 'real']) mkdirSync(join(folder, name));
     writeFileSync(join(folder, 'real', 'gate.yaml'), '');
     symlinkSync('../real/./gate.yaml', join(folder, 'mounted', 'gate.yaml'));

@@ -13,7 +13,7 @@ const PATIENCE = { timeout: 45_000, interval: 50 };
 const FIRST_KEY = 'the-first-key-of-the-upstream';
 const SECOND_KEY = 'the-second-key-of-the-upstream';
 
-describe('the gate as a process', () => {
+describe('the gate process', () => {
   let upstream: RecordingUpstream;
   let config: Mounted;
   let secrets: Mounted;
@@ -95,7 +95,7 @@ describe('the gate as a process', () => {
     secrets.remove();
   });
 
-  it('takes over a ConfigMap that is swapped, and says which keys are different', async () => {
+  it('loads a replaced ConfigMap, and logs which keys changed', async () => {
     expect(await asked('/more/x')).toBe(404);
     const outcome = await next(() =>
       config.swap({
@@ -112,7 +112,7 @@ describe('the gate as a process', () => {
     expect(JSON.stringify(line)).not.toContain('Another school');
   });
 
-  it('takes over a secret that is swapped, and not one that is half written', async () => {
+  it('loads a replaced secret, but not one that is half written', async () => {
     expect(await keySeen()).toBe(FIRST_KEY);
     expect(await next(() => secrets.swap({ key: `${SECOND_KEY}\n` }))).toBe('success');
     expect(await keySeen()).toBe(SECOND_KEY);
@@ -129,25 +129,25 @@ describe('the gate as a process', () => {
   });
 
   it.each<[string, () => string, RegExp]>([
-    ['the syntax', () => `${settings()}\nroutes: [`, /coursegate\.yaml:\d+:\d+ /],
+    ['a syntax error', () => `${settings()}\nroutes: [`, /coursegate\.yaml:\d+:\d+ /],
     ['an unknown key', () => settings().replace('name: ', 'nam: '), /coursegate\.yaml:4:1 +nam: /],
     [
-      'a secret file that is not there',
+      'a missing secret file',
       () => settings().replace(join(secrets.folder, 'key'), '/nowhere/key'),
       /upstreams\.back\.credential\.secret: file \/nowhere\/key cannot be read/,
     ],
     [
-      'a scope nobody has heard of',
+      'an unknown scope',
       () => settings().replace('courses:read', 'corses:read'),
       /coursegate\.yaml:\d+:\d+ +routes\[0\]\.scopes\[0\]: /,
     ],
     [
-      'an upstream nobody has heard of',
+      'an unknown upstream',
       () => settings((made) => made.routes.push({ match: 'GET /x', upstream: 'bak' })),
       /coursegate\.yaml:\d+:\d+ +routes\[1\]\.upstream: /,
     ],
     [
-      'a route that belongs to the gate',
+      'a route on the gate’s own path',
       () => settings((made) => made.routes.push({ match: 'POST /oauth/token', upstream: 'back' })),
       /coursegate\.yaml:\d+:\d+ +routes\[1\]/,
     ],
@@ -166,7 +166,7 @@ describe('the gate as a process', () => {
       () => settings((made) => Object.assign(made, { profile: 'A' })),
       /coursegate\.yaml:2:1 +profile: cannot be changed while the gate is running/,
     ],
-  ])('keeps what serves when the new one has %s, and says where', async (_title, text, where) => {
+  ])('keeps the current configuration if the new one has %s, and logs the position', async (_title, text, where) => {
     const before = refusals().length;
     expect(await next(() => config.swap({ 'coursegate.yaml': text(), 'broken.graphql': 'type {' }))).toBe('failure');
     const problems = refusals()[before]?.problems as readonly string[];
@@ -187,7 +187,7 @@ describe('the gate as a process', () => {
     expect(await metric('coursegate_config_info')).toBe(fingerprint);
   });
 
-  it('waits for SIGHUP where it is not to watch, and watches again where it is', async () => {
+  it('waits for SIGHUP if watching is disabled, and watches again once it is enabled', async () => {
     const unwatched = (name: string) => settings((made) => Object.assign(made, { name, reload: { watch: false } }));
     expect(await next(() => config.swap({ 'coursegate.yaml': unwatched('A') }))).toBe('success');
     const before = outcomes().length;
@@ -199,7 +199,7 @@ describe('the gate as a process', () => {
     expect(await next(() => config.swap({ 'coursegate.yaml': settings((made) => (made.name = 'C')) }))).toBe('success');
   });
 
-  it('outlives its file being away for a while', async () => {
+  it('keeps running while its file is missing', async () => {
     expect(await next(() => rmSync(join(config.folder, 'coursegate.yaml')))).toBe('failure');
     expect(await asked()).toBe(200);
     const text = settings((made) => Object.assign(made, { name: 'Back again' }));

@@ -37,7 +37,7 @@ async function run(url: string, more: Partial<ConnectOptions> = {}) {
 }
 
 describe('connect', () => {
-  it('walks the whole flow, prints the courses, and leaves nothing behind', async () => {
+  it('completes the whole flow, prints the courses, and leaves nothing behind', async () => {
     const { origin, clients, reads } = await start();
     const { progress, data, error } = await run(origin);
     expect(error).toBeUndefined();
@@ -55,7 +55,7 @@ describe('connect', () => {
     expect(await clients()).toEqual([]);
   });
 
-  it('sends PKCE, state, the advertised resource and the scopes that are offered', async () => {
+  it('sends PKCE, state, the advertised resource and the offered scopes', async () => {
     const { origin } = await start();
     let asked: URL | undefined;
     await run(`${origin}/mcp`, {
@@ -83,7 +83,7 @@ describe('connect', () => {
     expect(data.match(/^odd-\d +–/gm)).toHaveLength(odd.length);
   });
 
-  it('reads the courses by REST where there is no Account API', async () => {
+  it('reads the courses over REST if there is no Account API', async () => {
     const { origin } = await start({ account: false });
     const { data, error } = await run(origin);
     expect(error).toBeUndefined();
@@ -100,7 +100,7 @@ describe('connect', () => {
     expect(await clients()).toEqual([]);
   });
 
-  it('does not report a deletion that failed', async () => {
+  it('does not report a failed deletion', async () => {
     const { origin } = await start({ hangsUpOnDeletion: true });
     const { progress, error } = await run(origin);
     expect(error).toBeUndefined();
@@ -108,7 +108,7 @@ describe('connect', () => {
     expect(progress).not.toContain('Registration deleted');
   });
 
-  it('refuses strangers at the callback and keeps waiting for its own answer', async () => {
+  it('refuses foreign requests to the callback, and keeps waiting for its own response', async () => {
     const { origin } = await start();
     const statuses: number[] = [];
     const { error } = await run(origin, {
@@ -132,14 +132,14 @@ describe('connect', () => {
     expect(error).toBeUndefined();
   });
 
-  it('refuses an answer that another issuer signs', async () => {
+  it('refuses a response from another issuer', async () => {
     const { origin } = await start({ redirect: (url) => url.searchParams.set('iss', 'https://evil.example') });
     const { error, data } = await run(origin);
     expect(error?.message).toMatch(/Exchanging the code .*iss/);
     expect(data).toBe('');
   });
 
-  it('refuses a server without S256, and one that is not the issuer it was named as', async () => {
+  it('refuses a server without S256, and one whose issuer does not match its address', async () => {
     const plain = await start({ metadata: (document) => delete document.code_challenge_methods_supported });
     expect((await run(plain.origin)).error?.message).toContain('S256');
     await plain.close();
@@ -153,7 +153,7 @@ describe('connect', () => {
     expect(error?.advice).toContain('origin');
   });
 
-  it('refuses metadata that leads to plain http elsewhere', async () => {
+  it('refuses metadata with a plain http endpoint on another host', async () => {
     const { origin } = await start({
       metadata: (document) => {
         document.registration_endpoint = 'http://school.example/register';
@@ -167,7 +167,7 @@ describe('connect', () => {
     expect((await run(origin)).error?.message).toContain('after it was revoked');
   });
 
-  it('gives up after the time, and at once on abort', async () => {
+  it('gives up after the timeout, and immediately when aborted', async () => {
     const { origin, clients } = await start();
     const late = await run(origin, { open: () => undefined, timeout: 0.2 });
     expect(late.error?.message).toBe('The browser did not come back from the site within 0.2 seconds.');
@@ -178,7 +178,7 @@ describe('connect', () => {
     expect(await clients()).toEqual([]);
   });
 
-  it('takes a browser that cannot be opened as no failure', async () => {
+  it('continues if the browser cannot be opened', async () => {
     const { origin } = await start();
     const { error } = await run(origin, {
       open: (address) => {

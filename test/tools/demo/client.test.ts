@@ -59,7 +59,7 @@ function lastCard(text: string): string {
 const titles = (text: string) => [...text.matchAll(/<span class="title">([^<]+)/g)].map((match) => match[1]);
 
 describe('Study Buddy', () => {
-  it('offers the walk and a choice of scopes, without scripts', async () => {
+  it('offers to connect and to choose scopes, without scripts', async () => {
     const demo = await start();
     const response = await demo.browser.request(demo.url);
     const text = await response.text();
@@ -72,7 +72,7 @@ describe('Study Buddy', () => {
     expect(response.headers.get('set-cookie')).toBeNull();
   });
 
-  it('walks the eight steps and shows every request and answer, secrets shortened', async () => {
+  it('shows every request and response of the eight steps, with secrets shortened', async () => {
     const demo = await start();
     const text = await connected(demo);
     expect(titles(text)).toEqual(STEPS);
@@ -93,7 +93,7 @@ describe('Study Buddy', () => {
     expect(await page(demo, '/?secrets=shown')).toMatch(/access_token&quot;: &quot;[\w-]{20,}&quot;/);
   });
 
-  it('reads again, refreshes, introspects, disconnects, and is refused', async () => {
+  it('reads again, refreshes, introspects, disconnects, and is then refused', async () => {
     const demo = await start();
     await connected(demo);
     expect(await press(demo, 'courses')).toContain('2 courses, from the Account API.');
@@ -111,7 +111,7 @@ describe('Study Buddy', () => {
     expect(await press(demo, 'introspect')).toContain('not active');
   });
 
-  it('takes the chosen scopes', async () => {
+  it('requests the selected scopes', async () => {
     const demo = await start();
     const text = await connected(demo, [
       ['scope', 'courses:read'],
@@ -123,13 +123,13 @@ describe('Study Buddy', () => {
     expect(text).toContain('Courses of the school');
   });
 
-  it('reads by REST where there is no Account API', async () => {
+  it('reads the courses over REST if there is no Account API', async () => {
     const text = await connected(await start({ account: false }));
     expect(text).toContain('<b>404 Not Found</b>');
     expect(text).toContain('rest-course');
   });
 
-  it('refuses a wrong state without ending the sign-in, then a second use of the address', async () => {
+  it('refuses a wrong state without ending the sign-in, and a second use of the callback URL', async () => {
     const demo = await start();
     const callback = await toCallback(demo);
     const forged = new URL(callback);
@@ -143,7 +143,7 @@ describe('Study Buddy', () => {
     expect(await page(demo)).toContain('<h2>Connected</h2>');
   });
 
-  it('refuses an answer of another issuer, and spends no code on it', async () => {
+  it('refuses a response from another issuer, without redeeming its code', async () => {
     const demo = await start({ redirect: (url) => url.searchParams.set('iss', 'https://evil.example') });
     await demo.browser.request(await toCallback(demo));
     const text = await page(demo);
@@ -152,7 +152,7 @@ describe('Study Buddy', () => {
     expect(lastCard(text)).toContain('iss');
   });
 
-  it('shows a no of the member, a server out of reach, and metadata it cannot trust as cards', async () => {
+  it('shows a card when the member declines, the server is unreachable, or its metadata is not trustworthy', async () => {
     const denied = await start({ deny: true });
     await denied.browser.request(await toCallback(denied));
     expect(await page(denied)).toContain('access_denied (The member said no)');
@@ -172,7 +172,7 @@ describe('Study Buddy', () => {
     expect(await press(plain, 'connect')).toContain('does not advertise PKCE with S256');
   });
 
-  it('keeps each browser apart, forgets on Start over, and after two idle hours', async () => {
+  it('keeps browsers separate, and forgets a session after Start over or two idle hours', async () => {
     let now = Date.now();
     const demo = await start({}, () => now);
     await connected(demo);
@@ -186,7 +186,7 @@ describe('Study Buddy', () => {
     expect(await page(demo)).toContain('Connect</button>');
   });
 
-  it('refuses forms of other origins and other names, and answers bad input with a page', async () => {
+  it('refuses forms from other origins and host names, and shows a page for invalid input', async () => {
     const { url, browser } = await start();
     expect((await browser.post(`${url}/connect`, [], { origin: 'http://localhost:4000' })).status).toBe(403);
     const renamed = await browser.request(url.replace('localhost', '127.0.0.1')).catch(() => undefined);
@@ -198,7 +198,7 @@ describe('Study Buddy', () => {
     expect((await browser.request(`${url}/callback?state=%00&code=x`)).status).toBe(400);
   });
 
-  it('leaves a busy port to the caller, and refuses a gate of plain http elsewhere', async () => {
+  it('reports a port in use to the caller, and refuses a gate on plain http on another host', async () => {
     const { url } = await start();
     const port = Number(new URL(url).port);
     await expect(startClient({ port, gate: 'http://localhost:8080' })).rejects.toMatchObject({ code: 'EADDRINUSE' });

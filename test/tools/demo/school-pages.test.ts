@@ -45,7 +45,7 @@ class Browser {
 }
 
 describe('signing in', () => {
-  it('sets a new session and goes to my courses', async () => {
+  it('starts a new session and redirects to My courses', async () => {
     const browser = new Browser();
     const response = await browser.signIn('student@example.com', 'student');
     expect(response.status).toBe(303);
@@ -68,7 +68,7 @@ describe('signing in', () => {
     ['student@example.com', ''],
     ['nobody@example.com', 'student'],
     ['<script>alert(1)</script>', 'x'],
-  ])('refuses %s with password %j, in words, with the form again', async (login, password) => {
+  ])('refuses %s with password %j, with a message and the form again', async (login, password) => {
     const browser = new Browser();
     const response = await browser.signIn(login, password, { return_to: '/courses?page=2' });
     const page = await response.text();
@@ -80,7 +80,7 @@ describe('signing in', () => {
     expect(browser.cookies.has('school_session')).toBe(false);
   });
 
-  it('refuses a form that did not come from here', async () => {
+  it('refuses a form from another site', async () => {
     const browser = new Browser();
     await browser.open('/login');
     const fields = { login: 'student@example.com', password: 'student' };
@@ -93,7 +93,7 @@ describe('signing in', () => {
     expect(browser.cookies.has('school_session')).toBe(false);
   });
 
-  it('never takes over a session id that was there before', async () => {
+  it('never adopts an existing session ID', async () => {
     const browser = new Browser();
     browser.cookies.set('school_session', 'planted');
     await browser.signIn('student@example.com', 'student');
@@ -118,18 +118,18 @@ describe('signing in', () => {
     ['javascript:alert(1)', '/my/courses'],
     ['courses', '/my/courses'],
     ['', '/my/courses'],
-  ])('with return_to %j goes to %s', async (returnTo, location) => {
+  ])('with return_to %j redirects to %s', async (returnTo, location) => {
     const response = await new Browser().signIn('student@example.com', 'student', { return_to: returnTo });
     expect([response.status, response.headers.get('location')]).toEqual([303, location]);
   });
 
-  it('carries return_to through the form unchanged, and escaped', async () => {
+  it('keeps return_to in the form unchanged, and escaped', async () => {
     const page = await (await new Browser().open(`/login?return_to=${encodeURIComponent('/o/i/a?x=y&z="1"')}`)).text();
     expect(page).toContain('name="return_to" value="/o/i/a?x=y&amp;z=&quot;1&quot;"');
     expect(await (await new Browser().open('/login?return_to=//evil.example')).text()).not.toContain('evil');
   });
 
-  it('offers a signed-in member to continue or to change', async () => {
+  it('lets a signed-in member continue or switch accounts', async () => {
     const browser = new Browser();
     await browser.signIn('student@example.com', 'student');
     const page = await (await browser.open('/login?return_to=%2Foauth%2Finteraction%2Fabc')).text();
@@ -138,7 +138,7 @@ describe('signing in', () => {
     expect(page).toContain('name="password"');
   });
 
-  it('signs out, by a form only', async () => {
+  it('signs out only with a form', async () => {
     const browser = new Browser();
     await browser.signIn('student@example.com', 'student');
     expect((await browser.post('/logout', {})).status).toBe(403);
@@ -164,7 +164,7 @@ describe('signing in', () => {
 });
 
 describe('pages', () => {
-  it('answers /api/me by the cookie and nothing else', async () => {
+  it('answers /api/me only for a session cookie', async () => {
     const response = await new Browser().open('/api/me', { headers: { 'x-member-id': 'm-1001' } });
     expect(response.status).toBe(401);
     expect(await response.json()).toEqual({ error: { code: 'sign_in_required', message: 'Nobody is signed in.' } });
@@ -177,7 +177,7 @@ describe('pages', () => {
     ['/courses?page=x', 'school-courses', 'Page 1 of 5'],
     ['/courses/harbour-navigation', 'school-course', 'Welcome aboard'],
     ['/login', 'school-login', '<label for="password">'],
-  ])('shows %s to anyone', async (path, id, words) => {
+  ])('shows %s without a sign-in', async (path, id, words) => {
     const response = await new Browser().open(path);
     const page = await response.text();
     expect(response.status).toBe(200);
@@ -190,13 +190,13 @@ describe('pages', () => {
     expect(response.headers.get('x-powered-by')).toBeNull();
   });
 
-  it('sends a stranger from my courses to sign in and back', async () => {
+  it('redirects from My courses to the sign-in page and back', async () => {
     const response = await new Browser().open('/my/courses?page=2');
     expect(response.status).toBe(303);
     expect(response.headers.get('location')).toBe('/login?return_to=%2Fmy%2Fcourses%3Fpage%3D2');
   });
 
-  it('lists the member s courses, each once over the pages', async () => {
+  it('lists each of the member’s courses once across the pages', async () => {
     const browser = new Browser();
     await browser.signIn('student@example.com', 'student');
     const slugs: string[] = [];
@@ -211,7 +211,7 @@ describe('pages', () => {
     expect(course).toContain('You are enrolled.');
   });
 
-  it('answers wrong addresses in the voice of the place', async () => {
+  it('returns 404 and 400 as a page or as JSON, like the path', async () => {
     const page = await new Browser().open('/nowhere');
     expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
     const json = await new Browser().open('/api/nowhere');
@@ -228,7 +228,7 @@ describe('pages', () => {
 });
 
 describe('starting', () => {
-  it('rejects with the error of Node when a port is taken, and leaves nothing listening', async () => {
+  it('fails with Node’s error when a port is in use, and leaves no listener open', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     const address = taken.address();

@@ -32,7 +32,7 @@ describe('the progress service', () => {
   const positions = async (member: string, slugs: string, aud = 'progress') =>
     call(`${school.urls.progress}/v2/positions?slugs=${slugs}`, await as(member, aud));
 
-  it('tells a member where they stopped, for what they started', async () => {
+  it('reports where a member stopped in the courses that they started', async () => {
     const enrolments = `${school.urls.school}/api/v1/members/m-1001/enrolments?per_page=50`;
     const { body } = await call(enrolments, await as('m-1001', 'school'));
     const slugs = body.data.map((row: { course: { slug: string } }) => row.course.slug);
@@ -47,7 +47,7 @@ describe('the progress service', () => {
     expect((await positions('m-1001', 'nothing')).body).toEqual({ positions: [] });
   });
 
-  it('refuses strangers, assertions for another service, and too many courses', async () => {
+  it('refuses unauthenticated requests, assertions for another service, and too many courses', async () => {
     const many = (count: number) => Array.from({ length: count }, (_, index) => `s${index}`).join();
     expect((await positions('m-1001', many(100))).status).toBe(200);
     expect((await positions('m-1001', many(101))).status).toBe(400);
@@ -58,7 +58,7 @@ describe('the progress service', () => {
     expect([wrong.status, wrong.body.error.code]).toEqual([401, 'identity_not_proved']);
   });
 
-  it('stores a position for the member alone', async () => {
+  it('stores a position for that member only', async () => {
     const put = async (slug: string, json: unknown) =>
       call(`${school.urls.progress}/v2/positions/${slug}`, await as('m-1002', 'progress'), 'PUT', json);
     const stored = await put('night-sailing', { lecture_id: 4711, position_ms: 754_000 });
@@ -88,7 +88,7 @@ describe('the events service', () => {
     expect((await ask(query, await as('m-1001', 'school'), { ids })).status).toBe(401);
   });
 
-  it('lists events publicly, page by page', async () => {
+  it('lists public events, page by page', async () => {
     const query = `query ($after: String) {
       events(first: 10, after: $after) { nodes { id } pageInfo { hasNextPage endCursor } } }`;
     const ids: string[] = [];
@@ -105,7 +105,7 @@ describe('the events service', () => {
     expect(one.body.data).toMatchObject({ event: { title: 'Open evening at the harbour' }, none: null });
   });
 
-  it('refuses what is no query', async () => {
+  it('refuses invalid queries', async () => {
     expect((await ask('{ nothing }')).status).toBe(400);
     expect((await ask('{')).body.errors).toHaveLength(1);
     expect((await ask('{ events(first: -1) { totalCount } }')).body.errors[0].message).toBe(
@@ -118,7 +118,7 @@ describe('the events service', () => {
 });
 
 describe('streams', () => {
-  it('echoes over a WebSocket, and at one address only', async () => {
+  it('echoes over a WebSocket, at one path only', async () => {
     const address = school.urls.school.replace('http', 'ws');
     const socket = new WebSocket(`${address}/ws/echo`);
     await once(socket, 'open');
@@ -133,7 +133,7 @@ describe('streams', () => {
     expect(error.message).toBe('Unexpected server response: 404');
   });
 
-  it('sends events and ends', async () => {
+  it('sends events and then ends', async () => {
     const response = await fetch(`${school.urls.school}/api/v1/ticks?count=2`);
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
     expect(await response.text()).toBe(

@@ -33,8 +33,8 @@ async function call(
   return { status: response.status, headers: response.headers, body };
 }
 
-describe('identity from the gate', () => {
-  it('is believed when it is signed for this service and names the same member', async () => {
+describe('the identity from the gate', () => {
+  it('is accepted if it is signed for this service and names the same member', async () => {
     const { status, body } = await call('/whoami', { headers: await as('m-1001') });
     expect(status).toBe(200);
     expect(body.data).toMatchObject({
@@ -47,7 +47,7 @@ describe('identity from the gate', () => {
     });
   });
 
-  it('may be absent', async () => {
+  it('can be absent', async () => {
     const { status, body } = await call('/whoami');
     expect([status, body.data.member_id]).toEqual([200, null]);
   });
@@ -57,20 +57,20 @@ describe('identity from the gate', () => {
     ['a wrong key', { key: strangerKey }, {}],
     ['a wrong audience', { aud: 'progress' }, {}],
     ['a wrong issuer', { iss: 'http://other.example' }, {}],
-    ['an assertion that is over', { exp: now - 60 }, {}],
-    ['an assertion that lives too long', { exp: now + 3600 }, {}],
+    ['an expired assertion', { exp: now - 60 }, {}],
+    ['an assertion with too long a lifetime', { exp: now + 3600 }, {}],
     ['another member id', {}, { 'x-member-id': 'm-1002' }],
     ['two member ids', {}, { 'x-member-id': 'm-1001, m-1002' }],
     ['no assertion', {}, { 'x-coursegate-assertion': '' }],
-    ['nonsense for an assertion', {}, { 'x-coursegate-assertion': 'a.b.c' }],
+    ['an invalid assertion', {}, { 'x-coursegate-assertion': 'a.b.c' }],
     ['an empty subject', { sub: '' }, { 'x-member-id': '' }],
-  ])('is refused with %s, even where anybody may read', async (_case, claims, overrides) => {
+  ])('is refused with %s, even on public paths', async (_case, claims, overrides) => {
     const headers = { 'x-member-id': 'm-1001', 'x-coursegate-assertion': await assertion(claims), ...overrides };
     const { status, body } = await call('/courses', { headers });
     expect([status, body.error.code]).toEqual([401, 'identity_not_proved']);
   });
 
-  it('is refused with one half of the proof only, and unsigned', async () => {
+  it('is refused if the header or the assertion is missing, or the assertion is unsigned', async () => {
     const half = await call('/courses', { headers: { 'x-member-id': 'm-1001' } });
     expect([half.status, half.body.error.code]).toEqual([401, 'identity_not_proved']);
     const other = await call('/courses', { headers: { 'x-coursegate-assertion': await assertion() } });
@@ -81,7 +81,7 @@ describe('identity from the gate', () => {
     expect(none.status).toBe(401);
   });
 
-  it('fetches the keys once per service, and returns 503 if it cannot', async () => {
+  it('is verified with keys that are fetched once per service, and returns 503 without them', async () => {
     const headers = await as('m-1001');
     await call('/whoami', { headers });
     const before = gate.fetches();
@@ -97,8 +97,8 @@ describe('identity from the gate', () => {
   });
 });
 
-describe('own records', () => {
-  it('shows a member only to that member', async () => {
+describe('a member’s own records', () => {
+  it('are shown to that member only', async () => {
     const headers = await as('m-1001');
     const own = await call('/members/m-1001', { headers });
     expect(own.status).toBe(200);
@@ -118,7 +118,7 @@ describe('own records', () => {
     ['m-1001', 37, 7],
     ['m-1001', 37, 20],
     ['m-1002', 24, 5],
-  ])('walks the enrolments of %s: %i rows, each once, %i to a page', async (member, total, perPage) => {
+  ])('include the enrolments of %s: %i rows, each once, %i to a page', async (member, total, perPage) => {
     const headers = await as(member);
     const ids: string[] = [];
     for (let page: number | null = 1; page !== null; ) {
@@ -131,7 +131,7 @@ describe('own records', () => {
     expect(ids).toEqual(Array.from({ length: total }, (_, index) => `e-${first + index}`));
   });
 
-  it('writes enrolments as old systems do', async () => {
+  it('have dates and flags as in old systems', async () => {
     const { body } = await call('/members/m-1001/enrolments?per_page=50', { headers: await as('m-1001') });
     expect(body.data[0].course).toEqual({ id: 'c-1', slug: 'harbour-navigation', title: 'Harbour Navigation' });
     const lifetimes = body.data.filter((row: { lifetime: number }) => row.lifetime === 1);
@@ -145,14 +145,14 @@ describe('own records', () => {
   });
 
   it.each(['page=0', 'page=-1', 'page=x', 'per_page=1.5', 'page=1&page=2', 'per_page='])(
-    'refuses %s',
+    'are refused with %s',
     async (query) => {
       const { status, body } = await call(`/courses?${query}`);
       expect([status, body.error.code]).toEqual([400, 'bad_request']);
     },
   );
 
-  it('gives fifty rows at most and an empty page past the end', async () => {
+  it('are limited to fifty rows a page, and a page past the end is empty', async () => {
     const most = await call('/courses?per_page=500');
     expect(most.body.meta).toEqual({ page: 1, per_page: 50, total: 60, next_page: 2 });
     const past = await call('/courses?page=9');
@@ -160,7 +160,7 @@ describe('own records', () => {
   });
 });
 
-describe('areas', () => {
+describe('resources', () => {
   it.each([
     ['courses', 60],
     ['curriculum', 60],
@@ -172,7 +172,7 @@ describe('areas', () => {
     ['digital_products', 3],
     ['comments', 3],
     ['forms', 3],
-  ])('%s are for everybody: %i', async (area, total) => {
+  ])('%s are public: %i', async (area, total) => {
     const list = await call(`/${area}`);
     expect([list.status, list.body.meta.total]).toEqual([200, total]);
     const item = await call(`/${area}/${list.body.data[0].id}`);
@@ -189,7 +189,7 @@ describe('areas', () => {
     ['analytics', 1],
     ['members', 1],
     ['students', 1],
-  ])('%s are for members: %i', async (area, total) => {
+  ])('%s require a sign-in: %i', async (area, total) => {
     const anonymous = await call(`/${area}`);
     expect([anonymous.status, anonymous.body.error.code]).toEqual([401, 'sign_in_required']);
     const { status, body } = await call(`/${area}`, { headers: await as('m-1001') });
@@ -200,14 +200,14 @@ describe('areas', () => {
   it.each([
     ['school', 'Harbour Lane School', 'name'],
     ['appearance', 'quay', 'theme'],
-  ])('%s is one object', async (area, value, field) => {
+  ])('%s is a single object', async (area, value, field) => {
     expect((await call(`/${area}`)).body.data[field]).toBe(value);
     const changed = await call(`/${area}`, { method: 'PATCH', json: { note: 1 }, headers: await as('m-1001') });
     expect(changed.body.data).toMatchObject({ [field]: value, note: 1, updated_by: 'm-1001' });
     expect((await call(`/${area}`, { method: 'DELETE' })).headers.get('allow')).toBe('GET, HEAD, POST, PUT, PATCH');
   });
 
-  it('dates what members did in the past', async () => {
+  it('have past dates for what members did', async () => {
     const headers = await as('m-1001');
     const orders = (await call('/orders', { headers })).body.data;
     const registrations = (await call('/event_registrations', { headers })).body.data;
@@ -215,7 +215,7 @@ describe('areas', () => {
     for (const { registered_at } of registrations) expect(registered_at).toBeLessThan(NOW / 1000);
   });
 
-  it('finds the curriculum of a course', async () => {
+  it('include the curriculum of a course', async () => {
     const { body } = await call('/curriculum?course=harbour-navigation');
     expect(body.meta.total).toBe(1);
     expect(body.data[0].sections[0].lectures[0]).toMatchObject({ id: 4701, title: 'Welcome aboard' });
@@ -245,7 +245,7 @@ describe('areas', () => {
     expect([403, 404]).toContain((await call(`/${area}/${id}`, { method: 'DELETE', headers })).status);
   });
 
-  it('lets nobody write what is another member s, or what nobody writes', async () => {
+  it('of other members, and read-only ones, cannot be written', async () => {
     const headers = await as('m-1001');
     const theirs = await call('/subscriptions/su-2', { method: 'PATCH', json: { status: 'ended' }, headers });
     expect(theirs.status).toBe(404);
@@ -254,7 +254,7 @@ describe('areas', () => {
     expect([order.status, order.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 
-  it('refuses bodies that are not JSON objects, and large ones', async () => {
+  it('refuse bodies that are too large or not JSON objects', async () => {
     const headers = await as('m-1001');
     const post = async (type: string, body: string) => {
       const init = { method: 'POST', headers: { ...headers, 'content-type': type }, body };
@@ -271,7 +271,7 @@ describe('areas', () => {
     ]);
   });
 
-  it('stores files of a member, write only', async () => {
+  it('include files that a member can upload and delete, but not read', async () => {
     const headers = { ...(await as('m-1001')), 'content-type': 'image/png' };
     const at = `${school.urls.school}/api/v1/storage/files/cover.png`;
     expect((await fetch(at, { method: 'PUT', body: 'abc' })).status).toBe(401);

@@ -11,7 +11,7 @@ import { checksPage } from './support/checks-page.ts';
 const PLAIN = ['reach.http-redirect', 'reach.hsts', 'reach.certificate'];
 const IDS = CHECKS.map(({ id }) => id);
 
-describe.each([{ profile: 'A' }, { profile: 'B' }])('a gate of ours in Profile $profile', ({ profile }) => {
+describe.each([{ profile: 'A' }, { profile: 'B' }])('our own gate in Profile $profile', ({ profile }) => {
   let world: World;
   beforeAll(async () => {
     // The default limits: the doctor must work within them.
@@ -19,7 +19,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a gate of ours in Profile $
   });
   afterAll(() => world.close());
 
-  it.each(['', '/mcp', '/mcp/member'])('passes every check, asked at "%s"', { timeout: 60_000 }, async (path) => {
+  it.each(['', '/mcp', '/mcp/member'])('passes every check at "%s"', { timeout: 60_000 }, async (path) => {
     const report = await doctor({ url: world.origin + path, register: true });
     const levels = Object.groupBy(report.findings, ({ level }) => level);
     expect(levels.failure ?? []).toEqual([]);
@@ -30,7 +30,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a gate of ours in Profile $
     expect(exitCode(report)).toBe(0);
   });
 
-  it('registers nothing unless it may, and says so', { timeout: 60_000 }, async () => {
+  it('gets no registration without --register, and the report says so', { timeout: 60_000 }, async () => {
     const report = await doctor({ url: `${world.origin}/mcp` });
     const skipped = report.findings.filter(({ level }) => level === 'skipped');
     expect(skipped.map(({ check }) => check)).toEqual([
@@ -44,8 +44,8 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a gate of ours in Profile $
   });
 });
 
-describe('the table of checks', () => {
-  it('gives each an id of its own, a section and a fix', () => {
+describe('the list of checks', () => {
+  it('has a unique ID, a section and a fix for each check', () => {
     expect(new Set(IDS).size).toBe(IDS.length);
     for (const { id, title, reference, fix } of CHECKS) {
       expect(id).toMatch(/^[a-z]+\.[a-z0-9-]+$/);
@@ -56,13 +56,13 @@ describe('the table of checks', () => {
     }
   });
 
-  it('is listed in docs/doctor.md (npm run doctor-page)', () => {
+  it('matches docs/doctor.md (npm run doctor-page)', () => {
     const page = readFileSync(fileURLToPath(new URL('../../../docs/doctor.md', import.meta.url)), 'utf8');
     expect(page.split('<!-- checks -->')[1]?.split('<!-- /checks -->')[0]?.trim()).toBe(checksPage().trim());
   });
 });
 
-it('asks as clients of both MCP revisions do, word for word', async () => {
+it('the doctor sends exactly the requests that clients of both MCP revisions send', async () => {
   const server = await startRecordingUpstream();
   try {
     await doctor({ url: `${server.url}/mcp`, only: ['mcp.initialize', 'mcp.discover'] });

@@ -30,7 +30,7 @@ describe('a deployment with one fault', () => {
     return { report, found };
   };
 
-  it('has none without a fault, also through the proxy', { timeout: 60_000 }, async () => {
+  it('has no findings without a fault, also through the proxy', { timeout: 60_000 }, async () => {
     proxy.fault = {};
     const { found, report } = await problems();
     expect(found).toEqual([]);
@@ -38,7 +38,7 @@ describe('a deployment with one fault', () => {
     expect(report.leftBehind).toEqual([]);
   });
 
-  it('keeps nothing of what was registered, and names what could not be deleted', { timeout: 60_000 }, async () => {
+  it('keeps no registration, and the report names those that could not be deleted', { timeout: 60_000 }, async () => {
     const clients = new Set<string>();
     const remember: Fault['fromGate'] = ({ status, body }, { method, url }) => {
       if (status === 201) clients.add((JSON.parse(body) as { client_id: string }).client_id);
@@ -56,7 +56,7 @@ describe('a deployment with one fault', () => {
     expect(new Set(report.leftBehind)).toEqual(clients);
   });
 
-  it.each(BROKEN)('$what: is found', { timeout: 60_000 }, async ({ finds, says, fault }) => {
+  it.each(BROKEN)('$what is found', { timeout: 60_000 }, async ({ finds, says, fault }) => {
     proxy.fault = fault;
     const { found } = await problems();
     expect([...new Set(found.map(({ check }) => check))].toSorted(), JSON.stringify(found, undefined, 1)).toEqual(
@@ -67,7 +67,7 @@ describe('a deployment with one fault', () => {
     for (const one of found) expect(one.fix, one.check).toMatch(/.{10,}/);
   });
 
-  it('is there for each check', () => {
+  it('exists for each check', () => {
     const covered = new Set(BROKEN.flatMap(({ finds }) => finds));
     expect(CHECKS.map(({ id }) => id).filter((id) => !covered.has(id) && !ELSEWHERE.includes(id))).toEqual([]);
   });

@@ -51,7 +51,7 @@ const metadata = (origin: string, more: object = {}) =>
   });
 
 describe('a hostile server', () => {
-  it('of endless bodies is read to a bound', { timeout: 60_000 }, async () => {
+  it('with endless bodies is read up to a limit', { timeout: 60_000 }, async () => {
     let sent = 0;
     const chunk = Buffer.alloc(64 * 1024, 'a');
     const origin = await serve((_request, response) => {
@@ -71,7 +71,7 @@ describe('a hostile server', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(300_000_000);
   });
 
-  it('that drips is left after the patience is over', { timeout: 60_000 }, async () => {
+  it('that sends slowly is abandoned after the timeout of a request', { timeout: 60_000 }, async () => {
     const origin = await serve((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       const drip = setInterval(() => response.write(' '), 20);
@@ -82,7 +82,9 @@ describe('a hostile server', () => {
     expect(exitCode(report)).toBe(2);
   });
 
-  it('that is silent for some is found so once, and all else is skipped or told', { timeout: 60_000 }, async () => {
+  it('that answers only some requests is reported once, and the rest is skipped or reported', {
+    timeout: 60_000,
+  }, async () => {
     const origin = await serve((request, response) => {
       if (request.method === 'GET' && request.url === '/mcp') response.end('hello');
     });
@@ -94,7 +96,7 @@ describe('a hostile server', () => {
     expect(failures[1]?.seen).toContain('no complete response within 0.2 seconds');
   });
 
-  it('cannot hold it beyond the time for everything', { timeout: 60_000 }, async () => {
+  it('cannot hold the doctor longer than the overall timeout', { timeout: 60_000 }, async () => {
     const origin = await serve((request, response) => {
       if (request.method === 'GET' && request.url === '/mcp') response.end('hello');
     });
@@ -107,7 +109,7 @@ describe('a hostile server', () => {
     expect(toText(report, { width: 80, colour: false })).toContain('The time was over');
   });
 
-  it('of redirect loops gets no second request for any of them', { timeout: 60_000 }, async () => {
+  it('with redirect loops gets no second request', { timeout: 60_000 }, async () => {
     const counts = new Map<string, number>();
     const origin = await serve((request, response) => {
       counts.set(request.url ?? '', (counts.get(request.url ?? '') ?? 0) + 1);
@@ -121,15 +123,15 @@ describe('a hostile server', () => {
   it.each([
     ['garbage', 'blah blah\r\n\r\n'],
     ['half a header', 'HTTP/1.1 200 OK\r\nContent-Le'],
-    ['a header without end', `HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(20_000)}`],
+    ['an endless header', `HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(20_000)}`],
     ['nothing', ''],
-  ])('that answers %s is called unreachable, in words', { timeout: 60_000 }, async (_name, bytes) => {
+  ])('that answers %s is reported as unreachable, with the reason', { timeout: 60_000 }, async (_name, bytes) => {
     const report = await doctor({ url: await serveBytes(bytes) });
     expect(report.unreachable).toMatch(/not HTTP|closed|too long|hang up/);
     expect(exitCode(report)).toBe(2);
   });
 
-  it('cannot write to the terminal, nor hide in the JSON', { timeout: 60_000 }, async () => {
+  it('cannot send control characters to the terminal or hide them in the JSON', { timeout: 60_000 }, async () => {
     const evil = '\u001b[2J\u0007\u202e\u009bevil';
     const origin = await serve((request, response) => {
       const home = `http://${request.headers.host}`;
@@ -154,7 +156,7 @@ describe('a hostile server', () => {
     expect(JSON.stringify(toJson(report))).not.toMatch(/(?<!\\)\\u00|\u202e|\u009b/);
   });
 
-  it('cannot send the doctor elsewhere', { timeout: 60_000 }, async () => {
+  it('cannot make the doctor contact other hosts', { timeout: 60_000 }, async () => {
     let elsewhere = 0;
     const other = await serve((_request, response) => {
       elsewhere += 1;
@@ -188,7 +190,7 @@ describe('a hostile server', () => {
     });
   });
 
-  it('that asks for time is waited for once, and then left in peace', { timeout: 60_000 }, async () => {
+  it('that sends Retry-After is retried once', { timeout: 60_000 }, async () => {
     let asked = 0;
     const origin = await serve((request, response) => {
       if (request.url === '/') return void response.end('hello');
@@ -202,7 +204,7 @@ describe('a hostile server', () => {
     expect(asked).toBe(2);
   });
 
-  it('that requests an excessive delay is not waited for', { timeout: 60_000 }, async () => {
+  it('with an excessive Retry-After is not retried', { timeout: 60_000 }, async () => {
     let asked = 0;
     const origin = await serve((request, response) => {
       if (request.url === '/') return void response.end('hello');

@@ -39,8 +39,8 @@ async function findings(options: DoctorOptions) {
   return Object.fromEntries(report.findings.map(({ check, level, seen }) => [check, `${level}: ${seen}`]));
 }
 
-describe('a site asked by https', () => {
-  it('is well with HSTS, and a redirect from plain http', async () => {
+describe('a site on https', () => {
+  it('passes with HSTS and a redirect from plain http', async () => {
     const url = await secure((_request, response) => {
       response.writeHead(200, { 'strict-transport-security': 'max-age=31536000' }).end('hello');
     });
@@ -52,7 +52,7 @@ describe('a site asked by https', () => {
     });
   });
 
-  it('is warned of without HSTS, and when plain http serves the site', async () => {
+  it('gets warnings without HSTS, and if plain http serves the site', async () => {
     const url = await secure((_request, response) => response.end('hello'));
     const plainOrigin = await plain((_request, response) => response.end('hello'));
     expect(await findings({ url, plainOrigin })).toMatchObject({
@@ -61,7 +61,7 @@ describe('a site asked by https', () => {
     });
   });
 
-  it('is warned of when plain http leads somewhere else, and well when it is refused', async () => {
+  it('gets a warning if plain http redirects to another site, and passes if plain http is refused', async () => {
     const url = await secure((_request, response) => response.end('hello'));
     const away = await plain((_request, response) =>
       response.writeHead(301, { location: 'https://other.example/' }).end(),
@@ -75,14 +75,14 @@ describe('a site asked by https', () => {
     });
   });
 
-  it('is warned of when its certificate ends soon', async () => {
+  it('gets a warning if its certificate expires soon', async () => {
     const soon = await secure((_request, response) => response.end('hello'), 'localhost', 5);
     expect((await findings({ url: soon }))['reach.certificate']).toMatch(/^warning: it expires in [45] days$/);
     const later = await secure((_request, response) => response.end('hello'));
     expect((await findings({ url: later }))['reach.certificate']).toMatch(/^pass: valid for (29|30) more days$/);
   });
 
-  it('cannot be reached when its certificate is of another name, or of nobody', async () => {
+  it('is unreachable if its certificate has another name or is not trusted', async () => {
     const url = await secure((_request, response) => response.end('hello'), 'other.example');
     expect((await doctor({ url, ca: authority.ca })).unreachable).toContain('the certificate is not trusted');
     const unknown = await secure((_request, response) => response.end('hello'));
@@ -90,8 +90,8 @@ describe('a site asked by https', () => {
   });
 });
 
-describe('a site asked by plain http', () => {
-  it('is a failure when it is not on this machine', async () => {
+describe('a site on plain http', () => {
+  it('fails unless it is on this machine', async () => {
     const check = CHECKS.find(({ id }) => id === 'reach.https');
     const asked = (origin: string) => check?.run({ origin } as never, {});
     await expect(asked('http://school.example')).resolves.toMatchObject({ level: 'failure' });

@@ -59,7 +59,7 @@ const REPORT: Report = {
 };
 
 describe('the report', () => {
-  it('for a person has the failures last, right above the summary', () => {
+  it('lists the failures last in text, right above the summary', () => {
     expect(toText(REPORT, { width: 60, colour: false })).toBe(`Reaching the site
   ✓ The site uses https
 
@@ -87,7 +87,7 @@ https://school.example/mcp: 1 failure, 1 warning, 1 passed, 1 skipped (1.5 s)
 `);
   });
 
-  it('keeps to the width, breaks long words, and uses colour only on request', () => {
+  it('respects the width, breaks long words, and uses colour only on request', () => {
     const long = {
       ...REPORT,
       findings: [{ ...REPORT.findings[1], seen: 'x'.repeat(200) } as Report['findings'][number]],
@@ -98,7 +98,7 @@ https://school.example/mcp: 1 failure, 1 warning, 1 passed, 1 skipped (1.5 s)
     expect(toText(REPORT, { width: 60, colour: true })).toContain('\u001b[31m✗\u001b[0m');
   });
 
-  it('as JSON is of the shape that is published', () => {
+  it('matches the published schema as JSON', () => {
     expect(valid(toJson(REPORT)), JSON.stringify(valid.errors)).toBe(true);
     expect(valid(toJson({ ...REPORT, unreachable: 'no', complete: false, findings: [] }))).toBe(true);
     expect(toJson(REPORT)).toMatchObject({
@@ -111,7 +111,7 @@ https://school.example/mcp: 1 failure, 1 warning, 1 passed, 1 skipped (1.5 s)
 });
 
 describe('coursegate doctor', () => {
-  it('exits 0 for a gate of ours, and prints JSON and nothing else', { timeout: 90_000 }, async () => {
+  it('exits 0 for our own gate, and prints only JSON with --json', { timeout: 90_000 }, async () => {
     const world = await startWorld({ profile: 'A' });
     try {
       const command = runCommand(['doctor', `${world.origin}/mcp`, '--json', '--register']);
@@ -134,7 +134,7 @@ describe('coursegate doctor', () => {
     }
   });
 
-  it('exits 1 for what is no gate, 2 where nothing is, and 64 for what makes no sense', {
+  it('exits 1 for another kind of server, 2 if nothing responds, and 64 for invalid arguments', {
     timeout: 90_000,
   }, async () => {
     const server = createServer((_request, response) => response.end('hello'));

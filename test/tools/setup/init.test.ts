@@ -52,7 +52,7 @@ const read = (path: string) => readFileSync(join(dir, path), 'utf8');
 const loaded = async () => (await loadConfig({ file: join(dir, 'coursegate.yaml'), environment: {} })).config;
 const mode = (path: string) => statSync(join(dir, path)).mode & 0o777;
 
-describe('a site of', () => {
+describe('a detected site', () => {
   it.each([
     ['wordpress', 'session', ['wordpress_logged_in_*'], 'drop-in/coursegate.php'],
     ['moodle', 'session', ['MoodleSession*'], 'drop-in/local_coursegate/whoami.php'],
@@ -61,40 +61,37 @@ describe('a site of', () => {
     ['laravel', 'bridge', undefined, 'drop-in/Coursegate/Gate.php'],
     ['spring', 'bridge', undefined, 'drop-in/Coursegate.java'],
     ['express', 'bridge', undefined, 'drop-in/coursegate.js'],
-  ] as const)(
-    '%s is known, and gets a configuration that loads and its drop-in',
-    async (kind, login, cookies, file) => {
-      site = await startProbed(KINDS[kind] ?? {});
-      const files = await run(site.url);
-      expect(told.join('\n')).toMatch(new RegExp(`Framework: ${kind} \\(.+; `));
-      const config = await loaded();
-      expect(config.origin).toBe(ORIGIN);
-      expect(config.anonymous).toBe('refuse');
-      expect(config.site).toBeUndefined();
-      expect(config.login.kind).toBe(login);
-      if (config.login.kind === 'session') {
-        expect(config.login.cookies).toEqual(cookies);
-        expect(config.login.loginUrl.startsWith(`${ORIGIN}/`)).toBe(true);
-      }
-      expect(config.upstreams).toMatchObject({ [kind]: { url: site.url } });
-      expect(files).toContain(join(dir, file));
-      for (const path of files) expect(existsSync(path)).toBe(true);
-      expect(readdirSync(join(dir, 'proxy')).toSorted()).toEqual([
-        'Caddyfile',
-        'apache.conf',
-        'nginx.conf',
-        'traefik.yaml',
-      ]);
-      expect(told.join('\n')).toMatch(
-        /Next steps:[\s\S]*drop-in[\s\S]*proxy\/[\s\S]*coursegate doctor https:\/\/school\.example/,
-      );
-      // Detection must not change anything on the site.
-      expect(new Set(site.asked.map(({ method }) => method))).toEqual(new Set(['GET']));
-      expect(site.asked[0]?.headers).toMatchObject({ host: 'school.example', 'x-forwarded-proto': 'https' });
-    },
-  );
+  ] as const)('of kind %s gets its drop-in and a configuration that loads', async (kind, login, cookies, file) => {
+    site = await startProbed(KINDS[kind] ?? {});
+    const files = await run(site.url);
+    expect(told.join('\n')).toMatch(new RegExp(`Framework: ${kind} \\(.+; `));
+    const config = await loaded();
+    expect(config.origin).toBe(ORIGIN);
+    expect(config.anonymous).toBe('refuse');
+    expect(config.site).toBeUndefined();
+    expect(config.login.kind).toBe(login);
+    if (config.login.kind === 'session') {
+      expect(config.login.cookies).toEqual(cookies);
+      expect(config.login.loginUrl.startsWith(`${ORIGIN}/`)).toBe(true);
+    }
+    expect(config.upstreams).toMatchObject({ [kind]: { url: site.url } });
+    expect(files).toContain(join(dir, file));
+    for (const path of files) expect(existsSync(path)).toBe(true);
+    expect(readdirSync(join(dir, 'proxy')).toSorted()).toEqual([
+      'Caddyfile',
+      'apache.conf',
+      'nginx.conf',
+      'traefik.yaml',
+    ]);
+    expect(told.join('\n')).toMatch(
+      /Next steps:[\s\S]*drop-in[\s\S]*proxy\/[\s\S]*coursegate doctor https:\/\/school\.example/,
+    );
+    // Detection must not change anything on the site.
+    expect(new Set(site.asked.map(({ method }) => method))).toEqual(new Set(['GET']));
+    expect(site.asked[0]?.headers).toMatchObject({ host: 'school.example', 'x-forwarded-proto': 'https' });
+  });
 
-  it('WordPress has the drop-in’s settings filled in, and its name in the file', async () => {
+  it('with WordPress gets the drop-in’s settings filled in, and its name in the configuration', async () => {
     site = await startProbed(KINDS.wordpress ?? {});
     await run(site.url);
     const php = read('drop-in/coursegate.php');
@@ -105,27 +102,32 @@ describe('a site of', () => {
     expect((await loaded()).name).toBe('Harbour Lane & Co');
   });
 
-  it.each(['wordpress', 'django'] as const)('%s has the switch filled in on both sides', async (kind) => {
-    site = await startProbed(KINDS[kind] ?? {});
-    const files = await run(site.url);
-    const [admin, key] = [read('admin.secret').trim(), read('recheck.key').trim()];
-    expect(new Set([admin, key]).size).toBe(2);
-    for (const secret of [admin, key]) expect(secret).toMatch(/^[0-9a-f]{64}$/);
-    const sharing = kind === 'wordpress' ? 'drop-in/coursegate.php' : '.env';
-    expect(read(sharing)).toMatch(new RegExp(`COURSEGATE_ADMIN_SECRET(=|', ')${admin}\\b`));
-    expect(read(sharing)).toMatch(new RegExp(`COURSEGATE_KEY(=|', ')${key}\\b`));
-    expect(read(kind === 'wordpress' ? sharing : 'drop-in/settings-lines.py')).toContain('http://127.0.0.1:9090');
-    const holding = files.filter((file) => [admin, key].some((secret) => readFileSync(file, 'utf8').includes(secret)));
-    expect(holding.map((file) => statSync(file).mode & 0o777)).toEqual([0o600, 0o600, 0o600]);
-    const loadedAll = await loadConfig({ file: join(dir, 'coursegate.yaml'), environment: {} });
-    expect([loadedAll.admin.hmac, loadedAll.recheckKey]).toEqual([[admin], key]);
-    expect(loadedAll.config.login).toMatchObject({
-      recheck: { upstream: kind, key: { header: 'Coursegate-Key' }, active: '/active', version: '/version' },
-    });
-    expect(told.join('\n')).not.toMatch(new RegExp(`${admin}|${key}`));
-  });
+  it.each(['wordpress', 'django'] as const)(
+    'of kind %s gets the revocation settings filled in on both sides',
+    async (kind) => {
+      site = await startProbed(KINDS[kind] ?? {});
+      const files = await run(site.url);
+      const [admin, key] = [read('admin.secret').trim(), read('recheck.key').trim()];
+      expect(new Set([admin, key]).size).toBe(2);
+      for (const secret of [admin, key]) expect(secret).toMatch(/^[0-9a-f]{64}$/);
+      const sharing = kind === 'wordpress' ? 'drop-in/coursegate.php' : '.env';
+      expect(read(sharing)).toMatch(new RegExp(`COURSEGATE_ADMIN_SECRET(=|', ')${admin}\\b`));
+      expect(read(sharing)).toMatch(new RegExp(`COURSEGATE_KEY(=|', ')${key}\\b`));
+      expect(read(kind === 'wordpress' ? sharing : 'drop-in/settings-lines.py')).toContain('http://127.0.0.1:9090');
+      const holding = files.filter((file) =>
+        [admin, key].some((secret) => readFileSync(file, 'utf8').includes(secret)),
+      );
+      expect(holding.map((file) => statSync(file).mode & 0o777)).toEqual([0o600, 0o600, 0o600]);
+      const loadedAll = await loadConfig({ file: join(dir, 'coursegate.yaml'), environment: {} });
+      expect([loadedAll.admin.hmac, loadedAll.recheckKey]).toEqual([[admin], key]);
+      expect(loadedAll.config.login).toMatchObject({
+        recheck: { upstream: kind, key: { header: 'Coursegate-Key' }, active: '/active', version: '/version' },
+      });
+      expect(told.join('\n')).not.toMatch(new RegExp(`${admin}|${key}`));
+    },
+  );
 
-  it('Rails has one secret on both sides, readable by its owner only', async () => {
+  it('with Rails gets one secret on both sides, readable by its owner only', async () => {
     site = await startProbed(KINDS.rails ?? {});
     await run(site.url);
     const secret = read('bridge.secret').trim();
@@ -138,7 +140,7 @@ describe('a site of', () => {
     expect(told.join('\n')).not.toContain(secret);
   });
 
-  it('nothing known has what was found in a file that loads, and is told what was not', async () => {
+  it('of unknown kind gets what was found in a file that loads, with notes on what was not', async () => {
     site = await startProbed({
       '/': html('<title>Old school</title><a href="/members/login.asp">Log in</a>', {
         'set-cookie': 'OLDSESSID=1; path=/',
@@ -173,7 +175,7 @@ describe('a site of', () => {
     expect(existsSync(join(dir, 'drop-in'))).toBe(false);
   });
 
-  it('a lone mark is not taken for a framework', async () => {
+  it('is not attributed to a framework by a single sign', async () => {
     site = await startProbed({ '/': html('', { 'set-cookie': 'JSESSIONID=1' }) });
     await run(site.url);
     expect(told.join('\n')).toMatch(/No known framework detected[\s\S]*spring: the cookie JSESSIONID.*--framework/);
@@ -182,7 +184,7 @@ describe('a site of', () => {
 });
 
 describe('init', () => {
-  it('writes a usable file for a site that is down, and for the framework that it is told of', async () => {
+  it('writes a usable file for a site that is down, and for a framework given as an option', async () => {
     const nobody = `http://127.0.0.1:${await freePort()}`;
     await run(nobody);
     expect(told.join('\n')).toMatch(/The site did not answer \(nothing is listening there\)/);
@@ -193,7 +195,7 @@ describe('init', () => {
     expect((await loaded()).login.kind).toBe('bridge');
   });
 
-  it('overwrites nothing without --force; with it, a link is replaced and not followed', async () => {
+  it('overwrites nothing without --force, and with it replaces a link instead of following it', async () => {
     site = await startProbed(KINDS.rails ?? {});
     mkdirSync(join(dir, 'proxy'));
     writeFileSync(join(dir, 'proxy/nginx.conf'), 'mine');
@@ -218,7 +220,7 @@ describe('init', () => {
     [{ site: true }, 'enforce', []],
     // So that signed-in members can be distinguished, whatever the kind of sign-in.
     [{ observe: true }, 'observe', ['sessionid']],
-  ] as const)('with %j has the site go through the gate, mode %s', async (more, expected, cookies) => {
+  ] as const)('with %j routes the site through the gate, mode %s', async (more, expected, cookies) => {
     site = await startProbed(KINDS.django ?? {});
     await run(site.url, more);
     const config = await loaded();
@@ -226,7 +228,7 @@ describe('init', () => {
     expect(config.site).toBeDefined();
   });
 
-  it('warns of an upstream that is the public address', async () => {
+  it('warns if the upstream is the public address', async () => {
     site = await startProbed({});
     await run(site.url, { origin: undefined });
     expect(told.join('\n')).toMatch(/requests will loop/);
@@ -234,7 +236,7 @@ describe('init', () => {
 });
 
 describe('a hostile site', () => {
-  it('sends nobody elsewhere', async () => {
+  it('cannot redirect init to another host', async () => {
     const other = await startProbed({});
     try {
       site = await startProbed(
@@ -250,13 +252,13 @@ describe('a hostile site', () => {
     }
   });
 
-  it('does not have its login page on another host proposed', async () => {
+  it('cannot get a login page on another host proposed', async () => {
     site = await startProbed({ '/': html('<a href="//accounts.elsewhere.example/login">Log in</a>') });
     await run(site.url);
     expect(read('coursegate.yaml') + told.join('\n')).not.toContain('elsewhere');
   });
 
-  it('that turns in circles, talks without end or not at all, is left in time', async () => {
+  it('with redirect loops, endless responses or none is abandoned in time', async () => {
     site = await startProbed(
       {
         '/': (_request, response) => void response.writeHead(302, { location: '/' }).end(),
@@ -285,7 +287,7 @@ describe('a hostile site', () => {
     'csrf-param" ',
     '<title',
     '<a href="/aaaaaaaaaaaaaaaaaaaa',
-  ])('with pages of nothing but %j keeps nobody busy', async (piece) => {
+  ])('with pages full of %j does not use much CPU', async (piece) => {
     const before = process.cpuUsage();
     site = await startProbed({}, html(piece.repeat(Math.ceil(262_144 / piece.length))));
     await run(site.url);
@@ -304,7 +306,7 @@ describe('a hostile site', () => {
     }
   });
 
-  it('puts nothing of its own into the file or on the terminal', async () => {
+  it('cannot inject anything into the file or the terminal', async () => {
     const evil = 'x"\n  evil: true\n# \u001b[31m';
     site = await startProbed({
       '/': html(`<title>${evil}</title><a href="/a'b/login">x</a>`, {
@@ -345,7 +347,7 @@ describe('a hostile site', () => {
 });
 
 describe('coursegate init', () => {
-  it('names the files on standard output, and what was seen and is left on the other', async () => {
+  it('prints file names to standard output, and findings and next steps to standard error', async () => {
     site = await startProbed(KINDS.wordpress ?? {});
     const command = runCommand(['init', '--upstream', site.url, '--origin', ORIGIN, '--dir', dir, '--yes']);
     expect(await command.exited).toBe(0);

@@ -77,7 +77,7 @@ const CHECKED: Record<Front, (file: string) => readonly [string, ...string[]]> =
   caddy: (file) => ['/usr/bin/caddy', 'validate', '--adapter', 'caddyfile', '--config', file],
 };
 
-describe.each(Object.keys(SITES) as Front[])('behind %s, with the lines that are printed for it', (name) => {
+describe.each(Object.keys(SITES) as Front[])('%s with the printed configuration', (name) => {
   const isThere = serverPresent(name);
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-front-'));
   const accessLog = join(folder, 'access.log');
@@ -157,7 +157,7 @@ describe.each(Object.keys(SITES) as Front[])('behind %s, with the lines that are
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it.runIf(isThere)('the server itself finds nothing wrong', async () => {
+  it.runIf(isThere)('passes the server’s own configuration check', async () => {
     const { execFile } = await import('node:child_process');
     const [program, ...args] = CHECKED[name](join(folder, 'whole.conf'));
     const code = await new Promise((resolve) => {
@@ -166,13 +166,13 @@ describe.each(Object.keys(SITES) as Front[])('behind %s, with the lines that are
     expect(code).toBe(0);
   });
 
-  it.runIf(isThere)('an app is connected by the member at the site’s own page, and reads', async () => {
+  it.runIf(isThere)('lets a member sign in on the site’s own page and connect an app', async () => {
     const answer = await fetch(`${origin}/api/v1/courses`, { headers: bearer(token) });
     expect(answer.status).toBe(200);
     expect(await answer.json()).toHaveProperty('data');
   });
 
-  it.runIf(isThere)('the site stays the server’s own: the gate does not see it', async () => {
+  it.runIf(isThere)('serves the site itself, without the gate', async () => {
     const home = await fetch(origin);
     expect(home.status).toBe(200);
     expect(home.headers.get('x-request-id')).toBeNull();
@@ -180,7 +180,7 @@ describe.each(Object.keys(SITES) as Front[])('behind %s, with the lines that are
     expect((await fetch(`${origin}/api/v1/courses/1`)).status).toBe(401);
   });
 
-  it.runIf(isThere)('everything that the gate answers comes from the gate', async () => {
+  it.runIf(isThere)('sends every address of the gate to the gate', async () => {
     for (const path of [
       '/.well-known/oauth-protected-resource',
       '/.well-known/oauth-protected-resource/mcp',
@@ -202,7 +202,7 @@ describe.each(Object.keys(SITES) as Front[])('behind %s, with the lines that are
     }
   });
 
-  it.runIf(isThere)('a path reaches the gate as it was sent, and with the address of the client', async () => {
+  it.runIf(isThere)('sends paths to the gate unchanged, with the client’s address', async () => {
     const [{ port }] = [new URL(origin)];
     const status = await new Promise((resolve, reject) => {
       const sent = plainRequest(
@@ -230,7 +230,7 @@ describe.each(Object.keys(SITES) as Front[])('behind %s, with the lines that are
     expect(JSON.parse(line() ?? '{}')).toMatchObject({ address: '127.0.0.7' });
   });
 
-  it.runIf(isThere)('an event stream arrives while it is being sent', async () => {
+  it.runIf(isThere)('passes on an event stream without buffering', async () => {
     const stop = new AbortController();
     const answer = await fetch(`${origin}/api/v1/events/1`, {
       headers: { ...bearer(token), accept: 'text/event-stream' },
@@ -242,20 +242,20 @@ describe.each(Object.keys(SITES) as Front[])('behind %s, with the lines that are
     stop.abort();
   });
 
-  it.runIf(isThere)('nobody names a member to the site past the gate', async () => {
+  it.runIf(isThere)('lets no one identify a member to the site except the gate', async () => {
     const answer = await fetch(`${origin}/api/v1/whoami`, { headers: { 'x-member-id': '1', 'x-client-id': 'x' } });
     expect([400, 401]).toContain(answer.status);
     const site = await fetch(`${origin}/api/me`, { headers: { 'x-member-id': '1' } });
     expect([400, 401]).toContain(site.status);
   });
 
-  it.runIf(isThere)('says that the web server must be believed', () => {
+  it.runIf(isThere)('comes with a note on trustedProxies', () => {
     expect(said).toMatch(/trustedProxies: \[loopback\]/);
   });
 });
 
-describe('the lines for Traefik', () => {
-  it('are YAML of its file provider, with one rule that takes the gate’s paths', async () => {
+describe('the printed Traefik configuration', () => {
+  it('is YAML for its file provider, with one rule for the gate’s paths', async () => {
     const printed = runCommand(['snippets', '--config', CONFIG, '--for', 'traefik', '--gate', 'gate.internal:8080']);
     expect(await printed.exited).toBe(0);
     const { http } = parse(printed.stdout());
@@ -283,7 +283,7 @@ describe('snippets', () => {
     expect(refused.stderr()).toMatch(words);
   });
 
-  it('match what has something in its middle, and leave out what is taken in already', () => {
+  it('match paths with a wildcard in the middle, and omit paths that are already covered', () => {
     const paths = gatePaths(['/api/a/*/b', '/api/a/*/c/**', '/x/**', '/x/y', '/mcp', '/oauth/apps', '/z.json']);
     expect(paths.patterns).toEqual(['/api/a/[^/]+/b', '/api/a/[^/]+/c(/.*)?']);
     expect(paths.exact).toEqual(['/mcp', '/mcp/', '/x', '/z.json']);

@@ -23,7 +23,7 @@ const COMMANDS = (/## Ten minutes\n[\s\S]*?```sh\n([\s\S]*?)```/.exec(README)?.[
   .map((line) => line.split(/\s+/));
 
 /** Debian's WordPress behind nginx, set up only with the README's commands. */
-describe.skipIf(!wordpressPresent() || !serverPresent('nginx'))('ten minutes with a WordPress', () => {
+describe.skipIf(!wordpressPresent() || !serverPresent('nginx'))('ten minutes with WordPress', () => {
   const dir = mkdtempSync(join(tmpdir(), 'coursegate-ten-minutes-'));
   let site: WordpressSite;
   let front: HttpServer;
@@ -85,12 +85,12 @@ http {
     rmSync(dir, { recursive: true, force: true });
   });
 
-  it('the doctor finds nothing that fails', { timeout: LONGEST }, async () => {
+  it('end with no failures in the doctor', { timeout: LONGEST }, async () => {
     const doctor = run('doctor');
     expect([await doctor.exited, doctor.stdout()]).toEqual([0, expect.any(String)]);
   });
 
-  it('an app is connected by a member at wp-login.php, and reads who they are', {
+  it('end with an app that a member connects at wp-login.php', {
     timeout: LONGEST,
   }, async () => {
     const app = await registerApp(origin);
@@ -114,7 +114,7 @@ http {
 });
 
 describe.each([DJANGO, RAILS, LARAVEL, EXPRESS, SPRING].map((framework) => [framework.name, framework] as const))(
-  'an application of %s, as it answers',
+  'a real %s application',
   (name: string, framework: Framework) => {
     const isThere = frameworkPresent(framework);
     const dir = mkdtempSync(join(tmpdir(), 'coursegate-real-'));
@@ -130,7 +130,7 @@ describe.each([DJANGO, RAILS, LARAVEL, EXPRESS, SPRING].map((framework) => [fram
       rmSync(dir, { recursive: true, force: true });
     });
 
-    it.runIf(isThere)('is known for what it is', { timeout: LONGEST }, async () => {
+    it.runIf(isThere)('is detected correctly', { timeout: LONGEST }, async () => {
       const told: string[] = [];
       await init({
         upstream: backend.url,

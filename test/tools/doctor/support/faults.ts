@@ -112,7 +112,7 @@ const challengeWithout = (name: string): Fault => ({
 
 export const BROKEN: readonly Broken[] = [
   {
-    what: 'a clock an hour ahead',
+    what: 'a clock that is an hour ahead',
     finds: ['reach.clock'],
     says: /3\d\d\d seconds ahead/,
     fault: {
@@ -133,7 +133,7 @@ export const BROKEN: readonly Broken[] = [
     ),
   },
   {
-    what: 'WordPress in place of the metadata',
+    what: 'WordPress instead of the metadata',
     finds: ['resource.found', 'resource.path-spelling', 'challenge.resource-metadata'],
     says: /WordPress/,
     fault: instead(
@@ -142,7 +142,7 @@ export const BROKEN: readonly Broken[] = [
     ),
   },
   {
-    what: 'a host that forbids what begins with a dot',
+    what: 'a host that blocks paths with a leading dot',
     finds: ['resource.found', 'resource.path-spelling', 'challenge.resource-metadata', 'server.found'],
     says: /forbids it/,
     fault: instead(
@@ -151,7 +151,7 @@ export const BROKEN: readonly Broken[] = [
     ),
   },
   {
-    what: 'a login wall before the metadata',
+    what: 'a login page in front of the metadata',
     finds: ['resource.found', 'resource.path-spelling', 'resource.no-pages', 'challenge.resource-metadata'],
     says: /a sign-in page/,
     fault: instead(
@@ -160,7 +160,7 @@ export const BROKEN: readonly Broken[] = [
     ),
   },
   {
-    what: 'metadata behind the path in place of before it',
+    what: 'metadata after the path instead of before it',
     finds: ['resource.found', 'resource.path-spelling', 'challenge.resource-metadata'],
     says: /where no client looks/,
     fault: {
@@ -172,7 +172,7 @@ export const BROKEN: readonly Broken[] = [
     },
   },
   {
-    what: 'no metadata of the tool interface’s own',
+    what: 'no metadata for the MCP endpoint',
     finds: ['resource.found', 'resource.path-spelling'],
     fault: {
       toGate: ({ url }) => (url.pathname === `${PRM}/mcp` ? json(404, {}) : undefined),
@@ -189,14 +189,14 @@ export const BROKEN: readonly Broken[] = [
     fault: instead(at(`/mcp${PRM}`), () => page(200, 'My course site')),
   },
   {
-    what: 'metadata as text',
+    what: 'metadata as text/plain',
     finds: ['resource.content-type'],
     fault: back(at(PRM), ({ headers }) => {
       headers['content-type'] = 'text/plain';
     }),
   },
   {
-    what: 'a resource with a slash more',
+    what: 'a resource with a trailing slash',
     finds: ['resource.identifier'],
     says: /trailing slash/,
     fault: document([`${PRM}/mcp`], (body) => {
@@ -204,7 +204,7 @@ export const BROKEN: readonly Broken[] = [
     }),
   },
   {
-    what: 'a resource with the scheme of behind the proxy',
+    what: 'a resource with the scheme behind the proxy',
     finds: ['resource.identifier', 'challenge.resource-metadata'],
     says: /the scheme differs/,
     fault: resource((body) => {
@@ -212,7 +212,7 @@ export const BROKEN: readonly Broken[] = [
     }),
   },
   {
-    what: 'a resource with the port of behind the proxy',
+    what: 'a resource with the port behind the proxy',
     finds: ['resource.identifier', 'challenge.resource-metadata'],
     says: /the port differs/,
     fault: resource((body) => {
@@ -220,7 +220,7 @@ export const BROKEN: readonly Broken[] = [
     }),
   },
   {
-    what: 'a resource with the host of behind the proxy',
+    what: 'a resource with the host behind the proxy',
     finds: ['resource.identifier', 'challenge.resource-metadata'],
     says: /the host differs/,
     fault: resource((body) => {
@@ -233,14 +233,14 @@ export const BROKEN: readonly Broken[] = [
     fault: document([`${PRM}/mcp`], (body) => void delete body.authorization_servers),
   },
   {
-    what: 'offline_access among the scopes',
+    what: 'offline_access in the scopes',
     finds: ['resource.scopes'],
     fault: resource((body) => {
       (body.scopes_supported as string[]).push('offline_access');
     }),
   },
   {
-    what: 'metadata for whatever is asked',
+    what: 'metadata for unknown paths',
     finds: ['resource.unknown-path'],
     says: /becomes a resource/,
     fault: instead(
@@ -249,13 +249,13 @@ export const BROKEN: readonly Broken[] = [
     ),
   },
   {
-    what: 'OpenID’s spelling only',
+    what: 'metadata at the OpenID path only',
     finds: ['server.found'],
     says: /older clients/,
     fault: instead(at(RFC8414), () => json(404, {})),
   },
   {
-    what: 'two spellings that differ',
+    what: 'different metadata at the OAuth and OpenID paths',
     finds: ['server.spellings'],
     says: /a different token_endpoint/,
     fault: document([OPENID], (body) => {
@@ -263,14 +263,14 @@ export const BROKEN: readonly Broken[] = [
     }),
   },
   {
-    what: 'the server’s metadata as text',
+    what: 'the server’s metadata as text/plain',
     finds: ['server.content-type'],
     fault: back(at(RFC8414), ({ headers }) => {
       headers['content-type'] = 'text/plain';
     }),
   },
   {
-    what: 'an issuer with a slash more',
+    what: 'an issuer with a trailing slash',
     finds: ['server.issuer', 'authorization.issuer'],
     fault: server((body) => {
       body.issuer = `${body.issuer}/`;
@@ -283,7 +283,7 @@ export const BROKEN: readonly Broken[] = [
     fault: server((body) => void delete body.response_types_supported),
   },
   {
-    what: 'an endpoint by plain http',
+    what: 'an endpoint on plain http',
     finds: ['server.https', 'server.hosts'],
     fault: server((body) => {
       body.revocation_endpoint = 'http://gate.internal:8080/api/oauth/revoke';
@@ -304,50 +304,50 @@ export const BROKEN: readonly Broken[] = [
     }),
   },
   {
-    what: 'PKCE with plain offered',
+    what: 'the PKCE method plain in the metadata',
     finds: ['server.pkce'],
     fault: server((body) => {
       body.code_challenge_methods_supported = ['S256', 'plain'];
     }),
   },
   {
-    what: 'no word of PKCE',
+    what: 'no PKCE in the metadata',
     finds: ['server.pkce'],
     says: /not advertised/,
     fault: server((body) => void delete body.code_challenge_methods_supported),
   },
   {
-    what: 'the password grant offered',
+    what: 'the password grant in the metadata',
     finds: ['server.grant-types'],
     fault: server((body) => {
       body.grant_types_supported = ['authorization_code', 'password'];
     }),
   },
   {
-    what: 'iss not promised',
+    what: 'no iss support in the metadata',
     finds: ['authorization.issuer'],
     fault: server((body) => void delete body.authorization_response_iss_parameter_supported),
   },
   {
-    what: 'registration only',
+    what: 'dynamic registration only',
     finds: ['server.apps-may-come'],
     fault: server((body) => void delete body.client_id_metadata_document_supported),
   },
   {
-    what: 'apps with a secret only',
+    what: 'confidential apps only',
     finds: ['server.public-clients'],
     fault: server((body) => {
       body.token_endpoint_auth_methods_supported = ['client_secret_post'];
     }),
   },
   {
-    what: 'an endpoint that is not there',
+    what: 'a missing endpoint',
     finds: ['endpoint.there'],
     says: /pushed_authorization_request_endpoint/,
     fault: instead(at('/api/oauth/par'), () => json(404, {})),
   },
   {
-    what: 'a key with its private part',
+    what: 'a published private key',
     finds: ['endpoint.keys'],
     says: /private part/,
     fault: document(['/.well-known/jwks.json'], (body) => {
@@ -355,7 +355,7 @@ export const BROKEN: readonly Broken[] = [
     }),
   },
   {
-    what: 'a key that is none',
+    what: 'an invalid key',
     finds: ['endpoint.keys'],
     says: /not a usable key/,
     fault: document(['/.well-known/jwks.json'], (body) => {
@@ -363,7 +363,7 @@ export const BROKEN: readonly Broken[] = [
     }),
   },
   {
-    what: 'a page upon nonsense at the token endpoint',
+    what: 'an HTML page for an invalid token request',
     finds: ['token.errors'],
     fault: back(
       (one) => one.url.pathname === TOKEN && one.body.includes('nonsense'),
@@ -375,7 +375,7 @@ export const BROKEN: readonly Broken[] = [
     ),
   },
   {
-    what: 'an unknown app told of its code',
+    what: 'an error about the code for an unknown app',
     finds: ['token.unknown-client'],
     fault: back(
       (one) => one.url.pathname === TOKEN && one.body.includes('never-registered'),
@@ -386,7 +386,7 @@ export const BROKEN: readonly Broken[] = [
     ),
   },
   {
-    what: 'a token endpoint that takes GET',
+    what: 'a token endpoint that accepts GET',
     finds: ['token.get'],
     fault: instead(
       (one) => at(TOKEN)(one) && one.method === 'GET',
@@ -394,19 +394,19 @@ export const BROKEN: readonly Broken[] = [
     ),
   },
   {
-    what: 'answers of the token endpoint that may be kept',
+    what: 'cacheable token responses',
     finds: ['token.no-store'],
     fault: back(at(TOKEN), ({ headers }) => void delete headers['cache-control']),
   },
   {
-    what: 'another error for a code',
+    what: 'a wrong error for an unknown code',
     finds: ['token.unknown-code'],
     fault: back(at(TOKEN), (answered) => {
       answered.body = answered.body.replace('invalid_grant', 'access_denied');
     }),
   },
   {
-    what: 'introspection for everybody',
+    what: 'introspection without authentication',
     finds: ['introspection.closed'],
     fault: instead(
       (one) => at('/api/oauth/introspect')(one) && !one.body.includes('client_id'),
@@ -414,7 +414,7 @@ export const BROKEN: readonly Broken[] = [
     ),
   },
   {
-    what: 'revocation that complains',
+    what: 'a revocation endpoint that fails',
     finds: ['revocation.works'],
     fault: back(at('/api/oauth/revoke'), (answered) => {
       answered.status = 400;
@@ -432,19 +432,19 @@ export const BROKEN: readonly Broken[] = [
     fault: back(at(USERINFO), ({ headers }) => void delete headers['www-authenticate']),
   },
   {
-    what: 'a login page in place of 401',
+    what: 'a login page instead of 401',
     finds: ['challenge.present'],
     says: /a sign-in page/,
     fault: instead(at(USERINFO), ({ url }) => page(302, 'Found', { location: `${url.origin}/login` })),
   },
   {
-    what: 'challenges that lead nowhere',
+    what: 'a challenge with a broken metadata link',
     finds: ['challenge.resource-metadata'],
     fault: challengeWithout('resource_metadata'),
   },
   { what: 'challenges without a scope', finds: ['challenge.scope'], fault: challengeWithout('scope') },
   {
-    what: 'a failure upon a bad token',
+    what: 'a server error for an invalid token',
     finds: ['challenge.bad-token'],
     says: /500/,
     fault: back(
@@ -455,12 +455,12 @@ export const BROKEN: readonly Broken[] = [
     ),
   },
   {
-    what: 'Authorization taken off on the way',
+    what: 'a proxy that removes Authorization',
     finds: ['challenge.bad-token', 'challenge.authorization-field', 'registration.management'],
     fault: { toGate: ({ headers }) => void delete headers.authorization },
   },
   {
-    what: 'tokens taken from the address',
+    what: 'a token accepted in the URL',
     finds: ['challenge.query-token'],
     fault: {
       toGate: ({ url, headers }) => {
@@ -470,17 +470,17 @@ export const BROKEN: readonly Broken[] = [
     },
   },
   {
-    what: 'a redirect from the slash',
+    what: 'a redirect for a trailing slash',
     finds: ['challenge.slash'],
     fault: instead(at('/mcp/'), () => page(301, 'Moved', { location: '/mcp' })),
   },
   {
-    what: 'metadata that no page may read',
+    what: 'metadata without CORS',
     finds: ['cors.discovery'],
     fault: back(at(RFC8414), ({ headers }) => void delete headers['access-control-allow-origin']),
   },
   {
-    what: 'no preflight of the token endpoint',
+    what: 'no preflight response at the token endpoint',
     finds: ['cors.token'],
     fault: instead(
       (one) => at(TOKEN)(one) && one.method === 'OPTIONS',
@@ -488,7 +488,7 @@ export const BROKEN: readonly Broken[] = [
     ),
   },
   {
-    what: 'no preflight of registration',
+    what: 'no preflight response at the registration endpoint',
     finds: ['cors.token'],
     fault: instead(
       (one) => at(REGISTER)(one) && one.method === 'OPTIONS',
@@ -496,7 +496,7 @@ export const BROKEN: readonly Broken[] = [
     ),
   },
   {
-    what: 'an asterisk for Authorization',
+    what: 'a CORS wildcard instead of Authorization',
     finds: ['cors.mcp'],
     says: /does not allow authorization/,
     fault: back(
@@ -507,12 +507,12 @@ export const BROKEN: readonly Broken[] = [
     ),
   },
   {
-    what: 'a challenge that pages cannot see',
+    what: 'a challenge that CORS does not expose',
     finds: ['cors.exposed'],
     fault: { fromGate: ({ headers }) => void delete headers['access-control-expose-headers'] },
   },
   {
-    what: 'any page trusted with cookies',
+    what: 'CORS with credentials for any origin',
     finds: ['cors.credentials'],
     fault: back(at(USERINFO), ({ headers }, one) => {
       headers['access-control-allow-origin'] = one.headers.origin ?? '*';
@@ -520,7 +520,7 @@ export const BROKEN: readonly Broken[] = [
     }),
   },
   {
-    what: 'a bad gateway before the tools',
+    what: '502 at the MCP endpoint',
     finds: ['mcp.initialize'],
     fault: instead(
       (one) => one.body.includes('"initialize"'),
@@ -528,7 +528,7 @@ export const BROKEN: readonly Broken[] = [
     ),
   },
   {
-    what: 'the new revision not let through',
+    what: 'a proxy that blocks the new MCP revision',
     finds: ['mcp.discover'],
     fault: instead(
       (one) => one.body.includes('server/discover'),
@@ -536,7 +536,7 @@ export const BROKEN: readonly Broken[] = [
     ),
   },
   {
-    what: 'a page for GET of the tools',
+    what: 'an HTML page for GET at the MCP endpoint',
     finds: ['mcp.get'],
     fault: instead(
       (one) => at('/mcp')(one) && one.method === 'GET',
@@ -544,7 +544,7 @@ export const BROKEN: readonly Broken[] = [
     ),
   },
   {
-    what: 'events held back to the last',
+    what: 'a proxy that buffers events',
     finds: ['mcp.buffering'],
     fault: instead(
       (one) => at('/mcp')(one) && one.method === 'GET' && one.headers.accept === 'text/event-stream',
@@ -552,7 +552,7 @@ export const BROKEN: readonly Broken[] = [
     ),
   },
   {
-    what: 'DELETE refused on the way',
+    what: 'a proxy that blocks DELETE',
     finds: ['edge.methods'],
     fault: instead(
       (one) => at('/mcp')(one) && one.method === 'DELETE',
@@ -560,7 +560,7 @@ export const BROKEN: readonly Broken[] = [
     ),
   },
   {
-    what: 'a small limit of bodies',
+    what: 'a small body size limit',
     finds: ['edge.body-size'],
     fault: instead(
       ({ body }) => body.length > 500_000,
@@ -568,7 +568,7 @@ export const BROKEN: readonly Broken[] = [
     ),
   },
   {
-    what: 'Claude blocked by Cloudflare',
+    what: 'a Cloudflare block on Claude',
     finds: ['edge.assistants'],
     says: /Claude-User gets 403.*Cloudflare/,
     fault: instead(agent(/Claude-User/), () =>
@@ -576,19 +576,19 @@ export const BROKEN: readonly Broken[] = [
     ),
   },
   {
-    what: 'Python blocked',
+    what: 'a block on Python clients',
     finds: ['edge.libraries'],
     says: /python-httpx gets 403/,
     fault: instead(agent(/python/), () => page(403, 'Forbidden')),
   },
   {
-    what: 'no agent blocked',
+    what: 'a block on requests without User-Agent',
     finds: ['edge.libraries'],
     says: /no User-Agent gets 403/,
     fault: instead(agent(/\(none\)/), () => page(403, 'Forbidden')),
   },
   {
-    what: 'a puzzle for browsers',
+    what: 'a browser challenge page',
     finds: ['edge.puzzle'],
     fault: instead(
       ({ headers, method }) =>
@@ -597,7 +597,7 @@ export const BROKEN: readonly Broken[] = [
     ),
   },
   {
-    what: 'challenges from a cache',
+    what: 'a cached challenge',
     finds: ['cache.challenge'],
     says: /X?age: 30/i,
     fault: {
@@ -607,7 +607,7 @@ export const BROKEN: readonly Broken[] = [
     },
   },
   {
-    what: 'answers to members from a cache',
+    what: 'cached responses to members',
     finds: ['cache.authenticated'],
     says: /x-cache: HIT/,
     fault: instead(
@@ -623,53 +623,53 @@ export const BROKEN: readonly Broken[] = [
     }),
   },
   {
-    what: 'metadata kept for a year',
+    what: 'metadata cached for a year',
     finds: ['cache.metadata'],
     fault: back(at(RFC8414), ({ headers }) => {
       headers['cache-control'] = 'public, max-age=31536000';
     }),
   },
   {
-    what: 'another status for a registration',
+    what: 'a wrong status for a registration',
     finds: ['registration.works'],
     fault: back(at(REGISTER), (answered) => {
       if (answered.status === 201) answered.status = 200;
     }),
   },
   {
-    what: 'a secret that nobody asked for',
+    what: 'an unrequested client secret',
     finds: ['registration.public'],
     fault: back(at(REGISTER), (answered) => {
       answered.body = answered.body.replace('"client_id":', '"client_secret":"x","client_id":');
     }),
   },
   {
-    what: 'scripts as redirect URIs',
+    what: 'a script accepted as a redirect URI',
     finds: ['registration.script-uri'],
     fault: registers((all) => uris(all).some((uri) => /^javascript:/i.test(uri))),
   },
   {
-    what: 'plain http redirect URIs',
+    what: 'a plain http redirect URI accepted',
     finds: ['registration.plain-http-uri'],
     fault: registers((all) => uris(all).some((uri) => uri.startsWith('http://coursegate'))),
   },
   {
-    what: 'wildcard redirect URIs',
+    what: 'a wildcard redirect URI accepted',
     finds: ['registration.odd-uri'],
     fault: registers((all) => uris(all).some((uri) => uri.includes('*'))),
   },
   {
-    what: 'names without end',
+    what: 'an unlimited client name',
     finds: ['registration.bounds'],
     fault: registers((all) => String(all.client_name).length > 1000),
   },
   {
-    what: 'the password grant for apps',
+    what: 'registration with the password grant',
     finds: ['registration.grants'],
     fault: registers((all) => JSON.stringify(all).includes('"password"')),
   },
   {
-    what: 'a page upon a bad registration',
+    what: 'an HTML page for an invalid registration',
     finds: ['registration.errors'],
     fault: back(
       (one) => at(REGISTER)(one) && one.body.includes('not an address'),
@@ -680,7 +680,7 @@ export const BROKEN: readonly Broken[] = [
     ),
   },
   {
-    what: 'registrations that anybody may read',
+    what: 'registrations that are readable without a token',
     finds: ['registration.management'],
     says: /stranger/,
     fault: instead(
@@ -689,12 +689,12 @@ export const BROKEN: readonly Broken[] = [
     ),
   },
   {
-    what: 'a request that is always refused',
+    what: 'a valid request that is refused',
     finds: ['authorization.good'],
     fault: authorize((all) => all.set('scope', 'no:such:scope')),
   },
   {
-    what: 'PKCE left to the app',
+    what: 'optional PKCE',
     finds: ['authorization.pkce-missing'],
     fault: authorize((all) => {
       if (all.has('code_challenge')) return;
@@ -703,7 +703,7 @@ export const BROKEN: readonly Broken[] = [
     }),
   },
   {
-    what: 'PKCE with plain',
+    what: 'PKCE with plain accepted',
     finds: ['authorization.pkce-plain'],
     says: /plain leads to sign-in/,
     fault: authorize((all) => {
@@ -711,7 +711,7 @@ export const BROKEN: readonly Broken[] = [
     }),
   },
   {
-    what: 'redirects to strangers',
+    what: 'a redirect to an unregistered URI',
     finds: ['authorization.redirect-uri', 'documents.unreachable'],
     fault: instead(
       (one) =>
@@ -728,7 +728,7 @@ export const BROKEN: readonly Broken[] = [
     ),
   },
   {
-    what: 'the port of loopback compared',
+    what: 'a loopback redirect URI compared with its port',
     finds: ['authorization.loopback-port'],
     fault: instead(
       (one) => at(AUTHORIZE)(one) && /:\d+\//.test(one.url.searchParams.get('redirect_uri') ?? ''),
@@ -736,16 +736,20 @@ export const BROKEN: readonly Broken[] = [
     ),
   },
   {
-    what: 'tokens by the address',
+    what: 'tokens in the redirect URL',
     finds: ['authorization.implicit'],
     fault: authorize((all) => {
       if (all.get('response_type') === 'token') all.set('response_type', 'code');
     }),
   },
-  { what: 'iss promised and not sent', finds: ['authorization.issuer'], fault: returned((all) => all.delete('iss')) },
-  { what: 'a state that is lost', finds: ['authorization.state'], fault: returned((all) => all.delete('state')) },
   {
-    what: 'a foreign resource taken',
+    what: 'iss in the metadata but not in the response',
+    finds: ['authorization.issuer'],
+    fault: returned((all) => all.delete('iss')),
+  },
+  { what: 'a lost state', finds: ['authorization.state'], fault: returned((all) => all.delete('state')) },
+  {
+    what: 'a foreign resource accepted',
     finds: ['authorization.resource'],
     fault: {
       toGate: ({ url }) => {
@@ -754,12 +758,12 @@ export const BROKEN: readonly Broken[] = [
     },
   },
   {
-    what: 'a referrer that is told on',
+    what: 'a leaking Referer',
     finds: ['authorization.headers'],
     fault: back(at(AUTHORIZE), ({ headers }) => void delete headers['referrer-policy']),
   },
   {
-    what: 'a failure upon a document that is not there',
+    what: 'a server error for a missing client document',
     finds: ['documents.unreachable'],
     fault: instead(
       (one) => at(AUTHORIZE)(one) && one.url.searchParams.get('client_id')?.startsWith('https:') === true,
