@@ -171,7 +171,17 @@ describe('a site of', () => {
     ]);
     expect(read('coursegate.yaml')).toMatch(/# - \{ match: "GET \/api\/zebras".*which scope fits/);
     expect(existsSync(join(dir, 'drop-in'))).toBe(false);
+    expect(told.join('\n')).not.toMatch(/^(Also seen|Seen):/m);
   });
+
+  it.each(['/go/login.asp', '/go/log-in', '/go/signin', '/go/sign-in', '/go/sign_in'])(
+    'no known login page gets the one that its front page links to: %s',
+    async (path) => {
+      site = await startProbed({ '/': html(`<a href="/news">News</a><a href="${path}">Go</a>`) });
+      await run(site.url);
+      expect((await loaded()).login).toMatchObject({ kind: 'session', loginUrl: `${ORIGIN}${path}` });
+    },
+  );
 
   it('a lone mark is not taken for a framework', async () => {
     site = await startProbed({ '/': html('', { 'set-cookie': 'JSESSIONID=1' }) });
