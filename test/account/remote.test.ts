@@ -174,7 +174,9 @@ describe('a query to a GraphQL upstream', () => {
       }`;
     service = await startRemote(() => ({ json: { data: {} } }), remoteOptions(mapping, recorded, contract));
     await service.account.ask('{ viewer { badge nickname rank } }');
-    expect(service.got.map(({ query }) => query).toSorted()).toEqual(operations.map((one) => `query AccountApi ${one}`));
+    expect(service.got.map(({ query }) => query).toSorted()).toEqual(
+      operations.map((one) => `query AccountApi ${one}`),
+    );
   });
 
   test('is not sent beyond the limit of calls', async () => {

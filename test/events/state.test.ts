@@ -57,14 +57,13 @@ it('an event is sent soon after it was stored, before the next look at the queue
     await pools.close();
     await receiver.close();
   });
-  const write = (id: string) =>
-    store.commit(events.outbox.entries(created(id)).map((entry) => ({ op: 'put', entry })));
+  const write = (id: string) => store.commit(events.outbox.entries(created(id)).map((entry) => ({ op: 'put', entry })));
   await write('g-1');
   // The intervals in which the queue is looked at never pass.
   vi.useFakeTimers({ toFake: ['setInterval'] });
   events.start();
   vi.useRealTimers();
-  await expect.poll(async () => (await events.state())?.pending.grant).toBe(0);
+  await expect.poll(async () => (await events.state())?.pending.grant, { timeout: 20_000 }).toBe(0);
   await write('g-2');
   await receiver.has('grant.created', ({ length }) => length === 2);
 });

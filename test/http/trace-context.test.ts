@@ -82,9 +82,8 @@ it.each([
 
 describe('with an OpenTelemetry that the operator has loaded', () => {
   /** The API as prom-client finds it; it is not a dependency of ours. */
-  const { context, ROOT_CONTEXT, trace } = createRequire(
-    createRequire(import.meta.url).resolve('prom-client'),
-  )('@opentelemetry/api');
+  const promClient = createRequire(import.meta.url).resolve('prom-client');
+  const { context, ROOT_CONTEXT, trace } = createRequire(promClient)('@opentelemetry/api');
   afterEach(() => context.disable());
 
   const inSpan = (spanContext: object | undefined) => {
@@ -96,7 +95,7 @@ describe('with an OpenTelemetry that the operator has loaded', () => {
     [1, '01'],
     [0, '00'],
     [3, '01'],
-  ])('the traceparent is that of the active span; of its flags %s, only the sampled one is sent', (traceFlags, sent) => {
+  ])('the traceparent is that of the active span; its flags %s are sent as %s', (traceFlags, sent) => {
     inSpan({ traceId: TRACE, spanId: 'b7ad6b7169203331', traceFlags });
     expect(activeTraceparent()).toBe(`00-${TRACE}-b7ad6b7169203331-${sent}`);
   });
