@@ -33,7 +33,7 @@ export async function retire(
   const ended = timeUp.then(() => {
     inFlight.endAnswers();
     site?.hangUp();
-    return sleep(CLOSE_GRACE_MS, undefined, { ref: false });
+    return sleep(CLOSE_GRACE_MS);
   });
   await Promise.race([inFlight.over(), ended]);
   clearTimeout(timer);

@@ -106,7 +106,7 @@ function propose(operation: Operation, scopes: readonly string[]): Proposal {
 /** `listMyOrders` and `list my-orders` become `list_my_orders`. */
 function toolName(name: string): string {
   const words = name.replace(/([a-z0-9])([A-Z])/g, '$1_$2').replace(/[^A-Za-z0-9]+/g, '_');
-  const trimmed = words.toLowerCase().replace(/^_+|_+$/g, '');
+  const trimmed = words.toLowerCase().replace(/^_|_$/g, '');
   return trimmed.slice(0, 60) || 'tool';
 }
 

@@ -133,6 +133,20 @@ describe('a changed upstream schema is reported at start', () => {
     expect(found[0]).toMatch(/^(map|people)\.graphql:\d+:\d+ /);
   });
 
+  test.each([
+    ['people: String', 'Viewer.nickname: people does not return an object'],
+    ['people: [String]', 'Viewer.nickname: people does not return an object'],
+  ])('for a root that is no object: %s', (root, said) => {
+    const recorded = UPSTREAM_SCHEMA.replace('people(ids: [ID!]!): [Person]!', root);
+    expect(mistakesOf(remoteOptions(REMOTE_MAPPING, recorded)).join('\n')).toContain(said);
+  });
+
+  test('for mutations of an upstream that has none', () => {
+    const recorded = UPSTREAM_SCHEMA.replace(/^type Mutation .*\n/m, '');
+    const found = mistakesOf(remoteOptions(REMOTE_MAPPING, recorded));
+    expect(found.join('\n')).toContain('Mutation.leave: the upstream has no operations of this kind');
+  });
+
   test('for a state that the contract does not have', () => {
     const recorded = UPSTREAM_SCHEMA.replace('OLD_OFF', 'OLD_OFF LOST');
     const found = mistakesOf(remoteOptions(REMOTE_MAPPING, recorded, CONTRACT.replace('ON OFF UNKNOWN', 'ON OFF')));

@@ -1,7 +1,7 @@
 import { buildSchema, type GraphQLSchema, graphqlSync } from 'graphql';
 import { afterEach, describe, expect, test } from 'vitest';
 import { LIMITS } from './support/account.ts';
-import { type Got, type RemoteService, startRemote, UPSTREAM_SCHEMA } from './support/events.ts';
+import { type Got, type RemoteService, remoteOptions, startRemote, UPSTREAM_SCHEMA } from './support/events.ts';
 
 const SCHEMA: GraphQLSchema = buildSchema(UPSTREAM_SCHEMA);
 let service: RemoteService | undefined;
@@ -143,6 +143,13 @@ describe('a query to a GraphQL upstream', () => {
     expect(service.got.map((each) => /: name\b/.test(each.query))).toEqual([false, true, true, false]);
   });
 
+  test('is the same when an operation is repeated', async () => {
+    service = await startRemote(answers());
+    for (let times = 0; times < 2; times += 1) await service.account.ask('{ viewer { nickname places { id } } }');
+    const [first, second] = service.got.map(({ query }) => query);
+    expect(second).toBe(first);
+  });
+
   test('always has a page size, and is not sent when that is too large', async () => {
     service = await startRemote(answers());
     const { body } = await service.account.ask('{ viewer { places(first: null) { id } } }');
@@ -151,6 +158,25 @@ describe('a query to a GraphQL upstream', () => {
     expect(large.body.data).toEqual({ viewer: { places: null } });
     expect(errorsOf(large.body.errors)).toEqual([[['viewer', 'places'], 'BAD_USER_INPUT']]);
     expect(service.got).toHaveLength(1);
+  });
+
+  test.each([
+    ['one: Person', ['{ r0: one { b0: badge } r1: one { b1: nickname } r2: one { b2: rank } }']],
+    ['one: Person!', ['{ r0: one { b0: badge } }', '{ r0: one { b1: nickname } }', '{ r0: one { b2: rank } }']],
+  ])('keeps non-null fields of the root %s apart, so that none can lose another', async (root, operations) => {
+    const recorded = `type Query { ${root} } type Person { badge: Int! nickname: String rank: Int! }`;
+    const contract = 'type Query { viewer: Viewer! } type Viewer { id: ID! badge: Int nickname: String rank: Int }';
+    const mapping = `extend schema @source(name: "people", graphql: {})
+      extend type Viewer {
+        badge: Int @graphql(source: "people", root: "one")
+        nickname: String @graphql(source: "people", root: "one")
+        rank: Int @graphql(source: "people", root: "one")
+      }`;
+    service = await startRemote(() => ({ json: { data: {} } }), remoteOptions(mapping, recorded, contract));
+    await service.account.ask('{ viewer { badge nickname rank } }');
+    expect(service.got.map(({ query }) => query).toSorted()).toEqual(
+      operations.map((one) => `query AccountApi ${one}`),
+    );
   });
 
   test('is not sent beyond the limit of calls', async () => {

@@ -303,6 +303,7 @@ describe.each(STORES)('an operator, with a store in $store', ({ store }) => {
 
     const members = await operate(world, 'members', 'list', '--q', 'm-1001', '--json');
     expect(JSON.parse(members.stdout)).toEqual([expect.objectContaining({ id: 'm-1001', state: 'active' })]);
+    expect((await operate(world, 'members', 'list', '--q', 'nobody', '--json')).stdout).toBe('[]\n');
     const suspended = await operate(world, 'members', 'suspend', 'm-1001', 'm-1002', '--yes');
     expect(suspended.stdout).toMatch(/^suspended m-1001: \d+ connections ended\nsuspended m-1002: /);
     expect((await operate(world, 'members', 'show', 'm-1001')).stdout).toMatch(/state +suspended/);

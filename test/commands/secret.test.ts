@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type App, authorizationRequest, introspect, redeem, refresh, registerApp } from '../support/app.ts';
@@ -6,6 +7,7 @@ import { COMMAND_SECRET, command } from '../support/commands.ts';
 import { connect, statusOf } from '../support/connection.ts';
 import { offeredScopes, reachConsent } from '../support/member.ts';
 import { operate, runToEnd } from '../support/operator.ts';
+import { startRecordingUpstream } from '../support/recording-upstream.ts';
 import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';
 import { startWorld, type World } from '../support/world.ts';
 
@@ -121,3 +123,20 @@ it('the secret file of a SQLite store gets a line in a rotation, and loses one a
     await world.close();
   }
 }, 60_000);
+
+it('resealing stops with the reason when another replica keeps writing with another secret', async () => {
+  const step = { resealed: 1, unreadable: 0, looked: 1, total: 1 };
+  const admin = await startRecordingUpstream((_request, response) => void response.end(JSON.stringify(step)));
+  const { code, stderr } = await operate({ admin: admin.url, data: tmpdir() }, 'secret', 'reseal');
+  await admin.close();
+  expect([code, stderr.split('\n').slice(-4)]).toEqual([
+    1,
+    [
+      'Another replica still encrypts with a different secret.',
+      'Every replica must have the same first secret before the others can be removed.',
+      'Try: coursegate secret reseal --help',
+      '',
+    ],
+  ]);
+  expect(admin.requests).toHaveLength(5);
+});

@@ -5,7 +5,7 @@ import { lint } from './support/lint.ts';
 type Json = Record<string, unknown>;
 interface Document extends Json {
   readonly paths: Record<string, Record<string, Json>>;
-  readonly components: { readonly securitySchemes: Json };
+  readonly components: { readonly securitySchemes: Json; readonly responses: Record<string, { headers?: Json }> };
 }
 
 const ROUTES = [
@@ -58,8 +58,22 @@ describe('routes in the OpenAPI document', () => {
       ['part'],
       ['part'],
     ]);
-    expect(put?.description).toContain('The body is limited to 2 KiB.');
+    expect(put?.description).toMatch(/^Needs an access token with `pages:write`\. The body is limited to 2 KiB\./);
+    const any = document.paths['/api/v2/things/{part}']?.get?.description;
+    expect(any).toMatch(/^Needs an access token\./);
+    expect(get?.description).toMatch(
+      /^Anonymous requests are allowed; a token that is sent must be a valid access token with `pages:read`\./,
+    );
     expect(get?.security).toEqual([{ oauth2: ['pages:read'] }, { openIdConnect: ['pages:read'] }, {}]);
+  });
+
+  it('list Retry-After for the responses that send it', () => {
+    const responses = document.paths['/api/v2/things/{part}']?.put?.responses as Record<string, { $ref: string }>;
+    const waits = Object.entries(responses).filter(([, { $ref }]) => {
+      const { headers = {} } = document.components.responses[$ref?.split('/').at(-1) ?? ''] ?? {};
+      return Object.hasOwn(headers, 'Retry-After');
+    });
+    expect(waits.map(([status]) => status)).toEqual(['429', '503']);
   });
 
   it('name the initial access token for registration, and the metadata of each resource', async () => {

@@ -186,6 +186,8 @@ describe.each(STORES)('events in %s', (_name, open) => {
     }
     expect(tried).toEqual([0, 5, 35, 155, 455, 755, 1055]);
     expect(new Set(one.failed)).toEqual(new Set(['upstream_unreachable']));
+    const waits = [5, 30, 120, 300, 300, 300, 300];
+    expect(one.logged).toEqual(waits.map((seconds) => ['warn', { reason: 'upstream_unreachable', seconds }]));
     await gate().settle();
     expect(came()).toEqual([]);
     clock.advance(300);

@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { createRequire } from 'node:module';
+import { afterEach, describe, expect, it } from 'vitest';
+import { activeTraceparent } from '../../src/http/open-telemetry.ts';
 import {
   continuedTraceparent,
   isTraceparent,
@@ -76,4 +78,35 @@ it.each([
   [Array.from({ length: 33 }, (_, at) => `k${at}=1`).join(','), false],
 ])('tracestate %j is valid: %s', (value, expected) => {
   expect(isTracestate(value)).toBe(expected);
+});
+
+describe('with an OpenTelemetry that the operator has loaded', () => {
+  /** The API as prom-client finds it; it is not a dependency of ours. */
+  const promClient = createRequire(import.meta.url).resolve('prom-client');
+  const { context, ROOT_CONTEXT, trace } = createRequire(promClient)('@opentelemetry/api');
+  afterEach(() => context.disable());
+
+  const inSpan = (spanContext: object | undefined) => {
+    const active = spanContext === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, spanContext);
+    context.setGlobalContextManager({ active: () => active, disable: () => undefined });
+  };
+
+  it.each([
+    [1, '01'],
+    [0, '00'],
+    [3, '01'],
+  ])('the traceparent is that of the active span; its flags %s are sent as %s', (traceFlags, sent) => {
+    inSpan({ traceId: TRACE, spanId: 'b7ad6b7169203331', traceFlags });
+    expect(activeTraceparent()).toBe(`00-${TRACE}-b7ad6b7169203331-${sent}`);
+  });
+
+  it.each([
+    ['no API', undefined],
+    ['no active span', () => inSpan(undefined)],
+    ['a span without a trace', () => inSpan({ traceId: '0'.repeat(32), spanId: 'b7ad6b7169203331', traceFlags: 1 })],
+    ['a trace without a span', () => inSpan({ traceId: TRACE, spanId: '0'.repeat(16), traceFlags: 1 })],
+  ])('there is none with %s', (_with, begin) => {
+    begin?.();
+    expect(activeTraceparent()).toBeUndefined();
+  });
 });

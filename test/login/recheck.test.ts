@@ -35,6 +35,7 @@ describe('rechecking a member at the backend', () => {
   ])('looks up %s at %s as %s', async (sub, path, target) => {
     expect(await recheck({ path })(sub)).toEqual({ kind: 'good', version: undefined });
     expect(backend.last().target).toBe(target);
+    expect(backend.last().values('accept')).toEqual(['application/json']);
   });
 
   it.each(['.', '..', '../admin', 'a/b', 'a\\b', 'al\ud800ce'])('never looks up %j', async (sub) => {
@@ -59,6 +60,7 @@ describe('rechecking a member at the backend', () => {
     });
     const html = { format: 'html', active: 'class="state">(\\d)', version: 'data-epoch="(\\w+)"' };
     expect(await recheck(html)('m-1')).toEqual({ kind: 'good', version: 'e8' });
+    expect(backend.last().values('accept')).toEqual(['*/*']);
     expect(await recheck({ format: 'header', active: 'X-Active' })('m-1')).toEqual({ kind: 'inactive' });
     expect(await recheck({ format: 'header', version: 'X-Epoch' })('m-1')).toEqual({ kind: 'good', version: '7' });
   });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { sqliteStore } from '../../src/storage/sqlite.ts';
+import { sweepAll } from '../../src/storage/sweep.ts';
 import { rawStoreConformance, storeConformance, testClock } from './conformance.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'coursegate-sqlite-'));
@@ -45,5 +46,36 @@ describe('a SQLite store', () => {
     const store = sqliteStore(fresh(), testClock().now);
     await store.close();
     await expect(store.get('Grant', 'g')).rejects.toMatchObject({ code: 'store_unavailable', status: 503 });
+  });
+
+  it('leaves expired entries to the sweep when it writes for a member', async () => {
+    const clock = testClock();
+    const store = sqliteStore(fresh(), clock.now);
+    const expiresAt = Math.floor(clock.now() / 1000) + 1;
+    await store.commit([{ op: 'put', entry: { ...entry, id: 'old', expiresAt } }]);
+    clock.advance(2);
+    await store.commit([{ op: 'put', entry }]);
+    expect(await store.sweep(10)).toBe(1);
+    await store.close();
+  });
+
+  it('returns the space of expired entries to the disk', async () => {
+    const clock = testClock();
+    const path = fresh();
+    const store = sqliteStore(path, clock.now);
+    const pace = { now: () => performance.now(), rest: async () => undefined };
+    await sweepAll(store, () => false, pace);
+    const before = statSync(path).size;
+    const expiresAt = Math.floor(clock.now() / 1000) + 1;
+    const payload = JSON.stringify('x'.repeat(4096));
+    for (let at = 0; at < 20; at += 1) {
+      const puts = Array.from({ length: 100 }, (_, more) => ({ ...entry, id: `${at}-${more}`, payload, expiresAt }));
+      await store.commit(puts.map((put) => ({ op: 'put', entry: put })));
+    }
+    clock.advance(2);
+    expect(await sweepAll(store, () => false, pace)).toBe(2000);
+    // A megabyte of free pages stays in the file for the next entries.
+    expect(statSync(path).size - before).toBeLessThan(2 * 1024 * 1024);
+    await store.close();
   });
 });

@@ -167,6 +167,7 @@ describe('a body that two servers could read differently is refused:', () => {
     ['two names', MULTIPART, part('Content-Disposition: form-data; name="a"; name="_method"')],
     ['name*', MULTIPART, part("Content-Disposition: form-data; name=a; name*=utf-8''_method")],
     ['name*0', MULTIPART, part('Content-Disposition: form-data; name*0="_met"; name*1="hod"')],
+    ['text behind a quoted name', MULTIPART, part('Content-Disposition: form-data; name="a"_method')],
     ['a name in a file name', MULTIPART, part('Content-Disposition: form-data; name="a"; filename="; name=_method"')],
     ['an encoded word', MULTIPART, part('Content-Disposition: form-data; name="=?utf-8?q?_method?="')],
     ['no name', MULTIPART, part('X-Other: y')],

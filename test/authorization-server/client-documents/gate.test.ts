@@ -336,6 +336,8 @@ describe('an operator', () => {
       expect((await createBrowser().open((await authorizationRequest(app)).url)).status).toBe(400);
       expect((await command(world.admin, `${path}/enable`)).status).toBe(200);
       expect(await courses((await connect()).access_token)).toBe(200);
+      expect((await command(world.admin, `${path}/delete`)).body).toEqual({ id: url, ended: 1 });
+      expect((await command(world.admin, path, { method: 'GET' })).body).toMatchObject({ known: false, grants: [] });
     } finally {
       await world.close();
       await host.close();

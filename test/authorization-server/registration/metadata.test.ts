@@ -113,6 +113,15 @@ describe('client metadata', () => {
     expect(body.client_secret).toMatch(/^[\w-]{40,}$/);
   });
 
+  it('returns the app’s own software_id and software_version', async () => {
+    const software = { software_id: '4NRB1-0XZABZI9E6-5SM3R', software_version: '2.4' };
+    const { body } = await register(world, software);
+    expect(body).toMatchObject(software);
+    const path = new URL(String(body.registration_client_uri)).pathname;
+    const read = await call(world, 'GET', path, { token: String(body.registration_access_token) });
+    expect(read.body).toMatchObject(software);
+  });
+
   it('drops members that are not used, and fetches nothing', async () => {
     const asked: string[] = [];
     const sink: Server = createServer((request, response) => {

@@ -26,7 +26,6 @@ export default defineConfig({
     include: [...tests],
     maxWorkers: 1,
     bail: 1,
-    testTimeout: 30_000,
     sequence: { sequencer: AsRanked },
     reporters: [reporter],
     silent: true,

@@ -173,7 +173,17 @@ describe('a detected site', () => {
     ]);
     expect(read('coursegate.yaml')).toMatch(/# - \{ match: "GET \/api\/zebras".*which scope fits/);
     expect(existsSync(join(dir, 'drop-in'))).toBe(false);
+    expect(told.join('\n')).not.toMatch(/^(Also seen|Seen):/m);
   });
+
+  it.each(['/go/login.asp', '/go/log-in', '/go/signin', '/go/sign-in', '/go/sign_in'])(
+    'without a known login page gets the one that its front page links to: %s',
+    async (path) => {
+      site = await startProbed({ '/': html(`<a href="/news">News</a><a href="${path}">Go</a>`) });
+      await run(site.url);
+      expect((await loaded()).login).toMatchObject({ kind: 'session', loginUrl: `${ORIGIN}${path}` });
+    },
+  );
 
   it('is not attributed to a framework by a single sign', async () => {
     site = await startProbed({ '/': html('', { 'set-cookie': 'JSESSIONID=1' }) });

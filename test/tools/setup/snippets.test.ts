@@ -274,6 +274,18 @@ describe('the printed Traefik configuration', () => {
 
 describe('snippets', () => {
   it.each([
+    ['0.0.0.0', '127.0.0.1'],
+    ['::', '[::1]'],
+    ['::1', '[::1]'],
+    ['10.0.0.7', '10.0.0.7'],
+  ])('reach a gate that listens on %s at %s', async (host, reached) => {
+    const environment = { COURSEGATE__LISTEN__HOST: host, COURSEGATE__LISTEN__PORT: '8443' };
+    const printed = runCommand(['snippets', '--config', CONFIG, '--for', 'caddy'], environment);
+    expect(await printed.exited).toBe(0);
+    expect(printed.stdout()).toContain(`reverse_proxy ${reached}:8443`);
+  });
+
+  it.each([
     [['--for', 'iis'], /nginx, apache, caddy, traefik/],
     [['--for', 'nginx', '--gate', 'a;b'], /host:port/],
   ])('refuses %j', async (args, words) => {
