@@ -4,6 +4,7 @@ import { createUsage, type Usage } from '../authorization-server/connected-apps/
 import { type Keyring, openKeyring } from '../authorization-server/keyring.ts';
 import { type CarriedOver, carriedOver } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import type { RequestsInFlight } from '../http/requests-in-flight.ts';
 import { type Audit, createAudit } from '../operations/audit.ts';
 import { createDenials } from '../operations/denials.ts';
 import { createLineWriter, type LineWriter } from '../operations/line-writer.ts';
@@ -49,6 +50,8 @@ export interface FoundationOptions {
   readonly clock: Clock;
   /** File descriptor of the access log; undefined when there is none. */
   readonly accessDescriptor: number | undefined;
+  /** All requests in flight, for the metrics. */
+  readonly inFlight: RequestsInFlight;
   /** How long a key is used for signing, in seconds. */
   readonly keyLifetime: () => number;
   /** Current state of each upstream, for the metrics. */
@@ -59,7 +62,7 @@ export interface FoundationOptions {
 
 /** Rejects if the gate cannot start, for example because the store is unavailable; nothing is left open then. */
 export async function openFoundation(options: FoundationOptions): Promise<Foundation> {
-  const { loaded, log, clock, accessDescriptor, keyLifetime, upstreams, events } = options;
+  const { loaded, log, clock, accessDescriptor, inFlight, keyLifetime, upstreams, events } = options;
   const { config } = loaded;
   const onDamaged = (kind: string, err: unknown) =>
     log.error({ kind, err }, 'an entry of the store is damaged, and counts as absent');
@@ -69,6 +72,7 @@ export async function openFoundation(options: FoundationOptions): Promise<Founda
       ? undefined
       : createLineWriter(accessDescriptor, (error) => log.error({ err: error }, 'the access log cannot be written'));
   const metrics = createMetrics({
+    inFlight,
     droppedLines: () => accessLines?.dropped() ?? 0,
     upstreams,
     events,

@@ -7,6 +7,7 @@ import { endConnection } from '../authorization-server/end-connection.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Events } from '../events/events.ts';
 import type { Foundation } from '../foundation/foundation.ts';
+import { type RequestsInFlight, requestOf } from '../http/requests-in-flight.ts';
 import { createAdmission } from '../limits/admission.ts';
 import type { ServerFactory } from '../mcp/server.ts';
 import type { Introspect } from '../oauth/introspection.ts';
@@ -52,7 +53,9 @@ export interface Generation {
 
 export interface GenerationParts {
   readonly foundation: Foundation;
-  /** Responses given to tokens, shared by all generations. */
+  /** The requests of all generations. */
+  readonly inFlight: RequestsInFlight;
+  /** Cuts off responses whose token was revoked, shared by all generations. */
   readonly openAnswers: OpenAnswers;
   /** Whether the process is shutting down. */
   readonly draining: () => boolean;
@@ -75,7 +78,7 @@ export async function createGeneration(loaded: LoadedConfig, parts: GenerationPa
 
 async function build(
   loaded: LoadedConfig,
-  { foundation, openAnswers, draining, documentNetwork, mcpServer }: GenerationParts,
+  { foundation, inFlight: requests, openAnswers, draining, documentNetwork, mcpServer }: GenerationParts,
   opened: AsyncDisposableStack,
 ): Promise<Generation> {
   const { config } = loaded;
@@ -83,7 +86,7 @@ async function build(
   const share = foundation.carriedOver.share();
   opened.defer(share.release);
   const served = servedResources(config);
-  const inFlight = createInFlight();
+  const inFlight = createInFlight(requests);
 
   // Assigned later: upstreams report ended backend sessions to the server, which itself needs the upstreams.
   let server: AuthorizationServer;
@@ -150,7 +153,7 @@ async function build(
     loaded,
     dispatch: createDispatch(forRequests),
     admin(request, response) {
-      inFlight.hold(response, Promise.resolve());
+      inFlight.take(requestOf(response), [inFlight.closed]);
       admin(request, response);
     },
     server,

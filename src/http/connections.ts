@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { GatewayError } from '../errors.ts';
 import { assertClearMessage } from './message.ts';
-import { whenClosed } from './when-closed.ts';
+import type { EndStep } from './requests-in-flight.ts';
 
 /** State per connection that goes beyond a single message: Node delivers pipelined requests all at once. */
 export interface Connections {
@@ -11,6 +11,8 @@ export interface Connections {
    * one on its connection, because it may be part of that message. The connection is closed after the response.
    */
   admit(request: IncomingMessage, response: ServerResponse): void;
+  /** The end step for every request that was given to `admit`. */
+  readonly over: EndStep;
   /**
    * Like `admit`, for an upgrade, which takes over the connection. Returns false while a response is still owed on it.
    */
@@ -54,9 +56,6 @@ export function createConnections(): Connections {
       const socket: Connection = request.socket;
       socket[OWED] = (socket[OWED] ?? 0) + 1;
       socket[LAST] = response;
-      whenClosed(response, () => {
-        socket[OWED] = (socket[OWED] ?? 1) - 1;
-      });
       assertClear(request);
       // The end of an HTTP/1.0 message has been interpreted in too many ways to reuse its connection. After an upgrade
       // that is not accepted (h2c) Node loses the rest of the packet, and would continue in the middle of a message.
@@ -64,6 +63,10 @@ export function createConnections(): Connections {
         response.shouldKeepAlive = false;
         socket[SPENT] = true;
       }
+    },
+    over({ request }) {
+      const socket: Connection = request.socket;
+      socket[OWED] = (socket[OWED] ?? 1) - 1;
     },
     admitUpgrade(request) {
       assertClear(request);

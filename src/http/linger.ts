@@ -22,6 +22,11 @@ const LOOK_EVERY = 50;
 /** A body up to this size in bytes is read to its end, because closing the connection costs both sides more. */
 const WORTH_READING = 64 * 1024;
 
+/** Stored on the socket itself: entries of a WeakMap would cost garbage collection work for every request. */
+const LATEST = Symbol('the latest request with a body');
+
+type Connection = Socket & { [LATEST]?: IncomingMessage };
+
 /**
  * Makes responses that are sent before the end of the request's body reach a client that is still sending it. Such a
  * response is the last one on its connection (RFC 9110 section 9.6), unless little is left to read. Closing immediately
@@ -33,20 +38,19 @@ const WORTH_READING = 64 * 1024;
  * server listens.
  */
 export function lingerAfterEarlyAnswers(server: Server, options: LingerOptions = LINGER): void {
-  const latest = new WeakMap<Socket, IncomingMessage>();
-  server.on('connection', (socket) => {
+  server.on('connection', (socket: Connection) => {
     // node:http always closes a connection this way after its last response was written.
     const { destroySoon } = socket;
     socket.destroySoon = () => {
       socket.destroySoon = destroySoon;
-      const request = latest.get(socket);
+      const request = socket[LATEST];
       if (request === undefined || request.complete || socket.destroyed) destroySoon.call(socket);
       else linger(socket, request, options);
     };
   });
   server.prependListener('request', (request, response) => {
     if (!hasBody(request)) return;
-    latest.set(request.socket, request);
+    (request.socket as Connection)[LATEST] = request;
     const { writeHead } = response;
     response.writeHead = (...parameters: unknown[]) => {
       if (!request.complete && !isShort(request)) response.shouldKeepAlive = false;

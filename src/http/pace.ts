@@ -17,14 +17,17 @@ const LOOK_EVERY = 5_000;
 /** Number of checks over which the rate of an upload is measured. */
 const WINDOW = 2;
 
-interface Outgoing {
+/** What is watched on one connection. */
+interface Watched {
   delivered: number;
   /** The kernel's send queue at the last check, if it was read. */
   queued: number | undefined;
   quietLooks: number;
+  upload: Upload | undefined;
 }
 
-interface Incoming {
+/** A request whose body is arriving. */
+interface Upload {
   readonly request: IncomingMessage;
   received: number;
   looks: number;
@@ -38,29 +41,23 @@ interface Incoming {
  */
 export function keepPace(server: Server, { stall, uploadRate }: PaceOptions): () => Promise<void> {
   const lookEvery = Math.min(LOOK_EVERY, Math.max(1, stall * 1000) / 2);
-  const outgoing = new Map<Socket, Outgoing>();
-  const incoming = new Map<Socket, Incoming>();
+  const watched = new Map<Socket, Watched>();
 
   server.on('connection', (socket) => {
-    outgoing.set(socket, { delivered: 0, queued: undefined, quietLooks: 0 });
-    socket.once('close', () => {
-      outgoing.delete(socket);
-      incoming.delete(socket);
-    });
+    watched.set(socket, { delivered: 0, queued: undefined, quietLooks: 0, upload: undefined });
+    socket.once('close', () => watched.delete(socket));
   });
   server.prependListener('request', (request: IncomingMessage) => {
     const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
     if (uploadRate === 0 || (coding === undefined && (length === undefined || length === '0'))) return;
     const { socket } = request;
-    incoming.set(socket, { request, received: socket.bytesRead, looks: 0 });
-    request.once('close', () => {
-      if (incoming.get(socket)?.request === request) incoming.delete(socket);
-    });
+    const state = watched.get(socket);
+    if (state !== undefined) state.upload = { request, received: socket.bytesRead, looks: 0 };
   });
 
   const lookAtReaders = async (): Promise<void> => {
-    const quiet: [Socket, Outgoing][] = [];
-    for (const [socket, state] of outgoing) {
+    const quiet: [Socket, Watched][] = [];
+    for (const [socket, state] of watched) {
       // Queued bytes count as written.
       const delivered = socket.bytesWritten - socket.writableLength;
       if (socket.writableLength > 0 && delivered === state.delivered) quiet.push([socket, state]);
@@ -82,14 +79,17 @@ export function keepPace(server: Server, { stall, uploadRate }: PaceOptions): ()
   };
 
   const lookAtUploads = (): void => {
-    for (const [socket, state] of incoming) {
-      if (state.request.complete || state.request.readableFlowing !== true) {
-        state.looks = 0;
-        state.received = socket.bytesRead;
-      } else if (++state.looks === WINDOW) {
-        if (socket.bytesRead - state.received < (uploadRate * WINDOW * lookEvery) / 1000) socket.destroy();
-        state.looks = 0;
-        state.received = socket.bytesRead;
+    for (const [socket, state] of watched) {
+      const { upload } = state;
+      if (upload === undefined) continue;
+      if (upload.request.complete || upload.request.closed) state.upload = undefined;
+      else if (upload.request.readableFlowing !== true) {
+        upload.looks = 0;
+        upload.received = socket.bytesRead;
+      } else if (++upload.looks === WINDOW) {
+        if (socket.bytesRead - upload.received < (uploadRate * WINDOW * lookEvery) / 1000) socket.destroy();
+        upload.looks = 0;
+        upload.received = socket.bytesRead;
       }
     }
   };

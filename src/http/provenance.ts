@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { followBack } from './client-address.ts';
+import { followBack, type Path } from './client-address.ts';
 import { activeTraceparent, addsTraceFields } from './open-telemetry.ts';
 import { continuedTraceparent, isTraceparent, isTracestate, newTraceparent, traceIdOf } from './trace-context.ts';
 import { canonicalAddress, trustedProxies } from './trusted-proxies.ts';
@@ -37,37 +37,50 @@ export function createProvenance(options: { trustedProxies: readonly string[] })
     const connected = canonicalAddress(request.socket.remoteAddress ?? '');
     const trusted = connected !== '' && isTrusted(connected);
     const { 'x-forwarded-for': via, 'x-request-id': given, traceparent, tracestate } = trusted ? request.headers : NONE;
-    const { client, hops } = followBack(connected, one(via), isTrusted);
+    const path = followBack(connected, one(via), isTrusted);
+    const requestId = typeof given === 'string' && /^[\w.~+/=:@-]{1,128}$/.test(given) ? given : randomUUID();
     // Node joins two traceparents with a comma, which makes them invalid.
     const parent = typeof traceparent === 'string' && isTraceparent(traceparent) ? traceparent : undefined;
-    return {
-      clientAddress: client,
-      hops,
-      trusted,
-      requestId: typeof given === 'string' && /^[\w.~+/=:@-]{1,128}$/.test(given) ? given : randomUUID(),
-      ...trace(parent, one(tracestate)),
-    };
+    return new RequestProvenance(path, trusted, requestId, parent, one(tracestate));
   };
 }
 
 /** Not every request is forwarded or logged, so a trace is only created when it is first needed. */
-function trace(parent: string | undefined, state: string | undefined): Pick<Provenance, 'traceId' | 'traceFields'> {
-  const active = activeTraceparent();
-  let made: string | undefined;
-  const traceparent = () => {
-    made ??= active ?? (parent === undefined ? newTraceparent() : continuedTraceparent(parent));
-    return made;
-  };
-  return {
-    traceId: () => traceIdOf(traceparent()),
-    traceFields() {
-      if (active !== undefined && addsTraceFields()) return NO_FIELDS;
-      const fields = ['traceparent', traceparent()];
-      return parent !== undefined && state !== undefined && isTracestate(state)
-        ? [...fields, 'tracestate', state]
-        : fields;
-    },
-  };
+class RequestProvenance implements Provenance {
+  readonly clientAddress: string;
+  readonly hops: string;
+  readonly trusted: boolean;
+  readonly requestId: string;
+  readonly #active = activeTraceparent();
+  readonly #parent: string | undefined;
+  readonly #state: string | undefined;
+  #made: string | undefined;
+
+  constructor(path: Path, trusted: boolean, requestId: string, parent: string | undefined, state: string | undefined) {
+    this.clientAddress = path.client;
+    this.hops = path.hops;
+    this.trusted = trusted;
+    this.requestId = requestId;
+    this.#parent = parent;
+    this.#state = state;
+  }
+
+  traceId(): string {
+    return traceIdOf(this.#traceparent());
+  }
+
+  traceFields(): readonly string[] {
+    if (this.#active !== undefined && addsTraceFields()) return NO_FIELDS;
+    const fields = ['traceparent', this.#traceparent()];
+    if (this.#parent !== undefined && this.#state !== undefined && isTracestate(this.#state))
+      fields.push('tracestate', this.#state);
+    return fields;
+  }
+
+  #traceparent(): string {
+    this.#made ??= this.#active ?? (this.#parent === undefined ? newTraceparent() : continuedTraceparent(this.#parent));
+    return this.#made;
+  }
 }
 
 const NO_FIELDS: readonly string[] = [];

@@ -2,33 +2,48 @@ import type { EventEmitter } from 'node:events';
 
 const WAITING = Symbol('what waits for the end');
 
-type Waiting = { [WAITING]?: (() => void)[] };
+/** A function, or an object in its place, so that no function has to be made for each response. */
+type Work = (() => void) | { closed(): void };
+
+type Waiting = EventEmitter & { [WAITING]?: Work[] };
 
 /**
- * Calls `work` once when a response or a socket closes, in the order of registration. Half a dozen modules wait for the
- * end of every request, and one shared listener costs a fraction of separate ones.
+ * Calls `work` once when a response or a socket closes, in the order of registration. One shared listener costs a
+ * fraction of separate ones.
  */
-export function whenClosed(closing: EventEmitter, work: () => void): void {
-  const own = closing as Waiting;
+export function whenClosed(closing: EventEmitter, work: Work): void {
+  const own: Waiting = closing;
   const waiting = own[WAITING];
   if (waiting !== undefined) {
     waiting.push(work);
     return;
   }
-  const all = [work];
-  own[WAITING] = all;
-  closing.on('close', () => {
-    for (let at = 0; at < all.length; at += 1) all[at]?.();
-    all.length = 0;
-  });
+  own[WAITING] = [work];
+  own.on('close', runAll);
+}
+
+function runAll(this: Waiting): void {
+  const all = this[WAITING] ?? [];
+  for (let at = 0; at < all.length; at += 1) {
+    const work = all[at];
+    if (typeof work === 'function') work();
+    else work?.closed();
+  }
+  all.length = 0;
 }
 
 /** Counts what one caller has open, until it closes. */
 export function countUntilClosed(counts: Map<string, number>, whose: string, opened: EventEmitter): void {
+  addOpen(counts, whose);
+  whenClosed(opened, () => removeOpen(counts, whose));
+}
+
+export function addOpen(counts: Map<string, number>, whose: string): void {
   counts.set(whose, (counts.get(whose) ?? 0) + 1);
-  whenClosed(opened, () => {
-    const left = (counts.get(whose) ?? 0) - 1;
-    if (left > 0) counts.set(whose, left);
-    else counts.delete(whose);
-  });
+}
+
+export function removeOpen(counts: Map<string, number>, whose: string): void {
+  const left = (counts.get(whose) ?? 0) - 1;
+  if (left > 0) counts.set(whose, left);
+  else counts.delete(whose);
 }

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
 import type { Share } from '../config/carried-over.ts';
 import type { Config, RouteConfig } from '../config/schema.ts';
 import { networkOf } from '../http/client-network.ts';
+import type { EndStep, RequestInFlight } from '../http/requests-in-flight.ts';
 import type { Principal } from '../oauth/principal.ts';
 import type { Audit } from '../operations/audit.ts';
 import type { Counters } from '../storage/counters.ts';
@@ -19,10 +19,11 @@ export interface RouteLimits {
 
 /** Applies rate limits and concurrency limits. Every method throws GatewayError `too_many_requests` beyond a limit. */
 export interface Admission {
-  /** Counts a response, or the socket of an upgrade, as open for an address until it closes. */
-  open(address: string, opened: ServerResponse | Duplex): void;
-  /** Counts an admitted request. Returns the RateLimit fields for the response, if any. */
-  admit(principal: Principal, address: string, response: ServerResponse, limits?: RouteLimits): LimitFields | undefined;
+  /** Counts a request as open for an address until `over`. */
+  open(address: string, request: RequestInFlight): void;
+  /** Counts an admitted request, as open too until `over`. Returns the RateLimit fields for the response, if any. */
+  admit(principal: Principal, address: string, request: RequestInFlight, limits?: RouteLimits): LimitFields | undefined;
+  readonly over: EndStep;
   /** Counts a request that the gate refused. */
   refuse(address: string, limits?: RouteLimits): void;
   /** For endpoints where secrets could be guessed: the request counts if it fails with 400 or 401. */
@@ -71,15 +72,28 @@ export function createAdmission(config: Config['limits'], parts: AdmissionParts)
   const openOfMember = openOf(config.open.member, 'members');
 
   return {
-    open: (address, opened) => openOfAddress(networkOf(address), opened),
+    open(address, request) {
+      const network = networkOf(address);
+      openOfAddress.enter(network);
+      request.openAddress = network;
+    },
 
-    admit(principal, address, response, limits = common) {
+    admit(principal, address, request, limits = common) {
       if (principal.kind === 'anonymous') return limits.address?.count(networkOf(address));
       const fields = limits.member?.count(principal.sub);
       // A client's remaining quota is not reported: it would reveal the activity of its other members.
       limits.client?.count(principal.clientId);
-      openOfMember(principal.sub, response);
+      // The client may have left while its token was checked.
+      if (!request.over) {
+        openOfMember.enter(principal.sub);
+        request.openMember = principal.sub;
+      }
       return fields;
+    },
+
+    over({ openAddress, openMember }) {
+      if (openAddress !== undefined) openOfAddress.leave(openAddress);
+      if (openMember !== undefined) openOfMember.leave(openMember);
     },
 
     refuse(address, limits = common) {

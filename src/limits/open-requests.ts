@@ -1,9 +1,12 @@
-import type { EventEmitter } from 'node:events';
 import { GatewayError } from '../errors.ts';
-import { countUntilClosed } from '../http/when-closed.ts';
+import { addOpen, removeOpen } from '../http/when-closed.ts';
 
-/** Counts what one caller has open, until it closes. Throws `too_many_requests` beyond the limit, without counting. */
-export type OpenRequests = (whose: string, opened: EventEmitter) => void;
+/** Counts what each caller has open. */
+export interface OpenRequests {
+  /** Throws `too_many_requests` beyond the limit, without counting. */
+  enter(whose: string): void;
+  leave(whose: string): void;
+}
 
 /** Open responses and sockets by caller. */
 export type OpenCounts = Map<string, number>;
@@ -16,14 +19,17 @@ const RETRY_AFTER = '1';
  * each refusal.
  */
 export function openRequests(most: number, open: OpenCounts, limited: () => void): OpenRequests {
-  return (whose, opened) => {
-    if ((open.get(whose) ?? 0) >= most) {
-      limited();
-      throw new GatewayError('too_many_requests', {
-        message: 'Too many requests are open at the same time. End some of them first.',
-        headers: { 'retry-after': RETRY_AFTER },
-      });
-    }
-    countUntilClosed(open, whose, opened);
+  return {
+    enter(whose) {
+      if ((open.get(whose) ?? 0) >= most) {
+        limited();
+        throw new GatewayError('too_many_requests', {
+          message: 'Too many requests are open at the same time. End some of them first.',
+          headers: { 'retry-after': RETRY_AFTER },
+        });
+      }
+      addOpen(open, whose);
+    },
+    leave: (whose) => removeOpen(open, whose),
   };
 }

@@ -1,4 +1,5 @@
 import { type RequestRecord, ROUTE_LABELS } from '../http/request-record.ts';
+import type { RequestInFlight, RequestsInFlight } from '../http/requests-in-flight.ts';
 import { createMeters, type Meters, type Read } from './meters.ts';
 import { createPartMetrics, type PartMetrics } from './part-metrics.ts';
 import { type MetricsOptions, registerStateMetrics } from './state-metrics.ts';
@@ -6,12 +7,8 @@ import { type MetricsOptions, registerStateMetrics } from './state-metrics.ts';
 export type { MetricsOptions } from './state-metrics.ts';
 
 export interface Metrics extends Omit<PartMetrics, 'oauthError'>, Pick<Meters, 'exposition'> {
-  /** A request has arrived. */
-  began(record: RequestRecord): void;
   /** A request is over. `status` is 0 when none was sent. */
   ended(record: RequestRecord, status: number, milliseconds: number): void;
-  /** A WebSocket was opened. Call the returned function when it closes. */
-  socketOpened(): () => void;
   /** An upstream answered a call made by the gate itself. `milliseconds` runs until the head of the response. */
   called(upstream: string, status: number, milliseconds: number): void;
   /** Delivery of events to the backend. */
@@ -45,7 +42,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   );
   return {
     ...parts,
-    ...requestMetrics(meters, parts.oauthError),
+    ...requestMetrics(meters, parts.oauthError, options.inFlight),
     events: eventMetrics(meters),
     storeFailed: () => store.inc(),
     loopBlocked: (milliseconds) => blocked.observe(milliseconds / 1000),
@@ -57,9 +54,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
 function requestMetrics(
   meters: Meters,
   oauthError: PartMetrics['oauthError'],
-): Pick<Metrics, 'began' | 'ended' | 'socketOpened' | 'called'> {
-  const open = new Set<RequestRecord>();
-  let sockets = 0;
+  inFlight: RequestsInFlight,
+): Pick<Metrics, 'ended' | 'called'> {
   const requests = meters.latency(
     'coursegate_http_request_duration_seconds',
     'Requests by route, method, status and verdict, from the request head to the end of the response. Status 0: no response was sent.',
@@ -78,19 +74,18 @@ function requestMetrics(
   const failures = meters.counter('coursegate_failures_total', 'Requests that failed, by the code of the failure.', [
     'code',
   ]);
-  meters.gauge('coursegate_requests_in_flight', 'Requests in progress, including open streams.', () => open.size);
+  const count = (counts: (request: RequestInFlight) => boolean) => inFlight.all.filter(counts).length;
+  meters.gauge('coursegate_requests_in_flight', 'Requests in progress, including open streams.', () =>
+    count(({ record }) => record !== undefined),
+  );
   const streams: Read = () => [
-    [{ kind: 'sse' }, [...open].filter(({ streaming }) => streaming).length],
-    [{ kind: 'websocket' }, sockets],
+    [{ kind: 'sse' }, count(({ record }) => record?.streaming === true)],
+    [{ kind: 'websocket' }, count(({ tunnelStatus }) => tunnelStatus === 101)],
   ];
   meters.gauge('coursegate_open_streams', 'Event streams and WebSockets that are open.', streams, ['kind']);
 
   return {
-    began(record) {
-      open.add(record);
-    },
     ended(record, status, milliseconds) {
-      open.delete(record);
       const method = METHODS.has(record.method) ? record.method : 'other';
       requests.observe(milliseconds, record.route, method, status, record.outcome);
       if (record.upstreamMilliseconds >= 0)
@@ -98,12 +93,6 @@ function requestMetrics(
       if (record.oauthError !== '') oauthError(record.route, record.oauthError);
       else if (record.outcome === 'refused') refusals.inc({ reason: record.reason });
       if (record.outcome === 'failed') failures.inc({ code: record.reason });
-    },
-    socketOpened() {
-      sockets += 1;
-      return () => {
-        sockets -= 1;
-      };
     },
     called: (upstream, status, milliseconds) => upstreams.observe(milliseconds, upstream, ROUTE_LABELS.own, status),
   };

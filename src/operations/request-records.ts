@@ -1,9 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import type { GatewayError } from '../errors.ts';
 import type { Provenance } from '../http/provenance.ts';
 import { RequestRecord, ROUTE_LABELS } from '../http/request-record.ts';
-import { whenClosed } from '../http/when-closed.ts';
+import type { RequestInFlight } from '../http/requests-in-flight.ts';
 import type { MemberPrincipal } from '../oauth/principal.ts';
 import type { AccessLog } from './access-log.ts';
 import type { Log } from './log.ts';
@@ -23,47 +22,40 @@ export interface RequestRecordsOptions {
 }
 
 export function createRequestRecords({ metrics, accessLog, used, denied, log }: RequestRecordsOptions) {
-  const end = (record: RequestRecord, status: number, bytes: number): void => {
-    const milliseconds = performance.now() - record.started;
-    metrics.ended(record, status, milliseconds);
-    accessLog?.write(record, status, bytes, milliseconds);
-    const { principal, areas } = record;
-    // A failed request is not counted as use: as far as the gate knows, it read and changed nothing.
-    const succeeded = status >= 200 && status < 400;
-    if (used !== undefined && succeeded && areas.length > 0 && principal?.kind === 'member') used(principal, areas);
+  const begin = (inFlight: RequestInFlight, provenance: Provenance): RequestRecord => {
+    const { request } = inFlight;
+    const record = newRecord(request, provenance);
+    inFlight.record = record;
+    inFlight.bytesBefore = request.socket.bytesWritten;
+    return record;
   };
 
   return {
-    /** Starts the record of a new request. It is reported to the metrics and the access log when the request is over. */
-    begin(request: IncomingMessage, response: ServerResponse, provenance: Provenance): RequestRecord {
-      const { socket } = request;
-      const record = newRecord(request, provenance);
-      const before = socket.bytesWritten;
-      metrics.began(record);
-      whenClosed(response, () =>
-        end(record, response.headersSent ? response.statusCode : 0, socket.bytesWritten - before),
-      );
-      return record;
-    },
+    /** Starts the record of a new request. */
+    begin,
 
-    /** The same for a WebSocket, which is over when its socket closes. Call `answered` with the status that was sent. */
-    beginTunnel(request: IncomingMessage, socket: Socket, provenance: Provenance) {
-      const record = newRecord(request, provenance);
+    /** The same for an upgrade. Call `answered` with the status that was sent. */
+    beginTunnel(inFlight: RequestInFlight, provenance: Provenance) {
+      const record = begin(inFlight, provenance);
       record.route = ROUTE_LABELS.site;
-      const before = socket.bytesWritten;
-      let status = 0;
-      let closed: (() => void) | undefined;
-      metrics.began(record);
-      socket.once('close', () => {
-        closed?.();
-        end(record, status, socket.bytesWritten - before);
-      });
-      const answered = (sent: number) => {
-        status = sent;
+      const answered = (status: number) => {
+        inFlight.tunnelStatus = status;
         record.answered(false);
-        if (sent === 101) closed = metrics.socketOpened();
       };
       return { record, answered };
+    },
+
+    /** The end step: reports the record to the metrics and the access log. */
+    over({ request, response, record, bytesBefore, tunnelStatus }: RequestInFlight): void {
+      if (record === undefined) return;
+      const status = response?.headersSent === true ? response.statusCode : tunnelStatus;
+      const milliseconds = performance.now() - record.started;
+      metrics.ended(record, status, milliseconds);
+      accessLog?.write(record, status, request.socket.bytesWritten - bytesBefore, milliseconds);
+      const { principal, areas } = record;
+      // A failed request is not counted as use: as far as the gate knows, it read and changed nothing.
+      const succeeded = status >= 200 && status < 400;
+      if (used !== undefined && succeeded && areas.length > 0 && principal?.kind === 'member') used(principal, areas);
     },
 
     /** Notes that the gate refused the request, and why; `principal` is the member, if known. */

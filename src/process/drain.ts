@@ -1,6 +1,6 @@
-import type { Server, ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { whenClosed } from '../http/when-closed.ts';
+import type { RequestsInFlight } from '../http/requests-in-flight.ts';
 import { endAnswer } from '../upstream/answer-stream.ts';
 
 /** Graceful shutdown of a server. */
@@ -28,9 +28,8 @@ const SILENCE = 1_000;
 const LAST_BYTES = 500;
 
 /** Call it before the server listens, and only once per server. */
-export function drainOf(server: Server): Drain {
+export function drainOf(server: Server, inFlight: RequestsInFlight): Drain {
   const sockets = new Set<Socket>();
-  const answers = new Set<ServerResponse>();
   let announced = false;
 
   server.on('connection', (socket) => {
@@ -38,14 +37,14 @@ export function drainOf(server: Server): Drain {
     socket.once('close', () => sockets.delete(socket));
   });
   server.prependListener('request', (_request, response) => {
-    answers.add(response);
-    whenClosed(response, () => answers.delete(response));
     if (announced) response.shouldKeepAlive = false;
   });
 
+  const answers = () => inFlight.all.filter((one) => one.server === server).flatMap(({ response }) => response ?? []);
+
   const announce = (): void => {
     announced = true;
-    for (const answer of answers) if (!answer.headersSent) answer.shouldKeepAlive = false;
+    for (const answer of answers()) if (!answer.headersSent) answer.shouldKeepAlive = false;
   };
 
   return {
@@ -63,7 +62,7 @@ export function drainOf(server: Server): Drain {
         const looking = setInterval(closeIdle, LOOK_EVERY);
         let last: NodeJS.Timeout | undefined;
         const grace = setTimeout(() => {
-          for (const answer of answers) endAnswer(answer);
+          for (const answer of answers()) endAnswer(answer);
           last = setTimeout(() => server.closeAllConnections(), LAST_BYTES);
         }, seconds * 1000);
         server.close(() => {

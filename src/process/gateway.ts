@@ -5,6 +5,7 @@ import { type DocumentNetwork, INTERNET } from '../authorization-server/client-d
 import type { LoadedConfig } from '../config/load.ts';
 import { openFoundation } from '../foundation/foundation.ts';
 import type { Generation } from '../generation/generation.ts';
+import { RequestsInFlight } from '../http/requests-in-flight.ts';
 import { checkDriver } from '../login/database/check-driver.ts';
 import type { ServerFactory } from '../mcp/server.ts';
 import { watchEventLoop } from '../operations/event-loop.ts';
@@ -53,18 +54,20 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { loaded, log, clock, documentNetwork = INTERNET, mcpServer, accessDescriptor } = options;
   await checkDriver(loaded);
   let draining = false;
+  const inFlight = new RequestsInFlight();
   const foundation = await openFoundation({
     loaded,
     log,
     clock,
     accessDescriptor,
+    inFlight,
     keyLifetime: () => current().loaded.config.keys.rotate,
     upstreams: () => generations.upstreams(),
     events: () => current().events.waiting(),
   });
   const { store, usage, unused, revocations } = foundation;
-  // Responses of all generations, for as long as they last.
   const openAnswers = createOpenAnswers({
+    inFlight,
     introspect: (token) => current().introspect(token),
     stands: (grantId) => current().server.stands(grantId),
     clock,
@@ -72,6 +75,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const generations = createGenerations({
     foundation,
+    inFlight,
     openAnswers,
     documentNetwork,
     mcpServer,
@@ -84,6 +88,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     revocations.subscribe(openAnswers.revoked);
     const { listen, limits } = loaded.config;
     const listeners = await openListeners(
+      inFlight,
       dispatchTo(current),
       { ...listen, longestHead: limits.headers },
       (request, response) => current().admin(request, response),
@@ -137,7 +142,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 function dispatchTo(current: () => Generation): Dispatch {
   return {
     request: (request, response) => current().dispatch.request(request, response),
-    upgrade: (request, socket, head) => current().dispatch.upgrade(request, socket, head),
+    upgrade: (inFlight, socket, head) => current().dispatch.upgrade(inFlight, socket, head),
     connect: (request, socket) => current().dispatch.connect(request, socket),
     unreadable: (error, socket) => current().dispatch.unreadable(error, socket),
   };

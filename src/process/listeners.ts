@@ -6,6 +6,7 @@ import { type ConnectionCaps, capConnections } from '../http/connection-caps.ts'
 import { continueWhenRead } from '../http/expectation.ts';
 import { lingerAfterEarlyAnswers } from '../http/linger.ts';
 import { keepPace, type PaceOptions } from '../http/pace.ts';
+import type { RequestsInFlight } from '../http/requests-in-flight.ts';
 import { probesApp } from '../operations/admin.ts';
 import type { Dispatch } from '../request/dispatch.ts';
 import { drainOf } from './drain.ts';
@@ -49,6 +50,7 @@ const ADMIN_GRACE = 1;
  * (EADDRINUSE, EACCES, with the port) if one cannot listen; then none is left open.
  */
 export async function openListeners(
+  inFlight: RequestsInFlight,
   dispatch: Dispatch,
   publicAddress: Address &
     PaceOptions &
@@ -86,7 +88,10 @@ export async function openListeners(
     dispatch.request,
   );
   capConnections(publicServer, publicAddress);
-  publicServer.on('upgrade', dispatch.upgrade);
+  publicServer.on('upgrade', (request, socket, head) => {
+    const begun = inFlight.beginUpgrade(publicServer, request, socket);
+    if (begun !== undefined) dispatch.upgrade(begun, socket, head);
+  });
   publicServer.on('connect', dispatch.connect);
   publicServer.on('clientError', dispatch.unreadable);
   continueWhenRead(publicServer);
@@ -111,8 +116,10 @@ export async function openListeners(
     [adminServer, adminAddress],
     [probesServer, probesAddress],
   ];
-  const publicDrain = drainOf(publicServer);
-  const otherDrains = [drainOf(adminServer), drainOf(probesServer)];
+  for (const [server] of servers)
+    server.prependListener('request', (request, response) => inFlight.begin(server, request, response));
+  const publicDrain = drainOf(publicServer, inFlight);
+  const otherDrains = [adminServer, probesServer].map((server) => drainOf(server, inFlight));
 
   try {
     for (const [server, address] of servers) if (address !== undefined) await listen(server, address);

@@ -1,10 +1,10 @@
 import { challengeAnswer, setFields, writeAnswer } from '../http/answer.ts';
 import { fieldValues } from '../http/field-values.ts';
-import { SESSION_OVER, unauthorized } from '../oauth/challenge.ts';
+import { SESSION_OVER, type SessionOver, unauthorized } from '../oauth/challenge.ts';
 import { schemeOf } from '../oauth/credentials.ts';
 import { ANONYMOUS, type Principal } from '../oauth/principal.ts';
 import type { Refusal } from '../operations/observe/observations.ts';
-import type { Decision, Presented } from '../resource-server/gate.ts';
+import type { Decision, Presented, Protection } from '../resource-server/gate.ts';
 import { CORS_FIELDS } from './cors.ts';
 import { admitsAlike } from './other-method.ts';
 import type { Incoming, RequestParts } from './parts.ts';
@@ -12,34 +12,52 @@ import { answerRefusal, presentedBy } from './refusal.ts';
 import type { Route } from './route.ts';
 import { toSite } from './to-site.ts';
 
-/** Handles a request at its route: gate, rate limits, handler. */
-export async function enter(parts: RequestParts, incoming: Incoming, route: Route): Promise<void> {
-  const { request, response, target, record } = incoming;
+/** Handles a request at its route: gate, rate limits, handler. Waits only for what is a promise. */
+export function enter(parts: RequestParts, incoming: Incoming, route: Route): Promise<void> | undefined {
+  if (route.protection === 'public') return handle(parts, incoming, route, ANONYMOUS);
+  const presented = presentedBy(parts.origin, incoming.request, incoming.target);
+  const revocations = parts.openAnswers.revocations();
+  const decision = parts.gate(presented, route.protection);
+  return decision instanceof Promise
+    ? decision.then((known) => follow(parts, incoming, route, presented, known, revocations))
+    : follow(parts, incoming, route, presented, decision, revocations);
+}
+
+/** Refuses the request or admits it, as the gate has decided; in observe mode it may go to the site instead. */
+function follow(
+  parts: RequestParts,
+  incoming: Incoming,
+  route: Route,
+  presented: Presented,
+  decision: Decision,
+  revocations: number,
+): Promise<void> | undefined {
+  const { request, response, record } = incoming;
+  const observed = observedRefusal(parts, decision, presented, route);
+  if (observed !== undefined && observed !== 'none') return toSite(parts, incoming, observed, route);
+  if (decision.kind === 'refused') {
+    setFields(response, ownFieldsOf(incoming, route));
+    answerRefusal(parts, incoming, decision, presented, route.limits);
+    return undefined;
+  }
+  noteAdmitted(parts, incoming, decision, presented, revocations);
+  if (observed === 'none')
+    parts.observing?.observer.watch(request, response, record, { route: route.entry, refusal: observed });
+  return handle(parts, incoming, route, decision.principal);
+}
+
+/** The rate limits and the handler, for a request that may have what its route serves. */
+function handle(
+  parts: RequestParts,
+  incoming: Incoming,
+  route: Route,
+  principal: Principal,
+): Promise<void> | undefined {
+  const { request, response, target, record, inFlight } = incoming;
   const { admission } = parts;
   const { provenance } = record;
-  const ownFields = ['x-request-id', provenance.requestId];
-  if (route.cors) ownFields.push(...CORS_FIELDS);
-
-  let principal: Principal = ANONYMOUS;
-  if (route.protection !== 'public') {
-    const presented = presentedBy(parts.origin, request, target);
-    const revocations = parts.openAnswers.revocations();
-    const pending = parts.gate(presented, route.protection);
-    // A cached token is decided at once, within this turn of the event loop.
-    const decision = pending instanceof Promise ? await pending : pending;
-    const observed = observedRefusal(parts, decision, presented, route);
-    if (observed !== undefined && observed !== 'none') return toSite(parts, incoming, observed, route);
-    if (decision.kind === 'refused') {
-      setFields(response, ownFields);
-      return answerRefusal(parts, incoming, decision, presented, route.limits);
-    }
-    principal = decision.principal;
-    noteAdmitted(parts, incoming, decision, presented, revocations);
-    if (observed === 'none')
-      parts.observing?.observer.watch(request, response, record, { route: route.entry, refusal: observed });
-  }
-
-  const left = admission.admit(principal, provenance.clientAddress, response, route.limits);
+  const ownFields = ownFieldsOf(incoming, route);
+  const left = admission.admit(principal, provenance.clientAddress, inFlight, route.limits);
   // A cached public response would soon have outdated limits.
   if (left !== undefined && route.protection !== 'public') ownFields.push(...left);
   if (route.attempts === true) admission.attempt(provenance.clientAddress, response);
@@ -47,18 +65,37 @@ export async function enter(parts: RequestParts, incoming: Incoming, route: Rout
   if (route.relays !== true) setFields(response, ownFields);
   if (route.areas !== undefined) record.areas = route.areas;
   const admits = (method: string) => admitsAlike(parts.routing, method, target.path, route, principal);
-  const refusal = await route.handler({ request, response, target, principal, provenance, record, ownFields, admits });
-  if (refusal !== SESSION_OVER || route.protection === 'public') return;
-  setFields(response, ownFields);
-  parts.records.refused(record, refusal, undefined);
-  const scheme = schemeOf(fieldValues(request.rawHeaders, 'authorization'));
-  writeAnswer(response, challengeAnswer(unauthorized(scheme, route.protection, 'the member must sign in again')));
+  const handled = route.handler({ request, response, target, principal, provenance, record, ownFields, admits });
+  if (!(handled instanceof Promise)) return undefined;
+  return (handled as Promise<SessionOver | undefined>).then((outcome) => {
+    if (outcome === SESSION_OVER && route.protection !== 'public')
+      answerSessionOver(parts, incoming, route.protection, ownFields);
+  });
 }
 
-/** Registers the response, so that it is cut off when its token is revoked. */
+function ownFieldsOf({ record }: Incoming, { cors }: Route): string[] {
+  const ownFields = ['x-request-id', record.provenance.requestId];
+  if (cors) ownFields.push(...CORS_FIELDS);
+  return ownFields;
+}
+
+/** Answers that the member must sign in again: the session that the upstream needs is over. */
+function answerSessionOver(
+  { records }: RequestParts,
+  { request, response, record }: Incoming,
+  protection: Protection,
+  ownFields: readonly string[],
+): void {
+  setFields(response, ownFields);
+  records.refused(record, SESSION_OVER, undefined);
+  const scheme = schemeOf(fieldValues(request.rawHeaders, 'authorization'));
+  writeAnswer(response, challengeAnswer(unauthorized(scheme, protection, 'the member must sign in again')));
+}
+
+/** Notes the token of a member's request, so that the response is cut off when it is revoked. */
 function noteAdmitted(
   { openAnswers }: RequestParts,
-  { response, record }: Incoming,
+  { inFlight, record }: Incoming,
   { principal, expires }: Extract<Decision, { kind: 'admitted' }>,
   { authorization }: Presented,
   revocations: number,
@@ -66,7 +103,7 @@ function noteAdmitted(
   record.principal = principal;
   record.outcome = principal.kind === 'member' ? 'admitted' : 'anonymous';
   if (principal.kind === 'member' && expires !== undefined)
-    openAnswers.hold({ response, authorization, principal, expires }, revocations);
+    openAnswers.hold(inFlight, { authorization, principal, expires, doubted: undefined }, revocations);
 }
 
 /**

@@ -8,7 +8,12 @@ import type { Route } from './route.ts';
 /** Answers a failed request in the error format of its route. `target` is undefined if it could not be parsed. */
 export function answerFailure(
   parts: RequestParts,
-  { request, response, target, record }: Omit<Incoming, 'target'> & { readonly target: Incoming['target'] | undefined },
+  {
+    request,
+    response,
+    target,
+    record,
+  }: Omit<Incoming, 'target' | 'inFlight'> & { readonly target: Incoming['target'] | undefined },
   thrown: unknown,
 ): void {
   const { requestId } = record.provenance;

@@ -1,45 +1,37 @@
-import type { ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
-import { whenClosed } from '../http/when-closed.ts';
+import type { EndStep, RequestInFlight, RequestsInFlight } from '../http/requests-in-flight.ts';
 import { endAnswer } from '../upstream/answer-stream.ts';
 
-/** Requests in flight: their responses, the work on them, and sockets that were taken over. */
+/** What one generation has in flight: requests, and the work on them. */
 export interface InFlight {
-  /** Counts a response until it is closed and the work on it is done. The work must not reject. */
-  hold(answer: ServerResponse, work: Promise<void>): void;
-  /** Counts a socket until it is closed. */
-  holdSocket(socket: Duplex): void;
+  /** Counts a request until `closed`. `endSteps` end with `closed`. */
+  take(request: RequestInFlight, endSteps: readonly EndStep[]): void;
+  readonly closed: EndStep;
+  /** Counts work until it is done. It must not reject. */
+  hold(work: Promise<void>): void;
   /** Resolves when nothing is left. Call it once no more requests arrive. */
   over(): Promise<void>;
   /** Ends the remaining responses: event streams cleanly, all others cut off, so that none looks complete. */
   endAnswers(): void;
 }
 
-export function createInFlight(): InFlight {
-  const answers = new Set<ServerResponse>();
+export function createInFlight(requests: RequestsInFlight): InFlight {
   let left = 0;
   let last: (() => void) | undefined;
-
-  const begin = (): (() => void) => {
-    left += 1;
-    return () => {
-      left -= 1;
-      if (left === 0) last?.();
-    };
+  const done = (): void => {
+    left -= 1;
+    if (left === 0) last?.();
   };
 
-  return {
-    hold(answer, work) {
-      answers.add(answer);
-      const done = begin();
-      whenClosed(answer, () => {
-        answers.delete(answer);
-        done();
-      });
-      void work.then(begin());
+  const own: InFlight = {
+    take(request, endSteps) {
+      request.owner = own;
+      request.endSteps = endSteps;
+      left += 1;
     },
-    holdSocket(socket) {
-      if (!socket.closed) whenClosed(socket, begin());
+    closed: done,
+    hold(work) {
+      left += 1;
+      void work.then(done);
     },
     over: () =>
       new Promise((resolve) => {
@@ -47,7 +39,10 @@ export function createInFlight(): InFlight {
         if (left === 0) resolve();
       }),
     endAnswers() {
-      for (const answer of answers) endAnswer(answer);
+      for (const { owner, response } of [...requests.all]) {
+        if (owner === own && response !== undefined) endAnswer(response);
+      }
     },
   };
+  return own;
 }

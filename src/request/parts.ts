@@ -3,6 +3,7 @@ import type { GatewayError } from '../errors.ts';
 import type { Connections } from '../http/connections.ts';
 import type { ProvenanceOf } from '../http/provenance.ts';
 import type { RequestRecord } from '../http/request-record.ts';
+import type { RequestInFlight } from '../http/requests-in-flight.ts';
 import type { Admission } from '../limits/admission.ts';
 import type { Observer } from '../operations/observe/observer.ts';
 import type { RequestRecords } from '../operations/request-records.ts';
@@ -40,6 +41,7 @@ export interface Incoming {
   readonly response: ServerResponse;
   readonly target: Target;
   readonly record: RequestRecord;
+  readonly inFlight: RequestInFlight;
 }
 
 /** In observe mode: whether only routes that are observed, not enforced, claim this address. */

@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError, type Voice } from '../errors.ts';
 import type { Provenance } from '../http/provenance.ts';
+import type { RequestInFlight } from '../http/requests-in-flight.ts';
 import { parseTarget, type Target } from '../upstream/target.ts';
 import { answerPreflight } from './cors.ts';
 import { enter } from './enter.ts';
@@ -22,29 +23,36 @@ import { toSite } from './to-site.ts';
  *   handler      produces the response
  *   failure      whatever a step throws, in the error format of the route (failure.ts)
  *
- * Resolves when the handler is done; the answer may still be on its way to the client. Never rejects.
+ * A step that has to wait returns a promise, and the steps after it wait too. With a cached token and assertion nothing
+ * waits: the request is on its way to the upstream in the turn of the event loop in which its head arrived.
+ *
+ * Resolves when the handler is done, or returns undefined if nothing had to wait; the answer may still be on its way to
+ * the client. Neither throws nor rejects.
  */
-export async function serve(
+export function serve(
   parts: RequestParts,
-  request: IncomingMessage,
+  inFlight: RequestInFlight,
   response: ServerResponse,
   provenance: Provenance,
-): Promise<void> {
-  const record = parts.records.begin(request, response, provenance);
+): Promise<void> | undefined {
+  const { request } = inFlight;
+  const record = parts.records.begin(inFlight, provenance);
   let target: Target | undefined;
   try {
     parts.connections.admit(request, response);
-    parts.admission.open(provenance.clientAddress, response);
+    parts.admission.open(provenance.clientAddress, inFlight);
     if (isServerPing(request)) {
       response.writeHead(204).end();
-      return;
+      return undefined;
     }
     target = readTarget(parts, request);
     record.path = target.path;
-    if (request.method === 'OPTIONS' && answerPreflight(parts, { request, response, target, record })) return;
-    await toRoute(parts, { request, response, target, record });
+    const incoming = { request, response, target, record, inFlight };
+    if (request.method === 'OPTIONS' && answerPreflight(parts, incoming)) return undefined;
+    return toRoute(parts, incoming)?.catch((thrown) => answerFailure(parts, incoming, thrown));
   } catch (thrown) {
     answerFailure(parts, { request, response, target, record }, thrown);
+    return undefined;
   }
 }
 
@@ -61,7 +69,7 @@ function readTarget({ origin, longestUrl }: RequestParts, { url = '' }: Incoming
   return target;
 }
 
-function toRoute(parts: RequestParts, incoming: Incoming): Promise<void> {
+function toRoute(parts: RequestParts, incoming: Incoming): Promise<void> | undefined {
   const { request, target, record } = incoming;
   const method = request.method ?? '';
   const found = parts.routing(method, target.path);

@@ -8,7 +8,7 @@ import type { Route } from './route.ts';
  * Passes a request to the legacy site, as if the gate were not there. `refusal` is what enforcement would have answered
  * instead, and `route` the route it would have answered for. Throws GatewayError `not_found` when there is no site.
  */
-export async function toSite(
+export function toSite(
   { site, observing }: RequestParts,
   { request, response, target, record }: Incoming,
   refusal: Refusal,

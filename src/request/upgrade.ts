@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { asGatewayError, GatewayError, renderFailure } from '../errors.ts';
 import { writeAnswer } from '../http/answer.ts';
 import { withinRequest } from '../http/current-request.ts';
 import type { Provenance } from '../http/provenance.ts';
 import { ROUTE_LABELS } from '../http/request-record.ts';
+import type { RequestInFlight } from '../http/requests-in-flight.ts';
 import { answerOn } from '../upstream/socket-answer.ts';
 import { parseTarget, type Target } from '../upstream/target.ts';
 import { routeAt } from './failure.ts';
@@ -14,7 +14,8 @@ import { answerRefusal, presentedBy } from './refusal.ts';
 import { refuseOn } from './refuse-socket.ts';
 
 /** A WebSocket request. Only the legacy site takes them: a path of the route table is never opened by an upgrade. */
-export function upgrade(parts: RequestParts, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+export function upgrade(parts: RequestParts, inFlight: RequestInFlight, socket: Duplex, head: Buffer): void {
+  const { request } = inFlight;
   // node:http no longer listens on this socket: without a listener, a connection reset would end the process.
   socket.on('error', () => socket.destroy());
   const target = upgradeTarget(parts, request, socket);
@@ -25,15 +26,15 @@ export function upgrade(parts: RequestParts, request: IncomingMessage, socket: D
     site !== undefined &&
     (parts.routing('GET', target.path).kind === 'none' || isObserved(parts, 'GET', target.path))
   ) {
-    const { record, answered: report } = parts.records.beginTunnel(request, socket as Socket, provenance);
+    const { record, answered: report } = parts.records.beginTunnel(inFlight, provenance);
     record.path = target.path;
     record.outcome = 'site';
-    if (admitsAnother(parts, provenance, socket)) site.upgrade(request, socket, head, target, record, report);
+    if (admitsAnother(parts, provenance, inFlight)) site.upgrade(request, socket, head, target, record, report);
     else refuseOn(socket, '429 Too Many Requests', 'Retry-After: 1\r\n');
     return;
   }
   const userAgent = request.headers['user-agent'] ?? '';
-  withinRequest({ provenance, userAgent }, () => void refuseUpgrade(parts, request, socket, target, provenance));
+  withinRequest({ provenance, userAgent }, () => void refuseUpgrade(parts, inFlight, socket, target, provenance));
 }
 
 function upgradeTarget(
@@ -56,9 +57,9 @@ function upgradeTarget(
   return undefined;
 }
 
-function admitsAnother({ admission }: RequestParts, { clientAddress }: Provenance, socket: Duplex): boolean {
+function admitsAnother({ admission }: RequestParts, { clientAddress }: Provenance, inFlight: RequestInFlight): boolean {
   try {
-    admission.open(clientAddress, socket);
+    admission.open(clientAddress, inFlight);
     return true;
   } catch {
     return false;
@@ -68,13 +69,14 @@ function admitsAnother({ admission }: RequestParts, { clientAddress }: Provenanc
 /** Answers like any other request: with a challenge if the route needs a token, otherwise with 400 or 404. */
 async function refuseUpgrade(
   parts: RequestParts,
-  request: IncomingMessage,
+  inFlight: RequestInFlight,
   socket: Duplex,
   target: Target,
   provenance: Provenance,
 ): Promise<void> {
   const { records, routing, gate, origin } = parts;
-  const { record, answered: report } = records.beginTunnel(request, socket as Socket, provenance);
+  const { request } = inFlight;
+  const { record, answered: report } = records.beginTunnel(inFlight, provenance);
   const response = answerOn(request, socket);
   const { requestId } = provenance;
   record.path = target.path;

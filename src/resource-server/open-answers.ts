@@ -1,8 +1,6 @@
-import type { ServerResponse } from 'node:http';
-import { whenClosed } from '../http/when-closed.ts';
+import type { AdmittingToken, RequestInFlight, RequestsInFlight } from '../http/requests-in-flight.ts';
 import { parseAuthorization } from '../oauth/credentials.ts';
 import type { Introspect } from '../oauth/introspection.ts';
-import type { MemberPrincipal } from '../oauth/principal.ts';
 
 /** Milliseconds between a revocation and the check of open responses. Most ordinary responses end within that time. */
 const GRACE = 500;
@@ -11,30 +9,22 @@ const DOUBT = 5000;
 /** Tokens that are checked concurrently. */
 const AT_ONCE = 16;
 
-/** A response in progress to a request with a token: an event stream, a download, a long poll. */
-interface GivenAnswer {
-  readonly response: ServerResponse;
-  /** Every Authorization field of the request. */
-  readonly authorization: readonly string[];
-  readonly principal: MemberPrincipal;
-  /** When the token expires, in Unix seconds. */
-  readonly expires: number;
-}
-
-interface OpenAnswer extends GivenAnswer {
-  /** Since when the validity of its token is unknown, in milliseconds since the epoch. */
-  doubted: number | undefined;
+/** A request with the token that admitted it. */
+interface Admitted extends RequestInFlight {
+  readonly token: AdmittingToken;
 }
 
 /**
- * Tracks responses to requests with a token until they end. Tokens are checked when a request arrives; responses that
- * stay open are checked again after a revocation, and closed if their token was revoked.
+ * Responses in progress to requests with a token: event streams, downloads, long polls. Tokens are checked when a
+ * request arrives; responses that stay open are checked again after a revocation, and closed if their token was revoked.
  */
 export interface OpenAnswers {
   /** The number of revocations so far. Read it before a token is checked. */
   readonly revocations: () => number;
-  /** Tracks a response until it closes. `before` is the value of `revocations` before its token was checked. */
-  readonly hold: (answer: GivenAnswer, before: number) => void;
+  /**
+   * Notes the token that admitted a request. `before` is the value of `revocations` before the token was checked.
+   */
+  readonly hold: (request: RequestInFlight, token: AdmittingToken, before: number) => void;
   /** To be called after a revocation on any replica. Affected responses are closed within a second. */
   readonly revoked: () => void;
   /** Stops checking. */
@@ -42,6 +32,7 @@ export interface OpenAnswers {
 }
 
 export interface OpenAnswersOptions {
+  readonly inFlight: RequestsInFlight;
   /** Must not answer from a cache filled before the revocation. */
   readonly introspect: Introspect;
   /** Whether a grant is still valid. The expiry of a token alone does not end a response in progress. */
@@ -52,15 +43,14 @@ export interface OpenAnswersOptions {
   readonly onCut: (count: number) => void;
 }
 
-export function createOpenAnswers({ introspect, stands, clock, onCut }: OpenAnswersOptions): OpenAnswers {
-  const open = new Set<OpenAnswer>();
+export function createOpenAnswers({ inFlight, introspect, stands, clock, onCut }: OpenAnswersOptions): OpenAnswers {
   let revocations = 0;
   let timer: NodeJS.Timeout | undefined;
   let looking = false;
   let again = false;
   let closed = false;
 
-  const isGood = async ({ authorization, principal, expires }: OpenAnswer): Promise<boolean> => {
+  const isGood = async ({ authorization, principal, expires }: AdmittingToken): Promise<boolean> => {
     const credentials = parseAuthorization(authorization);
     if (credentials.kind !== 'token') return false;
     const answer = await introspect(credentials.token);
@@ -68,7 +58,7 @@ export function createOpenAnswers({ introspect, stands, clock, onCut }: OpenAnsw
   };
 
   /** Whether the response must be closed; undefined while that is unknown. */
-  const judge = async (of: OpenAnswer): Promise<boolean | undefined> => {
+  const judge = async ({ token: of }: Admitted): Promise<boolean | undefined> => {
     try {
       const good = await isGood(of);
       of.doubted = undefined;
@@ -81,15 +71,15 @@ export function createOpenAnswers({ introspect, stands, clock, onCut }: OpenAnsw
 
   const look = async (): Promise<void> => {
     let cut = 0;
-    const left = [...open];
+    const left = inFlight.all.filter(isAdmitted);
     for (let at = 0; at < left.length && !closed; at += AT_ONCE) {
       const some = left.slice(at, at + AT_ONCE);
       const verdicts = await Promise.all(some.map(judge));
       for (const [index, one] of some.entries()) {
         if (verdicts[index] === undefined) again = true;
-        if (verdicts[index] !== true || one.response.closed) continue;
+        if (verdicts[index] !== true || one.over) continue;
         // Destroyed, not ended: a truncated response must not look complete.
-        one.response.destroy();
+        one.response?.destroy();
         cut += 1;
       }
     }
@@ -100,7 +90,7 @@ export function createOpenAnswers({ introspect, stands, clock, onCut }: OpenAnsw
   const lookSoon = (): void => {
     if (closed) return;
     if (looking) again = true;
-    if (looking || timer !== undefined || open.size === 0) return;
+    if (looking || timer !== undefined || !inFlight.all.some(isAdmitted)) return;
     timer = setTimeout(async () => {
       timer = undefined;
       looking = true;
@@ -113,12 +103,8 @@ export function createOpenAnswers({ introspect, stands, clock, onCut }: OpenAnsw
 
   return {
     revocations: () => revocations,
-    hold(answer, before) {
-      // Already closed: there will be no 'close' event to remove it.
-      if (answer.response.closed) return;
-      const held = { ...answer, doubted: undefined };
-      open.add(held);
-      whenClosed(answer.response, () => open.delete(held));
+    hold(request, token, before) {
+      request.token = token;
       // Its own token may have been revoked while it was being checked.
       if (before !== revocations) lookSoon();
     },
@@ -131,4 +117,8 @@ export function createOpenAnswers({ introspect, stands, clock, onCut }: OpenAnsw
       clearTimeout(timer);
     },
   };
+}
+
+function isAdmitted(request: RequestInFlight): request is Admitted {
+  return request.token !== undefined;
 }

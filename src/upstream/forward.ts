@@ -75,7 +75,7 @@ export function createForward({ upstreams, credentials = NO_CREDENTIALS, ...opti
     headerPolicy({ lane: 'protected', upstreams, name, origin, ownCookie: () => true });
   const parts = { ...options, policies: new Map(Object.keys(upstreams).map((name) => [name, policyOf(name)])) };
 
-  return async (exchange, name, limits, rewrite) => {
+  return (exchange, name, limits, rewrite) => {
     const { request } = exchange;
     if (asksForWebSocket(request)) {
       throw new GatewayError('invalid_request', { message: 'This address does not take WebSockets.' });
@@ -85,16 +85,18 @@ export function createForward({ upstreams, credentials = NO_CREDENTIALS, ...opti
     const sending = { exchange, name, limits, rewrite, scan: scanFor(exchange, framing) };
     const credential = credentials(name);
     if (credential !== undefined || sending.scan !== undefined) return sendWith(credential, parts, sending, framing);
-    await send(parts, sending, undefined);
-    return undefined;
+    return send(parts, sending, undefined).then(sessionGoesOn);
   };
 }
 
+const sessionGoesOn = (): undefined => undefined;
+
 /** Checks the query for a method override, and returns the scanner of the body. */
 function scanFor({ request, target, replacement, admits }: Exchange, framing: Framing): BodyScan | undefined {
+  const hasBody = replacement !== undefined || framing.kind !== 'none';
+  if (!hasBody && target.query === '') return undefined;
   const overrides = methodOverrides(admits ?? ((other) => other === request.method));
   overrides.checkQuery(target.query);
-  const hasBody = replacement !== undefined || framing.kind !== 'none';
   return hasBody ? overrides.scan((replacement ?? request).rawHeaders) : undefined;
 }
 
@@ -130,8 +132,18 @@ async function sendWith(
   }
 }
 
-async function send(
-  { pools, policies, identity: identityOf, origin }: Parts,
+/** Waits for the identity fields only if they are not cached. */
+function send(parts: Parts, sending: Sending, attempt: Attempt | undefined): Promise<Disposition> {
+  const { exchange, name } = sending;
+  const identity = parts.identity(exchange.principal, name, parts.pools.get(name).identity);
+  return identity instanceof Promise
+    ? identity.then((fields) => sendAs(fields, parts, sending, attempt))
+    : sendAs(identity, parts, sending, attempt);
+}
+
+function sendAs(
+  identity: Readonly<Record<string, string>>,
+  { pools, policies, origin }: Parts,
   { exchange, name, limits, rewrite, scan }: Sending,
   attempt: Attempt | undefined,
 ): Promise<Disposition> {
@@ -139,9 +151,6 @@ async function send(
   const framing = requestFraming(request);
   const upstream = pools.get(name);
   const policy = policies.get(name) as HeaderPolicy;
-  const known = identityOf(principal, name, upstream.identity);
-  const identity = known instanceof Promise ? await known : known;
-
   const headers = requestHeaders((replacement ?? request).rawHeaders, provenance, policy);
   if (replacement !== undefined) headers.push('Content-Length', String(replacement.body.length));
   else if (framing.kind === 'length') headers.push('Content-Length', framing.length);

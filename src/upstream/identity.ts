@@ -143,8 +143,8 @@ interface Kept {
   readonly kid: string;
 }
 
-function isFresh({ until, ...known }: Kept, now: number, kid: string): boolean {
-  return known.kid === kid && now < until && now >= until - REUSED;
+function isFresh(known: Kept, now: number, kid: string): boolean {
+  return known.kid === kid && now < known.until && now >= known.until - REUSED;
 }
 
 function plainFields(member: MemberPrincipal): Record<string, string> {

@@ -22,21 +22,23 @@ export function ownRecordHandler(
   { match, query = {}, body = {}, rewrite }: RouteConfig,
   limit: number,
   forward: (exchange: Exchange, rewrite: Rewrite | undefined) => Promise<SessionOver | undefined>,
-): (exchange: Exchange) => Promise<SessionOver | undefined> {
+): (exchange: Exchange) => Promise<SessionOver | undefined> | undefined {
   const { pattern } = parseMatch(match);
   const [inQuery, inBody] = [Object.keys(query), Object.keys(body)];
   const names = inQuery.length + inBody.length > 0 ? parameterNames([...inQuery, ...inBody]) : undefined;
   const judge = ownRecord(pattern, inQuery, names);
   const replace = names === undefined ? undefined : ownBody(names, inBody, limit);
   const rewriteFor = rewrite === undefined ? undefined : createRewrite(pattern, rewrite);
-  return async (exchange) => {
+  return (exchange) => {
     const { response, principal, record, provenance } = exchange;
     refuseAmbiguousTarget(exchange.target);
     if (names?.hiddenIn(exchange.target.query) === true) throw hiddenName();
     const target = judge(exchange.target, principal);
     if (target !== undefined) {
-      const replacement = await replace?.(exchange);
-      return forward({ ...exchange, target, replacement }, rewriteFor?.(principal));
+      const rewriteHere = rewriteFor?.(principal);
+      const own = target === exchange.target ? exchange : { ...exchange, target };
+      if (replace === undefined) return forward(own, rewriteHere);
+      return replace(exchange).then((replacement) => forward({ ...own, replacement }, rewriteHere));
     }
     record.outcome = 'refused';
     record.reason = 'not_own_record';

@@ -3,6 +3,7 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RequestRecord } from '../../src/http/request-record.ts';
+import { RequestsInFlight } from '../../src/http/requests-in-flight.ts';
 import { createMetrics } from '../../src/operations/metrics.ts';
 import { authorizationRequest, bearer, postForm, registerApp } from '../support/app.ts';
 import { createBrowser } from '../support/browser.ts';
@@ -140,6 +141,7 @@ describe('the metrics', () => {
 
   it('keep a bounded number of OAuth error labels, whatever the errors are called', () => {
     const metrics = createMetrics({
+      inFlight: new RequestsInFlight(),
       droppedLines: () => 0,
       upstreams: () => [],
       unused: () => ({ connections: 0, apps: 0 }),
@@ -163,7 +165,6 @@ describe('the metrics', () => {
       ]) {
         const record = new RequestRecord(provenance, 'GET', '/');
         record.refusedWith(error);
-        metrics.began(record);
         metrics.ended(record, 400, 1);
       }
     }

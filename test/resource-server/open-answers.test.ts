@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RequestsInFlight, requestOf } from '../../src/http/requests-in-flight.ts';
 import type { ActiveToken, Introspection } from '../../src/oauth/introspection.ts';
 import { createOpenAnswers, type OpenAnswers } from '../../src/resource-server/open-answers.ts';
 
@@ -24,6 +25,7 @@ describe('responses in progress', () => {
   let asked = 0;
   let answer: () => Promise<Introspection> | Introspection;
   let cut = 0;
+  let inFlight: RequestsInFlight;
   let open: OpenAnswers;
   let leaving: (() => void)[] = [];
   beforeEach(async () => {
@@ -32,7 +34,9 @@ describe('responses in progress', () => {
     cut = 0;
     answer = () => ACTIVE;
     if (!server.listening) await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    inFlight = new RequestsInFlight();
     open = createOpenAnswers({
+      inFlight,
       introspect: () => {
         asked += 1;
         return answer();
@@ -58,13 +62,15 @@ describe('responses in progress', () => {
     request.on('error', () => undefined);
     request.on('response', (response) => response.on('error', () => undefined).resume());
     leaving.push(() => request.destroy());
-    const [, response] = await arrived;
+    const [incoming, response] = await arrived;
+    inFlight.begin(server, incoming, response);
     response.write('begun');
     return response;
   };
   const held = async (before = open.revocations()) => {
     const response = await begin();
-    open.hold({ response, authorization: ['Bearer t'], principal: PRINCIPAL, expires: EXPIRES }, before);
+    const token = { authorization: ['Bearer t'], principal: PRINCIPAL, expires: EXPIRES, doubted: undefined };
+    open.hold(requestOf(response), token, before);
     return response;
   };
 

@@ -2,7 +2,6 @@
 // and the store.
 
 import { randomUUID } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
 import { type ErrorRequestHandler, type Request, Router } from 'express';
 import { asGatewayError, GatewayError, renderFailure } from '../../errors.ts';
 import { json, writeAnswer } from '../../http/answer.ts';
@@ -17,7 +16,7 @@ export interface CommandsOptions {
   readonly controls: Controls;
   readonly identify: IdentifyCaller;
   /** Told of each command, which continues when its caller disconnects. The work does not reject. */
-  readonly hold: (response: ServerResponse, work: Promise<void>) => void;
+  readonly hold: (work: Promise<void>) => void;
   /** Receives internal errors, which callers do not see. */
   readonly onError: (error: unknown) => void;
 }
@@ -95,7 +94,7 @@ export function commandRouter(options: CommandsOptions): Router {
       if (request.method !== method) throw new GatewayError('method_not_allowed', { headers: { allow: method } });
       const work = perform(command, request, String(response.getHeader('x-request-id')), options.identify);
       const finished = Promise.allSettled([work]).then(() => {});
-      options.hold(response, finished);
+      options.hold(finished);
       writeAnswer(response, json(200, await work, { 'cache-control': 'no-store' }));
     });
   }

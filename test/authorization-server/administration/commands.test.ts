@@ -175,7 +175,7 @@ describe('the command router', () => {
 
   it('tracks a command until it has finished, whatever the result', async () => {
     const held: Promise<void>[] = [];
-    const hold: CommandsOptions['hold'] = (_response, work) => held.push(work);
+    const hold: CommandsOptions['hold'] = (work) => void held.push(work);
     await request(app({ hold })).get('/keys').expect(200);
     await request(app({ hold })).get('/grants').expect(400);
     expect(await Promise.all(held)).toEqual([undefined, undefined]);
