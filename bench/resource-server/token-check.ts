@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createSecretKey, randomBytes } from 'node:crypto';
 import { storedSuspensions } from '../../src/authorization-server/administration/suspensions.ts';
 import { createIntrospect } from '../../src/authorization-server/introspect.ts';
 import { openKeyring } from '../../src/authorization-server/keyring.ts';
@@ -31,8 +31,8 @@ export async function tokenCheck(store: Store, origin: string, scopes: readonly 
     resourceServers: new Map(),
     languages: ['en'],
     acrValues: [],
-    cookieKeys: [randomBytes(32)],
-    dpopNonceKey: randomBytes(32),
+    cookieKeys: [createSecretKey(randomBytes(32))],
+    dpopNonceKey: createSecretKey(randomBytes(32)),
     ttl: { access: 600, refresh: 86_400, refreshAbsolute: 86_400, code: 60, replayWindow: 10 },
     documents: undefined,
     registration: true,

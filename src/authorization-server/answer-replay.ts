@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, createSecretKey, type KeyObject } from 'node:crypto';
 import { open, seal } from '../storage/cipher.ts';
 import { type Clock, type Mutation, type Store, unixSeconds } from '../storage/store.ts';
 import { answerKept, answerWatch } from './answer-watch.ts';
@@ -92,6 +92,6 @@ function aged(body: Body, seconds: number): Body {
   return typeof expires_in === 'number' ? { ...body, expires_in: Math.max(1, expires_in - seconds) } : body;
 }
 
-function keyOf(refreshToken: string): Buffer {
-  return createHash('sha256').update(`refresh answer\0${refreshToken}`).digest();
+function keyOf(refreshToken: string): KeyObject {
+  return createSecretKey(createHash('sha256').update(`refresh answer\0${refreshToken}`).digest());
 }

@@ -1,16 +1,16 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { PageFailure } from './pages/page-failure.ts';
 
 /** The keys of CSRF tokens; the first signs new ones. */
-export type CsrfKeys = readonly [Buffer, ...Buffer[]];
+export type CsrfKeys = readonly [KeyObject, ...KeyObject[]];
 
 /** A form's CSRF token: bound to one interaction or action, and to the member it was shown to ('' if not signed in). */
 export function csrfToken(keys: CsrfKeys, uid: string, member: string): string {
   return tokenOf(keys[0], uid, member);
 }
 
-function tokenOf(key: Buffer, uid: string, member: string): string {
+function tokenOf(key: KeyObject, uid: string, member: string): string {
   return createHmac('sha256', key).update(`csrf\0${uid}\0${member}`).digest('base64url');
 }
 

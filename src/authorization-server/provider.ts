@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import type { JWK } from 'jose';
 import Provider, { type Account, type Configuration, type KoaContextWithOIDC } from 'oidc-provider';
 import type { ClaimsConfig } from '../config/claims.ts';
@@ -68,9 +69,9 @@ export interface ProviderOptions extends ProviderSettings {
   /** Private JWKs, the signing key of each algorithm first. */
   readonly keys: readonly JWK[];
   /** The first signs cookies; all are accepted. */
-  readonly cookieKeys: readonly Buffer[];
+  readonly cookieKeys: readonly KeyObject[];
   /** 32 bytes. Derives the nonces of RFC 9449 section 8; the same in every replica. */
-  readonly dpopNonceKey: Buffer;
+  readonly dpopNonceKey: KeyObject;
   /** Undefined if client ID metadata documents are not supported. */
   readonly documents: ClientDocuments | undefined;
   /** Whether apps can register themselves. */
@@ -98,7 +99,7 @@ export function createProvider(options: ProviderOptions): Provider {
     adapter: adapterFactory({ ...options, replayWindow: ttl.replayWindow }),
     jwks: { keys: options.keys.map((key) => ({ ...key })) as never },
     cookies: {
-      keys: options.cookieKeys.map((key) => key.toString('base64url')),
+      keys: options.cookieKeys.map((key) => key.export().toString('base64url')),
       names: COOKIE_NAMES,
       long: { signed: true, httpOnly: true, sameSite: 'lax', path: '/oauth' },
       short: { signed: true, httpOnly: true, sameSite: 'lax' },
@@ -168,7 +169,7 @@ function features(options: ProviderOptions): Configuration['features'] {
     pushedAuthorizationRequests: { enabled: true, requirePushedAuthorizationRequests: false },
     // Clients whose clock is wrong are offered a nonce, but it is never required: the unique `jti` already stops
     // replayed proofs.
-    dPoP: { enabled: true, nonceSecret: options.dpopNonceKey, requireNonce: () => false },
+    dPoP: { enabled: true, nonceSecret: options.dpopNonceKey.export(), requireNonce: () => false },
     // `registration/` applies the tokens, limits and rules before the library sees a request.
     registration: { enabled: options.registration, initialAccessToken: false, idFactory: recordId },
     registrationManagement: { enabled: options.registration, rotateRegistrationAccessToken: true },

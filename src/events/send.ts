@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto';
 import type { EventsConfig } from '../config/events.ts';
 import { GatewayError } from '../errors.ts';
 import { type Clock, unixSeconds } from '../storage/store.ts';
@@ -37,13 +38,14 @@ export interface SendOptions {
 const DOWN = new Set([429, 502, 503, 504]);
 
 export function eventSender({ call, to, keys, clock }: SendOptions): Send {
+  const signing = keys.map((key) => createSecretKey(key));
   return async ({ type, id, at, data }, signal) => {
     const body = JSON.stringify({ type, timestamp: new Date(at).toISOString(), data });
     try {
       const { status, headers } = await call({
         ...to,
         method: 'POST',
-        headers: { 'content-type': 'application/json', ...signedFields(id, unixSeconds(clock), body, keys) },
+        headers: { 'content-type': 'application/json', ...signedFields(id, unixSeconds(clock), body, signing) },
         body,
         ...(signal === undefined ? {} : { signal }),
       });

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, type KeyObject } from 'node:crypto';
 
 /**
  * The header fields of Standard Webhooks (standardwebhooks.com, "Signature scheme"). `id` is the same at each attempt,
@@ -8,7 +8,7 @@ export function signedFields(
   id: string,
   seconds: number,
   body: string,
-  keys: readonly Buffer[],
+  keys: readonly KeyObject[],
 ): Readonly<Record<string, string>> {
   const text = `${id}.${seconds}.${body}`;
   const signatures = keys.map((key) => `v1,${createHmac('sha256', key).update(text).digest('base64')}`);

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, type KeyObject } from 'node:crypto';
 import type { RequestRecord } from '../http/request-record.ts';
 import { shownPath } from './shown-path.ts';
 
@@ -15,7 +15,7 @@ export interface AccessLogOptions {
   /** How members are named: by id, by a keyed hash that is the same in every line, or not at all. */
   readonly member: 'id' | 'hash' | 'none';
   /** The key of the hash. */
-  readonly key: Buffer;
+  readonly key: KeyObject;
 }
 
 /** Cached hashes. The cache is cleared when it is full. */
@@ -87,7 +87,7 @@ function timestamps(clock: () => number): () => string {
   };
 }
 
-function hashes(key: Buffer): (sub: string) => string {
+function hashes(key: KeyObject): (sub: string) => string {
   const known = new Map<string, string>();
   return (sub) => {
     const before = known.get(sub);

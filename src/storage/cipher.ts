@@ -1,22 +1,24 @@
-import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, type KeyObject, randomBytes } from 'node:crypto';
 import { GatewayError } from '../errors.ts';
 import type { Entry } from './store.ts';
 
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
+// Keys are KeyObjects throughout: Node throws and catches an error of its own for each raw key it is given.
+
 /**
  * Encrypts with AES-256-GCM and a 32-byte key. `context` is authenticated too: the text can only be opened for the same
  * context. Returns base64 of IV, ciphertext and tag.
  */
-export function seal(key: Buffer, text: string, context: string): string {
+export function seal(key: KeyObject, text: string, context: string): string {
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(context));
   return Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString('base64');
 }
 
 /** Decrypts. Throws GatewayError `store_unavailable` if the text was not sealed with this key for this context. */
-export function open(key: Buffer, sealed: string, context: string): string {
+export function open(key: KeyObject, sealed: string, context: string): string {
   try {
     const bytes = Buffer.from(sealed, 'base64');
     const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })
@@ -31,7 +33,7 @@ export function open(key: Buffer, sealed: string, context: string): string {
 }
 
 /** The keyed hash (HMAC-SHA256) under which the store holds an id or a reference. */
-export function hashId(key: Buffer, label: string, value: string): string {
+export function hashId(key: KeyObject, label: string, value: string): string {
   return createHmac('sha256', key).update(label).update('\0').update(value).digest('base64url');
 }
 
@@ -41,7 +43,7 @@ export function contextOf({ kind, id }: Pick<Entry, 'kind' | 'id'>): string {
 }
 
 /** Decrypts with the first key that works. Throws GatewayError `store_unavailable` if none does. */
-export function openWithAny(keys: readonly Buffer[], entry: Pick<Entry, 'kind' | 'id' | 'payload'>): string {
+export function openWithAny(keys: readonly KeyObject[], entry: Pick<Entry, 'kind' | 'id' | 'payload'>): string {
   let failure: unknown;
   for (const key of keys) {
     try {

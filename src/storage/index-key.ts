@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { GatewayError } from '../errors.ts';
 import { contextOf, hashId, openWithAny, seal } from './cipher.ts';
 import type { RawStore } from './store.ts';
@@ -8,7 +8,7 @@ export const INDEX_KIND = 'StoreKeys';
 const ID = 'index';
 
 /** Returns the key that ids are hashed with. Throws GatewayError `store_unavailable`. */
-export type IndexKey = () => Promise<Buffer>;
+export type IndexKey = () => Promise<KeyObject>;
 
 const FOREIGN =
   'The store was sealed with a secret that is not configured: set it as `secret` or in `furtherSecrets`, or use another store.';
@@ -19,30 +19,34 @@ const FOREIGN =
  * @param openKeys the keys that open payloads; the first one seals
  * @param before the keys that hashed ids before stores had their own key
  */
-export function indexKey(inner: RawStore, openKeys: readonly Buffer[], before: readonly Buffer[]): IndexKey {
-  let known: Buffer | undefined;
-  let looking: Promise<Buffer> | undefined;
+export function indexKey(inner: RawStore, openKeys: readonly KeyObject[], before: readonly KeyObject[]): IndexKey {
+  let known: KeyObject | undefined;
+  let looking: Promise<KeyObject> | undefined;
 
-  const stored = async (): Promise<Buffer | undefined> => {
+  const stored = async (): Promise<KeyObject | undefined> => {
     const entry = await inner.get(INDEX_KIND, ID);
     if (entry === undefined) return undefined;
     try {
-      return Buffer.from(openWithAny(openKeys, entry), 'base64url');
+      return createSecretKey(openWithAny(openKeys, entry), 'base64url');
     } catch (cause) {
       throw new GatewayError('store_unavailable', { message: FOREIGN, cause });
     }
   };
-  const older = async (): Promise<Buffer | undefined> => {
+  const older = async (): Promise<KeyObject | undefined> => {
     for (const key of before) {
       if ((await inner.get('SigningKeys', hashId(key, 'SigningKeys', 'current'))) !== undefined) return key;
     }
     return undefined;
   };
-  const find = async (): Promise<Buffer> => {
+  const find = async (): Promise<KeyObject> => {
     const found = await stored();
     if (found !== undefined) return found;
-    const key = (await older()) ?? randomBytes(32);
-    const payload = seal(openKeys[0] as Buffer, key.toString('base64url'), contextOf({ kind: INDEX_KIND, id: ID }));
+    const key = (await older()) ?? createSecretKey(randomBytes(32));
+    const payload = seal(
+      openKeys[0] as KeyObject,
+      key.export().toString('base64url'),
+      contextOf({ kind: INDEX_KIND, id: ID }),
+    );
     const entry = { kind: INDEX_KIND, id: ID, payload, expiresAt: undefined, references: {} };
     if (await inner.commit([{ op: 'create', entry }])) return key;
     const others = await stored();

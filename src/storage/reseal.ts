@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { contextOf, open, openWithAny, seal } from './cipher.ts';
 import type { Entry, RawStore, Replacement } from './store.ts';
 
@@ -20,8 +21,8 @@ interface Resealed {
 export type Reseal = (from: string | undefined, limit: number) => Promise<Resealed>;
 
 /** Takes the keys that open payloads; the first one seals. */
-export function resealer(inner: RawStore, [first, ...further]: readonly Buffer[]): Reseal {
-  const sealKey = first as Buffer;
+export function resealer(inner: RawStore, [first, ...further]: readonly KeyObject[]): Reseal {
+  const sealKey = first as KeyObject;
 
   const replacementOf = (entry: Entry): Replacement | 'sealed' | 'unreadable' => {
     const context = contextOf(entry);

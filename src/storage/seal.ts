@@ -1,4 +1,4 @@
-import { hkdfSync } from 'node:crypto';
+import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import { contextOf, hashId, openWithAny, seal } from './cipher.ts';
 import { INDEX_KIND, type IndexKey, indexKey } from './index-key.ts';
 import type { OpenedStore } from './open.ts';
@@ -12,15 +12,15 @@ export type { Reseal };
  * Derives a 32-byte key for one purpose from the operator's secret (RFC 5869). Keys for different purposes are
  * independent.
  */
-export function deriveKey(secret: string, purpose: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', secret, 'coursegate', purpose, 32));
+export function deriveKey(secret: string, purpose: string): KeyObject {
+  return createSecretKey(Buffer.from(hkdfSync('sha256', secret, 'coursegate', purpose, 32)));
 }
 
 /** The first one seals and signs; all of them open and verify. */
 export type Secrets = readonly [string, ...string[]];
 
 /** The key for one purpose from each secret, in order. */
-export function deriveKeys([first, ...further]: Secrets, purpose: string): readonly [Buffer, ...Buffer[]] {
+export function deriveKeys([first, ...further]: Secrets, purpose: string): readonly [KeyObject, ...KeyObject[]] {
   return [deriveKey(first, purpose), ...further.map((secret) => deriveKey(secret, purpose))];
 }
 
@@ -135,6 +135,6 @@ export function sealedStore(
   };
 }
 
-function payloadKey(secret: string): Buffer {
+function payloadKey(secret: string): KeyObject {
   return deriveKey(secret, 'store-payload');
 }

@@ -36,15 +36,32 @@ export class StoreHealth {
       } catch (thrown) {
         const { errcode } = thrown as { errcode?: number };
         if (errcode === SQLITE_IOERR_FSYNC || errcode === SQLITE_IOERR_DIR_FSYNC) {
-          this.#unwritable = new Error(
-            'the disk failed to store a write: the store is read-only until coursegate is restarted. Check the disk first.',
-            { cause: thrown },
-          );
-          throw this.#unwritable;
+          throw this.#stopWriting(thrown);
         }
         throw thrown;
       }
     });
+  }
+
+  /**
+   * Runs a sync of what was written. If it fails, nothing that it was to cover is acknowledged. It stays readable, and
+   * may be there or not after a restart.
+   */
+  async sync(work: () => Promise<void>): Promise<void> {
+    if (this.#unwritable !== undefined) throw unavailable(this.#unwritable);
+    try {
+      await work();
+    } catch (thrown) {
+      throw unavailable(this.#stopWriting(thrown));
+    }
+  }
+
+  #stopWriting(cause: unknown): Error {
+    this.#unwritable = new Error(
+      'the disk failed to store a write: the store is read-only until coursegate is restarted. Check the disk first.',
+      { cause },
+    );
+    return this.#unwritable;
   }
 }
 

@@ -6,6 +6,7 @@ import { sqliteQuotas } from './sqlite-quota.ts';
 import { migrate } from './sqlite-schema.ts';
 import { SqliteSpace, type Transaction, type Writer } from './sqlite-space.ts';
 import { prepareStatements, type Statements, toEntry, toRow } from './sqlite-statements.ts';
+import { Durability, type Log, NO_LOG, takeOverSync } from './sqlite-sync.ts';
 import { type Clock, type Mutation, type RawStore, type Replacement, unixSeconds } from './store.ts';
 
 /** Expired entries that a charged commit deletes as well. */
@@ -19,7 +20,8 @@ const CLEARED_UP = 8;
  */
 export function sqliteStore(path: string, clock: Clock, limits = CHECK_LIMITS): RawStore {
   const opened = openDatabase(path, limits);
-  return storeOn({ ...opened, space: new SqliteSpace(opened.database, path) }, clock);
+  const space = new SqliteSpace(opened.database, path);
+  return storeOn({ ...opened, space, log: takeOverSync(opened.database, path) }, clock);
 }
 
 /** A store on SQLite that lives as long as the process. */
@@ -27,15 +29,17 @@ export function memoryStore(clock: Clock): RawStore {
   const database = new DatabaseSync(':memory:');
   migrate(database, 0);
   const space = { write: <T>(_: Writer, transaction: Transaction<T>) => transaction(() => {}), compact: () => 0 };
-  return storeOn({ database, space, check: NO_CHECK, unlock() {} }, clock);
+  return storeOn({ database, space, log: NO_LOG, check: NO_CHECK, unlock() {} }, clock);
 }
 
 interface Parts extends OpenDatabase {
   readonly space: Pick<SqliteSpace, 'write' | 'compact'>;
+  readonly log: Log;
 }
 
-function storeOn({ database, check, unlock, space }: Parts, clock: Clock): RawStore {
+function storeOn({ database, check, unlock, space, log }: Parts, clock: Clock): RawStore {
   const health = new StoreHealth();
+  const durability = new Durability(() => health.sync(log.sync));
   let closed = false;
   void check.found.then((damage) => damage && health.condemn(damage));
   const statements = prepareStatements(database);
@@ -46,18 +50,25 @@ function storeOn({ database, check, unlock, space }: Parts, clock: Clock): RawSt
 
   return {
     async get(kind, id) {
-      return health.read(() => toEntry(statements.selectOne.get(kind, unixSeconds(clock), id)));
+      const entry = health.read(() => toEntry(statements.selectOne.get(kind, unixSeconds(clock), id)));
+      const unsynced = durability.entry(kind, id);
+      if (unsynced !== undefined) await unsynced;
+      return entry;
     },
     async findBy(kind, name, value, limit = -1) {
-      return health.read(() =>
+      const entries = health.read(() =>
         statements.selectBy[name].all(kind, unixSeconds(clock), value, limit).flatMap((row) => toEntry(row) ?? []),
       );
+      await durability.all();
+      return entries;
     },
     async count(kind, name, value) {
-      return health.read(() => Number(statements.countBy[name].get(kind, value)?.count));
+      const count = health.read(() => Number(statements.countBy[name].get(kind, value)?.count));
+      await durability.all();
+      return count;
     },
     async scan(kind, from, limit) {
-      return health.read(() => {
+      const scanned = health.read(() => {
         const [afterKind = '', afterId = ''] = from?.split('\0') ?? [];
         const { scanAll, scanKind, countAll } = statements;
         const rows = kind === undefined ? scanAll.all(afterKind, afterId, limit) : scanKind.all(kind, afterId, limit);
@@ -70,11 +81,13 @@ function storeOn({ database, check, unlock, space }: Parts, clock: Clock): RawSt
           total: from === undefined ? Number(countAll.get(kind ?? null)?.count) : undefined,
         };
       });
+      await durability.all();
+      return scanned;
     },
     async commit(mutations, priority = 'ordinary') {
       const charges = mutations.flatMap((mutation) => ('entry' in mutation ? (mutation.entry.charge ?? []) : []));
       const writer = charges.length > 0 ? 'stranger' : priority;
-      return health.write(() =>
+      const committed = health.write(() =>
         space.write(writer, (begin) =>
           transaction(database, () => {
             begin();
@@ -86,11 +99,16 @@ function storeOn({ database, check, unlock, space }: Parts, clock: Clock): RawSt
           }),
         ),
       );
+      // What made a guard fail may not be durable yet.
+      await (committed ? durability.committed(mutations) : durability.all());
+      return committed;
     },
     async sweep(limit) {
-      return health.write(() =>
+      const swept = health.write(() =>
         space.write('vital', () => Number(statements.sweep.run(unixSeconds(clock), limit).changes)),
       );
+      if (swept > 0) await durability.committed([]);
+      return swept;
     },
     async compact(limit) {
       return health.write(() => space.compact(limit));
@@ -99,7 +117,9 @@ function storeOn({ database, check, unlock, space }: Parts, clock: Clock): RawSt
       if (closed) return;
       closed = true;
       await check.stop();
+      await durability.all()?.catch(() => {});
       database.close();
+      log.close();
       unlock();
     },
   };

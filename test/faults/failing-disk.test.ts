@@ -1,5 +1,6 @@
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type App, introspect, registerApp } from '../support/app.ts';
 import { approved, connect, refreshForm, statusOf, type Tokens, token } from '../support/connection.ts';
 import { injecting, stracePresent } from '../support/strace.ts';
@@ -95,5 +96,54 @@ describe.skipIf(!stracePresent())('a gate on a failing disk', () => {
     await gate.kill();
     await gate.start();
     for (const { body } of [redeemed, refreshed]) expect(await statusOf(gate.origin, body.access_token)).toBe(200);
+  });
+
+  it('responds to other requests while the disk is slow, and stores many refreshes with a few syncs', {
+    timeout: 120_000,
+  }, async () => {
+    const connections: Tokens[] = [];
+    while (connections.length < 20) connections.push((await connect(app)) as unknown as Tokens);
+    await injecting(
+      gate.pid(),
+      'fdatasync:delay_enter=1000000',
+      async () => {
+        const started = performance.now();
+        const all = Promise.all(connections.map((one) => token(app, refreshForm(app, one.refresh_token))));
+        let slowest = 0;
+        const answered = all.then((refreshed) => refreshed.map(({ status }) => status));
+        for (let over = false; !over; ) {
+          const asked = performance.now();
+          expect((await fetch(`${gate.admin}/livez`)).status).toBe(200);
+          slowest = Math.max(slowest, performance.now() - asked);
+          over = await Promise.race([answered.then(() => true), new Promise<false>((no) => setTimeout(no, 20, false))]);
+        }
+        expect(await answered).toEqual(connections.map(() => 200));
+        const took = performance.now() - started;
+        expect(took).toBeGreaterThan(1000);
+        // With a sync each, they would take twenty seconds.
+        expect(took).toBeLessThan(10_000);
+        expect(slowest).toBeLessThan(900);
+      },
+      log(),
+    );
+  });
+
+  it('repeats a response only when it is stored', { timeout: 60_000 }, async () => {
+    await injecting(
+      gate.pid(),
+      'fdatasync:delay_enter=3000000',
+      async () => {
+        const form = refreshForm(app, held.refresh_token);
+        const written = () => statSync(log()).mtimeMs;
+        const before = written();
+        const first = token(app, form);
+        await vi.waitFor(() => expect(written()).toBeGreaterThan(before), { interval: 5, timeout: 10_000 });
+        const asked = performance.now();
+        const repeated = await token(app, form);
+        expect(performance.now() - asked).toBeGreaterThan(1500);
+        expect(repeated).toMatchObject({ status: 200, body: { refresh_token: (await first).body.refresh_token } });
+      },
+      log(),
+    );
   });
 });

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, type KeyObject } from 'node:crypto';
 import { networkOf } from '../../http/client-network.ts';
 import type { Provenance } from '../../http/provenance.ts';
 import { foldAccountName } from '../../oauth/account-name.ts';
@@ -22,7 +22,7 @@ const LINES = 300;
  * Audits sign-ins on the gate's own pages. The typed account name is never logged, since it is often a password typed into the wrong field. A hash of it, keyed
  * with `key`, distinguishes guesses at one account from typos in many.
  */
-export function signInEvents(audit: Audit, clock: Clock, key: Buffer) {
+export function signInEvents(audit: Audit, clock: Clock, key: KeyObject) {
   const ration = createRation({ clock, lines: LINES, apart: 0 });
   const app = { clientId: undefined, grantId: undefined };
   return {
@@ -46,6 +46,6 @@ export function signInEvents(audit: Audit, clock: Clock, key: Buffer) {
 
 export type SignInEvents = ReturnType<typeof signInEvents>;
 
-function hashOf(username: string, key: Buffer): string {
+function hashOf(username: string, key: KeyObject): string {
   return createHmac('sha256', key).update(foldAccountName(username)).digest('base64url').slice(0, 22);
 }
