@@ -1,7 +1,8 @@
 import { createServer } from 'node:http';
+import { ANSWER } from '../mcp/mcp-tools.ts';
 
 /**
- * The legacy school's two REST services as one cheap process: a member with 60 courses, and prepared responses. It counts
+ * The legacy school's two REST services as one cheap process: a member with 60 courses, a catalogue, and prepared responses. It counts
  * calls by path, so that the bench can check that every subject makes the same ones.
  */
 const COURSES = 60;
@@ -40,6 +41,7 @@ function answerOf({ pathname, searchParams }: URL): string {
     });
     return JSON.stringify({ positions });
   }
+  if (pathname === '/api/v1/courses') return ANSWER;
   if (!pathname.endsWith('/enrolments')) return MEMBER;
   const [page, size] = [Number(searchParams.get('page')), Number(searchParams.get('per_page'))];
   const next = page * size < COURSES ? page + 1 : null;

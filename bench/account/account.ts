@@ -1,26 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Pool } from 'undici';
-import { processorTime } from '../support/cpu.ts';
-import { type Goal, goalRows } from '../support/goals.ts';
-import { conditions, report, table } from '../support/report.ts';
-import { inTurns, type Measured, ratio, spread } from '../support/rounds.ts';
-import { type AccountSubject, startAccountUpstream, startGate, startServer } from './account-subjects.ts';
+import { JsonClient } from '../support/client.ts';
+import type { Cost } from '../support/load.ts';
+import { table } from '../support/report.ts';
+import { bench, type Findings, OPTIONS, type Run } from '../support/run.ts';
+import { estimate, ratio, shown } from '../support/statistics.ts';
+import { type Measured, twin } from '../support/turns.ts';
+import { accountQuery } from './account-query.ts';
+import { type AccountSubject, startAccountGate, startAccountUpstream, startServer } from './account-subjects.ts';
 import { attackRows, dearestAttack } from './attacks.ts';
 
-const { values: options } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '9' },
-    requests: { type: 'string', default: '1500' },
-    'no-report': { type: 'boolean', default: false },
-  },
-});
-const ROUNDS = Number(options.rounds);
-/** Requests per subject and round, on LANES keep-alive connections. */
-const REQUESTS = Number(options.requests);
-const LANES = 8;
+const { values: options } = parseArgs({ options: OPTIONS });
 const NODES = [1, 20] as const;
 
 const OURS = 'our endpoint';
@@ -28,58 +17,8 @@ const WHOLE = 'the whole gate';
 const YOGA = 'graphql-yoga, hand-written resolvers';
 const STITCH = 'stitchSchemas on graphql-yoga';
 
-const QUERY = `query ($n: Int) { viewer { id email enrolledCourses(first: $n) { nodes {
-  slug expireDate hasLifetimeAccess lastWatchedLecture { lectureId positionSeconds } } } } }`;
-
-const say = (line: string) => void process.stderr.write(`${line}\n`);
-
-class Client {
-  readonly #pool: Pool;
-  readonly #subject: AccountSubject;
-  #asked = 0;
-
-  constructor(subject: AccountSubject) {
-    this.#subject = subject;
-    this.#pool = new Pool(`http://localhost:${subject.port}`, { connections: LANES, connect: { family: 4 } });
-  }
-
-  async ask(nodes: number): Promise<string> {
-    const { name, tokens } = this.#subject;
-    this.#asked += 1;
-    const token = tokens[this.#asked % tokens.length];
-    const { statusCode, body } = await this.#pool.request({
-      method: 'POST',
-      path: '/account/graphql',
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json',
-        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      },
-      body: JSON.stringify({ query: QUERY, variables: { n: nodes } }),
-    });
-    const text = await body.text();
-    if (statusCode !== 200 || text.includes('"errors"'))
-      throw new Error(`${name} responded with ${statusCode}: ${text}`);
-    return text;
-  }
-
-  /** CPU time per request, in microseconds. */
-  async load(nodes: number, requests: number): Promise<number> {
-    const before = processorTime([this.#subject.pid]);
-    const lane = async () => {
-      for (let at = 0; at < requests / LANES; at += 1) await this.ask(nodes);
-    };
-    await Promise.all(Array.from({ length: LANES }, lane));
-    return (processorTime([this.#subject.pid]) - before) / (Math.ceil(requests / LANES) * LANES);
-  }
-
-  close(): Promise<void> {
-    return this.#pool.close();
-  }
-}
-
 /** Checks that every subject returns the same data and sends the upstream the same requests. */
-async function assertSameWork(clients: ReadonlyMap<string, Client>, upstreamPort: number): Promise<void> {
+async function assertSameWork(clients: ReadonlyMap<string, JsonClient>, upstreamPort: number): Promise<void> {
   const callsNow = async () => {
     const calls = (await (await fetch(`http://127.0.0.1:${upstreamPort}/calls`)).json()) as Record<string, number>;
     return Object.entries(calls)
@@ -91,7 +30,7 @@ async function assertSameWork(clients: ReadonlyMap<string, Client>, upstreamPort
     let model: string | undefined;
     for (const [name, client] of clients) {
       await callsNow();
-      const data = JSON.parse(await client.ask(nodes)).data;
+      const data = JSON.parse(await client.ask(accountQuery(nodes))).data;
       // The member's ID is not compared, because the gate takes it from the token of another sign-in.
       const mail = String(data.viewer.email);
       const work = JSON.stringify({ nodes: data.viewer.enrolledCourses.nodes, mail, calls: await callsNow() });
@@ -101,68 +40,57 @@ async function assertSameWork(clients: ReadonlyMap<string, Client>, upstreamPort
   }
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'coursegate-bench-'));
-const at = conditions();
-const upstream = await startAccountUpstream(folder);
-const subjects: AccountSubject[] = [];
-const measured = new Map<number, Measured<number>>();
-try {
-  const site = { folder, upstreamPort: upstream.port };
-  say('starting');
-  subjects.push(await startGate(WHOLE, site));
-  subjects.push(await startServer(OURS, 'account-endpoint', site));
-  subjects.push(await startServer(YOGA, 'account-yoga', site));
-  subjects.push(await startServer(STITCH, 'account-stitch', site));
-  const clients = new Map(subjects.map((subject) => [subject.name, new Client(subject)]));
-  await assertSameWork(clients, upstream.port);
-  for (const nodes of NODES) {
-    say(`${nodes} node(s)`);
-    const one = async ({ name }: AccountSubject) => (await clients.get(name)?.load(nodes, REQUESTS)) ?? Number.NaN;
-    measured.set(nodes, await inTurns(subjects, ROUNDS, one, say));
+async function measure(run: Run): Promise<ReadonlyMap<number, Measured<Cost>>> {
+  const upstream = await startAccountUpstream(run.folder);
+  const subjects: AccountSubject[] = [];
+  const measured = new Map<number, Measured<Cost>>();
+  try {
+    const site = { folder: run.folder, upstreamPort: upstream.port };
+    run.say('starting');
+    subjects.push(await startAccountGate({ name: WHOLE }, site));
+    subjects.push(await startAccountGate({ name: twin(WHOLE), twinOf: WHOLE }, site));
+    subjects.push(await startServer(OURS, 'account-endpoint', site));
+    subjects.push(await startServer(YOGA, 'account-yoga', site));
+    subjects.push(await startServer(STITCH, 'account-stitch', site));
+    const clients = new Map(subjects.map((subject) => [subject.name, new JsonClient(subject)]));
+    await assertSameWork(clients, upstream.port);
+    for (const nodes of NODES) {
+      const query = accountQuery(nodes);
+      measured.set(
+        nodes,
+        await run.inTurns(`${nodes} node(s)`, subjects, ({ name }) => (clients.get(name) as JsonClient).load(query)),
+      );
+    }
+    for (const client of clients.values()) await client.close();
+  } finally {
+    await Promise.allSettled(subjects.map((subject) => subject.stop()));
+    await upstream.stop();
   }
-  for (const client of clients.values()) await client.close();
-} finally {
-  await Promise.allSettled(subjects.map((subject) => subject.stop()));
-  await upstream.stop();
-  rmSync(folder, { recursive: true, force: true });
+  return measured;
 }
 
-const of = (nodes: number, name: string) => measured.get(nodes)?.get(name);
-const rows = [WHOLE, OURS, YOGA, STITCH].map((name) => [
-  name,
-  ...NODES.flatMap((nodes) => [
-    spread(of(nodes, name) ?? [], 0),
-    name === YOGA || name === STITCH ? ratio(of(nodes, OURS), of(nodes, name)).toFixed(2) : '',
-    name === YOGA || name === STITCH ? ratio(of(nodes, WHOLE), of(nodes, name)).toFixed(2) : '',
-  ]),
-]);
-const goals: Goal[] = [OURS, WHOLE].flatMap((ours) =>
-  [YOGA, STITCH].flatMap((peer) =>
-    NODES.map((nodes) => ({
-      what: `${ours} / ${peer}, ${nodes} node${nodes === 1 ? '' : 's'}`,
-      most: 0.6,
-      unit: ' x',
-      measured: ratio(of(nodes, ours), of(nodes, peer)),
-    })),
-  ),
-);
-const attacks = attackRows();
-goals.push({
-  what: 'most expensive attack, cold',
-  most: 3,
-  unit: ' ms',
-  measured: dearestAttack(attacks),
-});
-
-const body = `${at}
-
-\`npm run bench:account\`: CPU time that one contract query costs the serving process, in microseconds. Median (minimum–maximum)
-of ${ROUNDS} rounds in which the subjects take turns, with ${REQUESTS} queries each on ${LANES} keep-alive connections. All four return the
-same data and send the same three calls to the same upstream process, which is checked first: the member, a page of 50 enrolments,
-and one batch of positions. Peers: graphql-yoga 5.24.1 with its document cache, \`fetch\`, and a hand-written batch;
+async function account(run: Run): Promise<Findings> {
+  const measured = await measure(run);
+  const of = (nodes: number, name: string) =>
+    measured
+      .get(nodes)
+      ?.get(name)
+      ?.map(({ cpu }) => cpu);
+  const rows = [WHOLE, twin(WHOLE), OURS, YOGA, STITCH].map((name) => [
+    name,
+    ...NODES.flatMap((nodes) => [
+      shown(estimate(of(nodes, name) ?? []), 0),
+      name === YOGA || name === STITCH ? shown(ratio(of(nodes, OURS), of(nodes, name)), 2) : '',
+      name === YOGA || name === STITCH ? shown(ratio(of(nodes, WHOLE), of(nodes, name)), 2) : '',
+    ]),
+  ]);
+  const attacks = attackRows();
+  const text = `\`npm run bench:account\`: CPU time that one contract query costs the serving process, in microseconds, on 8 keep-alive connections.
+All return the same data and send the same three calls to the same upstream process, which is checked first: the member, a page of
+50 enrolments, and one batch of positions. Peers: graphql-yoga 5.24.1 with its document cache, \`fetch\`, and a hand-written batch;
 @graphql-tools/stitch 10.3.1 over two schemas of the same resolvers; all on graphql 17.1.0. Neither peer checks tokens, limits
 requests or signs an identity. "${OURS}" is the fair comparison: it signs and limits, but does not check tokens either.
-"${WHOLE}" is \`serve\` over HTTP with 24 real tokens, rate limits and metrics.
+"${WHOLE}" is \`serve\` over HTTP with 24 real tokens, rate limits, metrics and the access log.
 
 ${table(
   [
@@ -176,9 +104,15 @@ The cost of refusing an attack in a process that has served the contract query b
 body to the refusal, for the first attack of its kind, and the median and maximum of 50 later ones, each with different text to
 bypass caches.
 
-${table(['attack', 'KB', 'refused with', 'first', 'median', 'maximum'], attacks)}
+${table(['attack', 'KB', 'refused with', 'first', 'median', 'maximum'], attacks)}`;
+  return {
+    text,
+    goals: {
+      accountOne: ratio(of(1, WHOLE), of(1, YOGA)),
+      accountTwenty: ratio(of(20, WHOLE), of(20, YOGA)),
+      attack: dearestAttack(attacks),
+    },
+  };
+}
 
-${table(['goal', 'at most', 'measured', ''], goalRows(goals))}
-`;
-if (options['no-report']) process.stdout.write(body);
-else report('Account API', body);
+await bench('Account API', 16, options, account);

@@ -1,18 +1,12 @@
-import { randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startSchool } from '../../src/tools/demo/school.ts';
+import type { JsonServer } from '../support/client.ts';
+import { ACCOUNT_AND_TOOLS, startGate } from '../support/gate.ts';
 import { freePort, startProcess } from '../support/processes.ts';
-import { accessTokens } from '../upstream/peers/coursegate.ts';
+import type { Named } from '../support/turns.ts';
 
 /** A running server with the same tools. */
-export interface McpSubject {
-  readonly name: string;
-  readonly port: number;
-  readonly pid: number;
-  /** Its clients' tokens; empty if it does not check tokens. */
-  readonly tokens: readonly string[];
+export interface McpSubject extends JsonServer, Named {
   stop(): Promise<void>;
 }
 
@@ -56,74 +50,16 @@ export async function startMcpServer(
     port,
     output: join(folder, `${server}-${how}.log`),
   });
-  return { name, port, pid: started.pid, tokens: [], stop: started.stop };
+  return { name, port, roots: [started.pid], tokens: [], stop: started.stop };
 }
 
-/** Starts the product: `serve` with a store on disk, audit and limits, and tokens from real sign-ins and approvals. */
-export async function startMcpGate(name: string, { folder, upstreamPort }: Site): Promise<McpSubject> {
-  const [port, admin] = [await freePort(), await freePort()];
-  const origin = `http://localhost:${port}`;
-  const home = mkdtempSync(join(folder, 'gate-'));
-  mkdirSync(join(home, 'data'));
-  const school = await startSchool({
-    ports: { school: 0, progress: 0, events: 0 },
-    gate: () => ({ issuer: origin, jwksUrl: `${origin}/.well-known/jwks.json` }),
-    clock: Date.now,
+/** Starts the product. */
+export async function startMcpGate(named: Named, { folder, upstreamPort }: Site): Promise<McpSubject> {
+  const url = `http://127.0.0.1:${upstreamPort}`;
+  const gate = await startGate({
+    folder,
+    upstreams: { school: url, progress: url, events: url },
+    more: `log: { access: false }\n${ACCOUNT_AND_TOOLS()}`,
   });
-  const file = join(home, 'gate.yaml');
-  writeFileSync(
-    file,
-    `version: 1
-profile: A
-origin: ${origin}
-listen: { port: ${port}, admin: { port: ${admin} } }
-store: { kind: sqlite, path: data/gate.db }
-secret: { env: BENCH_SECRET }
-log: { level: info, access: false }
-login:
-  kind: session
-  upstream: site
-  whoami: { path: /api/me, subject: /id, email: /email, name: /name }
-  loginUrl: /login
-  cookies: [school_session]
-upstreams:
-  site: { url: ${school.urls.school} }
-  school: { url: http://127.0.0.1:${upstreamPort} }
-  progress: { url: http://127.0.0.1:${upstreamPort} }
-  events: { url: http://127.0.0.1:${upstreamPort} }
-site: { upstream: site }
-account:
-  schema: ${here('../../schema/account.graphql')}
-  mappings: ${here('../../schema/upstream/')}*.graphql
-  upstreamSchemas: { events: ${here('../../schema/upstream/recorded/events.graphql')} }
-  config: { currency: EUR }
-mcp: { file: ${here('../../config/tools.yaml')} }
-# The load is one member's from one address: counted as always, but never refused.
-limits:
-  address: { requests: 1000000000, per: 1m }
-  member: { requests: 1000000000, per: 1m }
-  client: { requests: 1000000000, per: 1m }
-  attempts: { requests: 1000000000, per: 1m }
-`,
-  );
-  const gate = await startProcess(
-    process.execPath,
-    [...profiled('gate'), here('../../src/main.ts'), 'serve', '--config', file],
-    {
-      environment: { BENCH_SECRET: randomBytes(32).toString('base64url') },
-      ready: /coursegate ready/,
-      output: join(home, 'output.log'),
-    },
-  );
-  const tokens = await accessTokens(origin);
-  return {
-    name,
-    port,
-    pid: gate.pid,
-    tokens,
-    async stop() {
-      await gate.stop();
-      await school.close();
-    },
-  };
+  return { ...named, port: gate.port, roots: [gate.pid], tokens: gate.tokens, stop: gate.stop };
 }

@@ -1,63 +1,52 @@
 import { gateProcess } from '../../test/faults/gate-process.ts';
-import { registerApp } from '../../test/support/app.ts';
-import { connect, refreshForm, token } from '../../test/support/connection.ts';
-import { type Cost, costOfLanes, median, processorTimeOf } from '../support/measure.ts';
-import { conditions, report, table } from '../support/report.ts';
+import { cpuMeter } from '../support/cpu.ts';
+import { loadSlice } from '../support/load.ts';
+import { type RefreshLane, refreshLanes, refreshOnce } from '../support/refreshing.ts';
+import { table } from '../support/report.ts';
+import type { Findings, Run } from '../support/run.ts';
+import { estimate, shown } from '../support/statistics.ts';
+import { syncTime } from '../support/sync-time.ts';
+import { type Named, twin } from '../support/turns.ts';
 
-const LANES = 4;
-const ROUNDS = 9;
-const EACH = 60;
+const LANES = 8;
 
-/** What a refresh costs with an ID token of either algorithm, and without one. They take turns at one gate. */
-export async function measureIdTokens(): Promise<void> {
-  const at = conditions();
-  const gate = await gateProcess();
+/** What a refresh costs with an ID token of either algorithm, and without one. Each has its own gate with the embedded store. */
+export async function measureIdTokens(run: Run): Promise<Findings> {
+  const closers: (() => Promise<void>)[] = [];
   try {
-    await gate.start();
-    const subjects = [];
-    for (const [name, algorithm, scope] of [
+    const subjects: (Named & { readonly lanes: readonly RefreshLane[]; readonly pid: number })[] = [];
+    for (const [name, algorithm, scope, twinOf] of [
       ['no ID token', 'RS256', 'courses:read'],
       ['ES256', 'ES256', 'openid courses:read'],
+      [twin('ES256'), 'ES256', 'openid courses:read', 'ES256'],
       ['RS256', 'RS256', 'openid courses:read'],
     ] as const) {
-      const app = await registerApp(gate.origin, { metadata: { id_token_signed_response_alg: algorithm } });
-      const lanes = [];
-      for (let lane = 0; lane < LANES; lane += 1) {
-        const { refresh_token } = await connect(app, { parameters: { scope } });
-        lanes.push({ app, refreshToken: String(refresh_token) });
-      }
-      subjects.push({ name, lanes, costs: [] as Cost[] });
+      const gate = await gateProcess();
+      closers.push(() => gate.close());
+      await gate.start();
+      const lanes = await refreshLanes(gate.origin, LANES, algorithm, scope);
+      subjects.push({ name, twinOf, lanes, pid: gate.pid() });
     }
-    const time = processorTimeOf(gate.pid());
-    // The first round is warm-up.
-    for (let round = -1; round < ROUNDS; round += 1) {
-      for (const { lanes, costs } of subjects) {
-        const measured = await costOfLanes(lanes, EACH, refreshOnce, time);
-        if (round >= 0) costs.push(measured);
-      }
-    }
-    const rows = subjects.map(({ name, costs }) => {
-      const { perSecond, cpu } = median(costs);
-      const spread = costs.map((one) => Math.round(one.cpu)).toSorted((a, b) => a - b);
-      return [name, Math.round(cpu), `${spread[0]}–${spread.at(-1)}`, Math.round(perSecond)];
-    });
-    report(
-      'Tokens: ID tokens',
-      `${at}
-
-\`BENCH_STORES=id-tokens npm run bench:tokens\`: refreshes over HTTP at one gate with the embedded store, ${LANES} in parallel, by the
-algorithm of the app's ID token. Medians of ${ROUNDS} rounds of ${LANES * EACH} refreshes in which the three take turns; CPU time is that of the gate
-only, with the least and the most of a round.
-
-${table(['ID token', 'CPU per refresh, µs', 'rounds', 'per second'], rows)}`,
+    const measured = await run.inTurns('refreshes', subjects, ({ lanes, pid }) =>
+      loadSlice(lanes, refreshOnce, () => cpuMeter([pid])),
     );
-  } finally {
-    await gate.close();
-  }
-}
+    const rows = [...measured].map(([name, costs]) => [
+      name,
+      shown(estimate(costs.map(({ cpu }) => cpu)), 0),
+      shown(estimate(costs.map(({ perSecond }) => perSecond)), 0),
+    ]);
+    const es256 = measured.get('ES256') ?? [];
+    return {
+      text: `\`BENCH_STORES=id-tokens npm run bench:tokens\`: refreshes over HTTP at gates with the embedded store, ${LANES} in parallel, by the
+algorithm of the app's ID token. CPU time is that of the gate only. A bare \`fdatasync\` takes ${syncTime(run.folder).toFixed(2)} ms here.
 
-async function refreshOnce(lane: { readonly app: Awaited<ReturnType<typeof registerApp>>; refreshToken: string }) {
-  const { status, body } = await token(lane.app, refreshForm(lane.app, lane.refreshToken));
-  if (status !== 200) throw new Error(`the gate responded with ${status}: ${JSON.stringify(body)}`);
-  lane.refreshToken = body.refresh_token;
+${table(['ID token', 'CPU per refresh, µs', 'per second'], rows)}`,
+      goals: {
+        refreshCpu: estimate(es256.map(({ cpu }) => cpu)),
+        refreshRate: estimate(es256.map(({ perSecond }) => perSecond)),
+      },
+    };
+  } finally {
+    for (const close of closers) await close();
+  }
 }

@@ -1,6 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { sealedStore } from '../../src/storage/seal.ts';
+import { sqliteStore } from '../../src/storage/sqlite.ts';
 import type { NewEntry, Store } from '../../src/storage/store.ts';
-import type { App } from '../../test/support/app.ts';
+import { gateProcess } from '../../test/faults/gate-process.ts';
+import { registerApp } from '../../test/support/app.ts';
 import { connect, type Tokens } from '../../test/support/connection.ts';
 
 /** The records of one real connection, used as a template for many others. */
@@ -14,16 +19,21 @@ export interface Pattern {
   readonly member: string;
 }
 
-/** Connects an app once, so that the records are those of the gate. The gate must have closed the store before `readPattern`. */
-export async function connectOnce(app: App): Promise<Tokens> {
-  return (await connect(app)) as unknown as Tokens;
-}
-
-export async function readPattern(store: Store, app: App, tokens: Tokens): Promise<Pattern> {
+/** Connects an app to a real gate once, with this secret, and reads the records from its store. */
+export async function patternOf(folder: string, secret: string): Promise<Pattern> {
+  const data = join(folder, 'pattern');
+  mkdirSync(data);
+  const environment = { COURSEGATE__SECRET: '{ env: BENCH_SECRET }', BENCH_SECRET: secret };
+  const gate = await gateProcess({ data, environment });
+  await gate.start();
+  const app = await registerApp(gate.origin);
+  const tokens = (await connect(app)) as unknown as Tokens;
+  await gate.close();
+  const store = sealedStore(sqliteStore(join(data, 'coursegate.db'), Date.now), secret);
   const payload = async (kind: string, id: string) => (await store.get(kind, id))?.payload ?? '';
   const accessToken = await payload('AccessToken', tokens.access_token);
   const { grantId, accountId } = JSON.parse(accessToken) as { grantId: string; accountId: string };
-  return {
+  const pattern = {
     origin: app.resource,
     clientId: app.client.client_id,
     client: await payload('Client', app.client.client_id),
@@ -32,6 +42,8 @@ export async function readPattern(store: Store, app: App, tokens: Tokens): Promi
     refreshToken: await payload('RefreshToken', tokens.refresh_token),
     member: await payload('Member', accountId),
   };
+  await store.close();
+  return pattern;
 }
 
 /** A stored connection and its tokens. */

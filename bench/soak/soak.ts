@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { conditions, report } from '../support/report.ts';
+import { conditions, writeSection } from '../support/report.ts';
 import { runTrial } from './trial.ts';
 import { judge, markdown } from './verdict.ts';
 
@@ -71,8 +71,8 @@ thirds, with a 95 % confidence interval from the means of twelve parts. "Held" i
 
 ${markdown(outcomes, SLOPED)}
 `;
-if (options['no-report'] || !SLOPED) process.stdout.write(text);
-else report('Soak', text);
+process.stdout.write(text);
+if (!options['no-report'] && SLOPED) writeSection('Soak', text);
 for (const line of stopped) say(line);
 for (const { store, errors, troubles, counts, ills, faults } of outcomes) {
   say(`${store}: ${JSON.stringify({ counts, troubles, ills })}`);

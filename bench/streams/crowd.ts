@@ -2,7 +2,13 @@ import { connect, type Socket } from 'node:net';
 
 /** Commands to the client process: open streams, using the tokens in turn; reset all of them at once; or close them. */
 export type CrowdTold =
-  | { readonly do: 'open'; readonly port: number; readonly streams: number; readonly tokens: readonly string[] }
+  | {
+      readonly do: 'open';
+      readonly port: number;
+      readonly path: string;
+      readonly streams: number;
+      readonly tokens: readonly string[];
+    }
   | { readonly do: 'reset' }
   | { readonly do: 'close' };
 
@@ -38,7 +44,7 @@ const waiting: (() => void)[] = [];
 function begin(order: Extract<CrowdTold, { do: 'open' }>, number: number): void {
   if (connecting >= AT_ONCE) return void waiting.push(() => begin(order, number));
   connecting += 1;
-  const which = number % order.tokens.length;
+  const which = number % Math.max(1, order.tokens.length);
   const socket = connect({ port: order.port, host: '127.0.0.1' });
   const stream: Stream = { socket, left: false };
   let state: 'connecting' | 'open' | 'refused' = 'connecting';
@@ -51,7 +57,7 @@ function begin(order: Extract<CrowdTold, { do: 'open' }>, number: number): void 
   socket
     .setNoDelay()
     .write(
-      `GET /events/${number} HTTP/1.1\r\nHost: localhost:${order.port}\r\nAccept: text/event-stream\r\nAuthorization: Bearer ${order.tokens[which]}\r\n\r\n`,
+      `GET ${order.path} HTTP/1.1\r\nHost: localhost:${order.port}\r\nAccept: text/event-stream\r\nAuthorization: Bearer ${order.tokens[which]}\r\n\r\n`,
     );
   socket.on('data', (chunk) => {
     const text = chunk.toString('latin1');

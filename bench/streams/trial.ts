@@ -1,5 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { schoolOf } from '../../test/faults/gate-process.ts';
@@ -9,15 +8,15 @@ import { connect } from '../../test/support/connection.ts';
 import { freePort } from '../../test/support/world.ts';
 import { type SoakGate, soakGate } from '../soak/gate.ts';
 import { memoryOf } from '../support/cpu.ts';
-import type { CrowdSays, CrowdTold } from './crowd.ts';
-import type { SourceSays } from './source.ts';
+import { startProcess } from '../support/processes.ts';
+import { Crowd, tick, WITHIN } from './crowd-process.ts';
 
 export interface StreamsOptions {
   readonly streams: number;
   /** Grants that the streams are distributed over. One of them is revoked. */
   readonly grants: number;
   readonly folder: string;
-  /** How long plain requests are timed, in seconds, with one tick per second. */
+  /** How long plain requests are timed, in seconds, with one event per stream and second. */
   readonly seconds: number;
   readonly say: (line: string) => void;
 }
@@ -36,7 +35,9 @@ export interface StreamsOutcome {
   readonly ticks: { readonly sent: number; readonly heard: number };
   /** Proportional set size that one stream adds to the gate, in KiB. */
   readonly each: number;
+  /** Beside events that are spread over the second, and beside events in the same instant. */
   readonly beside: Beside;
+  readonly besideAtOnce: Beside;
   /** Streams of the revoked grant, how many of them ended, seconds until all had ended, and how many other streams ended. */
   readonly revoked: {
     readonly streams: number;
@@ -52,17 +53,20 @@ export interface StreamsOutcome {
   readonly refused: Readonly<Record<string, number>>;
 }
 
-const file = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-const WITHIN = 120_000;
+const SOURCE = fileURLToPath(new URL('../support/event-source.ts', import.meta.url));
 
 /** Event streams through one gate. Clients and upstream are separate processes, because each needs that many descriptors. */
 export async function runStreams(options: StreamsOptions): Promise<StreamsOutcome> {
   const closers: (() => unknown)[] = [];
   try {
-    const source = fork(file('source.ts'));
-    closers.push(() => end(source));
-    const [{ port }] = (await once(source, 'message')) as [Extract<SourceSays, { port: number }>];
-    const crowd = new Crowd(fork(file('crowd.ts')));
+    const port = await freePort();
+    const source = await startProcess(process.execPath, [SOURCE], {
+      environment: { PORT: String(port) },
+      port,
+      output: join(options.folder, 'source.log'),
+    });
+    closers.push(() => source.stop());
+    const crowd = new Crowd();
     closers.push(() => crowd.end());
     const gatePort = await freePort();
     const origin = `http://localhost:${gatePort}`;
@@ -88,7 +92,7 @@ export async function runStreams(options: StreamsOptions): Promise<StreamsOutcom
     closers.push(() => gate.kill());
     await gate.start();
     const app = await registerApp(origin);
-    return await perform({ gate, crowd, source, app, origin, gatePort }, options);
+    return await perform({ gate, crowd, sourcePort: port, app, origin, gatePort }, options);
   } finally {
     for (const close of closers.toReversed()) await close();
   }
@@ -97,26 +101,22 @@ export async function runStreams(options: StreamsOptions): Promise<StreamsOutcom
 interface Stage {
   readonly gate: SoakGate;
   readonly crowd: Crowd;
-  readonly source: ChildProcess;
+  readonly sourcePort: number;
   readonly app: App;
   readonly origin: string;
   readonly gatePort: number;
 }
 
 async function perform(stage: Stage, { streams, grants, seconds, say }: StreamsOptions): Promise<StreamsOutcome> {
-  const { gate, crowd, source, app, origin, gatePort } = stage;
+  const { gate, crowd, sourcePort, app, origin, gatePort } = stage;
   const browser = createBrowser();
   const held: { access_token: string }[] = [];
   // The first grant is revoked later. One more grant is used only by the plain requests.
   while (held.length <= grants) held.push(await connect(app, { browser }));
   const tokens = held.slice(0, grants).map(({ access_token }) => access_token);
   const own = held[grants]?.access_token ?? '';
-  const openAll = async (which: readonly string[], count: number): Promise<number> => {
-    const [began, before] = [performance.now(), crowd.says.begun];
-    crowd.tell({ do: 'open', port: gatePort, streams: count, tokens: which });
-    await crowd.until(({ begun }) => begun - before === count, `${count} streams are open`);
-    return (performance.now() - began) / 1000;
-  };
+  const openAll = (which: readonly string[], count: number): Promise<number> =>
+    crowd.open({ port: gatePort, path: '/events/all', streams: count, tokens: which });
 
   // The first streams cause one-time allocations, which must not count as memory per stream.
   await openAll(tokens, 20);
@@ -133,14 +133,13 @@ async function perform(stage: Stage, { streams, grants, seconds, say }: StreamsO
 
   const from = crowd.says.ticks;
   let sent = 0;
-  const tick = async (): Promise<number> => {
-    const told = once(source, 'message');
-    source.send('tick');
-    const [{ ticked }] = (await told) as [Extract<SourceSays, { ticked: number }>];
-    sent += ticked;
-    return ticked;
+  const tickAll = async (spread: number): Promise<void> => {
+    // Ticks overlap, so the sum is read only after the wait.
+    const count = await tick(sourcePort, '', spread);
+    sent += count;
   };
-  const beside = await timed(origin, own, seconds * 1000, tick);
+  const beside = await timed(origin, own, seconds * 1000, () => tickAll(1000));
+  const besideAtOnce = await timed(origin, own, seconds * 1000, () => tickAll(0));
   await crowd.until(({ ticks }) => ticks - from >= sent, 'every tick is heard');
   const heard = crowd.says.ticks - from;
   const sentToAll = sent;
@@ -154,7 +153,7 @@ async function perform(stage: Stage, { streams, grants, seconds, say }: StreamsO
   // Streams of other grants stay open and still receive events.
   const left = crowd.says.open;
   const rest = crowd.says.ticks;
-  await tick();
+  await tickAll(0);
   await crowd.until(({ ticks }) => ticks - rest >= left, 'the other streams go on');
   const { ended } = crowd.says;
   const others = Object.entries(ended).reduce((sum, [which, count]) => sum + (which === '0' ? 0 : count), 0);
@@ -179,7 +178,7 @@ async function perform(stage: Stage, { streams, grants, seconds, say }: StreamsO
   }
   await gate.stop();
   return {
-    ...{ opened, ticks: { sent: sentToAll, heard }, each, beside, revoked },
+    ...{ opened, ticks: { sent: sentToAll, heard }, each, beside, besideAtOnce, revoked },
     storm: { streams: left, took: storm, beside: stormy },
     descriptors: { before, open: during.descriptors, after: after.descriptors },
     refused: crowd.says.refused,
@@ -201,10 +200,11 @@ async function timed(
   const others: number[] = [];
   const over = typeof until === 'number' ? () => performance.now() - began > until : until;
   let ticks = 0;
+  const ticking: Promise<unknown>[] = [];
   while (!over()) {
     if (tick !== undefined && performance.now() - began > ticks * 1000) {
       ticks += 1;
-      await tick();
+      ticking.push(tick());
     }
     const asked = performance.now();
     const answer = await fetch(`${origin}/plain`, { headers: bearer(token) });
@@ -213,6 +213,7 @@ async function timed(
     if (answer.status !== 200) others.push(answer.status);
     await sleep(25);
   }
+  await Promise.all(ticking);
   taken.sort((left, right) => left - right);
   const at = (share: number) => taken[Math.min(taken.length - 1, Math.floor(taken.length * share))] ?? 0;
   return { requests: taken.length, p50: at(0.5), p99: at(0.99), others };
@@ -228,38 +229,4 @@ async function settled(gate: SoakGate): Promise<number> {
     last = next;
   }
   return last.descriptors;
-}
-
-/** The client process, and its latest report. */
-class Crowd {
-  readonly #child: ChildProcess;
-  says: CrowdSays = { open: 0, begun: 0, ticks: 0, ended: {}, refused: {} };
-
-  constructor(child: ChildProcess) {
-    this.#child = child;
-    child.on('message', (says: CrowdSays) => {
-      this.says = says;
-    });
-  }
-
-  tell(told: CrowdTold): void {
-    this.#child.send(told);
-  }
-
-  async until(holds: (says: CrowdSays) => boolean, what: string): Promise<void> {
-    for (const deadline = Date.now() + WITHIN; !holds(this.says); await sleep(20)) {
-      if (Date.now() > deadline) throw new Error(`not in time: ${what}; ${JSON.stringify(this.says)}`);
-    }
-  }
-
-  end(): Promise<void> {
-    return end(this.#child);
-  }
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, 'exit');
-  child.kill('SIGKILL');
-  await gone;
 }

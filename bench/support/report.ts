@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
-const RESULTS = fileURLToPath(new URL('../RESULTS.md', import.meta.url));
+const RESULTS = process.env.BENCH_RESULTS ?? fileURLToPath(new URL('../RESULTS.md', import.meta.url));
 const HEAD = `# Measured
 
 Each \`npm run bench:*\` writes its own section. Figures depend on the machine and its load: compare only figures of one section.
@@ -24,10 +24,9 @@ export function table(heads: readonly string[], rows: readonly (readonly (string
   return [line(heads), line(rule), ...rows.map(line)].join('\n');
 }
 
-/** Prints a section, and replaces the section of that title in RESULTS.md. Other sections are unchanged. */
-export function report(title: string, body: string): void {
+/** Replaces the section of that title in RESULTS.md. Other sections are unchanged. BENCH_RESULTS names another file. */
+export function writeSection(title: string, body: string): void {
   const section = `## ${title}\n\n${body.trim()}\n`;
-  process.stdout.write(`\n${section}`);
   const [head = HEAD, ...sections] = existsSync(RESULTS) ? readFileSync(RESULTS, 'utf8').split(/^(?=## )/m) : [HEAD];
   const others = sections.filter((other) => !other.startsWith(`## ${title}\n`));
   const all = [...others.map((other) => `${other.trim()}\n`), section].toSorted();

@@ -9,16 +9,24 @@ export interface StreamMemory {
   readonly each: number;
 }
 
-/** Opens event streams that are idle after one event, and measures the subject's memory. */
-export async function memoryPerStream(running: Running, path: string, streams: number): Promise<StreamMemory> {
+/**
+ * Opens connections that are idle after the response to one request, or event streams that are idle after one event, and measures
+ * the subject's memory. `until` is in the text that a client waits for.
+ */
+export async function memoryPerStream(
+  running: Running,
+  path: string,
+  streams: number,
+  until = 'data: hello',
+): Promise<StreamMemory> {
   // The first streams cause one-time allocations, which must not count as memory per stream.
-  const first = await Promise.all(Array.from({ length: 20 }, (_, at) => openStream(running, path, at)));
+  const first = await Promise.all(Array.from({ length: 20 }, (_, at) => openStream(running, path, until, at)));
   for (const socket of first) socket.destroy();
   await settled(running);
   const before = memoryOf(running.roots);
   const sockets: Socket[] = [];
   while (sockets.length < streams) {
-    const batch = Array.from({ length: 50 }, (_, at) => openStream(running, path, at));
+    const batch = Array.from({ length: 50 }, (_, at) => openStream(running, path, until, at));
     sockets.push(...(await Promise.all(batch)));
   }
   await settled(running);
@@ -27,7 +35,7 @@ export async function memoryPerStream(running: Running, path: string, streams: n
   return { before, each };
 }
 
-function openStream({ port, tokens }: Running, path: string, at: number): Promise<Socket> {
+function openStream({ port, tokens }: Running, path: string, until: string, at: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1');
     let text = '';
@@ -35,7 +43,7 @@ function openStream({ port, tokens }: Running, path: string, at: number): Promis
     socket.on('close', () => reject(new Error(`the stream was closed: ${text}`)));
     socket.on('data', (chunk) => {
       text += chunk.toString('latin1');
-      if (text.includes('data: hello')) resolve(socket);
+      if (text.includes(until)) resolve(socket);
     });
     const authorization = tokens.length === 0 ? '' : `Authorization: Bearer ${tokens[at % tokens.length]}\r\n`;
     socket.write(

@@ -1,29 +1,25 @@
-import { inTurns, type Measured } from '../support/rounds.ts';
-import { type Saturation, saturate } from './load/saturate.ts';
+import type { Cost } from '../support/load.ts';
+import type { Run } from '../support/run.ts';
+import type { Measured } from '../support/turns.ts';
+import { saturate } from './load/saturate.ts';
 import { type Latency, steady } from './load/steady.ts';
 import { memoryPerStream, type StreamMemory } from './memory.ts';
 import type { Peer, PeerContext, Running } from './peers/peer.ts';
 import { LARGE, SMALL } from './upstream.ts';
 
-/** The amount of work of one run. */
-interface Effort {
-  readonly rounds: number;
-  /** Duration of one measurement, in seconds. */
-  readonly seconds: number;
+export interface Bench {
+  readonly run: Run;
+  readonly context: Omit<PeerContext, 'workers' | 'processor'>;
+  /** Duration of a slice at a fixed rate, in seconds. Longer than the others, because a p99 needs thousands of requests. */
+  readonly steadySeconds: number;
   readonly streams: number;
 }
 
-export interface Bench {
-  readonly context: Omit<PeerContext, 'workers' | 'processor'>;
-  readonly effort: Effort;
-  readonly say: (line: string) => void;
-}
-
-type Subject = Running & { readonly name: string };
+type Subject = Running & Pick<Peer, 'name' | 'twinOf'>;
 
 /** Starts peers, checks that they do the same work, measures them, and always stops them. */
 async function withPeers<T>(
-  { context, say }: Bench,
+  { context, run }: Bench,
   peers: readonly Peer[],
   workers: 1 | 2,
   work: (subjects: readonly Subject[]) => Promise<T>,
@@ -31,9 +27,9 @@ async function withPeers<T>(
   const subjects: Subject[] = [];
   try {
     for (const peer of peers) {
-      say(`  starting ${peer.name}`);
+      run.say(`  starting ${peer.name}`);
       const running = await peer.start({ ...context, workers, processor: workers === 1 ? 0 : undefined });
-      subjects.push({ ...running, name: peer.name });
+      subjects.push({ ...running, name: peer.name, twinOf: peer.twinOf });
       await assertSameWork(running, peer.name);
     }
     return await work(subjects);
@@ -61,33 +57,27 @@ async function assertSameWork({ port, tokens }: Running, name: string): Promise<
   }
 }
 
-/** CPU time per request, at saturation. */
+/** CPU time per request, at saturation, in slices of a second. */
 export function saturation(
   bench: Bench,
   peers: readonly Peer[],
   path: string,
   workers: 1 | 2 = 1,
-): Promise<Measured<Saturation>> {
-  const { effort, context, say } = bench;
+): Promise<Measured<Cost>> {
+  const { run } = bench;
   return withPeers(bench, peers, workers, (subjects) =>
-    inTurns(
-      subjects,
-      effort.rounds,
-      (subject, warming) => saturate(subject, path, warming ? 2 : effort.seconds, context.folder, workers === 1),
-      say,
+    run.inTurns(path, subjects, (subject, warming) =>
+      saturate(subject, path, warming ? 3 : 1, run.folder, workers === 1),
     ),
   );
 }
 
 /** Latency at a fixed rate. */
 export function latency(bench: Bench, peers: readonly Peer[], rate: number): Promise<Measured<Latency>> {
-  const { effort, say } = bench;
+  const { run, steadySeconds } = bench;
   return withPeers(bench, peers, 1, (subjects) =>
-    inTurns(
-      subjects,
-      effort.rounds,
-      (subject, warming) => steady(subject, '/api/bench/k1', rate, warming ? 1 : effort.seconds),
-      say,
+    run.inTurns(`${rate}/s`, subjects, (subject, warming) =>
+      steady(subject, '/api/bench/k1', rate, warming ? 1 : steadySeconds),
     ),
   );
 }
@@ -97,8 +87,8 @@ export function memory(bench: Bench, peers: readonly Peer[]): Promise<ReadonlyMa
   return withPeers(bench, peers, 1, async (subjects) => {
     const measured = new Map<string, StreamMemory>();
     for (const subject of subjects) {
-      bench.say(`  ${bench.effort.streams} streams through ${subject.name}`);
-      measured.set(subject.name, await memoryPerStream(subject, '/api/bench/stream', bench.effort.streams));
+      bench.run.say(`  ${bench.streams} streams through ${subject.name}`);
+      measured.set(subject.name, await memoryPerStream(subject, '/api/bench/stream', bench.streams));
     }
     return measured;
   });

@@ -7,7 +7,7 @@ import { startNginx } from './peers/nginx-process.ts';
 /** The upstream behind all subjects. */
 export interface Upstream {
   readonly port: number;
-  /** Serves /api/bench/stream, an event stream that sends one event and is idle from then on. */
+  /** Serves /api/bench/stream, an event stream (`event-source.ts`). */
   readonly streamPort: number;
   stop(): Promise<void>;
 }
@@ -42,7 +42,7 @@ export async function startUpstream(folder: string): Promise<Upstream> {
   });
   const streams = await startProcess(
     process.execPath,
-    [fileURLToPath(new URL('servers/streams.ts', import.meta.url))],
+    [fileURLToPath(new URL('../support/event-source.ts', import.meta.url))],
     {
       processor: OTHER_PROCESSOR,
       environment: { PORT: String(streamPort) },

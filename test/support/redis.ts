@@ -26,6 +26,8 @@ export interface RedisServer {
   readonly url: string;
   /** The path of its Unix socket. */
   readonly socket: string;
+  /** The id of the current process. */
+  readonly pid: () => number;
   /** Kills the process, as a crash would. */
   kill(): Promise<void>;
   /** Starts it again at the same address. With an append-only file, it keeps its data. */
@@ -73,6 +75,7 @@ export async function startRedis({ appendOnly = false, args = [] }: RedisServerO
   return {
     url: `unix://${socket}`,
     socket,
+    pid: () => child?.pid ?? 0,
     start,
     kill,
     hang: () => void child?.kill('SIGSTOP'),

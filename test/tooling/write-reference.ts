@@ -1,8 +1,13 @@
-/** Writes the generated docs: the command reference, and the index of decisions. `npm run reference` */
-import { writeFileSync } from 'node:fs';
+/** Writes the generated docs: the command reference, the index of decisions, and the tables of scaling. `npm run reference` */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { type Parts, withCapacity } from '../../bench/capacity/model.ts';
 import { commandReference } from './command-reference.ts';
 import { decisionIndex } from './decision-index.ts';
 
 const file = (name: string) => new URL(`../../docs/${name}`, import.meta.url);
 writeFileSync(file('reference/commands.md'), await commandReference());
 writeFileSync(file('decisions/README.md'), decisionIndex());
+
+const parts = readFileSync(new URL('../../bench/capacity/parts.json', import.meta.url), 'utf8');
+const scaling = file('scaling.md');
+writeFileSync(scaling, withCapacity(readFileSync(scaling, 'utf8'), JSON.parse(parts) as Parts));

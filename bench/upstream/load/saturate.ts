@@ -2,41 +2,36 @@ import { execFile } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { processorTime } from '../../support/cpu.ts';
+import { cpuMeter } from '../../support/cpu.ts';
+import type { Cost } from '../../support/load.ts';
 import type { Running } from '../peers/peer.ts';
 import { OTHER_PROCESSOR } from '../upstream.ts';
 
 const WRK = ['/usr/bin/wrk', '/usr/local/bin/wrk'].find(existsSync);
 const CONNECTIONS = 48;
 
-export interface Saturation {
-  readonly perSecond: number;
-  /** CPU time per request, in microseconds. */
-  readonly cpu: number;
-}
-
 /** Sends requests as fast as responses arrive, on 48 keep-alive connections. Throws if a response is not 200. */
 export async function saturate(
-  running: Running,
+  running: Pick<Running, 'port' | 'roots' | 'tokens'>,
   path: string,
   seconds: number,
   folder: string,
   pinned: boolean,
-): Promise<Saturation> {
+): Promise<Cost> {
   if (WRK === undefined) throw new Error('wrk is not installed: apt-get install wrk');
   const script = join(folder, `wrk-${running.port}.lua`);
   writeFileSync(script, requests(running.tokens));
   const url = `http://127.0.0.1:${running.port}${path}`;
   const args = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', script, url];
   const [program, ...rest] = pinned ? ['taskset', '-c', String(OTHER_PROCESSOR), WRK, ...args] : [WRK, ...args];
-  const before = processorTime(running.roots);
+  const used = cpuMeter(running.roots);
   const { stdout } = await promisify(execFile)(program as string, rest);
-  const used = processorTime(running.roots) - before;
+  const time = used();
   const done = Number(/(\d+) requests in/.exec(stdout)?.[1]);
   const perSecond = Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]);
   const bad = /Non-2xx or 3xx responses: (\d+)|Socket errors: (.*)/.exec(stdout);
   if (bad !== null || !(done > 0)) throw new Error(`requests to ${url} failed: ${stdout}`);
-  return { perSecond, cpu: used / done };
+  return { perSecond, cpu: time / done, operations: done };
 }
 
 /** Seven headers as an assistant sends them, with another token for each request. */

@@ -5,7 +5,7 @@ import { freePort, startProcess } from '../../support/processes.ts';
 import type { Peer } from './peer.ts';
 
 const SERVER = fileURLToPath(new URL('../servers/hpm-express.ts', import.meta.url));
-const CLUSTER = fileURLToPath(new URL('../servers/cluster.ts', import.meta.url));
+const CLUSTER = fileURLToPath(new URL('../../support/cluster.ts', import.meta.url));
 
 /** Express 5 and http-proxy-middleware 4 with keep-alive, set up as in its README, behind our own gate's decision. */
 export const hpmExpress: Peer = {

@@ -1,3 +1,4 @@
+import type { Named } from '../../support/turns.ts';
 import type { Upstream } from '../upstream.ts';
 
 export interface PeerContext {
@@ -22,8 +23,7 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-export interface Peer {
-  readonly name: string;
+export interface Peer extends Named {
   /** How to install what it needs; undefined if it can run. */
   readonly missing?: string | undefined;
   start(context: PeerContext): Promise<Running>;
