@@ -1,16 +1,19 @@
 /** Runs the client programs, and writes docs/clients/matrix.md. README.md says how. `npm run test:clients` */
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Client, type Language, lacking, readLanguages } from './harness/catalogue.ts';
+import { install } from './harness/install.ts';
 import { PAGE, readRows, render, rowsOf } from './harness/matrix.ts';
 import { type Result, runClients } from './harness/run-clients.ts';
 
 const options = process.argv.slice(2);
-const names = options.filter((option) => option !== '--install');
+const names = options.filter((option) => !option.startsWith('--'));
 const languages = readLanguages();
 const chosen = choose(languages, names);
-if (options.includes('--install')) install(new Set(chosen.map(({ language }) => language)));
+if (options.some((option) => option.startsWith('--install'))) {
+  await installAll([...new Set(chosen.map(({ language }) => language))].filter(({ present }) => present));
+}
+if (options.includes('--install-only')) process.exit();
 
 for (const { language, client } of chosen) {
   const reason = lacking(language, client);
@@ -34,12 +37,19 @@ function choose(from: readonly Language[], wanted: readonly string[]): { languag
   return found;
 }
 
-function install(which: ReadonlySet<Language>): void {
-  for (const { language, path, install: command, present } of which) {
-    if (!present) continue;
-    print(`installs ${language}: ${command}`);
-    execFileSync('sh', ['-c', command], { cwd: path, stdio: 'inherit' });
-  }
+/** Two languages at a time: an install is busy with the network or with the processor, in turn. */
+async function installAll(which: readonly Language[]): Promise<void> {
+  const left = [...which];
+  const lane = async () => {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) {
+      const began = performance.now();
+      const unreachable = await install(next);
+      const took = `${Math.round((performance.now() - began) / 1000)} s`;
+      if (unreachable === undefined) print(`installed  ${next.language}, in ${took}`);
+      else print(`NOT INSTALLED  ${next.language}, its clients are skipped: ${unreachable}`);
+    }
+  };
+  await Promise.all([lane(), lane()]);
 }
 
 function reportResult(result: Result): void {

@@ -70,7 +70,7 @@ export function inspection(): Inspection {
   return { look, findings, count };
 }
 
-/** An album and an inspection of each page on every screen. Meant for the gate's own pages, which are few. */
+/** An inspection of each page on every screen, with screenshots on a light phone and a dark desktop. */
 export function closeLook(name: string): Inspection {
   const folder = newFolder(name);
   const findings: string[] = [];
@@ -81,7 +81,9 @@ export function closeLook(name: string): Inspection {
       await page.setViewportSize({ width, height: 800 });
       await page.emulateMedia({ colorScheme });
       const where = `${title}.${width}.${colorScheme}`;
-      await page.screenshot({ path: `${folder}/${where}.png`, fullPage: true });
+      if (width === (colorScheme === 'light' ? 390 : 1280)) {
+        await page.screenshot({ path: `${folder}/${where}.png`, fullPage: true });
+      }
       count.rules += await axe(page, where, findings);
       const scrolled = await page.evaluate('document.documentElement.scrollWidth');
       if (scrolled !== width) findings.push(`${where}: ${scrolled} px wide`);

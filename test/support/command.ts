@@ -17,11 +17,11 @@ export interface Command {
 
 /**
  * Runs `coursegate ...` as a separate process. It inherits nothing from this process's environment except where
- * programs are found.
+ * programs are found and compiled code is kept.
  */
 export function runCommand(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Command {
   const child = spawn(process.execPath, [MAIN, ...args], {
-    env: { PATH: process.env.PATH ?? '', ...environment },
+    env: { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';

@@ -184,8 +184,10 @@ describe('an app with a client metadata document', () => {
       [at('secret'), `${document} contains a client_secret member, which everyone could read`],
     ];
     const pages = [];
-    // One at a time: only a few documents are fetched at once, and the others would get 503.
-    for (const [url] of expected) pages.push(await authorize(url));
+    // Three at a time: one network may fetch no more from a host at once, and the others would get 503.
+    for (let at = 0; at < expected.length; at += 3) {
+      pages.push(...(await Promise.all(expected.slice(at, at + 3).map(([url]) => authorize(url)))));
+    }
     expect(pages.map((page) => [page.status, told(page.text).detail])).toEqual(
       expected.map(([, detail]) => [400, detail]),
     );

@@ -3,6 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { undownloaded } from './install.ts';
 
 const FOLDER = fileURLToPath(new URL('..', import.meta.url));
 
@@ -51,6 +52,8 @@ export function readLanguages(): Language[] {
 /** Why a client cannot run here, with the command that changes it; undefined if it can. */
 export function lacking({ language, path, folder, install, present }: Language, client: Client): string | undefined {
   if (!present) return `${language} is not installed`;
+  const unreachable = undownloaded({ path });
+  if (unreachable !== undefined) return `the packages for ${language} could not be downloaded: ${unreachable}`;
   if (client.needsFile === undefined || existsSync(join(path, client.needsFile))) return undefined;
   return `(cd test/clients/${folder} && ${install})`;
 }

@@ -8,7 +8,7 @@ if ! python3 -m venv --help > /dev/null 2>&1; then
 fi
 install() { # environment, requirements
   [ -x ".installed/$1/bin/python" ] || python3 -m venv ".installed/$1"
-  ".installed/$1/bin/python" -m pip install --quiet --disable-pip-version-check --requirement "$2"
+  ".installed/$1/bin/python" -m pip install --quiet --disable-pip-version-check --no-compile --requirement "$2"
 }
 install latest requirements.txt
 install mcp-1 requirements-mcp-1.txt
