@@ -6,7 +6,6 @@ import {
   type SignInWishes,
   type Step,
 } from '../../src/authorization-server/interactions/sign-in-wishes.ts';
-import { GatewayError } from '../../src/errors.ts';
 
 const ASKED = 1_800_000_000;
 const NOW = ASKED + 30;
@@ -72,11 +71,6 @@ describe('what the app demands', () => {
     const exchange = { target: { path: '/oauth/interaction/i' } };
     return findPending({ provider: () => provider } as never, exchange as never);
   };
-
-  it('is not taken for nothing when the store fails', async () => {
-    const failure = new GatewayError('store_unavailable');
-    await expect(pendingAfter(failure)).rejects.toBe(failure);
-  });
 
   it('is nothing when its metadata document cannot be used any more', async () => {
     const pending = await pendingAfter(new errors.InvalidClientMetadata('the document was refused'));

@@ -218,7 +218,7 @@ describe('an invalid OpenAPI document', () => {
 const upstream = { url: 'http://127.0.0.1:1', headers: { request: { allow: [], drop: [] }, response: { drop: [] } } };
 const facts = { summary: 's', description: 'd', security: [], responses: {}, tag: 't' };
 
-it('copies every keyword that can contain a schema, and no schema that is internal', () => {
+it('copies every keyword that can contain a schema, without extensions', async () => {
   const inner = { type: 'string', minLength: 1, 'x-staff': true };
   const keywords = ['items', 'not', 'if', 'then', 'else', 'contains', 'propertyNames', 'contentSchema'];
   const open = ['additionalProperties', 'unevaluatedItems', 'unevaluatedProperties'];
@@ -230,30 +230,32 @@ it('copies every keyword that can contain a schema, and no schema that is intern
     ...Object.fromEntries(maps.map((keyword) => [keyword, { a: one }])),
   });
   const schemas = { All: around(inner), Closed: Object.fromEntries(open.map((keyword) => [keyword, false])) };
-  const found = importApi('backend', upstream as never, {
-    openapi: '3.1.0',
-    components: { schemas },
-    paths: {
-      '/a': {
-        get: {
-          responses: {
-            200: {
-              description: 'All.',
-              content: { 'application/json': { schema: { $ref: '#/components/schemas/All' } } },
-            },
-            201: {
-              description: 'Closed.',
-              content: { 'application/json': { schema: { $ref: '#/components/schemas/Closed' } } },
-            },
-          },
-        },
-      },
-    },
-  }).operationsOf({ match: 'GET /a', upstream: 'backend' } as never, 'GET', facts);
-  expect(found?.[0]?.schemas).toEqual({
-    'backend.All': around({ type: 'string', minLength: 1 }),
-    'backend.Closed': schemas.Closed,
+  const described = (name: string) => ({
+    description: name,
+    content: { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } },
   });
+  const get = { responses: { 200: described('All'), 201: described('Closed') } };
+  const folder = mkdtempSync(join(tmpdir(), 'coursegate-api-'));
+  const file = join(folder, 'api.json');
+  writeFileSync(file, JSON.stringify({ openapi: '3.1.0', components: { schemas }, paths: { '/a': { get } } }));
+  const world = await startWorld({
+    profile: 'A',
+    overrides: {
+      upstreams: { backend: { url: 'http://127.0.0.1:1', openapi: { file } } },
+      routes: [{ match: 'GET /a', upstream: 'backend', scopes: ['courses:read'] }],
+    },
+  });
+  try {
+    const { components } = (await (await fetch(`${world.origin}/openapi.json`)).json()) as Document;
+    const copied = Object.entries(components.schemas).filter(([name]) => name.startsWith('backend.'));
+    expect(Object.fromEntries(copied)).toEqual({
+      'backend.All': around({ type: 'string', minLength: 1 }),
+      'backend.Closed': schemas.Closed,
+    });
+  } finally {
+    await world.close();
+    rmSync(folder, { recursive: true });
+  }
 });
 
 describe('an untrusted OpenAPI document', () => {

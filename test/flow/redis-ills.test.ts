@@ -2,6 +2,7 @@ import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Log } from '../../src/operations/log.ts';
 import { type App, authorizationRequest, bearer, postForm, registerApp, revoke } from '../support/app.ts';
+import { createBrowser } from '../support/browser.ts';
 import { type ChaosProxy, startChaosProxy } from '../support/chaos-proxy.ts';
 import { approved, connect, refreshForm, statusOf, type Tokens, token } from '../support/connection.ts';
 import { ownTime } from '../support/own-time.ts';
@@ -88,10 +89,10 @@ describe.skipIf(!redisPresent())('a gate whose Redis is failing', () => {
   };
 
   it.each([
-    ['answers half a second late', () => proxy.delay(() => 500)],
-    ['answers when it likes, up to two seconds late', () => proxy.delay(() => 900 + Math.random() * 1100)],
-    ['takes everything and answers nothing', () => proxy.blackhole()],
-    ['is cut off and refuses', () => proxy.refuse()],
+    ['responds half a second late', () => proxy.delay(() => 500)],
+    ['responds up to two seconds late', () => proxy.delay(() => 900 + Math.random() * 1100)],
+    ['accepts requests and never responds', () => proxy.blackhole()],
+    ['refuses connections', () => proxy.refuse()],
   ])('returns 503 within a second while it %s, and loses nothing', async (_, befall) => {
     const tokens = await fresh();
     befall();
@@ -202,11 +203,31 @@ describe.skipIf(!redisPresent())('a gate whose Redis is failing', () => {
     expect((await rotate(tokens)).status).toBe(200);
   });
 
+  it('returns 503 during a sign-in whose app cannot be looked up, instead of ignoring its requirements', async () => {
+    const key = '{coursegate}:entry:Client:*';
+    const known = new Set(await admin.keys(key));
+    const strict = await registerApp(world.origin, { metadata: { require_auth_time: true } as never });
+    const [record = ''] = (await admin.keys(key)).filter((one) => !known.has(one));
+    const browser = createBrowser();
+    const { url } = await authorizationRequest(strict);
+    const { location = '' } = await browser.open(url, () => false);
+    const step = () => browser.open(location, () => false);
+    await admin.rename(record, 'aside');
+    await admin.set(record, 'of another program');
+    try {
+      expect((await step()).status).toBe(503);
+      expect(said.join('\n')).toMatch(/WRONGTYPE/);
+    } finally {
+      await admin.rename('aside', record);
+    }
+    expect(await step()).toMatchObject({ status: 303, location: expect.stringContaining('/login') });
+  });
+
   it.each([
-    ['a payload that is not ours', ['payload', 'garbage']],
+    ['a foreign payload', ['payload', 'garbage']],
     ['no payload at all', ['payload', '']],
     ['a payload of 20 MB', ['payload', 'A'.repeat(20_000_000)]],
-    ['an expiry that is no date', ['expiresAt', 'tomorrow']],
+    ['an invalid expiry', ['expiresAt', 'tomorrow']],
   ])('treats a record with %s as absent, and serves all others', async (name, [field = '', value = '']) => {
     const known = new Set(await admin.keys('{coursegate}:entry:AccessToken:*'));
     const damaged = await fresh();
