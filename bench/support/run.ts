@@ -31,15 +31,16 @@ export interface Run {
   /** Prints a line of progress. */
   say(line: string): void;
   /**
-   * Measures subjects in turn. If one is a second start of another, the CPU times of the two are compared. `what` names the
-   * measurement.
+   * Measures subjects in turn, in all rounds of the run or in some of them. If one is a second start of another, the CPU times of
+   * the two are compared. `what` names the measurement.
    */
   inTurns<S extends Named, T extends { readonly cpu: number }>(
     what: string,
     subjects: readonly S[],
     measure: (subject: S, warming: boolean) => Promise<T>,
+    rounds?: number,
   ): Promise<Measured<T>>;
-  /** Compares values of the same subject started twice. */
+  /** Compares values of the same subject started twice, together with earlier ones of that name. */
   pair(what: string, values: readonly number[], again: readonly number[]): void;
   /** Why the figures may not be published so far: a busy machine, or a pair that differs. */
   objections(): readonly string[];
@@ -54,7 +55,8 @@ const LOOK = 2;
 export async function withRun<T>(rounds: number, work: (run: Run) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-bench-'));
   const started = performance.now();
-  const pairs: Pair[] = [];
+  const twice = new Map<string, { values: readonly number[]; again: readonly number[] }>();
+  const pairs = () => [...twice].map(([what, { values, again }]): Pair => ({ what, ratio: ratio(again, values) }));
   const busy: number[] = [];
   const run: Run = {
     folder,
@@ -63,10 +65,10 @@ export async function withRun<T>(rounds: number, work: (run: Run) => Promise<T>)
       const seconds = Math.round((performance.now() - started) / 1000);
       process.stderr.write(`${String(seconds).padStart(4)} s  ${line}\n`);
     },
-    async inTurns(what, subjects, measure) {
+    async inTurns(what, subjects, measure, some = rounds) {
       run.say(what);
       busy.push(await busyShare(LOOK));
-      const measured = await inTurns(subjects, rounds, measure);
+      const measured = await inTurns(subjects, some, measure);
       busy.push(await busyShare(LOOK));
       const cpuOf = (name: string) => measured.get(name)?.map(({ cpu }) => cpu) ?? [];
       for (const { name, twinOf } of subjects) {
@@ -75,13 +77,17 @@ export async function withRun<T>(rounds: number, work: (run: Run) => Promise<T>)
       return measured;
     },
     pair(what, values, again) {
-      pairs.push({ what, ratio: ratio(again, values) });
+      const earlier = twice.get(what);
+      twice.set(what, {
+        values: [...(earlier?.values ?? []), ...values],
+        again: [...(earlier?.again ?? []), ...again],
+      });
     },
-    objections: () => objections(pairs, busy),
+    objections: () => objections(pairs(), busy),
     pairTable: () =>
       table(
         ['started twice', 'second / first'],
-        pairs.map((one) => [one.what, shown(one.ratio, 3)]),
+        pairs().map((one) => [one.what, shown(one.ratio, 3)]),
       ),
   };
   try {

@@ -15,6 +15,12 @@ export interface Bench {
   readonly streams: number;
 }
 
+/**
+ * How often the subjects are started anew for one measurement. One process costs a few percent more or less than the next of the
+ * same program, for as long as it lives.
+ */
+const STARTS = 2;
+
 type Subject = Running & Pick<Peer, 'name' | 'twinOf'>;
 
 /** Starts peers, checks that they do the same work, measures them, and always stops them. */
@@ -64,22 +70,35 @@ export function saturation(
   path: string,
   workers: 1 | 2 = 1,
 ): Promise<Measured<Cost>> {
-  const { run } = bench;
-  return withPeers(bench, peers, workers, (subjects) =>
-    run.inTurns(path, subjects, (subject, warming) =>
-      saturate(subject, path, warming ? 3 : 1, run.folder, workers === 1),
-    ),
+  const { folder } = bench.run;
+  return inStarts(bench, path, peers, workers, (subject, warming) =>
+    saturate(subject, path, warming ? 3 : 1, folder, workers === 1),
   );
 }
 
 /** Latency at a fixed rate. */
 export function latency(bench: Bench, peers: readonly Peer[], rate: number): Promise<Measured<Latency>> {
-  const { run, steadySeconds } = bench;
-  return withPeers(bench, peers, 1, (subjects) =>
-    run.inTurns(`${rate}/s`, subjects, (subject, warming) =>
-      steady(subject, '/api/bench/k1', rate, warming ? 1 : steadySeconds),
-    ),
+  return inStarts(bench, `${rate}/s`, peers, 1, (subject, warming) =>
+    steady(subject, '/api/bench/k1', rate, warming ? 1 : bench.steadySeconds),
   );
+}
+
+/** Measures the peers in turn, an equal share of the rounds after each start. */
+async function inStarts<T extends { readonly cpu: number }>(
+  bench: Bench,
+  what: string,
+  peers: readonly Peer[],
+  workers: 1 | 2,
+  measure: (subject: Subject, warming: boolean) => Promise<T>,
+): Promise<Measured<T>> {
+  const { run } = bench;
+  const measured = new Map<string, readonly T[]>();
+  for (let start = 0; start < STARTS; start += 1) {
+    const share = Math.ceil(run.rounds / STARTS);
+    const some = await withPeers(bench, peers, workers, (subjects) => run.inTurns(what, subjects, measure, share));
+    for (const [name, values] of some) measured.set(name, [...(measured.get(name) ?? []), ...values]);
+  }
+  return measured;
 }
 
 /** Memory per idle event stream. Measured once, because a process does not shrink after it has grown. */

@@ -158,7 +158,7 @@ async function measure(bench: Bench): Promise<Findings> {
 function method({ steadySeconds }: Bench): string {
   return `\`npm run bench:proxy\`, with nginx ${nginxVersion()} and Go ${goVersion() ?? 'none'}. CPU is the time of all threads of all processes of a
 subject. Slices take a second, at a fixed rate ${steadySeconds} seconds after one that is not counted; ratios and differences are taken within a
-round. With one worker, the subject has CPU 0, and the load generator and the upstream share CPU 1. 48 keep-alive connections,
+round, and all subjects are started anew after half of the rounds. With one worker, the subject has CPU 0, and the load generator and the upstream share CPU 1. 48 keep-alive connections,
 plain HTTP/1.1 over loopback. coursegate is \`serve\` with default settings, except that its limits are counted but too high to be
 reached: real tokens from real approvals, embedded store, identity headers and a cached assertion, metrics, and the access log in a
 file. nginx auth_request also passes the identity on and writes a JSON log; the others write none. Two workers are \`node:cluster\`

@@ -59,7 +59,7 @@ export function answerReplay(store: Store, clock: Clock, window: number) {
       if (window === 0) return [];
       const { question, grantId, value: id } = presented;
       watch.answered();
-      const kept: KeptAnswer = { question, body, by: watch.id(), answeredAt: clock() };
+      const kept: KeptAnswer = { question, body, by: watch.id, answeredAt: clock() };
       const payload = seal(keyOf(id), JSON.stringify(kept), KIND);
       const expiresAt = unixSeconds(clock) + answerKept(window);
       const references = { grant: grantId };

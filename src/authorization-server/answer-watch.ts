@@ -25,67 +25,77 @@ export function answerKept(window: number): number {
  * retry when the gate is back, which may take longer than the window, so a window counts only if that process lived,
  * and could write to the store, until its end. The process then records this in the store, in one write for all answers
  * of a quarter of the window. A window without such a record is not over, for any replica and after any restart.
+ *
+ * When a write fails, the windows that were open stay open, until one window after the store can be written again:
+ * clients retry then.
  * @param window - in milliseconds, more than 0
  */
 export function answerWatch(store: Store, clock: Clock, window: number) {
   const step = window / STEPS;
+  const id = randomUUID();
+  const endOfWindow = (): number => Math.ceil((clock() + window) / step) * step;
   /** The ends of the watched windows, oldest first. */
   let ends: number[] = [];
-  let id = randomUUID();
+  /** Windows that ended until then are over. */
+  let recorded = 0;
+  /** All later windows stay open until then: Infinity while the store cannot be written. */
+  let openUntil = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  const write = async (at: number): Promise<void> => {
+  const write = async (): Promise<void> => {
+    const now = clock();
+    const at = now < openUntil ? recorded : now;
     const expiresAt = unixSeconds(clock) + answerKept(window / 1000);
-    const entry = jsonEntry(KIND, id, { at }, expiresAt);
     try {
-      await store.commit([{ op: 'put', entry }]);
+      await store.commit([{ op: 'put', entry: jsonEntry(KIND, id, { at }, expiresAt) }]);
     } catch {
-      // Clients may not have received their answers either. The failure itself is counted where the store is observed.
-      id = randomUUID();
+      // The failure itself is counted where the store is observed.
+      openUntil = Number.POSITIVE_INFINITY;
+      return;
     }
+    recorded = at;
+    if (openUntil === Number.POSITIVE_INFINITY) {
+      openUntil = endOfWindow();
+      ends = [openUntil];
+    } else ends = ends.filter((end) => end > now);
   };
 
   const waitForNext = (): void => {
-    const [next] = ends;
+    const [next] = openUntil === Number.POSITIVE_INFINITY ? [clock() + step] : ends;
     if (timer !== undefined || next === undefined) return;
     timer = setTimeout(
-      () => {
-        const now = clock();
-        ends = ends.filter((end) => end > now);
-        void write(now).finally(() => {
+      () =>
+        void write().finally(() => {
           timer = undefined;
           waitForNext();
-        });
-      },
+        }),
       // Bounded, in case the clock is set back.
       Math.min(window + step, Math.max(0, next - clock())),
     ).unref();
   };
 
   return {
-    /**
-     * Identifies the process that gives answers now. Changes after the store has failed, as if the process had died
-     * then.
-     */
-    id: () => id,
+    /** Identifies the process that gives answers now. */
+    id,
 
     /** Starts watching the window of an answer that is about to be given. */
     answered(): void {
-      const end = Math.ceil((clock() + window) / step) * step;
+      const end = endOfWindow();
       if (ends.at(-1) !== end) ends.push(end);
       waitForNext();
     },
 
     /**
      * Whether the window of an answer is over.
-     * @param by - the `id` under which it was given
+     * @param by - the `id` of the process that gave it
      * @param answeredAt - in milliseconds
      */
     async isOver(by: string, answeredAt: number): Promise<boolean> {
-      if (clock() < answeredAt + window) return false;
-      if (by === id) return true;
-      const recorded = await readJson<{ at: number }>(store, KIND, by);
-      return recorded !== undefined && recorded.at >= answeredAt + window;
+      const end = answeredAt + window;
+      if (clock() < end) return false;
+      if (by === id) return clock() >= openUntil || recorded >= end;
+      const found = await readJson<{ at: number }>(store, KIND, by);
+      return found !== undefined && found.at >= end;
     },
   };
 }

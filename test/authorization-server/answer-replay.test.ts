@@ -105,14 +105,34 @@ describe('the response to a refresh token', () => {
       expect(disk.writes).toBeLessThanOrEqual(1 + 60 / 2.5 + 2);
     });
 
-    it('is kept for longer while the store cannot be written', async () => {
-      const { disk, replay, answer, restarted } = await living();
+    it('is kept until a window after the store can be written again, and no longer', async () => {
+      const { disk, replay, restarted } = await living();
+      const kinds = async () => {
+        const recalled = [replay, restarted()].map(async (reader) => (await reader.recall(presented)).kind);
+        return Promise.all(recalled);
+      };
       disk.full = true;
       await vi.advanceTimersByTimeAsync(60_000);
       disk.full = false;
-      for (const reader of [replay, restarted()]) expect((await reader.recall(presented)).kind).toBe('answer');
+      expect(await kinds()).toEqual(['answer', 'answer']);
+      // The next attempt to write is at most a quarter of the window away, and the end is rounded up to one.
+      await vi.advanceTimersByTimeAsync(9_999);
+      expect(await kinds()).toEqual(['answer', 'answer']);
+      await vi.advanceTimersByTimeAsync(5_001);
+      expect(await kinds()).toEqual(['unknown', 'unknown']);
+    });
+
+    it('is not kept for longer when its window was over before the store failed', async () => {
+      const { disk, replay, answer, restarted } = await living();
+      await vi.advanceTimersByTimeAsync(12_500);
       await answer();
       await vi.advanceTimersByTimeAsync(12_500);
+      disk.full = true;
+      // An answer that is given now keeps the watch writing.
+      replay.remember({ ...presented, value: 'another-token' }, BODY);
+      await vi.advanceTimersByTimeAsync(60_000);
+      disk.full = false;
+      await vi.advanceTimersByTimeAsync(5_000);
       for (const reader of [replay, restarted()]) expect(await reader.recall(presented)).toEqual({ kind: 'unknown' });
     });
 

@@ -1,6 +1,4 @@
-import { errors } from 'oidc-provider';
 import { describe, expect, it } from 'vitest';
-import { findPending } from '../../src/authorization-server/interactions/pending.ts';
 import {
   mustSignIn,
   type SignInWishes,
@@ -58,22 +56,5 @@ describe('whether a signed-in member must sign in again', () => {
       ...known,
     };
     expect(mustSignIn({ ...NONE, ...wishes }, member, step, NOW)).toBe(expected);
-  });
-});
-
-describe('what the app demands', () => {
-  /** An interaction of an app whose look-up fails. */
-  const pendingAfter = (failure: Error) => {
-    const provider = {
-      interactionDetails: async () => ({ uid: 'i', params: { client_id: 'app' } }),
-      Client: { find: () => Promise.reject(failure) },
-    };
-    const exchange = { target: { path: '/oauth/interaction/i' } };
-    return findPending({ provider: () => provider } as never, exchange as never);
-  };
-
-  it('is nothing when its metadata document cannot be used any more', async () => {
-    const pending = await pendingAfter(new errors.InvalidClientMetadata('the document was refused'));
-    expect(pending).toMatchObject({ appName: undefined, requiresAuthTime: false });
   });
 });

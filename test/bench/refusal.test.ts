@@ -41,6 +41,16 @@ describe('a bench', () => {
     expect(process.exitCode).toBeUndefined();
   });
 
+  it('compares all starts of a subject at once', async () => {
+    const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+    await bench('Doors', 12, {}, async (run) => {
+      for (const cost of [0.96, 1.06]) run.pair('the gate: opening', ones.slice(6), ones.slice(6).fill(cost));
+      return { text: '', goals: {} };
+    });
+    write.mockRestore();
+    expect(readFileSync(results, 'utf8')).toContain('| the gate: opening | 1.010 (0.960–1.060) |');
+  });
+
   it.each([
     ['costs 6 % more', ones.map(() => 1.06), 'A/A of the gate: opening is 1.060 (1.060–1.060): more than 5 % apart'],
     ['costs 6 % less', ones.map(() => 0.94), 'A/A of the gate: opening is 0.940 (0.940–0.940): more than 5 % apart'],

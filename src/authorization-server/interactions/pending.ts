@@ -13,15 +13,14 @@ import type { InteractionOptions } from './interactions.ts';
 import type { SignInWishes } from './sign-in-wishes.ts';
 
 export type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
+type Client = NonNullable<Awaited<ReturnType<Provider['Client']['find']>>>;
 
 /** An authorization request that waits for the member, and the request of their browser that concerns it. */
 export interface Pending {
   readonly exchange: Exchange;
   readonly interaction: Interaction;
-  /** Undefined when the app has no name, or was deleted in the meantime. */
-  readonly appName: string | undefined;
-  /** The app is registered with `require_auth_time`. */
-  readonly requiresAuthTime: boolean;
+  /** Undefined when the app was deleted or disabled in the meantime. */
+  readonly client: Client | undefined;
 }
 
 /** `max_age` for an app that only requires to know when the member signed in: ten years. */
@@ -35,13 +34,11 @@ export async function findPending(options: InteractionOptions, exchange: Exchang
   const provider = options.provider();
   const interaction = await findInteraction(provider, exchange);
   preferLanguages(interaction.params.ui_locales);
-  // A client that was deleted in the meantime has no name; each step decides what that means.
   const client = await provider.Client.find(String(interaction.params.client_id)).catch(unlessStoreFails);
-  const requiresAuthTime = client?.requireAuthTime === true;
-  return { exchange, interaction, appName: client?.clientName, requiresAuthTime };
+  return { exchange, interaction, client };
 }
 
-/** An app whose metadata document cannot be used now. Without the store, its demands would go unnoticed. */
+/** An app that is disabled, or whose metadata document cannot be used now. Without the store, its demands would go unnoticed. */
 function unlessStoreFails(thrown: unknown): undefined {
   if (!(thrown instanceof errors.OIDCProviderError)) throw thrown;
 }
@@ -58,12 +55,12 @@ async function findInteraction(provider: Provider, exchange: Exchange): Promise<
 
 export function auditPending(
   { audit }: InteractionOptions,
-  { interaction: { params }, appName }: Pending,
+  { interaction: { params }, client }: Pending,
   event: Pick<AuditEvent, 'action'> & Partial<Pick<AuditEvent, 'member' | 'grantId' | 'reason'>>,
 ): void {
   audit({
     clientId: String(params.client_id),
-    clientName: appName,
+    clientName: client?.clientName,
     // An app may have registered several redirect URIs: this names the one that the answer goes to.
     clientHost: clientHost(String(params.redirect_uri)),
     member: undefined,
@@ -103,12 +100,12 @@ export function signInUrl(
 }
 
 /** What the request asks of the sign-in. */
-function wishesOf({ interaction, requiresAuthTime }: Pending): SignInWishes {
+function wishesOf({ interaction, client }: Pending): SignInWishes {
   const { params, iat } = interaction;
   const maxAge = params.max_age === undefined ? Number.NaN : Number(params.max_age);
   return {
     fresh: wordsOf(params.prompt).includes('login'),
-    maxAge: Number.isSafeInteger(maxAge) ? maxAge : requiresAuthTime ? ANY_AGE : undefined,
+    maxAge: Number.isSafeInteger(maxAge) ? maxAge : client?.requireAuthTime === true ? ANY_AGE : undefined,
     acrValues: wordsOf(params.acr_values),
     askedAt: iat,
   };

@@ -9,16 +9,15 @@ import { cancelForm, type Pending, requestedScopes } from './pending.ts';
 
 /**
  * Sends the consent page. `nothingTicked`: it is shown again because every box was unticked, and keeps them unticked.
- * Throws PageFailure `invalid_request` when the app was deleted in the meantime.
+ * Throws PageFailure `invalid_request` when the app was deleted or disabled in the meantime.
  */
 export async function showConsent(
   options: InteractionOptions,
-  { exchange, interaction }: Pending,
+  { exchange, interaction, client }: Pending,
   member: Member,
   nothingTicked = false,
 ): Promise<void> {
-  const { provider, pages, grants } = options;
-  const client = await provider().Client.find(String(interaction.params.client_id));
+  const { pages, grants } = options;
   if (client === undefined) throw new PageFailure('invalid_request', 'failure.app_gone');
   const form = cancelForm(options, interaction, member.sub);
   const view = {

@@ -333,9 +333,19 @@ describe('an operator', () => {
       expect((await command(world.admin, '/clients?kind=document', { method: 'GET' })).body.clients).toEqual([
         expect.objectContaining({ id: url, kind: 'document', redirect_hosts: ['shut.two.example'], connections: 1 }),
       ]);
+      const waiting = await reachConsent((await authorizationRequest(app)).url);
       expect((await command(world.admin, `${path}/disable`)).body).toMatchObject({ state: 'disabled', ended: 1 });
       expect(await courses(tokens.access_token)).toBe(401);
       expect((await createBrowser().open((await authorizationRequest(app)).url)).status).toBe(400);
+      // A sign-in that had begun, too.
+      const approval = { decision: 'approve', scope: ['courses:read'] };
+      const shown = await waiting.browser.open(waiting.page.url);
+      expect([shown.status, shown.text]).toEqual([
+        400,
+        expect.stringContaining('This app is no longer registered here.'),
+      ]);
+      const approved = await waiting.browser.submit(waiting.page, approval);
+      expect([approved.status, approved.text]).toEqual([401, expect.stringContaining('it is disabled here')]);
       expect((await command(world.admin, `${path}/enable`)).status).toBe(200);
       expect(await courses((await connect()).access_token)).toBe(200);
       expect((await command(world.admin, `${path}/delete`)).body).toEqual({ id: url, ended: 1 });
