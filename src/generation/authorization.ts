@@ -1,10 +1,10 @@
-import { type AuthorizationServer, createAuthorizationServer } from '../authorization-server/authorization-server.ts';
+import { createAuthorizationServer } from '../authorization-server/authorization-server.ts';
 import { FetchBudget } from '../authorization-server/client-documents/budget.ts';
 import type { DocumentNetwork } from '../authorization-server/client-documents/network.ts';
-import { createPages, type Pages, preferLanguages } from '../authorization-server/pages/pages.ts';
+import { createPages, preferLanguages } from '../authorization-server/pages/pages.ts';
 import { refusedApp } from '../authorization-server/refused-app.ts';
 import { registrationLimits } from '../authorization-server/registration/limits.ts';
-import { createSignIn, type SignInHandlers } from '../authorization-server/sign-in/sign-in.ts';
+import { createSignIn } from '../authorization-server/sign-in/sign-in.ts';
 import type { Share } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { DISCOVERY_PATHS } from '../discovery/paths.ts';
@@ -18,14 +18,7 @@ import type { ServedResources } from './resources.ts';
 import type { UpstreamLanes } from './upstreams.ts';
 
 /** Sign-in, consent and their pages. */
-export interface Authorization {
-  readonly pages: Pages;
-  /** Undefined when members sign in only on the course site's own pages. */
-  readonly signInHandlers: SignInHandlers | undefined;
-  readonly server: AuthorizationServer;
-  /** Releases the resources of the login. */
-  close(): Promise<void>;
-}
+export type Authorization = Awaited<ReturnType<typeof openAuthorization>>;
 
 export interface AuthorizationParts {
   readonly foundation: Foundation;
@@ -39,7 +32,7 @@ export interface AuthorizationParts {
   readonly share: Share;
 }
 
-export async function openAuthorization(loaded: LoadedConfig, parts: AuthorizationParts): Promise<Authorization> {
+export async function openAuthorization(loaded: LoadedConfig, parts: AuthorizationParts) {
   const { config } = loaded;
   const { origin } = config;
   const { store, secrets, places, keyring, usage, revocations, metrics, audit, unused, clock, log } = parts.foundation;
@@ -106,9 +99,11 @@ export async function openAuthorization(loaded: LoadedConfig, parts: Authorizati
 
   return {
     pages,
+    /** Undefined when members sign in only on the course site's own pages. */
     signInHandlers: signIn.handlers,
     server,
-    async close() {
+    /** Releases the resources of the login. */
+    async close(): Promise<void> {
       if (login.shape === 'credentials') await login.close?.();
     },
   };

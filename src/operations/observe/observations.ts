@@ -42,14 +42,6 @@ export interface Observation {
   readonly mediaTypes: Map<string, number>;
 }
 
-export interface Observations {
-  note(seen: Seen): void;
-  /** Sorted by pattern, then method. */
-  all(): readonly Observation[];
-  /** Requests that were not recorded. */
-  dropped(): number;
-}
-
 /** Distinct names in one position of a path. With more than this, they are taken to be ids. */
 const NAMES_AT_ONE_PLACE = 48;
 const MOST = 2000;
@@ -61,7 +53,7 @@ const STANDARD = /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/;
  * are too many in one position, and requests beyond `MOST` patterns are only counted as dropped. Paths that were not
  * found are not recorded, so that scanners cannot use up the space.
  */
-export function createObservations(): Observations {
+export function createObservations() {
   const all = new Map<string, Observation>();
   /** By position: the beginning of a path, and whether the name is its last. */
   const names = new Map<string, Set<string>>();
@@ -122,7 +114,7 @@ export function createObservations(): Observations {
   };
 
   return {
-    note(seen) {
+    note(seen: Seen): void {
       const { route } = seen;
       const method = STANDARD.test(seen.method) ? (seen.method === 'HEAD' ? 'GET' : seen.method) : '*';
       const met = route === undefined ? undefined : patternOf(route.match);
@@ -138,7 +130,9 @@ export function createObservations(): Observations {
       }
       record(observed(method, pattern, seen));
     },
+    /** Sorted by pattern, then method. */
     all: () => [...all.values()].toSorted((a, b) => compare(a.pattern, b.pattern) || compare(a.method, b.method)),
+    /** Requests that were not recorded. */
     dropped: () => dropped,
   };
 }
