@@ -1,11 +1,5 @@
 import { createHash } from 'node:crypto';
 
-/**
- * State that outlives the configuration it was made for, such as connections and counters. The next configuration takes
- * over what it would make from the same settings. What no configuration uses any more is ended.
- */
-export type CarriedOver = ReturnType<typeof carriedOver>;
-
 export interface Share {
   /**
    * Returns the value that another share has under this name, if it was made `from` the same settings (anything that
@@ -22,6 +16,10 @@ interface Entry {
   shares: number;
 }
 
+/**
+ * State that outlives the configuration it was made for, such as connections and counters. The next configuration takes
+ * over what it would make from the same settings. What no configuration uses any more is ended.
+ */
 export function carriedOver() {
   const entries = new Map<string, Entry>();
 

@@ -1,9 +1,6 @@
 import type { Log } from '../operations/log.ts';
 import type { RevocationBus } from '../storage/bus.ts';
 
-/** Informs listeners of revocations, in this process and on other replicas. */
-export type Revocations = ReturnType<typeof createRevocations>;
-
 /** `bus` connects this process to the other replicas. */
 export function createRevocations(bus: RevocationBus, log: Pick<Log, 'warn'>) {
   const listeners = new Set<() => void>();

@@ -1,10 +1,10 @@
-import { createAuthorizationServer } from '../authorization-server/authorization-server.ts';
+import { type AuthorizationServer, createAuthorizationServer } from '../authorization-server/authorization-server.ts';
 import { FetchBudget } from '../authorization-server/client-documents/budget.ts';
 import type { DocumentNetwork } from '../authorization-server/client-documents/network.ts';
-import { createPages, preferLanguages } from '../authorization-server/pages/pages.ts';
+import { createPages, type Pages, preferLanguages } from '../authorization-server/pages/pages.ts';
 import { refusedApp } from '../authorization-server/refused-app.ts';
 import { registrationLimits } from '../authorization-server/registration/limits.ts';
-import { createSignIn } from '../authorization-server/sign-in/sign-in.ts';
+import { createSignIn, type SignInHandlers } from '../authorization-server/sign-in/sign-in.ts';
 import type { Share } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { DISCOVERY_PATHS } from '../discovery/paths.ts';
@@ -18,7 +18,14 @@ import type { ServedResources } from './resources.ts';
 import type { UpstreamLanes } from './upstreams.ts';
 
 /** Sign-in, consent and their pages. */
-export type Authorization = Awaited<ReturnType<typeof openAuthorization>>;
+export interface Authorization {
+  readonly pages: Pages;
+  /** Undefined when members sign in only on the course site's own pages. */
+  readonly signInHandlers: SignInHandlers | undefined;
+  readonly server: AuthorizationServer;
+  /** Releases the resources of the login. */
+  close(): Promise<void>;
+}
 
 export interface AuthorizationParts {
   readonly foundation: Foundation;
@@ -32,7 +39,7 @@ export interface AuthorizationParts {
   readonly share: Share;
 }
 
-export async function openAuthorization(loaded: LoadedConfig, parts: AuthorizationParts) {
+export async function openAuthorization(loaded: LoadedConfig, parts: AuthorizationParts): Promise<Authorization> {
   const { config } = loaded;
   const { origin } = config;
   const { store, secrets, places, keyring, usage, revocations, metrics, audit, unused, clock, log } = parts.foundation;
@@ -99,11 +106,9 @@ export async function openAuthorization(loaded: LoadedConfig, parts: Authorizati
 
   return {
     pages,
-    /** Undefined when members sign in only on the course site's own pages. */
     signInHandlers: signIn.handlers,
     server,
-    /** Releases the resources of the login. */
-    async close(): Promise<void> {
+    async close() {
       if (login.shape === 'credentials') await login.close?.();
     },
   };

@@ -1,7 +1,5 @@
 import { write } from 'node:fs';
 
-export type LineWriter = ReturnType<typeof createLineWriter>;
-
 /**
  * In characters: the size at which the buffer is written, and how much may wait for a slow reader before lines are
  * dropped.

@@ -27,20 +27,7 @@ export interface Seen {
 }
 
 /** Counts for one method on one path pattern. */
-export interface Observation {
-  readonly method: string;
-  readonly pattern: string;
-  readonly route: RouteConfig | undefined;
-  requests: number;
-  signedIn: number;
-  /** Requests answered with a status below 400, and how many of these were anonymous. */
-  succeeded: number;
-  anonymousSucceeded: number;
-  /** Requests by status, by what enforcement would have done, and by media type (at most four). */
-  readonly statuses: Map<number, number>;
-  readonly refusals: Map<Refusal, number>;
-  readonly mediaTypes: Map<string, number>;
-}
+export type Observation = ReturnType<typeof observed>;
 
 /** Distinct names in one position of a path. With more than this, they are taken to be ids. */
 const NAMES_AT_ONE_PLACE = 48;
@@ -142,7 +129,7 @@ function isNothing(status: number): boolean {
 }
 
 /** The counts of one request. */
-function observed(method: string, pattern: string, { route, status, signedIn, refusal, mediaType }: Seen): Observation {
+function observed(method: string, pattern: string, { route, status, signedIn, refusal, mediaType }: Seen) {
   const succeeded = status > 0 && status < 400;
   return {
     method,
@@ -150,8 +137,10 @@ function observed(method: string, pattern: string, { route, status, signedIn, re
     route,
     requests: 1,
     signedIn: Number(signedIn),
+    /** Requests answered with a status below 400, and how many of these were anonymous. */
     succeeded: Number(succeeded),
     anonymousSucceeded: Number(succeeded && !signedIn),
+    /** Requests by status, by what enforcement would have done, and by media type (at most four). */
     statuses: new Map([[status, 1]]),
     refusals: new Map([[refusal, 1]]),
     mediaTypes: new Map(succeeded ? [[mediaType, 1]] : []),
