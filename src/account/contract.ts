@@ -33,10 +33,7 @@ const OWN: ReadonlySet<string> = new Set(
 );
 
 /** A parsed contract: the schema that clients see, and the definitions of the directives that they do not. */
-export interface Contract {
-  readonly schema: GraphQLSchema;
-  readonly vocabulary: GraphQLSchema;
-}
+export type Contract = ReturnType<typeof readContract>;
 
 /**
  * Parses the contract's files and merges them. The directives of the vocabulary stay on the AST nodes of their fields
@@ -44,7 +41,7 @@ export interface Contract {
  *
  * @throws {MappingError} with every mistake, those in `mistakes` included
  */
-export function readContract(files: readonly TextFile[], mistakes: Mistakes): Contract {
+export function readContract(files: readonly TextFile[], mistakes: Mistakes) {
   const written = concatAST(files.flatMap((file) => parseSdl(file, CONTRACT, mistakes) ?? []));
   mistakes.throwIfAny();
   // A file may define them for an editor, but those definitions are ignored.

@@ -4,20 +4,17 @@
  */
 import type { TextFile } from '../config/account-files.ts';
 import { checkMapping } from './connect/check.ts';
-import { type Mapping, type MappingNames, readMapping } from './connect/mapping.ts';
+import { type MappingNames, readMapping } from './connect/mapping.ts';
 import { Mistakes } from './connect/mistakes.ts';
 import { attachResolvers } from './connect/resolvers.ts';
-import { type Contract, readContract } from './contract.ts';
+import { readContract } from './contract.ts';
 import { joinRemoteFields } from './remote/check.ts';
 import { type RecordedFile, readRecorded } from './remote/recorded.ts';
 import { attachRemote } from './remote/resolvers.ts';
 import { attachScalars } from './scalars.ts';
-import { attachGuards, type Guards, readGuards } from './scopes.ts';
+import { attachGuards, readGuards } from './scopes.ts';
 
-export interface AccountSchema extends Contract {
-  readonly mapping: Mapping;
-  readonly guards: Guards;
-}
+export type AccountSchema = ReturnType<typeof buildAccountSchema>;
 
 /** The names that the contract and its mapping can refer to. */
 export interface Known extends MappingNames {
@@ -33,11 +30,7 @@ export interface Known extends MappingNames {
  *
  * @throws {MappingError} with every mistake
  */
-export function buildAccountSchema(
-  files: readonly TextFile[],
-  mappings: readonly TextFile[],
-  known: Known,
-): AccountSchema {
+export function buildAccountSchema(files: readonly TextFile[], mappings: readonly TextFile[], known: Known) {
   const mistakes = new Mistakes();
   const contract = readContract(files, mistakes);
   const { schema } = contract;

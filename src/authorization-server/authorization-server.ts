@@ -3,13 +3,9 @@
  * Subfolders hold the steps of an interaction, the pages, the rules for requests and clients, and administration.
  */
 import type Provider from 'oidc-provider';
-import type { Handler } from '../http/exchange.ts';
-import type { Member } from '../login/connector.ts';
-import type { Introspect } from '../oauth/introspection.ts';
 import { formatScope } from '../oauth/scope.ts';
 import { deriveKey, deriveKeys, type Secrets } from '../storage/seal.ts';
 import { createAccountControl } from './administration/account-control.ts';
-import type { Controls } from './administration/commands.ts';
 import { createKeyControl } from './administration/key-control.ts';
 import { storedSuspensions } from './administration/suspensions.ts';
 import { answerReplay } from './answer-replay.ts';
@@ -17,14 +13,14 @@ import { tokenResponseClaims } from './claims.ts';
 import { type ClientDocumentsOptions, createClientDocuments } from './client-documents/client-documents.ts';
 import { judgeClient } from './client-documents/feature.ts';
 import { codeUses } from './code-uses.ts';
-import { type ConnectedApps, type ConnectedAppsOptions, createConnectedApps } from './connected-apps/connected-apps.ts';
+import { type ConnectedAppsOptions, createConnectedApps } from './connected-apps/connected-apps.ts';
 import type { Usage } from './connected-apps/usage.ts';
-import { type Grants, storedGrants } from './grants.ts';
-import { createInteractions, type InteractionOptions, type Interactions } from './interactions/interactions.ts';
+import { storedGrants } from './grants.ts';
+import { createInteractions, type InteractionOptions } from './interactions/interactions.ts';
 import { createIntrospect } from './introspect.ts';
 import type { Keyring } from './keyring.ts';
 import { storedMembers } from './members.ts';
-import { type Mount, type MountOptions, mountProvider } from './mount.ts';
+import { type MountOptions, mountProvider } from './mount.ts';
 import { createProvider, type ProviderOptions, type ProviderSettings } from './provider.ts';
 import { type ProviderEventsOptions, reportEvents } from './provider-events.ts';
 import { clientRecords } from './registration/client-records.ts';
@@ -55,23 +51,7 @@ export interface AuthorizationServerOptions
   readonly onRevoked: () => Promise<void>;
 }
 
-export interface AuthorizationServer {
-  readonly mount: Mount;
-  readonly interactions: Interactions;
-  readonly connectedApps: ConnectedApps;
-  readonly introspect: Introspect;
-  readonly userinfo: Handler;
-  /** Call before the gate's own sign-in begins: ends everything that is older than the member's version. */
-  signedIn(member: Member): Promise<void>;
-  /** What members have approved, to list and to end. */
-  readonly grants: Grants;
-  /** Administration of members, apps and keys. */
-  readonly controls: Omit<Controls, 'store' | 'events'>;
-  /** Whether the grant with this id is active. Throws GatewayError `store_unavailable`. */
-  readonly stands: (grantId: string) => Promise<boolean>;
-  /** Takes over a rotation done by another replica, and rotates if a rotation is due. */
-  refreshKeys(): Promise<void>;
-}
+export type AuthorizationServer = ReturnType<typeof createAuthorizationServer>;
 
 /** A provider with the keys that it signs with, and everything attached to it. */
 interface Running {
@@ -90,7 +70,7 @@ type ProviderParts = Omit<ProviderOptions, 'keys'> &
  * Creates the authorization server. oidc-provider takes its keys only at construction, so each generation of keys gets
  * a new provider. All state is in the store, so one provider can replace another while requests are in progress.
  */
-export function createAuthorizationServer(options: AuthorizationServerOptions): AuthorizationServer {
+export function createAuthorizationServer(options: AuthorizationServerOptions) {
   const { origin, secrets, store, clock, keyring, audit, connectedApps } = options;
   const scopes = Object.keys(options.scopes);
   const scope = formatScope(scopes);
@@ -140,11 +120,15 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
     mount: mountProvider({ ...options, provider, callback: () => running.callback, scope }),
     interactions: createInteractions(shared),
     connectedApps: createConnectedApps({ ...shared, ...connectedApps }),
-    introspect: (token) => createIntrospect(running.provider, members)(token),
+    introspect: (token: string) => createIntrospect(running.provider, members)(token),
     userinfo: createUserinfo({ members, claims: options.claims }),
+    /** Call before the gate's own sign-in begins: ends everything that is older than the member's version. */
     signedIn: standings.signedIn,
+    /** What members have approved, to list and to end. */
     grants,
+    /** Whether the grant with this id is active. Throws GatewayError `store_unavailable`. */
     stands: grants.stands,
+    /** Administration of members, apps and keys. */
     controls: {
       account: createAccountControl({
         ...{ grants, members, suspensions, store, clock, audit },
@@ -152,7 +136,8 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       }),
       keys: createKeyControl(keyring, keepUp, audit),
     },
-    async refreshKeys() {
+    /** Takes over a rotation done by another replica, and rotates if a rotation is due. */
+    async refreshKeys(): Promise<void> {
       await keyring.refresh();
       keepUp();
     },

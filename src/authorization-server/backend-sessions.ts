@@ -17,27 +17,17 @@ interface BackendSession {
  * The member sessions that apps use at backends that support nothing else. They are kept from the moment of approval
  * and sealed like everything in the store. Every method throws GatewayError `store_unavailable`.
  */
-export interface BackendSessions {
-  /**
-   * @param grantId - the new grant
-   * @param cookie - the Cookie field of the browser in which the member approved
-   */
-  keep(grantId: string, cookie: string): Promise<void>;
-  find(grantId: string): Promise<BackendSession | undefined>;
-  /**
-   * Replaces the cookies of a session.
-   * @param found - the session as `find` returned it
-   * @returns false if the session has changed or its grant has ended since. Of concurrent changes, at any replica, only
-   * one succeeds, and none restores what was revoked.
-   */
-  replace(found: BackendSession, cookies: BackendSession['cookies']): Promise<boolean>;
-}
+export type BackendSessions = ReturnType<typeof storedBackendSessions>;
 
 /** @param kept - names of the cookies to keep; `*` is a wildcard */
-export function storedBackendSessions(store: Store, kept: readonly string[]): BackendSessions {
+export function storedBackendSessions(store: Store, kept: readonly string[]) {
   const isKept = cookieMatcher(kept);
   return {
-    async keep(grantId, cookie) {
+    /**
+     * @param grantId - the new grant
+     * @param cookie - the Cookie field of the browser in which the member approved
+     */
+    async keep(grantId: string, cookie: string): Promise<void> {
       const cookies = cookiePairs(cookie).flatMap((pair) => {
         const equals = pair.indexOf('=');
         const name = pair.slice(0, Math.max(0, equals));
@@ -52,12 +42,18 @@ export function storedBackendSessions(store: Store, kept: readonly string[]): Ba
       }
     },
 
-    async find(grantId) {
+    async find(grantId: string): Promise<BackendSession | undefined> {
       const [entry] = await store.findBy(BACKEND_SESSION, 'grant', grantId, 1);
       return entry === undefined ? undefined : (JSON.parse(entry.payload) as BackendSession);
     },
 
-    async replace(found, cookies) {
+    /**
+     * Replaces the cookies of a session.
+     * @param found - the session as `find` returned it
+     * @returns false if the session has changed or its grant has ended since. Of concurrent changes, at any replica, only
+     * one succeeds, and none restores what was revoked.
+     */
+    async replace(found: BackendSession, cookies: BackendSession['cookies']): Promise<boolean> {
       const next = { ...found, cookies, revision: found.revision + 1 };
       const id = idOf(found);
       return store.commit(

@@ -8,19 +8,16 @@ export const COOKIE_NAMES = {
 } as const;
 
 /** A cookie of the gate's own sign-in: limited to this host and hidden from scripts. */
-export interface OwnCookie {
-  readonly name: string;
-  /** Returns the Set-Cookie field. The lifetime is in seconds; 0 deletes the cookie. */
-  set(value: string, lifetime: number): string;
-}
+export type OwnCookie = ReturnType<typeof ownCookie>;
 
 /** Without https, which is for trying out only, browsers would reject a cookie with the `__Host-` prefix. */
-export function ownCookie(origin: string, job: string): OwnCookie {
+export function ownCookie(origin: string, job: string) {
   const secure = origin.startsWith('https:');
   const name = `${secure ? HOST_PREFIX : ''}coursegate_${job}`;
   return {
     name,
-    set: (value, lifetime) =>
+    /** Returns the Set-Cookie field. The lifetime is in seconds; 0 deletes the cookie. */
+    set: (value: string, lifetime: number) =>
       `${name}=${value}; Path=/; Max-Age=${lifetime}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`,
   };
 }

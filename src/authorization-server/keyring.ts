@@ -1,15 +1,7 @@
 import { GatewayError } from '../errors.ts';
 import { type Clock, type Store, unixSeconds } from '../storage/store.ts';
 import { byAlgorithm, type Generation, openGenerations, stored, TRIES, write } from './key-generations.ts';
-import {
-  ALGORITHMS,
-  type CryptoKey,
-  createKey,
-  importKey,
-  type JWK,
-  type PrivateJwk,
-  publicJwk,
-} from './signing-key.ts';
+import { ALGORITHMS, createKey, importKey, type JWK, type PrivateJwk, publicJwk } from './signing-key.ts';
 
 /**
  * Seconds that a key stays published after it has stopped signing. Longer than any ID token or assertion is valid
@@ -31,34 +23,7 @@ interface KeyDescription {
   readonly publicKey: JWK;
 }
 
-export interface Keyring {
-  /** Changes whenever the published keys change. */
-  readonly version: () => string;
-  /** Private JWKs. For each algorithm, the signing key comes first, because oidc-provider picks the first. */
-  readonly privateKeys: () => readonly JWK[];
-  /** The ES256 key that signs now, for the identity assertion. */
-  readonly signing: () => { readonly kid: string; readonly key: CryptoKey };
-  /** The ids of the keys that sign now, one for each algorithm. */
-  readonly signers: () => readonly string[];
-  /** Unix seconds at which the oldest current signing key came into use. */
-  readonly since: () => number;
-  readonly list: () => readonly KeyDescription[];
-  /**
-   * Moves each algorithm on by one generation: `next` signs, `current` is kept for verification, and a new `next` is
-   * published. If `now` is false (the default is true), does nothing while a `next` has not been published long enough.
-   * @returns the missing seconds; 0 if the keys were rotated
-   */
-  rotate(now?: boolean): Promise<number>;
-  /** Replaces the `next` key of its algorithm. Returns false if the key is already in the keyring. */
-  replaceNext(key: PrivateJwk): Promise<boolean>;
-  /** Removes a key at once: it no longer signs and is no longer published. Returns false if there is no such key. */
-  remove(kid: string): Promise<boolean>;
-  /**
-   * Takes over changes made by another replica or command, and rotates the keys of an algorithm if its signing key is
-   * older than its lifetime. Returns whether the keys changed.
-   */
-  refresh(): Promise<boolean>;
-}
+export type Keyring = Awaited<ReturnType<typeof openKeyring>>;
 
 /**
  * Opens the signing keys, which are kept in the store and shared by all replicas. Creates keys for each algorithm that
@@ -72,7 +37,7 @@ export async function openKeyring(
   clock: Clock,
   lifetime: () => number,
   due: (keyId: string) => void = () => {},
-): Promise<Keyring> {
+) {
   let generations = await openGenerations(store, unixSeconds(clock));
   let key = await importKey(generations.ES256.current);
 
@@ -110,13 +75,18 @@ export async function openKeyring(
   const signers = () => all().map(({ current }) => current.kid);
 
   return {
+    /** Changes whenever the published keys change. */
     version: () =>
       all()
         .flatMap((one) => [one.version, ...standing(one).map(({ key: { kid } }) => kid)])
         .join(' '),
+    /** Private JWKs. For each algorithm, the signing key comes first, because oidc-provider picks the first. */
     privateKeys: () => all().flatMap((one) => [one.current, one.next, ...standing(one).map((retired) => retired.key)]),
+    /** The ES256 key that signs now, for the identity assertion. */
     signing: () => ({ kid: generations.ES256.current.kid, key }),
+    /** The ids of the keys that sign now, one for each algorithm. */
     signers,
+    /** Unix seconds at which the oldest current signing key came into use. */
     since: () => Math.min(...all().map(({ since }) => since)),
     list: () =>
       all().flatMap((one) => [
@@ -124,7 +94,12 @@ export async function openKeyring(
         describe(one.next, 'next', one.nextSince, one.since + lifetime()),
         ...standing(one).map((retired) => describe(retired.key, 'verifying', retired.since, retired.until)),
       ]),
-    async rotate(now = true) {
+    /**
+     * Moves each algorithm on by one generation: `next` signs, `current` is kept for verification, and a new `next` is
+     * published. If `now` is false (the default is true), does nothing while a `next` has not been published long enough.
+     * @returns the missing seconds; 0 if the keys were rotated
+     */
+    async rotate(now = true): Promise<number> {
       const missing = Math.max(...all().map(({ nextSince }) => nextSince)) + REMEMBERED - unixSeconds(clock);
       if (!now && missing > 0) return missing;
       const before = signers();
@@ -132,13 +107,15 @@ export async function openKeyring(
       await change(async (from) => (before.includes(from.current.kid) ? moved(from) : undefined));
       return 0;
     },
-    replaceNext: (imported) =>
+    /** Replaces the `next` key of its algorithm. Returns false if the key is already in the keyring. */
+    replaceNext: (imported: PrivateJwk) =>
       change(async (from) => {
         const known = [from.current, from.next, ...from.retired.map((retired) => retired.key)];
         if (from.current.alg !== imported.alg || known.some(({ kid }) => kid === imported.kid)) return undefined;
         return { ...from, version: from.version + 1, next: imported, nextSince: unixSeconds(clock) };
       }),
-    remove: (kid) =>
+    /** Removes a key at once: it no longer signs and is no longer published. Returns false if there is no such key. */
+    remove: (kid: string) =>
       change(async (from) => {
         if (kid === from.current.kid) {
           const { retired, ...next } = await moved(from);
@@ -150,7 +127,11 @@ export async function openKeyring(
         if (!standing(from).some((one) => one.key.kid === kid)) return undefined;
         return { ...following, retired: standing(from).filter((one) => one.key.kid !== kid) };
       }),
-    async refresh() {
+    /**
+     * Takes over changes made by another replica or command, and rotates the keys of an algorithm if its signing key is
+     * older than its lifetime. Returns whether the keys changed.
+     */
+    async refresh(): Promise<boolean> {
       const adopted = await adopt(await stored(store));
       const old = all().filter(({ since }) => unixSeconds(clock) - since >= lifetime());
       if (old.length === 0) return adopted;

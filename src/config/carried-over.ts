@@ -1,14 +1,5 @@
 import { createHash } from 'node:crypto';
 
-/**
- * State that outlives the configuration it was made for, such as connections and counters. The next configuration takes
- * over what it would make from the same settings. What no configuration uses any more is ended.
- */
-export interface CarriedOver {
-  /** A share for one configuration. */
-  share(): Share;
-}
-
 export interface Share {
   /**
    * Returns the value that another share has under this name, if it was made `from` the same settings (anything that
@@ -25,11 +16,16 @@ interface Entry {
   shares: number;
 }
 
-export function carriedOver(): CarriedOver {
+/**
+ * State that outlives the configuration it was made for, such as connections and counters. The next configuration takes
+ * over what it would make from the same settings. What no configuration uses any more is ended.
+ */
+export function carriedOver() {
   const entries = new Map<string, Entry>();
 
   return {
-    share() {
+    /** A share for one configuration. */
+    share(): Share {
       const own = new Map<string, Entry>();
       return {
         take<T>(name: string, from: unknown, make: () => T, end?: (value: T) => unknown): T {

@@ -5,19 +5,16 @@ import type { LoadedConfig } from './load.ts';
 import { isTree, type Path, type Tree, valueAt } from './tree.ts';
 
 /** The complete settings in the form of the configuration file. */
-export interface Effective {
-  /** The settings with every default filled in. Loading them gives the same configuration. */
-  readonly tree: Tree;
-  /** Where the setting at `path` comes from: `gate.yaml:12`, `environment variable PORT` or `default`. */
-  readonly origin: (path: Path) => string;
-}
+export type Effective = ReturnType<typeof effectiveConfig>;
 
 /** The settings of a loaded configuration in the form of the file. It has references to secrets, never their values. */
-export function effectiveConfig({ written }: Pick<LoadedConfig, 'written'>): Effective {
+export function effectiveConfig({ written }: Pick<LoadedConfig, 'written'>) {
   const tree = complete(written.tree, configJsonSchema()) as Tree;
   return {
+    /** The settings with every default filled in. Loading them gives the same configuration. */
     tree: masked(tree) as Tree,
-    origin(path) {
+    /** Where the setting at `path` comes from: `gate.yaml:12`, `environment variable PORT` or `default`. */
+    origin(path: Path): string {
       if (valueAt(written.tree, path) === undefined) return 'default';
       const { file, line } = written.place(path);
       return line === 0 ? file : `${file}:${line}`;

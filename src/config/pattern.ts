@@ -1,13 +1,6 @@
 import { RE2JS } from 're2js';
 import { z } from 'zod';
 
-/** A regular expression from the configuration, in RE2 syntax. */
-export interface Pattern {
-  matches(text: string): boolean;
-  /** The first group of the first match; undefined when nothing matches. */
-  capture(text: string): string | undefined;
-}
-
 /** Limit on the instructions of a compiled pattern. Only nested counted repetitions come near it. */
 const LARGEST_PROGRAM = 500;
 
@@ -17,11 +10,12 @@ const LARGEST_PROGRAM = 500;
  *
  * @throws the parser's error, when the pattern is not valid RE2
  */
-export function compilePattern(source: string): Pattern {
+export function compilePattern(source: string) {
   const compiled = RE2JS.compile(source);
   return {
-    matches: (text) => compiled.matcher(text).find(),
-    capture(text) {
+    matches: (text: string) => compiled.matcher(text).find(),
+    /** The first group of the first match; undefined when nothing matches. */
+    capture(text: string): string | undefined {
       const matcher = compiled.matcher(text);
       return matcher.find() ? (matcher.group(1) ?? undefined) : undefined;
     },

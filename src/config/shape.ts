@@ -2,24 +2,13 @@ import { readFileSync } from 'node:fs';
 import type { JsonSchema } from './json-schema.ts';
 import { isTree, type Path, type Tree, valueAt } from './tree.ts';
 
-/** What the schema allows at a path. */
-export interface Shape {
-  /** Keys that the schema defines. */
-  readonly keys: readonly string[];
-  /** Whether other keys are allowed too, as in `upstreams` and `scopes`. */
-  readonly open: boolean;
-  readonly list: boolean;
-  /** Whether only text is allowed, so that `1234` is read as text. */
-  readonly text: boolean;
-}
-
 /** The generated file, because building the JSON Schema at run time would take a tenth of the start time. */
 const SCHEMA = new URL('../../schema/config.schema.json', import.meta.url);
 
 let root: JsonSchema | undefined;
 
 /** Looks up what the schema allows at a path. The `kind`s in the settings select between variants. */
-export function shapeAt(path: Path, tree: Tree): Shape {
+export function shapeAt(path: Path, tree: Tree) {
   root ??= JSON.parse(readFileSync(SCHEMA, 'utf8')) as JsonSchema;
   let nodes: readonly JsonSchema[] = [root];
   for (const [depth, step] of path.entries()) {
@@ -27,9 +16,12 @@ export function shapeAt(path: Path, tree: Tree): Shape {
   }
   nodes = variants(nodes, valueAt(tree, path));
   return {
+    /** Keys that the schema defines. */
     keys: [...new Set(nodes.flatMap((node) => Object.keys(node.properties ?? {})))],
+    /** Whether other keys are allowed too, as in `upstreams` and `scopes`. */
     open: nodes.some((node) => typeof node.additionalProperties === 'object'),
     list: nodes.some((node) => node.items !== undefined),
+    /** Whether only text is allowed, so that `1234` is read as text. */
     text: nodes.length > 0 && nodes.every((node) => node.type === 'string'),
   };
 }

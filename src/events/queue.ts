@@ -52,25 +52,9 @@ export interface QueuedEvent extends GateEvent {
 }
 
 /** The pending events in the store. Every method throws `store_unavailable`. */
-export interface EventQueue {
-  /** The entry of an event, to be committed with the change that it describes. */
-  entryOf(event: GateEvent): NewEntry;
-  /** Events that were never put off, most important first, then oldest first. */
-  fresh(limit: number): Promise<readonly QueuedEvent[]>;
-  /** Events that were put off to a slot. */
-  inSlot(slot: number): Promise<readonly QueuedEvent[]>;
-  slotOf(time: number): number;
-  /** The events of one lane, in order. */
-  ofLane(lane: string): Promise<readonly QueuedEvent[]>;
-  oldest(of: EventClass, limit: number): Promise<readonly QueuedEvent[]>;
-  /** The number of pending events by class, and how many of them were put off. */
-  counts(): Promise<{ readonly waiting: Readonly<Record<EventClass, number>>; readonly putOff: number }>;
-  /** Stores the changed event. With an undefined slot, it is due at once. */
-  putOff(event: QueuedEvent, slot: number | undefined): Promise<void>;
-  remove(event: QueuedEvent): Promise<void>;
-}
+export type EventQueue = ReturnType<typeof eventQueue>;
 
-export function eventQueue(store: Store, clock: Clock, maxAge: number): EventQueue {
+export function eventQueue(store: Store, clock: Clock, maxAge: number) {
   const entry = (event: QueuedEvent, place: string): NewEntry => ({
     kind: KIND,
     id: event.id,
@@ -87,9 +71,11 @@ export function eventQueue(store: Store, clock: Clock, maxAge: number): EventQue
     (await store.findBy(KIND, name, value, limit)).map(toEvent);
 
   return {
-    entryOf: (event) => entry({ ...event, at: clock(), attempts: 0, dueAt: 0 }, freshPlace(classOf(event))),
+    /** The entry of an event, to be committed with the change that it describes. */
+    entryOf: (event: GateEvent) => entry({ ...event, at: clock(), attempts: 0, dueAt: 0 }, freshPlace(classOf(event))),
 
-    async fresh(limit) {
+    /** Events that were never put off, most important first, then oldest first. */
+    async fresh(limit: number): Promise<readonly QueuedEvent[]> {
       const found: QueuedEvent[] = [];
       for (const of of CLASSES.toReversed()) {
         if (found.length >= limit) break;
@@ -98,15 +84,18 @@ export function eventQueue(store: Store, clock: Clock, maxAge: number): EventQue
       return found;
     },
 
-    inSlot: (slot) => find('uid', `slot ${slot}`),
-    slotOf: (time) => Math.floor(time / SLOT),
-    ofLane: async (lane) =>
+    /** Events that were put off to a slot. */
+    inSlot: (slot: number) => find('uid', `slot ${slot}`),
+    slotOf: (time: number) => Math.floor(time / SLOT),
+    /** The events of one lane, in order. */
+    ofLane: async (lane: string) =>
       (await find('grant', lane)).toSorted(
         (a, b) => (RANK[a.type] ?? 0) - (RANK[b.type] ?? 0) || a.at - b.at || (a.id < b.id ? -1 : 1),
       ),
-    oldest: (of, limit) => find('client', of, limit),
+    oldest: (of: EventClass, limit: number) => find('client', of, limit),
 
-    async counts() {
+    /** The number of pending events by class, and how many of them were put off. */
+    async counts(): Promise<{ readonly waiting: Readonly<Record<EventClass, number>>; readonly putOff: number }> {
       const [all, fresh] = await Promise.all([
         Promise.all(CLASSES.map((of) => store.count(KIND, 'client', of))),
         Promise.all(CLASSES.map((of) => store.count(KIND, 'uid', freshPlace(of)))),
@@ -116,12 +105,13 @@ export function eventQueue(store: Store, clock: Clock, maxAge: number): EventQue
       return { waiting: { refusal, client, grant }, putOff: Math.max(0, sum(all) - sum(fresh)) };
     },
 
-    async putOff(event, slot) {
+    /** Stores the changed event. With an undefined slot, it is due at once. */
+    async putOff(event: QueuedEvent, slot: number | undefined): Promise<void> {
       const place = slot === undefined ? freshPlace(classOf(event)) : `slot ${slot}`;
       await store.commit([{ op: 'put', entry: entry(event, place) }], 'vital');
     },
 
-    async remove({ id }) {
+    async remove({ id }: QueuedEvent): Promise<void> {
       await store.commit([{ op: 'delete', kind: KIND, id }], 'vital');
     },
   };

@@ -11,16 +11,6 @@ export interface Refused {
   readonly grantId: string | undefined;
 }
 
-/** Counts refusals, and queues one event a minute for each app, member and reason. */
-export interface RefusalCounts {
-  count(refused: Refused): void;
-  /**
-   * Queues the counts of completed minutes, or all counts with `everything`. Throws `store_unavailable`, in which case
-   * no count is lost.
-   */
-  flush(everything?: boolean): Promise<void>;
-}
-
 export interface RefusalCountsOptions {
   readonly store: Store;
   readonly outbox: Outbox;
@@ -39,7 +29,8 @@ interface Count extends Refused {
   lastAt: number;
 }
 
-export function refusalCounts({ store, outbox, clock, describe }: RefusalCountsOptions): RefusalCounts {
+/** Counts refusals, and queues one event a minute for each app, member and reason. */
+export function refusalCounts({ store, outbox, clock, describe }: RefusalCountsOptions) {
   const replica = randomUUID();
   const counts = new Map<string, Count>();
 
@@ -49,7 +40,7 @@ export function refusalCounts({ store, outbox, clock, describe }: RefusalCountsO
   };
 
   return {
-    count(refused) {
+    count(refused: Refused): void {
       if (!outbox.active) return;
       const now = clock();
       const minute = Math.floor(now / MINUTE);
@@ -64,7 +55,11 @@ export function refusalCounts({ store, outbox, clock, describe }: RefusalCountsO
       }
     },
 
-    async flush(everything = false) {
+    /**
+     * Queues the counts of completed minutes, or all counts with `everything`. Throws `store_unavailable`, in which case
+     * no count is lost.
+     */
+    async flush(everything = false): Promise<void> {
       const current = Math.floor(clock() / MINUTE);
       for (const [key, count] of counts) {
         if (count.minute === current && !everything) continue;

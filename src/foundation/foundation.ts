@@ -1,48 +1,26 @@
 // State that outlives a reload of the configuration: store, keys, counters, logs and metrics.
 
-import { createUsage, type Usage } from '../authorization-server/connected-apps/usage.ts';
-import { type Keyring, openKeyring } from '../authorization-server/keyring.ts';
-import { type CarriedOver, carriedOver } from '../config/carried-over.ts';
+import { createUsage } from '../authorization-server/connected-apps/usage.ts';
+import { openKeyring } from '../authorization-server/keyring.ts';
+import { carriedOver } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { RequestsInFlight } from '../http/requests-in-flight.ts';
 import { type Audit, createAudit } from '../operations/audit.ts';
 import { createDenials } from '../operations/denials.ts';
-import { createLineWriter, type LineWriter } from '../operations/line-writer.ts';
+import { createLineWriter } from '../operations/line-writer.ts';
 import type { Log } from '../operations/log.ts';
-import { createMetrics, type Metrics, type MetricsOptions } from '../operations/metrics.ts';
+import { createMetrics, type MetricsOptions } from '../operations/metrics.ts';
 import { observedStore } from '../operations/observed-store.ts';
-import { createReloads, type Reloads } from '../operations/reloads.ts';
-import { type UnusedTokens, unusedTokens } from '../operations/unused-tokens.ts';
-import { type OpenedStore, openStore } from '../storage/open.ts';
+import { createReloads } from '../operations/reloads.ts';
+import { unusedTokens } from '../operations/unused-tokens.ts';
+import { openStore } from '../storage/open.ts';
 import { bytesOf } from '../storage/sqlite-size.ts';
 import { type Clock, unixSeconds } from '../storage/store.ts';
 import { configFingerprint } from './config-fingerprint.ts';
-import { createRevocations, type Revocations } from './revocations.ts';
+import { createRevocations } from './revocations.ts';
 
 /** What lives as long as the process, independent of the configuration: stores, counters, logs and metrics. */
-export interface Foundation
-  extends Pick<OpenedStore, 'store' | 'secret' | 'secrets' | 'reseal' | 'counters' | 'places' | 'probe'> {
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly keyring: Keyring;
-  /** Counts what apps use. */
-  readonly usage: Usage;
-  readonly revocations: Revocations;
-  /** State that one configuration passes to the next. */
-  readonly carriedOver: CarriedOver;
-  readonly metrics: Metrics;
-  readonly audit: Audit;
-  /** Audits refusals. */
-  readonly denied: ReturnType<typeof createDenials>;
-  readonly reloads: Reloads;
-  /** Fingerprint of the configuration files. It is keyed, because they contain secrets. */
-  fingerprint(loaded: LoadedConfig): string;
-  readonly unused: UnusedTokens;
-  /** Receives the lines of the access log; undefined when there is none. */
-  readonly accessLines: LineWriter | undefined;
-  /** Writes buffered data and releases all resources. */
-  close(): Promise<void>;
-}
+export type Foundation = Awaited<ReturnType<typeof openFoundation>>;
 
 export interface FoundationOptions {
   readonly loaded: LoadedConfig;
@@ -61,7 +39,7 @@ export interface FoundationOptions {
 }
 
 /** Rejects if the gate cannot start, for example because the store is unavailable; nothing is left open then. */
-export async function openFoundation(options: FoundationOptions): Promise<Foundation> {
+export async function openFoundation(options: FoundationOptions) {
   const { loaded, log, clock, accessDescriptor, inFlight, keyLifetime, upstreams, events } = options;
   const { config } = loaded;
   const onDamaged = (kind: string, err: unknown) =>
@@ -116,16 +94,22 @@ export async function openFoundation(options: FoundationOptions): Promise<Founda
       clock,
       log,
       keyring,
+      /** Counts what apps use. */
       usage,
       revocations: createRevocations(bus, log),
+      /** State that one configuration passes to the next. */
       carriedOver: carriedOver(),
       metrics,
       audit,
+      /** Audits refusals. */
       denied: createDenials(audit, clock),
       reloads,
+      /** Fingerprint of the configuration files. It is keyed, because they contain secrets. */
       fingerprint,
       unused,
+      /** Receives the lines of the access log; undefined when there is none. */
       accessLines,
+      /** Writes buffered data and releases all resources. */
       close,
     };
   } catch (thrown) {

@@ -1,27 +1,21 @@
 import type { Log } from '../operations/log.ts';
 import type { RevocationBus } from '../storage/bus.ts';
 
-/** Informs listeners of revocations, in this process and on other replicas. */
-export interface Revocations {
-  /** Returns a function that unsubscribes. */
-  subscribe(listener: () => void): () => void;
-  /** Announces a revocation made here. Resolves when all replicas have been informed, or could not be. */
-  announce(): Promise<void>;
-}
-
 /** `bus` connects this process to the other replicas. */
-export function createRevocations(bus: RevocationBus, log: Pick<Log, 'warn'>): Revocations {
+export function createRevocations(bus: RevocationBus, log: Pick<Log, 'warn'>) {
   const listeners = new Set<() => void>();
   const heard = (): void => {
     for (const listener of listeners) listener();
   };
   bus.subscribe(heard);
   return {
-    subscribe(listener) {
+    /** Returns a function that unsubscribes. */
+    subscribe(listener: () => void): () => void {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    async announce() {
+    /** Announces a revocation made here. Resolves when all replicas have been informed, or could not be. */
+    async announce(): Promise<void> {
       heard();
       // Without the bus, the other replicas keep their cached answers until these expire.
       await bus.announce().catch((error: unknown) => log.warn({ err: error }, 'the other replicas were not told'));

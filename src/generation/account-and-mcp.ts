@@ -8,10 +8,7 @@ import { memoryCounters } from '../storage/memory-counters.ts';
 import { memoryStore } from '../storage/sqlite.ts';
 
 /** The interfaces offered besides routes. Each is undefined when it is not served. */
-export interface Interfaces {
-  readonly account: Account | undefined;
-  readonly mcp: Mcp | undefined;
-}
+export type Interfaces = Awaited<ReturnType<typeof buildInterfaces>>;
 
 export interface InterfaceParts extends Omit<McpParts, 'config' | 'mcp' | 'prepare' | 'onError'> {
   readonly onError: (error: unknown, what: string) => void;
@@ -21,10 +18,7 @@ export interface InterfaceParts extends Omit<McpParts, 'config' | 'mcp' | 'prepa
  * Builds the Account API and the tools from their files. Rejects with ConfigError, which lists every mistake in both,
  * so that `serve` and `check` report the same. Code of interfaces that are not configured is not loaded.
  */
-export async function buildInterfaces(
-  loaded: LoadedConfig,
-  { onError, ...parts }: InterfaceParts,
-): Promise<Interfaces> {
+export async function buildInterfaces(loaded: LoadedConfig, { onError, ...parts }: InterfaceParts) {
   const { config } = loaded;
   const problems: Problem[] = [];
   const account = await accountOf(loaded, parts, problems, onError);

@@ -2,27 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { GatewayError } from '../errors.ts';
 import { assertClearMessage } from './message.ts';
-import type { EndStep } from './requests-in-flight.ts';
+import type { RequestInFlight } from './requests-in-flight.ts';
 
 /** State per connection that goes beyond a single message: Node delivers pipelined requests all at once. */
-export interface Connections {
-  /**
-   * Admits a request. Throws GatewayError `invalid_request` for an ambiguous message, and for everything that follows
-   * one on its connection, because it may be part of that message. The connection is closed after the response.
-   */
-  admit(request: IncomingMessage, response: ServerResponse): void;
-  /** The end step for every request that was given to `admit`. */
-  readonly over: EndStep;
-  /**
-   * Like `admit`, for an upgrade, which takes over the connection. Returns false while a response is still owed on it.
-   */
-  admitUpgrade(request: IncomingMessage): boolean;
-  /**
-   * Whether a client would take an error response written now for the response to the bytes that could not be parsed.
-   * True if no response is pending, or only that of the request whose body these bytes are.
-   */
-  mayRefuse(socket: Duplex): boolean;
-}
+export type Connections = ReturnType<typeof createConnections>;
 
 /** Stored on the socket itself: entries of a WeakMap would cost garbage collection work for every request. */
 const OWED = Symbol('answers that are owed');
@@ -36,7 +19,7 @@ interface Connection extends Duplex {
   [SPENT]?: boolean;
 }
 
-export function createConnections(): Connections {
+export function createConnections() {
   const assertClear = (request: IncomingMessage): void => {
     const socket: Connection = request.socket;
     // After our side is closed, incoming data is only read so that the last response arrives.
@@ -52,7 +35,11 @@ export function createConnections(): Connections {
   };
 
   return {
-    admit(request, response) {
+    /**
+     * Admits a request. Throws GatewayError `invalid_request` for an ambiguous message, and for everything that follows
+     * one on its connection, because it may be part of that message. The connection is closed after the response.
+     */
+    admit(request: IncomingMessage, response: ServerResponse): void {
       const socket: Connection = request.socket;
       socket[OWED] = (socket[OWED] ?? 0) + 1;
       socket[LAST] = response;
@@ -64,15 +51,23 @@ export function createConnections(): Connections {
         socket[SPENT] = true;
       }
     },
-    over({ request }) {
+    /** The end step for every request that was given to `admit`. */
+    over({ request }: RequestInFlight): void {
       const socket: Connection = request.socket;
       socket[OWED] = (socket[OWED] ?? 1) - 1;
     },
-    admitUpgrade(request) {
+    /**
+     * Like `admit`, for an upgrade, which takes over the connection. Returns false while a response is still owed on it.
+     */
+    admitUpgrade(request: IncomingMessage): boolean {
       assertClear(request);
       return ((request.socket as Connection)[OWED] ?? 0) === 0;
     },
-    mayRefuse(socket: Connection) {
+    /**
+     * Whether a client would take an error response written now for the response to the bytes that could not be parsed.
+     * True if no response is pending, or only that of the request whose body these bytes are.
+     */
+    mayRefuse(socket: Connection): boolean {
       const { [OWED]: owed = 0, [LAST]: last } = socket;
       return owed === 0 || (owed === 1 && last !== undefined && !last.req.complete && !last.headersSent);
     },

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Share } from '../config/carried-over.ts';
 import type { Config, RouteConfig } from '../config/schema.ts';
 import { networkOf } from '../http/client-network.ts';
-import type { EndStep, RequestInFlight } from '../http/requests-in-flight.ts';
+import type { RequestInFlight } from '../http/requests-in-flight.ts';
 import type { Principal } from '../oauth/principal.ts';
 import type { Audit } from '../operations/audit.ts';
 import type { Counters } from '../storage/counters.ts';
@@ -18,19 +18,7 @@ export interface RouteLimits {
 }
 
 /** Applies rate limits and concurrency limits. Every method throws GatewayError `too_many_requests` beyond a limit. */
-export interface Admission {
-  /** Counts a request as open for an address until `over`. */
-  open(address: string, request: RequestInFlight): void;
-  /** Counts an admitted request, as open too until `over`. Returns the RateLimit fields for the response, if any. */
-  admit(principal: Principal, address: string, request: RequestInFlight, limits?: RouteLimits): LimitFields | undefined;
-  readonly over: EndStep;
-  /** Counts a request that the gate refused. */
-  refuse(address: string, limits?: RouteLimits): void;
-  /** For endpoints where secrets could be guessed: the request counts if it fails with 400 or 401. */
-  attempt(address: string, response: ServerResponse): void;
-  /** The limits of a route that configures its own; undefined otherwise. They are counted separately. */
-  limitsOf(entry: Pick<RouteConfig, 'match' | 'limits'>): RouteLimits | undefined;
-}
+export type Admission = ReturnType<typeof createAdmission>;
 
 export interface AdmissionParts {
   readonly counters: Counters;
@@ -46,7 +34,7 @@ export interface AdmissionParts {
  * An admitted request with a token counts for its member and its client. Addresses count only for anonymous and refused
  * requests: members of a hosted assistant, or behind one router, share few addresses.
  */
-export function createAdmission(config: Config['limits'], parts: AdmissionParts): Admission {
+export function createAdmission(config: Config['limits'], parts: AdmissionParts) {
   const { counters, clock, audit, share, limited } = parts;
   const tripped = (limit: LimitName, whose: string) =>
     audit({
@@ -72,13 +60,15 @@ export function createAdmission(config: Config['limits'], parts: AdmissionParts)
   const openOfMember = openOf(config.open.member, 'members');
 
   return {
-    open(address, request) {
+    /** Counts a request as open for an address until `over`. */
+    open(address: string, request: RequestInFlight): void {
       const network = networkOf(address);
       openOfAddress.enter(network);
       request.openAddress = network;
     },
 
-    admit(principal, address, request, limits = common) {
+    /** Counts an admitted request, as open too until `over`. Returns the RateLimit fields for the response, if any. */
+    admit(principal: Principal, address: string, request: RequestInFlight, limits = common): LimitFields | undefined {
       if (principal.kind === 'anonymous') return limits.address?.count(networkOf(address));
       const fields = limits.member?.count(principal.sub);
       // A client's remaining quota is not reported: it would reveal the activity of its other members.
@@ -91,16 +81,18 @@ export function createAdmission(config: Config['limits'], parts: AdmissionParts)
       return fields;
     },
 
-    over({ openAddress, openMember }) {
+    over({ openAddress, openMember }: RequestInFlight): void {
       if (openAddress !== undefined) openOfAddress.leave(openAddress);
       if (openMember !== undefined) openOfMember.leave(openMember);
     },
 
-    refuse(address, limits = common) {
+    /** Counts a request that the gate refused. */
+    refuse(address: string, limits = common): void {
       limits.address?.count(networkOf(address));
     },
 
-    attempt(address, response) {
+    /** For endpoints where secrets could be guessed: the request counts if it fails with 400 or 401. */
+    attempt(address: string, response: ServerResponse): void {
       if (attempts === undefined) return;
       const network = networkOf(address);
       attempts.check(network);
@@ -109,7 +101,8 @@ export function createAdmission(config: Config['limits'], parts: AdmissionParts)
       });
     },
 
-    limitsOf({ match, limits }) {
+    /** The limits of a route that configures its own; undefined otherwise. They are counted separately. */
+    limitsOf({ match, limits }: Pick<RouteConfig, 'match' | 'limits'>): RouteLimits | undefined {
       if (limits === undefined) return undefined;
       const own = (name: 'address' | 'member') =>
         Object.hasOwn(limits, name)

@@ -1,13 +1,6 @@
 import { GatewayError } from '../errors.ts';
 import { addOpen, removeOpen } from '../http/when-closed.ts';
 
-/** Counts what each caller has open. */
-export interface OpenRequests {
-  /** Throws `too_many_requests` beyond the limit, without counting. */
-  enter(whose: string): void;
-  leave(whose: string): void;
-}
-
 /** Open responses and sockets by caller. */
 export type OpenCounts = Map<string, number>;
 
@@ -18,9 +11,10 @@ const RETRY_AFTER = '1';
  * Limits each caller to `most` open responses or sockets. `open` holds the counts so far, and `limited` is called for
  * each refusal.
  */
-export function openRequests(most: number, open: OpenCounts, limited: () => void): OpenRequests {
+export function openRequests(most: number, open: OpenCounts, limited: () => void) {
   return {
-    enter(whose) {
+    /** Throws `too_many_requests` beyond the limit, without counting. */
+    enter(whose: string): void {
       if ((open.get(whose) ?? 0) >= most) {
         limited();
         throw new GatewayError('too_many_requests', {
@@ -30,6 +24,6 @@ export function openRequests(most: number, open: OpenCounts, limited: () => void
       }
       addOpen(open, whose);
     },
-    leave: (whose) => removeOpen(open, whose),
+    leave: (whose: string) => removeOpen(open, whose),
   };
 }

@@ -1,9 +1,7 @@
 // The MCP endpoints: tools, resources and prompts for AI apps, built from the configuration and served without sessions.
 
 import type { PrepareOperation } from '../account/prepared-operation.ts';
-import type { Finding } from '../config/problems.ts';
 import type { Config, McpConfig } from '../config/schema.ts';
-import type { Handler } from '../http/exchange.ts';
 import { protectedResource } from '../oauth/protected-resource.ts';
 import type { Scope } from '../oauth/scope.ts';
 import type { Audit } from '../operations/audit.ts';
@@ -31,17 +29,10 @@ export interface McpParts {
   readonly remembered: OnceParts;
 }
 
-export interface Mcp {
-  readonly endpoints: Readonly<Record<keyof typeof MCP_PATHS, McpEndpointSpellings>>;
-  readonly handler: (endpoint: McpEndpoint) => Handler;
-  /** All tools, including those that a caller may not see. */
-  readonly tools: readonly Tool[];
-  /** All mistakes in the configuration of the tools. */
-  readonly findings: readonly Finding[];
-}
+export type Mcp = ReturnType<typeof createMcp>;
 
 /** Builds the MCP server from the configuration. */
-export function createMcp({ config, mcp, call, prepare, audit, serverOf, onError, remembered }: McpParts): Mcp {
+export function createMcp({ config, mcp, call, prepare, audit, serverOf, onError, remembered }: McpParts) {
   const { origin, name, scopes, routes, anonymous } = config;
   const { longestText, largestResult } = mcp;
   const { tools, findings } = buildTools({
@@ -67,7 +58,9 @@ export function createMcp({ config, mcp, call, prepare, audit, serverOf, onError
   const spellings = (path: string): McpEndpointSpellings => ({ plain: endpoint(path), slashed: endpoint(`${path}/`) });
   return {
     endpoints: { open: spellings(MCP_PATHS.open), member: spellings(MCP_PATHS.member) },
+    /** All mistakes in the configuration of the tools. */
     findings,
+    /** All tools, including those that a caller may not see. */
     tools,
     handler: createMcpEndpoint({
       origin,

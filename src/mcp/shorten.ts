@@ -3,10 +3,7 @@ import { cleanValue } from './cleaning.ts';
 import { fitsInto } from './json-size.ts';
 
 /** The shortened value, and a description of what was left out. */
-interface Shortened {
-  readonly value: unknown;
-  readonly left: string;
-}
+type Shortened = ReturnType<typeof cutLists>;
 
 /** The largest number between `least`, which fits, and `most` for which `fits` holds. */
 export async function longestThat(fits: (length: number) => boolean, least: number, most: number): Promise<number> {
@@ -82,7 +79,7 @@ const MOST_PLACES = 5;
 /** Names come from the course site. Only plain names are used in our own messages. */
 const NAME = /^[A-Za-z0-9_.$-]{1,80}$/;
 
-function cutLists(value: unknown, most: number, within: boolean): Shortened {
+function cutLists(value: unknown, most: number, within: boolean) {
   const places = new Map<string, string>();
   const short = capped(value, most, within, (place, shown, of, isOne) => {
     const name = place === '' ? 'items' : NAME.test(place) ? place : 'a list';

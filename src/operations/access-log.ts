@@ -2,10 +2,7 @@ import { createHmac, type KeyObject } from 'node:crypto';
 import type { RequestRecord } from '../http/request-record.ts';
 import { shownPath } from './shown-path.ts';
 
-export interface AccessLog {
-  /** Writes the line of a finished request. `bytes` counts those written to the socket. */
-  write(record: RequestRecord, status: number, bytes: number, milliseconds: number): void;
-}
+export type AccessLog = ReturnType<typeof createAccessLog>;
 
 export interface AccessLogOptions {
   /** Receives each line, including its line feed. */
@@ -26,12 +23,13 @@ const KEPT = 10_000;
  * rest of a proxied request. Every value that a client can influence goes through `quoted`, so that it can neither end
  * the line or its string nor send control characters to a terminal.
  */
-export function createAccessLog({ line, clock, member, key }: AccessLogOptions): AccessLog {
+export function createAccessLog({ line, clock, member, key }: AccessLogOptions) {
   const time = timestamps(clock);
   const nameOf = member === 'hash' ? hashes(key) : (sub: string) => sub;
 
   return {
-    write(record, status, bytes, milliseconds) {
+    /** Writes the line of a finished request. `bytes` counts those written to the socket. */
+    write(record: RequestRecord, status: number, bytes: number, milliseconds: number): void {
       let text =
         `{"time":"${time()}","method":${quoted(record.method)},"route":${quoted(record.route)},` +
         `"path":${quoted(shownPath(record.path))},"status":${status},"bytes":${bytes},"ms":${tenths(milliseconds)}`;

@@ -32,20 +32,11 @@ export interface HealthOptions {
   readonly log: Pick<Log, 'error' | 'warn'>;
 }
 
-export interface HealthChecks {
-  /** Liveness: whether the process answers at all. */
-  live(): Health;
-  /**
-   * Readiness: configuration, store and keys are available, and the gate is not draining. Upstreams are not checked,
-   * so that a slow backend does not take sign-in down as well. Logs once when the store becomes unavailable, and once
-   * when it recovers.
-   */
-  ready(): Promise<Health>;
-}
+export type HealthChecks = ReturnType<typeof createHealth>;
 
 const OBSERVING = 'in observe mode: the routes are not enforced';
 
-export function createHealth(options: HealthOptions): HealthChecks {
+export function createHealth(options: HealthOptions) {
   const { probeStore, draining, observing, log } = options;
   let failing = false;
 
@@ -71,12 +62,18 @@ export function createHealth(options: HealthOptions): HealthChecks {
   };
 
   return {
-    live() {
+    /** Liveness: whether the process answers at all. */
+    live(): Health {
       const detail = `runs for ${Math.floor(options.uptime())} s`;
       return { ok: true, text: 'ok', checks: [{ name: 'process', ok: true, detail }] };
     },
 
-    async ready() {
+    /**
+     * Readiness: configuration, store and keys are available, and the gate is not draining. Upstreams are not checked,
+     * so that a slow backend does not take sign-in down as well. Logs once when the store becomes unavailable, and once
+     * when it recovers.
+     */
+    async ready(): Promise<Health> {
       const { routes, profile } = options.config;
       const leaving = draining();
       const checks: readonly Check[] = [

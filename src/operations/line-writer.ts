@@ -1,17 +1,5 @@
 import { write } from 'node:fs';
 
-export interface LineWriter {
-  /**
-   * Takes one or more lines, each with its line feed. They are written within 500 ms, or sooner when the buffer is
-   * full.
-   */
-  write(lines: string): void;
-  /** Number of lines dropped because the reader is too slow or gone. */
-  dropped(): number;
-  /** Writes what is left, waiting at most two seconds. */
-  close(): Promise<void>;
-}
-
 /**
  * In characters: the size at which the buffer is written, and how much may wait for a slow reader before lines are
  * dropped.
@@ -26,7 +14,7 @@ const RETRY = 20;
  * request. Writes to a full pipe are retried; when too much is waiting, new lines are dropped and counted. `failed` is
  * called with the first error of each series of errors.
  */
-export function createLineWriter(descriptor: number, failed: (error: Error) => void): LineWriter {
+export function createLineWriter(descriptor: number, failed: (error: Error) => void) {
   let gathered = '';
   let pieces: string[] = [];
   let waiting = 0;
@@ -80,7 +68,11 @@ export function createLineWriter(descriptor: number, failed: (error: Error) => v
   };
 
   return {
-    write(line) {
+    /**
+     * Takes one or more lines, each with its line feed. They are written within 500 ms, or sooner when the buffer is
+     * full.
+     */
+    write(line: string): void {
       if (waiting + line.length > MOST_WAITING) {
         dropped += lineFeeds(Buffer.from(line));
         return;
@@ -90,8 +82,10 @@ export function createLineWriter(descriptor: number, failed: (error: Error) => v
       if (gathered.length >= FULL) flush();
       else timer ??= setTimeout(onTimer, INTERVAL).unref();
     },
+    /** Number of lines dropped because the reader is too slow or gone. */
     dropped: () => dropped,
-    async close() {
+    /** Writes what is left, waiting at most two seconds. */
+    async close(): Promise<void> {
       clearTimeout(timer);
       const over = new Promise<void>((resolve) => {
         idle = resolve;

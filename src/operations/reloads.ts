@@ -13,8 +13,6 @@ export interface ReloadState {
   readonly fingerprint: string;
 }
 
-export type Reloads = ReturnType<typeof createReloads>;
-
 export interface ReloadsOptions {
   readonly log: Pick<Log, 'info' | 'error'>;
   readonly audit: Audit;

@@ -3,20 +3,6 @@ import type { Socket } from 'node:net';
 import type { RequestsInFlight } from '../http/requests-in-flight.ts';
 import { endAnswer } from '../upstream/answer-stream.ts';
 
-/** Graceful shutdown of a server. */
-export interface Drain {
-  /**
-   * From now on, each response is the last on its connection, so that clients and load balancers connect to another
-   * gate.
-   */
-  announce(): void;
-  /**
-   * Stops accepting connections and closes idle ones. Resolves when all are closed. Requests in flight get up to
-   * `seconds`; then event streams are ended cleanly and all other responses are cut off, so that none looks complete.
-   */
-  finish(seconds: number): Promise<void>;
-}
-
 /** Milliseconds between two searches for idle connections. */
 const LOOK_EVERY = 50;
 /**
@@ -28,7 +14,7 @@ const SILENCE = 1_000;
 const LAST_BYTES = 500;
 
 /** Call it before the server listens, and only once per server. */
-export function drainOf(server: Server, inFlight: RequestsInFlight): Drain {
+export function drainOf(server: Server, inFlight: RequestsInFlight) {
   const sockets = new Set<Socket>();
   let announced = false;
 
@@ -48,9 +34,17 @@ export function drainOf(server: Server, inFlight: RequestsInFlight): Drain {
   };
 
   return {
+    /**
+     * From now on, each response is the last on its connection, so that clients and load balancers connect to another
+     * gate.
+     */
     announce,
 
-    finish(seconds) {
+    /**
+     * Stops accepting connections and closes idle ones. Resolves when all are closed. Requests in flight get up to
+     * `seconds`; then event streams are ended cleanly and all other responses are cut off, so that none looks complete.
+     */
+    finish(seconds: number): Promise<void> {
       announce();
       const started = performance.now();
       const closeIdle = (): void => {

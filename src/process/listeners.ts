@@ -25,22 +25,7 @@ interface AdminTls {
   readonly clientCa: string;
 }
 
-export interface Listeners {
-  readonly publicPort: number;
-  readonly adminPort: number;
-  /**
-   * Replaces the certificates of the admin listener, if it uses TLS. Throws if they are invalid; the old ones then
-   * stay in use.
-   */
-  renewTls(tls: AdminTls): void;
-  /** From now on, each response of the public listener is the last on its connection. */
-  announceDrain(): void;
-  /**
-   * Stops taking requests, lets those in flight finish for up to `seconds`, and resolves when all connections are
-   * closed.
-   */
-  drain(seconds: number): Promise<void>;
-}
+export type Listeners = Awaited<ReturnType<typeof openListeners>>;
 
 /** Extra seconds for responses of the admin listener after the public one has been drained. */
 const ADMIN_GRACE = 1;
@@ -66,7 +51,7 @@ export async function openListeners(
     readonly tls: AdminTls | undefined;
   },
   probesAddress: Address | undefined,
-): Promise<Listeners> {
+) {
   const longestHead = Math.max(1, Math.round(publicAddress.headTimeout * 1000));
   const publicServer = createServer(
     {
@@ -130,11 +115,20 @@ export async function openListeners(
   return {
     publicPort: (publicServer.address() as AddressInfo).port,
     adminPort: (adminServer.address() as AddressInfo).port,
-    renewTls(tls) {
+    /**
+     * Replaces the certificates of the admin listener, if it uses TLS. Throws if they are invalid; the old ones then
+     * stay in use.
+     */
+    renewTls(tls: AdminTls): void {
       if (adminServer instanceof TlsServer) adminServer.setSecureContext(secureContext(tls));
     },
+    /** From now on, each response of the public listener is the last on its connection. */
     announceDrain: publicDrain.announce,
-    async drain(seconds) {
+    /**
+     * Stops taking requests, lets those in flight finish for up to `seconds`, and resolves when all connections are
+     * closed.
+     */
+    async drain(seconds: number): Promise<void> {
       await publicDrain.finish(seconds);
       await Promise.all(otherDrains.map((drain) => drain.finish(Math.min(seconds, ADMIN_GRACE))));
     },

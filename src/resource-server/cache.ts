@@ -6,14 +6,6 @@ const CAPACITY = 10_000;
 /** Milliseconds for which a positive answer is cached: the longest that a revocation on another replica can take. */
 const LIFETIME = 5000;
 
-export interface IntrospectionCache {
-  readonly introspect: Introspect;
-  /** Empties the cache, after a revocation. */
-  readonly clear: () => void;
-  /** The number of cached answers, and the capacity. */
-  readonly held: { readonly size: number; readonly max: number };
-}
-
 /**
  * Caches positive answers only, under the hash of the token. An answer that was being fetched during a revocation is
  * used once but not cached, since it may be outdated. `checked` is called for each token with the result and whether it
@@ -23,7 +15,7 @@ export function cachedIntrospect(
   ask: Introspect,
   clock: () => number,
   checked: (result: 'active' | 'inactive' | 'failed', remembered: boolean) => void = () => {},
-): IntrospectionCache {
+) {
   const tokens = new LRUCache<string, ActiveToken>({
     max: CAPACITY,
     ttl: LIFETIME,
@@ -50,15 +42,17 @@ export function cachedIntrospect(
   }
 
   return {
-    introspect(token) {
+    introspect(token: string) {
       const key = hash('sha256', token, 'base64url');
       const known = tokens.get(key);
       if (known === undefined) return fetch(token, key);
       checked('active', true);
       return known;
     },
+    /** The number of cached answers, and the capacity. */
     held: tokens,
-    clear() {
+    /** Empties the cache, after a revocation. */
+    clear(): void {
       revocations += 1;
       tokens.clear();
     },

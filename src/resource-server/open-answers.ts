@@ -18,18 +18,7 @@ interface Admitted extends RequestInFlight {
  * Responses in progress to requests with a token: event streams, downloads, long polls. Tokens are checked when a
  * request arrives; responses that stay open are checked again after a revocation, and closed if their token was revoked.
  */
-export interface OpenAnswers {
-  /** The number of revocations so far. Read it before a token is checked. */
-  readonly revocations: () => number;
-  /**
-   * Notes the token that admitted a request. `before` is the value of `revocations` before the token was checked.
-   */
-  readonly hold: (request: RequestInFlight, token: AdmittingToken, before: number) => void;
-  /** To be called after a revocation on any replica. Affected responses are closed within a second. */
-  readonly revoked: () => void;
-  /** Stops checking. */
-  readonly close: () => void;
-}
+export type OpenAnswers = ReturnType<typeof createOpenAnswers>;
 
 export interface OpenAnswersOptions {
   readonly inFlight: RequestsInFlight;
@@ -43,7 +32,7 @@ export interface OpenAnswersOptions {
   readonly onCut: (count: number) => void;
 }
 
-export function createOpenAnswers({ inFlight, introspect, stands, clock, onCut }: OpenAnswersOptions): OpenAnswers {
+export function createOpenAnswers({ inFlight, introspect, stands, clock, onCut }: OpenAnswersOptions) {
   let revocations = 0;
   let timer: NodeJS.Timeout | undefined;
   let looking = false;
@@ -102,17 +91,23 @@ export function createOpenAnswers({ inFlight, introspect, stands, clock, onCut }
   };
 
   return {
+    /** The number of revocations so far. Read it before a token is checked. */
     revocations: () => revocations,
-    hold(request, token, before) {
+    /**
+     * Notes the token that admitted a request. `before` is the value of `revocations` before the token was checked.
+     */
+    hold(request: RequestInFlight, token: AdmittingToken, before: number): void {
       request.token = token;
       // Its own token may have been revoked while it was being checked.
       if (before !== revocations) lookSoon();
     },
-    revoked() {
+    /** To be called after a revocation on any replica. Affected responses are closed within a second. */
+    revoked(): void {
       revocations += 1;
       lookSoon();
     },
-    close() {
+    /** Stops checking. */
+    close(): void {
       closed = true;
       clearTimeout(timer);
     },

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Counters, Rate, Tally } from './counters.ts';
+import type { Rate, Tally } from './counters.ts';
 import type { Clock } from './store.ts';
 
 /** A window in progress. */
@@ -12,17 +12,13 @@ export interface Window extends Tally {
   reporting: boolean;
 }
 
-interface MemoryCounters extends Counters {
-  add(key: string, rate: Rate): Window;
-}
-
 /**
  * About 25 MB when full. A caller with more addresses than this could get past a limit without any key being forgotten.
  */
 const KEYS = 100_000;
 
 /** Counters in this process. */
-export function memoryCounters(clock: Clock): MemoryCounters {
+export function memoryCounters(clock: Clock) {
   const windows = new LRUCache<string, Window>({ max: KEYS });
   const openAt = (key: string, now: number, length: number): Window | undefined => {
     const window = windows.get(key);
@@ -33,7 +29,7 @@ export function memoryCounters(clock: Clock): MemoryCounters {
   };
 
   return {
-    add(key, { per }) {
+    add(key: string, { per }: Rate): Window {
       const now = clock();
       const window = openAt(key, now, per * 1000);
       if (window !== undefined) {
@@ -44,7 +40,7 @@ export function memoryCounters(clock: Clock): MemoryCounters {
       windows.set(key, next);
       return next;
     },
-    peek(key, { per }) {
+    peek(key: string, { per }: Rate): Tally {
       const now = clock();
       return openAt(key, now, per * 1000) ?? { count: 0, resetsAt: now };
     },

@@ -14,20 +14,16 @@ interface Node {
   info(section: string): Promise<string>;
 }
 
-interface RedisMemory {
-  /** Throws if Redis has no memory left for this kind of write. */
-  assertRoom(nodeOf: () => Promise<Node | undefined>, writer: Writer): Promise<void>;
-}
-
 /**
  * Keeps part of the memory free on a Redis that has a `maxmemory`. A Redis that reports none is assumed to have enough.
  */
-export function redisMemory(): RedisMemory {
+export function redisMemory() {
   let asked = Number.NEGATIVE_INFINITY;
   let used = 0;
 
   return {
-    async assertRoom(nodeOf, writer) {
+    /** Throws if Redis has no memory left for this kind of write. */
+    async assertRoom(nodeOf: () => Promise<Node | undefined>, writer: Writer): Promise<void> {
       if (writer === 'vital') return;
       const now = performance.now();
       if (now - asked >= BELIEVED) {

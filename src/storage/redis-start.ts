@@ -46,15 +46,10 @@ async function tryWhatIsDone(store: Store): Promise<void> {
   await store.sweep(1);
 }
 
-interface Durability {
-  readonly evicts: string | undefined;
-  readonly appendOnly: string | undefined;
-  readonly appendFsync: string | undefined;
-  readonly minReplicasToWrite: string | undefined;
-}
+type Durability = Awaited<ReturnType<typeof durabilityOf>>;
 
 /** A node's settings: from INFO, which managed services allow, and from CONFIG, which they often do not. */
-async function durabilityOf(node: Redis): Promise<Durability> {
+async function durabilityOf(node: Redis) {
   const info = async (section: string) => parseInfo(await node.info(section).catch(() => ''));
   const config = async (name: string) => {
     const [, value] = (await node.config('GET', name).catch(() => [])) as string[];

@@ -42,7 +42,7 @@ export function resealer(inner: RawStore, [first, ...further]: readonly KeyObjec
     const { entries, next, looked, total } = await inner.scan(undefined, from, limit);
     const found = entries.map(replacementOf);
     const changes = found.filter((one) => typeof one === 'object');
-    await inner.commit(changes);
+    if (changes.length > 0) await inner.commit(changes);
     const unreadable = found.filter((one) => one === 'unreadable').length;
     return { resealed: changes.length, unreadable, next, looked, total };
   };

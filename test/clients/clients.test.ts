@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { lacking, readLanguages } from './harness/catalogue.ts';
-import { undownloaded } from './harness/install.ts';
+import { installsOver, undownloaded } from './harness/install.ts';
 import { PAGE, readRows, render, rowsOf } from './harness/matrix.ts';
 import { type Result, runClients } from './harness/run-clients.ts';
 
+await installsOver();
 const LANGUAGES = readLanguages();
 const CLIENTS = LANGUAGES.flatMap((language) => language.clients.map((client) => ({ language, client })));
 const ROWS = readRows();

@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { install, undownloaded } from './harness/install.ts';
+import { install, installsOver, undownloaded, whileInstalling } from './harness/install.ts';
 
 describe('installing the packages of a language', () => {
   let path: string;
@@ -22,5 +23,19 @@ describe('installing the packages of a language', () => {
   it('fails for any other reason', async () => {
     await expect(install({ path, install: 'echo no such version >&2; exit 1' })).rejects.toThrow('no such version');
     expect(undownloaded({ path })).toBeUndefined();
+  });
+
+  it('is waited for by the tests that need them, until it has ended or failed', async () => {
+    const order: string[] = [];
+    const { promise: installed, reject: fail } = Promise.withResolvers<void>();
+    const mark = join(path, 'installing');
+    const installing = whileInstalling(() => installed, mark);
+    const waiting = installsOver(mark).then(() => order.push('over'));
+    await setTimeout(400);
+    order.push('failed');
+    fail(new Error('no such version'));
+    await expect(installing).rejects.toThrow('no such version');
+    await waiting;
+    expect(order).toEqual(['failed', 'over']);
   });
 });

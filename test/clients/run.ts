@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Client, type Language, lacking, readLanguages } from './harness/catalogue.ts';
-import { install } from './harness/install.ts';
+import { install, whileInstalling } from './harness/install.ts';
 import { PAGE, readRows, render, rowsOf } from './harness/matrix.ts';
 import { type Result, runClients } from './harness/run-clients.ts';
 
@@ -11,7 +11,8 @@ const names = options.filter((option) => !option.startsWith('--'));
 const languages = readLanguages();
 const chosen = choose(languages, names);
 if (options.some((option) => option.startsWith('--install'))) {
-  await installAll([...new Set(chosen.map(({ language }) => language))].filter(({ present }) => present));
+  const present = [...new Set(chosen.map(({ language }) => language))].filter((one) => one.present);
+  await whileInstalling(() => installAll(present));
 }
 if (options.includes('--install-only')) process.exit();
 

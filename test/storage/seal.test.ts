@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sealedStore } from '../../src/storage/seal.ts';
+import { sealed, sealedStore } from '../../src/storage/seal.ts';
 import { memoryStore } from '../../src/storage/sqlite.ts';
 import type { Mutation, Store } from '../../src/storage/store.ts';
 import { storeConformance, testClock } from './conformance.ts';
@@ -9,15 +9,19 @@ const SECRET = 'a secret of at least thirty-two bytes, for tests';
 storeConformance('sealed', (clock) => sealedStore(memoryStore(clock), SECRET));
 
 /** A store that also records everything it receives. */
-function spied(): { store: Store; written: Mutation[] } {
+function spied() {
   const inner = memoryStore(testClock().now);
   const written: Mutation[] = [];
+  const commits: number[] = [];
   return {
     written,
+    /** The number of mutations of each commit. */
+    commits,
     store: {
       ...inner,
-      commit(mutations) {
+      commit(mutations: readonly Mutation[]) {
         written.push(...mutations);
+        commits.push(mutations.length);
         return inner.commit(mutations);
       },
     },
@@ -47,17 +51,29 @@ describe('a sealed store', () => {
 
   it('cannot be opened with anything that a dump contains', async () => {
     const { store, written } = spied();
-    const sealed = sealedStore(store, SECRET);
-    await sealed.commit([put]);
+    const one = sealedStore(store, SECRET);
+    await one.commit([put]);
     const stored = written[0] as Extract<Mutation, { op: 'put' }>;
-    expect(await sealed.get('AccessToken', stored.entry.id)).toBeUndefined();
-    expect((await sealed.get('AccessToken', 'the-bearer-token'))?.payload).toContain('hunter2');
+    expect(await one.get('AccessToken', stored.entry.id)).toBeUndefined();
+    expect((await one.get('AccessToken', 'the-bearer-token'))?.payload).toContain('hunter2');
+  });
+
+  it('writes only what the first secret does not seal yet when it is resealed', async () => {
+    const { store, commits } = spied();
+    await sealedStore(store, SECRET).commit([put]);
+    commits.length = 0;
+    const { reseal } = sealed(store, ['x'.repeat(32), SECRET]);
+    expect(await reseal(undefined, 100)).toMatchObject({ resealed: 2, unreadable: 0, next: undefined });
+    expect(commits).toEqual([2]);
+    // A commit waits for the disk, even an empty one.
+    expect(await reseal(undefined, 100)).toMatchObject({ resealed: 0, unreadable: 0, next: undefined });
+    expect(commits).toEqual([2]);
   });
 
   it('refuses another secret, and reports a moved entry as absent', async () => {
     const { store } = spied();
-    const sealed = sealedStore(store, SECRET);
-    await sealed.commit([put]);
+    const one = sealedStore(store, SECRET);
+    await one.commit([put]);
     const other = sealedStore(store, 'another secret of at least thirty-two bytes!');
     // Nothing can be read with this secret, and nothing is written.
     const ill = expect.objectContaining({

@@ -14,7 +14,13 @@ export interface RawSocket {
 
 /** Connects to `port`, from the local address `from` if given. */
 export async function rawSocket(port: number, from?: string): Promise<RawSocket> {
-  const socket = connect({ port, host: '127.0.0.1', ...(from === undefined ? {} : { localAddress: from }) });
+  // Without Nagle's algorithm, which holds back a second write until the first one is acknowledged, after 40 ms.
+  const socket = connect({
+    port,
+    host: '127.0.0.1',
+    noDelay: true,
+    ...(from === undefined ? {} : { localAddress: from }),
+  });
   let received = '';
   let how = 'end';
   const watchers = new Set<() => void>();

@@ -12,7 +12,7 @@ let exited: unknown;
 
 beforeAll(async () => {
   upstream = await startRawUpstream((socket) => answer(socket));
-  gate = await startProxyWorld({ upstream: upstream.url, timeout: '1500ms', process: {} });
+  gate = await startProxyWorld({ upstream: upstream.url, timeout: '500ms', process: {} });
   void gate.process?.exited.then((code) => {
     exited = code;
   });

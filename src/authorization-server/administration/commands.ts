@@ -26,7 +26,7 @@ const LONGEST_ID = 2048;
 const LONGEST_REASON = 200;
 
 /** The modules that commands act on. */
-export interface Controls {
+interface Controls {
   readonly account: AccountControl;
   readonly keys: KeyControl;
   readonly store: StoreControl;

@@ -22,16 +22,7 @@ export interface ClientDocumentsOptions extends UrlRule, Omit<DocumentRecordsOpt
 }
 
 /** Finds the documents of clients, fetched or cached. All methods throw DocumentFailure. */
-export interface ClientDocuments {
-  /** For a new authorization: the current document, or the last good one if its host does not answer. */
-  current(clientId: string): Promise<void>;
-  /** For an existing approval: the last good document, renewed in the background. */
-  approved(clientId: string): Promise<void>;
-  /** For an access token, which lives for minutes: any known document, regardless of its age. */
-  known(clientId: string): Promise<void>;
-  /** The client metadata, as JSON, of a document that one of the methods above has found. */
-  metadata(clientId: string): Promise<string>;
-}
+export type ClientDocuments = ReturnType<typeof createClientDocuments>;
 
 const DOCUMENTS_IN_MEMORY = 500;
 
@@ -41,16 +32,20 @@ interface Parts extends ClientDocumentsOptions {
   readonly fetches: DocumentFetches;
 }
 
-export function createClientDocuments(options: ClientDocumentsOptions): ClientDocuments {
+export function createClientDocuments(options: ClientDocumentsOptions) {
   const memory = new LRUCache<string, Known>({ max: DOCUMENTS_IN_MEMORY });
   options.watchCache?.('client_documents', memory);
   const records = documentRecords({ ...options, memory });
   const parts = { ...options, memory, records, fetches: documentFetches({ ...options, memory, records }) };
   return {
-    current: (clientId) => current(parts, clientId).then(() => undefined),
-    approved: (clientId) => approved(parts, clientId),
-    known: (clientId) => known(parts, clientId),
-    metadata: (clientId) => metadata(parts, clientId),
+    /** For a new authorization: the current document, or the last good one if its host does not answer. */
+    current: (clientId: string) => current(parts, clientId).then(() => undefined),
+    /** For an existing approval: the last good document, renewed in the background. */
+    approved: (clientId: string) => approved(parts, clientId),
+    /** For an access token, which lives for minutes: any known document, regardless of its age. */
+    known: (clientId: string) => known(parts, clientId),
+    /** The client metadata, as JSON, of a document that one of the methods above has found. */
+    metadata: (clientId: string) => metadata(parts, clientId),
   };
 }
 

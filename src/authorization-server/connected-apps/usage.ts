@@ -30,19 +30,7 @@ interface User {
 }
 
 /** Counts what each grant reads and changes, for the member's page of connected apps. */
-export interface Usage {
-  /** Counts one request in memory. Never waits or fails. */
-  readonly count: (user: User, areas: readonly string[]) => void;
-  /**
-   * Writes the counts since the last flush. Throws GatewayError `store_unavailable` and keeps unwritten counts for the
-   * next flush. A crash loses only what was counted since the last flush.
-   */
-  readonly flush: () => Promise<void>;
-  /**
-   * The use by grant id. Includes this process's unwritten counts; those of other replicas appear after their flush.
-   */
-  readonly of: (member: string) => Promise<ReadonlyMap<string, GrantUse>>;
-}
+export type Usage = ReturnType<typeof createUsage>;
 
 interface UsageBounds {
   /** The most grants with unwritten counts. Further grants are not counted until the next flush. */
@@ -68,7 +56,7 @@ interface Counting extends Segment {
  * Counts in memory and writes in batches. Each process writes its own entry per grant and day, replacing it as a whole;
  * readers add the entries up. So no write needs a read first, and replicas cannot overwrite each other.
  */
-export function createUsage(store: Store, clock: Clock, bounds = BOUNDS): Usage {
+export function createUsage(store: Store, clock: Clock, bounds = BOUNDS) {
   /**
    * Segments by day and grant: those with unwritten counts, and stored ones (least recently used first) to continue.
    */
@@ -113,7 +101,8 @@ export function createUsage(store: Store, clock: Clock, bounds = BOUNDS): Usage 
   };
 
   return {
-    count(user, areas) {
+    /** Counts one request in memory. Never waits or fails. */
+    count(user: User, areas: readonly string[]): void {
       const now = unixSeconds(clock);
       const segment = segmentOf(user, dayOf(now));
       if (segment === undefined) return;
@@ -124,7 +113,11 @@ export function createUsage(store: Store, clock: Clock, bounds = BOUNDS): Usage 
       }
     },
 
-    async flush() {
+    /**
+     * Writes the counts since the last flush. Throws GatewayError `store_unavailable` and keeps unwritten counts for the
+     * next flush. A crash loses only what was counted since the last flush.
+     */
+    async flush(): Promise<void> {
       const all = [...unwritten.values()];
       for (let at = 0; at < all.length; at += BATCH) {
         await writeBatch(all.slice(at, at + BATCH));
@@ -132,7 +125,10 @@ export function createUsage(store: Store, clock: Clock, bounds = BOUNDS): Usage 
       }
     },
 
-    async of(member) {
+    /**
+     * The use by grant id. Includes this process's unwritten counts; those of other replicas appear after their flush.
+     */
+    async of(member: string): Promise<ReadonlyMap<string, GrantUse>> {
       const [stored, last] = await Promise.all([
         store.findBy(USE, 'member', member, MOST_READ),
         store.findBy(LAST_USE, 'member', member, MOST_READ),

@@ -20,12 +20,6 @@ export interface DatabaseOptions {
   readonly log: Pick<Log, 'error'>;
 }
 
-/** The credential check, with a way to close its connections. */
-export interface DatabaseCheck {
-  readonly check: CredentialCheck;
-  close(): Promise<void>;
-}
-
 const LONGEST_HASH = 1024;
 
 /** Verified for unknown logins until a member's hash has been seen, which then serves as the decoy. */
@@ -40,7 +34,7 @@ const FIRST_DECOY = '$2y$10$wV3K1xJc0nPq7mE2dYzRUe0aS9vBh5tLr8GiNk4XfOo6uCjMlTyW
 export function databaseCheck(
   { query, timeout, recheck }: DatabaseLoginConfig,
   { url, pepper, hashing, log }: DatabaseOptions,
-): DatabaseCheck {
+) {
   const reader = open({ url, query, timeout: timeout * 1000, connections: DATABASE_CONNECTIONS });
   let decoy = readPasswordHash(FIRST_DECOY) as PasswordHash;
 
@@ -103,7 +97,7 @@ export function databaseCheck(
 
   return {
     check,
-    async close() {
+    async close(): Promise<void> {
       await inTime(reader.close(), timeout).catch((err: unknown) => {
         log.error({ err }, 'the connections to the database of the members did not close');
       });

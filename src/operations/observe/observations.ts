@@ -27,28 +27,7 @@ export interface Seen {
 }
 
 /** Counts for one method on one path pattern. */
-export interface Observation {
-  readonly method: string;
-  readonly pattern: string;
-  readonly route: RouteConfig | undefined;
-  requests: number;
-  signedIn: number;
-  /** Requests answered with a status below 400, and how many of these were anonymous. */
-  succeeded: number;
-  anonymousSucceeded: number;
-  /** Requests by status, by what enforcement would have done, and by media type (at most four). */
-  readonly statuses: Map<number, number>;
-  readonly refusals: Map<Refusal, number>;
-  readonly mediaTypes: Map<string, number>;
-}
-
-export interface Observations {
-  note(seen: Seen): void;
-  /** Sorted by pattern, then method. */
-  all(): readonly Observation[];
-  /** Requests that were not recorded. */
-  dropped(): number;
-}
+export type Observation = ReturnType<typeof observed>;
 
 /** Distinct names in one position of a path. With more than this, they are taken to be ids. */
 const NAMES_AT_ONE_PLACE = 48;
@@ -61,7 +40,7 @@ const STANDARD = /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/;
  * are too many in one position, and requests beyond `MOST` patterns are only counted as dropped. Paths that were not
  * found are not recorded, so that scanners cannot use up the space.
  */
-export function createObservations(): Observations {
+export function createObservations() {
   const all = new Map<string, Observation>();
   /** By position: the beginning of a path, and whether the name is its last. */
   const names = new Map<string, Set<string>>();
@@ -122,7 +101,7 @@ export function createObservations(): Observations {
   };
 
   return {
-    note(seen) {
+    note(seen: Seen): void {
       const { route } = seen;
       const method = STANDARD.test(seen.method) ? (seen.method === 'HEAD' ? 'GET' : seen.method) : '*';
       const met = route === undefined ? undefined : patternOf(route.match);
@@ -138,7 +117,9 @@ export function createObservations(): Observations {
       }
       record(observed(method, pattern, seen));
     },
+    /** Sorted by pattern, then method. */
     all: () => [...all.values()].toSorted((a, b) => compare(a.pattern, b.pattern) || compare(a.method, b.method)),
+    /** Requests that were not recorded. */
     dropped: () => dropped,
   };
 }
@@ -148,7 +129,7 @@ function isNothing(status: number): boolean {
 }
 
 /** The counts of one request. */
-function observed(method: string, pattern: string, { route, status, signedIn, refusal, mediaType }: Seen): Observation {
+function observed(method: string, pattern: string, { route, status, signedIn, refusal, mediaType }: Seen) {
   const succeeded = status > 0 && status < 400;
   return {
     method,
@@ -156,8 +137,10 @@ function observed(method: string, pattern: string, { route, status, signedIn, re
     route,
     requests: 1,
     signedIn: Number(signedIn),
+    /** Requests answered with a status below 400, and how many of these were anonymous. */
     succeeded: Number(succeeded),
     anonymousSucceeded: Number(succeeded && !signedIn),
+    /** Requests by status, by what enforcement would have done, and by media type (at most four). */
     statuses: new Map([[status, 1]]),
     refusals: new Map([[refusal, 1]]),
     mediaTypes: new Map(succeeded ? [[mediaType, 1]] : []),

@@ -4,10 +4,7 @@ import type { Observation } from './observations.ts';
 import { suggestScope } from './suggested-scope.ts';
 
 /** A proposed route and the observed requests that justify it. */
-interface ProposedRoute {
-  readonly route: RouteConfig;
-  readonly evidence: string;
-}
+type ProposedRoute = ReturnType<typeof proposed>;
 
 export interface RouteMap {
   readonly routes: readonly ProposedRoute[];
@@ -55,7 +52,7 @@ export function proposeRouteMap({ observed, dropped, configured, site, scopes }:
   return { routes: mostSpecificFirst(routes), notes };
 }
 
-function proposed(one: Observation, site: string, scopes: RouteMapOptions['scopes'], notes: string[]): ProposedRoute {
+function proposed(one: Observation, site: string, scopes: RouteMapOptions['scopes'], notes: string[]) {
   const match = `${one.method} ${one.pattern}`;
   const reads = one.method === 'GET';
   const isPublic = reads && one.signedIn === 0;

@@ -18,12 +18,6 @@ export interface FollowOptions {
   readonly quiet?: number;
 }
 
-export interface Following {
-  /** Reads everything again, changed or not. Resolves when the configuration has been applied or refused. */
-  now(): Promise<void>;
-  close(): void;
-}
-
 const QUIET = 500;
 /** How often the files are read when they keep changing during the reading. */
 const MOST_READ = 10;
@@ -33,7 +27,7 @@ const MOST_READ = 10;
  * changes have come for a while, and again if they changed during the reading, so that no mix of old and new is
  * applied. A refused configuration is retried at the next change.
  */
-export function followConfig(options: FollowOptions): Following {
+export function followConfig(options: FollowOptions) {
   const { file, environment, reload, log, quiet = QUIET } = options;
   let serving = options.loaded;
   /** The files read last, valid or not. */
@@ -92,12 +86,13 @@ export function followConfig(options: FollowOptions): Following {
   void inTurn(look);
 
   return {
+    /** Reads everything again, changed or not. Resolves when the configuration has been applied or refused. */
     now: () =>
       inTurn(async () => {
         await read();
         await look();
       }),
-    close() {
+    close(): void {
       closed = true;
       watcher.close();
     },

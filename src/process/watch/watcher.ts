@@ -2,13 +2,6 @@ import { type FSWatcher, watch } from 'node:fs';
 import { basename } from 'node:path';
 import type { Places } from './places.ts';
 
-/** Watches names in folders for changes. */
-export interface Watcher {
-  /** Replaces the watched places. */
-  set(places: Places): void;
-  close(): void;
-}
-
 export interface WatcherOptions {
   /** Called after a change, once there were no more changes for `quiet` milliseconds. */
   readonly onQuiet: () => void;
@@ -18,7 +11,8 @@ export interface WatcherOptions {
   readonly quiet: number;
 }
 
-export function createWatcher({ onQuiet, onLost, quiet }: WatcherOptions): Watcher {
+/** Watches names in folders for changes. */
+export function createWatcher({ onQuiet, onLost, quiet }: WatcherOptions) {
   let places: Places = new Map();
   const watched = new Map<string, FSWatcher>();
   let timer: NodeJS.Timeout | undefined;
@@ -53,12 +47,13 @@ export function createWatcher({ onQuiet, onLost, quiet }: WatcherOptions): Watch
   };
 
   return {
-    set(next) {
+    /** Replaces the watched places. */
+    set(next: Places): void {
       places = next;
       for (const folder of watched.keys()) if (!next.has(folder)) drop(folder);
       for (const folder of next.keys()) if (!watched.has(folder)) add(folder);
     },
-    close() {
+    close(): void {
       clearTimeout(timer);
       for (const folder of watched.keys()) drop(folder);
     },

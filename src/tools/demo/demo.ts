@@ -13,19 +13,14 @@ export interface DemoOptions {
   readonly clock: Clock;
 }
 
-export interface Demo {
-  readonly origin: string;
-  readonly profile: string;
-  readonly urls: { readonly school: string; readonly client: string };
-  close(): Promise<void>;
-}
+export type Demo = Awaited<ReturnType<typeof startDemo>>;
 
 /**
  * Starts the demo: the real gate with the real store, in front of a small legacy school, together with a third-party
  * app. Reads PORT, ADMIN_PORT, SCHOOL_PORT, CLIENT_PORT and COURSEGATE_* from the environment. If a part cannot start,
  * the others are closed and its error is thrown.
  */
-export async function startDemo({ environment, clock }: DemoOptions): Promise<Demo> {
+export async function startDemo({ environment, clock }: DemoOptions) {
   await using started = new AsyncDisposableStack();
   let origin: string | undefined;
   const schoolPort = portOf(environment.SCHOOL_PORT, 4000);

@@ -20,16 +20,13 @@ export interface SchoolOptions {
 }
 
 /** A running school with its three services. */
-export interface School {
-  readonly urls: { readonly school: string; readonly progress: string; readonly events: string };
-  close(): Promise<void>;
-}
+export type School = Awaited<ReturnType<typeof startSchool>>;
 
 /**
  * Starts the demo's legacy school: pages and REST, the progress service and the events service, each on its own port.
  * Rejects with Node's own error when a port is in use, after closing what was started.
  */
-export async function startSchool(options: SchoolOptions): Promise<School> {
+export async function startSchool(options: SchoolOptions) {
   const { ports, gate, clock = Date.now } = options;
   const now = () => Math.floor(clock() / 1000);
   const parts = { data: buildSchoolData(now()), gate, now };

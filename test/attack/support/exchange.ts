@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { rawSocket } from '../../support/raw-socket.ts';
 
 /** The data received on one connection, and whether the gate closed it. */
@@ -25,7 +26,8 @@ export async function exchange(
   }
   for (const piece of pieces) {
     connection.write(piece);
-    if (pieces.length > 1) await new Promise((resolve) => setImmediate(resolve));
+    // Long enough for the gate to read the piece by itself.
+    if (pieces.length > 1) await sleep(1);
   }
   if (options.halfClose === true) connection.socket.end();
   const how = await connection.closed;

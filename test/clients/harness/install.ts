@@ -1,6 +1,8 @@
 import { exec } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Language } from './catalogue.ts';
 
@@ -49,4 +51,30 @@ export async function install({
 export function undownloaded(language: Folder): string | undefined {
   const mark = markOf(language);
   return existsSync(mark) ? readFileSync(mark, 'utf8') : undefined;
+}
+
+/** The process that installs, while it does. */
+const INSTALLER = fileURLToPath(new URL('../.installing', import.meta.url));
+
+/** Marks an install as running, for `installsOver` in other processes. */
+export async function whileInstalling(work: () => Promise<void>, mark = INSTALLER): Promise<void> {
+  writeFileSync(mark, String(process.pid));
+  try {
+    await work();
+  } finally {
+    rmSync(mark, { force: true });
+  }
+}
+
+/** Resolves when no install is running: `.ci/run` installs while the types are checked. */
+export async function installsOver(mark = INSTALLER): Promise<void> {
+  while (existsSync(mark) && isRunning(Number(readFileSync(mark, 'utf8')))) await sleep(200);
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }

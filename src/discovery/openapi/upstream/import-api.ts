@@ -9,13 +9,7 @@ import { schemaCopy } from './schema-copy.ts';
 import { isInternal, sourceOf } from './source.ts';
 
 /** The API that an upstream describes, as seen through routes. */
-export interface UpstreamApi {
-  /**
-   * The operations that a route with this method leads to; undefined if the route leads to no path of the document at
-   * all.
-   */
-  operationsOf(entry: RouteConfig, method: string, facts: RouteFacts): readonly ImportedOperation[] | undefined;
-}
+export type UpstreamApi = ReturnType<typeof importApi>;
 
 interface ImportedOperation {
   readonly template: PathTemplate;
@@ -28,7 +22,7 @@ interface ImportedOperation {
  * Imports an upstream's OpenAPI document, version 3.0 or 3.1. The document is untrusted: beyond its version nothing is
  * assumed about it. Never throws because of its content.
  */
-export function importApi(name: string, upstream: UpstreamConfig, document: Tree): UpstreamApi {
+export function importApi(name: string, upstream: UpstreamConfig, document: Tree) {
   const source = sourceOf(document);
   const urlPath = new URL(upstream.url).pathname.replace(/\/$/, '');
   const basePath = basePathOf(document, upstream.url);
@@ -37,7 +31,11 @@ export function importApi(name: string, upstream: UpstreamConfig, document: Tree
   );
 
   return {
-    operationsOf(entry, method, facts) {
+    /**
+     * The operations that a route with this method leads to; undefined if the route leads to no path of the document at
+     * all.
+     */
+    operationsOf(entry: RouteConfig, method: string, facts: RouteFacts): readonly ImportedOperation[] | undefined {
       const reached = paths.flatMap(([given, node]) => {
         const path = pathAtGate(entry, pathAtUpstream(given, basePath, urlPath));
         const item = source.resolve(node);

@@ -20,19 +20,13 @@ const MAPS = ['properties', 'patternProperties', 'dependentSchemas'];
 const COMPONENT = /^#\/components\/schemas\/([A-Za-z0-9._-]+)$/;
 
 /** Copies schemas from another document, with all schemas they reference. */
-export interface SchemaCopy {
-  schema(schema: unknown): Json;
-  /**
-   * The schemas that were referenced since the last call, directly or by one another, by their names in our document.
-   */
-  referred(): Readonly<Record<string, Json>>;
-}
+export type SchemaCopy = ReturnType<typeof schemaCopy>;
 
 /**
  * `nameOf` maps a schema's name to its name in our document. A reference that leads out of the source document becomes
  * a schema that allows anything.
  */
-export function schemaCopy(source: Source, nameOf: (name: string) => string): SchemaCopy {
+export function schemaCopy(source: Source, nameOf: (name: string) => string) {
   const { schemas = {} } = isTree(source.document.components) ? source.document.components : {};
   const known = isTree(schemas) ? schemas : {};
   const met = new Set<string>();
@@ -80,7 +74,10 @@ export function schemaCopy(source: Source, nameOf: (name: string) => string): Sc
 
   return {
     schema: copy,
-    referred() {
+    /**
+     * The schemas that were referenced since the last call, directly or by one another, by their names in our document.
+     */
+    referred(): Readonly<Record<string, Json>> {
       const found: [string, Json][] = [];
       for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
         found.push([nameOf(name), copy(known[name])]);

@@ -3,15 +3,9 @@ import { isTree, type Tree } from '../../../config/tree.ts';
 const MOST_HOPS = 16;
 
 /** An OpenAPI document from an upstream. It is untrusted and may be invalid. */
-export interface Source {
-  readonly document: Tree;
-  /** Whether it uses schemas of OpenAPI 3.0, which are not JSON Schema. */
-  readonly isOld: boolean;
-  /** Follows references within the document; undefined if a reference leads outside, to nothing, or in a circle. */
-  resolve(node: unknown): Tree | undefined;
-}
+export type Source = ReturnType<typeof sourceOf>;
 
-export function sourceOf(document: Tree): Source {
+export function sourceOf(document: Tree) {
   const at = (pointer: string): unknown => {
     let node: unknown = document;
     for (const step of pointer.slice(2).split('/')) {
@@ -23,8 +17,10 @@ export function sourceOf(document: Tree): Source {
   };
   return {
     document,
+    /** Whether it uses schemas of OpenAPI 3.0, which are not JSON Schema. */
     isOld: String(document.openapi).startsWith('3.0'),
-    resolve(node) {
+    /** Follows references within the document; undefined if a reference leads outside, to nothing, or in a circle. */
+    resolve(node: unknown): Tree | undefined {
       let found = node;
       for (let hops = 0; hops < MOST_HOPS; hops += 1) {
         if (!isTree(found)) return undefined;

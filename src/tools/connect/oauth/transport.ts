@@ -2,10 +2,7 @@ import * as oauth from 'oauth4webapi';
 import { ConnectError } from '../connect-error.ts';
 
 /** Options for every oauth4webapi request. */
-export interface Transport {
-  readonly [oauth.customFetch]: Send;
-  readonly [oauth.allowInsecureRequests]: boolean;
-}
+export type Transport = ReturnType<typeof transport>;
 
 /** fetch as oauth4webapi calls it. Redirects are returned, never followed. */
 export type Send = (url: string, request: oauth.CustomFetchOptions<string, unknown>) => Promise<Response>;
@@ -58,7 +55,7 @@ export function requireSafe(url: URL): void {
 export function transport(
   origin: string,
   options: { signal?: AbortSignal | undefined; watch?: (send: Send) => Send } = {},
-): Transport {
+) {
   const send: Send = async (url, request) => {
     requireSafe(new URL(url));
     const late = AbortSignal.timeout(PATIENCE * 1000);

@@ -19,14 +19,9 @@ export interface Authorization {
 }
 
 /** An authorization endpoint, called as the audit's client. */
-export interface AuthorizationEndpoint {
-  /** A valid request. */
-  readonly good: Authorization;
-  /** The valid request with changed parameters; undefined removes one. */
-  readonly request: (changes: Parameters) => Promise<Authorization>;
-}
+export type AuthorizationEndpoint = Awaited<ReturnType<typeof authorizationEndpoint>>;
 
-export async function authorizationEndpoint(site: Site, find: FactFinder): Promise<AuthorizationEndpoint> {
+export async function authorizationEndpoint(site: Site, find: FactFinder) {
   const server = await find('server');
   const { clientId } = await find('client');
   const requested = site.origin + site.path;
@@ -50,8 +45,10 @@ export async function authorizationEndpoint(site: Site, find: FactFinder): Promi
   if (good.goesOn && resembles(good.answer, unknown.answer))
     throw new Unavailable('requests are checked only after sign-in here: an unknown app gets that far as well');
   return {
+    /** A valid request. */
     good,
-    async request(changes) {
+    /** The valid request with changed parameters; undefined removes one. */
+    async request(changes: Parameters): Promise<Authorization> {
       const { answer, returned } = await send(changes);
       const goesOn = returned === undefined && answer.status < 400 && resembles(good.answer, answer);
       return { answer, returned, goesOn };

@@ -4,21 +4,7 @@ import type { Framework } from './frameworks.ts';
 import type { Visit } from './visit.ts';
 
 /** What the site reveals to an anonymous visitor that its configuration needs. */
-export interface Discoveries {
-  /** The path of a page with a password field; undefined when none was found. */
-  readonly loginPath: string | undefined;
-  /** The parameter of the login page that holds the return address; undefined when none was found. */
-  readonly returnParam: string | undefined;
-  readonly sessionCookies: readonly string[];
-  /** An address that identifies the signed-in member: without a session it answers 401 or 403 in JSON. */
-  readonly whoamiPath: string | undefined;
-  /** Paths with a GET in the site's API description, with `*` for parameters. */
-  readonly readable: readonly string[];
-  /** The path of the API description, or of an address that answers in JSON. */
-  readonly api: string | undefined;
-  /** The title of the front page. */
-  readonly title: string | undefined;
-}
+export type Discoveries = ReturnType<typeof discover>;
 
 const LOGIN_PATHS = [
   '/wp-login.php',
@@ -51,18 +37,24 @@ const PARAMETER =
   /name=["'](next|return_to|returnTo|return_url|returnUrl|redirect_to|redirect_uri|redirect|continue|wantsurl)["']/;
 const MOST_READABLE = 20;
 
-export function discover({ answers, cookies }: Visit, framework: Framework): Discoveries {
+export function discover({ answers, cookies }: Visit, framework: Framework) {
   const loginPath = LOGIN_PATHS.find((path) => hasPasswordField(answers.get(path))) ?? linkedLogin(answers.get('/'));
   const login = loginPath === undefined ? undefined : answers.get(loginPath);
   const described = DESCRIPTIONS.find((path) => isDescription(answers.get(path)));
   const api = described ?? ['/wp-json/', '/api', '/api/'].find((path) => isJson(answers.get(path)));
   return {
+    /** The path of a page with a password field; undefined when none was found. */
     loginPath,
+    /** The parameter of the login page that holds the return address; undefined when none was found. */
     returnParam: PARAMETER.exec(login?.text ?? '')?.[1],
     sessionCookies: sessionCookies(cookies, framework),
+    /** An address that identifies the signed-in member: without a session it answers 401 or 403 in JSON. */
     whoamiPath: WHOAMI_PATHS.find((path) => refusesInJson(answers.get(path))),
+    /** Paths with a GET in the site's API description, with `*` for parameters. */
     readable: described === undefined ? [] : readable(answers.get(described)),
+    /** The path of the API description, or of an address that answers in JSON. */
     api,
+    /** The title of the front page. */
     title: titleOf(answers.get('/')),
   };
 }

@@ -1,12 +1,5 @@
 /** The paths that a web server sends to the gate, in three forms that every web server can match. */
-export interface GatePaths {
-  /** Exact paths. */
-  readonly exact: readonly string[];
-  /** Prefixes; each ends in a slash. */
-  readonly under: readonly string[];
-  /** Paths with a wildcard inside, as regular expressions without anchors, in syntax that every engine supports. */
-  readonly patterns: readonly string[];
-}
+export type GatePaths = ReturnType<typeof gatePaths>;
 
 /** Prefixes that belong to the gate entirely: the site must not receive unknown paths under them. */
 const OWN = ['/oauth/', '/api/oauth/'] as const;
@@ -18,7 +11,7 @@ const METADATA = [
 ];
 
 /** Reduces route patterns to the fewest matches: paths that a prefix already covers are dropped. */
-export function gatePaths(patterns: readonly string[]): GatePaths {
+export function gatePaths(patterns: readonly string[]) {
   const exact = new Set<string>();
   const under = new Set<string>([...OWN, ...METADATA.map((path) => `${path}/`)]);
   const others = new Set<string>();
@@ -34,8 +27,11 @@ export function gatePaths(patterns: readonly string[]): GatePaths {
   for (const path of ['/mcp', '/mcp/member']) if (exact.has(path)) exact.add(`${path}/`);
   const isUnder = (path: string, not?: string) => [...under].some((one) => one !== not && path.startsWith(one));
   return {
+    /** Exact paths. */
     exact: [...exact].filter((path) => !isUnder(path)).toSorted(),
+    /** Prefixes; each ends in a slash. */
     under: [...under].filter((path) => !isUnder(path, path)).toSorted(),
+    /** Paths with a wildcard inside, as regular expressions without anchors, in syntax that every engine supports. */
     patterns: [...others].filter((pattern) => !isUnder(pattern.replaceAll('\\', ''))).toSorted(),
   };
 }

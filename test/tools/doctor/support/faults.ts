@@ -637,6 +637,14 @@ export const BROKEN: readonly Broken[] = [
     }),
   },
   {
+    what: 'a registration without an ID',
+    finds: ['registration.works'],
+    says: /^201 without a client_id$/,
+    fault: back(at(REGISTER), (answered) => {
+      answered.body = answered.body.replace('"client_id":', '"id":');
+    }),
+  },
+  {
     what: 'an unrequested client secret',
     finds: ['registration.public'],
     fault: back(at(REGISTER), (answered) => {
