@@ -1,12 +1,28 @@
 import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { contextOf, hashId, openWithAny, seal } from './cipher.ts';
 import { INDEX_KIND, type IndexKey, indexKey } from './index-key.ts';
 import type { OpenedStore } from './open.ts';
 import type { Charge } from './quota.ts';
 import { type Reseal, resealer } from './reseal.ts';
-import type { Entry, Mutation, NewEntry, RawStore, References, Store } from './store.ts';
+import {
+  type Entry,
+  type Mutation,
+  type NewEntry,
+  type RawStore,
+  REFERENCE_NAMES,
+  type ReferenceName,
+  type References,
+  type Store,
+} from './store.ts';
 
 export type { Reseal };
+
+/**
+ * The hashes of references that are kept in memory: those of a token request are the same in all its entries. Hashes of
+ * ids are not kept, because an id may be a token.
+ */
+const KEPT_HASHES = { most: 2000, longest: 256 };
 
 /**
  * Derives a 32-byte key for one purpose from the operator's secret (RFC 5869). Keys for different purposes are
@@ -60,40 +76,10 @@ export function sealedStore(
     [first, ...further].map((secret) => deriveKey(secret, 'store-index')),
   );
 
-  const hashing = async () => {
-    const hashKey = await key();
-    const hash = (label: string, value: string) => hashId(hashKey, label, value);
-    const hashReferences = (references: References): References =>
-      Object.fromEntries(Object.entries(references).map(([name, value]) => [name, hash(name, value)]));
-    const hashCharge = ({ quota, network, client }: Charge): Charge => ({
-      quota,
-      network: hash('network', network),
-      client: client === '' ? '' : hash('client', client),
-    });
-    const sealEntry = (entry: NewEntry): NewEntry => {
-      const id = hash(entry.kind, entry.id);
-      return {
-        kind: entry.kind,
-        id,
-        payload: seal(sealKey, entry.payload, contextOf({ kind: entry.kind, id })),
-        expiresAt: entry.expiresAt,
-        references: hashReferences(entry.references),
-        ...(entry.charge === undefined ? {} : { charge: hashCharge(entry.charge) }),
-      };
-    };
-    const sealMutation = (mutation: Mutation): Mutation => {
-      switch (mutation.op) {
-        case 'put':
-        case 'create':
-          return { op: mutation.op, entry: sealEntry(mutation.entry) };
-        case 'consume':
-        case 'delete':
-          return { ...mutation, id: hash(mutation.kind, mutation.id) };
-        case 'deleteBy':
-          return { ...mutation, value: hash(mutation.name, mutation.value) };
-      }
-    };
-    return { hash, sealMutation };
+  let known: Hashing | undefined;
+  const hashing = async (): Promise<Hashing> => {
+    known ??= hashingWith(await key(), sealKey);
+    return known;
   };
   /** An entry that cannot be decrypted is treated as absent: it is unusable, and retrying would not help. */
   const unseal = (entry: Entry): Entry | undefined => {
@@ -107,12 +93,12 @@ export function sealedStore(
 
   return {
     async get(kind, id) {
-      const { hash } = await hashing();
+      const { hash } = known ?? (await hashing());
       const entry = await inner.get(kind, hash(kind, id));
       return entry === undefined ? undefined : unseal(entry);
     },
     async findBy(kind, name, value, limit) {
-      const { hash } = await hashing();
+      const { hash } = known ?? (await hashing());
       return (await inner.findBy(kind, name, hash(name, value), limit)).flatMap((entry) => unseal(entry) ?? []);
     },
     async scan(kind, from, limit) {
@@ -122,17 +108,72 @@ export function sealedStore(
       return { ...found, entries: entries.flatMap((entry) => unseal(entry) ?? []) };
     },
     async count(kind, name, value) {
-      const { hash } = await hashing();
+      const { hash } = known ?? (await hashing());
       return inner.count(kind, name, hash(name, value));
     },
     async commit(mutations, priority) {
-      const { sealMutation } = await hashing();
+      const { sealMutation } = known ?? (await hashing());
       return inner.commit(mutations.map(sealMutation), priority);
     },
     sweep: (limit) => inner.sweep(limit),
     compact: (limit) => inner.compact(limit),
     close: () => inner.close(),
   };
+}
+
+interface Hashing {
+  readonly hash: (label: string, value: string) => string;
+  readonly sealMutation: (mutation: Mutation) => Mutation;
+}
+
+function hashingWith(hashKey: KeyObject, sealKey: KeyObject): Hashing {
+  const hashes = new LRUCache<string, string>({ max: KEPT_HASHES.most });
+  const hash = (label: string, value: string) => hashId(hashKey, label, value);
+  const hashReference = (name: ReferenceName, value: string): string => {
+    const key = `${name}\0${value}`;
+    const known = hashes.get(key);
+    if (known !== undefined) return known;
+    const made = hash(name, value);
+    if (key.length <= KEPT_HASHES.longest) hashes.set(key, made);
+    return made;
+  };
+  const hashReferences = (references: References): References => {
+    const hashed: Partial<Record<ReferenceName, string>> = {};
+    for (const name of REFERENCE_NAMES) {
+      const value = references[name];
+      if (value !== undefined) hashed[name] = hashReference(name, value);
+    }
+    return hashed;
+  };
+  const hashCharge = ({ quota, network, client }: Charge): Charge => ({
+    quota,
+    network: hash('network', network),
+    client: client === '' ? '' : hash('client', client),
+  });
+  const sealEntry = (entry: NewEntry): NewEntry => {
+    const id = hash(entry.kind, entry.id);
+    return {
+      kind: entry.kind,
+      id,
+      payload: seal(sealKey, entry.payload, contextOf({ kind: entry.kind, id })),
+      expiresAt: entry.expiresAt,
+      references: hashReferences(entry.references),
+      ...(entry.charge === undefined ? {} : { charge: hashCharge(entry.charge) }),
+    };
+  };
+  const sealMutation = (mutation: Mutation): Mutation => {
+    switch (mutation.op) {
+      case 'put':
+      case 'create':
+        return { op: mutation.op, entry: sealEntry(mutation.entry) };
+      case 'consume':
+      case 'delete':
+        return { ...mutation, id: hash(mutation.kind, mutation.id) };
+      case 'deleteBy':
+        return { ...mutation, value: hashReference(mutation.name, mutation.value) };
+    }
+  };
+  return { hash, sealMutation };
 }
 
 function payloadKey(secret: string): KeyObject {

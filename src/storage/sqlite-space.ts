@@ -61,6 +61,8 @@ export class SqliteSpace {
     this.#logFile = `${path}-wal`;
     // No temporary file of a write may be on a disk that is full.
     database.exec(`PRAGMA journal_size_limit = ${LOG}; PRAGMA temp_store = MEMORY;`);
+    // From here on, only filling and vacuuming change the size of the file, and both fix it again.
+    this.#pages.fix();
   }
 
   /**
@@ -71,7 +73,6 @@ export class SqliteSpace {
   write<T>(writer: Writer, transaction: Transaction<T>): T {
     if (writer !== 'vital' && this.#free() < FLOOR[writer]) throw diskFull();
     for (let rows = GROWTH; ; rows *= 4) {
-      this.#pages.fix();
       try {
         return transaction(() => {});
       } catch (thrown) {
@@ -93,11 +94,11 @@ export class SqliteSpace {
 
   /** One step of returning deleted pages to the disk, or of restoring the reserve. Returns how many pages it moved. */
   compact(limit: number): number {
-    this.#pages.fix();
     const spare = this.#pages.number('freelist_count') - KEPT_FREE;
     if (spare > 0) {
       const before = this.#pages.number('page_count');
       this.#database.exec(`PRAGMA incremental_vacuum(${Math.min(limit, spare)})`);
+      this.#pages.fix();
       const given = before - this.#pages.number('page_count');
       // A file from before version 3 that could not be rewritten returns no pages.
       if (given > 0) return given;

@@ -51,6 +51,13 @@ const COLUMNS = [
   'by_client',
 ];
 
+const REFERENCE_COLUMN: Readonly<Record<ReferenceName, string>> = {
+  grant: 'ref_grant',
+  member: 'ref_member',
+  client: 'ref_client',
+  uid: 'ref_uid',
+};
+
 /** The values of an entry, in the order of COLUMNS. */
 export function toRow({ kind, id, payload, expiresAt, references, charge }: NewEntry): SQLInputValue[] {
   const named = REFERENCE_NAMES.map((name) => references[name] ?? null);
@@ -61,13 +68,17 @@ export function toRow({ kind, id, payload, expiresAt, references, charge }: NewE
 /** Undefined when no row was found. */
 export function toEntry(row: Record<string, unknown> | undefined): Entry | undefined {
   if (row === undefined) return undefined;
-  const references = REFERENCE_NAMES.map((name) => [name, row[`ref_${name}`]]);
+  const references: Partial<Record<ReferenceName, string>> = {};
+  for (const name of REFERENCE_NAMES) {
+    const value = row[REFERENCE_COLUMN[name]];
+    if (value !== null) references[name] = String(value);
+  }
   return {
     kind: String(row.kind),
     id: String(row.id),
     payload: String(row.payload),
     expiresAt: (row.expires_at as number | null) ?? undefined,
     consumedAt: (row.consumed_at as number | null) ?? undefined,
-    references: Object.fromEntries(references.filter(([, value]) => value !== null)),
+    references,
   };
 }
