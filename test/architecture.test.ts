@@ -144,7 +144,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   parse5: ['login/form/login-page.ts', 'mcp/html.ts', 'mcp/html-elements.ts', 'mcp/urls.ts'],
   bcryptjs: ['passwords/bcrypt-thread.ts'],
   negotiator: ['authorization-server/pages/language.ts'],
-  commander: ['main.ts', 'commands'],
+  commander: ['commands'],
   ioredis: ['storage/redis.ts', 'storage/redis-connection.ts', 'storage/redis-start.ts', 'storage/redis-target.ts'],
   oauth4webapi: ['login/oidc', 'tools/connect/oauth', 'tools/doctor/challenges.ts'],
   // The plain HTTP of the admin listener. The gate's own path is not Express.
@@ -153,7 +153,12 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** What may touch the process it runs in: what reads the command line, prints, and ends. */
-const PROCESS = ['main.ts', 'commands/terminal.ts', 'commands/lifetime.ts', 'tools/connect/open-browser.ts'];
+const PROCESS = [
+  'commands/program.ts',
+  'commands/terminal.ts',
+  'commands/lifetime.ts',
+  'tools/connect/open-browser.ts',
+];
 
 interface Import {
   readonly file: string;

@@ -10,14 +10,15 @@ export interface Start {
   readonly cpu: number;
 }
 
-/** Starts the demo's configuration of a checkout with a new store and additional environment variables, and stops it. */
+/** Starts a checkout with a new store and additional environment variables, and stops it. */
 export async function startOnce(
   tree: string,
   folder: string,
   environment: Readonly<Record<string, string>> = {},
+  config = join(tree, 'config/coursegate.yaml'),
 ): Promise<Start> {
   const began = performance.now();
-  const args = [join(tree, 'src/main.ts'), 'serve', '--config', join(tree, 'config/coursegate.yaml')];
+  const args = [join(tree, 'src/main.ts'), 'serve', '--config', config];
   const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'ignore'],
     env: {

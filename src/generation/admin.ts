@@ -1,14 +1,12 @@
 import type { RequestListener } from 'node:http';
 import { hostname } from 'node:os';
 import { callerCheck } from '../authorization-server/administration/caller.ts';
-import { commandRouter } from '../authorization-server/administration/commands.ts';
 import { createStoreControl } from '../authorization-server/administration/store-control.ts';
 import type { AuthorizationServer } from '../authorization-server/authorization-server.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { GatewayError } from '../errors.ts';
 import type { Events } from '../events/events.ts';
 import type { Foundation } from '../foundation/foundation.ts';
-import { adminApp } from '../operations/admin.ts';
 import { hostCheck } from '../operations/admin-callers.ts';
 import { createHealth } from '../operations/health.ts';
 import type { Observer } from '../operations/observe/observer.ts';
@@ -25,11 +23,14 @@ export interface AdminParts {
   readonly draining: () => boolean;
 }
 
-/** Creates the handler of the admin listener from the configuration. */
+/**
+ * Creates the handler of the admin listener from the configuration. Its app is created, and Express loaded, with the first
+ * request.
+ */
 export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListener {
   const { config } = loaded;
   const { server, events, observer, inFlight, draining } = parts;
-  const { store, counters, keyring, probe, metrics, audit, clock, log } = parts.foundation;
+  const { store, counters, keyring, probe, reseal, metrics, audit, clock, log } = parts.foundation;
   const health = createHealth({
     probeStore: probe,
     store: config.store.kind,
@@ -41,35 +42,58 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
     log,
   });
   metrics.watch({ ready: async () => (await health.ready()).ok });
-  return adminApp({
-    health,
-    isOurs: hostCheck([config.listen.admin.host, config.listen.probes?.host ?? [], hostname()].flat()),
-    observer,
-    metrics: metrics.exposition,
-    events,
-    commands: commandRouter({
-      controls: {
-        ...server.controls,
-        store: createStoreControl({ reseal: parts.foundation.reseal, audit }),
-        events: {
-          async retry() {
-            if ((await events.state()) !== undefined) return { pending: await events.retry() };
-            throw new GatewayError('not_found', {
-              message: '`events` is not configured: nothing is sent to the backend.',
-            });
-          },
-        },
-      },
-      identify: callerCheck({
-        secrets: loaded.admin.hmac,
-        mtls: loaded.admin.mtls === undefined ? undefined : { names: config.admin.mtls?.names },
-        store,
-        counters,
-        clock,
-        audit,
-      }),
-      hold: inFlight.hold,
-      onError: (error) => log.error({ err: error }, 'a command failed'),
-    }),
+  const identify = callerCheck({
+    secrets: loaded.admin.hmac,
+    mtls: loaded.admin.mtls === undefined ? undefined : { names: config.admin.mtls?.names },
+    store,
+    counters,
+    clock,
+    audit,
   });
+  const createApp = async () => {
+    const [{ adminApp }, { commandRouter }] = await Promise.all([
+      import('../operations/admin.ts'),
+      import('../authorization-server/administration/commands.ts'),
+    ]);
+    return adminApp({
+      health,
+      isOurs: hostCheck([config.listen.admin.host, config.listen.probes?.host ?? [], hostname()].flat()),
+      observer,
+      metrics: metrics.exposition,
+      events,
+      commands: commandRouter({
+        controls: {
+          ...server.controls,
+          store: createStoreControl({ reseal, audit }),
+          events: { retry: () => retryEvents(events) },
+        },
+        identify,
+        hold: inFlight.hold,
+        onError: (error) => log.error({ err: error }, 'a command failed'),
+      }),
+    });
+  };
+  return onFirstRequest(createApp, (error) => log.error({ err: error }, 'the admin listener could not be loaded'));
+}
+
+async function retryEvents(events: AdminParts['events']): Promise<{ readonly pending: number }> {
+  if ((await events.state()) !== undefined) return { pending: await events.retry() };
+  throw new GatewayError('not_found', {
+    message: '`events` is not configured: nothing is sent to the backend.',
+  });
+}
+
+/** A listener that is created with the first request, or the next one after a failure. Requests wait for it. */
+function onFirstRequest(create: () => Promise<RequestListener>, onError: (error: unknown) => void): RequestListener {
+  let created: Promise<RequestListener> | undefined;
+  return async (request, response) => {
+    try {
+      created ??= create();
+      (await created)(request, response);
+    } catch (thrown) {
+      created = undefined;
+      onError(thrown);
+      response.destroy();
+    }
+  };
 }

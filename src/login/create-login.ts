@@ -8,18 +8,12 @@ import type { ClaimsConfig } from '../config/claims.ts';
 import type { DirectoryMember } from '../config/members-file.ts';
 import type { Config } from '../config/schema.ts';
 import type { Log } from '../operations/log.ts';
-import { createHashing } from '../passwords/hashing.ts';
+import type { Hashing } from '../passwords/hashing.ts';
 import type { Clock } from '../storage/store.ts';
 import { ownCallPlace } from '../upstream/header-policy.ts';
 import type { CallUpstream } from '../upstream/request.ts';
-import { bridgeProvider } from './bridge.ts';
 import type { Login } from './connector.ts';
-import { databaseCheck } from './database/database.ts';
-import { createDirectory } from './directory.ts';
 import { evenRefusals } from './even-refusals.ts';
-import { headerConnector } from './header.ts';
-import { sessionConnector } from './session.ts';
-import { webhookCheck } from './webhook.ts';
 
 export interface LoginParts {
   readonly origin: string;
@@ -45,16 +39,20 @@ export async function createLogin(
   config: Config['login'],
   { origin, call, clock, upstreams, secrets, members = [], claims, log, share }: LoginParts,
 ): Promise<Login> {
-  const hashing = () => share.take('hashing', undefined, createHashing);
   switch (config.kind) {
-    case 'session':
+    case 'session': {
+      const { sessionConnector } = await import('./session.ts');
       return { shape: 'ambient', connector: sessionConnector(config, origin, call, claims) };
-    case 'bridge':
+    }
+    case 'bridge': {
+      const { bridgeProvider } = await import('./bridge.ts');
       return {
         shape: 'redirect',
         providers: [bridgeProvider({ url: config.url, origin, secret: secrets.get('login.secret') ?? '' })],
       };
+    }
     case 'webhook': {
+      const { webhookCheck } = await import('./webhook.ts');
       const check = webhookCheck(config, { call, clock, claims, secret: secrets.get('login.secret') ?? '' });
       return { shape: 'credentials', check: evenRefusals(check, config.refusalTime) };
     }
@@ -65,18 +63,22 @@ export async function createLogin(
       const check = formCheck(config, { call, clock, claims, ...ownCallPlace(upstream, origin) });
       return { shape: 'credentials', check: evenRefusals(check, config.refusalTime) };
     }
-    case 'directory':
-      return {
-        shape: 'credentials',
-        ...createDirectory({ file: config.file, members, hashing: hashing(), log }),
-      };
+    case 'directory': {
+      const { createDirectory } = await import('./directory.ts');
+      const hashing = await sharedHashing(share);
+      return { shape: 'credentials', ...createDirectory({ file: config.file, members, hashing, log }) };
+    }
     case 'database': {
+      const { databaseCheck } = await import('./database/database.ts');
+      const hashing = await sharedHashing(share);
       const url = secrets.get('login.url') ?? '';
       const pepper = secrets.get('login.hash.pepper') ?? '';
-      return { shape: 'credentials', ...databaseCheck(config, { url, pepper, hashing: hashing(), log }) };
+      return { shape: 'credentials', ...databaseCheck(config, { url, pepper, hashing, log }) };
     }
-    case 'header':
+    case 'header': {
+      const { headerConnector } = await import('./header.ts');
       return { shape: 'ambient', connector: headerConnector(config, origin, clock) };
+    }
     case 'oidc': {
       const { oidcProvider } = await import('./oidc/oidc.ts');
       return {
@@ -88,4 +90,9 @@ export async function createLogin(
       };
     }
   }
+}
+
+async function sharedHashing(share: Share): Promise<Hashing> {
+  const { createHashing } = await import('../passwords/hashing.ts');
+  return share.take('hashing', undefined, createHashing);
 }

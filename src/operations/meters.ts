@@ -1,4 +1,8 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from 'prom-client';
+import type { Metric } from 'prom-client';
+import Counter from 'prom-client/lib/counter.js';
+import Gauge from 'prom-client/lib/gauge.js';
+import Histogram from 'prom-client/lib/histogram.js';
+import Registry from 'prom-client/lib/registry.js';
 import { LatencyHistogram } from './latency-histogram.ts';
 
 /** What a metric has at scrape time: one value, or one for each set of labels. */
@@ -52,7 +56,7 @@ export function createMeters() {
 
     /** Text in the Prometheus exposition format 0.0.4. */
     async exposition(): Promise<{ readonly contentType: string; readonly text: string }> {
-      const texts = await Promise.all([registry, processMetrics()].map((one) => one.metrics()));
+      const texts = await Promise.all([registry, await processMetrics()].map((one) => one.metrics()));
       return { contentType: registry.contentType, text: texts.join('\n') };
     },
   };
@@ -62,16 +66,21 @@ function seriesOf(values: Values): Exclude<Values, number | undefined> {
   return typeof values === 'number' ? [[{}, values]] : (values ?? []);
 }
 
-let ofProcess: Registry | undefined;
+let ofProcess: Promise<Registry> | undefined;
 
 /**
  * CPU, memory, event loop, garbage collection and file descriptors of the process. Created once per process, even if
  * it runs several gates.
  */
-function processMetrics(): Registry {
-  if (ofProcess === undefined) {
-    ofProcess = new Registry();
-    collectDefaultMetrics({ register: ofProcess });
-  }
+function processMetrics(): Promise<Registry> {
+  ofProcess ??= collectProcess();
   return ofProcess;
+}
+
+/** Loaded with the first scrape, because it also loads the API of OpenTelemetry. */
+async function collectProcess(): Promise<Registry> {
+  const { default: collectDefaultMetrics } = await import('prom-client/lib/defaultMetrics.js');
+  const register = new Registry();
+  collectDefaultMetrics({ register });
+  return register;
 }

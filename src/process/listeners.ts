@@ -7,7 +7,6 @@ import { continueWhenRead } from '../http/expectation.ts';
 import { lingerAfterEarlyAnswers } from '../http/linger.ts';
 import { keepPace, type PaceOptions } from '../http/pace.ts';
 import type { RequestsInFlight } from '../http/requests-in-flight.ts';
-import { probesApp } from '../operations/admin.ts';
 import type { Dispatch } from '../request/dispatch.ts';
 import { drainOf } from './drain.ts';
 
@@ -94,20 +93,22 @@ export async function openListeners(
           },
           admin,
         );
-  // Always plain HTTP, because a kubelet and Prometheus have no client certificate.
-  const probesServer = createServer(probesApp(admin));
-  const servers: readonly (readonly [Server, Address | undefined])[] = [
+  const servers: [Server, Address][] = [
     [publicServer, publicAddress],
     [adminServer, adminAddress],
-    [probesServer, probesAddress],
   ];
+  if (probesAddress !== undefined) {
+    const { probesApp } = await import('../operations/admin.ts');
+    // Always plain HTTP, because a kubelet and Prometheus have no client certificate.
+    servers.push([createServer(probesApp(admin)), probesAddress]);
+  }
   for (const [server] of servers)
     server.prependListener('request', (request, response) => inFlight.begin(server, request, response));
   const publicDrain = drainOf(publicServer, inFlight);
-  const otherDrains = [adminServer, probesServer].map((server) => drainOf(server, inFlight));
+  const otherDrains = servers.slice(1).map(([server]) => drainOf(server, inFlight));
 
   try {
-    for (const [server, address] of servers) if (address !== undefined) await listen(server, address);
+    for (const [server, address] of servers) await listen(server, address);
   } catch (thrown) {
     for (const [server] of servers) server.close();
     throw thrown;

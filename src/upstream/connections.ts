@@ -1,4 +1,5 @@
-import { Client, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
+import Client from 'undici/lib/dispatcher/client.js';
 import { createConnector } from './connector.ts';
 
 /** Milliseconds after which a connection is not reused, so that a change of the upstream's DNS record takes effect. */

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
-import { buildConnector, errors } from 'undici';
+import buildConnector from 'undici/lib/core/connect.js';
+import errors from 'undici/lib/core/errors.js';
 
 /** Milliseconds to wait for a response after the upstream has stopped reading the request. */
 const LAST_WORDS = 1_000;

@@ -1,5 +1,8 @@
 import { isIP, type LookupFunction } from 'node:net';
-import { buildConnector, Client, errors } from 'undici';
+import requestOn from 'undici/lib/api/api-request.js';
+import buildConnector from 'undici/lib/core/connect.js';
+import errors from 'undici/lib/core/errors.js';
+import Client from 'undici/lib/dispatcher/client.js';
 import { DocumentFailure } from './failure.ts';
 import type { DocumentNetwork } from './network.ts';
 
@@ -50,7 +53,7 @@ export async function fetchDocument(url: URL, network: DocumentNetwork, deadline
 }
 
 async function request(client: Client, url: URL): Promise<FetchedDocument> {
-  const { statusCode, headers, body } = await client.request({
+  const { statusCode, headers, body } = await requestOn.call(client, {
     method: 'GET',
     path: url.pathname,
     headers: { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'coursegate' },

@@ -1,6 +1,4 @@
 import type { LoadedConfig } from '../../config/load.ts';
-import { loadMysql } from './mysql.ts';
-import { loadPg } from './postgres.ts';
 import { MissingDriver } from './reader.ts';
 
 /**
@@ -13,7 +11,8 @@ export async function checkDriver({ config, secrets, mistaken }: LoadedConfig): 
   const url = secrets.get('login.url') ?? '';
   if (url.startsWith('sqlite:')) return;
   try {
-    await (url.startsWith('postgres') ? loadPg() : loadMysql());
+    if (url.startsWith('postgres')) await (await import('./postgres.ts')).loadPg();
+    else await (await import('./mysql.ts')).loadMysql();
   } catch (thrown) {
     if (!(thrown instanceof MissingDriver)) throw thrown;
     throw mistaken([{ path: ['login', 'url'], at: 'value', message: thrown.message }]);

@@ -1,0 +1,24 @@
+import { mkdirSync, statSync } from 'node:fs';
+import module from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+const PACKAGES = fileURLToPath(new URL('../../node_modules', import.meta.url));
+const WRITABLE_BY_OTHERS = 0o022;
+
+/**
+ * Keeps compiled code for the next start. The contents of the folder decide what code runs, so it is inside the
+ * installation: writing there takes the same rights as changing the source. An installation that is read-only, or that
+ * belongs to another account, has no cache unless the operator sets NODE_COMPILE_CACHE.
+ */
+export function keepCompiledCode(): void {
+  const folder = `${PACKAGES}/.cache/coursegate`;
+  try {
+    const account = process.getuid?.();
+    if (statSync(PACKAGES).uid !== account) return;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const { uid, mode } = statSync(folder);
+    if (uid === account && (mode & WRITABLE_BY_OTHERS) === 0) module.enableCompileCache(folder);
+  } catch {
+    // Without the cache, starts only take longer.
+  }
+}
