@@ -29,7 +29,8 @@ function costTable({ atOnce, spread }: EventCosts): string {
   return table(['subject', 'at once, µs', 'x nginx', 'spread, µs', 'x nginx'], rows);
 }
 
-function outcomeTable({ opened, ticks, beside, besideAtOnce, revoked, storm, descriptors, refused }: StreamsOutcome) {
+function outcomeTable(outcome: StreamsOutcome): string {
+  const { opened, ticks, alone, beside, besideAtOnce, revoked, storm, descriptors, refused } = outcome;
   const timed = (one: StreamsOutcome['beside']) =>
     `p50 ${one.p50.toFixed(1)} ms, p99 ${one.p99.toFixed(1)} ms of ${one.requests}`;
   return table(
@@ -37,6 +38,7 @@ function outcomeTable({ opened, ticks, beside, besideAtOnce, revoked, storm, des
     [
       ['streams opened', `${STREAMS} in ${opened.toFixed(1)} s`],
       ['events received', `${ticks.heard} of ${ticks.sent}`],
+      ['plain requests before any stream is open', timed(alone)],
       ['plain requests beside events spread over the second', timed(beside)],
       ['plain requests beside events in the same instant', timed(besideAtOnce)],
       [

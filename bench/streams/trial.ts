@@ -35,7 +35,8 @@ export interface StreamsOutcome {
   readonly ticks: { readonly sent: number; readonly heard: number };
   /** Proportional set size that one stream adds to the gate, in KiB. */
   readonly each: number;
-  /** Beside events that are spread over the second, and beside events in the same instant. */
+  /** Before any stream is open, beside events that are spread over the second, and beside events in the same instant. */
+  readonly alone: Beside;
   readonly beside: Beside;
   readonly besideAtOnce: Beside;
   /** Streams of the revoked grant, how many of them ended, seconds until all had ended, and how many other streams ended. */
@@ -123,6 +124,7 @@ async function perform(stage: Stage, { streams, grants, seconds, say }: StreamsO
   crowd.tell({ do: 'close' });
   await crowd.until(({ open }) => open === 0, 'the first streams are closed');
   const before = await settled(gate);
+  const alone = await timed(origin, own, seconds * 1000, undefined);
   const heldBefore = memoryOf([gate.pid()]);
 
   const opened = await openAll(tokens, streams);
@@ -178,7 +180,7 @@ async function perform(stage: Stage, { streams, grants, seconds, say }: StreamsO
   }
   await gate.stop();
   return {
-    ...{ opened, ticks: { sent: sentToAll, heard }, each, beside, besideAtOnce, revoked },
+    ...{ opened, ticks: { sent: sentToAll, heard }, each, alone, beside, besideAtOnce, revoked },
     storm: { streams: left, took: storm, beside: stormy },
     descriptors: { before, open: during.descriptors, after: after.descriptors },
     refused: crowd.says.refused,

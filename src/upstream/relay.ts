@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { GatewayError } from '../errors.ts';
+import { writeChunk } from '../http/write-chunk.ts';
 import { noteEventStream } from './answer-stream.ts';
 import { answerTooLarge, byteCount } from './body-limit.ts';
 import type { ResponseHead } from './headers.ts';
@@ -15,6 +16,9 @@ export class Relay {
   readonly #limit: number;
   #isTooLarge: (size: number) => boolean;
   #idle: NodeJS.Timeout | undefined;
+  /** When data last arrived, from `performance.now()`. To restart the timer for each chunk would cost more. */
+  #heard = 0;
+  #flushed = false;
   #over = false;
 
   /** @param limit the maximum number of body bytes to pass on, unless the body is an event stream */
@@ -42,24 +46,22 @@ export class Relay {
     if (isStream) {
       this.#isTooLarge = () => false;
       noteEventStream(response, raw);
-      response.flushHeaders();
-      this.#watch(controller, this.#timeouts.stream);
+      this.#flush(controller, this.#timeouts.stream);
       return;
     }
     // Most responses are complete at the end of this turn: they leave in one packet and need no idle timer.
     setImmediate(() => {
-      if (this.#over) return;
-      response.flushHeaders();
-      this.#watch(controller, this.#timeouts.body);
+      if (!this.#over) this.#flush(controller, this.#timeouts.body);
     });
   }
 
   data(controller: Controller, chunk: Buffer): void {
-    this.#idle?.refresh();
+    const response = this.#response;
+    this.#heard = performance.now();
     if (this.#isTooLarge(chunk.length)) controller.abort(answerTooLarge(this.#limit));
-    else if (!this.#response.write(chunk)) {
+    else if (!(this.#flushed ? writeChunk(response, chunk) : response.write(chunk))) {
       controller.pause();
-      this.#response.once('drain', () => resume(controller));
+      response.once('drain', () => resume(controller));
     }
   }
 
@@ -68,12 +70,20 @@ export class Relay {
     clearTimeout(this.#idle);
   }
 
+  #flush(controller: Controller, idleTimeout: number): void {
+    this.#response.flushHeaders();
+    this.#flushed = true;
+    this.#heard = performance.now();
+    this.#watch(controller, idleTimeout, idleTimeout);
+  }
+
   /** While the client is slow to read, it is not the upstream's fault that no data arrives. */
-  #watch(controller: Controller, milliseconds: number): void {
+  #watch(controller: Controller, idleTimeout: number, wait: number): void {
     this.#idle = setTimeout(() => {
-      if (controller.paused) this.#idle?.refresh();
+      const left = controller.paused ? idleTimeout : this.#heard + idleTimeout - performance.now();
+      if (left > 0) this.#watch(controller, idleTimeout, left);
       else controller.abort(new GatewayError('upstream_timeout'));
-    }, milliseconds);
+    }, wait);
   }
 }
 

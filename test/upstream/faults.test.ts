@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startRawUpstream } from '../support/recording-upstream.ts';
@@ -136,4 +137,30 @@ it('a stalled body is aborted after the timeout, and a stalled stream after the 
   const body = await took('text/plain');
   const stream = await took('text/event-stream');
   expect([body > 150, body < 900, stream > 950]).toEqual([true, true, true]);
+});
+
+it('a body that keeps arriving outlives the timeout, and so does one whose client is slow to read', async () => {
+  const part = `100000\r\n${'x'.repeat(0x100000)}\r\n`;
+  let parts: string[] = [];
+  const answer = async (socket: Socket) => {
+    socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+    for (const one of parts) {
+      if (!socket.write(one)) await once(socket, 'drain');
+      if (one.length < 100) await new Promise((resolve) => setTimeout(resolve, 60));
+    }
+  };
+  const upstream = await startRawUpstream((socket) => void answer(socket));
+  cleanup.push(() => upstream.close());
+  const gate = await startGate(upstream.url, { upstream: { timeout: 0.3 } });
+  cleanup.push(() => gate.close());
+  const request = 'GET /api/x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+
+  parts = [...Array.from({ length: 12 }, () => '5\r\nhello\r\n'), '0\r\n\r\n'];
+  expect((await gate.raw(request)).match(/hello|\r\n0\r\n/g)).toEqual([...Array(12).fill('hello'), '\r\n0\r\n']);
+
+  parts = [...Array.from({ length: 32 }, () => part), '0\r\n\r\n'];
+  const client = gate.socket();
+  client.pause().write(request);
+  await new Promise((resolve) => setTimeout(resolve, 900));
+  expect(await text(client)).toMatch(/xxx\r\n0\r\n\r\n$/);
 });
