@@ -1,12 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import type { Dispatcher } from 'undici';
 import { GatewayError } from '../errors.ts';
 import { noteEventStream } from './answer-stream.ts';
 import { answerTooLarge, byteCount } from './body-limit.ts';
 import type { ResponseHead } from './headers.ts';
+import type { RequestControl } from './http-client.ts';
 import type { Upstream } from './pools.ts';
-
-type Controller = Dispatcher.DispatchController;
 
 /** Writes an upstream's response to the client: with backpressure, within the limit and the upstream's timeouts. */
 export class Relay {
@@ -26,7 +24,7 @@ export class Relay {
   }
 
   /** An interim response. undici restarts its timeout after each one, so it could wait forever. */
-  interim(controller: Controller): void {
+  interim(controller: RequestControl): void {
     this.#idle ??= setTimeout(() => controller.abort(new GatewayError('upstream_timeout')), this.#timeouts.head);
   }
 
@@ -36,7 +34,7 @@ export class Relay {
   }
 
   /** @param raw the upstream's fields */
-  head(controller: Controller, { status, fields }: ResponseHead, raw: readonly string[], isStream: boolean): void {
+  head(controller: RequestControl, { status, fields }: ResponseHead, raw: readonly string[], isStream: boolean): void {
     const response = this.#response;
     response.writeHead(status, fields);
     if (isStream) {
@@ -54,10 +52,10 @@ export class Relay {
     });
   }
 
-  data(controller: Controller, chunk: Buffer): void {
+  data(controller: RequestControl, chunk: Buffer, release?: () => void): void {
     this.#idle?.refresh();
     if (this.#isTooLarge(chunk.length)) controller.abort(answerTooLarge(this.#limit));
-    else if (!this.#response.write(chunk)) {
+    else if (!this.#response.write(chunk, release)) {
       controller.pause();
       this.#response.once('drain', () => resume(controller));
     }
@@ -69,7 +67,7 @@ export class Relay {
   }
 
   /** While the client is slow to read, it is not the upstream's fault that no data arrives. */
-  #watch(controller: Controller, milliseconds: number): void {
+  #watch(controller: RequestControl, milliseconds: number): void {
     this.#idle = setTimeout(() => {
       if (controller.paused) this.#idle?.refresh();
       else controller.abort(new GatewayError('upstream_timeout'));
@@ -78,7 +76,7 @@ export class Relay {
 }
 
 /** Runs in an event of the client's socket, where an exception from undici's parser would end the process. */
-function resume(controller: Controller): void {
+function resume(controller: RequestControl): void {
   try {
     controller.resume();
   } catch (error) {
