@@ -40,6 +40,8 @@ export interface GateOptions {
   readonly workers?: 1 | 2;
   /** The CPU it is pinned to. */
   readonly processor?: number | undefined;
+  /** Makes undici the HTTP client for all upstreams. */
+  readonly client?: 'undici' | undefined;
 }
 
 /** A running gate: `serve` with a store, default settings, audit, metrics, and the access log in a file. */
@@ -78,6 +80,7 @@ export async function startGate(options: GateOptions): Promise<Gate> {
     environment: {
       BENCH_SECRET: secret,
       REDIS_URL: options.redis ?? '',
+      COURSEGATE_HTTP_CLIENT: options.client ?? '',
       ...profiling(home),
     },
     ready: new RegExp(`(coursegate ready[^]*){${workers}}`),

@@ -24,7 +24,14 @@ export const UPSTREAM = {
   tunnelTimeout: 3600,
   /** As many as `listen.maxConnections` lets in by default. */
   maxStreams: 10_000,
+  /**
+   * The client for an http upstream: our own, or undici if the environment says so (`COURSEGATE_HTTP_CLIENT`). An https
+   * upstream always has undici.
+   */
+  client: 'http1' as HttpClientName,
 };
+
+export type HttpClientName = 'http1' | 'undici';
 
 /** How long an open breaker rests. Longer delays the recovery; shorter disturbs an upstream that restarts. */
 export const BREAKER_COOLDOWN = 5;

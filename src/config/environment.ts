@@ -29,6 +29,8 @@ export function readEnvironment(environment: Environment, below: Tree): { layer:
     else if (twin === undefined) settings.push(setting);
     else problems.push(problem(variable, `sets the same key as ${twin.variable}`, setting.path));
   }
+  const client = environment.COURSEGATE_HTTP_CLIENT ?? '';
+  if (client !== '' && client !== 'undici') problems.push(problem('COURSEGATE_HTTP_CLIENT', 'can only be undici'));
   const all = [...environmentAliases(environment, settings, below), ...settings];
   return { layer: environmentLayer(all), problems };
 }

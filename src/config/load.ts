@@ -109,7 +109,10 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const texts = [...(accountFiles?.schema ?? []), ...(accountFiles?.mappings ?? [])].map(({ text }) => text);
   const warnings = configWarnings({ config: parsed.data, tree, own: layers.file.tree, texts });
   return {
-    config: merge(withIdentityFieldsDropped(withAbsolutePaths(parsed.data, files.resolve)), constants) as Config,
+    config: merge(
+      withHttpClient(withIdentityFieldsDropped(withAbsolutePaths(parsed.data, files.resolve)), environment),
+      constants,
+    ) as Config,
     profile,
     file: resolvePath(file),
     ...secretValues(parsed.data, secrets.values),
@@ -196,5 +199,12 @@ function withIdentityFieldsDropped(config: Config): Config {
     const headers = { request: { ...request, drop: [...request.drop, ...fields] }, response };
     return [name, { ...upstream, headers }] as const;
   });
+  return { ...config, upstreams: Object.fromEntries(upstreams) };
+}
+
+/** Makes undici the client for every upstream, if the environment says so. Any other value has been refused. */
+function withHttpClient(config: Config, { COURSEGATE_HTTP_CLIENT: client }: Environment): Config {
+  if (client !== 'undici') return config;
+  const upstreams = Object.entries(config.upstreams).map(([name, upstream]) => [name, { ...upstream, client }]);
   return { ...config, upstreams: Object.fromEntries(upstreams) };
 }

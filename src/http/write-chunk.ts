@@ -11,12 +11,15 @@ const CRLF = 0x0d0a;
  * Writes a part of a response's body, like `response.write`. The head must have been flushed. node:http passes each
  * chunk to the socket in four pieces; a short one is framed here (RFC 9112 section 7.1) and passed on in one. Chunks
  * that are written in the same iteration of the event loop leave in one system call for each socket.
+ * @param release called when the memory of the chunk is no longer used
  */
-export function writeChunk(response: ServerResponse, chunk: Uint8Array): boolean {
+export function writeChunk(response: ServerResponse, chunk: Uint8Array, release?: () => void): boolean {
   const { socket } = response;
-  if (socket === null || !mayFrame(response, socket, chunk.length)) return response.write(chunk);
+  if (socket === null || !mayFrame(response, socket, chunk.length)) return response.write(chunk, release);
   if (socket.writableCorked === 0) cork(socket);
-  return socket.write(framed(chunk));
+  const bytes = framed(chunk);
+  release?.();
+  return socket.write(bytes);
 }
 
 /**

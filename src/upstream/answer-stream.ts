@@ -3,10 +3,12 @@ import { fieldValues } from '../http/field-values.ts';
 
 /**
  * Aborts a response that has begun and cannot be finished, so that no client takes it for complete: the connection is
- * closed without the last chunk or the missing bytes. Waits for the next turn of the event loop, because bytes already
- * written sit in a corked socket until this turn ends.
+ * closed without the last chunk or the missing bytes. A head that has not left yet is sent first, so that the client
+ * knows which response was cut off. Waits for the next turn of the event loop, because bytes already written sit in a
+ * corked socket until this turn ends.
  */
 export function cutOff(response: ServerResponse): void {
+  if (response.headersSent) response.flushHeaders();
   setImmediate(() => {
     resetUnframed(response);
     response.destroy();

@@ -48,14 +48,14 @@ export function createCallUpstream(options: {
         method: request.method,
         path: upstream.pathOf(attempt?.query === undefined ? target : withParameter(target, attempt.query)),
         servername,
-        headers: {
+        headers: Object.entries({
           ...ownHeaders(request, attempt),
           ...fields,
           'accept-encoding': 'identity',
           ...references(),
           ...identity,
           ...attempt?.fields,
-        },
+        }).flat(),
         body: request.body ?? null,
       },
       deadline: upstream.timeouts.head,

@@ -35,8 +35,9 @@ type Write = (...parameters: unknown[]) => void;
  * An upstream that refuses an upload sends a 413 and closes while some of our bytes are still unread. Its kernel then
  * resets the connection, our next write fails, and node:net would destroy the socket with the response still unread in
  * it. Here such a failed write is ignored, the response is read, and the connection ends by itself.
+ * @param failed called when that happens
  */
-function readOnAfterFailedWrite(socket: Socket): void {
+export function readOnAfterFailedWrite(socket: Socket, failed?: () => void): void {
   let deaf = false;
   const guard = (write: Write): Write => {
     return function guarded(this: Socket, ...parameters) {
@@ -45,6 +46,7 @@ function readOnAfterFailedWrite(socket: Socket): void {
       write.call(this, ...parameters, (error?: NodeJS.ErrnoException | null) => {
         if (error?.code !== 'EPIPE' && error?.code !== 'ECONNRESET') return done(error);
         deaf = true;
+        failed?.();
         const end = setTimeout(() => socket.destroy(error), LAST_WORDS);
         socket.once('close', () => clearTimeout(end));
         done();

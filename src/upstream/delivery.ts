@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Readable } from 'node:stream';
-import type { Dispatcher } from 'undici';
+import { Readable } from 'node:stream';
 import type { GatewayError } from '../errors.ts';
 import { whenClosed } from '../http/when-closed.ts';
 import type { Visit } from './admission.ts';
@@ -8,16 +7,14 @@ import { cutOff, isEventStream } from './answer-stream.ts';
 import type { Disposition } from './credentials/credential.ts';
 import { ClientGone, upstreamFailure, wasStaleConnection } from './failures.ts';
 import type { ResponseHead } from './headers.ts';
+import { type HttpRequest, type RequestControl, type ResponseHandler, responseFields } from './http-client.ts';
 import type { Upstream } from './pools.ts';
 import { Relay } from './relay.ts';
 
 /** What one delivery needs: the request for the upstream, and how its response is passed on. */
 export interface DeliveryPlan {
   readonly upstream: Pick<Upstream, 'connections' | 'admission' | 'timeouts'>;
-  /**
-   * `servername`: the TLS server name (SNI) of an https upstream. undici accepts it, but its types do not include it.
-   */
-  readonly request: Dispatcher.DispatchOptions & { readonly body: Readable | null; readonly servername: string };
+  readonly request: HttpRequest;
   readonly response: ServerResponse;
   /** The maximum number of body bytes to pass on, unless the body is an event stream. */
   readonly limit: number;
@@ -28,7 +25,7 @@ export interface DeliveryPlan {
 }
 
 /**
- * Sends one request to an upstream and passes its response on, as a handler of undici's dispatcher. Resolves to
+ * Sends one request to an upstream and passes its response on, as the handler of its response. Resolves to
  * `deliver` when the response has been passed on or cut off, or when the client has disconnected; with nothing written,
  * to what else the plan's judge has decided. Rejects with a GatewayError only while nothing has been written, so that
  * the caller can still respond. Throws before anything is sent if the upstream is at its limit or its breaker is open
@@ -37,7 +34,7 @@ export interface DeliveryPlan {
 export function deliver(plan: DeliveryPlan): Promise<Disposition> {
   const { request, response, upstream } = plan;
   if (response.destroyed) {
-    request.body?.destroy();
+    discard(request);
     return Promise.resolve('deliver');
   }
   const visit = upstream.admission.enter(response.req.headers.accept === 'text/event-stream');
@@ -49,12 +46,12 @@ interface UpstreamHead {
   readonly raw: readonly string[];
 }
 
-class Delivery implements Dispatcher.DispatchHandler {
+class Delivery implements ResponseHandler {
   readonly #plan: DeliveryPlan;
   readonly #visit: Visit;
   readonly #relay: Relay;
   readonly #done = Promise.withResolvers<Disposition>();
-  #controller: Dispatcher.DispatchController | undefined;
+  #controller: RequestControl | undefined;
   /** True for a repeatable request on a kept-alive connection, before any response. */
   #maySendAgain = false;
   #disposition: Disposition = 'deliver';
@@ -77,7 +74,7 @@ class Delivery implements Dispatcher.DispatchHandler {
     return this.#done.promise;
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
+  onRequestStart(controller: RequestControl): void {
     this.#controller = controller;
     if (this.#over) controller.abort(new ClientGone());
   }
@@ -86,7 +83,7 @@ class Delivery implements Dispatcher.DispatchHandler {
     this.#maySendAgain = false;
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
+  onResponseStart(controller: RequestControl, status: number): void {
     // An interim response (RFC 9110 section 15.2).
     if (status >= 100 && status < 200) {
       this.#relay.interim(controller);
@@ -94,11 +91,11 @@ class Delivery implements Dispatcher.DispatchHandler {
     }
     this.#relay.arrived();
     this.#visit.answered();
-    const head = { status, raw: decodeFields(controller.rawHeaders) };
+    const head = { status, raw: responseFields(controller) };
     const disposition = this.#plan.judge?.(status, head.raw) ?? 'deliver';
     if (disposition instanceof Promise) {
       controller.pause();
-      // This runs outside undici's own call, so nothing else would catch an exception.
+      // This runs outside the client's own call, so nothing else would catch an exception.
       disposition
         .then((known) => {
           if (this.#over) return;
@@ -110,7 +107,7 @@ class Delivery implements Dispatcher.DispatchHandler {
   }
 
   /** An exception here aborts the request with that error: nothing has been written yet. */
-  #begin(controller: Dispatcher.DispatchController, { status, raw }: UpstreamHead, disposition: Disposition): void {
+  #begin(controller: RequestControl, { status, raw }: UpstreamHead, disposition: Disposition): void {
     this.#disposition = disposition;
     if (disposition !== 'deliver') throw new Error('The response is not for the client.');
     const isStream = isEventStream(raw);
@@ -118,8 +115,8 @@ class Delivery implements Dispatcher.DispatchHandler {
     this.#relay.head(controller, this.#plan.head(status, raw), raw, isStream);
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#relay.data(controller, chunk);
+  onResponseData(controller: RequestControl, chunk: Buffer, release?: () => void): void {
+    this.#relay.data(controller, chunk, release);
   }
 
   onResponseEnd(): void {
@@ -127,7 +124,7 @@ class Delivery implements Dispatcher.DispatchHandler {
     this.#finish();
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+  onResponseError(_controller: RequestControl | null, error: Error): void {
     const { response, request, upstream } = this.#plan;
     if (this.#over || error instanceof ClientGone || this.#disposition !== 'deliver') this.#finish();
     else if (this.#maySendAgain && wasStaleConnection(error)) {
@@ -154,8 +151,6 @@ function isRepeatable({ method, body }: DeliveryPlan['request']): boolean {
   return body === null && (method === 'GET' || method === 'HEAD');
 }
 
-/** undici returns names and values as bytes. A field is Latin-1 on the wire and is passed on as the same bytes. */
-function decodeFields(raw: Dispatcher.DispatchController['rawHeaders']): string[] {
-  if (!Array.isArray(raw)) return [];
-  return raw.map((part) => (typeof part === 'string' ? part : part.toString('latin1')));
+function discard({ body }: HttpRequest): void {
+  if (body instanceof Readable) body.destroy();
 }

@@ -16,6 +16,19 @@ export class ClientGone extends Error {
   }
 }
 
+/** The upstream had closed a kept-alive connection before the request on it arrived. */
+class StaleConnection extends Error {}
+
+/**
+ * The error for a connection of our own client that was lost during a request.
+ * @param isStale whether it has carried other requests, and nothing of a response to this one
+ */
+export function lostConnection(cause: NodeJS.ErrnoException, isStale: boolean): Error {
+  if (isStale) return new StaleConnection('The upstream had closed the connection.', { cause });
+  // Without the code of the cause, which would say that another attempt is worth it.
+  return cause.code === 'ETIMEDOUT' ? cause : new Error('The connection to the upstream was lost.', { cause });
+}
+
 /**
  * Maps an error that a client library threw about an upstream to a GatewayError. A GatewayError is returned unchanged.
  */
@@ -45,6 +58,7 @@ function failureCode(code: string, thrown: unknown): FailureCode {
  * connection has never carried a response, the upstream is refusing connections, and retrying would add to its load.
  */
 export function wasStaleConnection(thrown: unknown): boolean {
+  if (thrown instanceof StaleConnection) return true;
   const code = codeOf(thrown);
   // The connector renames the first code to the second.
   if (code === 'ECONNRESET' || code === 'UPSTREAM_RESET' || code === 'EPIPE') return true;

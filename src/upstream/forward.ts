@@ -25,7 +25,7 @@ import type { BodyScan } from './method-override/body-scan.ts';
 import { methodOverrides } from './method-override/method-override.ts';
 import type { Pools } from './pools.ts';
 import type { Rewrite } from './rewrite.ts';
-import { uploadOf, wholeBody } from './upload.ts';
+import { uploadOf } from './upload.ts';
 
 /**
  * Sends an admitted request to an upstream and its response to the client, streaming both ways.
@@ -68,7 +68,7 @@ interface Sending {
   readonly scan: BodyScan | undefined;
 }
 
-/** The protected lane: undici's dispatcher with the header policy. */
+/** The protected lane: an HTTP client with the header policy. */
 export function createForward({ upstreams, credentials = NO_CREDENTIALS, ...options }: ForwardOptions): Forward {
   const { origin } = options;
   const policyOf = (name: string) =>
@@ -167,7 +167,7 @@ function sendAs(
       headers: attempt === undefined ? headers : withFields(headers, attempt.fields),
       body:
         replacement !== undefined
-          ? wholeBody(replacement.body)
+          ? replacement.body
           : framing.kind === 'none'
             ? null
             : uploadOf(request, limits.request, scan),

@@ -1,21 +1,21 @@
-import type { Dispatcher } from 'undici';
 import { GatewayError } from '../errors.ts';
 import type { Visit } from './admission.ts';
-import type { Connections } from './connections.ts';
 import { unusableResponse, upstreamFailure, wasStaleConnection } from './failures.ts';
+import {
+  type HttpClient,
+  type HttpRequest,
+  type RequestControl,
+  type ResponseHandler,
+  responseFields,
+} from './http-client.ts';
 import type { UpstreamResponse } from './request.ts';
-
-type Headers = Dispatcher.ResponseData['headers'];
 
 const LARGEST_ANSWER = 2 * 1024 * 1024;
 
 export interface OwnCallPlan {
-  readonly connections: Connections;
+  readonly connections: HttpClient;
   readonly visit: Visit;
-  /**
-   * `servername`: the TLS server name (SNI) of an https upstream. undici accepts it, but its types do not include it.
-   */
-  readonly request: Dispatcher.DispatchOptions & { readonly servername: string };
+  readonly request: HttpRequest;
   /** Milliseconds for the whole call, up to the last byte. */
   readonly deadline: number;
   readonly signal: AbortSignal | undefined;
@@ -24,24 +24,24 @@ export interface OwnCallPlan {
 }
 
 /**
- * Makes one of our own calls and reads the whole response. Implemented as a handler of undici's dispatcher, because an
+ * Makes one of our own calls and reads the whole response. Implemented as a response handler, because an
  * intermediate stream and combined abort signals cost as much as the rest of the call. Rejects with GatewayError.
  */
 export function makeOwnCall(plan: OwnCallPlan): Promise<UpstreamResponse> {
   return new OwnCall(plan).start();
 }
 
-class OwnCall implements Dispatcher.DispatchHandler {
+class OwnCall implements ResponseHandler {
   readonly #plan: OwnCallPlan;
   readonly #done = Promise.withResolvers<UpstreamResponse>();
   readonly #timer: NodeJS.Timeout;
   readonly #onAbort = () => this.#giveUp(new GatewayError('upstream_timeout', { cause: this.#plan.signal?.reason }));
-  #controller: Dispatcher.DispatchController | undefined;
+  #controller: RequestControl | undefined;
   /** Only a safe call is retried (RFC 9110 section 9.2.2), and only once. */
   #maySendAgain: boolean;
   #over = false;
   #status = 0;
-  #headers: Headers = {};
+  #headers: Record<string, string> = {};
   readonly #chunks: Buffer[] = [];
   #length = 0;
 
@@ -61,22 +61,22 @@ class OwnCall implements Dispatcher.DispatchHandler {
     return this.#done.promise;
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
+  onRequestStart(controller: RequestControl): void {
     this.#controller = controller;
     // Cancelled while it waited for a connection.
     if (this.#over) controller.abort(new GatewayError('upstream_timeout'));
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
+  onResponseStart(controller: RequestControl, status: number): void {
     if (status >= 100 && status < 200) return;
     this.#maySendAgain = false;
     this.#status = status;
-    this.#headers = headers;
+    this.#headers = joined(responseFields(controller));
     this.#plan.visit.answered();
     this.#plan.answered?.(status);
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(controller: RequestControl, chunk: Buffer): void {
     this.#length += chunk.length;
     this.#chunks.push(chunk);
     if (this.#length > LARGEST_ANSWER) controller.abort(unusableResponse('more than 2 MiB'));
@@ -90,10 +90,10 @@ class OwnCall implements Dispatcher.DispatchHandler {
       return;
     }
     this.#end();
-    this.#done.resolve({ status: this.#status, headers: joined(this.#headers), body: textOf(this.#chunks) });
+    this.#done.resolve({ status: this.#status, headers: this.#headers, body: textOf(this.#chunks) });
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+  onResponseError(_controller: RequestControl | null, error: Error): void {
     if (this.#over) return;
     if (this.#maySendAgain && wasStaleConnection(error)) {
       this.#maySendAgain = false;
@@ -129,11 +129,14 @@ function textOf(chunks: readonly Buffer[]): string {
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }
 
-function joined(headers: Headers): Record<string, string> {
+/** @param raw names and values alternate */
+function joined(raw: readonly string[]): Record<string, string> {
   const fields: Record<string, string> = Object.create(null);
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined)
-      fields[name] = Array.isArray(value) ? value.join(name === 'set-cookie' ? '\n' : ', ') : value;
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const name = (raw[at] as string).toLowerCase();
+    const value = raw[at + 1] as string;
+    const before = fields[name];
+    fields[name] = before === undefined ? value : before + (name === 'set-cookie' ? '\n' : ', ') + value;
   }
   return fields;
 }

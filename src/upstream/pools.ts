@@ -1,15 +1,18 @@
 import { carriedOver, type Share } from '../config/carried-over.ts';
 import type { UpstreamConfig } from '../config/schema.ts';
+import { addsTraceFields } from '../http/open-telemetry.ts';
 import { Admission } from './admission.ts';
 import { createBreaker } from './breaker.ts';
-import { Connections } from './connections.ts';
+import type { HttpClient, HttpClientOptions } from './http-client.ts';
+import { Http1Client } from './http1/http1-client.ts';
 import { pathPrefix } from './location.ts';
 import type { Target } from './target.ts';
+import { UndiciClient } from './undici-client.ts';
 
 /** One upstream for both lanes and our own calls. */
 export interface Upstream {
   readonly url: URL;
-  readonly connections: Connections;
+  readonly connections: HttpClient;
   /** Every request must be admitted here first. */
   readonly admission: Admission;
   readonly timeouts: Timeouts;
@@ -70,8 +73,8 @@ export function createPools(
 
 /** All settings that `openUpstream` reads. */
 function madeFrom(config: UpstreamConfig) {
-  const { url, timeout, connectTimeout, streamTimeout, maxRequests, maxStreams, breaker } = config;
-  return [url, timeout, connectTimeout, streamTimeout, maxRequests, maxStreams, breaker, config.identity];
+  const { url, timeout, connectTimeout, streamTimeout, maxRequests, maxStreams, breaker, client } = config;
+  return [url, timeout, connectTimeout, streamTimeout, maxRequests, maxStreams, breaker, config.identity, client];
 }
 
 function openUpstream(config: UpstreamConfig, now: () => number): Upstream {
@@ -87,11 +90,7 @@ function openUpstream(config: UpstreamConfig, now: () => number): Upstream {
   const { failures, cooldown } = config.breaker;
   return {
     url,
-    connections: new Connections(url.origin, {
-      connectTimeout: timeouts.connect,
-      headersTimeout: timeouts.head,
-      now,
-    }),
+    connections: openClient(config, url, { connectTimeout: timeouts.connect, headersTimeout: timeouts.head, now }),
     admission: new Admission({
       maxRequests: config.maxRequests,
       maxStreams: config.maxStreams,
@@ -101,6 +100,12 @@ function openUpstream(config: UpstreamConfig, now: () => number): Upstream {
     identity: config.identity,
     pathOf: (target) => prefix + target.path + target.query,
   };
+}
+
+/** undici has TLS, and OpenTelemetry observes it: our own client would be missing in the operator's traces. */
+function openClient({ client }: UpstreamConfig, { origin, protocol }: URL, options: HttpClientOptions): HttpClient {
+  const ours = protocol === 'http:' && client === 'http1' && !addsTraceFields();
+  return ours ? new Http1Client(origin, options) : new UndiciClient(origin, options);
 }
 
 /** A duration of 0 s becomes 1 ms: undici takes 0 as no timeout. */

@@ -1,13 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import type { Dispatcher } from 'undici';
 import { GatewayError } from '../errors.ts';
 import { writeChunk } from '../http/write-chunk.ts';
 import { noteEventStream } from './answer-stream.ts';
 import { answerTooLarge, byteCount } from './body-limit.ts';
 import type { ResponseHead } from './headers.ts';
+import type { RequestControl } from './http-client.ts';
 import type { Upstream } from './pools.ts';
-
-type Controller = Dispatcher.DispatchController;
 
 /** Writes an upstream's response to the client: with backpressure, within the limit and the upstream's timeouts. */
 export class Relay {
@@ -30,7 +28,7 @@ export class Relay {
   }
 
   /** An interim response. undici restarts its timeout after each one, so it could wait forever. */
-  interim(controller: Controller): void {
+  interim(controller: RequestControl): void {
     this.#idle ??= setTimeout(() => controller.abort(new GatewayError('upstream_timeout')), this.#timeouts.head);
   }
 
@@ -40,7 +38,7 @@ export class Relay {
   }
 
   /** @param raw the upstream's fields */
-  head(controller: Controller, { status, fields }: ResponseHead, raw: readonly string[], isStream: boolean): void {
+  head(controller: RequestControl, { status, fields }: ResponseHead, raw: readonly string[], isStream: boolean): void {
     const response = this.#response;
     response.writeHead(status, fields);
     if (isStream) {
@@ -55,11 +53,11 @@ export class Relay {
     });
   }
 
-  data(controller: Controller, chunk: Buffer): void {
+  data(controller: RequestControl, chunk: Buffer, release?: () => void): void {
     const response = this.#response;
     this.#heard = performance.now();
     if (this.#isTooLarge(chunk.length)) controller.abort(answerTooLarge(this.#limit));
-    else if (!(this.#flushed ? writeChunk(response, chunk) : response.write(chunk))) {
+    else if (!(this.#flushed ? writeChunk(response, chunk, release) : response.write(chunk, release))) {
       controller.pause();
       response.once('drain', () => resume(controller));
     }
@@ -70,7 +68,7 @@ export class Relay {
     clearTimeout(this.#idle);
   }
 
-  #flush(controller: Controller, idleTimeout: number): void {
+  #flush(controller: RequestControl, idleTimeout: number): void {
     this.#response.flushHeaders();
     this.#flushed = true;
     this.#heard = performance.now();
@@ -78,7 +76,7 @@ export class Relay {
   }
 
   /** While the client is slow to read, it is not the upstream's fault that no data arrives. */
-  #watch(controller: Controller, idleTimeout: number, wait: number): void {
+  #watch(controller: RequestControl, idleTimeout: number, wait: number): void {
     this.#idle = setTimeout(() => {
       const left = controller.paused ? idleTimeout : this.#heard + idleTimeout - performance.now();
       if (left > 0) this.#watch(controller, idleTimeout, left);
@@ -88,7 +86,7 @@ export class Relay {
 }
 
 /** Runs in an event of the client's socket, where an exception from undici's parser would end the process. */
-function resume(controller: Controller): void {
+function resume(controller: RequestControl): void {
   try {
     controller.resume();
   } catch (error) {

@@ -6,7 +6,7 @@ import { ClientGone } from './failures.ts';
 import type { BodyScan } from './method-override/body-scan.ts';
 
 /**
- * A request's body as a separate stream with backpressure. undici destroys the body it is given when the upstream
+ * A request's body as a separate stream with backpressure. The client destroys the body it is given when the upstream
  * answers early. Given an IncomingMessage, it would destroy the socket as well, on which the client still has to
  * receive a response. Here the rest of such an upload is read and dropped instead, as node:http does for any unread
  * body. Beyond `limit` bytes it fails with `payload_too_large`, so that the upstream never receives a complete body.
@@ -66,9 +66,4 @@ export function uploadOf(request: IncomingMessage, limit: number, scan?: BodySca
   // An aborted request emits 'error' and then 'close'. 'close' alone would be enough, but 'error' must have a listener.
   request.on('close', onGone).on('error', onGone);
   return body;
-}
-
-/** A stream of a body that is already complete. */
-export function wholeBody(bytes: Buffer): Readable {
-  return Readable.from([bytes], { objectMode: false });
 }

@@ -120,3 +120,22 @@ describe('other aliases', () => {
     expect(explicit.config.store).toEqual({ kind: 'sqlite', path: '/x.db' });
   });
 });
+
+describe('COURSEGATE_HTTP_CLIENT', () => {
+  const clients = async (environment: Record<string, string>) => {
+    const { config } = await load(SMALL, { environment });
+    return Object.values(config.upstreams).map(({ client }) => client);
+  };
+
+  it('makes undici the HTTP client for all upstreams', async () => {
+    expect(await clients({})).toEqual(['http1']);
+    expect(await clients({ COURSEGATE_HTTP_CLIENT: '' })).toEqual(['http1']);
+    expect(await clients({ COURSEGATE_HTTP_CLIENT: 'undici' })).toEqual(['undici']);
+  });
+
+  it('has no other value', async () => {
+    expect(await mistakes(SMALL, { environment: { COURSEGATE_HTTP_CLIENT: 'http1' } })).toEqual([
+      'environment variable COURSEGATE_HTTP_CLIENT  can only be undici',
+    ]);
+  });
+});

@@ -10,6 +10,7 @@ export function upstreamConfig(url: string, settings: Partial<UpstreamConfig> = 
     tunnelTimeout: 3600,
     maxRequests: 1024,
     maxStreams: 10_000,
+    client: 'http1',
     breaker: { failures: 5, cooldown: 5 },
     identity: ['headers', 'assertion'],
     aliases: [],

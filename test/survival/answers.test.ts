@@ -3,24 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ProxyWorld, startProxyWorld } from '../support/proxy-world.ts';
 import { type RawUpstream, startRawUpstream } from '../support/recording-upstream.ts';
 import { strictAnswer, valuesOf } from '../support/strict-http.ts';
-import { type Ending, UPSTREAM_ANSWERS } from '../support/upstream-answers.ts';
+import { type Ending, UNDICI_TAKES, UPSTREAM_ANSWERS } from '../support/upstream-answers.ts';
 
 let answer: (socket: Socket) => void = () => undefined;
 let upstream: RawUpstream;
 let gate: ProxyWorld;
 let exited: unknown;
-
-beforeAll(async () => {
-  upstream = await startRawUpstream((socket) => answer(socket));
-  gate = await startProxyWorld({ upstream: upstream.url, timeout: '500ms', process: {} });
-  void gate.process?.exited.then((code) => {
-    exited = code;
-  });
-});
-afterAll(async () => {
-  await gate.close();
-  await upstream.close();
-});
 
 /**
  * The result for the client: `200 hello`, complete by its own framing; `502 upstream_invalid`, from the gate; or
@@ -70,12 +58,36 @@ async function alive(): Promise<void> {
 }
 
 describe.each([
-  ['protected', '/public'],
-  ['site', '/pages'],
-])('an upstream response on the %s lane', (lane, path) => {
-  it.each(UPSTREAM_ANSWERS.map((row) => [row[0], row[1], row] as const))('%s: %s', async (_check, _what, row) => {
-    const [, , bytes, ending, both, site] = row;
-    expect(await outcome(path, bytes, ending)).toBe(lane === 'site' ? (site ?? both) : both);
-    await alive();
+  ['our own client', ''],
+  ['undici', 'undici'],
+])('with %s', (_client, client) => {
+  beforeAll(async () => {
+    upstream = await startRawUpstream((socket) => answer(socket));
+    gate = await startProxyWorld({
+      upstream: upstream.url,
+      timeout: '500ms',
+      process: { COURSEGATE_HTTP_CLIENT: client },
+    });
+    exited = undefined;
+    const { process: started } = gate;
+    void started?.exited.then((code) => {
+      if (gate.process === started) exited = code;
+    });
+  });
+  afterAll(async () => {
+    await gate.close();
+    await upstream.close();
+  });
+
+  describe.each([
+    ['protected', '/public'],
+    ['site', '/pages'],
+  ])('an upstream response on the %s lane', (lane, path) => {
+    it.each(UPSTREAM_ANSWERS.map((row) => [row[0], row[1], row] as const))('%s: %s', async (_check, what, row) => {
+      const [, , bytes, ending, both, site] = row;
+      const usual = lane === 'site' ? (site ?? both) : both;
+      expect(await outcome(path, bytes, ending)).toBe(client === 'undici' ? (UNDICI_TAKES[what] ?? usual) : usual);
+      await alive();
+    });
   });
 });

@@ -22,6 +22,7 @@ Settings come from several places. Precedence, highest first:
    underscores are ignored. A list is set as a whole, in YAML: \`COURSEGATE__LISTEN__TRUSTED_PROXIES='[10.0.0.0/8]'\`. There
    are short names for what platforms usually set: \`COURSEGATE_PROFILE\` (\`profile\`), \`PORT\` (\`listen.port\`),
    \`ADMIN_PORT\` (\`listen.admin.port\`) and \`COURSEGATE_DATA\` (\`store.path\` = DIR/coursegate.db).
+   \`COURSEGATE_HTTP_CLIENT=undici\` has no key: it makes undici the HTTP client for all upstreams.
 2. Your configuration file. Paths in it are relative to its folder.
 3. The file that \`mcp.file\` names.
 4. The [profile](#profiles).

@@ -31,6 +31,13 @@ export const MEMBER: MemberPrincipal = {
   grantId: 'grant-1',
 };
 
+let client: UpstreamConfig['client'] = 'http1';
+
+/** Sets the client of the gates that are started from now on. */
+export function useClient(name: UpstreamConfig['client']): void {
+  client = name;
+}
+
 const ORIGIN = 'http://gate.test';
 
 /** The modules of src/upstream behind a real server, with as little else as possible. */
@@ -71,7 +78,7 @@ export async function startGate(
 ): Promise<TestGate> {
   const { timeout = 10, origin = ORIGIN } = options;
   const { privateKey } = await generateKeyPair('ES256');
-  const upstreams = { school: upstreamConfig(upstreamUrl, { timeout, ...options.upstream }) };
+  const upstreams = { school: upstreamConfig(upstreamUrl, { timeout, client, ...options.upstream }) };
   const pools = createPools(upstreams, options.now);
   const identity = createIdentity({
     issuer: origin,

@@ -1,23 +1,18 @@
 import type { Dispatcher } from 'undici';
 import Client from 'undici/lib/dispatcher/client.js';
 import { createConnector } from './connector.ts';
-
-/** Milliseconds after which a connection is not reused, so that a change of the upstream's DNS record takes effect. */
-const LONGEST_KEPT = 5 * 60_000;
+import {
+  type HttpClient,
+  type HttpClientOptions,
+  type HttpRequest,
+  LONGEST_KEPT,
+  type ResponseHandler,
+} from './http-client.ts';
 
 interface Connection {
   readonly client: Client;
   /** When it was connected; undefined while it is not. */
   since: number | undefined;
-}
-
-export interface ConnectionsOptions {
-  /** Milliseconds. */
-  readonly connectTimeout: number;
-  /** Milliseconds from sending the request to the head of the response. */
-  readonly headersTimeout: number;
-  /** Monotonic clock, in milliseconds. */
-  readonly now: () => number;
 }
 
 /**
@@ -28,36 +23,30 @@ export interface ConnectionsOptions {
  * One request at a time per connection: a pipelined request would wait for the one before it. No HTTP/2, because the
  * header policy does not cover its fields and framing. Admission limits the number of connections (admission.ts).
  */
-export class Connections {
+export class UndiciClient implements HttpClient {
   readonly #origin: string;
-  readonly #options: ConnectionsOptions;
+  readonly #options: HttpClientOptions;
   readonly #connect: ReturnType<typeof createConnector>;
   readonly #all = new Set<Connection>();
   readonly #free: Connection[] = [];
 
-  constructor(origin: string, options: ConnectionsOptions) {
+  constructor(origin: string, options: HttpClientOptions) {
     this.#origin = origin;
     this.#options = options;
     this.#connect = createConnector(options.connectTimeout);
   }
 
-  /**
-   * Returns whether the request goes out on a connection that has carried other requests before.
-   * @param fresh never use a kept-alive connection
-   */
-  send(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler, fresh: boolean): boolean {
+  send(request: HttpRequest, handler: ResponseHandler, fresh: boolean): boolean {
     const connection = (fresh ? undefined : this.#free.pop()) ?? this.#open();
     const kept = connection.since !== undefined;
-    connection.client.dispatch(options, handler);
+    connection.client.dispatch(request as Dispatcher.DispatchOptions, handler);
     return kept;
   }
 
-  /** Number of connections, in use or idle. */
   get size(): number {
     return this.#all.size;
   }
 
-  /** Closes all connections, including those in use. */
   async end(): Promise<void> {
     this.#free.length = 0;
     await Promise.all([...this.#all].map(({ client }) => client.destroy()));

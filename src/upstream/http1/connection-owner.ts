@@ -1,0 +1,17 @@
+import type { Connection } from './connection.ts';
+import type { Request } from './request.ts';
+
+/** What a connection reports to the client that it belongs to. */
+export interface ConnectionOwner {
+  readonly host: string;
+  readonly port: number;
+  /** Milliseconds. */
+  readonly connectTimeout: number;
+  /** Starts the deadline for the head of the response. */
+  waits(request: Request): void;
+  /** Ends it. */
+  waitsNoMore(request: Request): void;
+  /** The connection can take another request within `keep` milliseconds. */
+  released(connection: Connection, keep: number): void;
+  closed(connection: Connection): void;
+}
