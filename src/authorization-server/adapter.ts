@@ -1,5 +1,4 @@
 import Provider, { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
-import type { Outbox } from '../events/outbox.ts';
 import { type Charge, chargeTo, chargeToMember, PENDING, PROOFS, UNUSED_CLIENTS } from '../storage/quota.ts';
 import {
   type Clock,
@@ -14,7 +13,7 @@ import { type Suspensions, storedClientBlocks } from './administration/suspensio
 import { answerKept } from './answer-watch.ts';
 import { BACKEND_SESSION } from './backend-sessions.ts';
 import { LAST_USE, USE } from './connected-apps/use-entry.ts';
-import { type ClientRecords, clientRecords } from './registration/client-records.ts';
+import { type ClientRecords, type ClientRecordsOptions, clientRecords } from './registration/client-records.ts';
 import { judgeClientMetadata } from './rules/client-metadata.ts';
 import type { RedirectPolicy } from './rules/redirect-uri.ts';
 import { currentUnitOfWork } from './unit-of-work.ts';
@@ -29,18 +28,10 @@ const PUSHED_IS_OVER = 'request_uri is invalid, expired, or was already used';
 /** Models whose removal takes access away from a token that may be cached. */
 const ACCESS_MODELS = new Set(['AccessToken', 'RefreshToken', 'Grant', 'Client']);
 
-export interface AdapterOptions {
-  readonly store: Store;
-  readonly clock: Clock;
-  /** Called and awaited after every revocation, whatever caused it. */
-  readonly onRevoked: () => void | Promise<void>;
-  /** Seconds that a registered client is kept if no member has connected it yet. */
-  readonly unusedLifetime: number;
+export interface AdapterOptions extends ClientRecordsOptions {
   readonly redirects: RedirectPolicy;
   /** Replay window in seconds: a repeated refresh gets the same answer. */
   readonly replayWindow: number;
-  /** Records registrations, changes and deletions of clients. */
-  readonly outbox: Outbox;
 }
 
 interface AdapterContext extends AdapterOptions {

@@ -3,9 +3,7 @@ import type { JWK } from 'jose';
 import Provider, { type Account, type Configuration, type KoaContextWithOIDC } from 'oidc-provider';
 import type { ClaimsConfig } from '../config/claims.ts';
 import { GatewayError } from '../errors.ts';
-import type { Outbox } from '../events/outbox.ts';
 import type { ResourceIndicators } from '../oauth/resource-indicator.ts';
-import type { Clock, Store } from '../storage/store.ts';
 import { adapterFactory } from './adapter.ts';
 import { type Suspensions, storedClientBlocks } from './administration/suspensions.ts';
 import { claimsByScope } from './claims.ts';
@@ -16,6 +14,7 @@ import { ENDPOINTS } from './endpoints.ts';
 import type { Members } from './members.ts';
 import { CLIENT_AUTHENTICATION, settings } from './provider-settings.ts';
 import { recordId } from './record-id.ts';
+import type { ClientRecordsOptions } from './registration/client-records.ts';
 import { described } from './rules/error-description.ts';
 import type { RedirectPolicy } from './rules/redirect-uri.ts';
 import { resourceRule } from './rules/resource.ts';
@@ -23,7 +22,7 @@ import { scopeRule } from './rules/scope.ts';
 import type { Standings } from './standing.ts';
 
 /** What the operator configures. */
-export interface ProviderSettings {
+export interface ProviderSettings extends ClientRecordsOptions {
   readonly origin: string;
   readonly indicators: ResourceIndicators;
   readonly resourceRequired: boolean;
@@ -32,8 +31,6 @@ export interface ProviderSettings {
   readonly defaultScope: readonly string[];
   /** The scopes that a token for an audience may have. */
   readonly scopesOf: (audience: string) => readonly string[];
-  readonly store: Store;
-  readonly outbox: Outbox;
   /** Secrets, by client_id, of the services that may introspect every token. */
   readonly resourceServers: ReadonlyMap<string, string>;
   /** The languages of the pages. */
@@ -50,11 +47,7 @@ export interface ProviderSettings {
     readonly code: number;
     readonly replayWindow: number;
   };
-  /** Seconds that a registered client is kept if no member has connected it yet. */
-  readonly unusedLifetime: number;
   readonly redirects: RedirectPolicy;
-  readonly clock: Clock;
-  readonly onRevoked: () => void | Promise<void>;
   /** Shows the error page for an authorization request that cannot be redirected. */
   readonly renderErrorPage: (ctx: KoaContextWithOIDC, error: string, description: string) => void;
   readonly onServerError: (error: Error) => void;

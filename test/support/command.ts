@@ -26,9 +26,13 @@ export function runCommand(args: readonly string[], environment: Readonly<Record
   });
   let stdout = '';
   let stderr = '';
+  /** The lines so far. The last one may not be complete. */
+  const lines = [''];
   const watchers = new Set<() => void>();
-  child.stdout.on('data', (chunk: Buffer) => {
-    stdout += chunk.toString('utf8');
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+    const [rest = '', ...more] = text.split('\n');
+    lines.push(lines.pop() + rest, ...more);
     for (const watcher of watchers) watcher();
   });
   child.stderr.on('data', (chunk: Buffer) => {
@@ -45,9 +49,14 @@ export function runCommand(args: readonly string[], environment: Readonly<Record
     pid: child.pid,
     line: (pattern) =>
       new Promise((resolve, reject) => {
+        let looked = 0;
         const look = () => {
-          const found = stdout.split('\n').find((line) => pattern.test(line));
-          if (found !== undefined) resolve(found);
+          const found = lines.slice(looked).find((line) => pattern.test(line));
+          // The last line may go on.
+          looked = lines.length - 1;
+          if (found === undefined) return;
+          watchers.delete(look);
+          resolve(found);
         };
         watchers.add(look);
         look();

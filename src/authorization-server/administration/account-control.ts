@@ -1,15 +1,13 @@
 import { GatewayError } from '../../errors.ts';
 import type { EndReason } from '../../events/event.ts';
 import { SIGN_IN_KIND } from '../../login/sign-in-session.ts';
-import type { Audit } from '../../operations/audit.ts';
-import type { Clock, Store } from '../../storage/store.ts';
-import type { Grants, GrantsOf } from '../grants.ts';
-import type { Members } from '../members.ts';
+import type { GrantsOf } from '../grants.ts';
+import type { InteractionOptions } from '../interactions/interactions.ts';
 import { storedClients } from './clients.ts';
 import { grantList, isoTime } from './grant-view.ts';
 import { listMembers } from './members.ts';
 import type { PageWanted } from './paging.ts';
-import { type Suspensions, storedClientBlocks } from './suspensions.ts';
+import { storedClientBlocks } from './suspensions.ts';
 
 /** Who gave a command and why, for the audit log. */
 export interface Decision {
@@ -21,15 +19,11 @@ export interface Decision {
   readonly requestId: string | undefined;
 }
 
-export interface AccountControlOptions {
-  readonly grants: Grants;
-  readonly members: Members;
-  readonly suspensions: Suspensions;
+type Shared = 'grants' | 'members' | 'suspensions' | 'store' | 'clock' | 'audit';
+
+export interface AccountControlOptions extends Pick<InteractionOptions, Shared> {
   /** Deletes a registered app with its grants and tokens. */
   readonly removeClient: (id: string) => Promise<void>;
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly audit: Audit;
 }
 
 /**

@@ -1,41 +1,31 @@
-import type Provider from 'oidc-provider';
 import { errors } from 'oidc-provider';
 import { readBody } from '../../http/body.ts';
 import type { Exchange } from '../../http/exchange.ts';
-import type { LoginConnector, Member } from '../../login/connector.ts';
-import type { Audit } from '../../operations/audit.ts';
-import { type Clock, unixSeconds } from '../../storage/store.ts';
-import type { BackendSessions } from '../backend-sessions.ts';
+import type { Member } from '../../login/connector.ts';
+import { unixSeconds } from '../../storage/store.ts';
 import { connectedAppView } from '../consent-view.ts';
-import { type CsrfKeys, csrfToken, isCsrfToken, refuseCrossSite } from '../csrf.ts';
+import { csrfToken, isCsrfToken, refuseCrossSite } from '../csrf.ts';
 import { ENDPOINTS } from '../endpoints.ts';
-import type { Grants, StandingGrant } from '../grants.ts';
+import type { StandingGrant } from '../grants.ts';
+import type { InteractionOptions } from '../interactions/interactions.ts';
 import { accountOf } from '../members.ts';
 import { appsPage, appsSignInPage, disconnectPage } from '../pages/apps.ts';
 import type { KnownApp } from '../pages/connected-app.ts';
 import { createDates } from '../pages/dates.ts';
-import { type Pages, preferLanguages, redirect } from '../pages/pages.ts';
+import { preferLanguages, redirect } from '../pages/pages.ts';
 import { type AreaNames, byApp, connectedAppOf, pageOf } from './app-list.ts';
 import { appsPath, type Carried, carriedBy, disconnectPath, fieldsOf, type Target, targetOf } from './target.ts';
 import type { Usage } from './usage.ts';
 
-export interface ConnectedAppsOptions {
-  readonly provider: () => Provider;
-  readonly connector: LoginConnector;
-  readonly grants: Grants;
+type Shared = 'provider' | 'connector' | 'grants' | 'sessions' | 'origin' | 'pages' | 'csrfKeys' | 'clock' | 'audit';
+
+export interface ConnectedAppsOptions extends Pick<InteractionOptions, Shared> {
   readonly usage: Usage;
-  /** The members' own sessions that apps act with; undefined when that is not configured. */
-  readonly sessions: BackendSessions | undefined;
-  readonly origin: string;
-  readonly pages: Pages;
   readonly names: AreaNames;
   /** IANA time zone for dates. */
   readonly timeZone: string;
   /** The link back to the course site, if configured. */
   readonly back: string | undefined;
-  readonly csrfKeys: CsrfKeys;
-  readonly clock: Clock;
-  readonly audit: Audit;
 }
 
 /**

@@ -17,7 +17,7 @@ export interface ClientRecordsOptions {
   readonly clock: Clock;
   /** Seconds that a client is kept if no member has connected it yet. */
   readonly unusedLifetime: number;
-  /** Called as soon as a client is deleted. */
+  /** Called and awaited after every revocation, whatever caused it, and as soon as a client is deleted. */
   readonly onRevoked: () => void | Promise<void>;
   /** Events for the backend are written in the commit that makes the change. */
   readonly outbox: Outbox;

@@ -3,27 +3,20 @@ import type { Handler } from '../../http/exchange.ts';
 import { signInAttempts } from '../../login/attempts.ts';
 import type { Login, LoginConnector, Member } from '../../login/connector.ts';
 import { type SignInSessions, signInSessions } from '../../login/sign-in-session.ts';
-import type { Audit } from '../../operations/audit.ts';
 import type { Places } from '../../storage/places.ts';
 import { deriveKey, deriveKeys, type Secrets } from '../../storage/seal.ts';
-import type { Clock, Store } from '../../storage/store.ts';
 import { type OwnCookie, ownCookie } from '../cookies.ts';
 import type { CsrfKeys } from '../csrf.ts';
 import { ENDPOINTS } from '../endpoints.ts';
-import type { Pages } from '../pages/pages.ts';
+import type { InteractionOptions } from '../interactions/interactions.ts';
 import { limitAttempts } from './attempt-limits.ts';
 import { credentialHandlers } from './credential-handlers.ts';
 import { type SignInEvents, signInEvents } from './events.ts';
 import { redirectHandlers } from './redirect-handlers.ts';
 
-export interface SignInOptions {
-  readonly origin: string;
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly pages: Pages;
+export interface SignInOptions extends Pick<InteractionOptions, 'origin' | 'store' | 'clock' | 'pages' | 'audit'> {
   readonly secrets: Secrets;
   readonly places: Places;
-  readonly audit: Audit;
   /** Called for every member before their session begins. */
   readonly signedIn: (member: Member) => Promise<void>;
 }
