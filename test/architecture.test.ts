@@ -136,6 +136,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
     'account',
     'authorization-server/client-documents',
     'storage/memory-counters.ts',
+    'storage/seal.ts',
     'tools/demo/client/sessions.ts',
   ],
   'rate-limiter-flexible': ['storage/redis-counters.ts'],

@@ -1,4 +1,5 @@
 import type { LoadedConfig } from '../config/load.ts';
+import { mergingFor } from './contract.ts';
 import { type Account, type AccountOptions, createAccount } from './endpoint.ts';
 
 /**
@@ -6,16 +7,17 @@ import { type Account, type AccountOptions, createAccount } from './endpoint.ts'
  *
  * @throws {MappingError} with every mistake in its files
  */
-export function configuredAccount(
+export async function configuredAccount(
   { config, accountFiles, accountConfig }: Pick<LoadedConfig, 'config' | 'accountFiles' | 'accountConfig'>,
   parts: Pick<AccountOptions, 'call' | 'metadataUrl' | 'onError'>,
-): Account | undefined {
+): Promise<Account | undefined> {
   if (config.account === undefined || accountFiles === undefined) return undefined;
   const { documents } = accountFiles;
   return createAccount({
     ...parts,
     ...config.account,
     ...accountFiles,
+    merge: await mergingFor(accountFiles.schema),
     upstreams: Object.keys(config.upstreams),
     keyed: Object.keys(config.upstreams).filter((name) => config.upstreams[name]?.credential?.kind === 'key'),
     config: accountConfig,

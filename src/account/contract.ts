@@ -1,8 +1,9 @@
-import { mergeTypeDefs } from '@graphql-tools/merge';
+import type { mergeTypeDefs } from '@graphql-tools/merge';
 import {
   buildASTSchema,
   concatAST,
   type DefinitionNode,
+  type DocumentNode,
   GraphQLError,
   GraphQLSchema,
   getDirectiveValues,
@@ -35,13 +36,22 @@ const OWN: ReadonlySet<string> = new Set(
 /** A parsed contract: the schema that clients see, and the definitions of the directives that they do not. */
 export type Contract = ReturnType<typeof readContract>;
 
+/** Merges types with their extensions. */
+export type MergeTypes = typeof mergeTypeDefs;
+
+/** What merges the types of a contract; undefined, and not loaded, if no type is extended. */
+export async function mergingFor(files: readonly TextFile[]): Promise<MergeTypes | undefined> {
+  if (!files.some(({ text }) => text.includes('extend'))) return undefined;
+  return (await import('@graphql-tools/merge')).mergeTypeDefs;
+}
+
 /**
  * Parses the contract's files and merges them. The directives of the vocabulary stay on the AST nodes of their fields
  * but are not part of the schema, so introspection does not show them.
  *
  * @throws {MappingError} with every mistake, those in `mistakes` included
  */
-export function readContract(files: readonly TextFile[], mistakes: Mistakes) {
+export function readContract(files: readonly TextFile[], mistakes: Mistakes, merge: MergeTypes | undefined) {
   const written = concatAST(files.flatMap((file) => parseSdl(file, CONTRACT, mistakes) ?? []));
   mistakes.throwIfAny();
   // A file may define them for an editor, but those definitions are ignored.
@@ -50,7 +60,7 @@ export function readContract(files: readonly TextFile[], mistakes: Mistakes) {
   });
   checkSdl(concatAST([VOCABULARY, { ...written, definitions }]), CONTRACT, mistakes);
   mistakes.throwIfAny();
-  const vocabulary = merged(definitions);
+  const vocabulary = merged(definitions, merge);
   for (const { nodes, message } of validateSchema(vocabulary)) {
     const place = nodes?.[0] ? placeOf(nodes[0]) : { file: files[0]?.file ?? CONTRACT, line: 1, column: 1 };
     mistakes.add(place, CONTRACT, message);
@@ -71,13 +81,15 @@ export function readContract(files: readonly TextFile[], mistakes: Mistakes) {
  * Builds the schema of checked definitions, with each type and its extensions in one node, so that a directive applies
  * wherever it is written. Directives are not merged: graphql-tools would drop one that has the name of a type.
  */
-function merged(definitions: readonly DefinitionNode[]): GraphQLSchema {
+function merged(definitions: readonly DefinitionNode[], merge: MergeTypes | undefined): GraphQLSchema {
   const isDirective = ({ kind }: DefinitionNode) => kind === Kind.DIRECTIVE_DEFINITION;
-  const types = definitions.filter((node) => !isDirective(node));
+  const types: DocumentNode = { kind: Kind.DOCUMENT, definitions: definitions.filter((node) => !isDirective(node)) };
+  if (merge === undefined && types.definitions.some(({ kind }) => kind.endsWith('Extension')))
+    throw new Error('A contract with extensions needs what merges them: its directives would have no effect.');
   const document = concatAST([
     VOCABULARY,
     { kind: Kind.DOCUMENT, definitions: definitions.filter(isDirective) },
-    mergeTypeDefs({ kind: Kind.DOCUMENT, definitions: types }, { useSchemaDefinition: false }),
+    merge?.(types, { useSchemaDefinition: false }) ?? types,
   ]);
   return buildASTSchema(document, { assumeValidSDL: true });
 }

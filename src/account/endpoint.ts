@@ -8,6 +8,7 @@ import { type Scheme, schemeOf } from '../oauth/credentials.ts';
 import type { MemberPrincipal } from '../oauth/principal.ts';
 import type { Scope } from '../oauth/scope.ts';
 import type { CallForPrincipal } from '../upstream/request.ts';
+import type { MergeTypes } from './contract.ts';
 import type { Limits } from './limits.ts';
 import { mutationFields } from './mutation-fields.ts';
 import { createOperations, execute, findDocument, type Operations, prepareOperation } from './operations.ts';
@@ -21,6 +22,8 @@ export interface AccountOptions {
   /** The contract: the schema that clients see. */
   readonly schema: readonly TextFile[];
   readonly mappings: readonly TextFile[];
+  /** From `mergingFor`. */
+  readonly merge?: MergeTypes | undefined;
   /** The recorded schemas of GraphQL upstreams. */
   readonly recorded?: readonly RecordedFile[];
   /** The names of the configured upstreams. */

@@ -7,7 +7,7 @@ import { checkMapping } from './connect/check.ts';
 import { type MappingNames, readMapping } from './connect/mapping.ts';
 import { Mistakes } from './connect/mistakes.ts';
 import { attachResolvers } from './connect/resolvers.ts';
-import { readContract } from './contract.ts';
+import { type Contract, type MergeTypes, readContract } from './contract.ts';
 import { joinRemoteFields } from './remote/check.ts';
 import { type RecordedFile, readRecorded } from './remote/recorded.ts';
 import { attachRemote } from './remote/resolvers.ts';
@@ -21,6 +21,8 @@ export interface Known extends MappingNames {
   readonly scopes: readonly string[];
   /** The schemas of GraphQL upstreams. */
   readonly recorded?: readonly RecordedFile[];
+  /** From `mergingFor`. A contract without extensions needs none. */
+  readonly merge?: MergeTypes | undefined;
 }
 
 /**
@@ -32,7 +34,7 @@ export interface Known extends MappingNames {
  */
 export function buildAccountSchema(files: readonly TextFile[], mappings: readonly TextFile[], known: Known) {
   const mistakes = new Mistakes();
-  const contract = readContract(files, mistakes);
+  const contract = readContract(files, mistakes, known.merge);
   const { schema } = contract;
   const guards = readGuards(contract, new Set(known.scopes), mistakes);
   const mapping = readMapping(mappings, schema, known, mistakes);

@@ -38,7 +38,7 @@ async function accountOf(
   if (config.account === undefined || loaded.accountFiles === undefined) return undefined;
   const { configuredAccount } = await import('../account/configured.ts');
   try {
-    return configuredAccount(loaded, {
+    return await configuredAccount(loaded, {
       call,
       metadataUrl: protectedResource(config.origin, '').metadataUrl,
       onError: (error) => onError(error, 'the Account API failed'),

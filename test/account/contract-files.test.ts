@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { mergeTypeDefs } from '@graphql-tools/merge';
 import { printSchema } from 'graphql';
 import { expect, test } from 'vitest';
 import { MappingError } from '../../src/account/connect/mistakes.ts';
@@ -25,7 +26,12 @@ extend type Viewer {
   orders: [Order!] @connect(source: "school", http: { GET: "/orders" }, selection: "number")
 }`,
 };
-const KNOWN = { upstreams: ['school'], scopes: ['orders:read'], config: { open: [], secret: [] } };
+const KNOWN = {
+  upstreams: ['school'],
+  scopes: ['orders:read'],
+  config: { open: [], secret: [] },
+  merge: mergeTypeDefs,
+};
 
 type Files = Parameters<typeof buildAccountSchema>[0];
 
@@ -146,12 +152,18 @@ test.each<[what: string, files: Files, said: string[]]>([
   expect(mistakesOf(files)).toEqual(said);
 });
 
+test('a contract with extensions is refused without what merges them', () => {
+  expect(() => buildAccountSchema([ACCOUNT, ORDERS], [MAPPING], { ...KNOWN, merge: undefined })).toThrow(
+    'A contract with extensions needs what merges them',
+  );
+});
+
 test('a directive with the same name as a type is kept', () => {
   const named = orders('type Order', 'directive @Order on FIELD_DEFINITION\ntype Order');
   expect(buildAccountSchema([ACCOUNT, named], [MAPPING], KNOWN).schema.getDirective('Order')).toBeDefined();
 });
 
-test('a mistake is reported with the path from the configuration', async () => {
+test('a mistake is reported with the path from the configuration, and without it the files are accepted', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'contract-'));
   await mkdir(join(folder, 'account'));
   await mkdir(join(folder, 'mappings'));
@@ -175,4 +187,6 @@ account: { schema: account/*.graphql, mappings: mappings/*.graphql }
   await expect(checkInterfaces(loaded)).rejects.toThrow(
     /^account\/orders\.graphql:6:11 {2}account schema: Unknown type/,
   );
+  await writeFile(join(folder, ORDERS.file), ORDERS.text);
+  await checkInterfaces(await loadConfig({ file, environment: {} }));
 });

@@ -86,14 +86,8 @@ describe('a gate loads', () => {
 
   it('the packages of the Account API and the tools with the configuration of the demo', async () => {
     const { packages, modules } = await loadedFrom(DEMO);
-    expect(packages).toEqual([
-      '@graphql-tools/merge',
-      '@lezer/markdown',
-      '@modelcontextprotocol/server',
-      'graphql',
-      'parse5',
-    ]);
-    expect(modules).toBeLessThan(1450);
+    expect(packages).toEqual(['@lezer/markdown', '@modelcontextprotocol/server', 'graphql', 'parse5']);
+    expect(modules).toBeLessThan(1350);
   });
 
   it('the MCP packages when there are tools, but not those of the Account API', async () => {

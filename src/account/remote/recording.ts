@@ -9,7 +9,7 @@ import { type Mapping, readMapping } from '../connect/mapping.ts';
 import { MappingValueError } from '../connect/methods.ts';
 import { Mistakes } from '../connect/mistakes.ts';
 import { fillHeader } from '../connect/template.ts';
-import { type Contract, readContract } from '../contract.ts';
+import { type Contract, mergingFor, readContract } from '../contract.ts';
 import { joinRemoteFields } from './check.ts';
 import { differences } from './difference.ts';
 import { type GraphqlSource, introspect, recordedText } from './introspection.ts';
@@ -66,7 +66,7 @@ async function eachUpstream<T>(
 ): Promise<readonly T[]> {
   const { config, accountFiles: files, accountConfig } = loaded;
   if (files === undefined) throw new RecordingError('The configuration has no Account API.');
-  const { contract, mapping } = readFiles(loaded, files);
+  const { contract, mapping } = await readFiles(loaded, files);
   const named = [...mapping.sources].filter(([name, { graphql }]) => {
     return graphql !== undefined && (only === undefined || only === name);
   });
@@ -103,9 +103,9 @@ function headerOf(name: string, fill: () => string): readonly (readonly [string,
   }
 }
 
-function readFiles({ config, accountConfig }: LoadedConfig, files: NonNullable<LoadedConfig['accountFiles']>) {
+async function readFiles({ config, accountConfig }: LoadedConfig, files: NonNullable<LoadedConfig['accountFiles']>) {
   const mistakes = new Mistakes();
-  const contract = readContract(files.schema, mistakes);
+  const contract = readContract(files.schema, mistakes, await mergingFor(files.schema));
   const names = {
     upstreams: Object.keys(config.upstreams),
     config: { open: Object.keys(accountConfig.open), secret: Object.keys(accountConfig.secret) },
