@@ -65,8 +65,8 @@ stream and second.
 
 ${costTable(costs)}
 
-Event streams of members through one gate on the embedded store, in one process, measured once. Clients and upstream are two more
-processes on the same CPUs. Every second, each stream gets an event, while plain requests are sent one after another.
+Event streams of members through one gate on the embedded store, in one process, measured once. Clients and upstreams are three
+more processes on the same CPUs. Every second, each stream gets an event, while plain requests are sent one after another.
 
 ${outcomeTable(outcome)}`,
     goals: {
