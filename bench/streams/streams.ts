@@ -57,7 +57,7 @@ function outcomeTable(outcome: StreamsOutcome): string {
 
 await bench('Streams', 12, options, async (run: Run): Promise<Findings> => {
   const costs = await measureEventCosts(run, COST_STREAMS);
-  const outcome = await runStreams({ streams: STREAMS, grants: 20, folder: run.folder, seconds: 10, say: run.say });
+  const outcome = await runStreams({ streams: STREAMS, grants: 20, folder: run.folder, seconds: 20, say: run.say });
   const { ticks, each, beside, besideAtOnce, storm, descriptors } = outcome;
   return {
     text: `\`npm run bench:streams\`: CPU time per event that a proxy passes on, with ${COST_STREAMS} streams at each, and five events per
