@@ -57,7 +57,7 @@ function outcomeTable(outcome: StreamsOutcome): string {
 
 await bench('Streams', 12, options, async (run: Run): Promise<Findings> => {
   const costs = await measureEventCosts(run, COST_STREAMS);
-  const outcome = await runStreams({ streams: STREAMS, grants: 20, folder: run.folder, seconds: 10, say: run.say });
+  const outcome = await runStreams({ streams: STREAMS, grants: 20, folder: run.folder, seconds: 20, say: run.say });
   const { ticks, each, beside, besideAtOnce, storm, descriptors } = outcome;
   return {
     text: `\`npm run bench:streams\`: CPU time per event that a proxy passes on, with ${COST_STREAMS} streams at each, and five events per
@@ -65,8 +65,8 @@ stream and second.
 
 ${costTable(costs)}
 
-Event streams of members through one gate on the embedded store, in one process, measured once. Clients and upstream are two more
-processes on the same CPUs. Every second, each stream gets an event, while plain requests are sent one after another.
+Event streams of members through one gate on the embedded store, in one process, measured once. Clients and upstreams are three
+more processes on the same CPUs. Every second, each stream gets an event, while plain requests are sent one after another.
 
 ${outcomeTable(outcome)}`,
     goals: {

@@ -56,17 +56,20 @@ export interface StreamsOutcome {
 
 const SOURCE = fileURLToPath(new URL('../support/event-source.ts', import.meta.url));
 
-/** Event streams through one gate. Clients and upstream are separate processes, because each needs that many descriptors. */
+/** Event streams through one gate. Clients and upstreams are separate processes, because each needs that many descriptors. */
 export async function runStreams(options: StreamsOptions): Promise<StreamsOutcome> {
   const closers: (() => unknown)[] = [];
   try {
-    const port = await freePort();
-    const source = await startProcess(process.execPath, [SOURCE], {
-      environment: { PORT: String(port) },
-      port,
-      output: join(options.folder, 'source.log'),
-    });
-    closers.push(() => source.stop());
+    // Plain requests have an upstream of their own: the one of the streams is busy while it sends their events.
+    const [port, plainPort] = [await freePort(), await freePort()];
+    for (const own of [port, plainPort]) {
+      const source = await startProcess(process.execPath, [SOURCE], {
+        environment: { PORT: String(own) },
+        port: own,
+        output: join(options.folder, `source-${own}.log`),
+      });
+      closers.push(() => source.stop());
+    }
     const crowd = new Crowd();
     closers.push(() => crowd.end());
     const gatePort = await freePort();
@@ -80,6 +83,7 @@ export async function runStreams(options: StreamsOptions): Promise<StreamsOutcom
         COURSEGATE__UPSTREAMS__PROGRESS__URL: school.urls.progress,
         COURSEGATE__UPSTREAMS__EVENTS__URL: school.urls.events,
         COURSEGATE__UPSTREAMS__SOURCE: `{ url: "http://127.0.0.1:${port}" }`,
+        COURSEGATE__UPSTREAMS__PLAIN: `{ url: "http://127.0.0.1:${plainPort}" }`,
         COURSEGATE__LISTEN__MAX_CONNECTIONS: '100000',
         COURSEGATE__LISTEN__DRAIN: '{ notice: 0s, grace: 1s }',
         COURSEGATE__LOG__ACCESS: 'false',
@@ -87,7 +91,7 @@ export async function runStreams(options: StreamsOptions): Promise<StreamsOutcom
         COURSEGATE__ROUTES: `[
           { match: "GET /api/v1/whoami", upstream: school, scopes: [] },
           { match: "GET /events/**", upstream: source, scopes: [courses:read] },
-          { match: "GET /plain", upstream: source, scopes: [courses:read] } ]`,
+          { match: "GET /plain", upstream: plain, scopes: [courses:read] } ]`,
       },
     });
     closers.push(() => gate.kill());
