@@ -59,9 +59,11 @@ const COLON = 0x3a;
  * @throws JsonTooLarge if a limit is exceeded.
  */
 export function checkJsonBounds(text: string, { depth: deepest, values: most, names: mostNames }: JsonBounds): void {
-  // A level takes one character, a value two and a name more, so most texts are too short to exceed a limit.
-  if (text.length <= Math.min(deepest, most, mostNames)) return;
-  const names = new NameCounter(mostNames);
+  // A value takes at least one character and a name three, so most texts are too short to exceed a limit, and the depth
+  // can be no more than the number of brackets.
+  const mayHaveNames = text.length > 3 * mostNames;
+  if (text.length < most && !mayHaveNames && !hasMoreBrackets(text, deepest)) return;
+  const names = mayHaveNames ? new NameCounter(mostNames) : undefined;
   let depth = 0;
   let values = 1;
   for (let at = 0; at < text.length; at += 1) {
@@ -73,7 +75,8 @@ export function checkJsonBounds(text: string, { depth: deepest, values: most, na
           if (code === BACKSLASH) at += 1;
           else if (code === QUOTE) break;
         }
-        if (isName(text, at + 1) && names.add(text, start, at)) throw new JsonTooLarge('names', mostNames);
+        if (names !== undefined && isName(text, at + 1) && names.add(text, start, at))
+          throw new JsonTooLarge('names', mostNames);
         break;
       }
       case 0x5b:
@@ -91,6 +94,18 @@ export function checkJsonBounds(text: string, { depth: deepest, values: most, na
     }
     if (values > most) throw new JsonTooLarge('values', most);
   }
+}
+
+/** Whether more than `most` lists and objects begin in the text, counting brackets in strings, too. */
+function hasMoreBrackets(text: string, most: number): boolean {
+  let count = 0;
+  for (const bracket of ['{', '[']) {
+    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
+      count += 1;
+      if (count > most) return true;
+    }
+  }
+  return false;
 }
 
 /**

@@ -338,3 +338,10 @@ test('integers beyond 2^53 keep their digits', () => {
   });
   expect(({} as Record<string, unknown>).x).toBeUndefined();
 });
+
+test('integers beyond 2^53 keep their digits wherever they are in the text', () => {
+  for (let before = 0; before < 40; before += 1) {
+    const text = `{"a":"${'x'.repeat(before)}","b":9007199254740993,"c":123456789012345}`;
+    expect(parseJson(text)).toEqual({ a: 'x'.repeat(before), b: '9007199254740993', c: 123456789012345 });
+  }
+});
