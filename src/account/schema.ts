@@ -7,7 +7,7 @@ import { checkMapping } from './connect/check.ts';
 import { type MappingNames, readMapping } from './connect/mapping.ts';
 import { Mistakes } from './connect/mistakes.ts';
 import { attachResolvers } from './connect/resolvers.ts';
-import { type Contract, type MergeTypes, readContract } from './contract.ts';
+import { type MergeTypes, readContract } from './contract.ts';
 import { joinRemoteFields } from './remote/check.ts';
 import { type RecordedFile, readRecorded } from './remote/recorded.ts';
 import { attachRemote } from './remote/resolvers.ts';

@@ -1,6 +1,7 @@
 // Everything between the gate and the backends: connections, limits and circuit breakers, the header policy, identity
 // headers and credentials. forward.ts is the protected lane, site.ts the site lane, call.ts the gate's own calls.
 
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Config } from '../config/schema.ts';
 import { GatewayError } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
@@ -174,7 +175,8 @@ function sendAs(
     },
     response,
     limit: limits.response,
-    judge: attempt?.judge,
+    // Clients call it in the context of their connection, but the audit needs that of this request.
+    judge: attempt?.judge === undefined ? undefined : AsyncLocalStorage.bind(attempt.judge),
     head: (status, raw) => {
       record.answered(isEventStream(raw));
       refuseLargeAnswer(request.method ?? 'GET', status, raw, limits.response);

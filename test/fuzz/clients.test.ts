@@ -49,9 +49,9 @@ const REFUSED: Readonly<Record<string, { readonly reason: string; readonly isIn:
       'an interim response that closes the connection (RFC 9112 section 9.6), or is HTTP/1.0 (RFC 9110 section 15.2)',
     isIn: (text) => /^HTTP\/1\.0 1\d\d/m.test(text) || /^connection:.*close/im.test(text),
   },
-  'a length with white space behind it': {
-    reason: 'a length with white space behind it, which undici reads as another number',
-    isIn: (text) => /^content-length:.*[ \t]\r$/im.test(text),
+  'framing with white space behind it': {
+    reason: 'white space behind a length or a transfer coding, which undici reads as something else',
+    isIn: (text) => /^(content-length|transfer-encoding):.*[ \t]\r$/im.test(text),
   },
   'header fields that are too large': {
     reason: 'more than 16 KiB in a line, a head or trailers (RFC 9110 section 5.4)',
@@ -81,7 +81,7 @@ const NOT_KEPT: readonly { readonly reason: string; readonly isIn: (text: string
   },
   {
     reason: 'empty lines follow the response (RFC 9112 section 9.2)',
-    isIn: (text) => /(\r\n\r\n|[a-z])[\r\n]+$/.test(text),
+    isIn: (text) => /^[\r\n]+$/.test(behind(text)),
   },
   {
     reason: 'the shortest of several timeouts in Keep-Alive counts',
@@ -97,6 +97,15 @@ function codings(text: string): readonly string[] {
 /** Everything from the first head that is not the head of an interim response. */
 function finalResponse(text: string): string {
   return text.replace(/^(?:HTTP\/1\.[01] 1\d\d[\s\S]*?\r\n\r\n)+/, '');
+}
+
+/** What follows the body of the final response. */
+function behind(text: string): string {
+  const response = finalResponse(text);
+  const body = response.slice(response.indexOf('\r\n\r\n') + 4);
+  const length = /^content-length:[ \t]*(\d+)/im.exec(response)?.[1];
+  if (length !== undefined) return body.slice(Number(length));
+  return body.replace(/^[\s\S]*?0+(;.*)?\r\n([^\r]+\r\n)*\r\n/, '');
 }
 
 function hasControl(text: string): boolean {

@@ -129,6 +129,8 @@ describe('the head of a response', () => {
     field('Content-Length: 5 5'),
     field('Content-Length: 5 '),
     field('content-length:5\t'),
+    field('Transfer-Encoding: chunked\t'),
+    field('Transfer-Encoding: chunked '),
     field('Content-Length: 5.0'),
     field('Content-Length: 9007199254740993'),
     field('Content-Length: 5\r\nTransfer-Encoding: chunked'),

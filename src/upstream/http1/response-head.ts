@@ -136,8 +136,8 @@ export class ResponseHead {
     if (bytes[at] !== CR || bytes[at + 1] !== LF) throw unusableResponse('an invalid header field');
     let valueEnd = at;
     while (valueEnd > valueStart && (bytes[valueEnd - 1] === SPACE || bytes[valueEnd - 1] === TAB)) valueEnd -= 1;
-    // Valid (RFC 9112 section 5.1), but some parsers, undici's among them, read another number then.
-    if (valueEnd < at && isLength(bytes, line, nameEnd)) throw unusableResponse('a length with white space behind it');
+    // Valid (RFC 9112 section 5.1), but undici reads another length then, and does not recognize a transfer coding.
+    if (valueEnd < at && isFraming(bytes, line, nameEnd)) throw unusableResponse('framing with white space behind it');
     this.#size += nameEnd - line + valueEnd - valueStart;
     if (this.#size >= LARGEST_FIELDS) throw unusableResponse('header fields that are too large');
     this.#places.push(line - from, nameEnd - from, valueStart - from, valueEnd - from);
@@ -156,8 +156,8 @@ export class ResponseHead {
   }
 }
 
-function isLength(bytes: Buffer, from: number, to: number): boolean {
-  return to - from === 14 && bytes.toString('latin1', from, to).toLowerCase() === 'content-length';
+function isFraming(bytes: Buffer, from: number, to: number): boolean {
+  return /^(content-length|transfer-encoding)$/i.test(bytes.toString('latin1', from, to));
 }
 
 function isDigit(value: number): boolean {
