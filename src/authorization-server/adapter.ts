@@ -156,10 +156,27 @@ async function consume({ store }: AdapterContext, model: string, id: string): Pr
 
 async function destroy(context: AdapterContext, model: string, id: string): Promise<void> {
   if (model === 'Client') return context.clients.remove(id);
+  if (model === 'Interaction') return endInteraction(context, id);
   // The grant's usage counters and backend session are deleted with it.
   for (const kind of model === 'Grant' ? [USE, LAST_USE, BACKEND_SESSION] : [])
     await remove(context, { op: 'deleteBy', kind, name: 'grant', value: id }, false);
   await remove(context, { op: 'delete', kind: model, id }, ACCESS_MODELS.has(model));
+}
+
+/** Ends an authorization request when it is continued. Of two requests that do so at the same time, one gets a code. */
+async function endInteraction({ store }: AdapterContext, id: string): Promise<void> {
+  const named = { kind: 'Interaction', id };
+  if (
+    await store.commit(
+      [
+        { op: 'consume', ...named },
+        { op: 'delete', ...named },
+      ],
+      'vital',
+    )
+  )
+    return;
+  throw new errors.SessionNotFound('interaction session not found');
 }
 
 /** @param revoking - whether a token that may be cached loses access */

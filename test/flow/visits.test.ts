@@ -73,6 +73,19 @@ describe('a step of an authorization', () => {
     }
   });
 
+  it('continued three times at once gives one code, and an error page otherwise', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const { browser, page } = await reachConsent((await authorizationRequest(app)).url);
+      const fields = { decision: 'approve', scope: 'courses:read' };
+      const { location = '' } = await browser.submit(page, fields, () => false);
+      expect(location).toContain('/oauth/authorize/');
+      const toApp = (next: string) => !next.startsWith(app.redirectUri);
+      const answers = await Promise.all([1, 2, 3].map(() => browser.open(location, toApp)));
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 400, 400]);
+      expect(answers.filter((one) => one.location?.includes('code='))).toHaveLength(1);
+    }
+  });
+
   it('sets cookies that are HttpOnly, SameSite and limited to its path', async () => {
     const answer = await fetch((await authorizationRequest(app)).url, { redirect: 'manual' });
     const cookies = answer.headers.getSetCookie();

@@ -25,11 +25,15 @@ export async function finish(
     // A refusal replaces the result of earlier steps; any other result adds to it.
     const mergeWithLastSubmission = !('error' in result);
     const unit = new UnitOfWork(store);
+    // The commit fails if the interaction has ended meanwhile: its result would begin it anew, for a second code.
+    const { jti } = pending.interaction;
+    unit.consume('Interaction', jti);
+    unit.add({ op: 'delete', kind: 'Interaction', id: jti });
     const next = await withinUnitOfWork(unit, () =>
       provider().interactionResult(request, response, result, { mergeWithLastSubmission }),
     );
     for (const entry of event === undefined ? [] : outbox.entries(event)) unit.put(entry);
-    await unit.commit();
+    if (!(await unit.commit())) throw new errors.SessionNotFound('interaction session not found');
     auditPending(options, pending, audited);
     redirect(response, next);
   } catch (thrown) {
