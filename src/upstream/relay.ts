@@ -59,7 +59,10 @@ export class Relay {
     if (this.#isTooLarge(chunk.length)) controller.abort(answerTooLarge(this.#limit));
     else if (!(this.#flushed ? writeChunk(response, chunk, release) : response.write(chunk, release))) {
       controller.pause();
-      response.once('drain', () => resume(controller));
+      response.once('drain', () => {
+        this.#heard = performance.now();
+        resume(controller);
+      });
     }
   }
 
