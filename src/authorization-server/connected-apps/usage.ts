@@ -58,7 +58,8 @@ interface Counting extends Segment {
  */
 export function createUsage(store: Store, clock: Clock, bounds = BOUNDS) {
   /**
-   * Segments by day and grant: those with unwritten counts, and stored ones (least recently used first) to continue.
+   * Segments by day and grant: those with unwritten counts, and stored ones to continue. The first of these were used and
+   * looked at longest ago.
    */
   const unwritten = new Map<string, Counting>();
   const written = new Map<string, Counting>();
@@ -100,6 +101,18 @@ export function createUsage(store: Store, clock: Clock, bounds = BOUNDS) {
     }
   };
 
+  /** Releases the segments of grants that have ended, and of earlier days. Looks at one batch each time. */
+  const releaseEnded = async (): Promise<void> => {
+    const today = dayOf(unixSeconds(clock));
+    const batch = [...written].slice(0, BATCH);
+    const grants = await Promise.all(batch.map(([, { grantId }]) => store.get('Grant', grantId)));
+    batch.forEach(([key, segment], at) => {
+      // It may be counting again by now.
+      if (!written.delete(key)) return;
+      if (grants[at] !== undefined && segment.day === today) written.set(key, segment);
+    });
+  };
+
   return {
     /** Counts one request in memory. Never waits or fails. */
     count(user: User, areas: readonly string[]): void {
@@ -123,6 +136,7 @@ export function createUsage(store: Store, clock: Clock, bounds = BOUNDS) {
         await writeBatch(all.slice(at, at + BATCH));
         await turn();
       }
+      await releaseEnded();
     },
 
     /**

@@ -179,6 +179,29 @@ describe.each(STORES)('usage counts in %s', (_name, make) => {
       expect(await store.findBy(kind, 'grant', 'g1')).toEqual([]);
   });
 
+  it('are released from memory when their grant has ended or their day is over', async () => {
+    const usage = createUsage(store, clock);
+    usage.count(ANN, ['courses']);
+    await usage.flush();
+    await storedGrants(store, () => {}).revoke('g1', { member: 'ann' }, WHY);
+    expect((await usage.of('ann')).has('g1')).toBe(true);
+    await usage.flush();
+    expect((await usage.of('ann')).has('g1')).toBe(false);
+
+    const of = { sub: 'ann', grantId: 'g2' };
+    usage.count(of, ['courses']);
+    await usage.flush();
+    await usage.flush();
+    usage.count(of, ['courses']);
+    await usage.flush();
+    expect(await store.findBy('GrantUse', 'grant', 'g2')).toHaveLength(1);
+    now += DAY;
+    await usage.flush();
+    // Only what is in memory is left then.
+    await store.commit([{ op: 'deleteBy', kind: 'GrantUse', name: 'grant', value: 'g2' }]);
+    expect(await areasOf(usage, of)).toEqual({});
+  });
+
   it('are limited in the number of grants and areas', async () => {
     const usage = createUsage(store, clock, { grants: 2, areas: 3 });
     for (const area of ['a', 'b', 'c', 'd', 'c']) usage.count(ANN, [area]);
