@@ -56,8 +56,6 @@ export interface Outcome {
 const RECOVERY = 15_000;
 /** How long it may take until the last idle connections are closed. */
 const SETTLED_WITHIN = 180_000;
-/** How long nothing may change before the first sample is taken. */
-const QUIET = 12_000;
 
 /**
  * Runs a gate under mixed load for a long time, next to a gate that is killed now and then. With the embedded store, each
@@ -163,15 +161,13 @@ async function closeIdleConnections(): Promise<void> {
 async function settled(gate: SoakGate, before: Sample | undefined): Promise<Sample> {
   const deadline = Date.now() + SETTLED_WITHIN;
   let last = await gate.sample({ deep: true });
-  let changedAt = Date.now();
-  while (Date.now() < deadline) {
+  for (let same = 0; Date.now() < deadline; ) {
     await sleep(3_000);
     const next = await gate.sample({ deep: true });
     if (before !== undefined && isBack(next, before)) return next;
-    const isSame = next.descriptors === last.descriptors && next.objects?.timers === last.objects?.timers;
-    if (!isSame) changedAt = Date.now();
+    same = next.descriptors === last.descriptors && next.objects?.timers === last.objects?.timers ? same + 1 : 0;
     last = next;
-    if (before === undefined && Date.now() - changedAt >= QUIET) return next;
+    if (before === undefined && same === 4) return next;
   }
   return last;
 }

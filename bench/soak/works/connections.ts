@@ -8,11 +8,8 @@ import { again, insist, type Place, send } from '../place.ts';
 
 /** Access token lifetime in a soak, in milliseconds. Short, so that tokens expire and are swept all the time. */
 const ACCESS_LIFETIME = 300_000;
-/**
- * The replay window is over after this time, in milliseconds, at every replica: a repeated refresh no longer gets the same response.
- * Its minute is rounded up by a quarter, and begins anew if the store fails for a moment.
- */
-const REPLAY_OVER = 170_000;
+/** The replay window is over after this time, in milliseconds: a repeated refresh no longer gets the same response. */
+const REPLAY_OVER = 65_000;
 /** After a crash, replicas may receive revocations late. In milliseconds. */
 const HEARD = 10_000;
 

@@ -25,7 +25,7 @@ export async function finish(
     // A refusal replaces the result of earlier steps; any other result adds to it.
     const mergeWithLastSubmission = !('error' in result);
     const unit = new UnitOfWork(store);
-    // The commit fails if the interaction has ended meanwhile: its result would begin it anew, for a second code.
+    // If the interaction has ended meanwhile, the commit fails: writing its result would bring it back, for a second code.
     const { jti } = pending.interaction;
     unit.consume('Interaction', jti);
     unit.add({ op: 'delete', kind: 'Interaction', id: jti });
