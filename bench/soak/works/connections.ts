@@ -10,6 +10,11 @@ import { again, insist, type Place, send } from '../place.ts';
 const ACCESS_LIFETIME = 300_000;
 /** The replay window is over after this time, in milliseconds: a repeated refresh no longer gets the same response. */
 const REPLAY_OVER = 65_000;
+/**
+ * Another replica learns that a window is over up to a quarter of it later, and after an outage of the store one more
+ * quarter passes until it is written again. In milliseconds.
+ */
+const HEARD_OVER = 30_000;
 /** After a crash, replicas may receive revocations late. In milliseconds. */
 const HEARD = 10_000;
 
@@ -119,7 +124,8 @@ export async function revoke(place: Place, connection: Connection): Promise<void
 export function reuse(place: Place): Promise<void> {
   return withConnection(place, async (connection) => {
     const { app, before, tokens } = connection;
-    if (before === undefined || before.at > Date.now() - REPLAY_OVER) return 'live';
+    const over = REPLAY_OVER + (place.hearsay === 0 ? 0 : HEARD_OVER);
+    if (before === undefined || before.at > Date.now() - over) return 'live';
     const old = await insist(place, () => token(app, refreshForm(app, before.refreshToken)));
     if (old.body.error !== 'invalid_grant') place.ledger.fault('a replaced refresh token was accepted', old.body);
     const own = await insist(place, () => token(app, refreshForm(app, tokens.refresh_token)));
