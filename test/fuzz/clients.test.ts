@@ -102,10 +102,18 @@ function finalResponse(text: string): string {
 /** What follows the body of the final response. */
 function behind(text: string): string {
   const response = finalResponse(text);
-  const body = response.slice(response.indexOf('\r\n\r\n') + 4);
-  const length = /^content-length:[ \t]*(\d+)/im.exec(response)?.[1];
-  if (length !== undefined) return body.slice(Number(length));
-  return body.replace(/^[\s\S]*?0+(;.*)?\r\n([^\r]+\r\n)*\r\n/, '');
+  const end = response.indexOf('\r\n\r\n') + 4;
+  const length = /^content-length:[ \t]*(\d+)/im.exec(response.slice(0, end))?.[1];
+  return length === undefined ? behindChunks(response.slice(end)) : response.slice(end + Number(length));
+}
+
+/** Chunk by chunk, because a chunk may contain what looks like the last one. */
+function behindChunks(body: string): string {
+  const size = /^([0-9A-Fa-f]+)[ \t]*(;[^\r\n]*)?\r\n/.exec(body);
+  if (size === null) return body;
+  const rest = body.slice(size[0].length);
+  const bytes = Number.parseInt(size[1] as string, 16);
+  return bytes === 0 ? rest.replace(/^([^\r]+\r\n)*\r\n/, '') : behindChunks(rest.slice(bytes + 2));
 }
 
 function hasControl(text: string): boolean {
