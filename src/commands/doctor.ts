@@ -45,7 +45,7 @@ export const define: Define = (command, terminal) => {
     .option('--echo <path>', 'with --gateway: a protected path that the gateway routes to an echo server')
     .option('--echo-server <address>', 'with --gateway: run the echo server, at this host and port, for the audit')
     .option('--public <path>', 'with --gateway: an unprotected path that reaches the echo server (default /)')
-    .option('--forbidden <path>', 'with --gateway: a protected path that the token may not open')
+    .option('--forbidden <path>', 'with --gateway: a protected path that needs a scope which the token does not have')
     .option(
       '--token <token>',
       'with --gateway: an access token that opens the echo path; better in the variable COURSEGATE_DOCTOR_TOKEN',

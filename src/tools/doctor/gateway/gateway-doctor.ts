@@ -27,7 +27,7 @@ export interface GatewayDoctorOptions extends Pick<DoctorOptions, Shared> {
   readonly echo: string;
   /** A path that needs no token and reaches the echo server; '/' by default. */
   readonly open?: string;
-  /** A protected path that the token may not open. */
+  /** A protected path that needs a scope which the token does not have. */
   readonly forbidden?: string;
   /** An access token that opens the echo path. */
   readonly token?: string;

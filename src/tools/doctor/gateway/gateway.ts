@@ -14,7 +14,7 @@ export interface GatewayOptions {
   readonly echoPath: string;
   /** A path that needs no token and should reach the echo server. */
   readonly openPath: string;
-  /** A protected path that the token may not open. */
+  /** A protected path that needs a scope which the token does not have. */
   readonly forbiddenPath: string | undefined;
   readonly token: string | undefined;
   /** The echo server, if it runs in this process. It also sees requests whose response is lost. */

@@ -34,6 +34,8 @@ export function otherIdentityFields(identity: readonly string[]): readonly strin
     // X alone makes no family.
     .filter((name) => name.lastIndexOf('-') > 1)
     .map((name) => name.slice(0, name.lastIndexOf('-')))
+    // X-Client-Id names an app.
+    .filter((family) => !/client$/i.test(family))
     .flatMap((family) => ENDINGS.map((ending) => `${family}-${ending}`));
   const all = [...siblings, ...OF_OTHER_PRODUCTS].map((name) => [folded(name), name] as const);
   return [...new Map(all).entries()].filter(([name]) => !known.has(name)).map(([, name]) => name);
