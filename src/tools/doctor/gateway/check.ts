@@ -43,7 +43,9 @@ const MISSING: Readonly<Record<Need, (found: Found, gateway: Gateway) => string 
       ? `${openPath} does not reach the echo server: name an unprotected path that does with --public`
       : undefined,
   forbidden: (_found, { forbiddenPath }) =>
-    forbiddenPath === undefined ? 'name a path that needs a scope which the token does not have with --forbidden' : undefined,
+    forbiddenPath === undefined
+      ? 'name a path that needs a scope which the token does not have with --forbidden'
+      : undefined,
 };
 
 /** One check of the table. */

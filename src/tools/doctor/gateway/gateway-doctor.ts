@@ -9,7 +9,7 @@ import {
   type Report,
 } from '../doctor.ts';
 import { verdictsOf } from '../examine.ts';
-import { type Finding, finding } from '../finding.ts';
+import { type Finding, finding, type Verdict } from '../finding.ts';
 import { NoAnswer, Unavailable } from '../unavailable.ts';
 import { findOut, type GatewayCheck, missing } from './check.ts';
 import { GATEWAY_CHECKS } from './checks/checks.ts';
@@ -86,7 +86,7 @@ async function attack(
         why === undefined
           ? await verdictsOf(() => one.run(gateway, found))
           : [{ level: 'skipped' as const, seen: why }];
-      findings.push(...verdicts.map((verdict) => finding(one, verdict)));
+      findings.push(...fewOf(verdicts).map((verdict) => finding(one, verdict)));
     }
     return { findings };
   } catch (thrown) {
@@ -94,6 +94,18 @@ async function attack(
       return { unreachable: printable(thrown.message), findings };
     throw thrown;
   }
+}
+
+/** The most findings of one check in a report. They have one cause, and one fix. */
+const MOST = 5;
+
+function fewOf(verdicts: readonly Verdict[]): readonly Verdict[] {
+  const last = verdicts[MOST - 1];
+  if (last === undefined || verdicts.length <= MOST) return verdicts;
+  return [
+    ...verdicts.slice(0, MOST - 1),
+    { ...last, seen: `${last.seen} (and ${verdicts.length - MOST} more like it)` },
+  ];
 }
 
 /** A path as typed. What is attacked with must not be a trick itself. */

@@ -75,7 +75,7 @@ export const PATHS: readonly GatewayCheck[] = gatewayChecks(['echo', 'refused'],
   'path.parameters': {
     title: 'Path parameters do not hide the path',
     reference: 'RFC 3986 section 3.3; CVE-2026-73551, CVE-2026-73553, CVE-2026-73511 (Envoy)',
-    fix: 'Refuse ; and %3B in paths with 400: Java servers cut parameters off, and read /open/..;x=1/path as /path.',
+    fix: 'Refuse ; and %3B in paths with 400, unless your site uses them: Java servers cut parameters off, and read /open/..;x=1/path as /path.',
     run: tried(({ path, open, up }) => [
       `${open}${up.replaceAll('..', '..;')}${path}`,
       `${open}${up.replaceAll('..', '..;x=y')}${path}`,
@@ -90,7 +90,7 @@ export const PATHS: readonly GatewayCheck[] = gatewayChecks(['echo', 'refused'],
   'path.truncated': {
     title: 'Nothing behind the path changes what it is taken for',
     reference: 'RFC 9112 section 3.2; GHSA-pxq7-h93f-9jrg (oauth2-proxy)',
-    fix: 'Refuse #, %23, spaces and control characters in paths with 400: no client sends them, and servers cut the path there.',
+    fix: 'Refuse # and control characters in paths with 400, encoded ones too, and compare paths to their end: some servers cut a path at such a character.',
     run: tried(({ path, open }) => [
       `${path}#${open}`,
       `${path}#/..${open}`,
