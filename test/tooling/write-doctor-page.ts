@@ -1,11 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { checksPage } from '../tools/doctor/support/checks-page.ts';
+import { PAGE_PARTS } from '../tools/doctor/support/checks-page.ts';
 
-/** Updates the list in docs/doctor.md from src/tools/doctor/checks: `npm run doctor-page`. */
+/** Updates the lists in docs/doctor.md from the checks in src/tools/doctor: `npm run doctor-page`. */
 const FILE = fileURLToPath(new URL('../../docs/doctor.md', import.meta.url));
-const page = readFileSync(FILE, 'utf8');
-writeFileSync(
-  FILE,
-  page.replace(/(<!-- checks -->\n)[\s\S]*(<!-- \/checks -->)/, (_all, from, to) => `${from}\n${checksPage()}\n${to}`),
-);
+let page = readFileSync(FILE, 'utf8');
+for (const [name, text] of Object.entries(PAGE_PARTS)) {
+  const between = new RegExp(`(<!-- ${name} -->\\n)[\\s\\S]*(<!-- /${name} -->)`);
+  page = page.replace(between, (_all, from, to) => `${from}\n${text}\n${to}`);
+}
+writeFileSync(FILE, page);

@@ -2,9 +2,9 @@ import type { Facts, Need } from './facts/facts.ts';
 import type { Verdict } from './finding.ts';
 import type { Site } from './site.ts';
 
-type Outcome = Verdict | readonly Verdict[];
+export type Outcome = Verdict | readonly Verdict[];
 
-interface About {
+export interface About {
   /** The expected state, as a statement. */
   readonly title: string;
   /** The standard and section behind the check. */

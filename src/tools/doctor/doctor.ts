@@ -2,7 +2,6 @@ import { typedUrl } from '../connect/oauth/transport.ts';
 import { printable } from '../connect/printable.ts';
 import { createAsk } from './ask.ts';
 import { certificateEnd } from './certificate.ts';
-import type { Check } from './check.ts';
 import { CHECKS } from './checks/checks.ts';
 import { examine } from './examine.ts';
 import type { Finding, Level } from './finding.ts';
@@ -51,8 +50,8 @@ export class DoctorError extends Error {
   override readonly name = 'DoctorError';
 }
 
-const DEFAULT_TIMEOUT = 120;
-const PATIENCE = 10_000;
+export const DEFAULT_TIMEOUT = 120;
+export const PATIENCE = 10_000;
 
 /**
  * Examines a deployment from the outside, as apps and assistants see it. Works with any OAuth server that has protected
@@ -60,7 +59,7 @@ const PATIENCE = 10_000;
  */
 export async function doctor(options: DoctorOptions): Promise<Report> {
   const { origin, path } = addressOf(options.url);
-  const checks = chosen(options.only ?? [], options.skip ?? []);
+  const checks = chosen(CHECKS, options);
   const now = options.now ?? Date.now;
   const begun = now();
   options.begin?.(origin + path);
@@ -112,8 +111,8 @@ export function countLevels(findings: readonly Finding[]): Readonly<Record<Level
   return count;
 }
 
-/** The address as typed. Credentials in it are refused. */
-function addressOf(typed: string): { origin: string; path: string } {
+/** The address as typed. Throws DoctorError if it is unusable, or contains credentials. */
+export function addressOf(typed: string): { origin: string; path: string } {
   const url = typedUrl(typed);
   if (url === null || !/^https?:$/.test(url.protocol))
     throw new DoctorError(`"${typed}" is not a web address. Give one such as https://school.example/mcp.`);
@@ -122,13 +121,17 @@ function addressOf(typed: string): { origin: string; path: string } {
   return { origin: url.origin, path: url.pathname.replace(/\/+$/, '') };
 }
 
-function chosen(only: readonly string[], skip: readonly string[]): readonly Check[] {
-  const means = (wish: string, { id }: Check) => id === wish || id.startsWith(`${wish}.`);
+/** The checks of a table that were asked for. Throws DoctorError for an id or theme that the table does not have. */
+export function chosen<T extends { readonly id: string }>(
+  table: readonly T[],
+  { only = [], skip = [] }: Pick<DoctorOptions, 'only' | 'skip'>,
+): readonly T[] {
+  const means = (wish: string, { id }: T) => id === wish || id.startsWith(`${wish}.`);
   for (const wish of [...only, ...skip]) {
-    if (CHECKS.some((one) => means(wish, one))) continue;
+    if (table.some((one) => means(wish, one))) continue;
     throw new DoctorError(`There is no check "${wish}". See docs/doctor.md, or run without --only and --skip.`);
   }
-  return CHECKS.filter(
+  return table.filter(
     (one) => (only.length === 0 || only.some((wish) => means(wish, one))) && !skip.some((wish) => means(wish, one)),
   );
 }

@@ -1,4 +1,4 @@
-import type { Check } from './check.ts';
+import type { Check, Outcome } from './check.ts';
 import { createFacts, type FactFinder, type Facts, type Need } from './facts/facts.ts';
 import { type Finding, failure, finding, LEVELS, type Verdict } from './finding.ts';
 import type { Site } from './site.ts';
@@ -46,12 +46,17 @@ async function examineOne(site: Site, one: Check, find: FactFinder, blame: unkno
   } catch (thrown) {
     return [finding(one, blame === undefined ? skipped(thrown) : failed(blame))];
   }
+  const verdicts = await verdictsOf(() => one.run(site, facts as Partial<Facts>));
+  return verdicts.map((verdict) => finding(one, verdict));
+}
+
+/** Runs a check. An error becomes its verdict: skipped if something is unavailable, otherwise a failure. */
+export async function verdictsOf(run: () => Outcome | Promise<Outcome>): Promise<readonly Verdict[]> {
   try {
-    const outcome = await one.run(site, facts as Partial<Facts>);
-    const verdicts: readonly Verdict[] = Array.isArray(outcome) ? outcome : [outcome];
-    return worst(verdicts).map((verdict) => finding(one, verdict));
+    const outcome = await run();
+    return worst(Array.isArray(outcome) ? outcome : [outcome as Verdict]);
   } catch (thrown) {
-    return [finding(one, thrown instanceof Unavailable ? skipped(thrown) : failed(thrown))];
+    return [thrown instanceof Unavailable ? skipped(thrown) : failed(thrown)];
   }
 }
 

@@ -1,5 +1,6 @@
 import { configJsonSchema, type JsonSchema } from '../../../src/config/json-schema.ts';
 import { CHECKS } from '../../../src/tools/doctor/checks/checks.ts';
+import { GATEWAY_CHECKS } from '../../../src/tools/doctor/gateway/checks/checks.ts';
 import type { Page } from './markdown.ts';
 
 const ROOT = configJsonSchema();
@@ -65,7 +66,7 @@ const ECS =
 
 /** The doctor's checks, the files that `coursegate init` writes, and values of the chart. */
 const NAMES: ReadonlySet<string> = new Set([
-  ...CHECKS.map(({ id }) => id),
+  ...[...CHECKS, ...GATEWAY_CHECKS].map(({ id }) => id),
   'admin.secret',
   'bridge.secret',
   'recheck.key',

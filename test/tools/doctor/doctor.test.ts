@@ -5,7 +5,7 @@ import { CHECKS, THEMES } from '../../../src/tools/doctor/checks/checks.ts';
 import { doctor, exitCode } from '../../../src/tools/doctor/doctor.ts';
 import { startRecordingUpstream } from '../../support/recording-upstream.ts';
 import { startWorld, type World } from '../../support/world.ts';
-import { checksPage } from './support/checks-page.ts';
+import { PAGE_PARTS } from './support/checks-page.ts';
 
 /** Checks that do not apply to a gate on plain http on this machine. */
 const PLAIN = ['reach.http-redirect', 'reach.hsts', 'reach.certificate'];
@@ -58,7 +58,8 @@ describe('the list of checks', () => {
 
   it('matches docs/doctor.md (npm run doctor-page)', () => {
     const page = readFileSync(fileURLToPath(new URL('../../../docs/doctor.md', import.meta.url)), 'utf8');
-    expect(page.split('<!-- checks -->')[1]?.split('<!-- /checks -->')[0]?.trim()).toBe(checksPage().trim());
+    for (const [name, text] of Object.entries(PAGE_PARTS))
+      expect(page.split(`<!-- ${name} -->`)[1]?.split(`<!-- /${name} -->`)[0]?.trim()).toBe(text.trim());
   });
 });
 

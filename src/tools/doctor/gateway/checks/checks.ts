@@ -1,0 +1,30 @@
+import type { GatewayCheck } from '../check.ts';
+import { DESCRIPTION } from './described.ts';
+import { ECHO } from './echo.ts';
+import { FORGERY } from './forged.ts';
+import { FRAMING } from './framing.ts';
+import { OPEN } from './open.ts';
+import { PATHS } from './path.ts';
+import { REFUSALS } from './refusal.ts';
+
+/** Every attack through a gateway, in the order of the report. The last check looks at all answers before it. */
+export const GATEWAY_CHECKS: readonly GatewayCheck[] = [
+  ...ECHO,
+  ...FORGERY,
+  ...DESCRIPTION,
+  ...PATHS,
+  ...FRAMING,
+  ...OPEN,
+  ...REFUSALS,
+];
+
+/** The heading of each theme in a report. */
+export const GATEWAY_THEMES: Readonly<Record<string, string>> = {
+  echo: 'The echo server',
+  forged: 'Forged identity',
+  described: 'Forged descriptions of the request',
+  path: 'Spellings of the path',
+  framing: 'Request smuggling',
+  open: 'Requests that are never judged',
+  refusal: 'Lost refusals',
+};

@@ -1,0 +1,179 @@
+import { failure, pass, type Verdict, warning } from '../../finding.ts';
+import { arrived, carrier, type Found, type GatewayCheck, gatewayChecks } from '../check.ts';
+import { type Echo, type Field, folded, valuesOf } from '../echo.ts';
+import type { Attempt, Gateway } from '../gateway.ts';
+import { throughWithout } from '../got-through.ts';
+import { FORGED } from '../names.ts';
+
+const URIS = [
+  ...['X-Forwarded-Uri', 'X-Forwarded-Path', 'X-Original-URI', 'X-Original-URL', 'X-Rewrite-URL', 'X-Request-Uri'],
+  ...['X-Auth-Request-Redirect', 'X-Envoy-Original-Path', 'X-Replaced-Path', 'X-Forwarded-Prefix', 'X_Forwarded_Uri'],
+];
+const METHODS = ['X-Forwarded-Method', 'X-Original-Method', 'X-HTTP-Method-Override', 'X-Auth-Request-Method'];
+const HOSTS = ['X-Forwarded-Host', 'X-Original-Host', 'X-Forwarded-Server', 'X-Host'];
+const ADDRESSES = ['X-Forwarded-For', 'X-Real-IP', 'X-Client-IP', 'True-Client-IP', 'X-Cluster-Client-IP'];
+
+/** Paths that auth services are often told to skip. */
+const SKIPPED = ['/', '/favicon.ico', '/robots.txt', '/health', '/ping', '/login', '/static/x.css', '/.well-known/x'];
+
+/** The name of a field that changes which resource a framework serves, and a value. */
+const REWRITES: readonly Field[] = [
+  ...['X-Original-URL', 'X-Rewrite-URL', 'X-Original-URI'].map((name): Field => [name, `/${FORGED}`]),
+  ...['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override'].map((name): Field => [name, 'DELETE']),
+  // Rack reads these two as what a server in front of it may send as a file.
+  ['X-Sendfile-Type', 'x-accel-redirect'],
+  ['X-Accel-Mapping', `/=/${FORGED}/`],
+];
+
+/** Whether what the client says about its own request is believed. */
+export const DESCRIPTION: readonly GatewayCheck[] = [
+  ...gatewayChecks(['echo', 'refused'], {
+    'described.decision': {
+      title: 'A forged description does not open the path',
+      reference: 'CVE-2026-40575 (oauth2-proxy), GHSA-vhr5-ggp3-qq85 (Oathkeeper)',
+      fix: 'Write every field that describes the request to the auth service yourself, and drop the client’s, of other gateways’ families too. Let the auth service read only the fields of its gateway: otherwise it judges what the client claims.',
+      async run(gateway) {
+        const problems = await throughWithout(gateway, descriptions(gateway));
+        return problems.length > 0 ? problems : pass('no description opened it');
+      },
+    },
+    'described.query': {
+      title: 'The query does not open the path',
+      reference: 'GHSA-7rh7-c77v-6434 (oauth2-proxy)',
+      fix: 'Judge the path without its query, with anchored patterns, and let the auth service ignore the query of its own address: some gateways append the client’s. Whatever the query opens, anyone can append.',
+      async run(gateway) {
+        const problems = await throughWithout(gateway, queries(gateway));
+        return problems.length > 0 ? problems : pass('no query opened it');
+      },
+    },
+  }),
+  ...gatewayChecks(['echo'], {
+    'described.rewrite': {
+      title: 'Fields that change the path or method are dropped',
+      reference: 'RFC 9110 section 7.6; CVE-2018-14773 (Symfony)',
+      fix: 'Drop X-Original-URL, X-Rewrite-URL, X-HTTP-Method-Override and their relatives: the backend would serve another request than the one that was judged.',
+      run: async (gateway, found) => reached(await sendEach(gateway, found, REWRITES), failure, REWRITES.length),
+    },
+    'described.forwarded': {
+      title: 'X-Forwarded-* come from the gateway',
+      reference: 'CVE-2026-35051, CVE-2026-54764 (Traefik); RFC 7239 section 8.1',
+      fix: 'Set X-Forwarded-Host, -Proto and -Port yourself, drop the others and Forwarded, in every spelling: backends build links, redirects and cookies from them.',
+      async run(gateway, found) {
+        const fields = forwarded(gateway);
+        return reached(await sendEach(gateway, found, fields), failure, fields.length);
+      },
+    },
+    'described.address': {
+      title: 'The client’s address comes from the gateway',
+      reference: 'RFC 7239 section 8.1',
+      fix: 'Replace X-Forwarded-For and X-Real-IP with the address of the connection, or append it to X-Forwarded-For (nginx "$proxy_add_x_forwarded_for"). Limits and logs depend on it.',
+      run: forgeAddress,
+    },
+  }),
+];
+
+/** Requests without a token that claim to be about something else. */
+function* descriptions({ openPath, host }: Gateway): Generator<readonly [string, Attempt]> {
+  const one = ([name, value]: Field): readonly [string, Attempt] => [
+    `a request without a token but with ${name}: ${value}`,
+    { headers: [[name, value]] },
+  ];
+  for (const name of URIS) yield one([name, openPath]);
+  for (const name of URIS.slice(0, 4)) yield one([name, `http://${host}${openPath}`]);
+  for (const path of SKIPPED)
+    yield [`a request without a token but described as ${path}`, { headers: all(URIS, path) }];
+  for (const method of ['OPTIONS', 'HEAD', 'POST']) {
+    yield [`a request without a token but described as ${method}`, { headers: all(METHODS, method) }];
+  }
+  for (const name of HOSTS) yield one([name, 'localhost']);
+  for (const proto of ['http', 'https']) yield one(['X-Forwarded-Proto', proto]);
+  for (const name of ADDRESSES) yield one([name, '127.0.0.1']);
+  for (const name of ['X-Member-Id', 'X-Forwarded-User', 'Remote-User']) yield one([name, FORGED]);
+  const names = [...URIS, 'X-Forwarded-Method', 'X-Original-Method', 'X-Forwarded-Host'];
+  yield ['a request without a token whose Connection names the descriptions', connectionOf(names)];
+}
+
+const all = (names: readonly string[], value: string): readonly Field[] => names.map((name) => [name, value]);
+const connectionOf = (names: readonly string[]): Attempt => ({
+  headers: [['Connection', `close, ${names.join(', ')}`]],
+});
+
+/** Requests without a token whose query looks like an open path, or like the parameters of an auth service. */
+function* queries({ echoPath, openPath }: Gateway): Generator<readonly [string, Attempt]> {
+  for (const query of [
+    openPath,
+    `x=${openPath}`,
+    `x=${openPath}&`,
+    `uri=${openPath}&url=${openPath}&path=${openPath}&rd=${openPath}&method=OPTIONS`,
+    'allowed_groups=&allowed_emails=&skip=true&scope=',
+    '/favicon.ico',
+    '.css',
+    '&x=/static/x.css',
+  ]) {
+    yield [`${echoPath}?${query} without a token`, { target: `${echoPath}?${query}` }];
+  }
+}
+
+/** What a client must not say about the way that its request came. */
+function forwarded({ to: { origin } }: Gateway): readonly Field[] {
+  const host = `${FORGED}.example`;
+  const proto = origin.startsWith('https:') ? 'http' : 'https';
+  return [
+    ['X-Forwarded-Host', host],
+    ['X_Forwarded_Host', host],
+    ['X.Forwarded.Host', host],
+    ['X-Forwarded-Proto', proto],
+    ['X_Forwarded_Proto', proto],
+    ['X-Forwarded-Port', '1'],
+    ['X_Forwarded_Port', '1'],
+    ['X-Forwarded-Prefix', `/${FORGED}`],
+    ['X_Forwarded_Prefix', `/${FORGED}`],
+    ['X-Forwarded-Uri', `/${FORGED}`],
+    ['X-Forwarded-Method', 'DELETE'],
+    ['X-Forwarded-Server', host],
+    ['X-Forwarded-Scheme', proto],
+    ['X-Forwarded-Ssl', proto === 'https' ? 'on' : 'off'],
+    ['Forwarded', `host=${host}`],
+  ];
+}
+
+/** The names of the fields that reached the backend with the client’s value. Spellings of one name are sent apart. */
+async function sendEach(gateway: Gateway, found: Found, fields: readonly Field[]): Promise<readonly string[]> {
+  const { attempt, echo } = carrier(gateway, found);
+  const received: string[] = [];
+  const groups = Map.groupBy(fields, ([name]) => /[_.]/.exec(name)?.[0] ?? '-');
+  for (const headers of groups.values()) {
+    const { echoes } = await gateway.attempt({ ...attempt, headers });
+    // A gateway may refuse all for the sake of one.
+    const apart = echoes.length > 0 ? [] : headers;
+    received.push(...headers.filter((field) => arrived(echoes, echo, ...field)).map(([name]) => name));
+    for (const field of apart) {
+      const alone = await gateway.attempt({ ...attempt, headers: [field] });
+      if (arrived(alone.echoes, echo, ...field)) received.push(field[0]);
+    }
+  }
+  return received;
+}
+
+function reached(names: readonly string[], problem: (seen: string) => Verdict, tried: number): Verdict {
+  if (names.length === 0) return pass(`${tried} fields, none reached the backend`);
+  return problem(`the backend receives as the client wrote it: ${names.join(', ')}`);
+}
+
+const ADDRESS = '203.0.113.7';
+
+/** An address that the gateway appended something to is as it should be: the last one is what it saw itself. */
+async function forgeAddress(gateway: Gateway, found: Found): Promise<Verdict> {
+  const { attempt } = carrier(gateway, found);
+  const { echoes } = await gateway.attempt({ ...attempt, headers: all(ADDRESSES, ADDRESS) });
+  const names = ADDRESSES.filter((name) => echoes.some((echo) => lastOf(echo, name) === ADDRESS));
+  return reached(names.map(spelled(echoes)), warning, ADDRESSES.length);
+}
+
+function lastOf(echo: Echo, name: string): string | undefined {
+  return valuesOf(echo, name).at(-1)?.split(',').at(-1)?.trim();
+}
+
+/** A name as the backend received it. */
+const spelled = (echoes: readonly Echo[]) => (name: string) =>
+  echoes.flatMap(({ headers }) => headers.map(([one]) => one)).find((one) => folded(one) === folded(name)) ?? name;

@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A header field, spelled as it was sent. */
+export type Field = readonly [name: string, value: string];
+
+/** A request as the backend received it. */
+export interface Echo {
+  readonly method: string;
+  /** The request target, one character for each byte. */
+  readonly target: string;
+  /** In the order received, repeated fields included. */
+  readonly headers: readonly Field[];
+}
+
+export interface EchoServer {
+  readonly port: number;
+  /** The requests received so far whose target contains `text`. */
+  received(text: string): readonly Echo[];
+  close(): Promise<void>;
+}
+
+/** Requests that are remembered. One attack looks at its own last few. */
+const REMEMBERED = 1000;
+const LONGEST_HEADER = 128 * 1024;
+
+/**
+ * Starts a backend that answers every request with what it received, as JSON. It parses leniently on purpose: what a
+ * gateway passes on must show, even if a strict server would refuse it. Rejects if the address is in use.
+ */
+export async function startEchoServer(host: string, port: number): Promise<EchoServer> {
+  const remembered: Echo[] = [];
+  const server = createServer(
+    { insecureHTTPParser: true, requireHostHeader: false, maxHeaderSize: LONGEST_HEADER },
+    (request, response) => {
+      const echo = echoOf(request);
+      remembered.push(echo);
+      if (remembered.length > REMEMBERED) remembered.shift();
+      request.on('error', () => undefined).resume();
+      response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+      response.end(JSON.stringify(echo));
+    },
+  );
+  server.listen(port, host);
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    received: (text) => remembered.filter(({ target }) => target.includes(text)),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function echoOf({ method = '', url = '', rawHeaders }: IncomingMessage): Echo {
+  const headers = rawHeaders.flatMap((name, at): Field[] => (at % 2 === 0 ? [[name, rawHeaders[at + 1] ?? '']] : []));
+  return { method, target: url, headers };
+}
+
+/** The echo in the body of a response; undefined if the body is something else. */
+export function parseEcho(body: string): Echo | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+  const { method, target, headers } = Object(value) as Partial<Record<keyof Echo, unknown>>;
+  if (typeof method !== 'string' || typeof target !== 'string' || !Array.isArray(headers)) return undefined;
+  return headers.every(isField) ? { method, target, headers } : undefined;
+}
+
+function isField(value: unknown): value is Field {
+  return Array.isArray(value) && value.length === 2 && value.every((one) => typeof one === 'string');
+}
+
+/** The form in which names are compared: many servers read `X_Member_Id` and `X.Member.Id` as `X-Member-Id`. */
+export function folded(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, '-');
+}
+
+/** The values of a field in any spelling of its name. */
+export function valuesOf({ headers }: Echo, name: string): readonly string[] {
+  return headers.filter(([one]) => folded(one) === folded(name)).map(([, value]) => value);
+}

@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import manifest from '../../../../package.json' with { type: 'json' };
+import { Unavailable } from '../unavailable.ts';
+import { type Echo, type EchoServer, type Field, parseEcho } from './echo.ts';
+import { fieldOf, parseAnswers, type RawAnswer } from './raw-answers.ts';
+import { type Destination, sendRaw } from './send.ts';
+
+/** Where the operator's gateway is, and what is behind it. */
+export interface GatewayOptions {
+  /** How requests are sent. */
+  readonly to: Destination;
+  /** A protected path that reaches the echo server, without a trailing slash. */
+  readonly echoPath: string;
+  /** A path that needs no token and should reach the echo server. */
+  readonly openPath: string;
+  /** A protected path that needs a scope which the token does not have. */
+  readonly forbiddenPath: string | undefined;
+  readonly token: string | undefined;
+  /** The echo server, if it runs in this process. It also sees requests whose response is lost. */
+  readonly echoServer: EchoServer | undefined;
+}
+
+/** A request as the client writes it. By default it asks for the echo path, without a token. */
+export interface Attempt {
+  readonly method?: string;
+  /** Path and query, byte for byte (Latin-1). */
+  readonly target?: string;
+  readonly headers?: readonly Field[];
+  /** The value of Authorization. */
+  readonly authorization?: string | undefined;
+}
+
+/** What became of an attempt. */
+export interface Tried {
+  readonly answers: readonly RawAnswer[];
+  /** What the backend received; empty if nothing reached it. */
+  readonly echoes: readonly Echo[];
+}
+
+export interface Gateway extends GatewayOptions {
+  /** As in the field Host. */
+  readonly host: string;
+  /** The Authorization of a valid token; undefined without one. */
+  readonly bearer: string | undefined;
+  /** Every 429 and 503 so far. */
+  readonly busy: readonly RawAnswer[];
+  /** Sends a request. After a 429, it waits once, and then throws Unavailable. */
+  attempt(attempt: Attempt): Promise<Tried>;
+  /**
+   * Sends bytes, which contain the id that they are given: requests that reach the backend are recognised by it. Reads
+   * until the gateway closes the connection, for `patience` milliseconds at most.
+   */
+  attemptBytes(write: (id: string) => string, patience: number): Promise<Tried>;
+}
+
+const AGENT = `coursegate-doctor/${manifest.version} (attacks on a gateway, asked for by its operator)`;
+/** The longest Retry-After that is waited for, in seconds. */
+const LONGEST_WAIT = 5;
+
+export function createGateway(options: GatewayOptions): Gateway {
+  const { to, token, echoServer } = options;
+  const host = new URL(to.origin).host;
+  const run = randomBytes(6).toString('hex');
+  const busy: RawAnswer[] = [];
+  let count = 0;
+  const nextId = () => {
+    count += 1;
+    return `${run}-${count}.`;
+  };
+  const tried = (id: string, received: string): Tried => {
+    const answers = parseAnswers(received);
+    busy.push(...answers.filter(({ status }) => status === 429 || status === 503));
+    const answered = answers.map(({ text }) => parseEcho(text)).filter((one) => one !== undefined);
+    return { answers, echoes: [...answered, ...(echoServer?.received(id) ?? [])] };
+  };
+  const attemptOnce = async (attempt: Attempt) => {
+    const id = nextId();
+    const bytes = requestBytes({ target: options.echoPath, ...attempt }, id, host);
+    return tried(id, await sendRaw(to, bytes, (received) => parseAnswers(received)[0]?.complete === true));
+  };
+  return {
+    ...options,
+    host,
+    bearer: token === undefined ? undefined : `Bearer ${token}`,
+    busy,
+    async attempt(attempt) {
+      const first = await attemptOnce(attempt);
+      const [answer] = first.answers;
+      if (answer?.status !== 429 || first.echoes.length > 0) return first;
+      await waitAsTold(answer, to.signal);
+      const second = await attemptOnce(attempt);
+      if (second.answers[0]?.status === 429) throw new Unavailable('the gateway limits requests (429)');
+      return second;
+    },
+    async attemptBytes(write, patience) {
+      const id = nextId();
+      return tried(id, await sendRaw({ ...to, patience: Math.min(patience, to.patience) }, write(id)));
+    },
+  };
+}
+
+function requestBytes(attempt: Attempt, id: string, host: string): string {
+  const { method = 'GET', target = '/', headers = [], authorization } = attempt;
+  const fields: Field[] = [
+    ['Host', host],
+    ['User-Agent', AGENT],
+    ['Accept', 'application/json'],
+    ...(authorization === undefined ? [] : [['Authorization', authorization] as const]),
+    ...headers,
+    ...(headers.some(([name]) => name === 'Connection') ? [] : [['Connection', 'close'] as const]),
+    ...(/^(GET|HEAD|TRACE)$/i.test(method) ? [] : [['Content-Length', '0'] as const]),
+  ];
+  const query = `${target.includes('?') ? '&' : '?'}doctor=${id}`;
+  return `${method} ${target}${query} HTTP/1.1\r\n${fields.map((field) => `${field.join(': ')}\r\n`).join('')}\r\n`;
+}
+
+/** RFC 6585 section 4: a rate limit says nothing about the attack. */
+async function waitAsTold(answer: RawAnswer, signal: AbortSignal): Promise<void> {
+  const seconds = Number(fieldOf(answer, 'retry-after') || 1);
+  if (!(seconds <= LONGEST_WAIT)) throw new Unavailable(`the gateway limits requests (429, retry after ${seconds} s)`);
+  await sleep(Math.max(seconds, 0) * 1000, undefined, { signal }).catch(() => {
+    throw new Unavailable('the time for the audit was over');
+  });
+}
