@@ -1,15 +1,20 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Folders of files that are short and take long, because what they run is elsewhere. */
-const LONG = /\/test\/(?:clients|integrations|soak)\//;
+/** Files that are short and take long, because what they run is elsewhere, in the order in which they start. */
+const LONG = [/\/test\/(?:clients|image|integrations|soak)\//, /\/test\/faults\/|\/with-undici\.test\.ts$/];
 
 /** Largest files first, as usual, but those of LONG before them, so that none of them is the last one running. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    return sorted.toSorted((a, b) => Number(LONG.test(b.moduleId)) - Number(LONG.test(a.moduleId)));
+    return sorted.toSorted((a, b) => turn(a) - turn(b));
   }
+}
+
+function turn({ moduleId }: TestSpecification): number {
+  const at = LONG.findIndex((files) => files.test(moduleId));
+  return at === -1 ? LONG.length : at;
 }
 
 const ROOT = new URL('..', import.meta.url).pathname;

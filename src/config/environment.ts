@@ -49,10 +49,10 @@ function readSetting(variable: string, value: string, below: Tree): Setting | { 
     if (key !== undefined) path.push(key);
     else if (open && step !== '') path.push(step.toLowerCase());
     else if (list) return { message: `a list is set whole: ${[prefix, ...steps.slice(0, index)].join('__')}='[…]'` };
-    else if (keys.length === 0) return { message: `${formatPath(path)} takes one value: nothing can be nested in it` };
     else {
       const removed = removedKey([...path, step]);
       if (removed !== undefined) return { message: removed };
+      if (keys.length === 0) return { message: `${formatPath(path)} takes one value: nothing can be nested in it` };
       const better = nearest(step, keys.map(screaming));
       const hint = better === undefined ? '' : ` (did you mean ${[prefix, ...steps.with(index, better)].join('__')}?)`;
       return { message: `there is no key "${step}"${path.length === 0 ? '' : ` in ${formatPath(path)}`}${hint}` };

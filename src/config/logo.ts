@@ -20,7 +20,7 @@ export function readLogo(tree: Tree, files: SourceFiles) {
     if (type === undefined) throw new UnusableFile(' is neither SVG nor PNG');
     return { type, bytes };
   };
-  return readNamedFile(tree, ['pages', 'logo', 'file'], files, parse, LONGEST);
+  return readNamedFile(tree, ['pages', 'logo'], files, parse, LONGEST);
 }
 
 /** Detects the type by content, as browsers do: a file name can be wrong. */

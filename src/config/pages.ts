@@ -76,10 +76,9 @@ const apps = z.strictObject({
 
 /** Appearance and languages of coursegate's own pages. */
 export const pages = z.strictObject({
-  logo: z
-    .strictObject({ file: text.describe('The file, relative to this file.') })
+  logo: text
     .optional()
-    .describe('SVG or PNG file of at most 64 KiB, shown next to the name.'),
+    .describe('SVG or PNG file of at most 64 KiB, relative to this file. It is shown next to the name.'),
   colour: colour
     .default('#0b57d0')
     .describe('Colour of links and buttons. It must be readable on white. The dark theme uses a lighter shade of it.'),

@@ -1,16 +1,27 @@
+import { isIPv6 } from 'node:net';
 import { z } from 'zod';
-import { positive, text } from './name.ts';
+import { text } from './name.ts';
 import type { Finding } from './problems.ts';
 import { pemFile, secret } from './secret.ts';
 import { isTree, type Tree, valueAt } from './tree.ts';
 
+const NODE = /^(?:\[([0-9A-Fa-f:.]{2,45})\]|([A-Za-z0-9._-]{1,253}))(?::([1-9]\d{0,4}))?$/;
+const NODE_PROBLEM = 'must be a host and its port, such as redis.school.example:6379 or "[2001:db8::1]:6379"';
+
+/** A list of `host:port`, with IPv6 addresses in brackets, parsed to hosts and ports. The port defaults to `port`. */
 const nodes = (port: number) =>
   z
     .array(
-      z.strictObject({
-        host: text.describe('Host name or address.'),
-        port: positive.max(65_535).default(port).describe('Its port.'),
-      }),
+      z
+        .string(NODE_PROBLEM)
+        .regex(NODE, NODE_PROBLEM)
+        .transform((given, context) => {
+          const [, address, name = '', own = port] = NODE.exec(given) ?? [];
+          const node = { host: address ?? name, port: Number(own) };
+          if (node.port <= 65_535 && (address === undefined || isIPv6(address))) return node;
+          context.addIssue({ code: 'custom', message: NODE_PROBLEM });
+          return z.NEVER;
+        }),
     )
     .min(1);
 
@@ -27,11 +38,15 @@ export const redisSettings = z.strictObject({
     'Where to read the URL, which may include a password: redis://, rediss:// (TLS), or unix:// with a path.',
   ).optional(),
   sentinels: nodes(26_379)
-    .describe('The Sentinels, instead of `url`. They say which Redis is the primary, even after a failover.')
+    .describe(
+      'The Sentinels, as `host:port`, instead of `url`. They say which Redis is the primary, even after a failover. The port defaults to 26379.',
+    )
     .optional(),
   masterName: text.describe('Name under which the Sentinels monitor the primary.').optional(),
   cluster: nodes(6379)
-    .describe('Some nodes of a Redis Cluster, instead of `url`. The other nodes are discovered from them.')
+    .describe(
+      'Some nodes of a Redis Cluster, as `host:port`, instead of `url`. The other nodes are discovered from them. The port defaults to 6379.',
+    )
     .optional(),
   username: text.describe('ACL user. Defaults to `default`.').optional(),
   password: secret(undefined, 'Where to read the password, if it is not in `url`.').optional(),

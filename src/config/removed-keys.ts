@@ -24,6 +24,10 @@ export const REMOVED_KEYS: readonly RemovedKey[] = [
   ),
   ...in020('Have your proxy send X-Forwarded-For', 'listen.forwardingField'),
   ...in020('Set `maxmemory-policy noeviction` in Redis', 'store.allowEviction'),
+  ...in020(
+    'Write each node as text: redis.school.example:6379',
+    ...['store.sentinels[].host', 'store.sentinels[].port', 'store.cluster[].host', 'store.cluster[].port'],
+  ),
   ...in020('The breaker lets a request through after 5s', 'upstreams.*.breaker.cooldown'),
   ...in020('The breaker counts requests without a response', 'upstreams.*.breaker.statuses'),
   ...in020('A connection may take 2s, or `timeout` if that is shorter', 'upstreams.*.connectTimeout'),
@@ -84,6 +88,7 @@ export const REMOVED_KEYS: readonly RemovedKey[] = [
   ...in020('Every type is sent: have the backend answer 2xx to those it does not use', 'events.types'),
   ...in020('At most 10000 events wait', 'events.maxPending'),
   ...in020('The page of connected apps is always there', 'pages.apps.enabled'),
+  ...in020('Write `logo: logo.svg`, with the name of your file', 'pages.logo.file'),
   ...in020('Path and query may have 8KiB', 'limits.url'),
   ...in020('Requests in progress may continue for 1h', 'reload.grace'),
 ];

@@ -26,10 +26,13 @@ import { made, makeAttempts } from './support/battery.ts';
 import { type ProxyStand, startProxyStand } from './support/proxy-stand.ts';
 import { type SchoolStand, startSchoolStand } from './support/school-stand.ts';
 
-/** Timeout of one family on a busy machine. On an idle machine, all families together take about a minute. */
-const PATIENCE_MS = 180_000;
+/**
+ * The families of one gate follow one another, while other gates are attacked. The timeout is for a busy machine: on an idle
+ * one, all families together take about half a minute.
+ */
+const IN_TURN = { concurrent: false, timeout: 180_000 };
 
-describe.each(['A', 'B'])('the gate in front of an upstream, Profile %s', (profile) => {
+describe.concurrent.each(['A', 'B'])('the gate in front of an upstream, Profile %s', (profile) => {
   let stand: ProxyStand;
   beforeAll(async () => {
     stand = await startProxyStand(profile);
@@ -51,25 +54,17 @@ describe.each(['A', 'B'])('the gate in front of an upstream, Profile %s', (profi
     methodOverride,
     gatewayIdentity,
     invisibleCharacters,
-  ])(
-    'withstands $name',
-    async (family) => {
-      expect(await makeAttempts(stand, family)).toEqual([]);
-    },
-    PATIENCE_MS,
-  );
+  ])('withstands $name', IN_TURN, async (family) => {
+    expect(await makeAttempts(stand, family)).toEqual([]);
+  });
 
   // The code is the same in both profiles, and the family is slow.
-  it.runIf(profile === 'A')(
-    'withstands text that is slow to match',
-    async () => {
-      expect(await makeAttempts(stand, blockingText)).toEqual([]);
-    },
-    PATIENCE_MS,
-  );
+  it.runIf(profile === 'A')('withstands text that is slow to match', IN_TURN, async () => {
+    expect(await makeAttempts(stand, blockingText)).toEqual([]);
+  });
 });
 
-describe.each(['A', 'B'])('the gate in front of the demo school, Profile %s', (profile) => {
+describe.concurrent.each(['A', 'B'])('the gate in front of the demo school, Profile %s', (profile) => {
   let stand: SchoolStand;
   beforeAll(async () => {
     stand = await startSchoolStand(profile);
@@ -91,21 +86,13 @@ describe.each(['A', 'B'])('the gate in front of the demo school, Profile %s', (p
     errorRedirect,
     adminHost,
     sharedQuotas,
-  ])(
-    'withstands $name',
-    async (family) => {
-      expect(await makeAttempts(stand, family)).toEqual([]);
-    },
-    PATIENCE_MS,
-  );
+  ])('withstands $name', IN_TURN, async (family) => {
+    expect(await makeAttempts(stand, family)).toEqual([]);
+  });
 
-  it.runIf(profile === 'A')(
-    'withstands attempts to fill the store',
-    async () => {
-      expect(await makeAttempts(stand, filledStore)).toEqual([]);
-    },
-    PATIENCE_MS,
-  );
+  it.runIf(profile === 'A')('withstands attempts to fill the store', IN_TURN, async () => {
+    expect(await makeAttempts(stand, filledStore)).toEqual([]);
+  });
 });
 
 it('makes at least 5,000 attempts', () => {

@@ -7,6 +7,8 @@ import { mistakes, SMALL } from './fixture.ts';
 
 /** The settings around a path that the schema needs to reach the key. */
 const AROUND: Readonly<Record<string, object>> = {
+  'store.sentinels': { store: { kind: 'redis' } },
+  'store.cluster': { store: { kind: 'redis' } },
   'login.recheck': { login: { recheck: { upstream: 'school', path: '/m/{member.id}' } } },
   'login.attempts': { login: { kind: 'webhook' } },
   'login.hash': { login: { kind: 'database' } },
@@ -41,8 +43,13 @@ describe('a removed key', () => {
   );
 
   it('is also named if a variable sets it', async () => {
-    const environment = { COURSEGATE__LISTEN__HEAD_TIMEOUT: '3s', COURSEGATE__MCP__LIMITS__MEMBER: 'unlimited' };
+    const environment = {
+      COURSEGATE__LISTEN__HEAD_TIMEOUT: '3s',
+      COURSEGATE__MCP__LIMITS__MEMBER: 'unlimited',
+      COURSEGATE__PAGES__LOGO__FILE: 'logo.svg',
+    };
     const all = (await mistakes(SMALL, { environment })).join('\n');
+    expect(all).toContain('COURSEGATE__PAGES__LOGO__FILE  was removed in');
     expect(all).toContain('COURSEGATE__LISTEN__HEAD_TIMEOUT  was removed in');
     expect(all).toContain('COURSEGATE__MCP__LIMITS__MEMBER  was removed in');
   });

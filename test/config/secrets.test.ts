@@ -98,14 +98,67 @@ describe('the URL of a Redis store', () => {
 
   it.each([
     ['keyPrefix: gate', /store\.kind: a redis store needs `url`, or `sentinels`/],
-    ['url: { env: REDIS_URL }, cluster: [{ host: a }]', /store\.cluster: cannot be combined with url/],
-    ['sentinels: [{ host: a }]', /store\.sentinels: need `masterName`/],
+    ['url: { env: REDIS_URL }, cluster: [a]', /store\.cluster: cannot be combined with url/],
+    ['sentinels: [a]', /store\.sentinels: need `masterName`/],
     ['url: { env: REDIS_URL }, masterName: m', /store\.masterName: only applies with `sentinels`/],
     ['url: { env: REDIS_URL }, tls: { cert: c.pem }', /store\.tls: has only cert/],
     ['url: { env: REDIS_URL }, tls: { ca: nothing.pem }', /store\.tls\.ca: nothing\.pem cannot be read/],
-    ['cluster: [{ host: a }], password: { env: NOT_SET }', /store\.password: environment variable NOT_SET is not set/],
+    ['cluster: [a], password: { env: NOT_SET }', /store\.password: environment variable NOT_SET is not set/],
   ])('with %s is refused at its position', async (store, message) => {
     expect((await mistakes(shared(store), { environment })).join('\n')).toMatch(message);
+  });
+
+  it.each([
+    ['redis-1', { host: 'redis-1', port: 26_379 }, { host: 'redis-1', port: 6379 }],
+    ['redis_1.school.example:6380', { host: 'redis_1.school.example', port: 6380 }],
+    ['10.0.0.7:65535', { host: '10.0.0.7', port: 65_535 }],
+    ['"[2001:db8::1]:6380"', { host: '2001:db8::1', port: 6380 }],
+    ['"[::ffff:10.0.0.7]"', { host: '::ffff:10.0.0.7', port: 26_379 }, { host: '::ffff:10.0.0.7', port: 6379 }],
+  ])(
+    'reads the node %s, with the usual port of a Sentinel or a node by default',
+    async (node, sentinel, other = sentinel) => {
+      const { config: one } = await load(shared(`sentinels: [${node}], masterName: m`), { environment });
+      expect(one.store).toMatchObject({ sentinels: [sentinel] });
+      const { config: two } = await load(shared(`cluster: [b, ${node}]`), { environment });
+      expect(two.store).toMatchObject({ cluster: [{ host: 'b', port: 6379 }, other] });
+    },
+  );
+
+  it.each([
+    ...[
+      '""',
+      '"a:"',
+      '"a:0"',
+      '"a:65536"',
+      '"a:06379"',
+      '"a:x"',
+      '"a:1:2"',
+      '"a b"',
+      '"a/b"',
+      '"redis://a:1"',
+      '26379',
+    ],
+    ...['"::1"', '"2001:db8::1:6379"', '"[::1"', '"[::1]6379"', '"[::g]:1"', '"[10.0.0.7]:1"', '"[:::]:1"', '[]'],
+    `"${'a'.repeat(254)}"`,
+  ])('refuses the node %s', async (node) => {
+    const problem = 'must be a host and its port, such as redis.school.example:6379 or "[2001:db8::1]:6379"';
+    for (const [store, key] of [
+      [`sentinels: [b, ${node}], masterName: m`, 'sentinels'],
+      [`cluster: [b, ${node}]`, 'cluster'],
+    ] as const) {
+      const [line, ...others] = await mistakes(shared(store), { environment });
+      expect([line, others]).toEqual([expect.stringMatching(/^gate\.yaml:4:\d+ {2}/), []]);
+      expect(line).toContain(`store.${key}[1]: ${problem}`);
+    }
+  });
+
+  it('names each mapping that was a node in an earlier version', async () => {
+    const found = await mistakes(shared('cluster: [a, { host: b, port: 6380 }, { host: c }]'), { environment });
+    const said = (key: string) =>
+      expect.stringMatching(
+        new RegExp(`^gate\\.yaml:4:\\d+  store\\.cluster${key}: was removed in 0\\.2\\.0, .*Write each node as text: `),
+      );
+    expect(found).toEqual([said('\\[1\\]\\.host'), said('\\[1\\]\\.port'), said('\\[2\\]\\.host')]);
   });
 
   it('has a prefix without a hash tag', async () => {

@@ -4,7 +4,7 @@ import { connect as openSocket, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it, type TestContext, vi } from 'vitest';
 import { registerApp } from '../support/app.ts';
 import { approved, connect, refreshForm, statusOf, type Tokens, token } from '../support/connection.ts';
 import { type GateProcess, gateProcess } from './gate-process.ts';
@@ -12,23 +12,17 @@ import { post } from './post.ts';
 
 const WINDOW = { COURSEGATE__TOKENS__REPLAY_WINDOW: '60s' };
 
-const opened: GateProcess[] = [];
-const folders: string[] = [];
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((gate) => gate.close()));
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
-});
-const gateWith = async (environment: Record<string, string>): Promise<GateProcess> => {
+const gateWith = async (test: TestContext, environment: Record<string, string>): Promise<GateProcess> => {
   const gate = await gateProcess({ environment: { ...WINDOW, ...environment } });
-  opened.push(gate);
+  test.onTestFinished(() => gate.close());
   await gate.start();
   return gate;
 };
 
-it('a gate that runs out of file descriptors keeps running, and serves again when there are some', {
+it.concurrent('a gate that runs out of file descriptors keeps running, and serves again when there are some', {
   timeout: 240_000,
-}, async () => {
-  const gate = await gateWith({});
+}, async (test) => {
+  const gate = await gateWith(test, {});
   const app = await registerApp(gate.origin);
   const held = (await connect(app)) as unknown as Tokens;
   const { form } = await approved(app);
@@ -38,7 +32,7 @@ it('a gate that runs out of file descriptors keeps running, and serves again whe
   const { port } = new URL(gate.origin);
   const idle: Socket[] = Array.from({ length: 100 }, () => openSocket(Number(port), 'localhost'));
   for (const socket of idle) socket.on('error', () => undefined);
-  await expect.poll(descriptors, { timeout: 10_000 }).toBeGreaterThanOrEqual(most - 1);
+  await vi.waitUntil(() => descriptors() >= most - 1, { timeout: 10_000 });
 
   // New connections are closed or must wait. No client is told that a valid credential is invalid.
   const newcomer = post(String(app.server.token_endpoint), form);
@@ -48,24 +42,25 @@ it('a gate that runs out of file descriptors keeps running, and serves again whe
   expect(descriptors()).toBeLessThan(most + 10);
 
   for (const socket of idle) socket.destroy();
-  await expect.poll(() => statusOf(gate.origin, held.access_token).catch(() => 0), { timeout: 10_000 }).toBe(200);
+  const served = () => statusOf(gate.origin, held.access_token).then((status) => status === 200);
+  await vi.waitUntil(() => served().catch(() => false), { timeout: 10_000 });
   expect((await token(app, refreshForm(app, held.refresh_token))).status).toBe(200);
   expect((await token(app, form)).status).toBe(200);
   expect((await fetch(`${gate.admin}/readyz`)).status).toBe(200);
 });
 
-it('a gate that runs out of memory during token requests exits with a message, and loses nothing', {
+it.concurrent('a gate that runs out of memory during token requests exits with a message, and loses nothing', {
   timeout: 240_000,
-}, async () => {
+}, async (test) => {
   // The test fills the memory until V8 aborts, in the middle of whatever the gate is doing.
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-hog-'));
-  folders.push(folder);
+  test.onTestFinished(() => rmSync(folder, { recursive: true }));
   const hog = join(folder, 'hog.cjs');
   writeFileSync(
     hog,
     "process.on('SIGUSR2', () => { const all = []; for (;;) all.push(new Array(100_000).fill(all)); });",
   );
-  const gate = await gateWith({ NODE_OPTIONS: `--max-old-space-size=96 --require=${hog}` });
+  const gate = await gateWith(test, { NODE_OPTIONS: `--max-old-space-size=96 --require=${hog}` });
   const app = await registerApp(gate.origin);
   const held: Tokens[] = [];
   for (let at = 0; at < 4; at += 1) held.push((await connect(app)) as unknown as Tokens);
@@ -98,10 +93,10 @@ it('a gate that runs out of memory during token requests exits with a message, a
   }
 });
 
-it('a gate that is killed repeatedly during or after its start keeps its data, and leaves no files', {
+it.concurrent('a gate that is killed repeatedly during or after its start keeps its data, and leaves no files', {
   timeout: 240_000,
-}, async () => {
-  const gate = await gateWith({});
+}, async (test) => {
+  const gate = await gateWith(test, {});
   const app = await registerApp(gate.origin);
   const held = (await connect(app)) as unknown as Tokens;
   await gate.kill();

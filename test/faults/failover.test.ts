@@ -61,7 +61,8 @@ describe.skipIf(!redisPresent())('a failover by Redis Sentinel under load', () =
   beforeAll(async () => {
     sentinels = await startSentinels();
     const { nodes, masterName } = sentinels;
-    world = await startWorld(shared({ sentinels: nodes, masterName, minReplicas: 1 }));
+    const addresses = nodes.map(({ host, port }) => `${host}:${port}`);
+    world = await startWorld(shared({ sentinels: addresses, masterName, minReplicas: 1 }));
   }, 60_000);
   afterAll(async () => {
     await world.close();

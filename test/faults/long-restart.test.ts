@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { School } from '../../src/tools/demo/school.ts';
 import { type App, postForm, registerApp } from '../support/app.ts';
 import { approved, connect, read, refreshForm, type Tokens } from '../support/connection.ts';
@@ -87,11 +87,14 @@ type Answer = Tokens & { error?: string; error_description?: string; expires_in:
 const ask = (gate: GateProcess, form: Form) =>
   patiently(async () => read<Answer>(await postForm(`${gate.listens}/api/oauth/token`, form)));
 
-describe.each([
+/** The tests of one store follow one another, while those of the others run. */
+const IN_TURN = { concurrent: false };
+
+describe.concurrent.each([
   { store: 'SQLite', open: onSqlite, present: true },
   { store: 'Redis', open: onRedis, present: redisPresent() },
 ])('a gate on $store that is killed and stays down for long', ({ open, present }) => {
-  describe.skipIf(!present)('with a replay window of 10 seconds', () => {
+  describe.skipIf(!present)('with a replay window of 10 seconds', IN_TURN, () => {
     let stand: Stand;
     let app: App;
     let ahead = 0;
@@ -145,7 +148,7 @@ describe.each([
     });
   });
 
-  describe.skipIf(!present)('with a replay window of one second', () => {
+  describe.skipIf(!present)('with a replay window of one second', IN_TURN, () => {
     let stand: Stand;
     afterEach(() => stand.close());
 
@@ -160,7 +163,7 @@ describe.each([
       const answered = await ask(stand.gate, form);
       expect(answered.status).toBe(200);
       // The end of the refresh's replay window.
-      await expect.poll(stand.watched, { timeout: 20_000 }).not.toBe('[]');
+      await vi.waitUntil(async () => (await stand.watched()) !== '[]', { timeout: 20_000 });
       await stand.gate.kill();
       stand.setClock(HOUR);
       await stand.gate.start();
@@ -170,7 +173,7 @@ describe.each([
   });
 });
 
-describe.skipIf(!redisPresent())('two gates on one Redis, one of them killed', () => {
+describe.skipIf(!redisPresent()).concurrent('two gates on one Redis, one of them killed', () => {
   let redis: RedisServer;
   let admin: Redis;
   let school: School;
@@ -211,7 +214,7 @@ describe.skipIf(!redisPresent())('two gates on one Redis, one of them killed', (
     const before = await watchedIn(admin);
     const oldForm = refreshForm(app, old.refresh_token);
     expect((await ask(first, oldForm)).status).toBe(200);
-    await expect.poll(() => watchedIn(admin), { timeout: 20_000 }).not.toBe(before);
+    await vi.waitUntil(async () => (await watchedIn(admin)) !== before, { timeout: 20_000 });
     const form = refreshForm(app, lost.refresh_token);
     const answered = await ask(first, form);
     expect(answered.status).toBe(200);

@@ -11,7 +11,7 @@ import { aroundTheSchool, changeOfMind, connectAndCutOff, schoolDown, wrongReque
 import { freePort, startWorld } from '../support/world.ts';
 
 /** Takes about twenty seconds on a quiet machine; this allows for one that runs everything at once. */
-const LONGEST = 120_000;
+const LONGEST = { timeout: 120_000 };
 
 describe.skipIf(!browserPresent())('in a browser', () => {
   let browser: Browser;
@@ -40,7 +40,7 @@ describe.skipIf(!browserPresent())('in a browser', () => {
     expect(count.rules).toBeGreaterThan(10 * count.pages);
   };
 
-  describe.each([{ profile: 'A' }, { profile: 'B' }])('in Profile $profile', ({ profile }) => {
+  describe.concurrent.each([{ profile: 'A' }, { profile: 'B' }])('in Profile $profile', ({ profile }) => {
     let demo: Demo;
     let data: string;
     beforeAll(async () => {
@@ -60,22 +60,19 @@ describe.skipIf(!browserPresent())('in a browser', () => {
       rmSync(data, { recursive: true, force: true });
     });
 
-    it(
-      'a member connects Study Buddy, reads, and disconnects it',
-      async () => {
-        if (profile === 'B') return visit(false, (page) => connectAndCutOff(page, demo, album('story-b')));
-        await tell('story-a', async (page, look) => {
-          await connectAndCutOff(page, demo, look);
-          await changeOfMind(page, demo, look);
-          await aroundTheSchool(page, demo, look);
-        });
-      },
-      LONGEST,
-    );
+    it('a member connects Study Buddy, reads, and disconnects it', LONGEST, async () => {
+      if (profile === 'B') return visit(false, (page) => connectAndCutOff(page, demo, album('story-b')));
+      await tell('story-a', async (page, look) => {
+        await connectAndCutOff(page, demo, look);
+        await changeOfMind(page, demo, look);
+        await aroundTheSchool(page, demo, look);
+      });
+    });
   });
 
-  it(
+  it.concurrent(
     'an invalid request and a school that is down each lead to a page that says what to do',
+    LONGEST,
     async () => {
       const world = await startWorld({ profile: 'A' });
       try {
@@ -87,6 +84,5 @@ describe.skipIf(!browserPresent())('in a browser', () => {
         await world.close();
       }
     },
-    LONGEST,
   );
 });

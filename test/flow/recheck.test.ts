@@ -184,7 +184,8 @@ describe('a member who is rechecked when an app refreshes', () => {
     ['closes the connection', (_, response) => void response.destroy()],
     [
       'closes the connection halfway',
-      (_, response) => void response.writeHead(200, { 'content-length': '99' }).end('{"active":false'),
+      (_, response) =>
+        void response.writeHead(200, { 'content-length': '99' }).write('{"active":false', () => response.destroy()),
     ],
   ])('with a backend that %s gets 503, and keeps a valid token', async (_name, script) => {
     const { refresh_token, access_token } = await start(app);

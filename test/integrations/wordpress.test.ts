@@ -16,6 +16,8 @@ import { ADMIN, OLU, SAM, startWordpress, type WordpressSite, wordpressPresent }
 const CONFIG = fileURLToPath(new URL('../../integrations/wordpress/coursegate.yaml', import.meta.url));
 const CALLBACK = 'https://assistant.example/callback';
 const LONGEST = 120_000;
+/** The tests of one site follow one another, while those of the other run. */
+const IN_TURN = { concurrent: false, timeout: LONGEST };
 
 const COURSES = `<?php
 add_filter('coursegate_courses', function ($courses, $member) {
@@ -43,7 +45,7 @@ const configOf = (kind: string) => {
   return kind === 'session' ? text : text.replace(/^login:\n( .*\n)+/m, BRIDGE + recheck);
 };
 
-describe.skipIf(!wordpressPresent() || !browserPresent()).each(['session', 'bridge'])(
+describe.skipIf(!wordpressPresent() || !browserPresent()).concurrent.each(['session', 'bridge'])(
   'WordPress behind the gate with login %s',
   (kind) => {
     let folder: string;
@@ -112,12 +114,14 @@ describe.skipIf(!wordpressPresent() || !browserPresent()).each(['session', 'brid
     };
 
     /** Goes from an app's authorization request through WordPress's login and consent back to the app. Returns the final URL. */
-    const approve = async (page: Page, url: URL, member: Credentials): Promise<URL> => {
+    const approve = async (page: Page, url: URL, member: Credentials, mistyped: boolean): Promise<URL> => {
       await page.route(`${CALLBACK}*`, (route) => route.fulfill({ body: 'connected' }));
       await page.goto(url.href);
       await page.waitForURL(/\/wp-login\.php/);
-      await signIn(page, { ...member, password: 'wrong' });
-      await page.locator('#login_error').waitFor();
+      if (mistyped) {
+        await signIn(page, { ...member, password: 'wrong' });
+        await page.locator('#login_error').waitFor();
+      }
       await signIn(page, member);
       await page.locator('main#consent').waitFor();
       expect(await page.locator('main').innerText()).toContain(member.login);
@@ -126,8 +130,8 @@ describe.skipIf(!wordpressPresent() || !browserPresent()).each(['session', 'brid
       return new URL(page.url());
     };
 
-    /** The SDK's own client at the endpoint for members, and its stored state. */
-    const assistant = async (member: Credentials) => {
+    /** The SDK's own client at the endpoint for members, and its stored state. The password may be mistyped at first. */
+    const assistant = async ({ email: login, password }: typeof SAM, { mistyped = false } = {}) => {
       const kept: Record<string, unknown> = {};
       let asked: URL | undefined;
       const keep = (name: string) => ({
@@ -154,7 +158,7 @@ describe.skipIf(!wordpressPresent() || !browserPresent()).each(['session', 'brid
       const address = `${origin}/mcp/member`;
       const scope = 'openid profile email account:read posts:read comments:read courses:read orders:read';
       expect(await auth(provider, { serverUrl: address, scope })).toBe('REDIRECT');
-      const returned = await visit((page) => approve(page, asked as unknown as URL, member));
+      const returned = await visit((page) => approve(page, asked as unknown as URL, { login, password }, mistyped));
       const transport = new StreamableHTTPClientTransport(new URL(address), { authProvider: provider });
       await transport.finishAuth(returned.searchParams);
       const client = new Client({ name: 'assistant', version: '1' });
@@ -169,9 +173,9 @@ describe.skipIf(!wordpressPresent() || !browserPresent()).each(['session', 'brid
 
     it(
       'a member signs in on WordPress’s own page, and an assistant reads that member’s data and no one else’s',
+      IN_TURN,
       async () => {
-        const ofSam = await assistant({ ...SAM, login: SAM.email });
-        const ofOlu = await assistant({ ...OLU, login: OLU.email });
+        const [ofSam, ofOlu] = await Promise.all([assistant(SAM, { mistyped: true }), assistant(OLU)]);
         expect((await ofSam.client.listTools()).tools.map(({ name }) => name)).toEqual([
           'search_posts',
           'get_my_profile',
@@ -205,45 +209,40 @@ describe.skipIf(!wordpressPresent() || !browserPresent()).each(['session', 'brid
         await ofSam.client.close();
         await ofOlu.client.close();
       },
-      LONGEST,
     );
 
-    it(
-      'a token opens the configured routes and nothing else, whatever other headers are sent',
-      async () => {
-        const app = await assistant({ ...SAM, login: SAM.email });
-        const claims = { 'x-member-id': ADMIN.id, x_member_id: ADMIN.id, 'x-coursegate-assertion': 'a.b.c' };
-        const get = (path: string, headers: Record<string, string>) =>
-          fetch(origin + path, { headers, redirect: 'manual' });
-        const token = { authorization: `Bearer ${app.token()}` };
-        const me = '/wp-json/coursegate/v1/me';
-        for (const headers of [token, { ...token, ...claims }]) {
-          const answer = await get(me, headers);
-          expect([answer.status, (await answer.json()).id]).toEqual([200, SAM.id]);
+    it('a token opens the configured routes and nothing else, whatever other headers are sent', IN_TURN, async () => {
+      const app = await assistant(SAM);
+      const claims = { 'x-member-id': ADMIN.id, x_member_id: ADMIN.id, 'x-coursegate-assertion': 'a.b.c' };
+      const get = (path: string, headers: Record<string, string>) =>
+        fetch(origin + path, { headers, redirect: 'manual' });
+      const token = { authorization: `Bearer ${app.token()}` };
+      const me = '/wp-json/coursegate/v1/me';
+      for (const headers of [token, { ...token, ...claims }]) {
+        const answer = await get(me, headers);
+        expect([answer.status, (await answer.json()).id]).toEqual([200, SAM.id]);
+      }
+      // Forged identity headers without a token do not arrive, on a protected route and on the site lane.
+      expect((await get(me, claims)).status).toBe(401);
+      for (const path of ['/wp-json/coursegate/v1/me/', '/?rest_route=/coursegate/v1/me', '/?coursegate=whoami']) {
+        for (const headers of [claims, { ...token, ...claims }]) {
+          const answer = await get(path, headers);
+          expect([401, 404]).toContain(answer.status);
+          expect(await answer.text()).not.toContain('assertion');
         }
-        // Forged identity headers without a token do not arrive, on a protected route and on the site lane.
-        expect((await get(me, claims)).status).toBe(401);
-        for (const path of ['/wp-json/coursegate/v1/me/', '/?rest_route=/coursegate/v1/me', '/?coursegate=whoami']) {
-          for (const headers of [claims, { ...token, ...claims }]) {
-            const answer = await get(path, headers);
-            expect([401, 404]).toContain(answer.status);
-            expect(await answer.text()).not.toContain('assertion');
-          }
-        }
-        expect((await get('/', claims)).status).toBe(200);
-        await app.client.close();
-      },
-      LONGEST,
-    );
+      }
+      expect((await get('/', claims)).status).toBe(200);
+      await app.client.close();
+    });
 
     const me = async (token: string) =>
       (await fetch(`${origin}/wp-json/coursegate/v1/me`, { headers: { authorization: `Bearer ${token}` } })).status;
 
     it(
       'an app is refused on its next request after a password change, and other members’ apps are not',
+      IN_TURN,
       async () => {
-        const app = await assistant({ ...SAM, login: SAM.email });
-        const other = await assistant({ ...OLU, login: OLU.email });
+        const [app, other] = await Promise.all([assistant(SAM), assistant(OLU)]);
         expect(await me(app.token())).toBe(200);
         await site.run(`wp_update_user(['ID' => ${SAM.id}, 'user_pass' => '${SAM.password}']);`);
         expect(await me(app.token())).toBe(401);
@@ -251,24 +250,19 @@ describe.skipIf(!wordpressPresent() || !browserPresent()).each(['session', 'brid
         await app.client.close();
         await other.client.close();
       },
-      LONGEST,
     );
 
-    it(
-      'an app cannot refresh its token after a password change without an event',
-      async () => {
-        const app = await assistant({ ...SAM, login: SAM.email });
-        expect(await app.refreshed()).toBe('AUTHORIZED');
-        // As a tool that writes to the database would do.
-        await site.run(`global $wpdb; $hash = wp_hash_password('${SAM.password}');
-          $wpdb->update($wpdb->users, ['user_pass' => $hash], ['ID' => ${SAM.id}]); clean_user_cache(${SAM.id});`);
-        expect(await me(app.token())).toBe(200);
-        // The SDK retries with the same token, which has been revoked by then.
-        await expect(app.refreshed()).rejects.toThrow('the refresh token is not known here');
-        expect(await me(app.token())).toBe(401);
-        await app.client.close();
-      },
-      LONGEST,
-    );
+    it('an app cannot refresh its token after a password change without an event', IN_TURN, async () => {
+      const app = await assistant(SAM);
+      expect(await app.refreshed()).toBe('AUTHORIZED');
+      // As a tool that writes to the database would do.
+      await site.run(`global $wpdb; $hash = wp_hash_password('${SAM.password}');
+        $wpdb->update($wpdb->users, ['user_pass' => $hash], ['ID' => ${SAM.id}]); clean_user_cache(${SAM.id});`);
+      expect(await me(app.token())).toBe(200);
+      // The SDK retries with the same token, which has been revoked by then.
+      await expect(app.refreshed()).rejects.toThrow('the refresh token is not known here');
+      expect(await me(app.token())).toBe(401);
+      await app.client.close();
+    });
   },
 );

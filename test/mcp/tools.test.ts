@@ -353,8 +353,8 @@ describe('a tool call', () => {
     const closed: Promise<void>[] = [];
     school.script((_request, _response, recorded) => void closed.push(recorded.closed));
     const began = performance.now();
-    for (const sent of [{}, { token }]) {
-      const { body } = await call(world, 'read_item', { id: '1' }, sent);
+    const calls = [{}, { token }].map((sent) => call(world, 'read_item', { id: '1' }, sent));
+    for (const { body } of await Promise.all(calls)) {
       expect(body.result).toEqual({
         isError: true,
         content: [{ type: 'text', text: 'This took too long. Try again later.' }],
@@ -362,7 +362,7 @@ describe('a tool call', () => {
     }
     await Promise.all(closed);
     expect(closed).toHaveLength(2);
-    expect(performance.now() - began).toBeLessThan(8000);
+    expect(performance.now() - began).toBeLessThan(6000);
   });
 
   it('that the client cancels is cancelled at the upstream', async () => {

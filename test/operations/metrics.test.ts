@@ -20,7 +20,13 @@ describe('the metrics', () => {
   let upstream: RecordingUpstream;
   beforeAll(async () => {
     upstream = await startRecordingUpstream();
-    world = await startWorld({ profile: 'B', overrides: { upstreams: { school: { url: upstream.url } } } });
+    world = await startWorld({
+      profile: 'B',
+      overrides: {
+        upstreams: { school: { url: upstream.url } },
+        constants: { upstreams: { school: { breaker: { cooldown: 3 } } } },
+      },
+    });
   });
   afterAll(async () => {
     await world.close();

@@ -52,6 +52,8 @@ export async function startConfigured(
   const child = spawn(programOf(name), ARGUMENTS[name](folder, file), {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
+    // Workers are child processes, which would not end with it.
+    detached: true,
   });
   let said = '';
   for (const stream of [child.stdout, child.stderr]) {
@@ -75,11 +77,12 @@ export async function startConfigured(
   };
 }
 
+/** Kills a server and its workers: on SIGTERM, some wait seconds for open streams. */
 function ended(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
     child.once('exit', () => resolve());
-    if (child.exitCode !== null) resolve();
-    child.kill('SIGTERM');
+    if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) resolve();
+    else process.kill(-child.pid, 'SIGKILL');
   });
 }
 

@@ -1,8 +1,9 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 
 const CANDIDATES = [process.env.MARIADBD, '/usr/sbin/mariadbd', '/usr/libexec/mariadbd'];
 
@@ -25,12 +26,8 @@ export async function startMariaDb(): Promise<MariaDb> {
     `--user=${userInfo().username}`,
     '--innodb-log-file-size=4M',
   ];
-  const made = spawnSync(
-    'mariadb-install-db',
-    [...settings, '--auth-root-authentication-method=normal', '--skip-test-db'],
-    { encoding: 'utf8' },
-  );
-  if (made.status !== 0) throw new Error(`mariadb-install-db: ${made.error ?? made.stderr + made.stdout}`);
+  const install = [...settings, '--auth-root-authentication-method=normal', '--skip-test-db'];
+  await promisify(execFile)('mariadb-install-db', install);
   const child = spawn(
     MARIADBD ?? '',
     [

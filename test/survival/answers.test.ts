@@ -1,21 +1,49 @@
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ProxyWorld, startProxyWorld } from '../support/proxy-world.ts';
-import { type RawUpstream, startRawUpstream } from '../support/recording-upstream.ts';
+import { startRawUpstream } from '../support/recording-upstream.ts';
 import { strictAnswer, valuesOf } from '../support/strict-http.ts';
 import { type Ending, UNDICI_TAKES, UPSTREAM_ANSWERS } from '../support/upstream-answers.ts';
 
-let answer: (socket: Socket) => void = () => undefined;
-let upstream: RawUpstream;
-let gate: ProxyWorld;
-let exited: unknown;
+/** A gate in a process of its own, in front of an upstream that responds as `answer` does. */
+interface Stand {
+  answer: (socket: Socket) => void;
+  readonly gate: ProxyWorld;
+  readonly exited: () => unknown;
+  close(): Promise<void>;
+}
+
+async function openStand(client: string): Promise<Stand> {
+  let exited: unknown;
+  let stand: Stand | undefined;
+  const upstream = await startRawUpstream((socket) => stand?.answer(socket));
+  const gate = await startProxyWorld({
+    upstream: upstream.url,
+    timeout: '500ms',
+    process: { COURSEGATE_HTTP_CLIENT: client },
+  });
+  stand = {
+    answer: () => undefined,
+    gate,
+    exited: () => exited,
+    async close() {
+      await gate.close();
+      await upstream.close();
+    },
+  };
+  void gate.process?.exited.then((code) => {
+    exited = code;
+  });
+  return stand;
+}
 
 /**
  * The result for the client: `200 hello`, complete by its own framing; `502 upstream_invalid`, from the gate; or
  * `cut 200 hello`, the part that arrived before the connection was closed.
  */
-async function outcome(lane: string, bytes: string, ending: Ending): Promise<string> {
-  answer = (socket) => {
+async function outcome(stand: Stand, lane: string, bytes: string, ending: Ending): Promise<string> {
+  const { gate } = stand;
+  stand.answer = (socket) => {
     const [first = '', ...others] = bytes.split('PAUSE');
     socket.write(first, 'latin1');
     const rest = () => {
@@ -47,47 +75,40 @@ async function outcome(lane: string, bytes: string, ending: Ending): Promise<str
 }
 
 /** Checks that the process is the same, and that the next request on each lane gets its own response. */
-async function alive(): Promise<void> {
-  answer = (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nnext');
+async function alive(stand: Stand): Promise<void> {
+  const { gate } = stand;
+  stand.answer = (socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nnext');
   for (const lane of ['/public', '/pages']) {
     const next = await fetch(`${gate.origin}${lane}/next`);
     expect([next.status, await next.text()]).toEqual([200, 'next']);
   }
-  expect(exited).toBeUndefined();
+  expect(stand.exited()).toBeUndefined();
   expect(gate.log()).not.toMatch(/uncaught failure|Unhandled|"internal"/);
 }
 
-describe.each([
+/** The responses of one upstream follow one another, while those of the other arrive. */
+const IN_TURN = { concurrent: false };
+
+describe.concurrent.each([
   ['our own client', ''],
   ['undici', 'undici'],
 ])('with %s', (_client, client) => {
+  let stand: Stand;
   beforeAll(async () => {
-    upstream = await startRawUpstream((socket) => answer(socket));
-    gate = await startProxyWorld({
-      upstream: upstream.url,
-      timeout: '500ms',
-      process: { COURSEGATE_HTTP_CLIENT: client },
-    });
-    exited = undefined;
-    const { process: started } = gate;
-    void started?.exited.then((code) => {
-      if (gate.process === started) exited = code;
-    });
+    stand = await openStand(client);
   });
-  afterAll(async () => {
-    await gate.close();
-    await upstream.close();
-  });
+  afterAll(() => stand.close());
 
   describe.each([
     ['protected', '/public'],
     ['site', '/pages'],
-  ])('an upstream response on the %s lane', (lane, path) => {
+  ])('an upstream response on the %s lane', IN_TURN, (lane, path) => {
     it.each(UPSTREAM_ANSWERS.map((row) => [row[0], row[1], row] as const))('%s: %s', async (_check, what, row) => {
       const [, , bytes, ending, both, site] = row;
       const usual = lane === 'site' ? (site ?? both) : both;
-      expect(await outcome(path, bytes, ending)).toBe(client === 'undici' ? (UNDICI_TAKES[what] ?? usual) : usual);
-      await alive();
+      const seen = client === 'undici' ? (UNDICI_TAKES[what] ?? usual) : usual;
+      expect(await outcome(stand, path, bytes, ending)).toBe(seen);
+      await alive(stand);
     });
   });
 });

@@ -67,14 +67,16 @@ const MAX_CPU_MS = 500;
 export const blockingText: Family<ProxyStand> = {
   name: 'text that is slow to match',
   attempts: ({ upstream }) => {
-    const answered = (name: string, type: string, body: string): Attempt => ({
+    // Each body is made when its turn comes: all of them at once would keep the upstreams of other gates from responding.
+    const answered = (name: string, type: string, body: () => string): Attempt => ({
       name,
-      before: () =>
+      before: () => {
+        const bytes = Buffer.from(body());
         upstream.script((_request, socket) => {
-          const bytes = Buffer.from(body);
           socket.write(`HTTP/1.1 200 OK\r\nContent-Type: ${type}\r\nContent-Length: ${bytes.length}\r\n\r\n`);
           socket.write(bytes);
-        }),
+        });
+      },
       bytes: request('POST', '/mcp', JSON_TYPE, call),
       expected: { statuses: [200], upstream: ['GET /public/any'], has: /"result":/, maxCpuMs: MAX_CPU_MS },
     });
@@ -87,9 +89,9 @@ export const blockingText: Family<ProxyStand> = {
       `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"nothing","arguments":${value}}}`;
     return [
       ...product(PIECES, SHAPES).map(([piece, [shape, made]]) =>
-        answered(`${JSON.stringify(piece)} in ${shape}`, 'application/json', JSON.stringify(made(piece))),
+        answered(`${JSON.stringify(piece)} in ${shape}`, 'application/json', () => JSON.stringify(made(piece))),
       ),
-      ...OBJECTS.map(([what, body]) => answered(`a result of ${what}`, 'application/json', body)),
+      ...OBJECTS.map(([what, body]) => answered(`a result of ${what}`, 'application/json', () => body)),
       ...OBJECTS.map(([what, body]) => asked(`arguments of ${what}`, args(body.slice(0, 900_000)))),
       asked(
         'a message of 80,000 members',

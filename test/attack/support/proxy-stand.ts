@@ -35,7 +35,7 @@ export async function startProxyStand(profile: string): Promise<ProxyStand> {
   const upstream = await startScriptedUpstream();
   const gate = await startProxyWorld({
     upstream: upstream.url,
-    timeout: '400ms',
+    timeout: '1s',
     process: {},
     config: { profile, routes: ROUTES, mcp: { tools: [TOOL], resources: [], prompts: [] } },
   });

@@ -26,7 +26,12 @@ describe('an app with a client metadata document', () => {
 
   beforeAll(async () => {
     host = await startDocumentHost();
-    world = await startWorld({ profile: 'A', clock: () => Date.now(), documentNetwork: host.network });
+    world = await startWorld({
+      profile: 'A',
+      clock: () => Date.now(),
+      documentNetwork: host.network,
+      overrides: { listen: { trustedProxies: ['loopback'] } },
+    });
     dcr = await registerApp(world.origin);
   });
   afterAll(async () => {
@@ -52,9 +57,10 @@ describe('an app with a client metadata document', () => {
   const publish = (url: string, members: Record<string, unknown> = {}) =>
     host.serve(url, answerJson(plainDocument(url, members)));
   const fetchesOf = (url: string) => host.requests.filter((request) => request.url === url).length;
-  const authorize = async (clientId: string) => {
+  /** Opens the app's authorization request as a client at `address`, if given, behind the operator's proxy. */
+  const authorize = async (clientId: string, address?: string) => {
     const { url } = await authorizationRequest(appOf(clientId));
-    return createBrowser().open(url);
+    return createBrowser(address === undefined ? {} : { 'x-forwarded-for': address }).open(url);
   };
   const connect = async (app: App) => {
     const request = await authorizationRequest(app);
@@ -145,7 +151,8 @@ describe('an app with a client metadata document', () => {
     detail: /<dd lang="en" dir="ltr">(.*)<\/dd>/.exec(page)?.[1]?.replaceAll('&#39;', "'"),
   });
 
-  it('gets an error page that says why its document cannot be used', async () => {
+  // The next three tests wait together, each at addresses of its own: an unknown document fails after 2.5 seconds.
+  it.concurrent('gets an error page that says why its document cannot be used', async () => {
     host.names.set('private.five.example', () => ['10.1.2.3']);
     host.names.set('nowhere.five.example', () => []);
     // Each at its own host: one network may fetch no more than three documents from a host at once.
@@ -184,11 +191,9 @@ describe('an app with a client metadata document', () => {
       [at('other'), `${document} names another client_id: it must be the URL of the document`],
       [at('secret'), `${document} contains a client_secret member, which everyone could read`],
     ];
-    const pages = [];
-    // Eight at a time: one network gets five fetches a second, and none waits longer than 2.5 seconds for its turn.
-    for (let at = 0; at < expected.length; at += 8) {
-      pages.push(...(await Promise.all(expected.slice(at, at + 8).map(([url]) => authorize(url)))));
-    }
+    // Eight from each network, which may fetch ten at once, so that none waits for its turn.
+    const addresses = ['198.51.100.7', '203.0.113.7'];
+    const pages = await Promise.all(expected.map(([url], at) => authorize(url, addresses[at % 2])));
     expect(pages.map((page) => [page.status, told(page.text).detail])).toEqual(
       expected.map(([, detail]) => [400, detail]),
     );
@@ -201,23 +206,21 @@ describe('an app with a client metadata document', () => {
     expect(fetchesOf('https://one.example/')).toBe(0);
   });
 
-  it('cannot tell a private address from one that does not exist', async () => {
+  it.concurrent('cannot tell a private address from one that does not exist', async () => {
     host.names.set('inside.five.example', () => ['10.1.2.3', '192.168.0.1']);
     host.names.set('nothing.five.example', () => []);
     const urls = ['inside', 'nothing'].map((name) => `https://${name}.five.example/client.json`);
-    const [inside, nothing] = await Promise.all(urls.map((url) => authorize(url)));
+    const [inside, nothing] = await Promise.all(urls.map((url) => authorize(url, '192.0.2.7')));
     expect(words(inside?.text ?? 'x')).toBe(words(nothing?.text ?? 'y'));
   });
 
-  it('that is unknown gets 401 invalid_client with the reason at the token endpoint', async () => {
+  it.concurrent('that is unknown gets 401 invalid_client with the reason at the token endpoint', async () => {
+    host.names.set('hidden.five.example', () => ['10.1.2.3']);
     const answers = await Promise.all(
-      ['https://private.five.example/token.json', 'https://six.example/absent.json', 'https://six.example'].map(
+      ['https://hidden.five.example/token.json', 'https://six.example/absent.json', 'https://six.example'].map(
         async (clientId) => {
-          const response = await postForm(dcr.server.token_endpoint, {
-            grant_type: 'refresh_token',
-            refresh_token: 'unknown',
-            client_id: clientId,
-          });
+          const form = { grant_type: 'refresh_token', refresh_token: 'unknown', client_id: clientId };
+          const response = await postForm(dcr.server.token_endpoint, form, { 'x-forwarded-for': '198.18.0.7' });
           expect(response.headers.get('cache-control')).toBe('no-store');
           expect(response.status).toBe(401);
           return (await response.json()) as Record<string, string>;

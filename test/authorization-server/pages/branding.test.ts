@@ -61,7 +61,7 @@ describe('the colour of the pages', () => {
 });
 
 describe('the logo', () => {
-  const withLogo = (text: string) => load(pages('logo: { file: ./logo.svg }'), { files: { 'logo.svg': text } });
+  const withLogo = (text: string) => load(pages('logo: ./logo.svg'), { files: { 'logo.svg': text } });
 
   it.each([
     LOGO,
@@ -71,7 +71,7 @@ describe('the logo', () => {
   });
 
   it('can be a PNG, whatever its file name', async () => {
-    const folder = await folderWith({ 'gate.yaml': pages('logo: { file: ./picture }') });
+    const folder = await folderWith({ 'gate.yaml': pages('logo: ./picture') });
     writeFileSync(join(folder, 'picture'), Buffer.from('89504e470d0a1a0a00', 'hex'));
     expect((await loadConfig({ environment: {}, file: join(folder, 'gate.yaml') })).logo?.type).toBe('image/png');
   });
@@ -82,14 +82,20 @@ describe('the logo', () => {
     ['', './logo.svg is neither SVG nor PNG'],
     [LOGO + ' '.repeat(65_536), './logo.svg has 65577 bytes; at most 65536 (64 KiB) are allowed'],
   ])('is refused if it is neither, or too large (case %#)', async (text, message) => {
-    expect(await mistakes(pages('logo: { file: ./logo.svg }'), { files: { 'logo.svg': text } })).toEqual([
-      `gate.yaml:15:17  pages.logo.file: ${message}`,
+    expect(await mistakes(pages('logo: ./logo.svg'), { files: { 'logo.svg': text } })).toEqual([
+      `gate.yaml:15:9  pages.logo: ${message}`,
     ]);
   });
 
   it('is named when the file does not exist', async () => {
-    expect(await mistakes(pages('logo: { file: ./nowhere.svg }'))).toEqual([
-      'gate.yaml:15:17  pages.logo.file: cannot read ./nowhere.svg: there is no such file',
+    expect(await mistakes(pages('logo: ./nowhere.svg'))).toEqual([
+      'gate.yaml:15:9  pages.logo: cannot read ./nowhere.svg: there is no such file',
+    ]);
+  });
+
+  it('is no longer a mapping, and the message says what to write', async () => {
+    expect(await mistakes(pages('logo: { file: ./logo.svg }'), { files: { 'logo.svg': LOGO } })).toEqual([
+      'gate.yaml:15:11  pages.logo.file: was removed in 0.2.0, take it out. Write `logo: logo.svg`, with the name of your file',
     ]);
   });
 

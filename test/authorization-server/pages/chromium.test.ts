@@ -6,55 +6,68 @@ import { closeLook, complaintsOf } from '../../support/album.ts';
 import { type App, authorizationRequest, registerApp } from '../../support/app.ts';
 import { browserPresent, launchChromium } from '../../support/chromium.ts';
 import { COMMAND_SECRET } from '../../support/commands.ts';
-import { type RecordingUpstream, startRecordingUpstream } from '../../support/recording-upstream.ts';
+import { startRecordingUpstream } from '../../support/recording-upstream.ts';
 import { startWorld, type World } from '../../support/world.ts';
 import { type DocumentHost, startDocumentHost } from '../client-documents/support/document-host.ts';
 import { appsPages } from './support/apps-pages.ts';
 import { gatePages, type SignedIn } from './support/gate-pages.ts';
 
-const LONGEST = 240_000;
+/** The tests of one language follow one another, while those of the other run. */
+const IN_TURN = { concurrent: false, timeout: 240_000 };
+
+interface Stand {
+  readonly host: DocumentHost;
+  readonly world: World;
+  /** Whom the school says is signed in, and since when: long ago, so that the member can go back without a new sign-in. */
+  readonly member: SignedIn;
+  close(): Promise<unknown>;
+}
+
+async function openStand(): Promise<Stand> {
+  const member: SignedIn = { id: 'm-1', email: 'ann@school.example', since: 1_700_000_000 };
+  const host = await startDocumentHost();
+  const school = await startRecordingUpstream((request, response) => {
+    const known = request.url === '/api/me' && request.headers.cookie !== undefined;
+    const status = request.url === '/api/me' && !known ? 401 : 200;
+    response.writeHead(status, { 'content-type': known ? 'application/json' : 'text/plain' });
+    response.end(known ? JSON.stringify(member) : 'Sign in');
+  });
+  const world = await startWorld({
+    profile: 'A',
+    documentNetwork: host.network,
+    environment: { COMMAND_SECRET },
+    overrides: {
+      admin: { hmac: { secret: { env: 'COMMAND_SECRET' } } },
+      upstreams: { school: { url: school.url } },
+      login: { whoami: { authTime: '/since' } },
+      pages: { support: 'mailto:help@school.example', apps: { back: '/my/account' } },
+    },
+  });
+  return { host, world, member, close: () => Promise.all([world.close(), host.close(), school.close()]) };
+}
 
 describe.skipIf(!browserPresent())('in Chromium', () => {
   let browser: Browser;
-  let host: DocumentHost;
-  let school: RecordingUpstream;
   let world: World;
-  /** Whom the school says is signed in, and since when: long ago, so that the member can go back without a new sign-in. */
-  const member: SignedIn = { id: 'm-1', email: 'ann@school.example', since: 1_700_000_000 };
+  let close: Stand['close'];
   beforeAll(async () => {
     browser = await launchChromium();
-    host = await startDocumentHost();
-    school = await startRecordingUpstream((request, response) => {
-      const known = request.url === '/api/me' && request.headers.cookie !== undefined;
-      const status = request.url === '/api/me' && !known ? 401 : 200;
-      response.writeHead(status, { 'content-type': known ? 'application/json' : 'text/plain' });
-      response.end(known ? JSON.stringify(member) : 'Sign in');
-    });
-    world = await startWorld({
-      profile: 'A',
-      documentNetwork: host.network,
-      environment: { COMMAND_SECRET },
-      overrides: {
-        admin: { hmac: { secret: { env: 'COMMAND_SECRET' } } },
-        upstreams: { school: { url: school.url } },
-        login: { whoami: { authTime: '/since' } },
-        pages: { support: 'mailto:help@school.example', apps: { back: '/my/account' } },
-      },
-    });
+    ({ world, close } = await openStand());
   });
   afterAll(async () => {
     await browser.close();
-    await Promise.all([world.close(), host.close(), school.close()]);
+    await close();
   });
 
-  /** Opens a browser whose member is signed in at the school. */
+  /** Opens a browser whose member is signed in at the school behind the gate at `origin`. */
   const visit = async <Result>(
     options: Parameters<Browser['newContext']>[0],
     story: (page: Page, context: BrowserContext) => Promise<Result>,
+    origin = world.origin,
   ): Promise<Result> => {
     const context = await browser.newContext(options);
     context.setDefaultTimeout(20_000);
-    await context.addCookies([{ name: 'school_session', value: 'held', url: world.origin }]);
+    await context.addCookies([{ name: 'school_session', value: 'held', url: origin }]);
     try {
       return await story(await context.newPage(), context);
     } finally {
@@ -62,53 +75,51 @@ describe.skipIf(!browserPresent())('in Chromium', () => {
     }
   };
 
-  it.each([
+  describe.concurrent.each([
     { language: 'en', locale: 'en-GB', wish: {} },
-    { language: 'es', locale: 'en-GB', wish: { ui_locales: 'es-MX' } },
-  ])(
-    'every page in $language is readable on every screen size, in light and dark mode',
-    { timeout: LONGEST },
-    async (story) => {
-      const { look, findings, count } = closeLook(`pages-${story.language}`);
-      const locale = story.language === 'es' ? 'es-MX' : story.locale;
-      await visit({ locale }, async (page, context) => {
-        const complaints = complaintsOf(context);
-        await gatePages(
-          page,
-          { origin: world.origin, admin: world.admin, host, member, wish: story.wish },
-          async (shown, title) => {
-            expect(await shown.locator('html').getAttribute('lang')).toBe(story.language);
-            await look(shown, title);
-          },
-        );
-        expect(complaints).toEqual([]);
-      });
-      expect(findings).toEqual([]);
-      expect(count.rules).toBeGreaterThan(60 * count.pages);
-    },
-  );
+    { language: 'es', locale: 'es-MX', wish: { ui_locales: 'es-MX' } },
+  ])('in the language $language', ({ language, locale, wish }) => {
+    let own: Stand;
+    beforeAll(async () => {
+      own = await openStand();
+    });
+    afterAll(() => own.close());
 
-  it.each([
-    { language: 'en', locale: 'en-GB' },
-    { language: 'es', locale: 'es-MX' },
-  ])(
-    'connected apps in $language are readable on every screen size, and work with the keyboard',
-    { timeout: LONGEST },
-    async ({ language, locale }) => {
-      const { look, findings, count } = closeLook(`apps-${language}`);
-      await visit({ locale }, async (page, context) => {
+    it('every page is readable on every screen size, in light and dark mode', IN_TURN, async () => {
+      const { host, member } = own;
+      const { origin, admin } = own.world;
+      const { look, findings, count } = closeLook(`pages-${language}`);
+      const story = async (page: Page, context: BrowserContext) => {
         const complaints = complaintsOf(context);
-        const cookie = { name: 'school_session', value: 'held' };
-        await appsPages(page, { origin: world.origin, host, cookie }, async (shown, title) => {
+        await gatePages(page, { origin, admin, host, member, wish }, async (shown, title) => {
           expect(await shown.locator('html').getAttribute('lang')).toBe(language);
           await look(shown, title);
         });
         expect(complaints).toEqual([]);
-      });
+      };
+      await visit({ locale }, story, origin);
+      expect(findings).toEqual([]);
+      expect(count.rules).toBeGreaterThan(60 * count.pages);
+    });
+
+    it('connected apps are readable on every screen size, and work with the keyboard', IN_TURN, async () => {
+      const { host } = own;
+      const { origin } = own.world;
+      const { look, findings, count } = closeLook(`apps-${language}`);
+      const story = async (page: Page, context: BrowserContext) => {
+        const complaints = complaintsOf(context);
+        const cookie = { name: 'school_session', value: 'held' };
+        await appsPages(page, { origin, host, cookie }, async (shown, title) => {
+          expect(await shown.locator('html').getAttribute('lang')).toBe(language);
+          await look(shown, title);
+        });
+        expect(complaints).toEqual([]);
+      };
+      await visit({ locale }, story, origin);
       expect(findings).toEqual([]);
       expect(count.pages).toBe(5);
-    },
-  );
+    });
+  });
 
   describe('hostile text', () => {
     const MARKUP = '<img src=x onerror=alert(1)><script>alert(1)</script>';

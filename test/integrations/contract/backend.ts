@@ -32,8 +32,8 @@ export interface Framework {
   readonly install: string;
   /** Not a Debian package: CI skips it if it is missing. */
   readonly elsewhere?: true;
-  /** Takes a port and a folder. Returns the server's command, and one to run first, if any. */
-  commands(place: { port: number; folder: string; app: (path: string) => string }): {
+  /** Takes a port and where the applications are. Returns the server's command, and one to run first, if any. */
+  commands(place: { port: number; app: (path: string) => string }): {
     readonly prepare?: readonly [string, ...string[]];
     readonly serve: readonly [string, ...string[]];
   };
@@ -55,6 +55,8 @@ export const OLU = { id: '2', username: 'olu', password: 'staple for the other',
 /** A name that breaks carelessly built queries. */
 export const SAM_NAME = "Renée & external_id=2 O'Neil, 1+1%";
 
+const present = new Set<Framework>();
+
 /**
  * Whether a framework's tests run. If it is not installed, they are skipped by name, with what to install. In CI they fail
  * instead, since a green run must mean that they ran.
@@ -65,7 +67,10 @@ export function frameworkPresent(framework: Framework): boolean {
     probe: [command, ...args],
     install,
   } = framework;
-  if (spawnSync(command, args, { stdio: 'ignore' }).status === 0) return true;
+  if (present.has(framework) || spawnSync(command, args, { stdio: 'ignore' }).status === 0) {
+    present.add(framework);
+    return true;
+  }
   const advice = `${name} is not there: its drop-in's tests need it (${install})`;
   if (process.env.CI && framework.elsewhere !== true) throw new Error(advice);
   console.warn(`SKIPPED: ${advice}`);
@@ -77,7 +82,7 @@ export async function startBackend(framework: Framework, gate: GateSettings): Pr
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-backend-'));
   const port = await freePort();
   const app = (path: string) => fileURLToPath(new URL(`../apps/${path}`, import.meta.url));
-  const { prepare, serve } = framework.commands({ port, folder, app });
+  const { prepare, serve } = framework.commands({ port, app });
   const options = {
     cwd: folder,
     env: {

@@ -9,26 +9,40 @@ type Person = { readonly username: string; readonly email: string; readonly pass
 const PATIENCE = { timeout: 30_000, interval: 50 };
 const LONGEST = 120_000;
 
+async function startReporting(framework: Framework): Promise<{ gate: CommandedGate; backend: Backend }> {
+  const gate = await startCommandedGate();
+  const backend = await startBackend(framework, {
+    origin: gate.world.origin,
+    upstream: 'school',
+    secret: 's'.repeat(64),
+    jwksUrl: `${gate.world.origin}/.well-known/jwks.json`,
+    admin: gate.admin,
+    adminSecret: COMMAND_SECRET,
+  });
+  return { gate, backend };
+}
+
 /** The events that every drop-in must report, received by the admin listener of a real gate. */
 export function describeEvents(framework: Framework): void {
-  describe.skipIf(!frameworkPresent(framework))(`the events of ${framework.name}`, () => {
+  const present = frameworkPresent(framework);
+  // Starts while the file's other tests run: a framework takes seconds.
+  let starting: ReturnType<typeof startReporting> | undefined;
+  beforeAll(() => {
+    starting = present ? startReporting(framework) : undefined;
+    starting?.catch(() => undefined);
+  });
+  afterAll(async () => {
+    const started = await starting?.catch(() => undefined);
+    await started?.backend.close();
+    await started?.gate.close();
+  });
+
+  describe.skipIf(!present)(`the events of ${framework.name}`, () => {
     let gate: CommandedGate;
     let backend: Backend;
     beforeAll(async () => {
-      gate = await startCommandedGate();
-      backend = await startBackend(framework, {
-        origin: gate.world.origin,
-        upstream: 'school',
-        secret: 's'.repeat(64),
-        jwksUrl: `${gate.world.origin}/.well-known/jwks.json`,
-        admin: gate.admin,
-        adminSecret: COMMAND_SECRET,
-      });
+      ({ gate, backend } = (await starting) as Awaited<ReturnType<typeof startReporting>>);
     }, LONGEST);
-    afterAll(async () => {
-      await backend?.close();
-      await gate?.close();
-    });
 
     const { username, password } = framework.fields ?? { username: 'username', password: 'password' };
     const signIn = async (member: Person): Promise<Browser> => {

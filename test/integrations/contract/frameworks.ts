@@ -56,26 +56,21 @@ export const LARAVEL: Framework = {
 };
 
 const SPRING_APP = fileURLToPath(new URL('../apps/spring', import.meta.url));
-const CLASSPATH = `mvn -q -B -o -f '${SPRING_APP}/pom.xml' dependency:build-classpath`;
+const SPRING_BUILD = `${SPRING_APP}/build.sh`;
 
 /** Installed from Maven's repository, since Debian's Spring is too old. Tests never download it. */
 export const SPRING: Framework = {
   name: 'Spring',
   remember: { field: 'remember-me', cookie: /^remember-me$/ },
-  probe: ['sh', '-c', `command -v javac && ${CLASSPATH}`],
+  probe: ['sh', SPRING_BUILD, 'packages'],
   install: `apt-get install default-jdk-headless maven, then mvn -f ${SPRING_APP}/pom.xml dependency:build-classpath`,
   elsewhere: true,
-  commands: ({ folder }) => ({
-    prepare: [
-      'sh',
-      '-c',
-      `${CLASSPATH} -Dmdep.outputFile="$PWD/classpath" &&
-       javac -parameters -d classes -cp "$(cat classpath)" "$INTEGRATIONS"/spring/*.java '${SPRING_APP}/School.java'`,
-    ],
+  commands: () => ({
     serve: [
       'sh',
-      '-c',
-      `exec java -XX:TieredStopAtLevel=1 -Dspring.config.location='file:${SPRING_APP}/application.properties' -cp "${folder}/classes:$(cat classpath)" school.School`,
+      '-ec',
+      `made=$(sh '${SPRING_BUILD}' classes)
+       exec java -XX:TieredStopAtLevel=1 -Dspring.config.location='file:${SPRING_APP}/application.properties' -cp "$made/classes:$(cat "$made/classpath")" school.School`,
     ],
   }),
   newPassword: (_old, fresh) => ({ password: fresh }),

@@ -27,6 +27,7 @@ TEMPLATES = [
 DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": Path(os.environ["DATA"]) / "school.sqlite3"}}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 USE_TZ = True
+PASSWORD_HASHERS = ["school.hashers.QuickHasher"]
 LOGIN_URL = "/login"
 LOGIN_REDIRECT_URL = "/probe"
 
