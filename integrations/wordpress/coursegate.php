@@ -488,6 +488,10 @@ add_action('plugins_loaded', static function () {
     if (!defined('WP_USE_THEMES')) {
         coursegate_refuse(403, 'coursegate_route', 'Apps may only use the REST API.');
     }
+    // WordPress would take the route from this parameter, and not from the path that the gate authorized.
+    if (isset($_GET['rest_route']) || isset($_POST['rest_route'])) {
+        coursegate_refuse(403, 'coursegate_route', 'Send the route in the path, without the parameter rest_route.');
+    }
     $GLOBALS['coursegate_claims'] = $claims;
 }, PHP_INT_MIN);
 

@@ -218,6 +218,8 @@ describe.skipIf(!wordpressPresent())('the WordPress drop-in', () => {
       ['XML-RPC', '/xmlrpc.php'],
       ['another REST route', '/wp-json/wp/v2/posts'],
       ['another REST route with rest_route', `${ME}?rest_route=/wp/v2/users/me`],
+      ['a listed route with rest_route', `${ME}?rest_route=/coursegate/v1/me/posts`],
+      ['a listed route with another spelling of rest_route', `${ME}?rest.route=/coursegate/v1/me/posts`],
       ['a route with the same prefix', '/wp-json/coursegate/v1x'],
     ])('cannot open %s', async (_what, path) => {
       const answer = await get(path, asserted());
