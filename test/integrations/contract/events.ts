@@ -3,6 +3,8 @@ import { type Browser, createBrowser } from '../../support/browser.ts';
 import { COMMAND_SECRET } from '../../support/commands.ts';
 import { type Backend, type Framework, frameworkPresent, OLU, SAM, startBackend } from './backend.ts';
 import { type CommandedGate, startCommandedGate } from './commanded-gate.ts';
+import { requestClaims } from './one-request.ts';
+import { type SigningGate, startKeys } from './signing-gate.ts';
 
 type Person = { readonly username: string; readonly email: string; readonly password: string };
 
@@ -13,20 +15,19 @@ const LONGEST = 120_000;
 export function describeEvents(framework: Framework): void {
   describe.skipIf(!frameworkPresent(framework))(`the events of ${framework.name}`, () => {
     let gate: CommandedGate;
+    let keys: SigningGate;
     let backend: Backend;
     beforeAll(async () => {
       gate = await startCommandedGate();
-      backend = await startBackend(framework, {
-        origin: gate.world.origin,
-        upstream: 'school',
-        secret: 's'.repeat(64),
-        jwksUrl: `${gate.world.origin}/.well-known/jwks.json`,
-        admin: gate.admin,
-        adminSecret: COMMAND_SECRET,
-      });
+      keys = await startKeys(SAM.id);
+      const { origin, upstream, secret, jwksUrl } = keys;
+      const events = { admin: gate.admin, adminSecret: COMMAND_SECRET };
+      // boundOnly has nothing to do with events; it is tested here to start no further site.
+      backend = await startBackend(framework, { origin, upstream, secret, jwksUrl, ...events, boundOnly: true });
     }, LONGEST);
     afterAll(async () => {
       await backend?.close();
+      await keys?.close();
       await gate?.close();
     });
 
@@ -50,6 +51,15 @@ export function describeEvents(framework: Framework): void {
       expect((await fetch(`${backend.url}/coursegate/whoami`, { headers: { cookie } })).status).toBe(200);
       return changed;
     };
+
+    it('come from a site that accepts only assertions made for one request, as configured', async () => {
+      const status = async (claims: Readonly<Record<string, unknown>>) => {
+        const headers = { 'x-coursegate-assertion': keys.assertion(claims) };
+        return (await fetch(`${backend.url}/probe`, { headers })).status;
+      };
+      expect(await status(requestClaims(keys, 'GET', '/probe'))).toBe(200);
+      expect(await status({})).toBe(401);
+    });
 
     it(
       'report a password change to the gate, signed, and nothing else',
