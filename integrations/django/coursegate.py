@@ -54,8 +54,8 @@ log = logging.getLogger("coursegate")
 
 class Settings:
     """
-    settings.COURSEGATE, validated: ORIGIN, UPSTREAM, SECRET, and optionally JWKS_URL, FETCH_PAUSE, ADMIN_URL, ADMIN_SECRET
-    and KEY.
+    settings.COURSEGATE, validated: ORIGIN, UPSTREAM, SECRET, and optionally JWKS_URL, FETCH_PAUSE, BOUND_ONLY, ADMIN_URL,
+    ADMIN_SECRET and KEY.
     """
 
     def __init__(self, given):
@@ -68,6 +68,7 @@ class Settings:
             raise ImproperlyConfigured("COURSEGATE['UPSTREAM'] must be this backend's name in coursegate.yaml")
         if len(self.secret) < 32:
             raise ImproperlyConfigured("COURSEGATE['SECRET'] must have 32 characters or more")
+        self.bound_only = given.get("BOUND_ONLY", False)
         self.admin = given.get("ADMIN_URL", "").rstrip("/")
         self.admin_secret = given.get("ADMIN_SECRET", "").encode()
         self.key = given.get("KEY", "").encode()
@@ -98,11 +99,12 @@ class CoursegateMiddleware:
         for name in [name for name in request.META if re.fullmatch(r"HTTP_X_(MEMBER_.*|CLIENT_ID)", name)]:
             del request.META[name]
         request.__dict__.pop("headers", None)  # cached by Django, derived from META
-        token = request.META.get("HTTP_X_COURSEGATE_ASSERTION")
-        if token is None:
+        # Gateways may send an empty field with requests without a member.
+        token = request.META.get("HTTP_X_COURSEGATE_ASSERTION", "")
+        if token == "":
             return self.get_response(request)
         try:
-            claims = read_assertion(token, self.gate)
+            claims = read_assertion(token, request, self.gate)
         except Unverifiable:
             return refuse(503, "temporarily_unavailable")
         member = find_member(claims["sub"]) if claims else None
@@ -349,8 +351,11 @@ def read_bridge(query, gate):
     return nonce, return_to, fields.get("prompt"), max_age
 
 
-def read_assertion(token, gate):
-    """The claims of a valid assertion, otherwise None. Raises Unverifiable if the gate's keys are unavailable."""
+def read_assertion(token, request, gate):
+    """
+    The claims of an assertion that is valid for this request, otherwise None. Raises Unverifiable if the gate's keys are
+    unavailable.
+    """
     if not re.fullmatch(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+){2}", token):
         return None
     try:
@@ -377,7 +382,28 @@ def read_assertion(token, gate):
     timed = all(type(at) in (int, float) for at in (exp, iat, nbf))
     if not named or not timed or not (exp > now - LEEWAY and iat < now + LEEWAY and nbf < now + LEEWAY):
         return None
-    return claims if claims.get("iss") == gate.origin and claims.get("aud") == gate.upstream else None
+    if claims.get("iss") != gate.origin or claims.get("aud") != gate.upstream:
+        return None
+    return claims if is_for(claims, request, gate) else None
+
+
+def is_for(claims, request, gate):
+    """Whether this is the request that the assertion was made for, if it names one (RFC 9449 section 4.2)."""
+    if "htm" not in claims and "htu" not in claims:
+        return not gate.bound_only
+    return claims.get("htm") == request.method and claims.get("htu") == gate.origin + received_path(request)
+
+
+def received_path(request):
+    """
+    The path as it was sent: percent-encoded, with the mount prefix, without the query. Django itself has only the decoded
+    path. gunicorn, uWSGI, mod_wsgi and ASGI servers report what was sent, `runserver` does not.
+    """
+    raw = getattr(request, "scope", {}).get("raw_path")
+    target = raw.decode("latin-1") if raw else request.META.get("RAW_URI") or request.META.get("REQUEST_URI", "")
+    if target == "":
+        log.warning("coursegate: the server reports no RAW_URI, REQUEST_URI or raw_path to compare with the assertion")
+    return target.split("?", 1)[0]
 
 
 def decode(text):

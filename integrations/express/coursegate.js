@@ -34,6 +34,7 @@ class Unverifiable extends Error {}
  * @param {string} settings.secret shared with the gate, 32 characters or more
  * @param {string} [settings.jwksUrl] where to fetch the gate's keys, if not from its origin
  * @param {number} [settings.fetchPause] minimum time between two fetches of keys, in seconds
+ * @param {boolean} [settings.boundOnly] refuse assertions that are not made for one request (plugin mode)
  * @param {string} [settings.adminUrl] the gate's admin listener; without it, endConnections does nothing
  * @param {string} [settings.adminSecret] the gate's admin.hmac.secret
  * @param {(request: import('express').Request) => Promise<Member | undefined>} settings.signedIn the session's member
@@ -68,11 +69,12 @@ export function coursegate(settings) {
     async assertion(request, response, next) {
       for (const name of Object.keys(request.headers)) if (PLAIN_HEADER.test(name)) delete request.headers[name];
       const token = request.headers[ASSERTION_HEADER];
-      if (token === undefined) return next();
+      // Gateways may send an empty field with requests without a member.
+      if (!token) return next();
       let claims;
       let member;
       try {
-        claims = await readAssertion(token, keyOf, origin, upstream);
+        claims = await readAssertion(token, request, keyOf, settings);
         member = claims && (await findMember(claims.sub));
       } catch (thrown) {
         if (!(thrown instanceof Unverifiable)) return next(thrown);
@@ -185,8 +187,11 @@ function isTooOld(authTime, maxAge) {
   return maxAge !== undefined && !(Math.floor(Date.now() / 1000) - authTime <= maxAge);
 }
 
-/** The claims of a valid assertion, otherwise undefined. Throws Unverifiable if the gate's keys are unavailable. */
-async function readAssertion(token, keyOf, origin, upstream) {
+/**
+ * The claims of an assertion that is valid for this request, otherwise undefined. Throws Unverifiable if the gate's keys are
+ * unavailable.
+ */
+async function readAssertion(token, request, keyOf, settings) {
   const parts = token.split('.');
   if (parts.length !== 3 || !parts.every((part) => /^[\w-]+$/.test(part))) return undefined;
   const [head, body, signature] = parts;
@@ -202,7 +207,17 @@ async function readAssertion(token, keyOf, origin, upstream) {
   const { iss, aud, exp, iat, nbf = 0, sub, client_id: client } = claims;
   const named = [sub, client].every((text) => typeof text === 'string' && text !== '');
   const timed = [exp, iat, nbf].every(Number.isFinite) && exp > now - LEEWAY && Math.max(iat, nbf) < now + LEEWAY;
-  return named && timed && iss === origin && aud === upstream ? claims : undefined;
+  const forUs = iss === settings.origin && aud === settings.upstream && isFor(request, claims, settings);
+  return named && timed && forUs ? claims : undefined;
+}
+
+/**
+ * Whether this is the request that the assertion was made for, if it names one (RFC 9449 section 4.2). `originalUrl` is what
+ * was sent, wherever the middleware is mounted.
+ */
+function isFor({ method, originalUrl }, { htm, htu }, { origin, boundOnly }) {
+  if (htm === undefined && htu === undefined) return !boundOnly;
+  return htm === method && htu === origin + originalUrl.split('?', 1)[0];
 }
 
 function parseObject(part) {

@@ -27,7 +27,7 @@ module Coursegate
   # The defaults of find_member and version_of suit Devise's User. With has_secure_password, set version_of to
   # `->(m) { m.password_digest }`.
   Settings = Struct.new(:origin, :upstream, :secret, :jwks_url, :fetch_pause, :scope, :find_member, :version_of,
-                        :admin_url, :admin_secret,
+                        :bound_only, :admin_url, :admin_secret,
                         keyword_init: true) do
     def initialize(**given)
       super(jwks_url: "#{given[:origin]}/.well-known/jwks.json", fetch_pause: FETCH_PAUSE, scope: :user,
@@ -88,8 +88,9 @@ module Coursegate
       nil
     end
 
-    # The claims of a valid assertion, otherwise nil. Raises Unverifiable if the gate's keys are unavailable.
-    def read_assertion(token)
+    # The claims of an assertion that is valid for this request, otherwise nil. Raises Unverifiable if the gate's keys are
+    # unavailable.
+    def read_assertion(token, env)
       return unless token.match?(/\A[\w-]+\.[\w-]+\.[\w-]+\z/)
 
       head, body, signature = token.split('.')
@@ -98,7 +99,8 @@ module Coursegate
       return unless header['alg'] == 'ES256' && !header.key?('crit') && header['kid'].is_a?(String)
       return unless signed?("#{head}.#{body}", Base64.urlsafe_decode64(signature), keys.find(header['kid']))
 
-      claims if current?(claims) && claims['iss'] == settings.origin && claims['aud'] == settings.upstream
+      ours = claims['iss'] == settings.origin && claims['aud'] == settings.upstream
+      claims if ours && current?(claims) && made_for?(env, claims)
     rescue ArgumentError, JSON::ParserError, EncodingError
       nil
     end
@@ -121,6 +123,15 @@ module Coursegate
       time, nonce = Time.now.to_i.to_s, SecureRandom.hex(16)
       text = ['coursegate-v1', time, nonce, "POST #{path}", Digest::SHA256.hexdigest(body)].join("\n")
       "t=#{time},n=#{nonce},v1=#{OpenSSL::HMAC.hexdigest('SHA256', settings.admin_secret, text)}"
+    end
+
+    # Whether this is the request that the assertion was made for, if it names one (RFC 9449 section 4.2). REQUEST_URI is what
+    # was sent, with the mount prefix; Rack::MethodOverride has already replaced REQUEST_METHOD.
+    def made_for?(env, claims)
+      return !settings.bound_only unless claims.key?('htm') || claims.key?('htu')
+
+      path = env['REQUEST_URI'].to_s.split('?', 2).first
+      claims['htm'] == env['REQUEST_METHOD'] && claims['htu'] == "#{settings.origin}#{path}"
     end
 
     # A JWS concatenates the two numbers of a signature (RFC 7518 section 3.4); OpenSSL expects them in DER.
@@ -163,10 +174,11 @@ module Coursegate
 
     def call(env)
       env.delete_if { |name, _| name.is_a?(String) && name.match?(/\AHTTP_X_(MEMBER_.*|CLIENT_ID)\z/) }
-      token = env['HTTP_X_COURSEGATE_ASSERTION']
-      return @app.call(env) if token.nil?
+      token = env['HTTP_X_COURSEGATE_ASSERTION'].to_s
+      # Gateways may send an empty field with requests without a member.
+      return @app.call(env) if token.empty?
 
-      claims = Coursegate.read_assertion(token)
+      claims = Coursegate.read_assertion(token, env)
       member = find_member(claims['sub']) if claims
       return refuse(401, 'invalid_assertion') if member.nil?
       return refuse(400, 'method_override') if overridden?(env)

@@ -54,6 +54,7 @@ public final class Coursegate {
     private final String origin;
     private final String upstream;
     private final String secret;
+    private final boolean boundOnly;
     private final Function<String, Map<String, Object>> parse;
     private final Keys keys;
 
@@ -63,9 +64,10 @@ public final class Coursegate {
      * @param secret shared with the gate, 32 characters or more
      * @param jwksUrl where to fetch the gate's keys
      * @param pause minimum time between two fetches of keys, in seconds
+     * @param boundOnly whether to refuse assertions that are not made for one request (plugin mode)
      * @param parse parses a JSON object; throws a RuntimeException for anything else
      */
-    public Coursegate(String origin, String upstream, String secret, String jwksUrl, long pause,
+    public Coursegate(String origin, String upstream, String secret, String jwksUrl, long pause, boolean boundOnly,
             Function<String, Map<String, Object>> parse) {
         if (!origin.matches("https?://[^/?#@\\s]+")) {
             throw new IllegalArgumentException("coursegate.origin must be the gate's origin, without a path or final slash");
@@ -79,6 +81,7 @@ public final class Coursegate {
         this.origin = origin;
         this.upstream = upstream;
         this.secret = secret;
+        this.boundOnly = boundOnly;
         this.parse = parse;
         this.keys = new Keys(URI.create(jwksUrl), pause, parse);
     }
@@ -122,8 +125,12 @@ public final class Coursegate {
         }
     }
 
-    /** The claims of a valid assertion, otherwise null. */
-    public Map<String, Object> readAssertion(String token) throws Unverifiable {
+    /**
+     * The claims of an assertion that is valid for this request, otherwise null.
+     *
+     * @param path as it was sent: percent-encoded, with the mount prefix, without the query
+     */
+    public Map<String, Object> readAssertion(String token, String method, String path) throws Unverifiable {
         if (!COMPACT.matcher(token).matches()) {
             return null;
         }
@@ -148,7 +155,15 @@ public final class Coursegate {
         boolean named = claims.get("sub") instanceof String sub && !sub.isEmpty()
                 && claims.get("client_id") instanceof String client && !client.isEmpty();
         boolean forUs = origin.equals(claims.get("iss")) && upstream.equals(claims.get("aud"));
-        return named && forUs && inTime(claims) ? claims : null;
+        return named && forUs && inTime(claims) && isFor(method, path, claims) ? claims : null;
+    }
+
+    /** Whether this is the request that the assertion was made for, if it names one (RFC 9449 section 4.2). */
+    private boolean isFor(String method, String path, Map<String, Object> claims) {
+        if (!claims.containsKey("htm") && !claims.containsKey("htu")) {
+            return !boundOnly;
+        }
+        return method.equals(claims.get("htm")) && (origin + path).equals(claims.get("htu"));
     }
 
     private static boolean inTime(Map<String, Object> claims) {

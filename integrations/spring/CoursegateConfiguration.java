@@ -2,6 +2,8 @@ package coursegate;
 
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
+import jakarta.servlet.ServletRequest;
+import jakarta.servlet.ServletRequestWrapper;
 import jakarta.servlet.http.Cookie;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
@@ -76,8 +78,8 @@ public class CoursegateConfiguration {
     Coursegate coursegate(@Value("${coursegate.origin}") String origin, @Value("${coursegate.upstream}") String upstream,
             @Value("${coursegate.secret}") String secret,
             @Value("${coursegate.jwks-url:${coursegate.origin}/.well-known/jwks.json}") String jwksUrl,
-            @Value("${coursegate.fetch-pause:30}") long pause) {
-        return new Coursegate(origin, upstream, secret, jwksUrl, pause, JsonParserFactory.getJsonParser()::parseMap);
+            @Value("${coursegate.fetch-pause:30}") long pause, @Value("${coursegate.bound-only:false}") boolean boundOnly) {
+        return new Coursegate(origin, upstream, secret, jwksUrl, pause, boundOnly, JsonParserFactory.getJsonParser()::parseMap);
     }
 
     @Bean
@@ -107,6 +109,13 @@ public class CoursegateConfiguration {
         return registration;
     }
 
+    @Bean
+    FilterRegistrationBean<MethodFilter> coursegateMethodFilter() {
+        FilterRegistrationBean<MethodFilter> registration = new FilterRegistrationBean<>(new MethodFilter());
+        registration.setOrder(Ordered.LOWEST_PRECEDENCE);
+        return registration;
+    }
+
     /**
      * A request with a valid assertion runs as the member it names, without a session or a CSRF token, and with its claims in
      * the attribute CLAIMS. A request with an invalid assertion gets 401.
@@ -123,13 +132,15 @@ public class CoursegateConfiguration {
         @Override
         protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
                 throws ServletException, IOException {
-            if (request.getHeader(ASSERTION) == null) {
+            // Gateways may send an empty field with requests without a member.
+            String token = String.join(",", Collections.list(request.getHeaders(ASSERTION)));
+            if (token.isEmpty()) {
                 chain.doFilter(new WithoutPlainHeaders(request), response);
                 return;
             }
             Map<String, Object> claims;
             try {
-                claims = gate.readAssertion(String.join(",", Collections.list(request.getHeaders(ASSERTION))));
+                claims = gate.readAssertion(token, request.getMethod(), received(request).getRequestURI());
             } catch (Coursegate.Unverifiable unverifiable) {
                 refuse(response, 503, "temporarily_unavailable");
                 return;
@@ -161,13 +172,37 @@ public class CoursegateConfiguration {
         private static boolean mayEnter(UserDetails details) {
             return details.isEnabled() && details.isAccountNonLocked() && details.isAccountNonExpired();
         }
+    }
 
-        private static void refuse(HttpServletResponse response, int status, String error) throws IOException {
-            response.setStatus(status);
-            response.setHeader("Cache-Control", "no-store");
-            response.setContentType("application/json");
-            response.getWriter().write("{\"error\":\"" + error + "\"}");
+    /**
+     * The last filter: refuses a request with an assertion whose method another filter has replaced, such as
+     * HiddenHttpMethodFilter. The gate authorized the method that was sent.
+     */
+    static final class MethodFilter extends OncePerRequestFilter {
+        @Override
+        protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+                throws ServletException, IOException {
+            if (!(request.getAttribute(CLAIMS) instanceof Map<?, ?> claims)
+                    || request.getMethod().equals(received(request).getMethod())) {
+                chain.doFilter(request, response);
+            } else if (claims.containsKey("htm")) {
+                refuse(response, 401, "invalid_assertion");
+            } else {
+                refuse(response, 400, "method_override");
+            }
         }
+    }
+
+    /** The request as the server received it, without the changes of filters. */
+    private static HttpServletRequest received(ServletRequest request) {
+        return request instanceof ServletRequestWrapper wrapper ? received(wrapper.getRequest()) : (HttpServletRequest) request;
+    }
+
+    private static void refuse(HttpServletResponse response, int status, String error) throws IOException {
+        response.setStatus(status);
+        response.setHeader("Cache-Control", "no-store");
+        response.setContentType("application/json");
+        response.getWriter().write("{\"error\":\"" + error + "\"}");
     }
 
     /** Hides plain identity headers, which are meant for backends that do not verify assertions. */

@@ -29,6 +29,8 @@ defined('COURSEGATE_SECRET') || define('COURSEGATE_SECRET', '');
 defined('COURSEGATE_JWKS_URL') || define('COURSEGATE_JWKS_URL', '');
 // The REST routes that apps may use, each including the routes under it: 'GET /coursegate/v1, GET|POST /ldlms/v2':
 defined('COURSEGATE_ROUTES') || define('COURSEGATE_ROUTES', 'GET /coursegate/v1');
+// '1' refuses assertions that are not made for one request (plugin mode); '' accepts them:
+defined('COURSEGATE_BOUND_ONLY') || define('COURSEGATE_BOUND_ONLY', '');
 // The gate's admin listener, such as http://127.0.0.1:9090, and its `admin.hmac.secret`; '' sends it nothing:
 defined('COURSEGATE_ADMIN') || define('COURSEGATE_ADMIN', '');
 defined('COURSEGATE_ADMIN_SECRET') || define('COURSEGATE_ADMIN_SECRET', '');
@@ -47,12 +49,14 @@ final class Coursegate_Protocol {
      * Verifies an assertion of the gate: a JWT (RFC 7519) signed with ES256.
      *
      * @param string $jwt the header's value
+     * @param array $expected `issuer`, `audience`, the `method` that will be dispatched, the `uri` as it was sent, and
+     *     `bound_only`: whether to refuse assertions that are not made for one request (plugin mode)
      * @param int $now Unix time in seconds
      * @param callable $find_key returns the JWK with a key ID, or null; exceptions that it throws are passed on
      * @return array the claims
      * @throws \DomainException if the assertion is invalid; the message says why
      */
-    public static function verify(string $jwt, string $issuer, string $audience, int $now, callable $find_key): array {
+    public static function verify(string $jwt, array $expected, int $now, callable $find_key): array {
         $parts = explode('.', $jwt);
         if (strlen($jwt) > 8192 || count($parts) !== 3) {
             throw new \DomainException('not a JWT');
@@ -68,7 +72,7 @@ final class Coursegate_Protocol {
             throw new \DomainException('alg, crit or kid is not supported');
         }
         // The claims are checked before the key is looked up, so that a forged token cannot trigger a fetch of the keys.
-        $problem = self::problem_of($claims, $issuer, $audience, $now);
+        $problem = self::problem_of($claims, $expected, $now);
         if ($problem !== null) {
             throw new \DomainException($problem);
         }
@@ -84,7 +88,8 @@ final class Coursegate_Protocol {
     }
 
     /** Why the claims are invalid, or null. Only assertions have grant_id; ID tokens are signed with the same keys. */
-    private static function problem_of(array $claims, string $issuer, string $audience, int $now): ?string {
+    private static function problem_of(array $claims, array $expected, int $now): ?string {
+        list('issuer' => $issuer, 'audience' => $audience) = $expected;
         $issued = $claims['iat'] ?? null;
         $expires = $claims['exp'] ?? null;
         $not_before = $claims['nbf'] ?? $issued;
@@ -108,7 +113,13 @@ final class Coursegate_Protocol {
                 return "$name is missing";
             }
         }
-        return null;
+        // The request that the assertion was made for, if it names one (RFC 9449 section 4.2).
+        if (!array_key_exists('htm', $claims) && !array_key_exists('htu', $claims)) {
+            return $expected['bound_only'] ? 'not made for one request' : null;
+        }
+        $url = $issuer . explode('?', $expected['uri'], 2)[0];
+        $fits = ($claims['htm'] ?? null) === $expected['method'] && ($claims['htu'] ?? null) === $url;
+        return $fits ? null : 'made for another request';
     }
 
     /** Finds the signing key with an ID among the keys of a JWKS (RFC 7517). */
@@ -463,21 +474,30 @@ function coursegate_claims(): ?array {
 
 // Runs before any plugin. X-Member-Id and similar headers are never read: any client of this server could set them.
 add_action('plugins_loaded', static function () {
-    $jwt = $_SERVER['HTTP_X_COURSEGATE_ASSERTION'] ?? null;
-    if ($jwt === null) {
+    $jwt = $_SERVER['HTTP_X_COURSEGATE_ASSERTION'] ?? '';
+    // Gateways may send an empty field with requests without a member.
+    if ($jwt === '') {
         return;
     }
+    // The REST API lets these override the method, on GET requests too.
+    $asked = $_GET['_method'] ?? $_SERVER['HTTP_X_HTTP_METHOD_OVERRIDE'] ?? $_SERVER['REQUEST_METHOD'];
+    $expected = [
+        'issuer' => COURSEGATE_ORIGIN,
+        'audience' => COURSEGATE_UPSTREAM,
+        'method' => is_string($asked) ? strtoupper($asked) : '',
+        'uri' => $_SERVER['REQUEST_URI'],
+        'bound_only' => (bool) COURSEGATE_BOUND_ONLY,
+    ];
     try {
-        $claims = Coursegate_Protocol::verify($jwt, COURSEGATE_ORIGIN, COURSEGATE_UPSTREAM, time(), 'coursegate_key');
+        $claims = Coursegate_Protocol::verify($jwt, $expected, time(), 'coursegate_key');
     } catch (DomainException $thrown) {
         coursegate_refuse(401, 'coursegate_assertion', 'Invalid assertion: ' . $thrown->getMessage() . '.');
     } catch (Coursegate_Unavailable $thrown) {
         header('Retry-After: 2');
         coursegate_refuse(503, 'coursegate_keys', "The gate's keys are unavailable.");
     }
-    // The gate authorized the method that was sent. The REST API would run the override instead, on GET requests too.
-    $asked = $_GET['_method'] ?? $_SERVER['HTTP_X_HTTP_METHOD_OVERRIDE'] ?? $_SERVER['REQUEST_METHOD'];
-    if (!is_string($asked) || strtoupper($asked) !== $_SERVER['REQUEST_METHOD']) {
+    // The gate authorized the method that was sent.
+    if ($expected['method'] !== $_SERVER['REQUEST_METHOD']) {
         coursegate_refuse(400, 'coursegate_method', 'Method overrides are not allowed.');
     }
     $user = preg_match('~^[1-9][0-9]{0,17}$~D', $claims['sub']) === 1 ? get_userdata((int) $claims['sub']) : false;
@@ -487,6 +507,10 @@ add_action('plugins_loaded', static function () {
     // Only index.php defines WP_USE_THEMES, so apps cannot reach the login, the dashboard or XML-RPC.
     if (!defined('WP_USE_THEMES')) {
         coursegate_refuse(403, 'coursegate_route', 'Apps may only use the REST API.');
+    }
+    // WordPress would take the route from this parameter, and not from the path that the gate authorized.
+    if (isset($_GET['rest_route']) || isset($_POST['rest_route'])) {
+        coursegate_refuse(403, 'coursegate_route', 'Send the route in the path, without the parameter rest_route.');
     }
     $GLOBALS['coursegate_claims'] = $claims;
 }, PHP_INT_MIN);
@@ -539,11 +563,12 @@ add_action('parse_request', static function () {
     }
 }, PHP_INT_MAX);
 
-/** Whether COURSEGATE_ROUTES allows this method on this REST route, or on a route above it. */
+/** Whether COURSEGATE_ROUTES allows this method on this REST route, or on a route above it. GET includes HEAD. */
 function coursegate_may_run(string $method, string $route): bool {
+    $names = $method === 'HEAD' ? ['GET', 'HEAD'] : [$method];
     foreach (explode(',', COURSEGATE_ROUTES) as $entry) {
         $parts = preg_split('~\s+~', trim($entry));
-        if (count($parts) !== 2 || !in_array($method, explode('|', $parts[0]), true)) {
+        if (count($parts) !== 2 || array_intersect($names, explode('|', $parts[0])) === []) {
             continue;
         }
         $prefix = rtrim($parts[1], '/');

@@ -5,6 +5,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { COMMAND_SECRET } from '../support/commands.ts';
 import { startCommandedGate } from './contract/commanded-gate.ts';
 import { FORGERIES } from './contract/forgeries.ts';
+import { OTHER_REQUESTS, requestClaims } from './contract/one-request.ts';
 import { bridgeQuery, bridgeSignature, type SigningGate, startKeys } from './contract/signing-gate.ts';
 import { type MoodleSite, phpPresent, startMoodle } from './moodle-site.ts';
 
@@ -178,6 +179,23 @@ describe.skipIf(!phpPresent())('the Moodle plugin', () => {
 
     it.each(Object.keys(MEMBERS).filter((id) => !['2', SAM, '9'].includes(id)))('refuses member %s', async (sub) => {
       expect((await get(COURSES, asserted(gate.assertion({ sub })))).status).toBe(401);
+    });
+
+    it('is run for the request that the assertion was made for, and for no other', async () => {
+      const path = '/local/coursegate/api.php';
+      const send = (claims: Record<string, unknown>, at = path, init: RequestInit = {}) =>
+        fetch(`${site.url}${at}?function=site`, { ...init, headers: asserted(gate.assertion(claims)) });
+      const own = requestClaims(gate, 'GET', path);
+      expect((await send(own)).status).toBe(200);
+      for (const claims of Object.values(OTHER_REQUESTS)) {
+        expect(await json(await send(claims(gate, 'GET', path)))).toMatchObject({
+          status: 401,
+          body: { error: 'assertion', message: 'made for another request' },
+        });
+      }
+      expect((await send(own, `${path}/more`)).status).toBe(401);
+      expect((await send(own, path.replace('api', '%61pi'))).status).toBe(401);
+      expect((await send(own, path, { method: 'POST' })).status).toBe(405);
     });
 
     it('reports only the code of a failure', async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COMMAND_SECRET } from '../support/commands.ts';
 import { type CommandedGate, startCommandedGate } from './contract/commanded-gate.ts';
 import { FORGERIES } from './contract/forgeries.ts';
+import { OTHER_REQUESTS, requestClaims, spellingsOf } from './contract/one-request.ts';
 import { bridgeQuery, bridgeSignature, type SigningGate, startKeys } from './contract/signing-gate.ts';
 import { ADMIN, OLU, SAM, startWordpress, type WordpressSite, wordpressPresent } from './wordpress-site.ts';
 
@@ -17,6 +18,11 @@ add_filter('coursegate_member', function ($member, $user) {
     return get_user_meta($user->ID, 'banned', true) ? null : $member;
 }, 10, 2);
 add_action('init', function () { header('X-At-Init: ' . get_current_user_id()); });
+`;
+
+/** Turns a setting on for single requests. */
+const SETTING_BY_HEADER = `<?php
+if (isset($_SERVER['HTTP_X_TEST_BOUND_ONLY'])) define('COURSEGATE_BOUND_ONLY', '1');
 `;
 
 describe.skipIf(!wordpressPresent())('the WordPress drop-in', () => {
@@ -36,7 +42,8 @@ describe.skipIf(!wordpressPresent())('the WordPress drop-in', () => {
         COURSEGATE_ADMIN: `${commanded.admin}/`,
         COURSEGATE_ADMIN_SECRET: COMMAND_SECRET,
       },
-      plugins: { 'school.php': OF_THE_SCHOOL },
+      // The first is loaded before the drop-in.
+      plugins: { 'a-setting.php': SETTING_BY_HEADER, 'school.php': OF_THE_SCHOOL },
     });
   }, 120_000);
   afterAll(async () => {
@@ -218,6 +225,8 @@ describe.skipIf(!wordpressPresent())('the WordPress drop-in', () => {
       ['XML-RPC', '/xmlrpc.php'],
       ['another REST route', '/wp-json/wp/v2/posts'],
       ['another REST route with rest_route', `${ME}?rest_route=/wp/v2/users/me`],
+      ['a listed route with rest_route', `${ME}?rest_route=/coursegate/v1/me/posts`],
+      ['a listed route with another spelling of rest_route', `${ME}?rest.route=/coursegate/v1/me/posts`],
       ['a route with the same prefix', '/wp-json/coursegate/v1x'],
     ])('cannot open %s', async (_what, path) => {
       const answer = await get(path, asserted());
@@ -255,6 +264,50 @@ describe.skipIf(!wordpressPresent())('the WordPress drop-in', () => {
       const { status, body } = await json(await get(ME + query, { ...asserted(), ...more }, { method }));
       expect([status, body.code]).toEqual([400, 'coursegate_method']);
       expect((await get(`${ME}?_method=get`, asserted())).status).toBe(200);
+    });
+
+    it('is accepted if it is the request that the assertion was made for, also with HEAD and with a query', async () => {
+      const bound = (method: string) => asserted(gate.assertion(requestClaims(gate, method, ME)));
+      expect(await json(await get(`${ME}?page=1`, bound('GET')))).toMatchObject({ status: 200, body: { id: SAM.id } });
+      for (const headers of [bound('HEAD'), asserted()]) {
+        expect((await get(ME, headers, { method: 'HEAD' })).status).toBe(200);
+      }
+    });
+
+    it.each(Object.entries(OTHER_REQUESTS))('is refused if it was made for %s', async (_title, claims) => {
+      const answer = await get(ME, asserted(gate.assertion(claims(gate, 'GET', ME))));
+      expect(await json(answer)).toMatchObject({ status: 401, body: { code: 'coursegate_assertion' } });
+    });
+
+    it.each<[what: string, method: string, path: string, headers: Record<string, string>]>([
+      ['another path', 'GET', `${ME}/posts`, {}],
+      ['another method', 'POST', ME, {}],
+      ['a query that replaces the method', 'GET', `${ME}?_method=DELETE`, {}],
+      ['a header field that replaces the method', 'GET', ME, { 'x-http-method-override': 'DELETE' }],
+      ['a parameter that replaces the path', 'GET', '/?rest_route=/coursegate/v1/me', {}],
+      ...spellingsOf(ME).map((path): [string, string, string, Record<string, string>] => [
+        'another spelling of the path',
+        'GET',
+        path,
+        {},
+      ]),
+    ])('is refused with %s than that of its assertion: %s %s', async (_what, method, path, more) => {
+      const bound = asserted(gate.assertion(requestClaims(gate, 'GET', ME)));
+      expect((await get(path, { ...bound, ...more }, { method })).status).toBe(401);
+    });
+
+    it('is refused without a request in its assertion, if COURSEGATE_BOUND_ONLY is set', async () => {
+      const strict = { 'x-test-bound-only': '1' };
+      expect((await get(ME, { ...asserted(), ...strict })).status).toBe(401);
+      const bound = asserted(gate.assertion(requestClaims(gate, 'GET', ME)));
+      expect((await get(ME, { ...bound, ...strict })).status).toBe(200);
+    });
+
+    it('is anonymous if the field is empty, as gateways send it', async () => {
+      const posts = await get('/wp-json/coursegate/v1/posts', asserted(''));
+      expect(posts.status).toBe(200);
+      expect((await get(ME, asserted(''))).status).toBe(401);
+      expect((await get('/', asserted(''))).status).toBe(200);
     });
 
     it('fetches the keys again for an unknown key, and then not for a while', async () => {

@@ -5,6 +5,7 @@ namespace App\Coursegate;
 use Illuminate\Contracts\Auth\Authenticatable;
 use Illuminate\Contracts\Auth\MustVerifyEmail;
 use Illuminate\Contracts\Cache\LockTimeoutException;
+use Illuminate\Http\Request;
 use Illuminate\Support\Facades\Cache;
 use Illuminate\Support\Facades\Log;
 use InvalidArgumentException;
@@ -27,10 +28,11 @@ class Gate
     private $secret;
     private $jwksUrl;
     private $pause;
+    private $boundOnly;
     private $adminUrl;
     private $adminSecret;
 
-    /** @param array $settings origin, upstream, secret, and optionally jwks_url, fetch_pause, admin_url and admin_secret */
+    /** @param array $settings origin, upstream, secret, and optionally jwks_url, fetch_pause, bound_only, admin_url and admin_secret */
     public function __construct(array $settings)
     {
         $this->origin = (string) ($settings['origin'] ?? '');
@@ -38,6 +40,7 @@ class Gate
         $this->secret = (string) ($settings['secret'] ?? '');
         $this->jwksUrl = ($settings['jwks_url'] ?? null) ?: $this->origin.'/.well-known/jwks.json';
         $this->pause = (int) ($settings['fetch_pause'] ?? self::FETCH_PAUSE);
+        $this->boundOnly = (bool) ($settings['bound_only'] ?? false);
         $this->adminUrl = rtrim((string) ($settings['admin_url'] ?? ''), '/');
         $this->adminSecret = (string) ($settings['admin_secret'] ?? '');
         if ($this->adminUrl !== '' && $this->adminSecret === '') {
@@ -149,8 +152,11 @@ class Gate
         return $ours ? [$nonce, $returnTo, $fields['prompt'] ?? null, $maxAge] : null;
     }
 
-    /** The claims of a valid assertion, otherwise null. Throws Unverifiable if the gate's keys are unavailable. */
-    public function readAssertion(string $token): ?array
+    /**
+     * The claims of an assertion that is valid for this request, otherwise null. Throws Unverifiable if the gate's keys are
+     * unavailable.
+     */
+    public function readAssertion(string $token, Request $request): ?array
     {
         if (! preg_match('/^([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/D', $token, $parts)) {
             return null;
@@ -184,7 +190,21 @@ class Gate
         $inTime = $at[0] > $now - self::LEEWAY && max($at[1], $at[2]) < $now + self::LEEWAY;
         $forUs = ($claims['iss'] ?? null) === $this->origin && ($claims['aud'] ?? null) === $this->upstream;
 
-        return $inTime && $forUs ? $claims : null;
+        return $inTime && $forUs && $this->isFor($request, $claims) ? $claims : null;
+    }
+
+    /**
+     * Whether this is the request that the assertion was made for, if it names one (RFC 9449 section 4.2). REQUEST_URI is
+     * what was sent; getMethod() is what Laravel dispatches.
+     */
+    private function isFor(Request $request, array $claims): bool
+    {
+        if (! array_key_exists('htm', $claims) && ! array_key_exists('htu', $claims)) {
+            return ! $this->boundOnly;
+        }
+        $path = explode('?', (string) $request->server->get('REQUEST_URI'), 2)[0];
+
+        return ($claims['htm'] ?? null) === $request->getMethod() && ($claims['htu'] ?? null) === $this->origin.$path;
     }
 
     /** The gate's key for a kid, as PEM. An unknown kid fetches the keys again, at most once per pause. */

@@ -21,7 +21,15 @@ answer::get_only();
 try {
     // X-Member-Id and similar headers are never read: any client of this server could set them.
     $jwt = $_SERVER['HTTP_X_COURSEGATE_ASSERTION'] ?? '';
-    $claims = protocol::verify($jwt, settings::get('origin'), settings::get('upstream'), time(), [keys::class, 'find']);
+    $expected = [
+        'issuer' => settings::get('origin'),
+        'audience' => settings::get('upstream'),
+        'method' => $_SERVER['REQUEST_METHOD'],
+        'uri' => $_SERVER['REQUEST_URI'],
+        // This is the only page that takes assertions, and the function is in the query, which no assertion covers.
+        'bound_only' => false,
+    ];
+    $claims = protocol::verify($jwt, $expected, time(), [keys::class, 'find']);
 } catch (\DomainException $thrown) {
     answer::json(401, ['error' => 'assertion', 'message' => $thrown->getMessage()]);
 } catch (unavailable $thrown) {

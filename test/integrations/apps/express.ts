@@ -48,6 +48,7 @@ const gate = coursegate({
   secret: env.COURSEGATE_BRIDGE_SECRET,
   jwksUrl: env.COURSEGATE_JWKS_URL,
   fetchPause: Number(env.COURSEGATE_FETCH_PAUSE),
+  boundOnly: env.COURSEGATE_BOUND_ONLY === 'true',
   adminUrl: env.COURSEGATE_ADMIN,
   adminSecret: env.COURSEGATE_ADMIN_SECRET,
   signedIn: async ({ user, authTime }: Asked) => user && { ...user, authTime },
@@ -117,4 +118,4 @@ app.post('/password', async (request: Asked, response) => {
   response.redirect(303, '/probe');
 });
 
-createServer(app).listen(Number(PORT), '127.0.0.1');
+createServer(express().use('/campus', app).use(app)).listen(Number(PORT), '127.0.0.1');

@@ -33,6 +33,7 @@ Coursegate.configure(
   secret: ENV.fetch('COURSEGATE_BRIDGE_SECRET'),
   jwks_url: ENV.fetch('COURSEGATE_JWKS_URL'),
   fetch_pause: ENV.fetch('COURSEGATE_FETCH_PAUSE').to_f,
+  bound_only: ENV.fetch('COURSEGATE_BOUND_ONLY') == 'true',
   admin_url: ENV.fetch('COURSEGATE_ADMIN'),
   admin_secret: ENV.fetch('COURSEGATE_ADMIN_SECRET')
 )
@@ -142,7 +143,7 @@ require 'puma'
 require 'puma/configuration'
 require 'puma/launcher'
 configuration = Puma::Configuration.new do |puma|
-  puma.app School
+  puma.app Rack::URLMap.new('/campus' => School, '/' => School)
   puma.bind "tcp://127.0.0.1:#{ENV.fetch('PORT')}"
   puma.threads 2, 4
   puma.log_requests false

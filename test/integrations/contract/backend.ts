@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../support/world.ts';
+import type { OverridePlace } from './overrides.ts';
 
 /** The settings of a drop-in for the gate. */
 export interface GateSettings {
@@ -16,6 +17,8 @@ export interface GateSettings {
   readonly adminSecret?: string;
   /** The key with which the gate asks whether a member still exists. */
   readonly memberKey?: string;
+  /** Whether to refuse assertions that are not made for one request. */
+  readonly boundOnly?: boolean;
 }
 
 /** A backend in a separate process. */
@@ -40,7 +43,11 @@ export interface Framework {
   /** The field names of its login form, if they are not `username` and `password`. */
   readonly fields?: { readonly username: string; readonly password: string };
   /** Where the framework reads method overrides by default; undefined if nowhere. */
-  readonly overrides?: readonly ('query' | 'form' | 'multipart' | 'json' | 'header')[];
+  readonly overrides?: readonly OverridePlace[];
+  /** The path below which the test application is mounted as well; undefined if it is not. */
+  readonly mount?: string;
+  /** Whether some servers hide the path as it was sent: the test's does, if it is sent `X-Test-Hide-Path`. */
+  readonly mayHidePath?: true;
   /** Whether it knows which email addresses are verified: in the test application, SAM's is and OLU's is not. */
   readonly verifiesEmail?: true;
   /** The field of its login form for "remember me", and the cookie that signs the member in later without a password. */
@@ -101,6 +108,7 @@ export async function startBackend(framework: Framework, gate: GateSettings): Pr
       COURSEGATE_ADMIN: gate.admin ?? '',
       COURSEGATE_ADMIN_SECRET: gate.adminSecret ?? '',
       COURSEGATE_KEY: gate.memberKey ?? '',
+      COURSEGATE_BOUND_ONLY: String(gate.boundOnly ?? false),
       SAM_NAME,
     },
   };

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Browser, createBrowser } from '../../support/browser.ts';
 import { type Backend, type Framework, frameworkPresent, OLU, SAM, SAM_NAME, startBackend } from './backend.ts';
 import { FORGERIES } from './forgeries.ts';
+import { describeOneRequest } from './one-request.ts';
+import { OVERRIDES } from './overrides.ts';
 import { bridgeQuery, bridgeSignature, type SigningGate, startKeys } from './signing-gate.ts';
 
 interface Whoami {
@@ -156,25 +158,10 @@ export function describeContract(framework: Framework): void {
       });
 
       it.runIf(framework.overrides !== undefined)('is dispatched with the method that was sent', async () => {
-        const multipart = (value: string) => {
-          const form = new FormData();
-          form.set('_method', value);
-          return form;
-        };
-        const asks: Record<
-          string,
-          (method: string) => [path: string, headers: Record<string, string>, body?: BodyInit]
-        > = {
-          query: (method) => [`/method?_method=${method}`, {}],
-          form: (method) => ['/method', {}, new URLSearchParams({ _method: method })],
-          multipart: (method) => ['/method', {}, multipart(method)],
-          json: (method) => ['/method', { 'content-type': 'application/json' }, JSON.stringify({ _method: method })],
-          header: (method) => ['/method', { 'x-http-method-override': method }],
-        };
-        for (const [way, ask] of Object.entries(asks)) {
+        for (const [way, ask] of Object.entries(OVERRIDES)) {
           const honoured = framework.overrides?.some((one) => one === way);
           const send = async (method: string, more: Record<string, string>) => {
-            const [path, headers, body] = ask(method);
+            const { path, headers, body } = ask(method);
             const answer = await get(path, { ...headers, ...more }, { method: 'POST', ...(body && { body }) });
             return { way, status: answer.status, body: await answer.json() };
           };
@@ -217,6 +204,8 @@ export function describeContract(framework: Framework): void {
         expect(gate.fetches()).toBe(settled);
       });
     });
+
+    describeOneRequest(framework, () => ({ gate, backend }));
 
     describe('whoami', () => {
       it('returns 401 without a session, as JSON that is not cached', async () => {

@@ -3,30 +3,34 @@ import { type Browser, createBrowser } from '../../support/browser.ts';
 import { COMMAND_SECRET } from '../../support/commands.ts';
 import { type Backend, type Framework, frameworkPresent, OLU, SAM, startBackend } from './backend.ts';
 import { type CommandedGate, startCommandedGate } from './commanded-gate.ts';
+import { requestClaims } from './one-request.ts';
+import { type SigningGate, startKeys } from './signing-gate.ts';
 
 type Person = { readonly username: string; readonly email: string; readonly password: string };
 
 const PATIENCE = { timeout: 30_000, interval: 50 };
 const LONGEST = 120_000;
 
-async function startReporting(framework: Framework): Promise<{ gate: CommandedGate; backend: Backend }> {
-  const gate = await startCommandedGate();
-  const backend = await startBackend(framework, {
-    origin: gate.world.origin,
-    upstream: 'school',
-    secret: 's'.repeat(64),
-    jwksUrl: `${gate.world.origin}/.well-known/jwks.json`,
-    admin: gate.admin,
-    adminSecret: COMMAND_SECRET,
-  });
-  return { gate, backend };
+interface Reporting {
+  readonly gate: CommandedGate;
+  readonly keys: SigningGate;
+  readonly backend: Backend;
+}
+
+async function startReporting(framework: Framework): Promise<Reporting> {
+  const [gate, keys] = await Promise.all([startCommandedGate(), startKeys(SAM.id)]);
+  const { origin, upstream, secret, jwksUrl } = keys;
+  const events = { admin: gate.admin, adminSecret: COMMAND_SECRET };
+  // boundOnly has nothing to do with events; it is tested here to start no further site.
+  const backend = await startBackend(framework, { origin, upstream, secret, jwksUrl, ...events, boundOnly: true });
+  return { gate, keys, backend };
 }
 
 /** The events that every drop-in must report, received by the admin listener of a real gate. */
 export function describeEvents(framework: Framework): void {
   const present = frameworkPresent(framework);
   // Starts while the file's other tests run: a framework takes seconds.
-  let starting: ReturnType<typeof startReporting> | undefined;
+  let starting: Promise<Reporting> | undefined;
   beforeAll(() => {
     starting = present ? startReporting(framework) : undefined;
     starting?.catch(() => undefined);
@@ -34,14 +38,16 @@ export function describeEvents(framework: Framework): void {
   afterAll(async () => {
     const started = await starting?.catch(() => undefined);
     await started?.backend.close();
+    await started?.keys.close();
     await started?.gate.close();
   });
 
   describe.skipIf(!present)(`the events of ${framework.name}`, () => {
     let gate: CommandedGate;
+    let keys: SigningGate;
     let backend: Backend;
     beforeAll(async () => {
-      ({ gate, backend } = (await starting) as Awaited<ReturnType<typeof startReporting>>);
+      ({ gate, keys, backend } = (await starting) as Reporting);
     }, LONGEST);
 
     const { username, password } = framework.fields ?? { username: 'username', password: 'password' };
@@ -64,6 +70,15 @@ export function describeEvents(framework: Framework): void {
       expect((await fetch(`${backend.url}/coursegate/whoami`, { headers: { cookie } })).status).toBe(200);
       return changed;
     };
+
+    it('come from a site that accepts only assertions made for one request, as configured', async () => {
+      const status = async (claims: Readonly<Record<string, unknown>>) => {
+        const headers = { 'x-coursegate-assertion': keys.assertion(claims) };
+        return (await fetch(`${backend.url}/probe`, { headers })).status;
+      };
+      expect(await status(requestClaims(keys, 'GET', '/probe'))).toBe(200);
+      expect(await status({})).toBe(401);
+    });
 
     it(
       'report a password change to the gate, signed, and nothing else',

@@ -94,7 +94,6 @@ export const FORGERIES: Readonly<Record<string, Forgery>> = {
   'a member who can no longer sign in': (gate) => gate.assertion({ sub: '3' }),
   'no client': (gate) => gate.assertion({ client_id: undefined }),
   // The form
-  'an empty value': () => ' ',
   text: () => 'hello',
   'two parts': (gate) => edit(gate.assertion(), (parts) => parts.slice(0, 2)),
   'five parts': (gate) => edit(gate.assertion(), (parts) => [...parts, 'a', 'b']),

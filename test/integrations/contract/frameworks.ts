@@ -8,6 +8,7 @@ export const EXPRESS: Framework = {
   name: 'Express',
   verifiesEmail: true,
   overrides: ['query'],
+  mount: '/campus',
   probe: [process.execPath, '--version'],
   install: 'npm ci',
   commands: ({ app }) => ({ serve: [process.execPath, app('express.ts')] }),
@@ -16,6 +17,7 @@ export const EXPRESS: Framework = {
 
 export const DJANGO: Framework = {
   name: 'Django',
+  mayHidePath: true,
   probe: [PYTHON, '-c', 'import django, cryptography'],
   install: 'apt-get install python3-django python3-cryptography',
   commands: ({ app, port }) => ({
@@ -29,6 +31,7 @@ export const RAILS: Framework = {
   name: 'Rails',
   verifiesEmail: true,
   overrides: ['form', 'multipart', 'header'],
+  mount: '/campus',
   probe: [
     'ruby',
     '-e',
@@ -61,6 +64,7 @@ const SPRING_BUILD = `${SPRING_APP}/build.sh`;
 /** Installed from Maven's repository, since Debian's Spring is too old. Tests never download it. */
 export const SPRING: Framework = {
   name: 'Spring',
+  overrides: ['query', 'form', 'multipart'],
   remember: { field: 'remember-me', cookie: /^remember-me$/ },
   probe: ['sh', SPRING_BUILD, 'packages'],
   install: `apt-get install default-jdk-headless maven, then mvn -f ${SPRING_APP}/pom.xml dependency:build-classpath`,

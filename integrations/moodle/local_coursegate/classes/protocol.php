@@ -14,12 +14,14 @@ final class protocol {
      * Verifies an assertion of the gate: a JWT (RFC 7519) signed with ES256.
      *
      * @param string $jwt the header's value
+     * @param array $expected `issuer`, `audience`, the `method` that will be dispatched, the `uri` as it was sent, and
+     *     `bound_only`: whether to refuse assertions that are not made for one request (plugin mode)
      * @param int $now Unix time in seconds
      * @param callable $find_key returns the JWK with a key ID, or null; exceptions that it throws are passed on
      * @return array the claims
      * @throws \DomainException if the assertion is invalid; the message says why
      */
-    public static function verify(string $jwt, string $issuer, string $audience, int $now, callable $find_key): array {
+    public static function verify(string $jwt, array $expected, int $now, callable $find_key): array {
         $parts = explode('.', $jwt);
         if (strlen($jwt) > 8192 || count($parts) !== 3) {
             throw new \DomainException('not a JWT');
@@ -35,7 +37,7 @@ final class protocol {
             throw new \DomainException('alg, crit or kid is not supported');
         }
         // The claims are checked before the key is looked up, so that a forged token cannot trigger a fetch of the keys.
-        $problem = self::problem_of($claims, $issuer, $audience, $now);
+        $problem = self::problem_of($claims, $expected, $now);
         if ($problem !== null) {
             throw new \DomainException($problem);
         }
@@ -51,7 +53,8 @@ final class protocol {
     }
 
     /** Why the claims are invalid, or null. Only assertions have grant_id; ID tokens are signed with the same keys. */
-    private static function problem_of(array $claims, string $issuer, string $audience, int $now): ?string {
+    private static function problem_of(array $claims, array $expected, int $now): ?string {
+        list('issuer' => $issuer, 'audience' => $audience) = $expected;
         $issued = $claims['iat'] ?? null;
         $expires = $claims['exp'] ?? null;
         $not_before = $claims['nbf'] ?? $issued;
@@ -75,7 +78,13 @@ final class protocol {
                 return "$name is missing";
             }
         }
-        return null;
+        // The request that the assertion was made for, if it names one (RFC 9449 section 4.2).
+        if (!array_key_exists('htm', $claims) && !array_key_exists('htu', $claims)) {
+            return $expected['bound_only'] ? 'not made for one request' : null;
+        }
+        $url = $issuer . explode('?', $expected['uri'], 2)[0];
+        $fits = ($claims['htm'] ?? null) === $expected['method'] && ($claims['htu'] ?? null) === $url;
+        return $fits ? null : 'made for another request';
     }
 
     /** Finds the signing key with an ID among the keys of a JWKS (RFC 7517). */

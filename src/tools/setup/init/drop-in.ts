@@ -57,6 +57,7 @@ function withSettings(text: string, options: DropInOptions): string {
     COURSEGATE_SECRET: '',
     COURSEGATE_JWKS_URL: options.jwksUrl,
     COURSEGATE_ROUTES: 'GET /coursegate/v1',
+    COURSEGATE_BOUND_ONLY: '',
     COURSEGATE_ADMIN: options.adminUrl,
     COURSEGATE_ADMIN_SECRET: options.secrets.admin,
     COURSEGATE_KEY: options.secrets.recheck,

@@ -37,6 +37,7 @@ COURSEGATE = {
     "SECRET": os.environ["COURSEGATE_BRIDGE_SECRET"],
     "JWKS_URL": os.environ["COURSEGATE_JWKS_URL"],
     "FETCH_PAUSE": float(os.environ["COURSEGATE_FETCH_PAUSE"]),
+    "BOUND_ONLY": os.environ["COURSEGATE_BOUND_ONLY"] == "true",
     "ADMIN_URL": os.environ["COURSEGATE_ADMIN"],
     "ADMIN_SECRET": os.environ["COURSEGATE_ADMIN_SECRET"],
     "KEY": os.environ["COURSEGATE_KEY"],
