@@ -40,11 +40,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'mcp',
     'discovery',
   ],
+  // Decides for gateways that forward requests themselves, by the steps of a request.
+  decisions: ['oauth', 'config', 'upstream', 'operations', 'request'],
   generation: [
     'oauth',
     'config',
     'storage',
     'upstream',
+    'decisions',
     'operations',
     'limits',
     'resource-server',
@@ -68,10 +71,22 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'authorization-server',
     'foundation',
     'request',
+    'decisions',
     'generation',
   ],
   // What operators try things with. `doctor` and `connect` know nothing of the gate but what the standards say.
-  tools: ['passwords', 'config', 'storage', 'operations', 'request/public-paths.ts', 'process/gateway.ts'],
+  tools: [
+    'passwords',
+    'config',
+    'storage',
+    'operations',
+    'upstream/header-policy.ts',
+    'request/public-paths.ts',
+    'request/cors.ts',
+    'decisions/protocol.ts',
+    'decisions/fingerprint.ts',
+    'process/gateway.ts',
+  ],
   // What is typed: it starts the work of other modules, and none of them knows it.
   commands: [
     'config',
@@ -144,6 +159,8 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   '@lezer/markdown': ['mcp/markdown.ts'],
   parse5: ['login/form/login-page.ts', 'mcp/html.ts', 'mcp/html-elements.ts', 'mcp/urls.ts'],
   bcryptjs: ['passwords/bcrypt-thread.ts'],
+  '@grpc/grpc-js': ['decisions/grpc'],
+  '@grpc/proto-loader': ['decisions/grpc/service.ts'],
   negotiator: ['authorization-server/pages/language.ts'],
   commander: ['commands'],
   ioredis: ['storage/redis.ts', 'storage/redis-connection.ts', 'storage/redis-start.ts', 'storage/redis-target.ts'],

@@ -6,7 +6,7 @@ import { startSchool } from '../../src/tools/demo/school.ts';
 import { authorizationRequest, redeem, registerApp } from '../../test/support/app.ts';
 import { createBrowser } from '../../test/support/browser.ts';
 import { approve } from '../../test/support/member.ts';
-import { freePort, startProcess } from './processes.ts';
+import { freePort, type Process, startProcess } from './processes.ts';
 
 /** The root of this checkout. */
 export const THIS_TREE = fileURLToPath(new URL('../..', import.meta.url));
@@ -40,8 +40,22 @@ export interface GateOptions {
   readonly workers?: 1 | 2;
   /** The CPU it is pinned to. */
   readonly processor?: number | undefined;
+  /** Starts a gateway in front of it, which asks it about requests (plugin mode). The gate's own port is another one then. */
+  readonly gateway?: (place: GatewayPlace) => Promise<Process>;
   /** Makes undici the HTTP client for all upstreams. */
   readonly client?: 'undici' | undefined;
+}
+
+interface GatewayPlace {
+  /** The configuration of the gate, and the environment that it needs. */
+  readonly file: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** The port of the origin. */
+  readonly port: number;
+  /** A folder for the gateway's files. */
+  readonly home: string;
+  /** The demo's school. */
+  readonly site: string;
 }
 
 /** A running gate: `serve` with a store, default settings, audit, metrics, and the access log in a file. */
@@ -51,6 +65,8 @@ export interface Gate {
   /** The admin listener. */
   readonly admin: string;
   readonly pid: number;
+  /** Of the gateway in front of it, if there is one. */
+  readonly gatewayPid: number | undefined;
   /** The secret of its store, in the environment as BENCH_SECRET. */
   readonly secret: string;
   /** The inspector's port, if it is a single process. */
@@ -63,7 +79,8 @@ export interface Gate {
 export async function startGate(options: GateOptions): Promise<Gate> {
   const { tree = THIS_TREE, workers = 1 } = options;
   const [port, adminPort, inspector] = [await freePort(), await freePort(), await freePort()];
-  const origin = `http://localhost:${port}`;
+  const publicPort = options.gateway === undefined ? port : await freePort();
+  const origin = `http://localhost:${publicPort}`;
   const home = mkdtempSync(join(options.folder, 'gate-'));
   mkdirSync(join(home, 'data'));
   const school = await startSchool({
@@ -72,30 +89,39 @@ export async function startGate(options: GateOptions): Promise<Gate> {
     clock: Date.now,
   });
   const file = join(home, 'gate.yaml');
-  writeFileSync(file, configuration({ port, adminPort, origin, site: school.urls.school }, options));
+  writeFileSync(
+    file,
+    configuration(
+      { port, adminPort, origin, site: school.urls.school, decisions: join(home, 'decisions.sock') },
+      options,
+    ),
+  );
   const secret = randomBytes(32).toString('base64url');
   const node = workers === 1 ? [`--inspect-port=${inspector}`] : [CLUSTER, String(workers)];
+  const environment = { BENCH_SECRET: secret, REDIS_URL: options.redis ?? '' };
   const gate = await startProcess(process.execPath, [...node, join(tree, 'src/main.ts'), 'serve', '--config', file], {
     processor: options.processor,
     environment: {
-      BENCH_SECRET: secret,
-      REDIS_URL: options.redis ?? '',
+      ...environment,
       COURSEGATE_HTTP_CLIENT: options.client ?? '',
       ...profiling(home),
     },
     ready: new RegExp(`(coursegate ready[^]*){${workers}}`),
     output: join(home, 'output.log'),
   });
+  const gateway = await options.gateway?.({ file, environment, port: publicPort, home, site: school.urls.school });
   const tokens = await accessTokens(origin);
   return {
     origin,
-    port,
+    port: publicPort,
     admin: `http://127.0.0.1:${adminPort}`,
     pid: gate.pid,
+    gatewayPid: gateway?.pid,
     secret,
     inspector: workers === 1 ? inspector : undefined,
     tokens,
     async stop() {
+      await gateway?.stop();
       await gate.stop();
       await school.close();
     },
@@ -103,15 +129,24 @@ export async function startGate(options: GateOptions): Promise<Gate> {
 }
 
 function configuration(
-  at: { readonly port: number; readonly adminPort: number; readonly origin: string; readonly site: string },
-  { profile = 'A', upstreams, routes = [], more = '', redis }: GateOptions,
+  at: {
+    readonly port: number;
+    readonly adminPort: number;
+    readonly origin: string;
+    readonly site: string;
+    /** The Unix socket for a gateway. */
+    readonly decisions: string;
+  },
+  { profile = 'A', upstreams, routes = [], more = '', redis, gateway }: GateOptions,
 ): string {
   const named = Object.entries({ site: at.site, ...upstreams }).map(([name, url]) => `  ${name}: { url: ${url} }`);
   return `version: 1
 profile: ${profile}
 origin: ${at.origin}
-listen: { port: ${at.port}, admin: { port: ${at.adminPort} } }
-store: ${redis === undefined ? '{ kind: sqlite, path: data/gate.db }' : '{ kind: redis, url: { env: REDIS_URL } }'}
+listen:
+  port: ${at.port}
+  admin: { port: ${at.adminPort} }
+${gateway === undefined ? '' : `  trustedProxies: [loopback]\n  decisions: { address: "unix:${at.decisions}" }\n`}store: ${redis === undefined ? '{ kind: sqlite, path: data/gate.db }' : '{ kind: redis, url: { env: REDIS_URL } }'}
 secret: { env: BENCH_SECRET }
 login:
   kind: session

@@ -7,6 +7,13 @@ const GOALS = {
   smallToGo: { what: '1 KiB / Go ReverseProxy, no token', most: 0.95, unit: ' x' },
   largeToGo: { what: '64 KiB / Go ReverseProxy, no token', most: 1.1, unit: ' x' },
   largeToNginxNode: { what: '64 KiB / nginx auth_request + Node service', most: 1, unit: ' x' },
+  pluginSmall: { what: '1 KiB, nginx + our decision / nginx auth_request + Node service', most: 1.25, unit: ' x' },
+  pluginLarge: { what: '64 KiB, nginx + our decision / nginx auth_request + Node service', most: 1.1, unit: ' x' },
+  pluginP99: {
+    what: 'p99 of nginx + our decision above nginx auth_request + Node service, 2,000/s',
+    most: 2,
+    unit: ' ms',
+  },
   p99AtRate: { what: 'p99 added to nginx proxy_pass at 2,000/s', most: 3, unit: ' ms' },
   p99AtHalf: { what: 'p99 added to nginx proxy_pass at half of our maximum', most: 4, unit: ' ms' },
   idleStream: { what: 'memory per idle event stream', most: 34, unit: ' KiB' },

@@ -16,6 +16,7 @@ import { goProxy } from './peers/go-proxy.ts';
 import { hpmExpress } from './peers/hpm-express.ts';
 import { nginx } from './peers/nginx.ts';
 import { nginxAuthRequestGo, nginxAuthRequestNode } from './peers/nginx-auth-request.ts';
+import { nginxDecisions } from './peers/nginx-decisions.ts';
 import { NGINX } from './peers/nginx-process.ts';
 import type { Peer } from './peers/peer.ts';
 import { startUpstream } from './upstream.ts';
@@ -81,8 +82,8 @@ function latencyTable(measured: Measured<Latency>): string {
   return table(['subject', 'p50 ms', 'p99 ms', 'p99 added to nginx, ms', 'CPU µs per request'], rows);
 }
 
-function addedP99(measured: Measured<Latency>, name: string): Estimate {
-  const floor = measured.get(nginx.name) ?? [];
+function addedP99(measured: Measured<Latency>, name: string, to = nginx.name): Estimate {
+  const floor = measured.get(to) ?? [];
   return estimate((measured.get(name) ?? []).map(({ p99 }, round) => p99 - (floor[round]?.p99 ?? Number.NaN)));
 }
 
@@ -99,25 +100,29 @@ async function measure(bench: Bench): Promise<Findings> {
   const maximumOf = (measured: Measured<Cost>) => median(measured.get(COURSEGATE)?.map((one) => one.perSecond) ?? []);
 
   await part('small', '1 KiB, one worker', async () => {
-    const peers = [direct, nginx, nginxAuthRequestNode, nginxAuthRequestGo, hpmExpress, goProxy, gate, coursegateAgain];
+    const others = [direct, nginx, nginxAuthRequestNode, nginxAuthRequestGo, hpmExpress, goProxy];
+    const peers = [...others, nginxDecisions, gate, coursegateAgain];
     const measured = await saturation(bench, present(run, peers), '/api/bench/k1');
     ownMaximum = maximumOf(measured);
     goals.smallToNginxNode = costRatio(measured, nginxAuthRequestNode);
+    goals.pluginSmall = ratio(cpuOf(measured, nginxDecisions), cpuOf(measured, nginxAuthRequestNode));
     goals.smallToHpm = costRatio(measured, hpmExpress);
     goals.smallToGo = costRatio(measured, goProxy);
     return saturationTable(measured);
   });
   await part('large', '64 KiB, one worker', async () => {
-    const peers = [nginx, nginxAuthRequestNode, hpmExpress, goProxy, gate, coursegateAgain];
+    const peers = [nginx, nginxAuthRequestNode, hpmExpress, goProxy, nginxDecisions, gate, coursegateAgain];
     const measured = await saturation(bench, present(run, peers), '/api/bench/k64');
     goals.largeToGo = costRatio(measured, goProxy);
     goals.largeToNginxNode = costRatio(measured, nginxAuthRequestNode);
+    goals.pluginLarge = ratio(cpuOf(measured, nginxDecisions), cpuOf(measured, nginxAuthRequestNode));
     return saturationTable(measured);
   });
   await part('rate', 'Latency at 2,000 requests per second', async () => {
-    const peers = [direct, nginx, nginxAuthRequestNode, hpmExpress, goProxy, gate, coursegateAgain];
+    const peers = [direct, nginx, nginxAuthRequestNode, hpmExpress, goProxy, nginxDecisions, gate, coursegateAgain];
     const measured = await latency(bench, present(run, peers), 2000);
     goals.p99AtRate = addedP99(measured, COURSEGATE);
+    goals.pluginP99 = addedP99(measured, nginxDecisions.name, nginxAuthRequestNode.name);
     return latencyTable(measured);
   });
   await part('half', 'Latency at half of our maximum', async () => {
@@ -161,7 +166,8 @@ subject. Slices take a second, at a fixed rate ${steadySeconds} seconds after on
 round, and all subjects are started anew after half of the rounds. With one worker, the subject has CPU 0, and the load generator and the upstream share CPU 1. 48 keep-alive connections,
 plain HTTP/1.1 over loopback. coursegate is \`serve\` with default settings, except that its limits are counted but too high to be
 reached: real tokens from real approvals, embedded store, identity headers and a cached assertion, metrics, and the access log in a
-file. nginx auth_request also passes the identity on and writes a JSON log; the others write none. Two workers are \`node:cluster\`
+file. nginx auth_request also passes the identity on and writes a JSON log; the others write none. nginx + our decision is plugin mode:
+the files of \`coursegate snippets --for nginx-auth\`, with a Unix socket, a JSON log, and a gate that writes its own. Two workers are \`node:cluster\`
 with one Redis.`;
 }
 

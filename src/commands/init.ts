@@ -9,6 +9,7 @@ interface InitFlags {
   readonly framework?: string;
   readonly site: boolean;
   readonly observe: boolean;
+  readonly plugin?: string;
   readonly yes: boolean;
   readonly force: boolean;
 }
@@ -18,6 +19,7 @@ export const define: Define = (command, { say, tell, end, input, confirm, interr
     command,
     '--upstream http://127.0.0.1:8000 --origin https://school.example',
     '--upstream http://127.0.0.1:8000 --dir gate --observe --yes',
+    '--upstream http://127.0.0.1:8000 --origin https://school.example --plugin nginx',
   )
     .requiredOption('--upstream <url>', 'the address of your site behind the web server, such as http://127.0.0.1:8000')
     .option('--origin <url>', 'the public address, such as https://school.example; by default, that of --upstream')
@@ -29,6 +31,10 @@ export const define: Define = (command, { say, tell, end, input, confirm, interr
     )
     .option('--site', 'send the whole site through the gate, not only its own paths', false)
     .option('--observe', 'let every request through, and propose routes from the traffic', false)
+    .option(
+      '--plugin <gateway>',
+      'the gateway that asks coursegate and forwards requests itself: nginx, caddy, traefik, haproxy or envoy',
+    )
     .option('--yes', 'do not ask for confirmation', false)
     .option('--force', 'overwrite existing files', false)
     .action(async ({ yes, ...options }: InitFlags) => {

@@ -28,7 +28,7 @@ const COMMANDS: readonly Entry[] = [
   ],
   [
     'snippets',
-    'print the web server configuration that sends the gate its paths and nothing else',
+    'print the web server configuration that sends the gate its paths, or asks it about them',
     () => import('./snippets.ts'),
   ],
   [

@@ -1,15 +1,30 @@
 import { type Define, readConfig, withExamples } from './command.ts';
 
+interface SnippetFlags {
+  readonly config: string;
+  readonly for: string;
+  readonly gate?: string;
+  readonly dir?: string;
+}
+
 export const define: Define = (command, terminal) => {
-  withExamples(command, '--config coursegate.yaml --for nginx')
+  withExamples(
+    command,
+    '--config coursegate.yaml --for nginx',
+    '--config coursegate.yaml --for nginx-auth --dir /etc/nginx/coursegate',
+  )
     .requiredOption('--config <file>', 'the configuration file')
-    .requiredOption('--for <server>', 'nginx, apache, caddy or traefik')
+    .requiredOption(
+      '--for <server>',
+      'nginx, apache, caddy or traefik; or a gateway that asks and forwards itself: nginx-auth, caddy-auth, traefik-auth, haproxy, envoy, envoy-grpc, istio or gateway-api',
+    )
     .option('--gate <host:port>', 'where the web server reaches the gate; by default, the address it listens on')
-    .action(async ({ config: file, for: server, gate }: { config: string; for: string; gate?: string }) => {
-      const { configuredSnippet } = await import('../tools/setup/snippets/configured.ts');
-      const { config } = await readConfig(file, terminal);
-      const { text, notes } = configuredSnippet(config, server, gate);
+    .option('--dir <folder>', 'write the files to this folder instead of printing them')
+    .action(async ({ config: file, for: server, gate, dir }: SnippetFlags) => {
+      const { configuredSnippet, printed, writeSnippet } = await import('../tools/setup/snippets/configured.ts');
+      const { files, notes } = configuredSnippet(await readConfig(file, terminal), server, gate);
       for (const note of notes) terminal.tell(note);
-      terminal.print(text);
+      if (dir === undefined) terminal.print(printed(files));
+      else for (const written of await writeSnippet(dir, files)) terminal.say(written);
     });
 };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { trustedProxyProblem } from '../http/trusted-proxies.ts';
 import { LISTEN, SHARE_OF_ONE_ADDRESS } from './constants.ts';
+import { decisions } from './decisions.ts';
 import { positive } from './name.ts';
 import { duration } from './units.ts';
 
@@ -46,6 +47,7 @@ export const listen = z
       .describe(
         'A separate listener that serves only /livez, /readyz and /metrics, so that a kubelet or Prometheus on another machine can reach them while the admin listener stays on loopback. Off if omitted.',
       ),
+    decisions,
     drain: z
       .strictObject({
         notice: duration.prefault('0s').meta({

@@ -5,6 +5,7 @@
 import { dirname, resolve as resolvePath } from 'node:path';
 import { type AccountFiles, readAccountFiles } from './account-files.ts';
 import { checkCredentials } from './credential-checks.ts';
+import { checkDecisions } from './decision-checks.ts';
 import { checkEnforcement } from './enforcement.ts';
 import { identityFields } from './header-login.ts';
 import { readIssues } from './issues.ts';
@@ -75,6 +76,7 @@ const CHECKS = [
   checkRoutes,
   checkOwnRecords,
   checkRouteOrder,
+  checkDecisions,
   checkEnforcement,
   checkCredentials,
   checkTools,

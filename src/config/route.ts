@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { forwardedBy } from './decisions.ts';
 import { routeLimits } from './limits.ts';
 import { name, text } from './name.ts';
 
@@ -33,6 +34,7 @@ export const route = z.strictObject({
     .describe(
       'Path at the upstream, with the same wildcards as `match` in the same order; `{member.id}` is the ID of the member the token belongs to. Defaults to the path of the request.',
     ),
+  forwardedBy,
   ...routeLimits,
 });
 

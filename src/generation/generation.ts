@@ -5,6 +5,7 @@ import type { AuthorizationServer } from '../authorization-server/authorization-
 import type { DocumentNetwork } from '../authorization-server/client-documents/network.ts';
 import { endConnection } from '../authorization-server/end-connection.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import type { Decisions } from '../decisions/decisions.ts';
 import type { Events } from '../events/events.ts';
 import type { Foundation } from '../foundation/foundation.ts';
 import { type RequestsInFlight, requestOf } from '../http/requests-in-flight.ts';
@@ -19,6 +20,7 @@ import type { Pools } from '../upstream/pools.ts';
 import { buildInterfaces } from './account-and-mcp.ts';
 import { openAdmin } from './admin.ts';
 import { openAuthorization } from './authorization.ts';
+import { buildDecisions } from './decisions.ts';
 import { countingRefusals, openEvents } from './events.ts';
 import { buildRoutes } from './handlers.ts';
 import { requestParts } from './request-parts.ts';
@@ -32,6 +34,8 @@ import { openLanes } from './upstreams.ts';
 export interface Generation {
   readonly loaded: LoadedConfig;
   readonly dispatch: Dispatch;
+  /** Answers gateways that ask about requests; undefined if none may. */
+  readonly decisions: Decisions | undefined;
   /** Handler of the admin listener. */
   readonly admin: RequestListener;
   readonly server: AuthorizationServer;
@@ -135,6 +139,7 @@ async function build(
     share,
     errorPage: authorization.pages.fail,
   });
+  const decisions = await buildDecisions(loaded, { foundation, forRequests, routes, identity: lanes.identity });
   const admin = openAdmin(loaded, {
     foundation,
     server,
@@ -152,6 +157,7 @@ async function build(
   return {
     loaded,
     dispatch: createDispatch(forRequests),
+    decisions,
     admin(request, response) {
       inFlight.take(requestOf(response), [inFlight.closed]);
       admin(request, response);

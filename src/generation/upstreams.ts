@@ -7,7 +7,7 @@ import type { Clock, Store } from '../storage/store.ts';
 import { createCallUpstream } from '../upstream/call.ts';
 import { type CredentialsOptions, createCredentials, keptCookies } from '../upstream/credentials/create-credentials.ts';
 import { createForward, type Forward } from '../upstream/forward.ts';
-import { createIdentity, type SigningKey } from '../upstream/identity.ts';
+import { createIdentity, type Identity, type SigningKey } from '../upstream/identity.ts';
 import { createPools, type Pools } from '../upstream/pools.ts';
 import type { CallForPrincipal, CallUpstream } from '../upstream/request.ts';
 import { createSite, type Site } from '../upstream/site.ts';
@@ -16,6 +16,7 @@ import { createSite, type Site } from '../upstream/site.ts';
 export interface UpstreamLanes {
   readonly pools: Pools;
   readonly forward: Forward;
+  readonly identity: Identity;
   readonly call: CallForPrincipal & CallUpstream;
   /** Undefined when there is no site: requests that no route claims are then answered 404. */
   readonly site: Site | undefined;
@@ -73,6 +74,7 @@ export function openLanes(options: UpstreamLanesOptions): UpstreamLanes {
   return {
     pools,
     forward: createForward({ upstreams, pools, identity, credentials, origin }),
+    identity,
     call,
     site:
       site === undefined

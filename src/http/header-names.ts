@@ -88,6 +88,9 @@ const ALLOWED = new Set([
 ]);
 const ALLOWED_PREFIXES = ['sec-fetch-', 'sec-ch-'];
 
+/** The same for gateways that forward requests themselves; a final `*` matches any ending. */
+export const PROTECTED_LANE_FIELDS: readonly string[] = [...ALLOWED, ...ALLOWED_PREFIXES.map((prefix) => `${prefix}*`)];
+
 /** Fields that only the browser sets and that pages cannot set (Fetch, forbidden request-header). */
 const BROWSERS_OWN = new Set(['accept-charset', 'accept-encoding', 'date', 'dnt', 'origin', 'referer', 'sec-gpc']);
 
@@ -102,6 +105,12 @@ export const PAGE_FIELDS: readonly string[] = [
   ...TO_THE_GATE,
   ...[...ALLOWED].filter((name) => !BROWSERS_OWN.has(name)),
 ];
+
+/** Whether a backend may take a request field, in any spelling, for an identity, an origin or another method. */
+export function isTrustedField(name: string): boolean {
+  const folded = foldedName(name);
+  return isIdentity(folded) || isTrustedOrigin(folded);
+}
 
 /** The form in which field names are compared. */
 function foldedName(name: string): string {

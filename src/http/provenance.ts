@@ -29,12 +29,15 @@ export type ProvenanceOf = (request: IncomingMessage) => Provenance;
 /**
  * Creates the only reader of what proxies say about a request. Nothing is believed from anyone but the trusted proxies.
  * @param options.trustedProxies in the format of `trustedProxies`
+ * @param options.onlyProxies whether nothing but trusted proxies can connect, such as over a Unix socket
  */
-export function createProvenance(options: { trustedProxies: readonly string[] }): ProvenanceOf {
-  const isTrusted = trustedProxies(options.trustedProxies);
+export function createProvenance(options: { trustedProxies: readonly string[]; onlyProxies?: boolean }): ProvenanceOf {
+  const { onlyProxies = false } = options;
+  const isListed = trustedProxies(options.trustedProxies);
 
   return (request) => {
-    const connected = canonicalAddress(request.socket.remoteAddress ?? '');
+    const connected = canonicalAddress(request.socket.remoteAddress ?? (onlyProxies ? LOOPBACK : ''));
+    const isTrusted = onlyProxies ? (address: string) => address === connected || isListed(address) : isListed;
     const trusted = connected !== '' && isTrusted(connected);
     const { 'x-forwarded-for': via, 'x-request-id': given, traceparent, tracestate } = trusted ? request.headers : NONE;
     const path = followBack(connected, one(via), isTrusted);
@@ -83,6 +86,8 @@ class RequestProvenance implements Provenance {
   }
 }
 
+/** The other end of a Unix socket has no address, but it is on this machine. */
+const LOOPBACK = '127.0.0.1';
 const NO_FIELDS: readonly string[] = [];
 const NONE: IncomingHttpHeaders = {};
 

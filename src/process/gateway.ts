@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DocumentNetwork, INTERNET } from '../authorization-server/client-documents/network.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import type { Decisions } from '../decisions/decisions.ts';
 import { openFoundation } from '../foundation/foundation.ts';
 import type { Generation } from '../generation/generation.ts';
 import { RequestsInFlight } from '../http/requests-in-flight.ts';
@@ -86,7 +87,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   try {
     await generations.begin(loaded);
     revocations.subscribe(openAnswers.revoked);
-    const { listen, limits } = loaded.config;
+    const { listen, limits, origin } = loaded.config;
     const listeners = await openListeners(
       inFlight,
       dispatchTo(current),
@@ -94,6 +95,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       (request, response) => current().admin(request, response),
       { ...listen.admin, tls: loaded.admin.mtls },
       listen.probes,
+      listen.decisions && {
+        address: listen.decisions.address,
+        // Present in every generation, because `listen` changes only with a restart.
+        request: (request, response) => current().decisions?.request(request, response),
+        grpc: listen.decisions.grpc,
+        decisions: () => current().decisions as Decisions,
+        origin,
+      },
     );
     const stopMaintenance = startMaintenance({
       store,

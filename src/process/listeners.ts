@@ -1,7 +1,10 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server as NetServer } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
+import type { DecisionResponse } from '../decisions/decision-response.ts';
+import type { Decisions } from '../decisions/decisions.ts';
+import type { ExtAuthz } from '../decisions/grpc/service.ts';
 import { type ConnectionCaps, capConnections } from '../http/connection-caps.ts';
 import { continueWhenRead } from '../http/expectation.ts';
 import { lingerAfterEarlyAnswers } from '../http/linger.ts';
@@ -17,11 +20,25 @@ interface Address {
   readonly reusePort?: boolean;
 }
 
+interface UnixSocket {
+  readonly path: string;
+}
+
 /** In PEM format. */
 interface AdminTls {
   readonly cert: string;
   readonly key: string;
   readonly clientCa: string;
+}
+
+/** Where gateways ask about requests. */
+interface DecisionListener {
+  readonly address: Address | UnixSocket;
+  readonly request: (request: IncomingMessage, response: DecisionResponse) => void;
+  /** Over gRPC; undefined: not. */
+  readonly grpc: Address | UnixSocket | undefined;
+  readonly decisions: () => Decisions;
+  readonly origin: string;
 }
 
 export type Listeners = Awaited<ReturnType<typeof openListeners>>;
@@ -50,6 +67,7 @@ export async function openListeners(
     readonly tls: AdminTls | undefined;
   },
   probesAddress: Address | undefined,
+  decisions: DecisionListener | undefined,
 ) {
   const longestHead = Math.max(1, Math.round(publicAddress.headTimeout * 1000));
   const publicServer = createServer(
@@ -93,7 +111,7 @@ export async function openListeners(
           },
           admin,
         );
-  const servers: [Server, Address][] = [
+  const servers: [Server, Address | UnixSocket][] = [
     [publicServer, publicAddress],
     [adminServer, adminAddress],
   ];
@@ -102,6 +120,12 @@ export async function openListeners(
     // Always plain HTTP, because a kubelet and Prometheus have no client certificate.
     servers.push([createServer(probesApp(admin)), probesAddress]);
   }
+  if (decisions !== undefined) {
+    const { DecisionResponse: Response } = await import('../decisions/decision-response.ts');
+    const options = { ServerResponse: Response, maxHeaderSize: publicAddress.longestHead, keepAliveTimeout: 75_000 };
+    servers.push([createServer(options, decisions.request) as Server, decisions.address]);
+  }
+  const extAuthz = await extAuthzFor(inFlight, decisions);
   for (const [server] of servers)
     server.prependListener('request', (request, response) => inFlight.begin(server, request, response));
   const publicDrain = drainOf(publicServer, inFlight);
@@ -109,6 +133,7 @@ export async function openListeners(
 
   try {
     for (const [server, address] of servers) await listen(server, address);
+    if (extAuthz !== undefined && decisions?.grpc !== undefined) await listen(extAuthz.server, decisions.grpc);
   } catch (thrown) {
     for (const [server] of servers) server.close();
     throw thrown;
@@ -131,7 +156,8 @@ export async function openListeners(
      */
     async drain(seconds: number): Promise<void> {
       await publicDrain.finish(seconds);
-      await Promise.all(otherDrains.map((drain) => drain.finish(Math.min(seconds, ADMIN_GRACE))));
+      const grace = Math.min(seconds, ADMIN_GRACE);
+      await Promise.all([...otherDrains.map((drain) => drain.finish(grace)), extAuthz?.drain(grace)]);
     },
   };
 }
@@ -140,7 +166,21 @@ function secureContext({ cert, key, clientCa }: AdminTls): SecureContextOptions 
   return { cert, key, ca: clientCa, minVersion: 'TLSv1.2' };
 }
 
-function listen(server: Server, { host, port, reusePort = false }: Address): Promise<void> {
+async function extAuthzFor(
+  inFlight: RequestsInFlight,
+  decisions: DecisionListener | undefined,
+): Promise<ExtAuthz | undefined> {
+  if (decisions?.grpc === undefined) return undefined;
+  const { openExtAuthz } = await import('../decisions/grpc/service.ts');
+  return openExtAuthz({ inFlight, ...decisions });
+}
+
+async function listen(server: NetServer, address: Address | UnixSocket): Promise<void> {
+  if ('path' in address) {
+    const { listenOnSocket } = await import('./unix-socket.ts');
+    return listenOnSocket(server, address.path);
+  }
+  const { host, port, reusePort = false } = address;
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen({ port, host, reusePort }, () => {

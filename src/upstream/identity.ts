@@ -17,12 +17,21 @@ export interface SigningKey {
  * Throws GatewayError `internal` if a member or client id cannot be sent in a header, and whatever the key source
  * throws.
  * @param kinds the kinds of identity that the upstream is configured for
+ * @param judged the one request that the assertion is for; omitted: any request of the member
  */
 export type Identity = (
   principal: Principal,
   upstreamName: string,
   kinds: UpstreamConfig['identity'],
+  judged?: JudgedRequest,
 ) => Fields | Promise<Fields>;
+
+/** A request that another server forwards. The claims of its assertion are those of a DPoP proof (RFC 9449 section 4.2). */
+interface JudgedRequest {
+  readonly method: string;
+  /** Absolute URL without a query. */
+  readonly url: string;
+}
 
 type Fields = Readonly<Record<string, string>>;
 
@@ -53,10 +62,11 @@ export function createIdentity(options: {
   // computed.
   const atHand = new WeakMap<MemberPrincipal, Map<string, Kept>>();
 
-  return (principal, upstreamName, kinds) => {
+  return (principal, upstreamName, kinds, judged) => {
     if (principal.kind === 'anonymous' || kinds.length === 0) return ANONYMOUS_FIELDS;
     const now = options.clock();
     const kid = options.kid?.() ?? '';
+    if (judged !== undefined) return keep(principal, upstreamName, kinds, { now, kid, judged }).fields;
     const known = atHand.get(principal)?.get(upstreamName);
     if (known !== undefined && isFresh(known, now, kid)) return known.fields;
     const found = keep(principal, upstreamName, kinds, { now, kid });
@@ -69,12 +79,12 @@ export function createIdentity(options: {
     member: MemberPrincipal,
     upstreamName: string,
     kinds: UpstreamConfig['identity'],
-    { now, kid }: { readonly now: number; readonly kid: string },
+    { now, kid, judged }: { readonly now: number; readonly kid: string; readonly judged?: JudgedRequest },
   ): Kept {
-    const key = cacheKey(member, upstreamName, kinds);
+    const key = cacheKey(member, upstreamName, kinds, judged);
     const known = kept.get(key);
     if (known !== undefined && isFresh(known, now, kid)) return known;
-    const made = makeFields(member, upstreamName, kinds, now);
+    const made = makeFields(member, upstreamName, kinds, now, judged);
     const keeping: Kept = { fields: made, until: now + REUSED, kid };
     kept.set(key, keeping);
     dropStale(now, kid);
@@ -106,15 +116,26 @@ export function createIdentity(options: {
     for (const key of stale) kept.delete(key);
   }
 
-  async function makeFields(member: MemberPrincipal, audience: string, kinds: UpstreamConfig['identity'], now: number) {
+  async function makeFields(
+    member: MemberPrincipal,
+    audience: string,
+    kinds: UpstreamConfig['identity'],
+    now: number,
+    judged: JudgedRequest | undefined,
+  ) {
     assertId(member.sub, 'member');
     assertId(member.clientId, 'client');
     const fields = kinds.includes('headers') ? plainFields(member) : {};
-    if (kinds.includes('assertion')) fields['X-Coursegate-Assertion'] = await assertion(member, audience, now);
+    if (kinds.includes('assertion')) fields['X-Coursegate-Assertion'] = await assertion(member, audience, now, judged);
     return fields;
   }
 
-  async function assertion(member: MemberPrincipal, audience: string, now: number): Promise<string> {
+  async function assertion(
+    member: MemberPrincipal,
+    audience: string,
+    now: number,
+    judged: JudgedRequest | undefined,
+  ): Promise<string> {
     const { kid, key } = await options.signingKey();
     const issued = Math.floor(now / 1000);
     return new SignJWT({
@@ -123,6 +144,7 @@ export function createIdentity(options: {
       scope: formatScope(member.scope),
       client_id: member.clientId,
       grant_id: member.grantId,
+      ...(judged === undefined ? {} : { htm: judged.method, htu: judged.url }),
     })
       .setProtectedHeader({ alg: 'ES256', kid, typ: 'JWT' })
       .setIssuer(options.issuer)
@@ -157,9 +179,14 @@ function plainFields(member: MemberPrincipal): Record<string, string> {
   };
 }
 
-function cacheKey(member: MemberPrincipal, upstreamName: string, kinds: UpstreamConfig['identity']): string {
-  const { grantId, sub, clientId, email, name } = member;
-  return JSON.stringify([grantId, formatScope(member.scope), upstreamName, kinds, sub, clientId, email, name]);
+function cacheKey(
+  { grantId, sub, clientId, email, name, scope }: MemberPrincipal,
+  upstreamName: string,
+  kinds: UpstreamConfig['identity'],
+  judged: JudgedRequest | undefined,
+): string {
+  const of = [grantId, formatScope(scope), upstreamName, kinds, sub, clientId, email, name];
+  return JSON.stringify(judged === undefined ? of : [...of, judged.method, judged.url]);
 }
 
 function assertId(id: string, whose: string): void {

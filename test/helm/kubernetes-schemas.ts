@@ -6,7 +6,7 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse } from 'yaml';
+import { parseAllDocuments } from 'yaml';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -24,6 +24,13 @@ interface Definition {
   };
 }
 
+/** Some definitions leave them out, and the API server adds them. */
+const OF_EVERY_OBJECT: Schema = {
+  apiVersion: { type: 'string' },
+  kind: { type: 'string' },
+  metadata: { type: 'object' },
+};
+
 const [folder = '', swagger = '', ...definitionFiles] = process.argv.slice(2);
 mkdirSync(folder, { recursive: true });
 
@@ -40,9 +47,13 @@ for (const [name, schema] of Object.entries(definitions)) {
   write(kind, { $ref: `#/definitions/${name}`, definitions: reachable(name) });
 }
 for (const file of definitionFiles) {
-  const { spec } = parse(readFileSync(file, 'utf8')) as Definition;
-  for (const { name, schema } of spec.versions) {
-    write({ group: spec.group, version: name, kind: spec.names.kind }, strict(schema.openAPIV3Schema) as Schema);
+  for (const document of parseAllDocuments(readFileSync(file, 'utf8'))) {
+    const { spec } = document.toJS() as Definition;
+    for (const { name, schema } of spec.versions) {
+      const { properties = {}, ...rest } = schema.openAPIV3Schema as { readonly properties?: Schema };
+      const whole = { ...rest, properties: { ...OF_EVERY_OBJECT, ...properties } };
+      write({ group: spec.group, version: name, kind: spec.names.kind }, strict(whole) as Schema);
+    }
   }
 }
 

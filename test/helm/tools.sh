@@ -10,6 +10,7 @@ KUBECONFORM=v0.8.0
 KUBERNETES=v1.36.2
 PROMETHEUS_OPERATOR=v0.85.0
 GATEWAY_API=v1.4.0
+ISTIO_API=v1.24.2
 
 here=$(cd "$(dirname "$0")" && pwd)
 tools=${COURSEGATE_CHART_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/coursegate-chart-tools}
@@ -30,10 +31,12 @@ go -C "$here/admission" build -buildvcs=false -o "$GOBIN/admission" .
 
 folder() { go mod download -json "$1" | node -p 'JSON.parse(require("fs").readFileSync(0, "utf8")).Dir'; }
 operator=$(folder "github.com/prometheus-operator/prometheus-operator@$PROMETHEUS_OPERATOR")/example/prometheus-operator-crd
-gateway=$(folder "sigs.k8s.io/gateway-api@$GATEWAY_API")/config/crd/standard
+gateway=$(folder "sigs.k8s.io/gateway-api@$GATEWAY_API")/config/crd/experimental
+istio=$(folder "istio.io/api@$ISTIO_API")/kubernetes
 rm -rf "$tools/schemas"
 node "$here/kubernetes-schemas.ts" "$tools/schemas" \
   "$(folder "k8s.io/kubernetes@$KUBERNETES")/api/openapi-spec/swagger.json" \
   "$operator"/monitoring.coreos.com_{servicemonitors,prometheusrules}.yaml \
-  "$gateway/gateway.networking.k8s.io_httproutes.yaml"
+  "$gateway"/gateway.networking.k8s.io_{httproutes,referencegrants}.yaml \
+  "$istio/customresourcedefinitions.gen.yaml"
 echo "$made" > "$tools/made"

@@ -161,7 +161,7 @@ async function startThere(file: string, environment: Readonly<Record<string, str
 }
 
 /** A site where the member whose ID is in the cookie is always signed in. */
-async function startSignIn(): Promise<{ url: string; close(): Promise<void> }> {
+export async function startSignIn(): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer(({ headers }, response) => {
     response.end(JSON.stringify({ id: /\bschool=([\w-]+)/.exec(headers.cookie ?? '')?.[1] }));
   });

@@ -17,7 +17,8 @@ export interface ScriptedUpstream {
   close(): Promise<void>;
 }
 
-export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
+/** @param ofGateway see `strictRequests` */
+export async function startScriptedUpstream(ofGateway = false): Promise<ScriptedUpstream> {
   let answer = (_request: StrictRequest, socket: Socket): void => {
     socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
   };
@@ -32,7 +33,7 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
     socket.on('data', (chunk) => {
       rest += chunk.toString('latin1');
       try {
-        const { requests, left } = strictRequests(rest);
+        const { requests, left } = strictRequests(rest, ofGateway);
         rest = left;
         for (const request of requests) {
           taken.push(request);

@@ -23,17 +23,20 @@ export interface StrictAnswer {
 const FIELD =
   /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*((?:[\x21-\x7E\x80-\xFF](?:[\t\x20-\x7E\x80-\xFF]*[\x21-\x7E\x80-\xFF])?)?)[ \t]*$/;
 const REQUEST_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) ([\x21-\x7E]+) HTTP\/1\.1$/;
+const GATEWAYS_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) ([\x21-\x7E\x80-\xFF]+) HTTP\/1\.[01]$/;
 const STATUS_LINE = /^HTTP\/1\.[01] ([1-5]\d\d) ?[\t\x20-\x7E\x80-\xFF]*$/;
 
 /**
  * The complete requests on a connection, and the rest: the beginning of another. Throws when the bytes are not a
  * sequence of requests.
+ * @param ofGateway whether to accept what gateways pass on to a site, unlike the gate: HTTP/1.0, no Host, zeros before a
+ * length, bytes above ASCII in a target, and trailers, which are left out: they are no header fields
  */
-export function strictRequests(bytes: string): { requests: StrictRequest[]; left: string } {
+export function strictRequests(bytes: string, ofGateway = false): { requests: StrictRequest[]; left: string } {
   const requests: StrictRequest[] = [];
   let left = bytes;
   while (left !== '') {
-    const reading = strictRequest(left);
+    const reading = strictRequest(left, ofGateway);
     if (reading.kind === 'invalid') throw new Error(`not a valid HTTP request: ${JSON.stringify(left.slice(0, 400))}`);
     if (reading.kind !== 'whole') break;
     requests.push(reading.message);
@@ -42,13 +45,14 @@ export function strictRequests(bytes: string): { requests: StrictRequest[]; left
   return { requests, left };
 }
 
-function strictRequest(bytes: string): Reading<StrictRequest> {
-  const head = readHead(bytes, REQUEST_LINE);
+function strictRequest(bytes: string, ofGateway: boolean): Reading<StrictRequest> {
+  const head = readHead(bytes, ofGateway ? GATEWAYS_LINE : REQUEST_LINE);
   if (head.kind !== 'whole') return head;
   const [{ start, headers }, rest] = [head.message, head.rest];
   const [, method = '', target = ''] = start;
-  if (valuesOf(headers, 'host').length !== 1) return { kind: 'invalid' };
-  const body = readBody(headers, rest, () => ({ kind: 'whole', message: '', rest }));
+  const hosts = valuesOf(headers, 'host').length;
+  if (hosts !== 1 && !(hosts === 0 && ofGateway)) return { kind: 'invalid' };
+  const body = readBody(headers, rest, () => ({ kind: 'whole', message: '', rest }), ofGateway);
   if (body.kind !== 'whole') return body;
   return { kind: 'whole', message: { method, target, headers, body: body.message }, rest: body.rest };
 }
@@ -90,19 +94,25 @@ function readHead(
   return { kind: 'whole', message: { start, headers }, rest: bytes.slice(end + 4) };
 }
 
-function readBody(headers: StrictRequest['headers'], bytes: string, unframed: () => Reading<string>): Reading<string> {
+function readBody(
+  headers: StrictRequest['headers'],
+  bytes: string,
+  unframed: () => Reading<string>,
+  ofGateway = false,
+): Reading<string> {
   const codings = valuesOf(headers, 'transfer-encoding');
   const lengths = valuesOf(headers, 'content-length');
   if (codings.length + lengths.length === 0) return unframed();
   if (codings.length + lengths.length > 1) return { kind: 'invalid' };
-  if (codings.length === 1) return codings[0]?.toLowerCase() === 'chunked' ? readChunks(bytes) : { kind: 'invalid' };
-  if (!/^(0|[1-9]\d{0,14})$/.test(lengths[0] ?? '')) return { kind: 'invalid' };
+  if (codings.length === 1)
+    return codings[0]?.toLowerCase() === 'chunked' ? readChunks(bytes, ofGateway) : { kind: 'invalid' };
+  if (!(ofGateway ? /^\d{1,15}$/ : /^(0|[1-9]\d{0,14})$/).test(lengths[0] ?? '')) return { kind: 'invalid' };
   const length = Number(lengths[0]);
   if (bytes.length < length) return { kind: 'incomplete' };
   return { kind: 'whole', message: bytes.slice(0, length), rest: bytes.slice(length) };
 }
 
-function readChunks(bytes: string): Reading<string> {
+function readChunks(bytes: string, ofGateway: boolean): Reading<string> {
   let body = '';
   let at = 0;
   for (;;) {
@@ -113,6 +123,10 @@ function readChunks(bytes: string): Reading<string> {
     const length = Number.parseInt(size[0], 16);
     const begin = line + 2;
     const after = bytes.slice(begin + length, begin + length + 2);
+    if (length === 0 && ofGateway && !'\r\n'.startsWith(after)) {
+      const trailers = readHead(`\r\n${bytes.slice(begin)}`, /^$/);
+      return trailers.kind === 'whole' ? { kind: 'whole', message: body, rest: trailers.rest } : trailers;
+    }
     // Trailers are rejected: a strict sender has none.
     if (!'\r\n'.startsWith(after)) return { kind: 'invalid' };
     if (after !== '\r\n') return { kind: 'incomplete' };

@@ -151,6 +151,35 @@ export const chartValues = z
         annotations: texts.meta({ description: 'Its annotations.' }),
       })
       .partial(),
+    plugin: z
+      .strictObject({
+        httpRoute: z.boolean().meta({
+          description:
+            'Lets the HTTPRoute send routes with `forwardedBy: gateway` to their backends, after asking the gate over gRPC (ExternalAuth, experimental).',
+        }),
+        istio: z
+          .strictObject({
+            enabled: z.boolean().meta({
+              description:
+                'Creates an AuthorizationPolicy and a VirtualService that send routes with `forwardedBy: gateway` to their backends, after asking the gate.',
+            }),
+            provider: z
+              .string()
+              .min(1)
+              .meta({ description: 'The name of the gate in `extensionProviders` of the mesh.' }),
+            namespace: z
+              .string()
+              .meta({ description: 'The namespace of the ingress gateway. Defaults to that of the release.' }),
+            selector: texts.meta({ description: 'The labels of the ingress gateway.' }),
+            gateways: z.array(z.string()).meta({ description: 'The Gateways that the VirtualService is attached to.' }),
+          })
+          .partial(),
+        from: objects.meta({
+          description:
+            'Peers that may reach the decision listeners, if `networkPolicy` is enabled. Empty: the whole cluster.',
+        }),
+      })
+      .partial(),
     networkPolicy: z
       .strictObject({
         enabled: z.boolean().meta({

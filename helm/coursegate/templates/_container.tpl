@@ -33,6 +33,9 @@ envFrom:
 ports:
   - { name: coursegate, containerPort: {{ int $listen.port }}, protocol: TCP }
   - { name: coursegate-obs, containerPort: {{ int $listen.probes.port }}, protocol: TCP }
+  {{- range include "coursegate.decisionPorts" . | fromJsonArray }}
+  - { name: {{ .name }}, containerPort: {{ .port }}, protocol: TCP }
+  {{- end }}
 startupProbe:
   httpGet: { path: /livez, port: {{ int $listen.probes.port }} }
   {{- toYaml .Values.probes.startup | nindent 2 }}

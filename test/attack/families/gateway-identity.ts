@@ -29,6 +29,9 @@ const NAMES: readonly (readonly [gateway: string, names: readonly string[]])[] =
   ['others', ['X-Auth-User', 'X-User-Name', 'X-User', 'X-User-Id', 'X-Username', 'X-WebAuth-User', 'X-Remote-User']],
 ];
 
+/** The names alone. */
+export const GATEWAY_NAMES: readonly string[] = NAMES.flatMap(([, names]) => names);
+
 export const gatewayIdentity: Family<ProxyStand> = {
   name: 'identity headers of other gateways',
   attempts: (stand) =>

@@ -193,6 +193,71 @@ describe('a detected site', () => {
   });
 });
 
+describe('init --plugin', () => {
+  const API = {
+    '/openapi.json': json({
+      openapi: '3.0.0',
+      servers: [{ url: '/api' }],
+      paths: { '/courses/{id}': { get: {} }, '/orders': { get: {} } },
+    }),
+  };
+
+  it.each([
+    ['nginx', ['coursegate-http.conf', 'coursegate.conf'], /auth_request \/\.coursegate\/decision/],
+    ['caddy', ['Caddyfile'], /forward_auth unix\/\/run\/coursegate\/decisions\.sock/],
+    ['haproxy', ['coursegate.cfg', 'coursegate.lua'], /coursegate_ask/],
+    ['envoy', ['envoy.yaml'], /ext_authz/],
+  ])('%s writes a configuration with a Unix socket, and the files of the gateway', async (plugin, names, line) => {
+    site = await startProbed(API);
+    const files = await run(site.url, { plugin });
+    const { listen, routes } = await loaded();
+    expect(listen.decisions).toMatchObject({ address: { path: '/run/coursegate/decisions.sock' } });
+    expect(routes.map(({ match, forwardedBy }) => [match, forwardedBy])).toEqual([
+      ['GET /api/courses/*', 'gateway'],
+      ['GET /api/orders', 'gateway'],
+    ]);
+    expect(readdirSync(join(dir, 'proxy')).toSorted()).toEqual(names);
+    expect(names.map((name) => read(`proxy/${name}`)).join('')).toMatch(line);
+    for (const path of files) expect(existsSync(path)).toBe(true);
+    expect(told.join('\n')).toMatch(/2\. Let .* ask and forward requests: install proxy\/[\s\S]*coursegate serve/);
+  });
+
+  it('traefik writes a configuration with a port, and a secret that only its owner can read', async () => {
+    site = await startProbed(API);
+    await run(site.url, { plugin: 'traefik' });
+    const { listen } = await loaded();
+    expect(listen.decisions).toMatchObject({ address: { host: '127.0.0.1', port: 9092 } });
+    const secret = read('decisions.secret').trim();
+    expect(secret).toMatch(/^[0-9a-f]{64}$/);
+    expect(read('proxy/traefik.yaml')).toContain(`X-Coursegate-Secret: '${secret}'`);
+    expect([mode('decisions.secret'), mode('proxy/traefik.yaml')]).toEqual([0o600, 0o600]);
+    expect(told.join('\n')).not.toContain(secret);
+  });
+
+  it('of a site without known routes says what to do once there are some', async () => {
+    await run(`http://127.0.0.1:${await freePort()}`, { plugin: 'nginx' });
+    expect((await loaded()).listen.decisions).toBeDefined();
+    expect(read('coursegate.yaml')).toContain('scopes: [courses:read], forwardedBy: gateway }');
+    expect(existsSync(join(dir, 'proxy'))).toBe(false);
+    expect(told.join('\n')).toContain('snippets --config coursegate.yaml --for nginx-auth --dir proxy');
+  });
+
+  it('of WordPress has the gateway forward all of its routes', async () => {
+    site = await startProbed(KINDS.wordpress ?? {});
+    await run(site.url, { plugin: 'nginx' });
+    const { routes } = await loaded();
+    expect(new Set(routes.map(({ forwardedBy }) => forwardedBy))).toEqual(new Set(['gateway']));
+  });
+
+  it.each([
+    [{ plugin: 'iis' }, /--plugin must be one of nginx, caddy, traefik, haproxy, envoy/],
+    [{ plugin: 'nginx', observe: true }, /--plugin cannot be combined/],
+  ])('refuses %j', async (options, words) => {
+    await expect(run('http://127.0.0.1:1', options)).rejects.toThrow(words);
+    expect(readdirSync(dir)).toEqual([]);
+  });
+});
+
 describe('init', () => {
   it('writes a usable file for a site that is down, and for a framework given as an option', async () => {
     const nobody = `http://127.0.0.1:${await freePort()}`;

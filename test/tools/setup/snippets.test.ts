@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { loadConfig } from '../../../src/config/load.ts';
 import { createLog } from '../../../src/operations/log.ts';
 import { type Gateway, startGateway } from '../../../src/process/gateway.ts';
@@ -269,6 +269,155 @@ describe('the printed Traefik configuration', () => {
       expect([path, takes.test(path)]).toEqual([path, true]);
     for (const path of ['/', '/login', '/mcpx', '/authXmd', '/api/v1/coursesx', '/api/v2', '/x/oauth/'])
       expect([path, takes.test(path)]).toEqual([path, false]);
+  });
+});
+
+describe('the files of gateways that ask and forward requests themselves', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'coursegate-plugin-files-'));
+  const file = join(folder, 'coursegate.yaml');
+  const SECRET = 'gateways/only+0123456789abcdef==';
+  const write = (decisions: unknown, more: object = {}) =>
+    writeFileSync(
+      file,
+      stringify({
+        version: 1,
+        profile: 'A',
+        origin: 'https://school.example',
+        listen: { decisions },
+        store: { kind: 'memory' },
+        login: {
+          kind: 'session',
+          upstream: 'school',
+          whoami: { path: '/me' },
+          loginUrl: 'https://school.example/login',
+          cookies: ['school'],
+        },
+        upstreams: {
+          school: { url: 'http://127.0.0.1:8000' },
+          'far-away': { url: 'https://api.far.example', headers: { request: { allow: ['X-Extra'], drop: ['Range'] } } },
+        },
+        routes: [
+          { match: 'GET /api/courses/*', upstream: 'far-away', scopes: ['courses:read'], forwardedBy: 'gateway' },
+          { match: 'POST /api/courses/*', upstream: 'school', scopes: ['courses:read'], bodyLimit: '20MiB' },
+          { match: 'GET /api/x/y', upstream: 'far-away', scopes: ['courses:read'], forwardedBy: 'gateway' },
+          { match: '* /api/x/**', upstream: 'school', scopes: ['courses:read'], forwardedBy: 'gateway' },
+        ],
+        ...more,
+      }),
+    );
+  const print = async (...args: string[]) => {
+    const command = runCommand(['snippets', '--config', file, ...args], { DECISION_SECRET: SECRET });
+    return { code: await command.exited, stdout: command.stdout(), stderr: command.stderr() };
+  };
+  const OVER_TCP = { address: '127.0.0.1:9092', secret: { env: 'DECISION_SECRET' } };
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('for nginx are two, printed one after the other or written to a folder', async () => {
+    write(OVER_TCP);
+    const { code, stdout, stderr } = await print('--for', 'nginx-auth');
+    expect(code).toBe(0);
+    expect(stdout.match(/^==> .* <==$/gm)).toEqual(['==> coursegate-http.conf <==', '==> coursegate.conf <==']);
+    // The first route whose method and path match; what is left on these paths is answered by the gate.
+    const lines =
+      /map "\$request_method \$uri" \$coursegate_to \{\n([\s\S]*?)\n\}/.exec(stdout)?.[1]?.split('\n').slice(3) ?? [];
+    const to = (request: string) =>
+      lines
+        .map((line) => /^ {4}"~(\*?)(?:\(\?s\))?(\^.*\$)" (\w+);$/.exec(line) ?? [])
+        .find(([, star, expression = '']) =>
+          // JavaScript has no possessive quantifiers.
+          new RegExp(
+            expression.replaceAll(/\\(["\\])/g, '$1').replaceAll(/([+*?])\+/g, '$1'),
+            star === '*' ? 'is' : 's',
+          ).test(request),
+        )?.[3] ?? 'site';
+    expect(
+      [
+        ...[
+          'GET /api/courses/1',
+          'HEAD /api/courses/1',
+          'POST /api/courses/1',
+          'PUT /api/courses/1',
+          'GET /api/courses',
+        ],
+        ...['GET /api/x/y', 'POST /api/x/y', 'GET /api/x', 'OPTIONS /api/x', 'GET /API/x', 'GET /api;a=b/x/z'],
+        ...['M-SEARCH /api/x', 'GET /api/x/a\nb', 'GET /a/..;/api/x', 'GET /oauth/apps', 'POST /api/oauth/token'],
+        ...['/api/x%20/y', '/API/x./y', '/\\api/x', '/api/x\0', '/api\\x/y'].map((path) => `GET ${path}`),
+        ...['GET /', 'GET /api/xs', 'GET /.well-known/x', 'GET /a..b/c'],
+      ].map((request) => [request, to(request)]),
+    ).toEqual([
+      ['GET /api/courses/1', 'to_far_away_0'],
+      ['HEAD /api/courses/1', 'to_far_away_0'],
+      ['POST /api/courses/1', 'gate'],
+      ['PUT /api/courses/1', 'gate'],
+      ['GET /api/courses', 'site'],
+      ['GET /api/x/y', 'to_far_away_0'],
+      ['POST /api/x/y', 'to_school'],
+      ['GET /api/x', 'to_school'],
+      ['OPTIONS /api/x', 'gate'],
+      ['GET /API/x', 'to_school'],
+      ['GET /api;a=b/x/z', 'to_school'],
+      ['M-SEARCH /api/x', 'to_school'],
+      ['GET /api/x/a\nb', 'to_school'],
+      ['GET /a/..;/api/x', 'gate'],
+      ['GET /oauth/apps', 'gate'],
+      ['POST /api/oauth/token', 'gate'],
+      ...['/api/x%20/y', '/API/x./y', '/\\api/x', '/api/x\0', '/api\\x/y'].map((path) => [`GET ${path}`, 'gate']),
+      ['GET /', 'site'],
+      ['GET /api/xs', 'site'],
+      ['GET /.well-known/x', 'site'],
+      ['GET /a..b/c', 'site'],
+    ]);
+    expect(stdout).toContain('client_max_body_size 20971520;');
+    expect(stdout).toContain('proxy_ssl_name api.far.example;');
+    const [far = ''] = /location = \/\.coursegate\/to_far_away_0 \{[\s\S]*?\n\}/.exec(stdout) ?? [];
+    expect(far).toContain('proxy_set_header x-extra $http_x_extra;');
+    expect(far).not.toContain('$http_range');
+    expect(stderr).toContain('contains the secret');
+    const written = await print('--for', 'nginx-auth', '--dir', join(folder, 'nginx'));
+    expect(written.stdout).toBe(
+      `${join(folder, 'nginx/coursegate-http.conf')}\n${join(folder, 'nginx/coursegate.conf')}\n`,
+    );
+    expect(stdout).toContain(readFileSync(join(folder, 'nginx/coursegate.conf'), 'utf8'));
+  });
+
+  it('for Traefik are YAML for its file provider: remove, ask, forward', async () => {
+    write(OVER_TCP);
+    const { http } = parse((await print('--for', 'traefik-auth')).stdout);
+    const {
+      'coursegate-0': first,
+      'coursegate-1': mixed,
+      'coursegate-3': second,
+      'coursegate-rest': rest,
+    } = http.routers;
+    expect(first.middlewares).toEqual(['coursegate-request', 'coursegate-ask', 'coursegate-to-far_away_0']);
+    expect(first.rule).toContain('(Method(`GET`) || Method(`HEAD`))');
+    expect([mixed.service, second.service, rest.service]).toEqual(['coursegate', 'coursegate-to-school', 'coursegate']);
+    expect(first.priority).toBeGreaterThan(mixed.priority);
+    expect(second.priority).toBeGreaterThan(rest.priority);
+    expect(http.middlewares['coursegate-ask'].forwardAuth).toMatchObject({
+      address: 'http://127.0.0.1:9092/decide/forward-auth',
+      trustForwardHeader: false,
+    });
+    expect(http.middlewares['coursegate-request'].headers.customRequestHeaders).toMatchObject({
+      cookie: '',
+      'x-forwarded-prefix': '',
+      'X-Coursegate-Secret': SECRET,
+    });
+    expect(http.middlewares['coursegate-to-school'].headers).toMatchObject({
+      customRequestHeaders: { authorization: '', 'X-Coursegate-Secret': '' },
+      customResponseHeaders: { 'set-cookie': '', 'access-control-allow-origin': '*' },
+    });
+  });
+
+  it.each([
+    ['nginx-auth', undefined, {}, /listen\.decisions/],
+    ['nginx-auth', OVER_TCP, { routes: [] }, /forwardedBy: gateway/],
+    ['traefik-auth', { address: 'unix:/run/x.sock' }, {}, /Unix socket/],
+  ])('for %s are refused with listen.decisions %j', async (name, decisions, more, words) => {
+    write(decisions, decisions === undefined ? { routes: [], ...more } : more);
+    const { code, stdout, stderr } = await print('--for', name);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(words);
   });
 });
 

@@ -8,12 +8,11 @@ import { readPlainYaml } from '../../../config/plain-yaml.ts';
 import { SCOPES_FILE } from '../../../config/profiles.ts';
 import type { ScopeConfig } from '../../../config/schema.ts';
 import { printable } from '../../connect/printable.ts';
-import { configuredSnippet } from '../snippets/configured.ts';
-import { SNIPPETS } from '../snippets/snippet.ts';
 import { SECRET_FILES, secretsOf, writeConfiguration } from './configuration.ts';
 import { DISCOVERY_PATHS, type Discoveries, discover } from './discoveries.ts';
 import { dropIn, type NewFile } from './drop-in.ts';
 import { FRAMEWORKS, type Framework, type Guess, guessFramework, MARK_PATHS } from './frameworks.ts';
+import { DECISION_SECRET, forGateway, PLUGINS, pluginGateway, pluginStep, webServerFiles } from './plugin.ts';
 import { type Visit, visit } from './visit.ts';
 
 export interface InitOptions {
@@ -29,6 +28,8 @@ export interface InitOptions {
   readonly framework?: string | undefined;
   readonly site: boolean;
   readonly observe: boolean;
+  /** The gateway that asks and forwards requests itself: one of `PLUGINS`. By default, requests go through the gate. */
+  readonly plugin?: string | undefined;
   /** Prints findings and next steps, one line at a time. */
   readonly tell: (line: string) => void;
   /** Asks for confirmation before the files are written. */
@@ -60,6 +61,7 @@ export async function init(options: InitOptions): Promise<readonly string[]> {
   const upstream = webAddress(options.upstream, '--upstream');
   const origin = options.origin === undefined ? new URL(upstream.origin) : webAddress(options.origin, '--origin');
   const given = frameworkOf(options.framework);
+  const plugin = pluginOf(options);
 
   const late = AbortSignal.timeout(options.whole ?? WHOLE);
   const signal = options.signal === undefined ? late : AbortSignal.any([late, options.signal]);
@@ -74,7 +76,7 @@ export async function init(options: InitOptions): Promise<readonly string[]> {
   const catalogue = readPlainYaml(await readFile(SCOPES_FILE, 'utf8')) as { scopes: Record<string, ScopeConfig> };
   const { framework } = guess;
   const secrets = { bridge: newSecret(), admin: newSecret(), recheck: newSecret() };
-  const configuration = writeConfiguration({
+  const written = writeConfiguration({
     framework,
     port,
     origin,
@@ -85,7 +87,10 @@ export async function init(options: InitOptions): Promise<readonly string[]> {
     observe: options.observe,
   });
   const own: readonly NewFile[] = [
-    { path: CONFIGURATION, text: configuration },
+    { path: CONFIGURATION, text: plugin === undefined ? written : forGateway(written, plugin) },
+    ...(plugin?.unixSockets === false
+      ? [{ path: DECISION_SECRET, text: `${newSecret()}\n`, secret: true as const }]
+      : []),
     ...secretsOf(framework).map((name) => ({
       path: SECRET_FILES[name],
       text: `${secrets[name]}\n`,
@@ -93,10 +98,6 @@ export async function init(options: InitOptions): Promise<readonly string[]> {
     })),
   ];
   const loaded = await loadBeforehand(own);
-  const proxies = Object.entries(SNIPPETS).map(([server, { file }]) => ({
-    path: `proxy/${file}`,
-    text: configuredSnippet(loaded.config, server).text,
-  }));
   const files: readonly NewFile[] = [
     ...own,
     ...(await dropIn({
@@ -106,12 +107,16 @@ export async function init(options: InitOptions): Promise<readonly string[]> {
       jwksUrl: `http://127.0.0.1:${port}/.well-known/jwks.json`,
       adminUrl: `http://127.0.0.1:${loaded.config.listen.admin.port}`,
     })),
-    ...proxies,
+    ...webServerFiles(loaded, plugin),
   ];
   if (!force) requireNew(dir, files);
   if (!(await options.agree(files.map(({ path }) => path)))) return [];
   for (const file of files) await write(dir, file, force);
-  for (const line of whatIsLeft(framework, origin, upstream)) tell(line);
+  const routing =
+    plugin === undefined
+      ? ['  2. Route the paths: proxy/ has snippets for nginx, Apache, Caddy and Traefik. Then start the gate:']
+      : pluginStep(loaded, plugin);
+  for (const line of whatIsLeft(framework, origin, upstream, routing)) tell(line);
   return files.map(({ path }) => join(dir, path));
 }
 
@@ -133,6 +138,16 @@ function frameworkOf(given: string | undefined): Framework | undefined {
   const found = FRAMEWORKS.find((name) => name === given);
   if (given !== undefined && found === undefined)
     throw new InitError(`--framework must be one of ${FRAMEWORKS.join(', ')}, not "${printable(given)}".`);
+  return found;
+}
+
+function pluginOf({ plugin, site, observe }: InitOptions): ReturnType<typeof pluginGateway> {
+  if (plugin === undefined) return undefined;
+  const found = pluginGateway(plugin);
+  if (found === undefined)
+    throw new InitError(`--plugin must be one of ${PLUGINS.join(', ')}, not "${printable(plugin)}".`);
+  if (site || observe)
+    throw new InitError('--plugin cannot be combined with --site or --observe: they send requests through coursegate.');
   return found;
 }
 
@@ -191,7 +206,7 @@ async function write(dir: string, { path, text, secret }: NewFile, force: boolea
   await writeFile(file, text, { flag: 'wx', ...(secret === true ? { mode: 0o600 } : {}) });
 }
 
-function whatIsLeft(framework: Framework, origin: URL, upstream: URL): readonly string[] {
+function whatIsLeft(framework: Framework, origin: URL, upstream: URL, routing: readonly string[]): readonly string[] {
   const first =
     framework === 'generic'
       ? 'Complete `login` in coursegate.yaml: its comments (1) to (4) say what was found.'
@@ -204,7 +219,7 @@ function whatIsLeft(framework: Framework, origin: URL, upstream: URL): readonly 
       : []),
     'Next steps:',
     `  1. ${first}`,
-    '  2. Route the paths: proxy/ has snippets for nginx, Apache, Caddy and Traefik. Then start the gate:',
+    ...routing,
     '     npx coursegate serve --config coursegate.yaml',
     `  3. Check the deployment: npx coursegate doctor ${origin.origin}`,
   ];

@@ -1,30 +1,70 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { LoadedConfig } from '../../../config/load.ts';
 import type { Config } from '../../../config/schema.ts';
 import { trustedProxies } from '../../../http/trusted-proxies.ts';
 import { publicPaths } from '../../../request/public-paths.ts';
 import { gatePaths } from './gate-paths.ts';
+import { pluginOptions, type SnippetFile } from './plugin-options.ts';
 import { SNIPPETS, type SnippetOptions } from './snippet.ts';
 
 const IDENTITY_FIELDS = ['X-Member-Id', 'X-Member-Email', 'X-Member-Name', 'X-Member-Scope', 'X-Client-Id'];
 
 export interface Snippet {
-  readonly text: string;
+  readonly files: readonly SnippetFile[];
   /** What else the operator has to change. */
   readonly notes: readonly string[];
 }
 
 /**
  * The snippet for a web server in front of the site. `server` is a key of `SNIPPETS`; `gate` is host:port as the web
- * server reaches the gate, its listen address by default. Throws for an unknown server or a malformed `gate`.
+ * server reaches the gate, its listen address by default. Throws for an unknown server, a malformed `gate`, or a
+ * gateway that cannot ask because of the configuration.
  */
-export function configuredSnippet(config: Config, server: string, gate?: string): Snippet {
+export function configuredSnippet(
+  loaded: Pick<LoadedConfig, 'config' | 'secrets'>,
+  server: string,
+  gate?: string,
+): Snippet {
+  const { config } = loaded;
   const snippet = Object.hasOwn(SNIPPETS, server) ? SNIPPETS[server] : undefined;
   if (snippet === undefined) throw new Error(`--for must be one of ${Object.keys(SNIPPETS).join(', ')}.`);
-  return { text: snippet.write(snippetOptions(config, gate)), notes: notesOn(config, gate) };
+  const at = reachedAt(config, gate);
+  if (typeof snippet === 'object')
+    return {
+      files: [{ name: snippet.file, text: snippet.write(snippetOptions(config, at)) }],
+      notes: notesOn(config, gate),
+    };
+  const options = pluginOptions(loaded, at);
+  return { files: snippet(options), notes: [...notesOn(config, gate), ...pluginNotes(options.decisions.secret)] };
 }
 
-function snippetOptions(config: Config, gate: string = gateAddress(config)): SnippetOptions {
-  if (!/^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):\d{1,5}$/.test(gate))
-    throw new Error(`--gate must be host:port, not "${gate}".`);
+/** What `coursegate snippets` prints: the file, or each of several files after a line with its name. */
+export function printed(files: readonly SnippetFile[]): string {
+  return files.length === 1
+    ? (files[0] as SnippetFile).text
+    : files.map(({ name, text }) => `==> ${name} <==\n${text}`).join('\n');
+}
+
+/** Writes the files to a folder, in place of older ones, and returns their paths. They may contain a secret. */
+export async function writeSnippet(folder: string, files: readonly SnippetFile[]): Promise<readonly string[]> {
+  await mkdir(folder, { recursive: true });
+  return Promise.all(
+    files.map(async ({ name, text }) => {
+      const path = join(folder, name);
+      await writeFile(path, text, { mode: 0o640 });
+      return path;
+    }),
+  );
+}
+
+/** Throws if `gate` is malformed. */
+function reachedAt(config: Config, gate: string = gateAddress(config)): string {
+  if (/^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):\d{1,5}$/.test(gate)) return gate;
+  throw new Error(`--gate must be host:port, not "${gate}".`);
+}
+
+function snippetOptions(config: Config, gate: string): SnippetOptions {
   const named = Object.values(config.upstreams).some(({ identity }) => identity.includes('headers'));
   return {
     paths: gatePaths(publicPaths(config)),
@@ -32,6 +72,12 @@ function snippetOptions(config: Config, gate: string = gateAddress(config)): Sni
     origin: config.origin,
     identityFields: named ? IDENTITY_FIELDS : [],
   };
+}
+
+function pluginNotes(secret: string | undefined): readonly string[] {
+  return secret === undefined
+    ? []
+    : ['What is printed contains the secret of listen.decisions: let no other user read it.'];
 }
 
 function gateAddress({ listen: { host, port } }: Config): string {

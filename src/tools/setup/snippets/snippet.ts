@@ -1,4 +1,14 @@
+import { caddyAuth } from './caddy-auth.ts';
+import { envoy } from './envoy.ts';
+import { envoyGrpc } from './envoy-grpc.ts';
 import { type GatePaths, oneExpression } from './gate-paths.ts';
+import { gatewayApi } from './gateway-api.ts';
+import { haproxyAuth } from './haproxy-auth.ts';
+import { istio } from './istio.ts';
+import { nginxAuth } from './nginx-auth.ts';
+import { quoted } from './nginx-text.ts';
+import type { WritePlugin } from './plugin-options.ts';
+import { traefikAuth } from './traefik-auth.ts';
 
 /** What a web server needs to send the gate its own paths and nothing else. */
 export interface SnippetOptions {
@@ -13,11 +23,20 @@ export interface SnippetOptions {
 
 type Write = (options: SnippetOptions) => string;
 
-export const SNIPPETS: Readonly<Record<string, { readonly file: string; readonly write: Write }>> = {
+/** By the name in `--for`: how a web server sends requests to the gate, and how a gateway asks about them instead. */
+export const SNIPPETS: Readonly<Record<string, { readonly file: string; readonly write: Write } | WritePlugin>> = {
   nginx: { file: 'nginx.conf', write: nginx },
   apache: { file: 'apache.conf', write: apache },
   caddy: { file: 'Caddyfile', write: caddy },
   traefik: { file: 'traefik.yaml', write: traefik },
+  'nginx-auth': nginxAuth,
+  'caddy-auth': caddyAuth,
+  'traefik-auth': traefikAuth,
+  envoy,
+  'envoy-grpc': envoyGrpc,
+  haproxy: haproxyAuth,
+  istio,
+  'gateway-api': gatewayApi,
 };
 
 const HEAD = '# coursegate: its own addresses and the routes it protects. Everything else stays as it is.';
@@ -65,10 +84,6 @@ location @coursegate {
 # This file does not exist, so each request goes unchanged to the block above.
 ${locations.map((location) => `location ${location} { client_max_body_size 0; auth_basic off; try_files /.coursegate @coursegate; }`).join('\n')}
 `;
-}
-
-function quoted(text: string): string {
-  return /^[\w./~^-]+$/.test(text) ? text : `"${text.replace(/["\\]/g, '\\$&')}"`;
 }
 
 /** For a VirtualHost. mod_proxy takes precedence over files, PHP and .htaccess, and passes the URL on unchanged. */

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { HEADER_VALUE, secret } from './secret.ts';
+
+/** A Unix socket, or a TCP address as net.Server.listen takes it. */
+export type DecisionAddress = { readonly path: string } | { readonly host: string; readonly port: number };
+
+const ADDRESS =
+  /^(?:unix:(?<path>\/[\x21-\x7E]{1,100})|(?:\[(?<six>[0-9A-Fa-f:.]+)\]|(?<host>[A-Za-z0-9.-]+)):(?<port>\d{1,5}))$/;
+
+const address = z
+  .string()
+  .refine(
+    (text) => Number(ADDRESS.exec(text)?.groups?.port ?? (ADDRESS.test(text) ? 0 : 65_536)) <= 65_535,
+    'must be unix:/PATH or HOST:PORT, such as unix:/run/coursegate/decisions.sock or 127.0.0.1:9092',
+  )
+  .transform((text): DecisionAddress => {
+    const { path, six, host = '', port } = ADDRESS.exec(text)?.groups ?? {};
+    return path === undefined ? { host: six ?? host, port: Number(port) } : { path };
+  });
+
+/** The listeners that gateways ask about requests: plugin mode. */
+export const decisions = z
+  .strictObject({
+    address: address.describe(
+      'Where gateways ask over HTTP (nginx auth_request, forward-auth, Envoy, HAProxy): `unix:/PATH`, or `HOST:PORT` on a network that outsiders cannot reach.',
+    ),
+    grpc: address.optional().describe('Where Envoy asks over gRPC (ext_authz). Off if omitted.'),
+    secret: secret(
+      HEADER_VALUE,
+      'Secret that gateways send in X-Coursegate-Secret. Required unless every address is a Unix socket.',
+    ).optional(),
+  })
+  .optional()
+  .describe(
+    'Plugin mode: gateways ask here about each request to a route with `forwardedBy: gateway`, and forward it themselves (docs/plugin-mode.md). Off if omitted.',
+  );
+
+/** Who forwards the requests of a route. */
+export const forwardedBy = z.enum(['coursegate', 'gateway']).optional().meta({
+  description:
+    'Who sends an admitted request to the upstream: `coursegate` (the default), or a `gateway` that asks `listen.decisions` first (docs/plugin-mode.md).',
+});

@@ -1,0 +1,67 @@
+import type { RouteConfig } from '../config/schema.ts';
+import { GatewayError } from '../errors.ts';
+import type { Exchange, Handler } from '../http/exchange.ts';
+import { fieldValues } from '../http/field-values.ts';
+import { refuseLargeRequest } from '../upstream/body-limit.ts';
+import { asksForWebSocket, requestFraming } from '../upstream/framing.ts';
+import type { Identity } from '../upstream/identity.ts';
+import { methodOverrides } from '../upstream/method-override/method-override.ts';
+import { ownRecordHandler } from '../upstream/own-record-handler.ts';
+import { DecisionResponse } from './decision-response.ts';
+import { JUDGED_IDENTITY } from './protocol.ts';
+
+export interface AdmitOptions {
+  readonly origin: string;
+  readonly identity: Identity;
+  /** What an upstream reads as the identity of a member. */
+  readonly identityOf: (upstream: string) => Parameters<Identity>[2];
+  /** Maximum size of a request body in bytes, for gateways that send its length. */
+  readonly largestBody: number;
+}
+
+/**
+ * The handler of a route whose requests a gateway forwards, in place of forwarding them: lets an admitted request pass,
+ * with the identity of its member. Guards that need no body are the same as for forwarded requests.
+ */
+export function admitHandler(entry: RouteConfig, options: AdmitOptions): Handler {
+  return ownRecordHandler(entry, 0, async (exchange) => {
+    const { request, response, record } = exchange;
+    if (asksForWebSocket(request))
+      throw new GatewayError('invalid_request', { message: 'This address does not take WebSockets.' });
+    refuseLargeRequest(requestFraming(request), options.largestBody);
+    refuseHiddenMethod(exchange);
+    if (!(response instanceof DecisionResponse)) throw new Error('Only a decision can be admitted.');
+    record.upstream = entry.upstream;
+    response.admit([...(await identityFields(exchange, entry.upstream, options)), ...exchange.ownFields]);
+    return undefined;
+  });
+}
+
+/** Every identity field, empty if it does not apply: the gateway overwrites what the client sent. */
+async function identityFields(
+  { request, target, principal }: Exchange,
+  upstream: string,
+  { origin, identity, identityOf }: AdmitOptions,
+): Promise<string[]> {
+  const judged = { method: request.method ?? '', url: origin + target.path };
+  const known = await identity(principal, upstream, identityOf(upstream), judged);
+  return JUDGED_IDENTITY.flatMap((name) => [name, known[name] ?? '']);
+}
+
+/** JSON is left to the backend, which compares its method with the assertion. */
+const READ_AS_JSON = /json/i;
+
+/**
+ * Refuses a request whose method a backend might take from a parameter (`_method`). The body does not come here, so one
+ * of a type in which frameworks look for it is refused; without a type, Rack reads that of a POST as a form.
+ */
+function refuseHiddenMethod({ request, target, admits }: Exchange): void {
+  const overrides = methodOverrides(admits ?? ((method) => method === request.method));
+  overrides.checkQuery(target.query);
+  const types = fieldValues(request.rawHeaders, 'content-type');
+  if (types.length === 0 && request.method !== 'POST') return;
+  if (overrides.scan(request.rawHeaders) === undefined || READ_AS_JSON.test(types[0] ?? '')) return;
+  throw new GatewayError('unsupported_media_type', {
+    message: 'This address takes no forms: send JSON.',
+  });
+}

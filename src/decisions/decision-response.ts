@@ -1,0 +1,71 @@
+import { type IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Answer } from '../errors.ts';
+
+/** What the gateway is to do with a request. */
+export type Decided =
+  /** Forward it with these fields: alternating names and values. */
+  | { readonly kind: 'admitted'; readonly fields: readonly string[] }
+  /** Give the client this answer. */
+  | { readonly kind: 'refused'; readonly answer: Answer };
+
+/** Tells the gateway, in the way of its family. `send` writes a response. */
+export type Tell = (
+  decided: Decided,
+  send: (status: number, headers: OutgoingHttpHeaders | string[], body: string) => void,
+) => void;
+
+/** As gateways understand it that copy any response but a 2xx to the client. */
+export const tellPlainly: Tell = (decided, send) => {
+  if (decided.kind === 'admitted') send(200, [...decided.fields, 'Content-Length', '0'], '');
+  else send(decided.answer.status, decided.answer.headers, decided.answer.body);
+};
+
+/**
+ * The response to a decision request. The steps of a request answer the client on it as on any other response. To a
+ * gateway a 2xx means that the request may pass, so nothing but `admit` writes one.
+ */
+export class DecisionResponse extends ServerResponse<IncomingMessage> {
+  tell: Tell = tellPlainly;
+  #head: Pick<Answer, 'status' | 'headers'> | undefined;
+  #decided = false;
+
+  /** Lets the request pass. */
+  admit(fields: readonly string[]): void {
+    this.#decide({ kind: 'admitted', fields }, 200);
+  }
+
+  /** Keeps the head of an answer for the client. Throws for a status that gateways take for permission. */
+  override writeHead(status: number, ...rest: unknown[]): this {
+    if (status < 400) throw new Error(`A decision cannot be refused with ${status}.`);
+    const given = (rest.at(-1) ?? {}) as OutgoingHttpHeaders;
+    this.#head = { status, headers: texts({ ...this.getHeaders(), ...given }) };
+    return this;
+  }
+
+  override end(body?: unknown): this {
+    if (this.#decided || this.#head === undefined) throw new Error('A decision has no answer, or two.');
+    const text = body instanceof Uint8Array ? Buffer.from(body).toString() : String(body ?? '');
+    this.#decide({ kind: 'refused', answer: { ...this.#head, body: text } }, this.#head.status);
+    return this;
+  }
+
+  #decide(decided: Decided, status: number): void {
+    for (const name of this.getHeaderNames()) this.removeHeader(name);
+    this.tell(decided, (sent, headers, body) => {
+      super.writeHead(sent, headers as OutgoingHttpHeaders);
+      super.end(body);
+    });
+    this.#decided = true;
+    // Metrics and the access log have the answer for the client, whatever the gateway was sent.
+    this.statusCode = status;
+  }
+}
+
+/** Field names in lower case: what a step has set is replaced by what it writes in the end. */
+function texts(headers: OutgoingHttpHeaders): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name.toLowerCase(), Array.isArray(value) ? value.join(', ') : String(value)]],
+    ),
+  );
+}

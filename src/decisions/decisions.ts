@@ -1,0 +1,134 @@
+// Plugin mode: a gateway asks here about each request to a protected route, and forwards it itself. The steps of a
+// request are the same as for one that comes through the public listener; only the handler of its route differs.
+
+import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { type Answer, asGatewayError, GatewayError, renderFailure } from '../errors.ts';
+import { writeAnswer } from '../http/answer.ts';
+import { withinRequest } from '../http/current-request.ts';
+import { fieldValues } from '../http/field-values.ts';
+import { type RequestInFlight, requestOf } from '../http/requests-in-flight.ts';
+import type { Log } from '../operations/log.ts';
+import type { Ration } from '../operations/ration.ts';
+import type { RequestParts } from '../request/parts.ts';
+import { serve } from '../request/serve.ts';
+import type { DecisionResponse } from './decision-response.ts';
+import { tellEnvoy } from './envoy-answer.ts';
+import { refuseForged } from './forged-fields.ts';
+import type { ForwardingOf } from './forwarding.ts';
+import { separateCredentials } from './joined-credentials.ts';
+import { tellNginx, unpacked } from './nginx-answer.ts';
+import { familyAt, type OriginalRequest, readOriginal } from './original-request.ts';
+import { DECISION_FIELDS, DECISION_PATHS } from './protocol.ts';
+
+export interface DecisionsOptions {
+  /** The parts of a request, with the routes that gateways may ask about, and without a site. */
+  readonly parts: RequestParts;
+  /** What gateways must send; undefined: any may ask who reaches the listener. */
+  readonly secret: string | undefined;
+  /** The fingerprint that an up-to-date gateway sends. */
+  readonly fingerprint: string;
+  readonly forwardingOf: ForwardingOf;
+  readonly log: Pick<Log, 'warn'>;
+  /** Limits the warnings about a gateway. */
+  readonly ration: Ration;
+}
+
+/** Answers decision requests over HTTP, and decides about those that came in another way. */
+export interface Decisions {
+  readonly request: (request: IncomingMessage, response: DecisionResponse) => void;
+  /**
+   * Decides about a request whose `method` and `url` are those of the original request, and whose fields are the
+   * client's. `read` may throw a GatewayError. The response tells the result.
+   */
+  readonly decide: (
+    request: IncomingMessage,
+    response: DecisionResponse,
+    inFlight: RequestInFlight,
+    read: () => OriginalRequest,
+  ) => void;
+  readonly forwardingOf: ForwardingOf;
+  /** Whether a gateway may ask. Notes, for the log, when its configuration is out of date. */
+  readonly mayAsk: (secret: readonly string[], fingerprint: readonly string[]) => boolean;
+}
+
+export function createDecisions(options: DecisionsOptions): Decisions {
+  const { parts, secret, fingerprint, forwardingOf, log, ration } = options;
+  const { inFlight, records, connections, admission, provenanceOf, origin } = parts;
+  const atTheEnd = [records.over, connections.over, admission.over, inFlight.closed];
+  const warn = (key: string, message: string): void => ration(key, (suppressed) => log.warn({ suppressed }, message));
+
+  const mayAsk: Decisions['mayAsk'] = (given, of) => {
+    if (secret !== undefined && !(given.length === 1 && isSame(given[0] as string, secret))) {
+      warn('secret', 'a gateway was refused: it sent another secret than listen.decisions.secret, or none');
+      return false;
+    }
+    if (of.length !== 1 || of[0] !== fingerprint)
+      warn('stale', 'the configuration of a gateway is out of date: generate it again with coursegate snippets');
+    return true;
+  };
+
+  const decide: Decisions['decide'] = (request, response, one, read) => {
+    inFlight.take(one, atTheEnd);
+    const provenance = provenanceOf(request);
+    const failed = (thrown: unknown): void => {
+      const failure = asGatewayError(thrown);
+      const { requestId } = provenance;
+      records.failed(records.begin(one, provenance), failure);
+      response.setHeader('x-request-id', requestId);
+      writeAnswer(response, renderFailure(failure, 'problem', { requestId, traceId: provenance.traceId() }));
+    };
+    try {
+      const { method, target } = read();
+      request.method = method;
+      request.url = target;
+    } catch (thrown) {
+      failed(thrown);
+      return;
+    }
+    const userAgent = request.headers['user-agent'] ?? '';
+    const work = withinRequest({ provenance, userAgent }, () => serve(parts, one, response, provenance));
+    if (work !== undefined) inFlight.hold(work);
+  };
+
+  return {
+    mayAsk,
+    decide,
+    forwardingOf,
+    request(request, response) {
+      const { rawHeaders, url = '' } = request;
+      const sent = (name: string) => fieldValues(rawHeaders, name.toLowerCase());
+      const allowed = mayAsk(sent(DECISION_FIELDS.secret), sent(DECISION_FIELDS.config));
+      const family = familyAt(url);
+      const one = requestOf(response);
+      if (allowed && url === DECISION_PATHS.answer) {
+        inFlight.take(one, [inFlight.closed]);
+        writeAnswer(response, keptAnswer(sent(DECISION_FIELDS.answer)));
+        return;
+      }
+      if (family === 'nginx') response.tell = tellNginx;
+      if (family === 'envoy') {
+        response.tell = tellEnvoy(one, forwardingOf);
+        request.rawHeaders = separateCredentials(rawHeaders);
+      }
+      decide(request, response, one, () => {
+        // A mistake of the operator, not of the client. Nothing is let through.
+        if (!allowed || family === undefined) throw new GatewayError('store_unavailable');
+        // Envoy is told to remove such fields. What any other gateway asks about with one, it would forward with it.
+        if (family !== 'envoy') refuseForged(rawHeaders);
+        return readOriginal(family, request, origin);
+      });
+    },
+  };
+}
+
+function isSame(given: string, expected: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(expected));
+}
+
+/** The answer to a refused request, which nginx brings back for the client; a 503 if it does not. */
+function keptAnswer(sent: readonly string[]): Answer {
+  const answer = sent.length === 1 ? unpacked(sent[0] as string) : undefined;
+  return answer ?? renderFailure(new GatewayError('store_unavailable'), 'problem', randomUUID());
+}

@@ -1,0 +1,20 @@
+import type { RequestInFlight } from '../http/requests-in-flight.ts';
+import { type Tell, tellPlainly } from './decision-response.ts';
+import { type ForwardingOf, namesOf } from './forwarding.ts';
+import { DECISION_FIELDS, JUDGED_IDENTITY } from './protocol.ts';
+
+/** Tells Envoy over HTTP. Besides fields to set, it takes a list of those to remove. */
+export function tellEnvoy(request: RequestInFlight, forwardingOf: ForwardingOf): Tell {
+  return (decided, send) => {
+    if (decided.kind === 'refused') {
+      tellPlainly(decided, send);
+      return;
+    }
+    const { set, remove, respond } = forwardingOf(request, decided.fields);
+    const without = JUDGED_IDENTITY.filter((name) => remove.includes(name.toLowerCase())).flatMap((name) => [name, '']);
+    // X-Request-Id is for both sides, with the same value.
+    const ofBoth = namesOf(set);
+    const forClient = respond.filter((_, at) => !ofBoth.has((respond[at & ~1] as string).toLowerCase()));
+    send(200, [...set, ...without, ...forClient, DECISION_FIELDS.remove, remove.join(','), 'Content-Length', '0'], '');
+  };
+}

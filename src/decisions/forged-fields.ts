@@ -1,0 +1,23 @@
+import { GatewayError } from '../errors.ts';
+import { isTrustedField } from '../http/header-names.ts';
+
+/**
+ * Fields that gateways set themselves, in this spelling: the generated configuration replaces what a client sends. A
+ * DPoP proof is for us.
+ */
+const OF_GATEWAYS =
+  /^(forwarded|x-forwarded-(for|host|port|proto|method|uri|server)|x-original-(method|host|uri)|x-real-ip|x-coursegate-(secret|config)|dpop)$/i;
+
+/**
+ * Refuses a request with a field that a backend could take for an identity, an origin or another method, in any
+ * spelling. A gateway that drops such fields before it asks never sends one here; any other would forward it to the
+ * backend. Throws GatewayError `invalid_request`.
+ * @param rawHeaders alternating names and values
+ */
+export function refuseForged(rawHeaders: readonly string[]): void {
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    if (!OF_GATEWAYS.test(name) && isTrustedField(name))
+      throw new GatewayError('invalid_request', { message: `The field ${name} is not taken here.` });
+  }
+}

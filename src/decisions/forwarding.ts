@@ -1,0 +1,84 @@
+import type { Config } from '../config/schema.ts';
+import type { Provenance } from '../http/provenance.ts';
+import type { RequestInFlight } from '../http/requests-in-flight.ts';
+import { type HeaderPolicy, headerPolicy } from '../upstream/header-policy.ts';
+import { requestHeaders } from '../upstream/headers.ts';
+import { JUDGED_IDENTITY } from './protocol.ts';
+
+/**
+ * What Envoy, which can remove fields, does to an admitted request and its response, so that the upstream gets what the
+ * gate would have sent on the protected lane, and nothing else.
+ */
+export interface Forwarding {
+  /** Fields for the upstream, in place of those of the same name: alternating names and values. */
+  readonly set: readonly string[];
+  /** Names of fields that the upstream does not get, in lower case. */
+  readonly remove: readonly string[];
+  /** Fields for the client, in the same form as `set`. */
+  readonly respond: readonly string[];
+}
+
+/** @param fields what `DecisionResponse.admit` was given */
+export type ForwardingOf = (request: RequestInFlight, fields: readonly string[]) => Forwarding;
+
+/** Describes the message itself, which the gateway frames itself. */
+const FRAMING: ReadonlySet<string> = new Set(['host', 'content-length', 'transfer-encoding']);
+const IDENTITY: ReadonlySet<string> = new Set(JUDGED_IDENTITY.map((name) => name.toLowerCase()));
+
+/** Applies the header policies of the upstreams to what a gateway forwards. */
+export function createForwarding({ upstreams, origin }: Pick<Config, 'upstreams' | 'origin'>): ForwardingOf {
+  const policyOf = (name: string) =>
+    headerPolicy({ lane: 'protected', upstreams, name, origin, ownCookie: () => true });
+  const policies = new Map(Object.keys(upstreams).map((name) => [name, policyOf(name)]));
+
+  return ({ request, record }, fields) => {
+    const policy = policies.get(record?.upstream ?? '');
+    if (record === undefined || policy === undefined) throw new Error('An admitted request has no upstream.');
+    const [identity, respond] = apart(fields);
+    const kept = requestHeaders(request.rawHeaders, beforeTheGateway(record.provenance), policy);
+    const set = [...setByUs(kept, policy), ...identity.filter((_, at) => identity[at | 1] !== '')];
+    const passed = new Set([...namesOf(kept), ...namesOf(set), ...FRAMING]);
+    // Every name that was received, unless it may pass; and every identity field, whether it was received or not.
+    const received = new Set([...namesOf(request.rawHeaders), ...IDENTITY]);
+    return { set, remove: [...received].filter((name) => !passed.has(name)), respond };
+  };
+}
+
+/** The identity of an admitted request, and the rest of its fields, which are for the client. */
+function apart(fields: readonly string[]): readonly [string[], string[]] {
+  const [identity, others]: [string[], string[]] = [[], []];
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    const name = fields[at] as string;
+    (IDENTITY.has(name.toLowerCase()) ? identity : others).push(name, fields[at + 1] as string);
+  }
+  return [identity, others];
+}
+
+/**
+ * The gate connects to no upstream here, so the gateway, which asked it, is not a hop: backends that count proxies
+ * would take its address for the client's.
+ */
+function beforeTheGateway(provenance: Provenance): Provenance {
+  const { clientAddress, hops, trusted, requestId } = provenance;
+  return {
+    clientAddress,
+    hops: hops === clientAddress ? hops : hops.slice(0, hops.lastIndexOf(', ')),
+    trusted,
+    requestId,
+    traceId: () => provenance.traceId(),
+    traceFields: () => provenance.traceFields(),
+  };
+}
+
+/** What the policy takes from no client is ours. Host is set by the route of the gateway. */
+function setByUs(kept: readonly string[], policy: HeaderPolicy): string[] {
+  return kept.filter((_, at) => {
+    const name = kept[at & ~1] as string;
+    return name !== 'Host' && policy.requestField(name) === 'drop';
+  });
+}
+
+/** In lower case. */
+export function namesOf(fields: readonly string[]): Set<string> {
+  return new Set(fields.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase()));
+}

@@ -1,0 +1,56 @@
+import type { Answer } from '../errors.ts';
+import { parseBoundedJson, RECORD_BOUNDS } from '../http/bounded-json.ts';
+import type { Tell } from './decision-response.ts';
+import { DECISION_FIELDS } from './protocol.ts';
+
+/** A longer answer goes without its body: nginx takes 4 KiB for the head of a response. */
+const LONGEST = 3_500;
+
+/**
+ * nginx passes on no more of a refusal than that it is one. So each is a 403 that carries the whole answer in a field,
+ * which nginx sends back to `DECISION_PATHS.answer` for the client. No state is kept, so any replica can give it.
+ */
+export const tellNginx: Tell = (decided, send) => {
+  if (decided.kind === 'admitted') send(200, [...decided.fields, 'Content-Length', '0'], '');
+  else send(403, { [DECISION_FIELDS.answer]: encoded(decided.answer), 'content-length': 0 }, '');
+};
+
+function encoded(answer: Answer): string {
+  const whole = packed(answer);
+  if (whole.length <= LONGEST) return whole;
+  const { 'content-length': _, ...headers } = answer.headers;
+  return packed({ status: answer.status, headers: { ...headers, 'content-length': '0' }, body: '' });
+}
+
+function packed({ status, headers, body }: Answer): string {
+  return Buffer.from(JSON.stringify([status, headers, body])).toString('base64url');
+}
+
+/** The answer that `tellNginx` has packed; undefined if `text` is not one. */
+export function unpacked(text: string): Answer | undefined {
+  try {
+    const given = parseBoundedJson(Buffer.from(text, 'base64url').toString(), RECORD_BOUNDS);
+    const [status, headers, body] = Array.isArray(given) ? given : [];
+    const answer = { status, headers, body };
+    return isAnswer(answer) ? answer : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const ILLEGAL = /[^\t\x20-\x7E\x80-\xFF]/;
+
+function isAnswer(given: { [key in keyof Answer]: unknown }): given is Answer {
+  const { status, headers, body } = given;
+  return (
+    typeof status === 'number' &&
+    status >= 400 &&
+    status <= 599 &&
+    typeof body === 'string' &&
+    typeof headers === 'object' &&
+    headers !== null &&
+    Object.entries(headers).every(
+      ([name, value]) => /^[a-z0-9-]+$/.test(name) && typeof value === 'string' && !ILLEGAL.test(value),
+    )
+  );
+}

@@ -1,0 +1,79 @@
+import type { IncomingMessage } from 'node:http';
+import { GatewayError } from '../errors.ts';
+import { fieldValues } from '../http/field-values.ts';
+import { parseTarget } from '../upstream/target.ts';
+import { DECISION_PATHS } from './protocol.ts';
+
+/** The request that a gateway asks about. */
+export interface OriginalRequest {
+  readonly method: string;
+  /** The path, canonical as it was sent, and the query. */
+  readonly target: string;
+}
+
+/** The fields in which a family of gateways describes the original request, in lower case. */
+interface FamilyFields {
+  readonly method: string;
+  readonly host: string;
+  readonly uri: string;
+}
+
+export type Family = 'nginx' | 'forwardAuth' | 'haproxy' | 'envoy';
+
+const ORIGINAL: FamilyFields = { method: 'x-original-method', host: 'x-original-host', uri: 'x-original-uri' };
+
+/** Each family reads its own fields only, because clients can send those of another one. Envoy sends the request line. */
+const FIELDS: Readonly<Record<Exclude<Family, 'envoy'>, FamilyFields>> = {
+  nginx: ORIGINAL,
+  haproxy: ORIGINAL,
+  forwardAuth: { method: 'x-forwarded-method', host: 'x-forwarded-host', uri: 'x-forwarded-uri' },
+};
+
+/** In characters, as for every request target. */
+const LONGEST = 8192;
+const METHOD = /^[A-Z]{1,32}$/;
+
+/** The family that asks at a request target; its query is ignored. Undefined for any other path. */
+export function familyAt(target: string): Family | undefined {
+  if (target.startsWith(`${DECISION_PATHS.envoy}/`)) return 'envoy';
+  const path = target.split('?', 1)[0];
+  return (['nginx', 'forwardAuth', 'haproxy'] as const).find((family) => DECISION_PATHS[family] === path);
+}
+
+/**
+ * Reads what a gateway says about the original request. Throws GatewayError `invalid_request` if the method, host or
+ * target is missing, repeated, not ours or not canonical: the gateway forwards the target as it was sent, so what is
+ * judged must be that, byte for byte. Throws `uri_too_long`, and `method_not_allowed` for OPTIONS, which gateways send to
+ * the public listener.
+ * @param origin our public origin
+ */
+export function readOriginal(family: Family, request: IncomingMessage, origin: string): OriginalRequest {
+  const { rawHeaders } = request;
+  const field = (name: string): string => {
+    const values = fieldValues(rawHeaders, name);
+    if (values.length !== 1) throw unclear(`The gateway must send exactly one ${name}.`);
+    return values[0] as string;
+  };
+  if (family === 'envoy') {
+    const target = (request.url ?? '').slice(DECISION_PATHS.envoy.length);
+    return original(request.method ?? '', field('host'), target, origin);
+  }
+  const names = FIELDS[family];
+  return original(field(names.method), field(names.host), field(names.uri), origin);
+}
+
+/** The same for values that are already apart. */
+export function original(method: string, host: string, target: string, origin: string): OriginalRequest {
+  if (!METHOD.test(method)) throw unclear('The method of this request is not one that is taken here.');
+  if (host.toLowerCase() !== new URL(origin).host) throw unclear('This host is not one that is served here.');
+  if (target.length > LONGEST) throw new GatewayError('uri_too_long');
+  const parsed = target.startsWith('/') ? parseTarget(target, origin) : undefined;
+  if (parsed === undefined || parsed.path + parsed.query !== target)
+    throw unclear('This address is not one that is taken here.');
+  if (method === 'OPTIONS') throw new GatewayError('method_not_allowed');
+  return { method, target };
+}
+
+function unclear(message: string): GatewayError {
+  return new GatewayError('invalid_request', { message });
+}

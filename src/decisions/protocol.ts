@@ -1,0 +1,35 @@
+// What a gateway and the decision listener say to each other, for this listener and for the files that configure gateways.
+
+/** The paths of the decision listener. */
+export const DECISION_PATHS = {
+  nginx: '/decide/nginx',
+  forwardAuth: '/decide/forward-auth',
+  haproxy: '/decide/haproxy',
+  /** A prefix: the path and the query of the request follow. */
+  envoy: '/decide/envoy',
+  /** Gives nginx the answer that a decision carries in `DECISION_FIELDS.answer`. */
+  answer: '/answer',
+} as const;
+
+/** Fields of a decision request, and of the response to nginx. */
+export const DECISION_FIELDS = {
+  secret: 'X-Coursegate-Secret',
+  /** The fingerprint of the configuration for which the gateway's file was generated. */
+  config: 'X-Coursegate-Config',
+  answer: 'X-Coursegate-Answer',
+  /** Tells Envoy, over HTTP, which fields of the request to remove. The name is Envoy's. */
+  remove: 'X-Envoy-Auth-Headers-To-Remove',
+} as const;
+
+/**
+ * The identity fields of an admitted request. A decision has all of them, empty if they do not apply, so that a gateway
+ * that copies them overwrites whatever the client sent.
+ */
+export const JUDGED_IDENTITY = [
+  'X-Member-Id',
+  'X-Member-Email',
+  'X-Member-Name',
+  'X-Member-Scope',
+  'X-Client-Id',
+  'X-Coursegate-Assertion',
+] as const;

@@ -1,0 +1,31 @@
+import { FORGED_FIELDS, OWN_IDENTITY_FIELDS } from './plugin-options.ts';
+
+/*
+ * Names of request fields for gateways that cannot match names with an expression. The gate refuses whatever else it
+ * would take for one of them, so such a request is answered with 400 and never forwarded.
+ */
+
+/** X-Forwarded-* that backends may trust and gateways do not set themselves. */
+const FORWARDED = [
+  ...['access-token', 'by', 'client-cert', 'client-cert-info', 'email', 'groups', 'path', 'port', 'preferred-username'],
+  ...['prefix', 'protocol', 'scheme', 'server', 'ssl', 'tls-client-cert', 'tls-client-cert-info', 'user'],
+].map((name) => `x-forwarded-${name}`);
+
+/** The fields of a client that are removed before the gateway asks. `*` matches anything. */
+export const REMOVED_FIELDS: readonly string[] = [
+  ...FORGED_FIELDS.filter((name) => name !== 'x-forwarded-*' && !name.startsWith('x-forwarded-')),
+  ...FORWARDED,
+];
+
+/** The identity fields of coursegate, in every spelling that a CGI backend takes for them. */
+export const OWN_SPELLINGS: readonly string[] = OWN_IDENTITY_FIELDS.flatMap(spellings);
+
+function spellings(name: string): readonly string[] {
+  return name
+    .split('-')
+    .reduce<readonly string[]>(
+      (begun, part) =>
+        begun.length === 0 ? [part] : begun.flatMap((one) => ['-', '_', '.', '~'].map((by) => one + by + part)),
+      [],
+    );
+}

@@ -1,0 +1,14 @@
+/** A word of an nginx configuration, quoted if necessary. In quotes, a backslash escapes quotes and backslashes. */
+export function quoted(text: string): string {
+  return /^[\w./~^-]+$/.test(text) ? text : `"${text.replace(/["\\]/g, '\\$&')}"`;
+}
+
+/** The variable with a request field. */
+export function requestVariable(name: string): string {
+  return `$http_${name.toLowerCase().replaceAll('-', '_')}`;
+}
+
+/** Directives, one on a line, in a block. */
+export function block(head: string, lines: readonly string[]): string {
+  return `${head} {\n${lines.map((line) => `    ${line}`).join('\n')}\n}\n`;
+}

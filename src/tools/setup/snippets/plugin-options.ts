@@ -1,0 +1,240 @@
+import type { DecisionAddress } from '../../../config/decisions.ts';
+import type { LoadedConfig } from '../../../config/load.ts';
+import { type Config, parseMatch, type RouteConfig, type UpstreamConfig } from '../../../config/schema.ts';
+import { gatewayFingerprint } from '../../../decisions/fingerprint.ts';
+import { type FailureCode, GatewayError, renderFailure } from '../../../errors.ts';
+import { PROTECTED_LANE_FIELDS } from '../../../http/header-names.ts';
+import { IDENTITY_FIELDS, ORIGIN_FIELDS } from '../../../http/trusted-headers.ts';
+import { CORS_HEADERS } from '../../../request/cors.ts';
+import { publicPaths } from '../../../request/public-paths.ts';
+import { ownCallFields } from '../../../upstream/header-policy.ts';
+import { type GatePaths, gatePaths } from './gate-paths.ts';
+import { pathExpression } from './plugin-paths.ts';
+
+/** A file for a gateway. The first line of each is that of `firstLine`. */
+export interface SnippetFile {
+  /** Without a folder, such as `coursegate.conf`. */
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Writes the files of one gateway: most need one. */
+export type WritePlugin = (options: PluginOptions) => readonly SnippetFile[];
+
+/** What a gateway has to know of a configuration to forward requests itself: plugin mode. */
+export interface PluginOptions {
+  /** Sent in X-Coursegate-Config, and named in the first line of the file. */
+  readonly fingerprint: string;
+  /** The public origin: its URL, and its host with the port if it is not the default one. */
+  readonly origin: { readonly url: string; readonly host: string; readonly scheme: string; readonly port: string };
+  /** host:port at which the gateway reaches the public listener of the gate. */
+  readonly gate: string;
+  /** Where the gateway asks. */
+  readonly decisions: {
+    readonly address: DecisionAddress;
+    readonly grpc: DecisionAddress | undefined;
+    /** Sent in X-Coursegate-Secret; letters, digits and `._~+/=-` only, so it needs no quoting. */
+    readonly secret: string | undefined;
+  };
+  /** What the gate answers or forwards itself. Takes precedence over `routes`. */
+  readonly paths: GatePaths;
+  /** The patterns of all routes. What backends may take for a path of one, and no route matches, goes to the gate. */
+  readonly patterns: readonly string[];
+  /**
+   * The routes on paths that the gateway forwards. The first one whose path and method match a request decides where it
+   * goes. On these paths, OPTIONS and every method that no route has go to the gate, which answers them.
+   */
+  readonly routes: readonly PluginRoute[];
+  /** The upstreams of `routes`. */
+  readonly upstreams: readonly PluginUpstream[];
+  /** Largest request body that any of `routes` accepts, in bytes; undefined: unlimited. */
+  readonly largestBody: number | undefined;
+}
+
+export interface PluginRoute {
+  /** As configured, such as `/api/courses/**`. */
+  readonly pattern: string;
+  /** A regular expression for the path: see `pathExpression`. */
+  readonly path: string;
+  /** With HEAD if there is GET; undefined: every method but OPTIONS. */
+  readonly methods: readonly string[] | undefined;
+  /** Where the gateway sends admitted requests; undefined: the gate forwards this route, so it gets the request. */
+  readonly upstream: PluginUpstream | undefined;
+}
+
+export interface PluginUpstream {
+  /** The name in `upstreams`, in characters that identifiers may have: `school_api`. Unique. */
+  readonly id: string;
+  readonly scheme: 'http' | 'https';
+  /** Without brackets if it is an IPv6 address. */
+  readonly hostname: string;
+  readonly port: number;
+  /** hostname:port, as it is written in a URL. */
+  readonly authority: string;
+  /** The Host field that it gets. */
+  readonly host: string;
+  /** The name to verify its certificate by; '' if it is an IP address. */
+  readonly servername: string;
+  /** The request fields it may get besides those that the gateway sets; a final `*` matches any ending. Lower case. */
+  readonly requestFields: readonly string[];
+  /** For gateways that can only remove fields: those that the operator has removed. Lower case. */
+  readonly droppedFields: readonly string[];
+  /** The response fields that clients do not get: see `HIDDEN_RESPONSE_FIELDS`. */
+  readonly hiddenFields: readonly string[];
+  /** Seconds until the head of its response, and between two chunks of it. */
+  readonly timeout: number;
+}
+
+/** Time limits for a decision, in seconds. Neither is ever waited for unless the gate is failing. */
+export const DECISION_LIMITS = { connect: 1, answer: 5 } as const;
+
+/** Names an identity of coursegate. No client may send one anywhere, in any spelling: see `fieldExpression`. */
+export const OWN_IDENTITY_FIELDS = ['x-member', 'x-member-*', 'x-client-id', 'x-coursegate-*'] as const;
+
+/**
+ * Names an identity, an origin or a method, in lower case; `*` matches anything. Authorization, Cookie and DPoP come on
+ * top. X-Forwarded-* is among them, although gateways set some of these fields themselves.
+ */
+export const FORGED_FIELDS: readonly string[] = [...IDENTITY_FIELDS, ...ORIGIN_FIELDS, '*-jwt-assertion'].filter(
+  (name) => name !== 'dpop',
+);
+
+/** Concerns a whole origin, or is set by us, or gives a gateway orders. */
+const HIDDEN_RESPONSE_FIELDS = [
+  ...['set-cookie', 'www-authenticate', 'clear-site-data', 'access-control-allow-origin'],
+  ...['access-control-allow-credentials', 'access-control-allow-methods', 'access-control-allow-headers'],
+  ...['access-control-expose-headers', 'access-control-max-age', 'access-control-allow-private-network'],
+  ...['x-member-id', 'x-member-email', 'x-member-name', 'x-member-scope', 'x-client-id', 'x-coursegate-assertion'],
+  ...['x-request-id', 'ratelimit', 'ratelimit-policy', 'x-coursegate-answer'],
+  // Orders for a cache, which override Cache-Control (RFC 9213).
+  ...['surrogate-control', 'cdn-cache-control', 'cloudflare-cdn-cache-control'],
+] as const;
+
+/** The CORS fields of every response on `routes`, by name. */
+export const CORS_RESPONSE_FIELDS: Readonly<Record<string, string>> = CORS_HEADERS;
+
+/** What a member's response gets as Cache-Control: a request with an Authorization field is a member's. */
+export const MEMBER_CACHE_CONTROL = 'private, no-store';
+
+/**
+ * What the file of a gateway is made from. Throws Error, worded for the operator, if `listen.decisions` is missing, no
+ * route is for a gateway, or the secret cannot be written to a file.
+ * @param gate host:port of the public listener
+ */
+export function pluginOptions(loaded: Pick<LoadedConfig, 'config' | 'secrets'>, gate: string): PluginOptions {
+  const { config } = loaded;
+  const { listen, origin } = config;
+  if (listen.decisions === undefined) throw new Error('This needs `listen.decisions`, where the gateway asks.');
+  const routes = pluginRoutes(config);
+  const upstreams = new Set(routes.flatMap(({ upstream }) => upstream ?? []));
+  if (upstreams.size === 0) throw new Error('No route has `forwardedBy: gateway`.');
+  const patterns = new Set(routes.map(({ pattern }) => pattern));
+  const others = config.routes.filter((route) => !patterns.has(parseMatch(route.match).pattern));
+  const { host, protocol, port } = new URL(origin);
+  const scheme = protocol.slice(0, -1);
+  return {
+    fingerprint: gatewayFingerprint(config),
+    origin: { url: origin, host, scheme, port: port || (scheme === 'https' ? '443' : '80') },
+    gate,
+    decisions: {
+      address: listen.decisions.address,
+      grpc: listen.decisions.grpc,
+      secret: writable(loaded.secrets.get('listen.decisions.secret')),
+    },
+    paths: gatePaths(publicPaths({ ...config, routes: others })),
+    patterns: [...new Set(config.routes.map(({ match }) => parseMatch(match).pattern))],
+    routes,
+    upstreams: [...upstreams],
+    largestBody: largestBody(config, patterns),
+  };
+}
+
+function writable(secret: string | undefined): string | undefined {
+  if (secret === undefined || /^[A-Za-z0-9._~+/=-]+$/.test(secret)) return secret;
+  throw new Error(
+    'The secret of `listen.decisions` must have only letters, digits and ._~+/=- (openssl rand -base64 32).',
+  );
+}
+
+/** The routes that a gateway forwards, and those on the same paths that the gate forwards. */
+function pluginRoutes(config: Config): readonly PluginRoute[] {
+  const upstreams = new Map<string, PluginUpstream>();
+  const upstreamOf = (name: string): PluginUpstream => {
+    const known = upstreams.get(name) ?? pluginUpstream(config, name, upstreams.size);
+    upstreams.set(name, known);
+    return known;
+  };
+  const byGateway = ({ forwardedBy }: RouteConfig) => forwardedBy === 'gateway';
+  const patterns = new Set(config.routes.filter(byGateway).map(({ match }) => parseMatch(match).pattern));
+  return config.routes.flatMap((route): PluginRoute[] => {
+    const { methods, pattern } = parseMatch(route.match);
+    if (!patterns.has(pattern)) return [];
+    const upstream = byGateway(route) ? upstreamOf(route.upstream) : undefined;
+    return [{ pattern, path: pathExpression(pattern), methods: withHead(methods), upstream }];
+  });
+}
+
+function withHead(methods: readonly string[] | undefined): readonly string[] | undefined {
+  return methods?.includes('GET') === true ? [...new Set([...methods, 'HEAD'])] : methods;
+}
+
+function pluginUpstream({ upstreams, origin }: Config, name: string, index: number): PluginUpstream {
+  const upstream = upstreams[name] as UpstreamConfig;
+  const { protocol, hostname, port, host } = new URL(upstream.url);
+  const scheme = protocol === 'https:' ? 'https' : 'http';
+  const number = Number(port) || (scheme === 'https' ? 443 : 80);
+  const { fields, servername } = ownCallFields(upstream, origin);
+  const { request, response } = upstream.headers;
+  const lower = (names: readonly string[]) => names.map((one) => one.toLowerCase());
+  const id = name.replace(/[^A-Za-z0-9]/g, '_');
+  return {
+    id: id === name ? id : `${id}_${index}`,
+    scheme,
+    hostname: hostname.replace(/^\[|\]$/g, ''),
+    port: number,
+    authority: port === '' ? `${host}:${number}` : host,
+    host: fields.host,
+    servername,
+    requestFields: without([...PROTECTED_LANE_FIELDS, ...lower(request.allow)], lower(request.drop)),
+    droppedFields: lower(request.drop),
+    hiddenFields: [...new Set([...HIDDEN_RESPONSE_FIELDS, ...lower(response.drop)])],
+    timeout: upstream.timeout,
+  };
+}
+
+function largestBody({ routes, limits }: Config, patterns: ReadonlySet<string>): number | undefined {
+  const sizes = routes
+    .filter(({ match }) => patterns.has(parseMatch(match).pattern))
+    .map(({ bodyLimit = limits.requestBody }) => bodyLimit);
+  const largest = Math.max(...sizes);
+  return Number.isFinite(largest) ? largest : undefined;
+}
+
+function without(names: readonly string[], dropped: readonly string[]): readonly string[] {
+  return [...new Set(names)].filter((name) => !dropped.includes(name));
+}
+
+/**
+ * An unanchored expression for field names in every spelling that a backend may take for one of `names`, which are as
+ * in `OWN_IDENTITY_FIELDS`. Use it without regard to case.
+ */
+export function fieldExpression(names: readonly string[]): string {
+  const spelled = names.map((name) =>
+    [...name].map((one) => (one === '*' ? '.*' : /[a-z0-9]/i.test(one) ? one : '[^A-Za-z0-9]')).join(''),
+  );
+  return `(${spelled.join('|')})`;
+}
+
+/** The first line of a file, after the sign of a comment. */
+export function firstLine({ fingerprint, origin }: PluginOptions): string {
+  return `coursegate ${fingerprint}: for ${origin.url}, written by \`coursegate snippets\`. Write it again after a change of the configuration.`;
+}
+
+/**
+ * The body of an answer that the gateway gives itself, like one of the gate's (RFC 9457). `requestId` may be a variable
+ * of the gateway; '' if it cannot write it there.
+ */
+export function problemBody(code: FailureCode, requestId: string): string {
+  const { request_id, ...body } = JSON.parse(renderFailure(new GatewayError(code), 'problem', requestId).body);
+  return JSON.stringify(requestId === '' ? body : { ...body, request_id });
+}

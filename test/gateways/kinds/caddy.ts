@@ -1,0 +1,45 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { programAt, runGateway } from '../support/run-gateway.ts';
+import type { GatewayKind } from './gateway-kind.ts';
+
+const program = () => programAt('COURSEGATE_TEST_CADDY', 'caddy');
+
+/** Caddy: Debian's, or the one that COURSEGATE_TEST_CADDY names. */
+export const caddy: GatewayKind = {
+  name: 'caddy-auth',
+  install: 'apt-get install caddy',
+  program,
+  unixSockets: true,
+  async start({ port, snippet, site, folder }) {
+    const imported = join(folder, 'coursegate.caddy');
+    writeFileSync(imported, snippet);
+    const file = join(folder, 'Caddyfile');
+    writeFileSync(file, operatorsFile(port, site, imported));
+    const environment = { XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
+    return runGateway(program() ?? '', ['run', '--adapter', 'caddyfile', '--config', file], { port, environment });
+  },
+};
+
+/** With a handle that would take precedence over ours if it came first. */
+function operatorsFile(port: number, site: string, imported: string): string {
+  return `{
+	admin off
+	auto_https off
+	grace_period 1s
+}
+http://localhost:${port} {
+	bind 127.0.0.1
+	import ${imported}
+	handle /api/* {
+		respond "past the gate"
+	}
+	handle /member/* {
+		respond "past the gate"
+	}
+	handle {
+		reverse_proxy ${site}
+	}
+}
+`;
+}

@@ -1,0 +1,55 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { programAt, runGateway } from '../support/run-gateway.ts';
+import type { GatewayKind } from './gateway-kind.ts';
+
+const program = () => programAt('COURSEGATE_TEST_NGINX', 'nginx');
+
+/** nginx: Debian's, or the one that COURSEGATE_TEST_NGINX names. */
+export const nginx: GatewayKind = {
+  name: 'nginx-auth',
+  install: 'apt-get install nginx',
+  program,
+  unixSockets: true,
+  async start({ port, snippet, site, folder }) {
+    const [, forHttp = '', forServer = ''] = snippet.split(/^==> .* <==$/m);
+    mkdirSync(join(folder, 'tmp'));
+    writeFileSync(join(folder, 'coursegate-http.conf'), forHttp);
+    writeFileSync(join(folder, 'coursegate.conf'), forServer);
+    const file = join(folder, 'nginx.conf');
+    writeFileSync(file, operatorsFile(folder, port, site));
+    return runGateway(program() ?? '', ['-p', folder, '-c', file, '-e', join(folder, 'error.log')], { port });
+  },
+};
+
+/**
+ * With locations that would take precedence over any of ours, and with rewrites and error pages that would turn a decision
+ * into a success, if they applied.
+ */
+function operatorsFile(folder: string, port: number, site: string): string {
+  return `${process.getuid?.() === 0 ? 'user root;\n' : ''}daemon off; worker_processes 1; pid ${folder}/pid; error_log ${folder}/error.log;
+events { worker_connections 512; }
+http {
+  access_log off;
+  client_body_temp_path ${folder}/tmp/body; proxy_temp_path ${folder}/tmp/proxy;
+  fastcgi_temp_path ${folder}/tmp/f; uwsgi_temp_path ${folder}/tmp/u; scgi_temp_path ${folder}/tmp/s;
+  large_client_header_buffers 4 16k;
+  include ${folder}/coursegate-http.conf;
+  server {
+    listen 127.0.0.1:${port};
+    server_name localhost;
+    include ${folder}/coursegate.conf;
+    # The recording backend takes only targets of HTTP.
+    if ($request_uri ~ "[\\x80-\\xff]") { return 400; }
+    rewrite ^/[.] /sorry.html last;
+    error_page 500 502 503 504 =200 /sorry.html;
+    satisfy any;
+    expires 1d;
+    location = /sorry.html { return 200 "sorry"; }
+    location ^~ /api/ { return 200 "past the gate"; }
+    location ^~ /member/ { return 200 "past the gate"; }
+    location / { proxy_pass ${site}; proxy_http_version 1.1; proxy_set_header Host localhost:${port}; proxy_set_header Connection ""; }
+  }
+}
+`;
+}

@@ -1,0 +1,41 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { programAt, runGateway } from '../support/run-gateway.ts';
+import type { GatewayKind } from './gateway-kind.ts';
+
+const program = () => programAt('COURSEGATE_TEST_TRAEFIK', 'traefik');
+
+/** Traefik 3: the one in PATH, or the one that COURSEGATE_TEST_TRAEFIK names. Debian has none. */
+export const traefik: GatewayKind = {
+  name: 'traefik-auth',
+  install: 'a release from github.com/traefik/traefik/releases, in PATH',
+  optional: true,
+  program,
+  unixSockets: false,
+  async start({ port, snippet, site, folder }) {
+    const dynamic = join(folder, 'dynamic');
+    mkdirSync(dynamic);
+    writeFileSync(join(dynamic, 'coursegate.yaml'), snippet);
+    writeFileSync(join(dynamic, 'site.yaml'), sitesOwn(site));
+    const file = join(folder, 'traefik.yaml');
+    writeFileSync(file, operatorsFile(port, dynamic));
+    return runGateway(program() ?? '', [`--configFile=${file}`], { port });
+  },
+};
+
+function operatorsFile(port: number, folder: string): string {
+  return `entryPoints: { web: { address: "127.0.0.1:${port}" } }
+providers: { file: { directory: "${folder}", watch: false } }
+global: { checkNewVersion: false, sendAnonymousUsage: false }
+log: { level: ERROR }
+`;
+}
+
+function sitesOwn(site: string): string {
+  return `http:
+  routers:
+    site: { rule: "PathPrefix(\`/\`)", service: site, middlewares: [coursegate-site] }
+  services:
+    site: { loadBalancer: { servers: [{ url: "${site}" }] } }
+`;
+}

@@ -1,0 +1,74 @@
+import { decodeJwt } from 'jose';
+import { type StrictRequest, valuesOf } from '../../support/strict-http.ts';
+
+/** The names by which backends know a member, folded as lenient ones fold them. The rest of the site knows the first. */
+const IDENTITY = /^x-(member-(id|email|name|scope)|client-id|coursegate-assertion)$/;
+const ANY_IDENTITY = /^x-(member|member-.*|client-id|coursegate-.*)$/;
+
+const folded = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '-');
+
+const PROTECTED = /^(?:member|reading|posting|part|own|scarce|through)$/i;
+
+/** Whether a backend may read this target as one of a route that needs a token, with dot segments resolved or not. */
+function isProtected(target: string): boolean {
+  const [path = ''] = target.replace(/^[a-z]+:\/\/[^/]*/i, '').split('?', 1);
+  let read = path;
+  try {
+    read = decodeURIComponent(path);
+  } catch {
+    // Not UTF-8: used as it is.
+  }
+  const segments = read
+    .normalize('NFKC')
+    .replaceAll('\\', '/')
+    .split('/')
+    .map((segment) =>
+      segment
+        .replace(/[;\0].*$/s, '')
+        .replace(/^(\.*[^.\s]+)[.\s]+$/, '$1')
+        .trim(),
+    )
+    .filter((segment) => segment !== '');
+  const resolved: string[] = [];
+  for (const segment of segments)
+    if (segment === '..') resolved.pop();
+    else if (segment !== '.') resolved.push(segment);
+  return [segments[0], resolved[0]].some((first) => PROTECTED.test(first ?? ''));
+}
+
+/**
+ * Why a request must not have come through to the backend like this: with an identity that nobody decided about, or to a
+ * protected path without a decision about this method and this path. Empty if it may.
+ * @param members whose tokens were sent
+ */
+export function flawsOf(
+  { method, target, headers }: StrictRequest,
+  origin: string,
+  members: readonly string[],
+): string[] {
+  const judged = /^\/(member|reading|posting|part|own|scarce|few|public)\//.test(target);
+  const identity = headers.filter(([name]) => (judged ? ANY_IDENTITY : IDENTITY).test(folded(name)));
+  const [member, ...more] = valuesOf(headers, 'x-member-id').filter((value) => value !== '');
+  const known = member !== undefined && more.length === 0 && members.includes(member);
+  const flaws: string[] = [];
+  if (isProtected(target) && !known) flaws.push(`${method} ${target} came through as ${member ?? 'nobody'}`);
+  if (member !== undefined && !known) flaws.push(`${target} came with the identity ${member}`);
+  if (
+    identity.some(([name, value]) => value !== '' && (/evil|admin/.test(value) || folded(name) !== name.toLowerCase()))
+  )
+    flaws.push(`${target} came with a forged identity: ${JSON.stringify(identity)}`);
+  if (judged && ['authorization', 'dpop', 'cookie'].some((name) => valuesOf(headers, name).length > 0))
+    flaws.push(`${target} came with credentials`);
+  if (known && judged) flaws.push(...unbound(method, target, origin, valuesOf(headers, 'x-coursegate-assertion')));
+  return flaws;
+}
+
+/** The assertion must be for exactly this method and path. */
+function unbound(method: string, target: string, origin: string, assertions: readonly string[]): string[] {
+  const [assertion = ''] = assertions;
+  const { htm, htu, sub } = assertions.length === 1 && assertion !== '' ? decodeJwt(assertion) : {};
+  const right = htm === method && htu === origin + (target.split('?', 1)[0] ?? '');
+  return right
+    ? []
+    : [`${method} ${target} came with a decision about ${String(htm)} ${String(htu)} for ${String(sub)}`];
+}

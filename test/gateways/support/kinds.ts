@@ -1,0 +1,43 @@
+import { describe } from 'vitest';
+import { caddy } from '../kinds/caddy.ts';
+import { envoy, envoyGrpc } from '../kinds/envoy.ts';
+import type { GatewayKind } from '../kinds/gateway-kind.ts';
+import { haproxy } from '../kinds/haproxy.ts';
+import { nginx } from '../kinds/nginx.ts';
+import { traefik } from '../kinds/traefik.ts';
+
+/** Every gateway that the common suite runs. To add one, add its file in `kinds` and its line here. */
+export const KINDS: readonly GatewayKind[] = [haproxy, nginx, caddy, traefik, envoy, envoyGrpc];
+
+export function installedKinds(): readonly GatewayKind[] {
+  return KINDS.filter(isInstalled);
+}
+
+/**
+ * Whether a gateway is on this machine. Without it, its tests are skipped with a message that names what to install. In
+ * CI this is an error for gateways that Debian has, so that a green run means they ran.
+ */
+export function isInstalled(kind: GatewayKind): boolean {
+  if (kind.program() !== undefined) return true;
+  const advice = `no ${kind.name} found: its tests need one (${kind.install})`;
+  if (process.env.CI && kind.optional !== true) throw new Error(advice);
+  console.warn(`SKIPPED: ${advice}`);
+  return false;
+}
+
+/** A suite for each kind, skipped by name where it is not installed. `$name` in the title is the kind's. */
+export function describeKinds(
+  kinds: readonly GatewayKind[],
+  title: string,
+  suite: (kind: GatewayKind, at: number) => void,
+): void {
+  for (const [at, kind] of kinds.entries())
+    describe.skipIf(!isInstalled(kind))(title.replace('$name', kind.name), () => suite(kind, at));
+}
+
+/** Makes a gateway wait for a decision for one second in place of five, so that the tests need not. */
+export function impatient(snippet: string): string {
+  return snippet
+    .replaceAll(/\b5s\b/g, '1s')
+    .replace('CONNECT_LIMIT, ANSWER_LIMIT = 1, 5', 'CONNECT_LIMIT, ANSWER_LIMIT = 1, 1');
+}

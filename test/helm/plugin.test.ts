@@ -1,0 +1,118 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { loadConfig } from '../../src/config/load.ts';
+import { configuredSnippet } from '../../src/tools/setup/snippets/configured.ts';
+import { manifests, mistakesOf, only, render, template } from './support/chart.ts';
+import { gateIn } from './support/rendered-gate.ts';
+import { toolsPresent } from './support/tools.ts';
+
+const COURSES = { uri: { regex: expect.stringMatching(/^\/api\/v1\/courses/) }, method: { regex: 'GET|POST|HEAD' } };
+
+describe.skipIf(!toolsPresent())('the chart for gateways that ask', () => {
+  it('opens the ports of the decision listeners for those who may ask, and no others', async () => {
+    const rendered = await render('plugin.yaml');
+    const { ports } = only(rendered, 'Service').spec;
+    expect(ports.map(({ name, port, appProtocol }: Record<string, unknown>) => [name, port, appProtocol])).toEqual([
+      ['http', 80, 'http'],
+      ['http-decisions', 9092, 'http'],
+      ['grpc-decisions', 9093, 'kubernetes.io/h2c'],
+    ]);
+    const { ingress } = only(rendered, 'NetworkPolicy', 'gate-coursegate').spec;
+    expect(ingress[1]).toEqual({
+      ports: [9092, 9093].map((port) => ({ protocol: 'TCP', port })),
+      from: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'istio-system' } } }],
+    });
+    const pod = only(rendered, 'Deployment').spec.template.spec;
+    expect(gateIn(pod).ports.map(({ containerPort }: { containerPort: number }) => containerPort)).toEqual([
+      8080, 9091, 9092, 9093,
+    ]);
+    const without = await render('profile-a.yaml');
+    expect(only(without, 'Service').spec.ports).toHaveLength(1);
+  });
+
+  it('lets Istio ask about exactly what it sends to backends', async () => {
+    const rendered = await render('plugin.yaml');
+    const policy = only(rendered, 'AuthorizationPolicy');
+    expect(policy.metadata.namespace).toBe('istio-system');
+    expect(policy.spec).toMatchObject({ action: 'CUSTOM', provider: { name: 'coursegate' } });
+    const hosts = ['school.example', 'school.example:*'];
+    expect(policy.spec.rules[0].to.map(({ operation }: { operation: object }) => operation)).toEqual([
+      { hosts, paths: ['/api/v1/courses', '/api/v1/courses/*'], methods: ['GET', 'POST', 'HEAD'] },
+      { hosts, paths: ['/api/v1/members/{*}/orders'], methods: ['GET', 'HEAD'] },
+      { hosts, paths: ['/api/v1/events'], notMethods: ['OPTIONS'] },
+    ]);
+    const { http } = only(rendered, 'VirtualService').spec;
+    expect(http[0]).toMatchObject({
+      match: [COURSES],
+      route: [{ destination: { host: 'school.default.svc', port: { number: 80 } } }],
+    });
+    expect(http.at(-1).route[0].destination.host).toBe('gate-coursegate.school.svc.cluster.local');
+    const asked = (path: string) =>
+      http.findIndex(({ match }: { match?: [{ uri: { regex: string } }] }) =>
+        match === undefined ? true : new RegExp(`^(?:${match[0].uri.regex})$`).test(path),
+      );
+    expect(['/api/v1/courses/7', '/api/v1/members/m-1/orders', '/api/v1/events'].map(asked)).toEqual([0, 1, 2]);
+    for (const path of ['/API/v1/courses', '/api/v1/courses;x/7', '/api/v1/%63ourses/7', '/api/v1/courses/a;b', '/x'])
+      expect([path, asked(path)]).toEqual([path, 3]);
+  });
+
+  it('lets the HTTPRoute ask over gRPC, with a grant for backends elsewhere', async () => {
+    const rendered = await render('plugin.yaml');
+    const { rules } = only(rendered, 'HTTPRoute').spec;
+    expect(rules).toHaveLength(4);
+    expect(rules[0].filters[0]).toEqual({
+      type: 'ExternalAuth',
+      externalAuth: { protocol: 'GRPC', backendRef: { name: 'gate-coursegate', port: 9093 } },
+    });
+    expect(rules[0].matches[0]).toEqual({ path: { type: 'PathPrefix', value: '/api/v1/courses' }, method: 'GET' });
+    expect(rules[1].matches[0].path.type).toBe('RegularExpression');
+    // The release is in the namespace of the events, and the school is elsewhere.
+    expect(rules[0].backendRefs).toEqual([{ name: 'school', port: 80, namespace: 'default' }]);
+    expect(rules[2].backendRefs).toEqual([{ name: 'events', port: 8080 }]);
+    expect(rules[3]).toEqual({ backendRefs: [{ name: 'gate-coursegate', port: 80 }] });
+    expect(only(rendered, 'ReferenceGrant').metadata.namespace).toBe('default');
+  });
+
+  it.each([
+    ['plugin.istio.enabled=true', 'config.listen.decisions.address'],
+    ['plugin.httpRoute=true', 'config.listen.decisions.grpc'],
+  ])('is refused without a port to ask at: %s', async (setting, words) => {
+    const { code, stderr } = await template('profile-a.yaml', '--set', setting);
+    expect([code === 0, stderr]).toEqual([false, expect.stringContaining(words)]);
+  });
+
+  it.each(['istio', 'gateway-api'])('knows the objects that are printed for %s', async (server) => {
+    const folder = mkdtempSync(join(tmpdir(), 'coursegate-snippet-'));
+    const file = join(folder, 'coursegate.yaml');
+    const { data } = only(await render('plugin.yaml'), 'ConfigMap', 'gate-coursegate');
+    writeFileSync(file, data['coursegate.yaml']);
+    const environment = { COURSEGATE_SECRET: 'k'.repeat(32), COURSEGATE_DECISION_SECRET: 's'.repeat(32) };
+    const loaded = await loadConfig({ file, environment });
+    rmSync(folder, { recursive: true, force: true });
+    const { files } = configuredSnippet(loaded, server, 'coursegate.default.svc:80');
+    const text = files.at(-1)?.text ?? '';
+    expect(manifests(text).length).toBeGreaterThan(1);
+    expect(await mistakesOf(text)).toEqual([]);
+    if (server !== 'istio') return;
+    const [provider] = parse(files[0]?.text ?? '').meshConfig.extensionProviders;
+    expect(provider.envoyExtAuthzHttp).toMatchObject({
+      service: 'coursegate.default.svc',
+      port: 9092,
+      failOpen: false,
+      statusOnError: '508',
+      pathPrefix: '/decide/envoy',
+      includeAdditionalHeadersInCheck: { 'x-coursegate-secret': 's'.repeat(32) },
+    });
+    const fields: string[] = provider.envoyExtAuthzHttp.includeRequestHeadersInCheck;
+    const sent = (name: string) => fields.some((one) => name.startsWith(one.slice(0, -1)));
+    expect(
+      ['authorization', 'dpop', 'x.member.id', 'traceparent', 'true-client-ip', 'tailscale-user'].filter(
+        (name) => !sent(name),
+      ),
+    ).toEqual([]);
+    expect(['transfer-encoding', 'te', 'trailer'].filter(sent)).toEqual([]);
+  });
+});
