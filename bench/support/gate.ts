@@ -80,7 +80,8 @@ export async function startGate(options: GateOptions): Promise<Gate> {
   const { tree = THIS_TREE, workers = 1 } = options;
   const [port, adminPort, inspector] = [await freePort(), await freePort(), await freePort()];
   const publicPort = options.gateway === undefined ? port : await freePort();
-  const origin = `http://localhost:${publicPort}`;
+  // The load asks for 127.0.0.1, and a gateway's decision is for the host of the origin only.
+  const origin = `http://${options.gateway === undefined ? 'localhost' : '127.0.0.1'}:${publicPort}`;
   const home = mkdtempSync(join(options.folder, 'gate-'));
   mkdirSync(join(home, 'data'));
   const school = await startSchool({

@@ -312,6 +312,22 @@ describe('the files of gateways that ask and forward requests themselves', () =>
   const OVER_TCP = { address: '127.0.0.1:9092', secret: { env: 'DECISION_SECRET' } };
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+  it('for nginx have no word that is longer than nginx reads, however many routes there are', async () => {
+    const route = (at: number, forwardedBy: string) => ({
+      match: `GET /api/v1/area-${at}/things/**`,
+      upstream: 'school',
+      scopes: ['courses:read'],
+      forwardedBy,
+    });
+    const routes = Array.from({ length: 120 }, (_, at) => route(at, at % 2 === 0 ? 'gateway' : 'coursegate'));
+    write(OVER_TCP, { routes });
+    const { stdout } = await print('--for', 'nginx-auth');
+    for (const at of [0, 58, 118]) expect(stdout).toContain(`/area-${at}(;`);
+    const words = stdout.match(/"(?:[^"\\]|\\.)*"/g) ?? [];
+    expect(words.length).toBeGreaterThan(60);
+    expect(Math.max(...words.map((word) => Buffer.byteLength(word)))).toBeLessThan(4096);
+  });
+
   it('for nginx are two, printed one after the other or written to a folder', async () => {
     write(OVER_TCP);
     const { code, stdout, stderr } = await print('--for', 'nginx-auth');

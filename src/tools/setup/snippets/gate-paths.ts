@@ -37,8 +37,13 @@ export function gatePaths(patterns: readonly string[]) {
 }
 
 /** One anchored expression for all paths. */
-export function oneExpression({ exact, under, patterns }: GatePaths): string {
-  return `^(${[...exact.map(escaped), ...under.map((path) => `${escaped(path)}.*`), ...patterns].join('|')})$`;
+export function oneExpression(paths: GatePaths): string {
+  return `^(${expressions(paths).join('|')})$`;
+}
+
+/** The unanchored expressions of all paths. */
+export function expressions({ exact, under, patterns }: GatePaths): readonly string[] {
+  return [...exact.map(escaped), ...under.map((path) => `${escaped(path)}.*`), ...patterns];
 }
 
 function expression(pattern: string): string {

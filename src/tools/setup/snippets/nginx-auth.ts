@@ -2,7 +2,7 @@
 // location of the site can take precedence over it, whatever its order and its modifiers.
 
 import { DECISION_FIELDS, DECISION_PATHS, JUDGED_IDENTITY } from '../../../decisions/protocol.ts';
-import { oneExpression } from './gate-paths.ts';
+import { expressions } from './gate-paths.ts';
 import { block, quoted, requestVariable } from './nginx-text.ts';
 import {
   CORS_RESPONSE_FIELDS,
@@ -64,7 +64,7 @@ ${upstreams.map(({ id, authority }) => block(`upstream coursegate_to_${id}`, [`s
 # coursegate, which refuses them. Evaluated again for the internal requests below.
 ${destinations(options)}
 # The identity of a member, from a client of the site.
-${block(`map "$coursegate_to ${NAMED.map(requestVariable).join('')}" $coursegate_forged`, ['default "";', '"~^ ." 1;'])}
+${block(`map "$coursegate_destination ${NAMED.map(requestVariable).join('')}" $coursegate_forged`, ['default "";', '"~^ ." 1;'])}
 # Responses to members are never stored, whatever the upstream says.
 ${block('map "$status $http_authorization" $coursegate_cache_control', [
   `default "${MEMBER_CACHE_CONTROL}";`,
@@ -78,21 +78,21 @@ function hostPort({ host, port }: { readonly host: string; readonly port: number
 
 /** The first match applies. A path may contain line breaks: (?s) lets a dot match them. */
 function destinations({ paths, patterns, routes }: PluginOptions): string {
-  const all = patterns.map(pathExpression).join('|');
-  const odd = patterns.map((pattern) => oddExpression(pattern, PCRE)).join('|');
+  const all = joined(patterns.map(pathExpression));
+  const odd = joined(patterns.map((pattern) => oddExpression(pattern, PCRE)));
   const line = (methods: string, path: string, to: string) => `${quoted(`~*(?s)^${methods} (${path})$`)} ${to};`;
   const as = block('map $request_uri $coursegate_odd', [
     'default "";',
     // No target of HTTP has a fragment. nginx ignores it, and would pass it on.
     '"~#" gate;',
-    `${quoted(`~*(?s)^(${odd}|${oddDots(PCRE)})$`)} gate;`,
+    ...[...odd, oddDots(PCRE)].map((path) => `${quoted(`~*(?s)^(${path})$`)} gate;`),
   ]);
   const to = block('map "$request_method $uri" $coursegate_to', [
     'volatile;',
     'default $coursegate_odd;',
     `"~^[^ ]+ ${AT}/" "";`,
-    `${quoted(`~(?s)^[^ ]+ ${oneExpression(paths).slice(1)}`)} gate;`,
-    line('OPTIONS', all, 'gate'),
+    ...joined(expressions(paths)).map((path) => `${quoted(`~(?s)^[^ ]+ (${path})$`)} gate;`),
+    ...all.map((path) => line('OPTIONS', path, 'gate')),
     ...routes.map(({ methods, path, upstream }) =>
       line(
         methods === undefined ? '[^ ]+' : `(${methods.join('|')})`,
@@ -100,9 +100,25 @@ function destinations({ paths, patterns, routes }: PluginOptions): string {
         upstream === undefined ? 'gate' : `to_${upstream.id}`,
       ),
     ),
-    line('[^ ]+', `${all}|${odd}|${AMBIGUOUS_PATH}`, 'gate'),
+    ...[...all, ...odd, AMBIGUOUS_PATH].map((path) => line('[^ ]+', path, 'gate')),
   ]);
   return `${as}\n${to}`;
+}
+
+/** In bytes. A word of nginx's configuration has at most 4096. */
+const LONGEST_EXPRESSION = 3_500;
+
+/** Alternatives, in as few expressions as nginx can read: each one costs every request. */
+function joined(expressions: readonly string[]): readonly string[] {
+  const lines: string[] = [];
+  for (const one of expressions) {
+    const last = lines.at(-1);
+    const longer = last === undefined ? one : `${last}|${one}`;
+    // Quoting doubles backslashes and quotation marks.
+    if (last === undefined || Buffer.byteLength(quoted(longer)) > LONGEST_EXPRESSION) lines.push(one);
+    else lines[lines.length - 1] = longer;
+  }
+  return lines;
 }
 
 function forServer(options: PluginOptions): string {
@@ -110,8 +126,9 @@ function forServer(options: PluginOptions): string {
 
 # Rewrites of the site do not apply to the internal requests below.
 if ($uri ~ "^${AT.replace('.', '\\.')}/") { break; }
+set $coursegate_destination $coursegate_to;
 if ($coursegate_forged) { return 400; }
-if ($coursegate_to) { rewrite ^ ${AT}/$coursegate_to last; }
+if ($coursegate_destination) { rewrite ^ ${AT}/$coursegate_destination last; }
 
 # What coursegate answers or forwards itself. It applies its own limits. Nothing is buffered, for event streams.
 ${block(`location = ${AT}/gate`, [
@@ -168,8 +185,8 @@ const OURS = [
   'expires off;',
   'proxy_http_version 1.1;',
   'proxy_buffering off;',
-  'proxy_buffer_size 16k;',
-  'proxy_buffers 4 16k;',
+  'proxy_buffer_size 32k;',
+  'proxy_buffers 4 32k;',
   'proxy_request_buffering off;',
   'proxy_intercept_errors off;',
   'proxy_cache off;',
