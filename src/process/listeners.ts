@@ -122,7 +122,9 @@ export async function openListeners(
   }
   if (decisions !== undefined) {
     const { DecisionResponse: Response } = await import('../decisions/decision-response.ts');
-    const options = { ServerResponse: Response, maxHeaderSize: publicAddress.longestHead, keepAliveTimeout: 75_000 };
+    // Gateways take longer heads than the public listener. A 431 would close a connection that they use for others.
+    const maxHeaderSize = 4 * publicAddress.longestHead;
+    const options = { ServerResponse: Response, maxHeaderSize, keepAliveTimeout: 75_000 };
     servers.push([createServer(options, decisions.request) as Server, decisions.address]);
   }
   const extAuthz = await extAuthzFor(inFlight, decisions);

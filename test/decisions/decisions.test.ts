@@ -260,6 +260,11 @@ describe('what a gateway says about the request', () => {
     expect((await ask('/decide/haproxy', [...secret, ...fields(), ...bearer()])).status).toBe(400);
   });
 
+  it('is refused with 414 if the target is too long, without the end of the connection', async () => {
+    const { status, field } = await asHaproxy(`/open/x?${'a=b&'.repeat(5_000)}`, 'GET', ['Connection', 'keep-alive']);
+    expect({ status, connection: field('connection') }).toEqual({ status: 414, connection: 'keep-alive' });
+  });
+
   it('is not taken from the query of the decision request', async () => {
     const { status } = await ask(`/decide/forward-auth?uri=/api/v1/courses/7`, [...secret, ...bearer()]);
     expect(status).toBe(400);

@@ -162,6 +162,18 @@ describeKinds([nginx, caddy, traefik], 'the file for $name', (kind) => {
     expect(JSON.stringify(forged.seen)).not.toContain('evil');
   });
 
+  it('passes on no description of the request from clients', async () => {
+    const fields = [
+      'X-Forwarded-Uri: /evil',
+      'X-Forwarded-Method: EVIL',
+      'X-Original-URI: /evil',
+      'X-Rewrite-URL: /evil',
+    ];
+    const { status, seen } = await through({ target: '/member/x', fields }, member);
+    expect(status).toBe(200);
+    expect(JSON.stringify(seen[0]?.headers).toLowerCase()).not.toContain('evil');
+  });
+
   it('says 502 when the backend gives no response', async () => {
     expect((await through({ target: '/member/cut' }, member)).status).toBe(502);
   });

@@ -5,10 +5,11 @@ import { FORGED_FIELDS, OWN_IDENTITY_FIELDS } from './plugin-options.ts';
  * would take for one of them, so such a request is answered with 400 and never forwarded.
  */
 
-/** X-Forwarded-* that backends may trust and gateways do not set themselves. */
+/** X-Forwarded-* that backends may trust and gateways do not set themselves, or set later, in what they ask. */
 const FORWARDED = [
   ...['access-token', 'by', 'client-cert', 'client-cert-info', 'email', 'groups', 'path', 'port', 'preferred-username'],
   ...['prefix', 'protocol', 'scheme', 'server', 'ssl', 'tls-client-cert', 'tls-client-cert-info', 'user'],
+  ...['method', 'uri'],
 ].map((name) => `x-forwarded-${name}`);
 
 /** The fields of a client that are removed before the gateway asks. `*` matches anything. */
