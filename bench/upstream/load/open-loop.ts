@@ -20,7 +20,7 @@ const order = JSON.parse(process.argv[2] ?? '{}') as Order;
 
 const prepared = (order.tokens.length === 0 ? ['none'] : order.tokens).map((token) =>
   Buffer.from(
-    `GET ${order.path} HTTP/1.1\r\nHost: localhost:${order.port}\r\nAccept: application/json\r\nAccept-Encoding: gzip, br\r\nAccept-Language: en\r\nUser-Agent: assistant/1.0\r\nX-Trace: bench\r\nAuthorization: Bearer ${token}\r\n\r\n`,
+    `GET ${order.path} HTTP/1.1\r\nHost: 127.0.0.1:${order.port}\r\nAccept: application/json\r\nAccept-Encoding: gzip, br\r\nAccept-Language: en\r\nUser-Agent: assistant/1.0\r\nX-Trace: bench\r\nAuthorization: Bearer ${token}\r\n\r\n`,
   ),
 );
 
