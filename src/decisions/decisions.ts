@@ -101,9 +101,11 @@ export function createDecisions(options: DecisionsOptions): Decisions {
       const allowed = mayAsk(sent(DECISION_FIELDS.secret), sent(DECISION_FIELDS.config));
       const family = familyAt(url);
       const one = requestOf(response);
-      if (allowed && url === DECISION_PATHS.answer) {
+      // Without a family it is a mistake of the operator, if not nginx with an answer for its client: nothing passes.
+      if (!allowed || family === undefined) {
         inFlight.take(one, [inFlight.closed]);
-        writeAnswer(response, keptAnswer(sent(DECISION_FIELDS.answer)));
+        const given = allowed && url === DECISION_PATHS.answer ? sent(DECISION_FIELDS.answer) : [];
+        writeAnswer(response, keptAnswer(given));
         return;
       }
       if (family === 'nginx') response.tell = tellNginx;
@@ -112,8 +114,6 @@ export function createDecisions(options: DecisionsOptions): Decisions {
         request.rawHeaders = separateCredentials(rawHeaders);
       }
       decide(request, response, one, () => {
-        // A mistake of the operator, not of the client. Nothing is let through.
-        if (!allowed || family === undefined) throw new GatewayError('store_unavailable');
         // Envoy is told to remove such fields. What any other gateway asks about with one, it would forward with it.
         if (family !== 'envoy') refuseForged(rawHeaders);
         return readOriginal(family, request, origin);
@@ -127,7 +127,7 @@ function isSame(given: string, expected: string): boolean {
   return timingSafeEqual(digest(given), digest(expected));
 }
 
-/** The answer to a refused request, which nginx brings back for the client; a 503 if it does not. */
+/** The answer to a refused request, which nginx brings back for the client; a 503 if there is none. */
 function keptAnswer(sent: readonly string[]): Answer {
   const answer = sent.length === 1 ? unpacked(sent[0] as string) : undefined;
   return answer ?? renderFailure(new GatewayError('store_unavailable'), 'problem', randomUUID());

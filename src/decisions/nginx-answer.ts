@@ -3,7 +3,7 @@ import { parseBoundedJson, RECORD_BOUNDS } from '../http/bounded-json.ts';
 import type { Tell } from './decision-response.ts';
 import { DECISION_FIELDS } from './protocol.ts';
 
-/** A longer answer goes without its body: nginx takes 4 KiB for the head of a response. */
+/** A longer answer goes without its body: by default, nginx takes a head of 4 KiB at most. */
 const LONGEST = 3_500;
 
 /**

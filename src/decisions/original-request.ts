@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../errors.ts';
 import { fieldValues } from '../http/field-values.ts';
-import { parseTarget } from '../upstream/target.ts';
+import { LONGEST_TARGET, parseTarget } from '../upstream/target.ts';
 import { DECISION_PATHS } from './protocol.ts';
 
 /** The request that a gateway asks about. */
@@ -29,8 +29,6 @@ const FIELDS: Readonly<Record<Exclude<Family, 'envoy'>, FamilyFields>> = {
   forwardAuth: { method: 'x-forwarded-method', host: 'x-forwarded-host', uri: 'x-forwarded-uri' },
 };
 
-/** In characters, as for every request target. */
-const LONGEST = 8192;
 const METHOD = /^[A-Z]{1,32}$/;
 
 /** The family that asks at a request target; its query is ignored. Undefined for any other path. */
@@ -66,7 +64,7 @@ export function readOriginal(family: Family, request: IncomingMessage, origin: s
 export function original(method: string, host: string, target: string, origin: string): OriginalRequest {
   if (!METHOD.test(method)) throw unclear('The method of this request is not one that is taken here.');
   if (host.toLowerCase() !== new URL(origin).host) throw unclear('This host is not one that is served here.');
-  if (target.length > LONGEST) throw new GatewayError('uri_too_long');
+  if (target.length > LONGEST_TARGET) throw new GatewayError('uri_too_long');
   const parsed = target.startsWith('/') ? parseTarget(target, origin) : undefined;
   if (parsed === undefined || parsed.path + parsed.query !== target)
     throw unclear('This address is not one that is taken here.');

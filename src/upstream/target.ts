@@ -9,7 +9,8 @@ export interface Target {
   readonly query: string;
 }
 
-const LONGEST = 8192;
+/** In characters. */
+export const LONGEST_TARGET = 8192;
 const VISIBLE_ASCII = /^[\x21-\x7E]+$/;
 /** RFC 3986 section 3.3 pchar without ';': servers disagree on what a path parameter is (`/public/..;/admin`). */
 const PLAIN_PATH = /^[A-Za-z0-9\-._~!$&'()*+,=:@/]*$/;
@@ -30,13 +31,13 @@ const FORBIDDEN_DECODED = /[\x00-\x1F\x7F-\x9F/\\;]/;
  * @param origin our own origin (`https://school.example`)
  */
 export function parseTarget(raw: string, origin: string): Target | undefined {
-  if (raw.length > LONGEST || !VISIBLE_ASCII.test(raw) || raw.includes('#')) return undefined;
+  if (raw.length > LONGEST_TARGET || !VISIBLE_ASCII.test(raw) || raw.includes('#')) return undefined;
   const form = raw.startsWith('/') ? raw : originForm(raw, origin);
   if (form === undefined) return undefined;
   const mark = form.indexOf('?');
   const path = canonicalPath(mark === -1 ? form : form.slice(0, mark));
   const query = mark === -1 ? '' : form.slice(mark);
-  if (path === undefined || path.length + query.length > LONGEST) return undefined;
+  if (path === undefined || path.length + query.length > LONGEST_TARGET) return undefined;
   return { path, query };
 }
 

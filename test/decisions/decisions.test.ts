@@ -47,7 +47,7 @@ interface Answered {
 let world: World;
 let port: number;
 let token: string;
-const warnings: string[] = [];
+const logged = { warn: [] as string[], error: [] as string[] };
 
 /** Sends a decision request with exactly these fields: alternating names and values. */
 function ask(path: string, fields: readonly string[], method = 'GET'): Promise<Answered> {
@@ -107,12 +107,14 @@ beforeAll(async () => {
 
 afterAll(() => world.close());
 
-/** A log that keeps its warnings. */
+/** A log that keeps its warnings and errors. */
 function recorded(): Log {
   const log = createLog('silent', 2);
   return new Proxy(log, {
     get: (target, name) =>
-      name === 'warn' ? (...given: unknown[]) => void warnings.push(String(given.at(-1))) : Reflect.get(target, name),
+      name === 'warn' || name === 'error'
+        ? (...given: unknown[]) => void logged[name].push(String(given.at(-1)))
+        : Reflect.get(target, name),
   });
 }
 
@@ -309,6 +311,9 @@ describe('the decision listener', () => {
     const { status, field } = await ask('/decide/haproxy', [...given, ...original('/open/x')]);
     expect({ status, retry: field('retry-after') }).toEqual({ status: 503, retry: '5' });
     expect((await ask('/answer', given)).status).toBe(503);
+    // One warning a minute, however many ask.
+    expect(logged.warn.filter((line) => line.includes('another secret'))).toHaveLength(1);
+    expect(logged.error).toEqual([]);
   });
 
   it('lets nothing pass at other addresses, or with an answer that is none of ours', async () => {
@@ -329,7 +334,7 @@ describe('the decision listener', () => {
   it('warns about a gateway whose configuration is out of date', async () => {
     // Once a minute: the first of these tests was the cause.
     await ask('/decide/haproxy', [...secret, ...original('/open/x'), 'X-Coursegate-Config', 'of-yesterday']);
-    expect(warnings.filter((line) => line.includes('out of date'))).toHaveLength(1);
+    expect(logged.warn.filter((line) => line.includes('out of date'))).toHaveLength(1);
   });
 
   it('cannot be asked over the public listener', async () => {

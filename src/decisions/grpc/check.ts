@@ -67,11 +67,14 @@ function check({ server, inFlight, decisions, origin, answerWithin }: CheckOptio
   };
   try {
     const given = (name: string) => sent(call.metadata, request.rawHeaders, name);
-    const allowed = mayAsk(given(DECISION_FIELDS.secret), given(DECISION_FIELDS.config));
+    if (!mayAsk(given(DECISION_FIELDS.secret), given(DECISION_FIELDS.config))) {
+      giveUp();
+      return;
+    }
     decide(request, response, one, () => {
       const { method = '', url = '' } = request;
       const [host, ...others] = fieldValues(request.rawHeaders, 'host');
-      if (!allowed || method === '' || url === '' || host === undefined) throw new GatewayError('store_unavailable');
+      if (method === '' || url === '' || host === undefined) throw new GatewayError('store_unavailable');
       return original(method, others.length === 0 ? host : '', url, origin);
     });
   } catch {

@@ -6,6 +6,7 @@ import {
   CORS_RESPONSE_FIELDS,
   DECISION_LIMITS,
   firstLine,
+  hostPort,
   MEMBER_CACHE_CONTROL,
   type PluginOptions,
   type PluginRoute,
@@ -130,8 +131,7 @@ ${secret === undefined ? '' : `\theader_up ${DECISION_FIELDS.secret} ${secret}\n
 }
 
 function dialled(address: DecisionAddress): string {
-  if ('path' in address) return `unix/${address.path}`;
-  return `${address.host.includes(':') ? `[${address.host}]` : address.host}:${address.port}`;
+  return 'path' in address ? `unix/${address.path}` : hostPort(address);
 }
 
 function forwarding({ origin }: PluginOptions, upstream: PluginUpstream): string {

@@ -7,6 +7,7 @@ import {
   DECISION_LIMITS,
   fieldExpression,
   firstLine,
+  hostPort,
   MEMBER_CACHE_CONTROL,
   OWN_IDENTITY_FIELDS,
   type PluginOptions,
@@ -154,7 +155,7 @@ ${[
   set('Cache-Control', quoted(MEMBER_CACHE_CONTROL), '{ status ge 400 }'),
   `    http-response add-header Vary Authorization if !${member} { status lt 400 }`,
 ].join('\n')}
-    server ${id} ${reached(upstream.hostname, upstream.port)}${tls}
+    server ${id} ${hostPort({ host: upstream.hostname, port: upstream.port })}${tls}
 `;
 }
 
@@ -186,10 +187,6 @@ function place(address: DecisionAddress): string {
   if ('path' in address) return `'${address.path.replace(/['\\]/g, '\\$&')}'`;
   const { host, port } = address;
   return `'${host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host}', ${port}`;
-}
-
-function reached(hostname: string, port: number): string {
-  return `${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`;
 }
 
 /** In single quotes, in which HAProxy interprets nothing. */

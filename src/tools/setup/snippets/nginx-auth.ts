@@ -8,6 +8,7 @@ import {
   CORS_RESPONSE_FIELDS,
   DECISION_LIMITS,
   firstLine,
+  hostPort,
   MEMBER_CACHE_CONTROL,
   type PluginOptions,
   type PluginUpstream,
@@ -66,10 +67,6 @@ ${block('map "$status $http_authorization" $coursegate_cache_control', [
   `default "${MEMBER_CACHE_CONTROL}";`,
   '"~^[1-3][0-9][0-9] $" $upstream_http_cache_control;',
 ])}`;
-}
-
-function hostPort({ host, port }: { readonly host: string; readonly port: number }): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 function forServer(options: PluginOptions): string {

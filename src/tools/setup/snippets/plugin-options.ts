@@ -225,6 +225,11 @@ export function fieldExpression(names: readonly string[]): string {
   return `(${spelled.join('|')})`;
 }
 
+/** As it is written in a URL. */
+export function hostPort({ host, port }: { readonly host: string; readonly port: number }): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
 /** The first line of a file, after the sign of a comment. */
 export function firstLine({ fingerprint, origin }: PluginOptions): string {
   return `coursegate ${fingerprint}: for ${origin.url}, written by \`coursegate snippets\`. Write it again after a change of the configuration.`;

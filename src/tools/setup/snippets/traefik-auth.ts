@@ -5,6 +5,7 @@ import { oneExpression } from './gate-paths.ts';
 import {
   CORS_RESPONSE_FIELDS,
   firstLine,
+  hostPort,
   MEMBER_CACHE_CONTROL,
   type PluginOptions,
   type PluginUpstream,
@@ -115,7 +116,7 @@ ${fields({
 function dialled(address: DecisionAddress): string {
   if ('path' in address)
     throw new Error('Traefik cannot ask over a Unix socket: set `listen.decisions.address` to a host and port.');
-  return `${address.host.includes(':') ? `[${address.host}]` : address.host}:${address.port}`;
+  return hostPort(address);
 }
 
 /** Traefik removes fields by their whole names only. */
