@@ -102,10 +102,10 @@ describeKinds([nginx, caddy, traefik], 'the file for $name', (kind) => {
     expect(seen).toEqual([]);
   });
 
-  it.each([
+  it.each<[string, string, number]>([
     ['GET', '/MEMBER/x', 404],
     ['POST', '/reading/x', 405],
-    ['GET', '/member//x', 400],
+    ['GET', kind.cleansPaths === true ? '/member;a=b/x' : '/member//x', 400],
     ['GET', '/member/x%0a', 400],
     ['M-SEARCH', '/member/x', 400],
   ])('gives the gate’s answer to %s %s', async (method, target, status) => {

@@ -10,6 +10,8 @@ export interface GatewayKind {
   readonly program: () => string | undefined;
   /** Whether it can ask over a Unix socket. */
   readonly unixSockets: boolean;
+  /** Whether it resolves empty and dot segments before it does anything else with a path. */
+  readonly cleansPaths?: true;
   /** Whether clients get its own 503 in place of the gate's, which has the trace too. */
   readonly writesUnavailable?: true;
   /** Starts it, and resolves when it takes requests. Rejects, with what the gateway has said, if it refuses its file. */

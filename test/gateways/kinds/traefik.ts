@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { programAt, runGateway } from '../support/run-gateway.ts';
 import type { GatewayKind } from './gateway-kind.ts';
 
@@ -12,6 +13,7 @@ export const traefik: GatewayKind = {
   optional: true,
   program,
   unixSockets: false,
+  cleansPaths: true,
   async start({ port, snippet, site, folder }) {
     const dynamic = join(folder, 'dynamic');
     mkdirSync(dynamic);
@@ -19,7 +21,11 @@ export const traefik: GatewayKind = {
     writeFileSync(join(dynamic, 'site.yaml'), sitesOwn(site));
     const file = join(folder, 'traefik.yaml');
     writeFileSync(file, operatorsFile(port, dynamic));
-    return runGateway(program() ?? '', [`--configFile=${file}`], { port });
+    const gateway = await runGateway(program() ?? '', [`--configFile=${file}`], { port });
+    // Traefik reads the files of a provider only after it listens, and until then has no route.
+    const waiting = async () => (await (await fetch(`http://127.0.0.1:${port}/`)).text()) === '404 page not found\n';
+    for (let tries = 0; tries < 500 && (await waiting()); tries += 1) await setTimeout(20);
+    return gateway;
   },
 };
 
@@ -34,7 +40,7 @@ log: { level: ERROR }
 function sitesOwn(site: string): string {
   return `http:
   routers:
-    site: { rule: "PathPrefix(\`/\`)", service: site, middlewares: [coursegate-site] }
+    site: { rule: "Host(\`localhost\`)", service: site, middlewares: [coursegate-site] }
   services:
     site: { loadBalancer: { servers: [{ url: "${site}" }] } }
 `;

@@ -48,6 +48,9 @@ const plain = (name: string, status: number, request: (tokens: Tokens) => Reques
 
 const BACKENDS_401 = 'a 401 of the backend, about which the app can do nothing';
 
+/** The one case whose answer comes from the gate as a proxy. */
+export const FORWARDED_BY_US = 'a route that the gate forwards';
+
 const ADMITTED: readonly Case[] = [
   plain('a valid token', 200, ({ member }) => ({ target: '/member/x?a=1&b=%2F&c', fields: [bearer(member)] })),
   plain('a valid token, with a path in escapes', 200, ({ member }) => ({
@@ -91,7 +94,7 @@ const ADMITTED: readonly Case[] = [
     target: '/member/unauthorized',
     fields: [bearer(member)],
   })),
-  plain('a route that the gate forwards', 200, ({ member }) => ({ target: '/through/x', fields: [bearer(member)] })),
+  plain(FORWARDED_BY_US, 200, ({ member }) => ({ target: '/through/x', fields: [bearer(member)] })),
   {
     name: 'DPoP, and the same proof again',
     statuses: [200, 401],
@@ -101,6 +104,9 @@ const ADMITTED: readonly Case[] = [
     },
   },
 ];
+
+/** Paths that some gateways resolve. */
+const CLEANED = ['/member//x', '/member/./x', '/member/%2e%2e/x'];
 
 const REFUSED: readonly Case[] = [
   plain('no token', 401, () => ({ target: '/member/x' })),
@@ -154,7 +160,7 @@ const REFUSED: readonly Case[] = [
     fields: [bearer(member)],
   })),
   plain('another spelling of a route', 404, ({ member }) => ({ target: '/MEMBER/x', fields: [bearer(member)] })),
-  ...['/member//x', '/member/./x', '/member/%2e%2e/x', '/member/x;a=b', '/member/x%2fy'].map((target) =>
+  ...[...CLEANED, '/member/x;a=b', '/member/x%2fy'].map((target) =>
     plain(`the ambiguous path ${target}`, 400, ({ member }) => ({ target, fields: [bearer(member)] })),
   ),
   plain('a target that is too long', 414, ({ member }) => ({
@@ -219,5 +225,24 @@ export const DIFFERENCES: Readonly<Record<string, Readonly<Record<string, Differ
     [BACKENDS_401]: STATUS_KEPT,
   },
   'caddy-auth': { 'the fields of a request': UNFILTERED, [BACKENDS_401]: STATUS_KEPT },
-  'traefik-auth': { 'the fields of a request': UNFILTERED, [BACKENDS_401]: STATUS_KEPT },
+  'traefik-auth': {
+    'the fields of a request': UNFILTERED,
+    [BACKENDS_401]: STATUS_KEPT,
+    ...Object.fromEntries(
+      CLEANED.map((target) => [
+        `the ambiguous path ${target}`,
+        { status: [200], seen: 1, why: 'it resolves the path first, and routes, asks and forwards what it has then' },
+      ]),
+    ),
+  },
+};
+
+/** Fields of the answers to admitted requests that a gateway sets differently: it can take none from the decision. */
+export const ADMITTED_ANSWERS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  'traefik-auth': {
+    ratelimit: [],
+    'ratelimit-policy': [],
+    'x-request-id': [],
+    'cache-control': ['private, no-store'],
+  },
 };

@@ -1,3 +1,4 @@
+import { DECISION_FIELDS, JUDGED_IDENTITY } from '../../../decisions/protocol.ts';
 import { FORGED_FIELDS, OWN_IDENTITY_FIELDS } from './plugin-options.ts';
 
 /*
@@ -20,6 +21,19 @@ export const REMOVED_FIELDS: readonly string[] = [
 
 /** The identity fields of coursegate, in every spelling that a CGI backend takes for them. */
 export const OWN_SPELLINGS: readonly string[] = OWN_IDENTITY_FIELDS.flatMap(spellings);
+
+/** The same by whole names, for gateways that match no prefix, with what identifies a member to some backends. */
+export const OWN_WHOLE_SPELLINGS: readonly string[] = [
+  ...JUDGED_IDENTITY,
+  ...Object.values(DECISION_FIELDS),
+  ...['X-Member', 'X-Member-Groups', 'X-Member-Roles'],
+].flatMap((name) => spellings(name.toLowerCase()));
+
+/** What the gate or the gateway says itself, and not the client, in the same spellings. */
+export const TRACE_SPELLINGS: readonly string[] = [
+  ...['x-request-id', 'proxy-authorization'].flatMap(spellings),
+  ...['proxy', 'traceparent', 'tracestate'],
+];
 
 function spellings(name: string): readonly string[] {
   return name

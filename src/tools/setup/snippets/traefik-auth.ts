@@ -1,6 +1,6 @@
 import type { DecisionAddress } from '../../../config/decisions.ts';
 import { DECISION_FIELDS, DECISION_PATHS, JUDGED_IDENTITY } from '../../../decisions/protocol.ts';
-import { OWN_SPELLINGS, REMOVED_FIELDS } from './forged-names.ts';
+import { OWN_WHOLE_SPELLINGS, REMOVED_FIELDS, TRACE_SPELLINGS } from './forged-names.ts';
 import { oneExpression } from './gate-paths.ts';
 import {
   CORS_RESPONSE_FIELDS,
@@ -11,13 +11,16 @@ import {
   type PluginUpstream,
   type SnippetFile,
 } from './plugin-options.ts';
-import { AMBIGUOUS_PATH, oddExpression, pathExpression, RE2 } from './plugin-paths.ts';
+import { AMBIGUOUS_PATH, oddDots, oddExpression, pathExpression, RE2 } from './plugin-paths.ts';
+
+const SET = [DECISION_FIELDS.config, DECISION_FIELDS.secret].map((name) => name.toLowerCase());
 
 /** For the file provider of Traefik 3. Throws if the gate can be asked only over a Unix socket: Traefik cannot. */
 export function traefikAuth(options: PluginOptions): readonly SnippetFile[] {
   const { gate, decisions, upstreams } = options;
   const text = `# ${firstLine(options)}
-# For the file provider of Traefik 3. The priorities must be above that of the site's own router.
+# For the file provider of Traefik 3. The site's own router must have a lower priority, this host in its rule, and the
+# middleware coursegate-site: without the host, requests to any other host would reach the site past these routers.
 # All fields of the request are shown to coursegate: it refuses those that Traefik has no way to remove. So do not set
 # authRequestHeaders. Traefik answers 500 if coursegate cannot be asked, and does not limit the size of a body.
 http:
@@ -35,16 +38,25 @@ ${upstreams
     coursegate-site:
       headers:
         customRequestHeaders:
-${fields(removed(OWN_SPELLINGS.filter(isWhole)))}
+${fields(removed(OWN_WHOLE_SPELLINGS))}
     # No field that a backend could take for an identity, an origin or another method.
     coursegate-request:
       headers:
         customRequestHeaders:
 ${fields({
-  ...removed(['cookie', 'connection', ...REMOVED_FIELDS.flatMap(ofFamily), ...OWN_SPELLINGS.filter(isWhole)]),
+  ...removed([
+    ...['cookie', 'connection', ...TRACE_SPELLINGS],
+    // Traefik sets and removes in any order, so no field may be in both.
+    ...[...REMOVED_FIELDS.flatMap(ofFamily), ...OWN_WHOLE_SPELLINGS].filter((name) => !SET.includes(name)),
+  ]),
   [DECISION_FIELDS.config]: options.fingerprint,
-  ...(decisions.secret === undefined ? {} : { [DECISION_FIELDS.secret]: decisions.secret }),
+  [DECISION_FIELDS.secret]: decisions.secret ?? '',
 })}
+    # The gate takes the ID of a request from Traefik, and Traefik would pass on that of a client.
+    coursegate-own:
+      headers:
+        customRequestHeaders:
+${fields(removed(TRACE_SPELLINGS))}
     coursegate-ask:
       forwardAuth:
         address: ${quoted(`http://${dialled(decisions.address)}${DECISION_PATHS.forwardAuth}`)}
@@ -60,7 +72,7 @@ function routers(options: PluginOptions): readonly string[] {
   const { origin, paths, patterns, routes } = options;
   const odd = patterns.map((pattern) => oddExpression(pattern, RE2));
   const all = [...patterns.map(pathExpression), ...odd, AMBIGUOUS_PATH].join('|');
-  const toGate = { service: 'coursegate', middlewares: [] };
+  const toGate = { service: 'coursegate', middlewares: ['coursegate-own'] };
   const rows = [
     { name: 'coursegate', rule: pathRule(oneExpression(paths).slice(1, -1), 's'), ...toGate },
     { name: 'coursegate-options', rule: `${pathRule(all, 'is')} && Method(\`OPTIONS\`)`, ...toGate },
@@ -74,7 +86,7 @@ function routers(options: PluginOptions): readonly string[] {
             middlewares: ['coursegate-request', 'coursegate-ask', `coursegate-to-${upstream.id}`],
           }),
     })),
-    { name: 'coursegate-rest', rule: pathRule(all, 'is'), ...toGate },
+    { name: 'coursegate-rest', rule: pathRule(`${all}|${oddDots(RE2)}`, 'is'), ...toGate },
   ];
   const { hostname } = new URL(origin.url);
   return rows.map(
@@ -82,7 +94,8 @@ function routers(options: PluginOptions): readonly string[] {
       rule: ${quoted(`Host(\`${hostname}\`) && ${rule}`)}
       priority: ${100_000 + rows.length - at}
       service: ${to}
-${middlewares.length === 0 ? '' : `      middlewares: [${middlewares.join(', ')}]\n`}${origin.scheme === 'https' ? '      tls: {}   # and the certResolver of the site, if it has one\n' : ''}`,
+      middlewares: [${middlewares.join(', ')}]
+${origin.scheme === 'https' ? '      tls: {}   # and the certResolver of the site, if it has one\n' : ''}`,
   );
 }
 
@@ -137,7 +150,8 @@ const FAMILIES: Readonly<Record<string, readonly string[]>> = {
   'remote-*': ['remote-user', 'remote-groups', 'remote-email', 'remote-name'],
   'x-remote-*': ['x-remote-user', 'x-remote-group'],
   'x-original-*': ['x-original-url', 'x-original-uri', 'x-original-method', 'x-original-host'],
-  'x-real-*': ['x-real-ip'],
+  // Traefik sets it itself.
+  'x-real-*': [],
   'cf-connecting-ip*': ['cf-connecting-ip', 'cf-connecting-ipv6'],
   'true-client-*': ['true-client-ip'],
   'x-ms-client-principal*': ['x-ms-client-principal', 'x-ms-client-principal-id', 'x-ms-client-principal-name'],
