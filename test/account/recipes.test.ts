@@ -181,6 +181,20 @@ describe('required fields of a batch', () => {
   });
 });
 
+test('a key that a mapping cannot read fails the batched fields of its own object only', async () => {
+  const types = 'type Viewer { id: ID!  courses: [Course!] }  type Course { slug: String  title: String }';
+  const mapping = `extend type Viewer {
+      courses: [Course!] @connect(source: "school", http: { GET: "/c" }, selection: "$ { slug  _id: id->parseInt }") }
+    extend type Course @connect(source: "school", batch: {}, http: { GET: "/titles", queryParams: "id: $batch._id" },
+      selection: "$ { _id: id  title }")`;
+  const { ask } = await start(types, mapping, ({ url }) => ({
+    json: url.pathname === '/c' ? [{ id: 'x' }, { id: '2' }] : [{ id: 2, title: 'Two' }],
+  }));
+  const { body } = await ask('{ viewer { courses { title } } }');
+  expect(body.data.viewer.courses).toEqual([{ title: null }, { title: 'Two' }]);
+  expect(body.errors).toMatchObject([{ path: ['viewer', 'courses', 0, 'title'] }]);
+});
+
 describe('each', () => {
   const types = 'type Viewer { id: ID!  marks: [Int]  best: Int  _hidden: String }';
   const mapping = (each: string, selection: string) => `extend type Viewer {
@@ -212,10 +226,23 @@ describe('each', () => {
     const limits = { ...LIMITS, upstreamCalls: 2 };
     const long = await start(types, mapping('$([1, 2, 3])', best), () => ({ json: {} }), { limits });
     expect((await long.ask('{ viewer { best } }')).body.errors[0].extensions.code).toBe('REQUEST_LIMIT_EXCEEDED');
-    expect(long.seen).toEqual([]);
+    await long.ask('{ viewer { marks } }');
+    expect(long.seen.map(({ url }) => url.pathname)).toEqual(['/all']);
     await long.close();
     const { ask } = await start(types, mapping('$context.name', best), () => ({ json: {} }));
     expect((await ask('{ viewer { best } }')).body.errors[0].extensions.code).toBe('UPSTREAM_BAD_RESPONSE');
+  });
+
+  test('needs the names of the mapping that it uses in every selection of the type', async () => {
+    const nested = (selection: string) => `extend type Viewer {
+        courses: [Course!] @connect(source: "school", http: { GET: "/c" }, selection: "$ { ${selection} }") }
+      extend type Course { best: Int @connect(source: "school", each: "$this._ids", http: { GET: "/m/{$each}" }, selection: "$->first") }`;
+    const course = 'type Viewer { id: ID!  courses: [Course!] }  type Course { slug: String  best: Int }';
+    const quietly = () => ({ json: {} });
+    await expect(start(course, nested('slug _id: ids'), quietly)).rejects.toThrow(
+      'Course: the selection does not return _ids, which the @connect on Course.best needs',
+    );
+    await start(course, nested('slug _ids: ids'), quietly);
   });
 
   test.each([
