@@ -8,7 +8,10 @@ import { type Scheme, schemeOf } from '../oauth/credentials.ts';
 import type { MemberPrincipal } from '../oauth/principal.ts';
 import type { Scope } from '../oauth/scope.ts';
 import type { CallForPrincipal } from '../upstream/request.ts';
+import type { Mistake } from './connect/mistakes.ts';
+import { timeWarnings } from './connect/time-warnings.ts';
 import type { MergeTypes } from './contract.ts';
+import type { OnError } from './errors.ts';
 import type { Limits } from './limits.ts';
 import { mutationFields } from './mutation-fields.ts';
 import { createOperations, execute, findDocument, type Operations, prepareOperation } from './operations.ts';
@@ -48,8 +51,10 @@ export interface AccountOptions {
   readonly bodyLimit: number;
   /** Seconds for a whole operation. The response then contains what has arrived by that time. */
   readonly deadline: number;
+  /** The IANA time zone of local times in upstreams' answers. Defaults to UTC. */
+  readonly timeZone?: string | undefined;
   /** Called with what is hidden from clients: unexpected errors, and why an upstream's answer could not be used. */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: OnError;
 }
 
 /** Receives what the operator's logs record about an operation. Called before the response is sent. */
@@ -75,6 +80,8 @@ export interface Account {
   readonly endpoint: AccountEndpoint;
   /** Prepares the operator's own documents, which tools run for a member under the rules of the endpoint. */
   readonly prepare: PrepareOperation;
+  /** What in the mapping is allowed but most likely unintended. */
+  readonly warnings: readonly Mistake[];
 }
 
 const NO_STORE = { 'cache-control': 'no-store' };
@@ -90,6 +97,7 @@ export function createAccount(options: AccountOptions): Account {
     endpoint: (request, response, principal, observer = {}) =>
       serve(operations, request, response, principal, observer),
     prepare: (query) => prepareOperation(operations, query),
+    warnings: timeWarnings(operations.mapping, options.timeZone),
   };
 }
 

@@ -237,6 +237,15 @@ describe('isSuccess and errors', () => {
     expect((await ask('{ viewer { name } }')).body).toEqual({ data: { viewer: { name: 'A' } } });
   });
 
+  test('can make a 404 mean that there is nothing, with JSON or without', async () => {
+    const accepting = of('isSuccess: "$.exception->isNull->and($status->in([200, 404]))"');
+    const { ask } = await start(types, accepting, () => ({ status: 404, text: '<h1>Not found</h1>' }));
+    expect((await ask('{ viewer { name } }')).body).toEqual({ data: { viewer: { name: null } } });
+    await service?.close();
+    const json = await start(types, accepting, () => ({ status: 404, json: { message: 'none' } }));
+    expect((await json.ask('{ viewer { name } }')).body).toEqual({ data: { viewer: { name: null } } });
+  });
+
   test('can be set for a source, and overridden by a field', async () => {
     const { ask } = await start(types, of('', moodle), () => failed);
     expect((await ask('{ viewer { name } }')).body.errors[0].extensions.code).toBe('UPSTREAM_ERROR');

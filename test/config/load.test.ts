@@ -224,7 +224,7 @@ describe('layers', () => {
   it('contain settings only', async () => {
     const { config } = await load(`$schema: ./x.json\n${SMALL}`);
     expect(Object.keys(config).sort()).toEqual(
-      'admin anonymous claims clients enforcement furtherSecrets keys limits listen log login name origin pages reload resourceIndicator resources routes scopes site store tokens upstreams version'.split(
+      'admin anonymous claims clients enforcement furtherSecrets keys limits listen log login name origin pages reload resourceIndicator resources routes scopes site store timeZone tokens upstreams version'.split(
         ' ',
       ),
     );
