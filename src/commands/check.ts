@@ -57,7 +57,9 @@ async function check(file: string, terminal: Terminal): Promise<{ checked: Check
     if (!(thrown instanceof ConfigError)) throw thrown;
     return { checked: { file, problems: thrown.problems, warnings: loaded?.warnings ?? [] }, thrown };
   }
-  const { config, profile, warnings } = loaded;
+  const { observedCalls } = await import('./observed-calls.ts');
+  const { config, profile } = loaded;
+  const warnings = [...loaded.warnings, ...(await observedCalls(file, loaded, terminal))];
   const summary = { profile, origin: config.origin, routes: config.routes.length };
   return { checked: { file, problems: [], warnings, summary } };
 }

@@ -9,6 +9,7 @@ const seen = (path: string, more: Partial<Seen> = {}): Seen => ({
   route: undefined,
   refusal: 'no_route',
   signedIn: true,
+  caller: 'session',
   status: 200,
   mediaType: 'application/json',
   ...more,
