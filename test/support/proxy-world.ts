@@ -83,7 +83,9 @@ export async function startProxyWorld(options: ProxyWorldOptions): Promise<Proxy
   const loginUrl = options.site === false ? `${school.url}/login` : '/login';
   const config = {
     version: 1,
-    profile: 'A',
+    profile: 'B',
+    resourceIndicator: 'required',
+    anonymous: 'refuse',
     origin,
     listen: { port, admin: { port: 0 }, ...options.listenOptions },
     store: { kind: 'memory' },
