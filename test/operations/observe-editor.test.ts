@@ -68,6 +68,7 @@ const EDITOR: readonly Call[] = [
 const OTHERS: readonly Call[] = [
   { path: '/' },
   { path: '/feed/' },
+  { path: '/wp-content/logo.svg' },
   { path: `${API}/posts?per_page=3` },
   { path: '/wp-json/llms/v1/courses', headers: { authorization: 'Basic Y2tfMTpjc18x' } },
   { method: 'POST', path: '/wc-api/paid', headers: JSON_BODY, body: '{}' },
@@ -87,6 +88,7 @@ const wordpress: Script = async (request, response, recorded) => {
       ? answer(200, 'application/json', '{"server_time":1}')
       : answer(400, 'text/html', '0');
   if (url.startsWith('/wc-api/')) return answer(200, 'application/json', '{}');
+  if (url.endsWith('.svg')) return answer(200, 'image/svg+xml', '<svg/>');
   if (url === '/feed/') return answer(200, 'application/rss+xml', '<rss/>');
   if (!url.startsWith('/wp-json/')) return answer(200, 'text/html', '<!doctype html>');
   if (isMember || isApp || isPublic) return answer(200, 'application/json; charset=UTF-8', '[]');

@@ -97,8 +97,7 @@ function whyNot(one: Observation, fits: boolean): string | undefined {
   if (ownPathIn(pattern) !== undefined) return 'takes in addresses of coursegate itself';
   const known = knownPageCalls(pattern);
   if (known?.api === false) return `called by ${known.by}, and not meant for apps`;
-  if (known !== undefined && !fits)
-    return `called by ${known.by}, and no scope of the catalogue is called like it (for apps: a route at ${appAddress(pattern)} with rewrite)`;
+  if (known !== undefined && !fits) return `called by ${known.by}, and no scope of the catalogue is called like it`;
   const total = [...callers.values()].reduce((sum, times) => sum + times, 0);
   if (total > 0 && callers.get('form') === total) return 'a form of the site’s pages';
   if (method !== 'GET' && callers.get('other') === total)
@@ -139,7 +138,8 @@ function forApps(route: RouteConfig): RouteConfig {
 
 /** Whether a pattern serves data. A POST answered with a page or a redirect is a form of the site. */
 function isData({ method, mediaTypes }: Observation): boolean {
-  const types = [...mediaTypes.keys()];
+  // SVG and XHTML are XML too.
+  const types = [...mediaTypes.keys()].filter((type) => !/^(image\/|application\/xhtml)/.test(type));
   if (types.some((type) => /[/+](json|xml|csv|x-ndjson|calendar|protobuf|msgpack|event-stream)$/.test(type)))
     return true;
   return method !== 'GET' && method !== 'POST' && types.includes('');
