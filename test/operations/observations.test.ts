@@ -23,6 +23,7 @@ describe('a path template', () => {
     ['/o/deadbeef01', '/o/*'],
     ['/u/sam%40example.com', '/u/*'],
     ['/u/@sam', '/u/*'],
+    ['/u/sam;v=b', '/u/*'],
     ['/t/eyJhbGciOiJIUzI1NiJ9', '/t/*'],
     ['/t/QxRtYuIoPlKjHgFdSa', '/t/*'],
     ['/s/stu_1a2b3c4d5e', '/s/*'],
