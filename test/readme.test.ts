@@ -20,6 +20,7 @@ describe('README', () => {
     const folder = mkdtempSync(join(tmpdir(), 'coursegate-readme-'));
     try {
       expect(blocks('yaml')).not.toHaveLength(0);
+      for (const name of ['account.graphql', 'mapping.graphql']) writeFileSync(join(folder, name), 'type Query');
       for (const block of blocks('yaml')) {
         const file = join(folder, 'coursegate.yaml');
         writeFileSync(file, block);

@@ -142,7 +142,7 @@ function configuration(
 ): string {
   const named = Object.entries({ site: at.site, ...upstreams }).map(([name, url]) => `  ${name}: { url: ${url} }`);
   return `version: 1
-profile: ${profile}
+${profileLines(profile, more)}
 origin: ${at.origin}
 listen:
   port: ${at.port}
@@ -166,6 +166,13 @@ limits:
   attempts: { requests: 1000000000, per: 1m }
   open: { address: 100000, member: 100000 }
 ${routes.length === 0 ? '' : `routes:\n${routes.map((line) => `  - ${line}\n`).join('')}`}${more}`;
+}
+
+/** Profile A without an Account API is profile B with its other settings. */
+function profileLines(profile: 'A' | 'B', more: string): string {
+  return profile === 'A' && !/^account:/m.test(more)
+    ? 'profile: B\nresourceIndicator: required\nanonymous: refuse'
+    : `profile: ${profile}`;
 }
 
 /** Gets tokens for one app and one member, with one approval each, over HTTP like an app and a browser. */

@@ -58,8 +58,9 @@ async function check(file: string, terminal: Terminal): Promise<{ checked: Check
     if (!(thrown instanceof ConfigError)) throw thrown;
     return { checked: { file, problems: thrown.problems, warnings: loaded?.warnings ?? [] }, thrown };
   }
+  const { observedCalls } = await import('./observed-calls.ts');
   const { config, profile } = loaded;
-  const warnings = [...loaded.warnings, ...found];
+  const warnings = [...loaded.warnings, ...found, ...(await observedCalls(file, loaded, terminal))];
   const summary = { profile, origin: config.origin, routes: config.routes.length };
   return { checked: { file, problems: [], warnings, summary } };
 }

@@ -15,6 +15,7 @@ import { type Logo, readLogo } from './logo.ts';
 import { type DirectoryMember, readMembersFile } from './members-file.ts';
 import { checkOwnRecords } from './own-record-checks.ts';
 import { ConfigError, type Finding, type Place, type Problem, problemAt } from './problems.ts';
+import { checkProfileAccount, withoutUnaskedAccount } from './profile-account.ts';
 import { readLayers } from './read-layers.ts';
 import { readSecrets } from './read-secrets.ts';
 import { checkRedis } from './redis-settings.ts';
@@ -91,7 +92,8 @@ const CHECKS = [
 export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const { file, environment, constants = {}, sources: files = sourceFilesOf(file) } = options;
   const { layers, profile, ...read } = await readLayers(options, files);
-  const tree = withoutUnaskedAccount(mergeLayers(layers), layers);
+  const merged = mergeLayers(layers);
+  const tree = withoutUnaskedAccount(merged, layers);
   const parsed = configSchema.safeParse(tree);
   const secrets = await readSecrets(configSchema, tree, environment, files);
   const named = await readNamedFiles(tree, files);
@@ -99,6 +101,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     ...(parsed.success ? [] : readIssues(parsed.error.issues, tree)),
     ...CHECKS.flatMap((check) => check(tree)),
     ...read.findings,
+    ...checkProfileAccount(merged, layers, profile),
     ...secrets.findings,
     ...checkCertificates(secrets.values),
     ...named.findings,
@@ -147,13 +150,6 @@ async function readNamedFiles(tree: Tree, files: SourceFiles) {
 /** A reader for the files of a configuration, with nothing read yet. */
 export function sourceFilesOf(file: string): SourceFiles {
   return sourceFiles(dirname(resolvePath(file)));
-}
-
-/** Drops an `account` block that only a profile has: profiles set `enabled`, but only the operator can name its files. */
-function withoutUnaskedAccount(tree: Tree, { file, environment, overrides }: Layers): Tree {
-  if ([file, environment, overrides].some((layer) => layer.tree.account !== undefined)) return tree;
-  const { account: _, ...rest } = tree;
-  return rest;
 }
 
 function isServed(account: unknown): boolean {

@@ -55,11 +55,12 @@ export function crossingRoutes(tree: Tree): readonly Finding[] {
   });
 }
 
-/** Whether some path matches both patterns. */
-export function overlap([left, ...lefts]: readonly string[], [right, ...rights]: readonly string[]): boolean {
+/** Whether some path matches both patterns, from the segment `at` on. */
+export function overlap(lefts: readonly string[], rights: readonly string[], at = 0): boolean {
+  const [left, right] = [lefts[at], rights[at]];
   if (left === '**' || right === '**') return true;
   if (left === undefined || right === undefined) return left === right || (left ?? right) === '';
-  return (left === right || left === '*' || right === '*') && overlap(lefts, rights);
+  return (left === right || left === '*' || right === '*') && overlap(lefts, rights, at + 1);
 }
 
 /** The segments of a pattern, with `{member.id}` as a wildcard: the id is compared only after the route has matched. */

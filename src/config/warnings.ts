@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { trustedProxies } from '../http/trusted-proxies.ts';
+import { pageCallWarnings } from './page-call-checks.ts';
 import type { Finding } from './problems.ts';
 import { parseMatch } from './route.ts';
 import { crossingRoutes } from './route-order.ts';
@@ -26,6 +27,7 @@ export function configWarnings(parts: WarningParts): readonly Finding[] {
     ...unencryptedUpstreams(parts),
     ...crossingRoutes(parts.tree),
     ...openWrites(parts),
+    ...pageCallWarnings(parts.config),
     ...lifetimes(parts),
     ...nothingServed(parts),
   ];

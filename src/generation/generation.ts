@@ -12,6 +12,7 @@ import { type RequestsInFlight, requestOf } from '../http/requests-in-flight.ts'
 import { createAdmission } from '../limits/admission.ts';
 import type { ServerFactory } from '../mcp/server.ts';
 import type { Introspect } from '../oauth/introspection.ts';
+import type { Observer } from '../operations/observe/observer.ts';
 import { createDispatch, type Dispatch } from '../request/dispatch.ts';
 import { createInFlight } from '../request/in-flight.ts';
 import { cachedIntrospect } from '../resource-server/cache.ts';
@@ -39,6 +40,8 @@ export interface Generation {
   /** Handler of the admin listener. */
   readonly admin: RequestListener;
   readonly server: AuthorizationServer;
+  /** Undefined unless it is in observe mode. */
+  readonly observer: Observer | undefined;
   readonly introspect: Introspect;
   readonly pools: Pools;
   readonly events: Events;
@@ -139,12 +142,13 @@ async function build(
     share,
     errorPage: authorization.pages.fail,
   });
+  const observer = forRequests.observing?.observer;
   const decisions = await buildDecisions(loaded, { foundation, forRequests, routes, identity: lanes.identity });
   const admin = openAdmin(loaded, {
     foundation,
     server,
     events,
-    observer: forRequests.observing?.observer,
+    observer,
     inFlight,
     draining,
   });
@@ -163,6 +167,7 @@ async function build(
       admin(request, response);
     },
     server,
+    observer,
     introspect,
     pools,
     events,

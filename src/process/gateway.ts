@@ -109,6 +109,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       server: () => current().server,
       usage,
       unused,
+      observer: () => current().observer,
       draining: () => draining,
       log,
     });

@@ -1,6 +1,7 @@
 import type { AuthorizationServer } from '../authorization-server/authorization-server.ts';
 import type { Usage } from '../authorization-server/connected-apps/usage.ts';
 import type { Log } from '../operations/log.ts';
+import type { Observer } from '../operations/observe/observer.ts';
 import { oneAtATime } from '../operations/one-at-a-time.ts';
 import type { UnusedTokens } from '../operations/unused-tokens.ts';
 import type { Store } from '../storage/store.ts';
@@ -14,6 +15,7 @@ const KEYS_EVERY = 10_000;
 /** Milliseconds: at most this much of the usage counts that members see is lost in a crash. */
 const USE_EVERY = 15_000;
 const UNUSED_EVERY = 30_000;
+const TRAFFIC_EVERY = 30_000;
 
 export interface MaintenanceOptions {
   readonly store: Store;
@@ -21,6 +23,8 @@ export interface MaintenanceOptions {
   readonly server: () => Pick<AuthorizationServer, 'refreshKeys'>;
   readonly usage: Pick<Usage, 'flush'>;
   readonly unused: Pick<UnusedTokens, 'judge'>;
+  /** Of the current configuration; undefined unless it is in observe mode. */
+  readonly observer: () => Pick<Observer, 'judge'> | undefined;
   /** Whether the gate is shutting down; a sweep then ends early. */
   readonly draining: () => boolean;
   readonly log: Log;
@@ -30,7 +34,8 @@ export interface MaintenanceOptions {
  * Starts the periodic tasks. Each runs on its own schedule and never overlaps with itself. Returns a function that
  * stops them.
  */
-export function startMaintenance({ store, server, usage, unused, draining, log }: MaintenanceOptions): () => void {
+export function startMaintenance(options: MaintenanceOptions): () => void {
+  const { store, server, usage, unused, observer, draining, log } = options;
   const every = (milliseconds: number, work: () => Promise<unknown>, failed: string) => {
     const turn = oneAtATime(work, failed, log);
     return { turn, timer: setInterval(turn, milliseconds).unref() };
@@ -42,6 +47,7 @@ export function startMaintenance({ store, server, usage, unused, draining, log }
     sweep,
     every(KEYS_EVERY, () => server().refreshKeys(), 'the signing keys could not be renewed'),
     every(UNUSED_EVERY, () => unused.judge(), 'unused tokens could not be looked for'),
+    every(TRAFFIC_EVERY, async () => observer()?.judge(log), 'the traffic could not be judged'),
     every(USE_EVERY, () => usage.flush(), 'what apps used could not be written'),
   ];
   return () => {

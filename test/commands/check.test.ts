@@ -45,7 +45,7 @@ describe('coursegate check', () => {
   it('reports a valid file on standard output', async () => {
     expect(await check(GOOD)).toEqual({
       code: 0,
-      stdout: 'gate.yaml: valid. 1 routes, profile A, origin https://school.example\n',
+      stdout: 'gate.yaml: valid. 1 routes, profile B, origin https://school.example\n',
       stderr: '',
     });
   });
@@ -53,7 +53,7 @@ describe('coursegate check', () => {
   it('reports warnings on standard error, and still exits 0', async () => {
     const { code, stdout, stderr } = await check(WARNED);
     expect(code).toBe(0);
-    expect(stdout).toBe('gate.yaml: valid, with 1 warning(s). 1 routes, profile A, origin https://school.example\n');
+    expect(stdout).toBe('gate.yaml: valid, with 1 warning(s). 1 routes, profile B, origin https://school.example\n');
     expect(stderr).toMatch(
       /^gate\.yaml:1:1 {2}warning: listen\.trustedProxies: is empty, .*\n {5}1 \| version: 1\n {7}\| \^\n$/,
     );
@@ -106,7 +106,7 @@ describe('coursegate check --format json', () => {
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
       ok: true,
-      profile: 'A',
+      profile: 'B',
       origin: 'https://school.example',
       routes: 1,
       problems: [{ severity: 'warning', line: 1, column: 1, path: 'listen.trustedProxies' }],

@@ -3,7 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { load, mistakes, SMALL } from './fixture.ts';
 
 const FILES = { 'account.graphql': 'type Query', 'b.map.graphql': 'b', 'a.map.graphql': 'a', '.c.map.graphql': 'c' };
-const block = (schema: string, mappings: string) => `${SMALL}account:\n  schema: ${schema}\n  mappings: ${mappings}\n`;
+/** The smallest configuration with the profile that serves the Account API. */
+const SERVED = SMALL.replace('profile: B', 'profile: A');
+const block = (schema: string, mappings: string, base = SERVED) =>
+  `${base}account:\n  schema: ${schema}\n  mappings: ${mappings}\n`;
 
 describe('the account block', () => {
   it('loads its files, and the mappings by name', async () => {
@@ -63,13 +66,13 @@ describe('the account block', () => {
   });
 
   it('needs no files when it is disabled, and is then absent', async () => {
-    const { config, accountFiles } = await load(`${block('none.graphql', 'none')}  enabled: false\n`);
+    const { config, accountFiles } = await load(`${block('none.graphql', 'none', SMALL)}  enabled: false\n`);
     expect('account' in config).toBe(false);
     expect(accountFiles).toBeUndefined();
   });
 
   it('must be complete if it is present', async () => {
-    expect(await mistakes(`${SMALL}account: { enabled: true }\n`)).toEqual([
+    expect(await mistakes(`${SERVED}account: { enabled: true }\n`)).toEqual([
       'gate.yaml:14:1  account.schema: is missing',
       'gate.yaml:14:1  account.mappings: is missing',
     ]);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { load, mistakes, SMALL } from './fixture.ts';
 
 const route = (match: string, rest = '') => `  - { match: "${match}", upstream: school${rest} }\n`;
-const routes = (...lines: string[]) => `${SMALL}routes:\n${lines.join('')}`;
+const routes = (...lines: string[]) => `${SMALL}routes:\n${lines.join('')}anonymous: refuse\n`;
 
 describe('references to unknown names', () => {
   it.each([

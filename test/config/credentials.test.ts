@@ -96,7 +96,7 @@ describe('upstreams.*.credential', () => {
 
   it('does not accept a profile’s default as permission to make a route with a shared key public', async () => {
     const text = withCredential(SERVICE_KEY, 'routes:\n  - { match: "GET /api/x", upstream: school }\n');
-    expect(await mistakes(text.replace('profile: A', 'profile: B'), KEY)).toHaveLength(1);
+    expect(await mistakes(text, KEY)).toHaveLength(1);
   });
 
   it.each([

@@ -52,7 +52,7 @@ describe('the effective configuration', () => {
     expect(origin(['listen', 'port'])).toBe('environment variable PORT');
     expect(origin(['tokens', 'access'])).toBe('environment variable COURSEGATE__TOKENS__ACCESS');
     expect(origin(['tokens', 'replayWindow'])).toBe('default');
-    expect(origin(['resourceIndicator'])).toMatch(/profiles\/a\.yaml:\d+$/);
+    expect(origin(['resourceIndicator'])).toMatch(/profiles\/b\.yaml:\d+$/);
     expect(origin(['scopes', 'openid', 'kind'])).toMatch(/scopes\.yaml:\d+$/);
   });
 

@@ -14,9 +14,10 @@ const environment = {
 };
 
 describe('config/examples', () => {
-  it.each(readdirSync(FOLDER).filter((name) => name.endsWith('.yaml')))('%s loads', async (file) => {
-    const { config } = await loadConfig({ file: `${FOLDER}${file}`, environment });
+  it.each(readdirSync(FOLDER).filter((name) => name.endsWith('.yaml')))('%s loads without a warning', async (file) => {
+    const { config, warnings } = await loadConfig({ file: `${FOLDER}${file}`, environment });
     expect(config.origin).toBe('https://school.example');
+    expect(warnings).toEqual([]);
   });
 
   it('redis.yaml uses Redis', async () => {

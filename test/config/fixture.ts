@@ -6,7 +6,7 @@ import { ConfigError, type LoadedConfig, type LoadOptions, loadConfig } from '..
 
 /** The smallest valid configuration. */
 export const SMALL = `version: 1
-profile: A
+profile: B
 origin: https://school.example
 store: { kind: sqlite, path: data/gate.db }
 login:

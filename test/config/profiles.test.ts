@@ -18,8 +18,8 @@ describe('profiles', () => {
   });
 
   it('result in these configurations, which differ in nothing else', async () => {
-    const a = await load(SMALL + ACCOUNT, { files });
-    const b = await load(SMALL + ACCOUNT, { files, environment: { COURSEGATE_PROFILE: 'B' } });
+    const a = await load(SMALL + ACCOUNT, { files, environment: { COURSEGATE_PROFILE: 'A' } });
+    const b = await load(SMALL + ACCOUNT, { files });
     expect([a.profile, b.profile]).toEqual(['A', 'B']);
     const { account: accountA, store: storeA, ...restA } = a.config;
     const { account: accountB, store: storeB, ...restB } = b.config;
@@ -30,28 +30,51 @@ describe('profiles', () => {
     expect([storeA.kind, storeB.kind]).toEqual(['sqlite', 'sqlite']);
   });
 
-  it('need no account block', async () => {
-    for (const profile of ['A', 'B']) {
-      const { config, accountFiles } = await load(SMALL, { environment: { COURSEGATE_PROFILE: profile } });
-      expect(['account' in config, accountFiles]).toEqual([false, undefined]);
-    }
+  it('without the Account API need no account block', async () => {
+    const { config, accountFiles } = await load(SMALL);
+    expect(['account' in config, accountFiles]).toEqual([false, undefined]);
+  });
+
+  it('with the Account API are refused without an account block, with the lines to add', async () => {
+    const served = SMALL.replace('profile: B', 'profile: A');
+    expect(await mistakes(served)).toEqual([
+      'gate.yaml:2:10  profile: A serves the Account API, and `account` is missing. Add these lines, with your own files (docs/data.md):',
+      '    account:',
+      '      schema: account.graphql',
+      '      mappings: mapping.graphql',
+      '  An origin without the Account API has `profile: B`, with `resourceIndicator: required` and `anonymous: refuse` if it is to be as strict',
+    ]);
+    const [byEnvironment] = await mistakes(SMALL, { environment: { COURSEGATE_PROFILE: 'A' } });
+    expect(byEnvironment).toMatch(/^environment variable COURSEGATE_PROFILE {2}profile: A serves the Account API/);
+    const added = 'account:\n  schema: account.graphql\n  mappings: account.graphql\n';
+    expect((await load(served + added, { files })).config.account).toBeDefined();
+  });
+
+  it('with the Account API are refused if it is switched off', async () => {
+    const off = `${SMALL.replace('profile: B', 'profile: A')}${ACCOUNT.replace('{', '{ enabled: false,')}`;
+    expect(await mistakes(off, { files })).toEqual([
+      expect.stringMatching(/^gate\.yaml:14:21 {2}account\.enabled: cannot be false: profile A serves the Account API/),
+    ]);
+    const environment = { COURSEGATE__ACCOUNT__ENABLED: 'false' };
+    const served = SMALL.replace('profile: B', 'profile: A') + ACCOUNT;
+    expect(await mistakes(served, { files, environment })).toHaveLength(1);
   });
 
   it('are selected by the environment before the file', async () => {
-    const inFile = SMALL.replace('profile: A', 'profile: B');
-    expect((await load(inFile)).profile).toBe('B');
-    expect((await load(inFile, { environment: { COURSEGATE_PROFILE: 'A' } })).profile).toBe('A');
-    expect((await load(inFile, { environment: { COURSEGATE_PROFILE: '' } })).profile).toBe('B');
-    expect((await load(SMALL.replace('profile: A\n', ''), { environment: { COURSEGATE_PROFILE: 'B' } })).profile).toBe(
-      'B',
-    );
+    const inFile = SMALL + ACCOUNT;
+    const chosen = async (text: string, profile: string) =>
+      (await load(text, { files, environment: { COURSEGATE_PROFILE: profile } })).profile;
+    expect((await load(inFile, { files })).profile).toBe('B');
+    expect(await chosen(inFile, 'A')).toBe('A');
+    expect(await chosen(inFile, '')).toBe('B');
+    expect(await chosen(SMALL.replace('profile: B\n', ''), 'B')).toBe('B');
   });
 
   it('are required, and must exist', async () => {
-    expect(await mistakes(SMALL.replace('profile: A\n', ''))).toEqual([
+    expect(await mistakes(SMALL.replace('profile: B\n', ''))).toEqual([
       'gate.yaml:1:1  profile: is missing (one of A, B); COURSEGATE_PROFILE can set it too',
     ]);
-    expect(await mistakes(SMALL.replace('profile: A', 'profile: 1'))).toEqual([
+    expect(await mistakes(SMALL.replace('profile: B', 'profile: 1'))).toEqual([
       'gate.yaml:2:10  profile: must be one of A, B',
     ]);
   });

@@ -155,6 +155,61 @@ describe('a narrow route after a wide one', () => {
   });
 });
 
+describe('a route at an address that the site’s own pages call', () => {
+  const routes = (...lines: readonly string[]) => `${GOOD.replace(ROUTE, '')}${lines.join('')}`;
+  const refused = (by: string) =>
+    `takes over an address that is called by ${by}, would refuse them, and is not meant for apps: remove this route`;
+  const moved = (by: string, match: string, path: string) =>
+    `takes over an address that is called by ${by} with the site's own session or keys, and would refuse them. Give apps an address of their own: match: "${match}", rewrite: "${path}"`;
+
+  it.each([
+    [
+      'GET /wp-json/ldlms/v2/**',
+      moved('the pages of WordPress', 'GET /api/site/wp-json/ldlms/v2/**', '/wp-json/ldlms/v2/**'),
+    ],
+    [
+      'GET|POST /wp-json/wp/v2/posts/*',
+      moved('the pages of WordPress', 'GET|POST /api/site/wp-json/wp/v2/posts/*', '/wp-json/wp/v2/posts/*'),
+    ],
+    ['GET /api/resource/*', moved('the pages of Frappe', 'GET /api/site/api/resource/*', '/api/resource/*')],
+    ['POST /wp-admin/admin-ajax.php', refused('the pages of WordPress')],
+    ['POST /wp-json/batch/v1', refused('the pages of WordPress')],
+    ['POST /lib/ajax/service.php', refused('the pages of Moodle')],
+    ['GET /lib/**', refused('the pages of Moodle')],
+    ['POST /livewire/*', refused('the pages of Laravel packages')],
+    ['GET /rails/**', refused('the pages of Rails')],
+    ['GET /admin/orders', refused('the site’s administration')],
+    [
+      'GET /api/me',
+      'takes over login.whoami.path, which answers to the site\'s own session: pages that call it would be refused. Give apps an address of their own: match: "GET /api/site/api/me", rewrite: "/api/me"',
+    ],
+    ['GET /login/**', 'takes over the page on which members sign in: choose a narrower path'],
+  ])('%s is found', async (match, message) => {
+    expect(await warnings(routes(route(match, READ)))).toEqual([`16  routes[0].match: ${message}`]);
+  });
+
+  it('is found with a rewrite too, because the address is the same', async () => {
+    const found = await warnings(routes(route('GET /wp-json/a/**', `${READ}, rewrite: "/b/**"`)));
+    expect(found).toEqual([expect.stringContaining('match: "GET /api/site/wp-json/a/**", rewrite: "/b/**"')]);
+  });
+
+  it.each([
+    'GET /wp-json/coursegate/v1/me/courses',
+    'GET /api/site/wp-json/ldlms/v2/**',
+    'GET /api/v2/**',
+    'GET /api/v1/admin/orders',
+  ])('is not %s', async (match) => {
+    expect(await warnings(routes(route(match, `${READ}, rewrite: "${match.slice(4)}"`)))).toEqual([]);
+  });
+
+  it('is not found if the site has another origin', async () => {
+    const apart = routes(route('GET /wp-json/ldlms/v2/**', READ))
+      .replace('loginUrl: /login', 'loginUrl: https://www.school.example/login')
+      .replace('site: { upstream: school }\n', '');
+    expect(await warnings(apart)).toEqual([]);
+  });
+});
+
 describe('a sign-in page on another host', () => {
   const at = (url: string) => GOOD.replace('loginUrl: /login', `loginUrl: ${url}`);
 

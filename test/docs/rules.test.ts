@@ -18,7 +18,7 @@ const judge = async (language: string, text: string, ...markers: string[]) =>
   RULES[language]?.check(block(language, text, ...markers));
 
 /** A configuration that loads with a warning, because it does not name its proxy. */
-const WHOLE = `profile: A
+const WHOLE = `profile: B
 origin: https://school.example
 store: { kind: memory }
 upstreams: { school: { url: http://127.0.0.1:4000 } }

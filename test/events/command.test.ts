@@ -25,7 +25,7 @@ describe('coursegate events', { timeout: 60_000 }, () => {
     const file = join(folder, 'gate.yaml');
     const lines = [
       'version: 1',
-      'profile: A',
+      'profile: B',
       'origin: https://school.example',
       'store: { kind: memory }',
       'login: { kind: session, upstream: school, whoami: { path: /api/me }, loginUrl: /login, cookies: [s] }',

@@ -7,9 +7,9 @@ import { startWorld, type World } from '../support/world.ts';
 describe('the two lanes of a running gate', () => {
   let world: World;
   let upstream: RecordingUpstream;
-  const start = async () => {
+  const start = async (profile = 'B') => {
     upstream = await startRecordingUpstream();
-    world = await startWorld({ profile: 'B', overrides: { upstreams: { school: { url: upstream.url } } } });
+    world = await startWorld({ profile, overrides: { upstreams: { school: { url: upstream.url } } } });
   };
   afterEach(async () => {
     await world.close();
@@ -32,6 +32,18 @@ describe('the two lanes of a running gate', () => {
       socket.once('error', () => resolve('closed'));
     });
     expect(status).toBe(refused);
+    expect(upstream.requests).toHaveLength(0);
+  });
+
+  it('never passes the address of the Account API to the site in profile A, in any spelling and by any method', async () => {
+    await start('A');
+    for (const path of ['/account/graphql', '/account/graphql/', '/Account/GraphQL', '/account/graphql?query=x']) {
+      for (const method of ['GET', 'POST', 'PUT', 'OPTIONS']) {
+        const answer = await fetch(world.origin + path, { method });
+        await answer.arrayBuffer();
+        expect([method, path, answer.status < 400]).toEqual([method, path, false]);
+      }
+    }
     expect(upstream.requests).toHaveLength(0);
   });
 

@@ -8,7 +8,7 @@ import { type Command, runCommand } from '../support/command.ts';
 import { freePort } from '../support/world.ts';
 
 const GOOD = `version: 1
-profile: A
+profile: B
 origin: http://localhost:PORT
 listen: { port: PORT, admin: { port: ADMIN } }
 store: { kind: sqlite, path: data/gate.db }
@@ -53,7 +53,7 @@ const listens = (port: number) =>
   );
 
 describe('a configuration with mistakes', () => {
-  const BAD = GOOD.replace('profile: A', 'profil: A')
+  const BAD = GOOD.replace('profile: B', 'profil: B')
     .replace('port: PORT, admin', 'port: eighty, admin')
     .replaceAll('PORT', '18080')
     .replaceAll('ADMIN', '0');
@@ -81,7 +81,7 @@ describe('a configuration with mistakes', () => {
       write('tools.yaml', `tools:\n  - { name: a, ${about}, input: { properties: { n: { typ: integer } } } }\n`);
       const file = write(
         `interfaces-${how}.yaml`,
-        `${GOOD.replaceAll('PORT', '18080').replace('ADMIN', '0')}mcp: { file: tools.yaml }
+        `${GOOD.replace('profile: B', 'profile: A').replaceAll('PORT', '18080').replace('ADMIN', '0')}mcp: { file: tools.yaml }
 account: { schema: contract.graphql, mappings: contract.map.graphql }
 `.replace('data/gate.db', `${how}/gate.db`),
       );
@@ -135,11 +135,11 @@ describe('serve', () => {
     const check = run(['check', file]);
     expect(await check.exited).toBe(0);
     expect(check.stdout()).toContain(`origin http://localhost:${port}`);
-    expect(check.stdout()).toContain('profile A');
+    expect(check.stdout()).toContain('profile B');
   });
 
   it('prints one line when everything listens', async () => {
-    expect(command.stdout()).toBe(`coursegate ready http://localhost:${port} profile=A\n`);
+    expect(command.stdout()).toBe(`coursegate ready http://localhost:${port} profile=B\n`);
     const metadata = await fetch(`http://localhost:${port}/.well-known/oauth-authorization-server`);
     expect(await metadata.json()).toMatchObject({ issuer: `http://localhost:${port}` });
   });

@@ -78,7 +78,7 @@ describe.skipIf(!toolsPresent())('the rendered sidecar container', () => {
     container = gateIn(only(rendered, 'Deployment').spec.template.spec);
     gate = placeGate(container, rendered, 'shop-coursegate');
     command = runCommand(gate.args, gate.environment);
-    await command.line(/^coursegate ready https:\/\/school\.example profile=A$/);
+    await command.line(/^coursegate ready https:\/\/school\.example profile=B$/);
   });
   afterAll(async () => {
     command.signal('SIGKILL');

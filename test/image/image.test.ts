@@ -151,7 +151,7 @@ describe.skipIf(!enginePresent())('the image', () => {
 
     const configuration = () => ({
       version: 1,
-      profile: 'A',
+      profile: 'B',
       origin: `http://localhost:${port}`,
       listen: { host: '127.0.0.1', port, admin: { port: admin }, drain: { notice: '3s', grace: '10s' } },
       store: { kind: 'sqlite', path: '/var/lib/coursegate/coursegate.db' },

@@ -43,14 +43,16 @@ describe('the coursegate.yaml of a drop-in', () => {
   });
 
   it.each(['django', 'rails', 'laravel', 'express', 'spring'])(
-    'of %s loads, and sends assertions to a backend of that name',
+    'of %s loads without a warning, and sends assertions to a backend of that name, for addresses of apps only',
     async (name) => {
       const environment = { COURSEGATE_BRIDGE_SECRET: 'k'.repeat(64) };
-      const { config } = await loadConfig({ file: `${FOLDER}${name}/coursegate.yaml`, environment });
+      const { config, warnings } = await loadConfig({ file: `${FOLDER}${name}/coursegate.yaml`, environment });
       expect(config.origin).toBe('https://school.example');
       expect(config.upstreams[name]?.identity).toEqual(['assertion']);
       expect(config.site?.upstream).toBe(name);
       expect(config.routes.every((route) => route.upstream === name && route.anonymous === 'refuse')).toBe(true);
+      expect(config.routes.every(({ match }) => match.startsWith('GET /api/site/'))).toBe(true);
+      expect(warnings).toEqual([]);
     },
   );
 });

@@ -16,7 +16,7 @@ const BLOCKS = PAGES.flatMap((kind) => {
 const isConfiguration = ({ text }: { text: string }) => /^login:/m.test(text);
 
 const AROUND = `version: 1
-profile: A
+profile: B
 origin: https://school.example
 store: { kind: sqlite, path: data/gate.db }
 `;

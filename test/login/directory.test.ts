@@ -233,7 +233,7 @@ describe('the members file of the directory', () => {
     writeFileSync(
       config,
       `version: 1
-profile: A
+profile: B
 origin: https://school.example
 store: { kind: memory }
 upstreams: { school: { url: http://127.0.0.1:4000 } }

@@ -14,7 +14,7 @@ const BLOCKS = PAGE.split(/^## /m).flatMap((section) => {
 });
 
 const AROUND = `version: 1
-profile: A
+profile: B
 origin: https://school.example
 store: { kind: sqlite, path: data/gate.db }
 upstreams: { school: { url: http://127.0.0.1:4000 } }

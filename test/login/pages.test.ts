@@ -11,7 +11,7 @@ const PAGES = ['bridge', 'database', 'header', 'oidc'].map((kind) => {
 });
 
 const AROUND = `version: 1
-profile: A
+profile: B
 origin: https://school.example
 store: { kind: sqlite, path: data/gate.db }
 upstreams: { school: { url: http://127.0.0.1:4000 } }

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
 import { runCommand } from '../support/command.ts';
 import { type ProxyWorld, startProxyWorld } from '../support/proxy-world.ts';
@@ -68,6 +68,15 @@ const status = async (path: string, init: RequestInit = {}) => {
   return answer.status;
 };
 
+/** Sends fields that fetch does not send. Returns the status. */
+const raw = async (method: string, path: string, headers: readonly (readonly [string, string])[]) => {
+  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  const answer = await world.raw(
+    `${method} ${path} HTTP/1.1\r\nhost: ${world.host}\r\nconnection: close\r\n${lines}\r\n`,
+  );
+  return Number(answer.split(' ')[1]);
+};
+
 interface Observed {
   readonly dropped: number;
   readonly observed: readonly {
@@ -76,6 +85,7 @@ interface Observed {
     route?: string;
     requests: number;
     signedIn: number;
+    callers: Record<string, number>;
     statuses: Record<string, number>;
     wouldHave: Record<string, number>;
   }[];
@@ -87,9 +97,9 @@ const proposal = async () => {
   return { text, ...(parse(text) as { routes: { match: string; scopes: string[]; anonymous?: string }[] }) };
 };
 
-async function start(config: Record<string, unknown>): Promise<void> {
+async function start(config: Record<string, unknown>, clock = Date.now): Promise<void> {
   site = await startSite();
-  world = await startProxyWorld({ upstream: site.url, config });
+  world = await startProxyWorld({ upstream: site.url, config, clock });
 }
 async function stop(): Promise<void> {
   await world?.close();
@@ -208,6 +218,40 @@ describe('observe mode', () => {
     expect(all.observed.find(({ path }) => path === '/MEMBER/*')).toMatchObject({ wouldHave: { spelling: 1 } });
   });
 
+  it.each([
+    ['a session cookie', COOKIE, 'session'],
+    ['a token of the site', { authorization: 'Bearer of-the-site', ...COOKIE }, 'credentials'],
+    ['a key in a field', { 'x-api-key': 'k' }, 'credentials'],
+    ['a key in the query', {}, 'credentials', '?consumer_key=ck_1'],
+    ['a script of the page', { 'x-requested-with': 'XMLHttpRequest' }, 'page'],
+    ['a nonce of WordPress', { 'x-wp-nonce': 'n' }, 'page'],
+    ['a token against CSRF', { 'x-csrftoken': 't' }, 'page'],
+    ['the browser’s own word', { 'sec-fetch-site': 'same-origin' }, 'page'],
+    ['a referring page', { referer: 'ORIGIN/courses' }, 'page'],
+    ['an origin', { origin: 'ORIGIN' }, 'page'],
+    ['nothing', {}, 'other'],
+    ['another site’s page', { 'sec-fetch-site': 'cross-site', origin: 'https://other.example' }, 'other'],
+    ['an address typed by a person', { 'sec-fetch-site': 'none' }, 'other'],
+  ])('recognises who sends a request by %s', async (_how, fields, caller, query = '') => {
+    const path = `/callers/${caller}-${Object.keys(fields).join('-')}${query === '' ? '' : '-query'}`;
+    const headers = Object.entries(fields).map(([name, value]): [string, string] => [
+      name,
+      value.replace('ORIGIN', world.origin),
+    ]);
+    expect(await raw('GET', path + query, headers)).toBe(200);
+    const all = await observed();
+    expect(all.observed.find((one) => one.path === path)?.callers).toEqual({ [caller]: 1 });
+  });
+
+  it('recognises a form by its type, and nobody in what the site does not know', async () => {
+    const type = { 'content-type': 'application/x-www-form-urlencoded; charset=UTF-8' };
+    expect(await status('/callers/form', { method: 'POST', headers: { ...type, ...COOKIE }, body: 'a=b' })).toBe(201);
+    expect(await status('/gone/form', { headers: COOKIE })).toBe(404);
+    const all = await observed();
+    expect(all.observed.find(({ path }) => path === '/callers/form')?.callers).toEqual({ form: 1 });
+    expect(all.observed.find(({ path }) => path.startsWith('/gone'))).toBeUndefined();
+  });
+
   it('refuses a page of another site', async () => {
     const answer = await fetch(`${world.admin}/observed`, { headers: { origin: 'https://evil.example' } });
     expect(answer.status).toBe(403);
@@ -217,7 +261,7 @@ describe('observe mode', () => {
 describe('the proposed routes', () => {
   let routes: unknown;
 
-  it('cover the observed traffic: public if used without a sign-in, with a scope otherwise, writes separately', async () => {
+  it('cover the observed traffic: public if used without a sign-in, otherwise with a scope at an address for apps', async () => {
     await start({ routes: [ROUTES[0], ROUTES[3]], ...OBSERVE });
     try {
       await status('/member/1', { headers: COOKIE });
@@ -232,14 +276,27 @@ describe('the proposed routes', () => {
       for (const path of ['/api/77/x', '/account/88', '/99']) await status(path, { headers: COOKIE });
       const proposed = await proposal();
       routes = proposed.routes;
+      const forApps = (method: string, path: string, scope: string) => ({
+        match: `${method} /api/site${path}`,
+        rewrite: path,
+        upstream: 'back',
+        scopes: [scope],
+        anonymous: 'refuse',
+      });
+      const { anonymous: _, ...member } = forApps('GET', '/member/**', 'courses:read');
       expect(proposed.routes).toEqual([
-        { match: 'POST /api/courses', upstream: 'back', scopes: ['courses:write'], anonymous: 'refuse' },
-        { match: 'GET /api/courses/*', upstream: 'back', scopes: ['courses:read'], anonymous: 'refuse' },
-        { match: 'GET /api/orders/*', upstream: 'back', scopes: ['orders:read'], anonymous: 'refuse' },
+        forApps('POST', '/api/courses', 'courses:write'),
+        forApps('GET', '/api/courses/*', 'courses:read'),
+        forApps('GET', '/api/orders/*', 'orders:read'),
+        member,
         { match: 'GET /catalogue/topics', upstream: 'back', scopes: [], anonymous: 'serve' },
-        { match: 'GET /member/**', upstream: 'back', scopes: ['courses:read'] },
       ]);
-      expect(proposed.text).toMatch(/GET \/api\/courses\/\*.*# 3 requests, 3 signed in; 200 x3/);
+      expect(proposed.text).toMatch(
+        /GET \/api\/site\/api\/courses\/\*.*# 3 requests, 3 signed in; 200 x3; called by the site's own pages or tools/,
+      );
+      expect(proposed.text).toMatch(
+        /# - GET \/member\/\*\*: called by the site's own pages or tools, whom this route would refuse; apps get \/api\/site\/member\/\*\*/,
+      );
       expect(proposed.text).toMatch(/# - GET \/api\/\*\/x: takes in addresses of coursegate itself/);
       expect(proposed.text).toMatch(/# - GET \/unused\/\*\*: a route that nothing was got by/);
     } finally {
@@ -252,20 +309,73 @@ describe('the proposed routes', () => {
     world = await startProxyWorld({ upstream: site.url, site: false, config: { routes } });
     try {
       const headers = { authorization: `Bearer ${world.token}` };
-      expect(await status('/api/courses/1', { headers })).toBe(200);
-      expect(await status('/api/courses/1', { headers: COOKIE })).toBe(401);
-      expect(await status('/api/courses', { method: 'POST', headers })).toBe(403);
-      expect(await status('/api/orders/8', { headers })).toBe(403);
+      expect(await status('/api/site/api/courses/1', { headers })).toBe(200);
+      expect(site.seen.at(-1)).toMatchObject({ url: '/api/courses/1', headers: { 'x-member-id': 'm-1' } });
+      expect(await status('/api/site/api/courses/1', { headers: COOKIE })).toBe(401);
+      expect(await status('/api/site/api/courses', { method: 'POST', headers })).toBe(403);
+      expect(await status('/api/site/api/orders/8', { headers })).toBe(403);
       expect(await status('/catalogue/topics')).toBe(200);
       const before = site.seen.length;
-      for (const path of ['/api/courses/1/lessons', '/unused/1', '/gone/1', '/pages/1', '/catalogue', '/'])
+      for (const path of ['/api/courses/1', '/api/site/api/courses/1/x', '/unused/1', '/gone/1', '/catalogue', '/'])
         expect([path, await status(path, { headers })]).toEqual([path, 404]);
-      expect(await status('/api/courses/1', { method: 'DELETE', headers })).toBe(405);
+      expect(await status('/api/site/api/courses/1', { method: 'DELETE', headers })).toBe(405);
       expect(await status('/catalogue/topics', { method: 'POST', headers })).toBe(405);
       expect(site.seen).toHaveLength(before);
     } finally {
       await stop();
     }
+  });
+
+  it('leave an address for the site if it is called by another method, without signing in', async () => {
+    const ledger = ROUTES[4];
+    await start({ routes: [ledger], ...OBSERVE });
+    try {
+      await status('/prices/today');
+      await status('/prices/today', { method: 'POST' });
+      const proposed = await proposal();
+      expect(proposed.routes.map(({ match }) => match)).toEqual(['GET /api/site/prices/today', 'GET /ledger/**']);
+      expect(proposed.text).toMatch(
+        /# - POST \/prices\/today: sent without signing in, as other services report events; left out/,
+      );
+    } finally {
+      await stop();
+    }
+  });
+});
+
+describe('a gate in observe mode that no request reaches', () => {
+  let ahead = 0;
+  beforeAll(async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    // An app connects meanwhile, which uses the gate's own endpoints only.
+    await start({ routes: ROUTES, ...OBSERVE }, () => Date.now() + ahead);
+  });
+  afterAll(async () => {
+    vi.useRealTimers();
+    await stop();
+  });
+  const lines = () => world.log().match(/^.*No request for the site has reached this gate.*$/gm) ?? [];
+  const later = async (seconds: number) => {
+    ahead += seconds * 1000;
+    await vi.advanceTimersByTimeAsync(30_000);
+  };
+
+  it('logs that once after ten minutes, with what to look at, and its report says so until one arrives', async () => {
+    await later(500);
+    expect(lines()).toEqual([]);
+    expect((await proposal()).text).not.toContain('No request');
+    await fetch(`${world.origin}/openapi.json`).then((answer) => answer.arrayBuffer());
+    await fetch(`${world.admin}/readyz`).then((answer) => answer.arrayBuffer());
+    await later(101);
+    expect(lines()).toHaveLength(1);
+    expect(JSON.parse(lines()[0] ?? '')).toMatchObject({ level: 40, msg: expect.stringMatching(/snippets.*location/) });
+    expect((await proposal()).text).toMatch(/^# No request for the site has reached this gate for ten minutes/);
+    expect(await (await fetch(`${world.admin}/observed.json`)).json()).toHaveProperty('quietSince');
+    await later(1200);
+    expect(lines()).toHaveLength(1);
+    await status('/pages/1');
+    expect((await proposal()).text).not.toContain('No request');
+    expect(await (await fetch(`${world.admin}/observed.json`)).json()).not.toHaveProperty('quietSince');
   });
 });
 
@@ -297,11 +407,32 @@ describe('coursegate observed', () => {
       const file = write(config(Number(new URL(world.admin).port), OBSERVE));
       const yaml = runCommand(['observed', '--config', file]);
       expect(await yaml.exited).toBe(0);
-      expect(parse(yaml.stdout())).toMatchObject({ routes: [{ match: 'GET /api/courses/*' }] });
+      expect(parse(yaml.stdout())).toMatchObject({ routes: [{ match: 'GET /api/site/api/courses/*' }] });
       expect(yaml.stderr()).toBe('');
       const json = runCommand(['observed', '--config', file, '--json']);
       expect(await json.exited).toBe(0);
       expect(JSON.parse(json.stdout())).toMatchObject({ observed: [{ path: '/api/courses/*', requests: 1 }] });
+    } finally {
+      await stop();
+    }
+  });
+
+  it('has `check` name the routes that would refuse what the site’s pages call', async () => {
+    await start({ routes: [], ...OBSERVE });
+    try {
+      await status('/member/1', { headers: COOKIE });
+      await status('/public/1');
+      const route = (match: string) => ({ match, upstream: 'back', scopes: ['courses:read'] });
+      const routes = ['GET /public/**', '* /member/**', 'GET /api/site/member/**'].map(route);
+      const file = write(config(Number(new URL(world.admin).port), { ...OBSERVE, routes }));
+      const check = runCommand(['check', file]);
+      expect(await check.exited).toBe(0);
+      expect(check.stderr().match(/routes\[\d\]\.match: .*/g)).toEqual([
+        'routes[1].match: would refuse the site\'s own pages or tools, which the running gate has seen call it. Give apps an address of their own: match: "* /api/site/member/**", rewrite: "/member/**"',
+      ]);
+      const enforced = runCommand(['check', write(config(Number(new URL(world.admin).port), { routes }))]);
+      expect(await enforced.exited).toBe(0);
+      expect(enforced.stderr()).not.toMatch(/routes/);
     } finally {
       await stop();
     }

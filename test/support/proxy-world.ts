@@ -26,6 +26,8 @@ export interface ProxyWorldOptions {
   readonly listenOptions?: Readonly<Record<string, unknown>>;
   /** Overrides constants of the configuration. Only for a gate in this process. */
   readonly constants?: Readonly<Record<string, unknown>>;
+  /** Only for a gate in this process. */
+  readonly clock?: () => number;
   /** Runs the gate as a separate process with this added to its environment. By default it runs in this process. */
   readonly process?: Readonly<Record<string, string>>;
 }
@@ -81,7 +83,9 @@ export async function startProxyWorld(options: ProxyWorldOptions): Promise<Proxy
   const loginUrl = options.site === false ? `${school.url}/login` : '/login';
   const config = {
     version: 1,
-    profile: 'A',
+    profile: 'B',
+    resourceIndicator: 'required',
+    anonymous: 'refuse',
     origin,
     listen: { port, admin: { port: 0 }, ...options.listenOptions },
     store: { kind: 'memory' },
@@ -106,7 +110,7 @@ export async function startProxyWorld(options: ProxyWorldOptions): Promise<Proxy
   const descriptor = openSync(logFile, 'a');
   const gate =
     options.process === undefined
-      ? await startHere(file, descriptor, options.constants)
+      ? await startHere(file, descriptor, options)
       : await startThere(file, options.process);
   const token = await memberToken(origin, 'm-1');
   return {
@@ -138,11 +142,11 @@ interface Running {
 async function startHere(
   file: string,
   descriptor: number,
-  constants: ProxyWorldOptions['constants'] = {},
+  { constants = {}, clock = Date.now }: ProxyWorldOptions,
 ): Promise<Running> {
   const loaded = await loadConfig({ file, environment: {}, constants });
   const log = createLog('info', descriptor);
-  const gateway = await startGateway({ loaded, log, clock: Date.now, accessDescriptor: descriptor });
+  const gateway = await startGateway({ loaded, log, clock, accessDescriptor: descriptor });
   return { admin: `http://127.0.0.1:${gateway.adminPort}`, process: undefined, close: () => gateway.close(0) };
 }
 

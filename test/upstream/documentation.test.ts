@@ -13,7 +13,7 @@ const BLOCKS = PAGE.split(/^## /m).flatMap((section) =>
 );
 
 const AROUND = `version: 1
-profile: A
+profile: B
 origin: https://school.example
 store: { kind: memory }
 login:

@@ -1,4 +1,5 @@
 import type { RouteConfig } from '../../config/schema.ts';
+import type { Caller } from './caller.ts';
 import { pathTemplate } from './path-template.ts';
 
 /** What enforcement would have done with a request that was let through; `none`: let it through as well. */
@@ -21,6 +22,7 @@ export interface Seen {
   readonly refusal: Refusal;
   /** Whether the request had a valid member token or a session cookie. The cookie is not verified. */
   readonly signedIn: boolean;
+  readonly caller: Caller;
   readonly status: number;
   /** Media type of the site's response; '' if it sent none. */
   readonly mediaType: string;
@@ -129,7 +131,8 @@ function isNothing(status: number): boolean {
 }
 
 /** The counts of one request. */
-function observed(method: string, pattern: string, { route, status, signedIn, refusal, mediaType }: Seen) {
+function observed(method: string, pattern: string, seen: Seen) {
+  const { route, status, signedIn, caller, refusal, mediaType } = seen;
   const succeeded = status > 0 && status < 400;
   return {
     method,
@@ -140,6 +143,8 @@ function observed(method: string, pattern: string, { route, status, signedIn, re
     /** Requests answered with a status below 400, and how many of these were anonymous. */
     succeeded: Number(succeeded),
     anonymousSucceeded: Number(succeeded && !signedIn),
+    /** Who seems to have sent the requests that the site knew; of unknown senders, only those that succeeded. */
+    callers: new Map<Caller, number>(isNothing(status) || (caller === 'other' && !succeeded) ? [] : [[caller, 1]]),
     /** Requests by status, by what enforcement would have done, and by media type (at most four). */
     statuses: new Map([[status, 1]]),
     refusals: new Map([[refusal, 1]]),
@@ -152,6 +157,7 @@ function add(into: Observation, from: Observation): void {
   into.signedIn += from.signedIn;
   into.succeeded += from.succeeded;
   into.anonymousSucceeded += from.anonymousSucceeded;
+  for (const [caller, times] of from.callers) increase(into.callers, caller, times);
   for (const [status, times] of from.statuses) increase(into.statuses, status, times);
   for (const [refusal, times] of from.refusals) increase(into.refusals, refusal, times);
   for (const [type, times] of from.mediaTypes)

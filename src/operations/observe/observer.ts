@@ -3,9 +3,12 @@ import type { Share } from '../../config/carried-over.ts';
 import type { Config, RouteConfig } from '../../config/schema.ts';
 import type { RequestRecord } from '../../http/request-record.ts';
 import { whenClosed } from '../../http/when-closed.ts';
+import type { Log } from '../log.ts';
+import { callerOf } from './caller.ts';
 import { createObservations, type Refusal } from './observations.ts';
 import { observedJson, routeMapYaml } from './report.ts';
 import { proposeRouteMap } from './route-map.ts';
+import { createTraffic } from './traffic.ts';
 
 export interface Observer {
   /**
@@ -24,6 +27,8 @@ export interface Observer {
   yaml(): string;
   /** Everything that was counted. */
   json(): object;
+  /** Logs, once, if no request arrives. Call it periodically. */
+  judge(log: Pick<Log, 'warn'>): void;
 }
 
 export interface ObserverOptions {
@@ -37,11 +42,12 @@ export interface ObserverOptions {
 
 /** Undefined unless the configuration enables observe mode. */
 export function createObserver({ config, hasSession, clock, share }: ObserverOptions): Observer | undefined {
-  const { site, routes: configured, scopes } = config;
+  const { site, routes: configured, scopes, origin } = config;
   if (config.enforcement.mode !== 'observe' || site === undefined) return undefined;
-  const { since, observations } = share.take('observations', undefined, () => ({
+  const { since, observations, traffic } = share.take('observations', undefined, () => ({
     since: new Date(clock()),
     observations: createObservations(),
+    traffic: createTraffic(clock),
   }));
   // A route may have been changed or removed since it was observed.
   const observed = () =>
@@ -51,23 +57,29 @@ export function createObserver({ config, hasSession, clock, share }: ObserverOpt
   return {
     watches: (route) => route.upstream === site.upstream,
     watch(request, response, record, { route, refusal }) {
-      const signedIn = record.principal?.kind === 'member' || hasSession(request.headers.cookie ?? '');
+      traffic.came();
+      const isApp = record.principal?.kind === 'member';
+      const session = hasSession(request.headers.cookie ?? '');
+      const caller = callerOf(request, { origin, isApp, hasSession: session });
       whenClosed(response, () =>
         observations.note({
           method: record.method,
           path: record.path,
           route,
           refusal,
-          signedIn,
+          signedIn: isApp || session,
+          caller,
           status: response.headersSent ? response.statusCode : 0,
           mediaType: record.mediaType,
         }),
       );
     },
-    yaml: () => routeMapYaml(map(observed()), since),
+    yaml: () => routeMapYaml(map(observed()), { since, quietSince: traffic.quietSince() }),
     json() {
       const seen = observed();
-      return observedJson(seen, map(seen), { since, dropped: observations.dropped() });
+      const counts = { since, quietSince: traffic.quietSince(), dropped: observations.dropped() };
+      return observedJson(seen, map(seen), counts);
     },
+    judge: traffic.judge,
   };
 }

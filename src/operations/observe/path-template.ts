@@ -12,7 +12,7 @@ function isOneOfMany(segment: string): boolean {
   // `v1` and `oauth2` are part of an API's naming; `42` and `a1b2c3d4e5` are ids.
   return (
     segment.length > 40 ||
-    /[%@*{}:]/.test(segment) ||
+    /[%@*{}:;]/.test(segment) ||
     /^[\d.,_-]*\d[\d.,_-]*$/.test(segment) ||
     /^[0-9a-f]{8}-[0-9a-f]{4}-/i.test(segment) ||
     (segment.length >= 8 && /^[0-9a-f]+$/i.test(segment) && /\d/.test(segment)) ||

@@ -1,12 +1,21 @@
 import { parseMatch, type RouteConfig } from '../../config/schema.ts';
 import type { Observation } from './observations.ts';
 import type { RouteMap } from './route-map.ts';
+import { NO_TRAFFIC } from './traffic.ts';
+
+/** Since when requests are counted, and since when none has arrived if that is too long. */
+interface Times {
+  readonly since: Date;
+  readonly quietSince: Date | undefined;
+}
 
 /** The proposal as part of a configuration file, each line with the evidence for it as a comment. */
-export function routeMapYaml({ routes, notes }: RouteMap, since: Date): string {
+export function routeMapYaml({ routes, notes }: RouteMap, { since, quietSince }: Times): string {
   const lines = [
+    ...(quietSince === undefined ? [] : [`# ${NO_TRAFFIC} Nothing since ${quietSince.toISOString()}.`]),
     `# Proposed by coursegate from the requests since ${since.toISOString()}. Read it before you use it:`,
     '# it leaves out what nobody used in that time, and includes everything that was used, wanted or not.',
+    '# What the site’s own pages call keeps its address: apps get another one, with `rewrite`.',
     '# Then replace `routes` with it, and remove `enforcement`.',
     routes.length === 0 ? 'routes: []' : 'routes:',
     ...routes.map(({ route, evidence }) => `  - ${flow(route)}  # ${evidence}`),
@@ -54,16 +63,18 @@ function sizeAsWritten(bytes: number | undefined): string | undefined {
 export function observedJson(
   observed: readonly Observation[],
   { routes, notes }: RouteMap,
-  { since, dropped }: { readonly since: Date; readonly dropped: number },
+  { since, quietSince, dropped }: Times & { readonly dropped: number },
 ): object {
   return {
     since: since.toISOString(),
+    ...(quietSince === undefined ? {} : { quietSince: quietSince.toISOString() }),
     dropped,
-    observed: observed.map(({ method, pattern, route, statuses, refusals, mediaTypes, ...counts }) => ({
+    observed: observed.map(({ method, pattern, route, callers, statuses, refusals, mediaTypes, ...counts }) => ({
       method,
       path: pattern,
       ...(route === undefined ? {} : { route: route.match, methods: parseMatch(route.match).methods }),
       ...counts,
+      callers: Object.fromEntries(callers),
       statuses: Object.fromEntries(statuses),
       wouldHave: Object.fromEntries(refusals),
       mediaTypes: Object.fromEntries(mediaTypes),

@@ -14,10 +14,11 @@ import { BLOCKS, ROOT } from './pages.ts';
 
 const KEYS: ReadonlySet<string> = new Set(Object.keys(configJsonSchema().properties ?? {}));
 
-/** The common settings that a page omits. NAME is the upstream of the page. */
+/** The common settings that a page omits. NAME is the upstream of the page. A page with `account` is about profile A. */
 const AROUND: Readonly<Record<string, string>> = {
   version: 'version: 1\n',
-  profile: 'profile: A\n',
+  profile: 'profile: B\n',
+  anonymous: 'anonymous: refuse\n',
   origin: 'origin: https://school.example\n',
   store: 'store: { kind: sqlite, path: data/gate.db }\n',
   login: `login:
@@ -78,7 +79,8 @@ async function checkConfiguration(block: Block, tree: Tree): Promise<void> {
     const upstreams = isTree(tree.upstreams) ? Object.keys(tree.upstreams) : [];
     const name = upstreams.includes('school') ? 'school' : (upstreams[0] ?? 'school');
     const missing = Object.keys(AROUND).filter((key) => !(key in tree) && (key !== 'site' || needsSite(tree)));
-    const whole = [block.text, ...missing.map((key) => AROUND[key]?.replaceAll('NAME', name))].join('\n');
+    const around = 'account' in tree ? { ...AROUND, profile: 'profile: A\n' } : AROUND;
+    const whole = [block.text, ...missing.map((key) => around[key]?.replaceAll('NAME', name))].join('\n');
     const placed = writeStandIns(whole, folder);
     if (isTree(tree.account)) writeAccount(tree.account, block, folder);
     const file = join(folder, 'coursegate.yaml');
@@ -87,7 +89,12 @@ async function checkConfiguration(block: Block, tree: Tree): Promise<void> {
     const loaded = await loadConfig({
       file,
       environment: environmentFor(merged),
-      overrides: { upstreams: { ...upstreamsFor(merged), ...('account' in tree ? ACCOUNT_UPSTREAMS : {}) } },
+      overrides: {
+        upstreams: {
+          ...upstreamsFor(merged),
+          ...(isTree(tree.account) && !hasOwnFiles(tree.account) ? ACCOUNT_UPSTREAMS : {}),
+        },
+      },
     });
     await checkInterfaces(loaded);
     // Only complete configurations must be free of warnings, because readers copy them.
@@ -102,7 +109,23 @@ async function checkConfiguration(block: Block, tree: Tree): Promise<void> {
 /** The demo's services, which the mappings of the repository use. */
 const ACCOUNT_UPSTREAMS = { progress: { url: 'http://127.0.0.1:4001' }, events: { url: 'http://127.0.0.1:4002' } };
 
-/** Writes the files of an Account API where a page expects them: those that the page shows, else the demo's. */
+/** Whether a page means a reader's own contract and mapping. */
+function hasOwnFiles({ schema, mappings }: Tree): boolean {
+  return schema === 'account.graphql' && mappings === 'mapping.graphql';
+}
+
+/** What these could be. */
+const OWN_CONTRACT = 'type Query { viewer: Viewer! } type Viewer { id: ID! email: String }';
+const OWN_MAPPING = `extend schema
+  @link(url: "https://specs.apollo.dev/connect/v0.3", import: ["@source", "@connect"])
+  @source(name: "school")
+extend type Viewer { email: String @connect(source: "school", http: { GET: "/api/me" }, selection: "$.email") }
+`;
+
+/**
+ * Writes the files of an Account API where a page expects them: those that the page shows, a reader's own if there is one
+ * of each, else the demo's.
+ */
 function writeAccount({ schema, mappings, upstreamSchemas }: Tree, { file }: Block, folder: string): void {
   const own = (word: string) =>
     BLOCKS.filter((one) => one.file === file && one.words[0] === word).map(({ text }) => text);
@@ -113,6 +136,11 @@ function writeAccount({ schema, mappings, upstreamSchemas }: Tree, { file }: Blo
     writeFileSync(to, text);
   };
   const from = (path: string) => readFileSync(join(ROOT, 'schema', path), 'utf8');
+  if (hasOwnFiles({ schema, mappings })) {
+    put(schema, OWN_CONTRACT);
+    put(mappings, OWN_MAPPING);
+    return;
+  }
   const shown = schema === 'contract.graphql' ? own('contract') : [];
   put(schema, shown[0] ?? from('account.graphql'));
   put(

@@ -101,7 +101,9 @@ export async function startPluginWorld({ separate = false, redis }: PluginWorldO
   const file = join(folder, 'coursegate.yaml');
   const config = {
     version: 1,
-    profile: 'A',
+    profile: 'B',
+    resourceIndicator: 'required',
+    anonymous: 'refuse',
     origin,
     listen: {
       port: gatePort,

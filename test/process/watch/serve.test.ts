@@ -10,6 +10,9 @@ import { freePort } from '../../support/world.ts';
 /** Far more time than a busy machine needs. */
 const PATIENCE = { timeout: 45_000, interval: 50 };
 
+/** Another profile, with the Account API that it serves. */
+const ACCOUNT = { profile: 'A', account: { schema: 'broken.graphql', mappings: 'broken.graphql' } };
+
 const FIRST_KEY = 'the-first-key-of-the-upstream';
 const SECOND_KEY = 'the-second-key-of-the-upstream';
 
@@ -163,7 +166,7 @@ describe('the gate process', () => {
     ],
     [
       'another profile',
-      () => settings((made) => Object.assign(made, { profile: 'A' })),
+      () => settings((made) => Object.assign(made, ACCOUNT)),
       /coursegate\.yaml:2:1 +profile: cannot be changed while the gate is running/,
     ],
   ])('keeps the current configuration if the new one has %s, and logs the position', async (_title, text, where) => {

@@ -2,7 +2,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync }
 import { createServer, request as plainRequest, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
@@ -10,14 +10,43 @@ import { loadConfig } from '../../../src/config/load.ts';
 import { createLog } from '../../../src/operations/log.ts';
 import { type Gateway, startGateway } from '../../../src/process/gateway.ts';
 import { type School, startSchool } from '../../../src/tools/demo/school.ts';
+import { init } from '../../../src/tools/setup/init/init.ts';
 import { gatePaths, oneExpression } from '../../../src/tools/setup/snippets/gate-paths.ts';
 import { authorizationRequest, bearer, redeem, registerApp } from '../../support/app.ts';
 import { runCommand } from '../../support/command.ts';
 import { type HttpServer, serverPresent, startConfigured } from '../../support/http-server.ts';
 import { approve } from '../../support/member.ts';
+import { type RecordingUpstream, startRecordingUpstream } from '../../support/recording-upstream.ts';
 import { freePort } from '../../support/world.ts';
 
 const CONFIG = fileURLToPath(new URL('../../../config/coursegate.yaml', import.meta.url));
+
+/** The demo's configuration for a gate that gets only its own paths, written to a folder. Returns the file. */
+function writeWithoutSite(folder: string, origin: string, more: readonly object[] = []): string {
+  const { site: _, ...demo } = parse(readFileSync(CONFIG, 'utf8'));
+  const { account, pages, mcp, login } = demo;
+  const at = (path: string) => resolve(CONFIG, '..', path);
+  const file = join(folder, 'without-site.yaml');
+  const config = {
+    ...demo,
+    origin,
+    login: { ...login, loginUrl: `${origin}/login` },
+    pages: { ...pages, logo: at(pages.logo) },
+    account: {
+      ...account,
+      schema: at(account.schema),
+      mappings: at(account.mappings),
+      upstreamSchemas: { events: at(account.upstreamSchemas.events) },
+    },
+    mcp: { ...mcp, file: at(mcp.file) },
+    routes: [...demo.routes, ...more],
+  };
+  writeFileSync(file, stringify(config));
+  return file;
+}
+
+/** A route that would refuse what pages call. */
+const WORDPRESS = { match: 'GET /wp-json/ldlms/v2/**', upstream: 'school', scopes: ['courses:read'] };
 
 /** An operator's web server, with the output of `snippets` added and nothing else changed. */
 const SITES = {
@@ -70,6 +99,14 @@ http://localhost:${port} {
 } as const;
 
 type Front = keyof typeof SITES;
+/** The same servers, with the file of a gate that gets everything, in place of the lines that lead to the site. */
+const EVERYTHING: Record<Front, (folder: string, port: number, snippet: string) => string> = {
+  nginx: (folder, port, snippet) =>
+    SITES.nginx(folder, port, '', snippet).replace(/\n {4}location [\s\S]*?\n {2}\}\n\}$/, '\n  }\n}'),
+  apache2: (folder, port, snippet) => SITES.apache2(folder, port, '', snippet).replace(/\nProxyPass .*\n/, '\n'),
+  caddy: (folder, port, snippet) => SITES.caddy(folder, port, '', snippet).replace(/\n\treverse_proxy .*\n/, '\n'),
+};
+const FILE: Record<Front, string> = { nginx: 'nginx.conf', apache2: 'apache.conf', caddy: 'Caddyfile' };
 const FOR: Record<Front, string> = { nginx: 'nginx', apache2: 'apache', caddy: 'caddy' };
 const CHECKED: Record<Front, (file: string) => readonly [string, ...string[]]> = {
   nginx: (file) => ['/usr/sbin/nginx', '-t', '-c', file],
@@ -109,13 +146,12 @@ describe.each(Object.keys(SITES) as Front[])('%s with the printed configuration'
     const heldUrl = `http://127.0.0.1:${(held.address() as AddressInfo).port}`;
     // Like an operator's file: the routes of the demo, and one with a wildcard in the middle.
     const environment = {
-      COURSEGATE__ORIGIN: origin,
       COURSEGATE__STORE__PATH: join(folder, 'gate.db'),
       COURSEGATE__LISTEN__PORT: String(gatePort),
       ADMIN_PORT: '0',
     };
+    const file = writeWithoutSite(folder, origin);
     const overrides = {
-      origin,
       listen: { port: gatePort, trustedProxies: ['127.0.0.1'] },
       store: { kind: 'memory' },
       routes: parse(readFileSync(CONFIG, 'utf8')).routes.map((route: { match: string }) =>
@@ -124,12 +160,12 @@ describe.each(Object.keys(SITES) as Front[])('%s with the printed configuration'
       upstreams: { school: { url: urls.school }, progress: { url: urls.progress }, events: { url: heldUrl } },
       log: { access: true },
     };
-    const loaded = await loadConfig({ file: CONFIG, environment: { ADMIN_PORT: '0' }, overrides });
+    const loaded = await loadConfig({ file, environment: { ADMIN_PORT: '0' }, overrides });
     descriptor = openSync(accessLog, 'a');
     const log = createLog('silent', 2);
     gateway = await startGateway({ loaded, log, clock: Date.now, accessDescriptor: descriptor });
 
-    const printed = runCommand(['snippets', '--config', CONFIG, '--for', FOR[name]], environment);
+    const printed = runCommand(['snippets', '--config', file, '--for', FOR[name]], environment);
     expect(await printed.exited).toBe(0);
     said = printed.stderr();
     const snippet = join(folder, 'coursegate.conf');
@@ -254,11 +290,104 @@ describe.each(Object.keys(SITES) as Front[])('%s with the printed configuration'
   });
 });
 
+describe.each(Object.keys(SITES) as Front[])('%s with the file that `init --observe` writes', (name) => {
+  const isThere = serverPresent(name);
+  const dir = mkdtempSync(join(tmpdir(), 'coursegate-observed-front-'));
+  let site: RecordingUpstream;
+  let gateway: Gateway;
+  let front: HttpServer;
+  let origin: string;
+
+  beforeAll(async () => {
+    if (!isThere) return;
+    const [port, gatePort] = [await freePort(), await freePort()];
+    origin = `http://localhost:${port}`;
+    site = await startRecordingUpstream();
+    site.onUpgrade(
+      (_request, socket) =>
+        void socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nhello'),
+    );
+    await init({
+      ...{ upstream: site.url, origin, dir, port: gatePort, force: false, framework: 'generic' },
+      ...{ site: false, observe: true, tell: () => undefined, agree: async () => true },
+    });
+    const file = join(dir, 'coursegate.yaml');
+    const overrides = { store: { kind: 'memory' }, listen: { admin: { port: 0 } } };
+    const loaded = await loadConfig({ file, environment: {}, overrides });
+    gateway = await startGateway({ loaded, log: createLog('silent', 2), clock: Date.now });
+    front = await startConfigured(name, port, (inner) => EVERYTHING[name](inner, port, join(dir, 'proxy', FILE[name])));
+  });
+  afterAll(async () => {
+    if (isThere) {
+      await front?.close();
+      await gateway?.close(0);
+      await site?.close();
+    }
+    rmSync(dir, { recursive: true, force: true });
+  });
+
+  it.runIf(isThere)('sends every request to the gate, which passes it on and observes it', async () => {
+    for (const [method, path] of [
+      ['GET', '/'],
+      ['GET', '/index.php?page=2'],
+      ['POST', '/api/courses'],
+      ['GET', '/api/oauthx'],
+    ] as const) {
+      const answer = await fetch(origin + path, { method });
+      await answer.arrayBuffer();
+      expect([path, answer.status, answer.headers.has('x-request-id')]).toEqual([path, 200, true]);
+      expect([site.last().method, site.last().target]).toEqual([method, path]);
+    }
+    expect((await fetch(`${origin}/.well-known/oauth-authorization-server`)).headers.get('content-type')).toMatch(
+      /json/,
+    );
+    const counted = await (await fetch(`http://127.0.0.1:${gateway.adminPort}/observed.json`)).json();
+    expect((counted as { observed: { path: string }[] }).observed.map(({ path }) => path)).toEqual([
+      '/',
+      '/api/courses',
+      '/api/oauthx',
+      '/index.php',
+    ]);
+  });
+
+  it.runIf(isThere)('passes a WebSocket of the site on', async () => {
+    const headers = {
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': 'x',
+    };
+    const answer = await new Promise<string>((resolve, reject) => {
+      const sent = plainRequest(`${origin}/socket`, { headers });
+      sent.on('upgrade', (response, socket, head) => {
+        socket.destroy();
+        resolve(`${response.statusCode} ${head}`);
+      });
+      sent.on('response', (response) => resolve(String(response.statusCode)));
+      sent.on('error', reject);
+      sent.end();
+    });
+    expect(answer).toMatch(/^101/);
+  });
+});
+
 describe('the printed Traefik configuration', () => {
-  it('is YAML for its file provider, with one rule for the gate’s paths', async () => {
-    const printed = runCommand(['snippets', '--config', CONFIG, '--for', 'traefik', '--gate', 'gate.internal:8080']);
+  const folder = mkdtempSync(join(tmpdir(), 'coursegate-traefik-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const print = async (file: string) => {
+    const printed = runCommand(['snippets', '--config', file, '--for', 'traefik', '--gate', 'gate.internal:8080']);
     expect(await printed.exited).toBe(0);
-    const { http } = parse(printed.stdout());
+    return { ...parse(printed.stdout()), said: printed.stderr() };
+  };
+
+  it('has one rule for every path of the host if the whole site goes through the gate', async () => {
+    const { http } = await print(CONFIG);
+    expect(http.routers.coursegate.rule).toBe('Host(`localhost`) && PathRegexp(`^(/.*)$`)');
+  });
+
+  it('is YAML for its file provider, with one rule for the gate’s paths', async () => {
+    const { http, said } = await print(writeWithoutSite(folder, 'http://localhost:8080', [WORDPRESS]));
+    expect(said).toMatch(/routes\[\d+\]\.match takes over an address that is called by the pages of WordPress/);
     expect(http.services.coursegate.loadBalancer.servers).toEqual([{ url: 'http://gate.internal:8080' }]);
     const { rule, service } = http.routers.coursegate;
     expect(service).toBe('coursegate');
@@ -281,7 +410,8 @@ describe('the files of gateways that ask and forward requests themselves', () =>
       file,
       stringify({
         version: 1,
-        profile: 'A',
+        profile: 'B',
+        anonymous: 'refuse',
         origin: 'https://school.example',
         listen: { decisions },
         store: { kind: 'memory' },

@@ -12,7 +12,15 @@ import { SECRET_FILES, secretsOf, writeConfiguration } from './configuration.ts'
 import { DISCOVERY_PATHS, type Discoveries, discover } from './discoveries.ts';
 import { dropIn, type NewFile } from './drop-in.ts';
 import { FRAMEWORKS, type Framework, type Guess, guessFramework, MARK_PATHS } from './frameworks.ts';
-import { DECISION_SECRET, forGateway, PLUGINS, pluginGateway, pluginStep, webServerFiles } from './plugin.ts';
+import {
+  DECISION_SECRET,
+  forGateway,
+  PLUGINS,
+  pluginGateway,
+  pluginStep,
+  webServerFiles,
+  webServerStep,
+} from './plugin.ts';
 import { type Visit, visit } from './visit.ts';
 
 export interface InitOptions {
@@ -112,10 +120,7 @@ export async function init(options: InitOptions): Promise<readonly string[]> {
   if (!force) requireNew(dir, files);
   if (!(await options.agree(files.map(({ path }) => path)))) return [];
   for (const file of files) await write(dir, file, force);
-  const routing =
-    plugin === undefined
-      ? ['  2. Route the paths: proxy/ has snippets for nginx, Apache, Caddy and Traefik. Then start the gate:']
-      : pluginStep(loaded, plugin);
+  const routing = plugin === undefined ? webServerStep(loaded) : pluginStep(loaded, plugin);
   for (const line of whatIsLeft(framework, origin, upstream, routing)) tell(line);
   return files.map(({ path }) => join(dir, path));
 }

@@ -1,7 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LoadedConfig } from '../../../config/load.ts';
+import { pageCallWarnings } from '../../../config/page-call-checks.ts';
 import type { Config } from '../../../config/schema.ts';
+import { formatPath } from '../../../config/tree.ts';
 import { trustedProxies } from '../../../http/trusted-proxies.ts';
 import { publicPaths } from '../../../request/public-paths.ts';
 import { gatePaths } from './gate-paths.ts';
@@ -68,6 +70,7 @@ function snippetOptions(config: Config, gate: string): SnippetOptions {
   const named = Object.values(config.upstreams).some(({ identity }) => identity.includes('headers'));
   return {
     paths: gatePaths(publicPaths(config)),
+    everything: config.site !== undefined,
     gate,
     origin: config.origin,
     identityFields: named ? IDENTITY_FIELDS : [],
@@ -99,5 +102,6 @@ function notesOn(config: Config, gate: string | undefined): readonly string[] {
       notes.push(
         `The upstream "${name}" has the public address ${host}: requests would loop between the web server and the gate.`,
       );
+  for (const { path, message } of pageCallWarnings(config)) notes.push(`${formatPath(path)} ${message}.`);
   return notes;
 }

@@ -10,9 +10,11 @@ import { quoted } from './nginx-text.ts';
 import type { WritePlugin } from './plugin-options.ts';
 import { traefikAuth } from './traefik-auth.ts';
 
-/** What a web server needs to send the gate its own paths and nothing else. */
+/** What a web server needs to send the gate its own paths, and with `everything` all others. */
 export interface SnippetOptions {
   readonly paths: GatePaths;
+  /** Whether every other request goes to the gate too, which passes it to the site. */
+  readonly everything: boolean;
   /** host:port at which the web server reaches the gate. */
   readonly gate: string;
   /** The public origin. */
@@ -39,7 +41,17 @@ export const SNIPPETS: Readonly<Record<string, { readonly file: string; readonly
   'gateway-api': gatewayApi,
 };
 
-const HEAD = '# coursegate: its own addresses and the routes it protects. Everything else stays as it is.';
+/** The first line. */
+function head({ everything }: SnippetOptions): string {
+  return everything
+    ? '# coursegate: every request goes to it, and it passes on to the site what is not its own.'
+    : '# coursegate: its own addresses and the routes it protects. Everything else stays as it is.';
+}
+
+/** The paths of requests that go to the gate. */
+function expressionOf({ paths, everything }: SnippetOptions): string {
+  return everything ? '^(/.*)$' : oneExpression(paths);
+}
 
 /** The lines that keep others from setting the identity fields; none if the site reads none. */
 function guard({ identityFields }: SnippetOptions, lines: (names: readonly string[]) => readonly string[]): string {
@@ -48,9 +60,18 @@ function guard({ identityFields }: SnippetOptions, lines: (names: readonly strin
   return `\n${why}\n${lines(identityFields).join('\n')}\n`;
 }
 
-/** For a `server` block. `=` and `^~` take precedence over regular expressions such as the one for .php. */
+/** The site may have WebSockets. */
+const NGINX_UPGRADE = `
+set $coursegate_connection "";
+if ($http_upgrade != "") { set $coursegate_connection "upgrade"; }
+`;
+
+/**
+ * For a `server` block. `=` and `^~` take precedence over regular expressions such as the one for .php. With
+ * `everything`, the gate's own paths are listed too: a longer prefix of the site would win over `/`.
+ */
 function nginx(options: SnippetOptions): string {
-  const { paths, gate } = options;
+  const { paths, everything, gate } = options;
   const refuseNamed = (names: readonly string[]) => {
     const variables = names.map((name) => `$http_${name.toLowerCase().replaceAll('-', '_')}`);
     return [`set $coursegate_named "${variables.join('')}";`, 'if ($coursegate_named != "") { return 400; }'];
@@ -59,16 +80,20 @@ function nginx(options: SnippetOptions): string {
     ...paths.exact.map((path) => `= ${quoted(path)}`),
     ...paths.under.map((path) => `^~ ${quoted(path)}`),
     ...paths.patterns.map((pattern) => `~ ${quoted(`^${pattern}$`)}`),
+    ...(everything && !paths.under.includes('/') ? ['^~ "/"'] : []),
   ];
-  return `${HEAD}
-# Include this in the server block of the site, before its other locations. Then: nginx -t
-${guard(options, refuseNamed)}
+  const where = everything
+    ? 'Include this in the server block of the site in place of all its locations: those left would pass the gate by'
+    : 'Include this in the server block of the site, before its other locations';
+  return `${head(options)}
+# ${where}. Then: nginx -t
+${guard(options, refuseNamed)}${everything ? NGINX_UPGRADE : ''}
 # No buffering in either direction, so that event streams arrive at once. coursegate applies its own limits.
 location @coursegate {
     proxy_pass http://${gate};
     proxy_http_version 1.1;
     proxy_set_header Host $http_host;
-    proxy_set_header Connection "";
+${everything ? '    proxy_set_header Upgrade $http_upgrade;\n    proxy_set_header Connection $coursegate_connection;' : '    proxy_set_header Connection "";'}
     proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
     proxy_set_header X-Forwarded-Host $http_host;
     proxy_set_header X-Forwarded-Proto $scheme;
@@ -88,13 +113,13 @@ ${locations.map((location) => `location ${location} { client_max_body_size 0; au
 
 /** For a VirtualHost. mod_proxy takes precedence over files, PHP and .htaccess, and passes the URL on unchanged. */
 function apache(options: SnippetOptions): string {
-  const { paths, gate } = options;
-  return `${HEAD}
+  const { gate, everything } = options;
+  return `${head(options)}
 # Include this in the VirtualHost of the site, before other ProxyPass lines.
 # Needs: a2enmod proxy proxy_http headers. Then: apachectl configtest
 ${guard(options, (names) => names.map((name) => `RequestHeader unset ${name} early`))}
-<LocationMatch "${oneExpression(paths).replaceAll('"', '\\"')}">
-    ProxyPass "http://${gate}" timeout=3600 flushpackets=on
+<LocationMatch "${expressionOf(options).replaceAll('"', '\\"')}">
+    ProxyPass "http://${gate}" timeout=3600 flushpackets=on${everything ? ' upgrade=websocket' : ''}
     ProxyPreserveHost On
     ProxyErrorOverride Off
     RequestHeader set X-Forwarded-Proto "expr=%{REQUEST_SCHEME}"
@@ -108,11 +133,11 @@ ${guard(options, (names) => names.map((name) => `RequestHeader unset ${name} ear
 
 /** For a site block. Caddy sets X-Forwarded-* itself, and accepts none from untrusted clients. */
 function caddy(options: SnippetOptions): string {
-  const { paths, gate } = options;
-  return `${HEAD}
+  const { gate } = options;
+  return `${head(options)}
 # Import this in the site block. Then: caddy validate
 ${guard(options, (names) => names.map((name) => `request_header -${name}`))}
-@coursegate path_regexp \`${oneExpression(paths)}\`
+@coursegate path_regexp \`${expressionOf(options)}\`
 handle @coursegate {
 	reverse_proxy ${gate} {
 		flush_interval -1
@@ -122,11 +147,12 @@ handle @coursegate {
 }
 
 /** For the file provider of Traefik 3. Traefik sets X-Forwarded-* itself, and accepts none from untrusted clients. */
-function traefik({ paths, gate, origin, identityFields }: SnippetOptions): string {
+function traefik(options: SnippetOptions): string {
+  const { gate, origin, identityFields } = options;
   const { hostname, protocol } = new URL(origin);
-  const rule = `Host(\`${hostname}\`) && PathRegexp(\`${oneExpression(paths)}\`)`;
+  const rule = `Host(\`${hostname}\`) && PathRegexp(\`${expressionOf(options)}\`)`;
   const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
-  return `${HEAD}
+  return `${head(options)}
 # For the file provider of Traefik 3. The priority must be above that of the site's own router.
 http:
   routers:
