@@ -25,8 +25,10 @@ export function toText(report: Report, style: TextStyle): string {
   const put = (text: string, first = '', rest = '') => lines.push(...wrap(text, width, first, rest));
 
   if (report.unreachable !== undefined) {
-    put(`${report.url} cannot be reached: ${report.unreachable}.`, `${mark('failure')} `, '  ');
-    return `${lines.join('\n')}\n\n`;
+    const end = /[.?]$/.test(report.unreachable) ? '' : '.';
+    put(`${report.url} cannot be reached: ${report.unreachable}${end}`, `${mark('failure')} `, '  ');
+    lines.push('');
+    if (report.findings.length === 0) return `${lines.join('\n')}\n`;
   }
 
   for (const [theme, findings] of Map.groupBy(report.findings, (one) => one.theme)) {
@@ -52,7 +54,8 @@ export function toText(report: Report, style: TextStyle): string {
   }
   if (report.findings.some(({ seen }) => seen.includes('--register')))
     put('Some checks were skipped because they register an app. Use --register to allow that.');
-  if (!report.complete) lines.push('The time was over before all checks had finished.');
+  if (!report.complete && report.unreachable === undefined)
+    lines.push('The time was over before all checks had finished.');
   lines.push(paint(1, summary(report)));
   return `${lines.join('\n')}\n`;
 }
