@@ -144,6 +144,7 @@ async function build(
     foundation,
     server,
     events,
+    pools,
     observer: forRequests.observing?.observer,
     inFlight,
     draining,
