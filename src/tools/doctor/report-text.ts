@@ -1,3 +1,4 @@
+import { BACKEND_THEMES } from './backend/themes.ts';
 import { THEMES } from './checks/checks.ts';
 import { countLevels, type Report } from './doctor.ts';
 import type { Finding, Level } from './finding.ts';
@@ -32,7 +33,7 @@ export function toText(report: Report, style: TextStyle): string {
   }
 
   for (const [theme, findings] of Map.groupBy(report.findings, (one) => one.theme)) {
-    lines.push(paint(1, THEMES[theme] ?? GATEWAY_THEMES[theme] ?? theme));
+    lines.push(paint(1, THEMES[theme] ?? GATEWAY_THEMES[theme] ?? BACKEND_THEMES[theme] ?? theme));
     for (const one of overview(findings)) {
       const why = one.level === 'skipped' ? ` (skipped: ${one.seen})` : '';
       put(`${one.title}${why}`, `  ${mark(one.level)} `, '    ');
