@@ -55,6 +55,8 @@ export function toText(report: Report, style: TextStyle): string {
   }
   if (report.findings.some(({ seen }) => seen.includes('--register')))
     put('Some checks were skipped because they register an app. Use --register to allow that.');
+  if (report.findings.some(({ seen }) => seen.includes('--member')))
+    put('Some checks show more with the ID of a member, such as your own. Name one with --member.');
   if (!report.complete && report.unreachable === undefined)
     lines.push('The time was over before all checks had finished.');
   lines.push(paint(1, summary(report)));

@@ -6,6 +6,7 @@ import { BACKEND_CHECKS } from '../../../src/tools/doctor/backend/checks/checks.
 import type { AdminAccess } from '../../../src/tools/doctor/backend/installation.ts';
 import { BACKEND_THEMES } from '../../../src/tools/doctor/backend/themes.ts';
 import { exitCode, type Report } from '../../../src/tools/doctor/doctor.ts';
+import { toText } from '../../../src/tools/doctor/report-text.ts';
 import { COMMAND_SECRET, command } from '../../support/commands.ts';
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts';
 import { runToEnd } from '../../support/operator.ts';
@@ -135,6 +136,10 @@ describe('the checks from the side of the gate', () => {
     proxy.fault = refusing?.fault ?? {};
     const report = await examineBackend({ ...without, only: ['assertion.accepted'] });
     expect(report.findings).toMatchObject([{ level: 'pass', seen: expect.stringMatching(/^school: .* --member; /) }]);
+    const text = toText(report, { width: 120, colour: false });
+    expect(text).toContain(
+      '\nSome checks show more with the ID of a member, such as your own. Name one with --member.\n',
+    );
   });
 
   it('never print an assertion, though a backend repeats it', async () => {

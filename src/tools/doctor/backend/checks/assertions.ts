@@ -115,7 +115,7 @@ function judgeFaulty(
   return pass(`${at} refuses ${faults.map((fault) => WORDS[fault]).join(' and ')}`);
 }
 
-const NEEDS_MEMBER = 'refuses a member that does not exist like a forged assertion: name a member with --member';
+const NEEDS_MEMBER = 'refuses an unknown member like a forged assertion: name a member with --member';
 
 const PLAIN =
   'Verify the assertion. If the backend is meant to believe X-Member-Id because only the gate reaches it, set upstreams.*.identity to [headers].';
