@@ -1,9 +1,11 @@
 import type { Report } from '../tools/doctor/doctor.ts';
-import { type Define, withExamples } from './command.ts';
+import { adminClient, type GateFlags } from './admin-client.ts';
+import { type Define, readConfig, withExamples } from './command.ts';
 import { CommandFailure, EXIT, misused } from './failure.ts';
+import { gateOptions } from './operator.ts';
 import type { Terminal } from './terminal.ts';
 
-interface DoctorFlags {
+interface DoctorFlags extends GateFlags {
   readonly register: boolean;
   readonly only?: string;
   readonly skip?: string;
@@ -16,7 +18,11 @@ interface DoctorFlags {
   readonly forbidden?: string;
   readonly token?: string;
   readonly authDown: boolean;
+  readonly member?: string;
 }
+
+/** Options that mean something only with --config. */
+const WITH_CONFIG = { '--admin': 'admin', '--cert': 'cert', '--key': 'key', '--member': 'member' } as const;
 
 /** Options that mean something only with --gateway. */
 const WITH_GATEWAY = {
@@ -29,13 +35,19 @@ const WITH_GATEWAY = {
 } as const;
 
 export const define: Define = (command, terminal) => {
-  withExamples(
+  const described = withExamples(
     command,
     'https://school.example/mcp',
+    'https://school.example/mcp --config coursegate.yaml',
+    '--config coursegate.yaml --member 17',
     'http://localhost:8080 --json',
     '--gateway https://staging.school.example --echo /api/echo --echo-server 127.0.0.1:8099',
+  ).argument('[url]', 'the URL that you give to clients, such as https://school.example/mcp');
+  gateOptions(
+    described,
+    'also, or instead of a URL: check the backend from the side of the gate with this configuration',
   )
-    .argument('[url]', 'the URL that you give to clients, such as https://school.example/mcp')
+    .option('--member <id>', 'with --config: the id of a member, for the checks that need one')
     .option(
       '--register',
       'also run the checks that register an app; registrations are deleted afterwards where possible',
@@ -73,7 +85,7 @@ export const define: Define = (command, terminal) => {
         begin,
       };
       const { environment } = terminal;
-      const report = await run(url, options, environment, shared).catch((thrown: unknown) => {
+      const report = await run(url, options, { environment }, shared).catch((thrown: unknown) => {
         throw thrown instanceof DoctorError ? new CommandFailure(thrown.message, { code: EXIT.usage }) : thrown;
       });
       terminal.print(
@@ -94,31 +106,87 @@ interface Shared {
   readonly begin: (what: string) => (address: string) => void;
 }
 
+type Environment = Pick<Terminal, 'environment'>;
+
 async function run(
   url: string | undefined,
   options: DoctorFlags,
-  environment: Terminal['environment'],
+  terminal: Environment,
+  shared: Shared,
+): Promise<Report> {
+  const alone = (names: Readonly<Record<string, keyof DoctorFlags>>) =>
+    Object.entries(names).find(([, name]) => options[name] !== undefined && options[name] !== false)?.[0];
+  if (options.gateway !== undefined) {
+    if (url !== undefined || options.register || options.config !== undefined)
+      throw misused('--gateway takes neither another URL nor --config or --register.');
+    return gatewayReport(options.gateway, options, terminal, shared);
+  }
+  const [gatewayOnly, configOnly] = [alone(WITH_GATEWAY), alone(WITH_CONFIG)];
+  if (gatewayOnly !== undefined) throw misused(`${gatewayOnly} needs --gateway.`);
+  if (options.config === undefined) {
+    if (configOnly !== undefined) throw misused(`${configOnly} needs --config.`);
+    if (url === undefined) throw misused('Give the URL of the site, --config, or --gateway and --echo.');
+    return siteReport(url, options, shared, []);
+  }
+  if (url === undefined) {
+    if (options.register) throw misused('--register needs a URL.');
+    return backendReport(options, terminal, shared, []);
+  }
+  const { CHECKS } = await import('../tools/doctor/checks/checks.ts');
+  const { BACKEND_CHECKS } = await import('../tools/doctor/backend/checks/checks.ts');
+  const outside = await siteReport(url, options, shared, [BACKEND_CHECKS]);
+  const inside = await backendReport(options, terminal, shared, [CHECKS]);
+  return {
+    ...outside,
+    seconds: Math.round((outside.seconds + inside.seconds) * 10) / 10,
+    complete: outside.complete && inside.complete,
+    findings: [...outside.findings, ...inside.findings],
+  };
+}
+
+type OtherChecks = readonly (readonly { readonly id: string }[])[];
+
+/** Checks a site from the outside. `others`: the checks that run besides. */
+async function siteReport(
+  url: string,
+  { register }: DoctorFlags,
+  { begin, ...shared }: Shared,
+  others: OtherChecks,
+): Promise<Report> {
+  const { doctor } = await import('../tools/doctor/doctor.ts');
+  const how = register ? '' : ' without registering an app';
+  return doctor({ url, register, others, ...shared, begin: begin(`Checking URL${how}`) });
+}
+
+/** Checks the backend from the gate's side. */
+async function backendReport(
+  flags: DoctorFlags,
+  terminal: Environment,
+  { begin, ...shared }: Shared,
+  others: OtherChecks,
+): Promise<Report> {
+  const { examineBackend } = await import('../tools/doctor/backend/backend-doctor.ts');
+  const { config = '', member } = flags;
+  return examineBackend({
+    loaded: await readConfig(config, terminal),
+    admin: await adminClient(flags, terminal),
+    others,
+    ...shared,
+    begin: begin('Checking the backend of URL from the side of the gate'),
+    ...(member === undefined ? {} : { member }),
+  });
+}
+
+/** Attacks a gateway. */
+async function gatewayReport(
+  gateway: string,
+  options: DoctorFlags,
+  { environment }: Environment,
   { begin, ...shared }: Shared,
 ): Promise<Report> {
-  const { gateway, echo, register } = options;
-  if (gateway === undefined) {
-    const alone = Object.entries(WITH_GATEWAY).find(
-      ([, name]) => options[name] !== undefined && options[name] !== false,
-    );
-    if (alone !== undefined) throw misused(`${alone[0]} needs --gateway.`);
-    if (url === undefined) throw misused('Give the URL of the site, or --gateway and --echo.');
-    const { doctor } = await import('../tools/doctor/doctor.ts');
-    return doctor({
-      url,
-      register,
-      ...shared,
-      begin: begin(`Checking URL${register ? '' : ' without registering an app'}`),
-    });
-  }
-  if (url !== undefined || register) throw misused('--gateway takes neither another URL nor --register.');
+  const { echo, public: open, forbidden, token = environment.COURSEGATE_DOCTOR_TOKEN, echoServer, authDown } = options;
   if (echo === undefined) throw misused('--gateway needs --echo: a protected path that reaches an echo server.');
   const { examineGateway } = await import('../tools/doctor/gateway/gateway-doctor.ts');
-  const { public: open, forbidden, token = environment.COURSEGATE_DOCTOR_TOKEN, echoServer, authDown } = options;
   return examineGateway({
     url: gateway,
     echo,

@@ -59,8 +59,8 @@ interface Report {
 }
 
 /**
- * The one place that renders an error: what happened, why, and on the last line the command to try next, with the exit
- * code. Undefined if nothing failed: commander throws after it has printed help or the version, too.
+ * The one place that renders an error: what happened, why, and on the last line the command to try next, if there is
+ * one, with the exit code. Undefined if nothing failed: commander throws after it has printed help or the version, too.
  */
 export function describeFailure(thrown: unknown, typed: Typed): Report | undefined {
   if (thrown instanceof CommanderError) {
@@ -79,7 +79,9 @@ export function describeFailure(thrown: unknown, typed: Typed): Report | undefin
   if (thrown instanceof ConfigError) {
     const [first] = thrown.problems;
     const file = typed.config ?? typed.argument ?? 'FILE';
-    const next = first?.line === 0 && first.file === file ? FIRST_RUN : `coursegate check ${file}`;
+    // A file with mistakes has been checked already: the messages say what to do.
+    const check = typed.command === 'coursegate check' ? undefined : `coursegate check ${file}`;
+    const next = first?.line === 0 && first.file === file ? FIRST_RUN : check;
     return report([thrown.message], next, EXIT.config);
   }
   if (thrown instanceof ConnectError) return report([thrown.message, thrown.advice], help, EXIT.failure);
@@ -89,8 +91,9 @@ export function describeFailure(thrown: unknown, typed: Typed): Report | undefin
   return report([thrown.message, causeOf(thrown)], help, EXIT.failure);
 }
 
-function report(lines: readonly (string | undefined)[], next: string, code: number): Report {
-  return { text: [...lines.filter((line) => line !== undefined), `Try: ${next}`].join('\n'), code };
+function report(lines: readonly (string | undefined)[], next: string | undefined, code: number): Report {
+  const all = [...lines, next && `Try: ${next}`];
+  return { text: all.filter((line) => line !== undefined).join('\n'), code };
 }
 
 function causeOf({ cause, message }: Error): string | undefined {

@@ -11,9 +11,9 @@ export interface OperatorFlags extends GateFlags {
 }
 
 /** Adds the options that select the running gate a command talks to. */
-export function gateOptions(command: Command): Command {
+export function gateOptions(command: Command, config = 'the configuration file of the running gate'): Command {
   return command
-    .option('--config <file>', 'the configuration file of the running gate')
+    .option('--config <file>', config)
     .option('--admin <url>', 'the address of its admin listener, if it differs from the configuration')
     .option('--cert <file>', 'the client certificate for admin.mtls, PEM')
     .option('--key <file>', 'its private key, PEM');

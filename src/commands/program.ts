@@ -52,7 +52,7 @@ const COMMANDS: readonly Entry[] = [
   ['connect', 'connect to a gate as an app would, and print your courses', () => import('./connect.ts')],
   [
     'doctor',
-    'examine a deployment from the outside, coursegate or not: exits 1 if a check fails, 2 if the site does not answer',
+    'examine a deployment from outside, coursegate or not, and your backend with --config: exits 1 if a check fails, 2 if the site does not answer',
     () => import('./doctor.ts'),
   ],
   [

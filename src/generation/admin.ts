@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { hostname } from 'node:os';
+import { createAssertionControl } from '../authorization-server/administration/assertion-control.ts';
 import { callerCheck } from '../authorization-server/administration/caller.ts';
 import { createStoreControl } from '../authorization-server/administration/store-control.ts';
 import type { AuthorizationServer } from '../authorization-server/authorization-server.ts';
@@ -11,11 +12,14 @@ import { hostCheck } from '../operations/admin-callers.ts';
 import { createHealth } from '../operations/health.ts';
 import type { Observer } from '../operations/observe/observer.ts';
 import type { InFlight } from '../request/in-flight.ts';
+import { createAssertionTrial } from '../upstream/assertion-trial.ts';
+import type { Pools } from '../upstream/pools.ts';
 
 export interface AdminParts {
   readonly foundation: Foundation;
   readonly server: Pick<AuthorizationServer, 'controls'>;
   readonly events: Pick<Events, 'state' | 'retry'>;
+  readonly pools: Pools;
   /** Undefined when routes are enforced. */
   readonly observer: Observer | undefined;
   readonly inFlight: InFlight;
@@ -29,7 +33,7 @@ export interface AdminParts {
  */
 export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListener {
   const { config } = loaded;
-  const { server, events, observer, inFlight, draining } = parts;
+  const { server, events, pools, observer, inFlight, draining } = parts;
   const { store, counters, keyring, probe, reseal, metrics, audit, clock, log } = parts.foundation;
   const health = createHealth({
     probeStore: probe,
@@ -66,6 +70,10 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
           ...server.controls,
           store: createStoreControl({ reseal, audit }),
           events: { retry: () => retryEvents(events) },
+          assertions: createAssertionControl({
+            trial: createAssertionTrial({ config, pools, signing: () => keyring.signing(), clock }),
+            audit,
+          }),
         },
         identify,
         hold: inFlight.hold,

@@ -148,6 +148,7 @@ async function build(
     foundation,
     server,
     events,
+    pools,
     observer,
     inFlight,
     draining,

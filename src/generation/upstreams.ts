@@ -63,7 +63,7 @@ export function openLanes(options: UpstreamLanesOptions): UpstreamLanes {
     secrets: loaded.secrets,
     sessions,
     ended,
-    owner: sessionOwner(login, call),
+    owner: sessionOwner({ login, upstreams }, call),
     asked: login,
     share,
     loginUrl: login.kind === 'session' ? login.loginUrl : origin,

@@ -42,7 +42,8 @@ export async function createLogin(
   switch (config.kind) {
     case 'session': {
       const { sessionConnector } = await import('./session.ts');
-      return { shape: 'ambient', connector: sessionConnector(config, origin, call, claims) };
+      const base = upstreams[config.upstream]?.url ?? '';
+      return { shape: 'ambient', connector: sessionConnector(config, { origin, call, base, claims }) };
     }
     case 'bridge': {
       const { bridgeProvider } = await import('./bridge.ts');
@@ -60,7 +61,7 @@ export async function createLogin(
       const upstream = upstreams[config.upstream];
       if (upstream === undefined) throw new Error(`There is no upstream named ${config.upstream}.`);
       const { formCheck } = await import('./form/form.ts');
-      const check = formCheck(config, { call, clock, claims, ...ownCallPlace(upstream, origin) });
+      const check = formCheck(config, { call, clock, claims, base: upstream.url, ...ownCallPlace(upstream, origin) });
       return { shape: 'credentials', check: evenRefusals(check, config.refusalTime) };
     }
     case 'directory': {

@@ -5,6 +5,7 @@ import { GatewayError } from '../errors.ts';
 import type { CallUpstream } from '../upstream/request.ts';
 import type { Member } from './connector.ts';
 import { cookieFilter } from './cookies.ts';
+import { shownUrl } from './whoami/question.ts';
 import { askBackend } from './whoami/unusable.ts';
 import { createWhoami } from './whoami/whoami.ts';
 
@@ -17,15 +18,17 @@ interface Owned {
 /**
  * Asks the backend's whoami about the listed cookies in a Cookie header. Does not follow redirects and bypasses caches.
  *
+ * @param base - the URL of the upstream, for the log
  * @throws {GatewayError} `login_unavailable` when the backend cannot say
  */
 export function askWhoami(
   config: SessionLoginConfig,
   call: CallUpstream,
+  base: string,
   claims?: ClaimsConfig,
 ): (cookies: string) => Promise<Owned> {
   const ask = askBackend(call);
-  const whoami = createWhoami(config.whoami, claims);
+  const whoami = createWhoami(config.whoami, shownUrl(base, config.whoami.path), claims);
   const listed = cookieFilter(config.cookies);
   return async (cookies) => {
     const cookie = listed(cookies);
@@ -35,6 +38,8 @@ export function askWhoami(
       method: 'GET',
       path: config.whoami.path,
       headers: { cookie, accept: whoami.accept, 'cache-control': 'no-cache' },
+    }).catch((thrown: unknown) => {
+      throw whoami.failed(thrown);
     });
     return { member: whoami.read(answer), setCookie: answer.headers['set-cookie']?.split('\n') ?? [] };
   };
@@ -42,11 +47,11 @@ export function askWhoami(
 
 /** Asks whose a stored session is, without a browser. Rejects for logins other than `session`, which have none to store. */
 export function sessionOwner(
-  login: Config['login'],
+  { login, upstreams }: Pick<Config, 'login' | 'upstreams'>,
   call: CallUpstream,
 ): (cookies: string) => Promise<{ readonly sub: string | undefined; readonly setCookie: readonly string[] }> {
   if (login.kind !== 'session') return () => Promise.reject(new GatewayError('login_unavailable'));
-  const ask = askWhoami(login, call);
+  const ask = askWhoami(login, call, upstreams[login.upstream]?.url ?? '');
   return async (cookies) => {
     const { member, setCookie } = await ask(cookies);
     return { sub: member?.sub, setCookie };

@@ -4,17 +4,23 @@ import type { CallUpstream } from '../upstream/request.ts';
 import type { LoginConnector } from './connector.ts';
 import { askWhoami } from './session-owner.ts';
 
+export interface SessionOptions {
+  readonly origin: string;
+  readonly call: CallUpstream;
+  /** The URL of the upstream that has whoami, for the log. */
+  readonly base: string;
+  readonly claims?: ClaimsConfig;
+}
+
 /**
  * The `session` login: sends the backend's own cookie to its whoami URL. Only the listed cookies are sent, and redirects
  * are not followed. Nothing is cached between calls, so a sign-out or a change of member takes effect immediately.
  */
 export function sessionConnector(
   config: SessionLoginConfig,
-  origin: string,
-  call: CallUpstream,
-  claims?: ClaimsConfig,
+  { origin, call, base, claims }: SessionOptions,
 ): LoginConnector {
-  const ask = askWhoami(config, call, claims);
+  const ask = askWhoami(config, call, base, claims);
   return {
     knowsAuthTime: config.whoami.authTime !== undefined,
     identify: async (headers) => (await ask(headers.cookie ?? '')).member,

@@ -102,6 +102,8 @@ const ACTIONS = {
   member_changed: kind('success', 'iam', 'change user'),
   /** A backend reported that the session an app acted with is over or missing: the connection has ended. */
   backend_session_over: kind('failure', 'session', 'end'),
+  /** The operator tried how backends treat assertions, as this member if one is named (`coursegate doctor --member`). */
+  assertions_tried: kind('success', 'api', 'access'),
   /** The signing keys were rotated, on schedule or by command. */
   keys_rotated: kind('success', 'configuration', 'change'),
   /** A command on the admin listener that was not authenticated as the backend's. */

@@ -167,6 +167,7 @@ const EVENTS: Readonly<Record<string, Line>> = {
   key_imported: { ...kind(['configuration'], ['change']), 'coursegate.key_id': KEY_ID, ...COMMAND },
   key_removed: { ...kind(['configuration'], ['change']), 'coursegate.key_id': KEY_ID, ...COMMAND },
   store_resealed: { ...kind(['configuration'], ['change']), ...COMMAND },
+  assertions_tried: { ...kind(['api'], ['access']), ...SAM, ...COMMAND },
   client_disabled: {
     ...kind(['iam'], ['change']),
     'oauth.client_id': ID,
@@ -279,6 +280,7 @@ async function story(): Promise<void> {
     await command(world.admin, '/keys/import', { body: JSON.stringify({ ...decided, key }) });
     await command(world.admin, `/keys/${keys[0]?.kid}/remove`, { body });
     await command(world.admin, '/store/reseal', { body });
+    await command(world.admin, '/assertions/try', { body: JSON.stringify({ ...decided, member: 'm-1001' }) });
     await manage(updated, 'DELETE');
   } finally {
     await world.close();

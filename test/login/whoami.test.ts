@@ -314,3 +314,42 @@ describe('the member version in a whoami response', () => {
     expect(await who(200, '{"id":"m-1","version":"7"}')).toMatchObject({ version: undefined });
   });
 });
+
+describe('a whoami response that cannot be used', () => {
+  /** The cause of the failure, which the log shows. */
+  const causeOf = async (status: number, body: string, whoami: object = {}) => {
+    const thrown = await who(status, body, whoami).catch((reason: unknown) => reason);
+    return String((thrown as { cause?: Error }).cause?.message).replace(backend.url, 'http://school');
+  };
+  const EXPECTED = "Expected: 200 with the member's ID at /id, or 401, 403 or a redirect if no one is signed in.";
+
+  it('is logged with its URL, its status and what was expected', async () => {
+    expect(await causeOf(404, '')).toBe(`whoami at http://school/api/me returned 404. ${EXPECTED}`);
+    expect(await causeOf(200, '<!doctype html>')).toBe(
+      `whoami at http://school/api/me returned 200: no JSON. ${EXPECTED}`,
+    );
+    expect(await causeOf(200, '{"id":[]}')).toBe(
+      `whoami at http://school/api/me returned 200: no usable id of a member. ${EXPECTED}`,
+    );
+    const anonymous = { statuses: [401], redirects: false, values: [null], at: '/user' };
+    expect(await causeOf(403, '', { subject: '/user/id', anonymous })).toBe(
+      "whoami at http://school/api/me returned 403. Expected: 200 with the member's ID at /user/id, or 401 or one of `anonymous.values` if no one is signed in.",
+    );
+  });
+
+  it('is logged without values of the query that may be secrets', async () => {
+    const path = '/api/me?coursegate=whoami&key=s3cr3t&wstoken=abc&id=0123456789abcdef0123';
+    expect(await causeOf(500, '', { path })).toMatch(
+      /^whoami at http:\/\/school\/api\/me\?coursegate=whoami&key=…&wstoken=…&id=… returned 500\. /,
+    );
+  });
+
+  it('is logged with its URL if there is none', async () => {
+    backend.script((request) => void request.socket.destroy());
+    const thrown = await gate.who().catch((reason: unknown) => reason);
+    expect(thrown).toMatchObject({
+      ...UNAVAILABLE,
+      cause: { message: expect.stringMatching(/\/api\/me did not answer\. /) },
+    });
+  });
+});

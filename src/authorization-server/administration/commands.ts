@@ -7,6 +7,7 @@ import { asGatewayError, GatewayError, renderFailure } from '../../errors.ts';
 import { json, writeAnswer } from '../../http/answer.ts';
 import { readBody } from '../../http/body.ts';
 import type { AccountControl, Decision } from './account-control.ts';
+import type { AssertionControl } from './assertion-control.ts';
 import type { IdentifyCaller } from './caller.ts';
 import type { KeyControl } from './key-control.ts';
 import { type Query, readQuery } from './query.ts';
@@ -32,6 +33,7 @@ interface Controls {
   readonly store: StoreControl;
   /** Sends pending events now. Throws GatewayError `not_found` when no events are configured. */
   readonly events: { retry(): Promise<{ readonly pending: number }> };
+  readonly assertions: AssertionControl;
 }
 
 interface CommandInput {
@@ -54,7 +56,7 @@ type Command = readonly [
 const PAGED = ['cursor', 'limit'];
 
 /** Every command. */
-function commandsOf({ account, keys, store, events }: Controls): readonly Command[] {
+function commandsOf({ account, keys, store, events, assertions }: Controls): readonly Command[] {
   return [
     ['GET', '/members', ['q', ...PAGED], ({ query }) => account.listMembers(query.text('q'), query.page())],
     ['GET', '/members/:id', [], ({ id }) => account.describeMember(id)],
@@ -75,11 +77,12 @@ function commandsOf({ account, keys, store, events }: Controls): readonly Comman
     ['POST', '/keys/:id/remove', [], ({ id, decision }) => keys.remove(id, decision)],
     ['POST', '/store/reseal', ['from'], ({ body, decision }) => store.reseal(body.from, decision)],
     ['POST', '/events/retry', [], () => events.retry()],
+    ['POST', '/assertions/try', ['member'], ({ body, decision }) => assertions.try(body.member, decision)],
   ];
 }
 
 /** The paths of commands. Nothing else is served below them. */
-const RESERVED = /^\/(?:(?:members|clients|grants|keys|store)(?:\/|$)|events\/)/;
+const RESERVED = /^\/(?:(?:members|clients|grants|keys|store|assertions)(?:\/|$)|events\/)/;
 
 /** Answers commands with JSON or problem JSON (RFC 9457). Other requests are passed on. */
 export function commandRouter(options: CommandsOptions): Router {

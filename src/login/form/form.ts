@@ -7,6 +7,7 @@ import type { UpstreamResponse } from '../../upstream/request.ts';
 import type { CredentialCheck, Member } from '../connector.ts';
 import { retryAfter } from '../retry-after.ts';
 import { jsonOrNothing } from '../whoami/json-answer.ts';
+import { shownUrl } from '../whoami/question.ts';
 import { unusable } from '../whoami/unusable.ts';
 import { createWhoami } from '../whoami/whoami.ts';
 import { createCookieJar } from './cookie-jar.ts';
@@ -17,6 +18,8 @@ import { createSite, type Site, type SiteOptions } from './site.ts';
 
 export interface FormOptions extends Pick<SiteOptions, 'call' | 'origin' | 'aliases' | 'prefix'> {
   readonly clock: Clock;
+  /** The URL of the upstream, for the log. */
+  readonly base: string;
   readonly claims?: ClaimsConfig;
 }
 
@@ -34,7 +37,7 @@ interface Submission {
 export function formCheck(config: FormLoginConfig, options: FormOptions): CredentialCheck {
   const { upstream, fields, format, extra } = config;
   const judge = createJudge(config, options.clock);
-  const whoami = createWhoami(config.whoami, options.claims);
+  const whoami = createWhoami(config.whoami, shownUrl(options.base, config.whoami.path), options.claims);
 
   const prepare = async (site: Site): Promise<Submission> => {
     const { page, action } = config;

@@ -10,6 +10,7 @@ import { anonymousRules } from './anonymous.ts';
 import { answerReader } from './answer.ts';
 import { readClaims } from './claims.ts';
 import { readMember, readVersion } from './member.ts';
+import { expectedAnswer, explained } from './question.ts';
 import { unusable } from './unusable.ts';
 
 const ACCEPT: Readonly<Record<AnswerFormat, string>> = {
@@ -18,11 +19,37 @@ const ACCEPT: Readonly<Record<AnswerFormat, string>> = {
   html: 'text/html,application/xhtml+xml',
 };
 
-/** A reader for the configured format. */
-export function createWhoami(config: Omit<WhoamiConfig, 'path'>, claims: ClaimsConfig = {}) {
+/**
+ * A reader for the configured format.
+ * @param url - what is requested, for the log, as `shownUrl` writes it
+ */
+export function createWhoami(config: Omit<WhoamiConfig, 'path'>, url: string, claims: ClaimsConfig = {}) {
   const { format, subject, email, emailVerified, name, authTime, acr, version, anonymous } = config;
   const rules = anonymousRules(config);
   const reader = answerReader(format, [subject, email, emailVerified, name, authTime, acr, version, anonymous.at]);
+  const question = { url, expected: expectedAnswer(config) };
+
+  const read = (answer: UpstreamResponse): Member | undefined => {
+    // A cache that stores such an answer would return one member's identity to another (RFC 9111 section 5.1).
+    if (Number(answer.headers.age ?? 0) !== 0) throw unusable('out of a cache');
+    if (rules.byHead(answer) || rules.byBody(answer)) return undefined;
+    const valueAt = reader(answer);
+    if (rules.byValue(valueAt)) return undefined;
+    const found = (selector: string | undefined) => (selector === undefined ? undefined : valueAt(selector));
+    const sub = found(subject);
+    // Repeated fields arrive joined by commas. It would be unsafe to choose one of the ids.
+    if (format === 'header' && String(sub).includes(',')) throw unusable('more than one id of a member');
+    return readMember({
+      sub,
+      email: found(email),
+      emailVerified: found(emailVerified),
+      name: found(name),
+      authTime: format === 'json' ? found(authTime) : wholeNumber(found(authTime)),
+      acr: found(acr),
+      version: version === undefined ? undefined : readVersion(valueAt(version)),
+      claims: readClaims(claims, valueAt),
+    });
+  };
 
   return {
     /** The Accept field of the request. */
@@ -33,26 +60,14 @@ export function createWhoami(config: Omit<WhoamiConfig, 'path'>, claims: ClaimsC
      * @param answer - any redirect must not have been followed
      */
     read(answer: UpstreamResponse): Member | undefined {
-      // A cache that stores such an answer would return one member's identity to another (RFC 9111 section 5.1).
-      if (Number(answer.headers.age ?? 0) !== 0) throw unusable('out of a cache');
-      if (rules.byHead(answer) || rules.byBody(answer)) return undefined;
-      const valueAt = reader(answer);
-      if (rules.byValue(valueAt)) return undefined;
-      const found = (selector: string | undefined) => (selector === undefined ? undefined : valueAt(selector));
-      const sub = found(subject);
-      // Repeated fields arrive joined by commas. It would be unsafe to choose one of the ids.
-      if (format === 'header' && String(sub).includes(',')) throw unusable('more than one id of a member');
-      return readMember({
-        sub,
-        email: found(email),
-        emailVerified: found(emailVerified),
-        name: found(name),
-        authTime: format === 'json' ? found(authTime) : wholeNumber(found(authTime)),
-        acr: found(acr),
-        version: version === undefined ? undefined : readVersion(valueAt(version)),
-        claims: readClaims(claims, valueAt),
-      });
+      try {
+        return read(answer);
+      } catch (thrown) {
+        throw explained(thrown, question, answer.status);
+      }
     },
+    /** Adds what was requested to an error of the request itself. */
+    failed: (thrown: unknown) => explained(thrown, question, undefined),
   };
 }
 

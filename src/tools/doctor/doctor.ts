@@ -1,21 +1,30 @@
 import { typedUrl } from '../connect/oauth/transport.ts';
 import { printable } from '../connect/printable.ts';
+import { type Answer, jsonObject } from './answer.ts';
 import { createAsk } from './ask.ts';
 import { certificateEnd } from './certificate.ts';
 import { CHECKS } from './checks/checks.ts';
+import { edgeOf } from './edges.ts';
 import { examine } from './examine.ts';
+import { RESOURCE_METADATA_PATH } from './facts/resource-metadata.ts';
 import type { Finding, Level } from './finding.ts';
 import { type Registered, removeAll } from './registrations.ts';
 import { patiently, type Site } from './site.ts';
 
-export interface DoctorOptions {
+/** Which checks of a table are run. */
+export interface CheckChoice {
+  /** Ids of checks or themes; all by default. */
+  readonly only?: readonly string[];
+  readonly skip?: readonly string[];
+  /** Other tables that these ids may be from. */
+  readonly others?: readonly (readonly { readonly id: string }[])[];
+}
+
+export interface DoctorOptions extends CheckChoice {
   /** The site, or better the URL that clients use, such as https://school.example/mcp. */
   readonly url: string;
   /** Whether the audit may register apps. They are deleted afterwards where possible. */
   readonly register?: boolean;
-  /** Ids of checks or themes; all by default. */
-  readonly only?: readonly string[];
-  readonly skip?: readonly string[];
   /** Seconds for the whole audit. */
   readonly timeout?: number;
   /** Aborts the audit. The report contains what was found so far. */
@@ -79,10 +88,7 @@ export async function doctor(options: DoctorOptions): Promise<Report> {
     now,
   };
 
-  const unreachable = await askAsIs(origin + path).then(
-    () => undefined,
-    (thrown: unknown) => (thrown instanceof Error ? thrown.message : String(thrown)),
-  );
+  const unreachable = await reasonUnreachable(site);
   const findings = unreachable === undefined ? await examine(site, checks) : [];
   // The cleanup may run after the time for the audit is over.
   const tidy = createAsk({ origin, ...limits, signal: AbortSignal.any([]), patience: Math.min(limits.patience, 5000) });
@@ -96,6 +102,26 @@ export async function doctor(options: DoctorOptions): Promise<Report> {
     findings,
     leftBehind: leftBehind.map(printable),
   };
+}
+
+/**
+ * Why nothing can be examined: the site does not answer, or the server in front of it says that nothing does behind it
+ * (RFC 9110 sections 15.6.3 to 15.6.5). Every check would then report the same.
+ */
+async function reasonUnreachable({ askAsIs, origin, path }: Site): Promise<string | undefined> {
+  try {
+    const answer = await askAsIs(origin + path);
+    if (!isGatewayError(answer) || !isGatewayError(await askAsIs(origin + RESOURCE_METADATA_PATH))) return undefined;
+    return `the web server answers ${answer.status}: is the gate running?`;
+  } catch (thrown) {
+    const why = thrown instanceof Error ? thrown.message : String(thrown);
+    return /^nothing is listening/.test(why) ? `${why}: is the gate running?` : why;
+  }
+}
+
+/** Whether a proxy answers in place of a server that is down. A document or an OAuth error is an answer of its own. */
+function isGatewayError(answer: Answer): boolean {
+  return [502, 503, 504].includes(answer.status) && jsonObject(answer) === undefined && edgeOf(answer) === undefined;
 }
 
 /** 0 when no check fails, 1 when one does, 2 when the site could not be reached or the time was over. */
@@ -121,14 +147,14 @@ export function addressOf(typed: string): { origin: string; path: string } {
   return { origin: url.origin, path: url.pathname.replace(/\/+$/, '') };
 }
 
-/** The checks of a table that were asked for. Throws DoctorError for an id or theme that the table does not have. */
+/** The checks of a table that were asked for. Throws DoctorError for an id or theme that no table has. */
 export function chosen<T extends { readonly id: string }>(
   table: readonly T[],
-  { only = [], skip = [] }: Pick<DoctorOptions, 'only' | 'skip'>,
+  { only = [], skip = [], others = [] }: CheckChoice,
 ): readonly T[] {
-  const means = (wish: string, { id }: T) => id === wish || id.startsWith(`${wish}.`);
+  const means = (wish: string, { id }: { readonly id: string }) => id === wish || id.startsWith(`${wish}.`);
   for (const wish of [...only, ...skip]) {
-    if (table.some((one) => means(wish, one))) continue;
+    if ([table, ...others].flat().some((one) => means(wish, one))) continue;
     throw new DoctorError(`There is no check "${wish}". See docs/doctor.md, or run without --only and --skip.`);
   }
   return table.filter(

@@ -71,7 +71,9 @@ function skipped(thrown: unknown): Verdict {
   return { level: 'skipped', seen: thrown instanceof Error ? thrown.message : String(thrown) };
 }
 
+const NO_ANSWER = 'Is the gate running? See its log, and the log of the server in front of it.';
+
 function failed(thrown: unknown): Verdict {
-  if (thrown instanceof NoAnswer) return failure(`no answer: ${thrown.message}`);
+  if (thrown instanceof NoAnswer) return failure(`no answer: ${thrown.message}`, NO_ANSWER);
   return failure(`the doctor could not process the response (${thrown instanceof Error ? thrown.message : thrown})`);
 }

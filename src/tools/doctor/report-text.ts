@@ -1,3 +1,4 @@
+import { BACKEND_THEMES } from './backend/themes.ts';
 import { THEMES } from './checks/checks.ts';
 import { countLevels, type Report } from './doctor.ts';
 import type { Finding, Level } from './finding.ts';
@@ -25,12 +26,14 @@ export function toText(report: Report, style: TextStyle): string {
   const put = (text: string, first = '', rest = '') => lines.push(...wrap(text, width, first, rest));
 
   if (report.unreachable !== undefined) {
-    put(`${report.url} cannot be reached: ${report.unreachable}.`, `${mark('failure')} `, '  ');
-    return `${lines.join('\n')}\n\n`;
+    const end = /[.?]$/.test(report.unreachable) ? '' : '.';
+    put(`${report.url} cannot be reached: ${report.unreachable}${end}`, `${mark('failure')} `, '  ');
+    lines.push('');
+    if (report.findings.length === 0) return `${lines.join('\n')}\n`;
   }
 
   for (const [theme, findings] of Map.groupBy(report.findings, (one) => one.theme)) {
-    lines.push(paint(1, THEMES[theme] ?? GATEWAY_THEMES[theme] ?? theme));
+    lines.push(paint(1, THEMES[theme] ?? GATEWAY_THEMES[theme] ?? BACKEND_THEMES[theme] ?? theme));
     for (const one of overview(findings)) {
       const why = one.level === 'skipped' ? ` (skipped: ${one.seen})` : '';
       put(`${one.title}${why}`, `  ${mark(one.level)} `, '    ');
@@ -52,7 +55,10 @@ export function toText(report: Report, style: TextStyle): string {
   }
   if (report.findings.some(({ seen }) => seen.includes('--register')))
     put('Some checks were skipped because they register an app. Use --register to allow that.');
-  if (!report.complete) lines.push('The time was over before all checks had finished.');
+  if (report.findings.some(({ seen }) => seen.includes('--member')))
+    put('Some checks show more with the ID of a member, such as your own. Name one with --member.');
+  if (!report.complete && report.unreachable === undefined)
+    lines.push('The time was over before all checks had finished.');
   lines.push(paint(1, summary(report)));
   return `${lines.join('\n')}\n`;
 }

@@ -40,7 +40,8 @@ export async function within<T>({ signal, patience }: Limits, work: (end: AbortS
   }
 }
 
-function wordsFor(thrown: unknown): string {
+/** Why an exchange failed, worded for the operator. */
+export function wordsFor(thrown: unknown): string {
   const { code, message } = Object(thrown) as { code?: unknown; message?: unknown };
   const name = String(code ?? '');
   if (WORDS[name] !== undefined) return WORDS[name];

@@ -30,7 +30,9 @@ function answered(name: string, given: unknown[]): object {
 }
 
 function app(options: Partial<CommandsOptions> = {}) {
-  const controls = Object.fromEntries(['account', 'keys', 'store', 'events'].map((name) => [name, recording(name)]));
+  const controls = Object.fromEntries(
+    ['account', 'keys', 'store', 'events', 'assertions'].map((name) => [name, recording(name)]),
+  );
   return express().use(
     commandRouter({
       controls: controls as unknown as CommandsOptions['controls'],
@@ -67,6 +69,7 @@ describe('the command router', () => {
     ['post', '/keys/k/remove', 'keys.remove'],
     ['post', '/store/reseal', 'store.reseal'],
     ['post', '/events/retry', 'events.retry'],
+    ['post', '/assertions/try', 'assertions.try'],
   ] as const)('accepts %s %s, and no other method there', async (method, path, name) => {
     const answer = await request(app())[method](path).expect(200);
     expect(answer.body).toEqual({ done: name });

@@ -46,8 +46,7 @@ export async function connectedTo(url: string, timeout = 10_000): Promise<Connec
         cookies: ['school_session', 'remember'],
         ...settings,
       }),
-      ORIGIN,
-      call,
+      { origin: ORIGIN, call, base: url },
     );
   return {
     call,

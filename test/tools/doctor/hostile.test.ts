@@ -1,4 +1,4 @@
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createNetServer, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { doctor, exitCode } from '../../../src/tools/doctor/doctor.ts';
@@ -202,6 +202,30 @@ describe('a hostile server', () => {
       { level: 'skipped', seen: expect.stringContaining('429, retry after 3600 seconds') },
     ]);
     expect(asked).toBe(2);
+  });
+
+  it.each([
+    ['edge.body-size', ({ headers }: IncomingMessage) => Number(headers['content-length'] ?? 0) > 500_000],
+    ['challenge.slash', ({ url }: IncomingMessage) => url === '/mcp/'],
+  ])('that goes away during %s is reported as gone', async (check, isLast) => {
+    const server = createServer((request, response) => {
+      if (isLast(request)) {
+        server.close();
+        server.closeAllConnections();
+        return;
+      }
+      request.resume();
+      response.writeHead(401, { 'content-type': 'application/json' }).end('{}');
+    });
+    const origin = await listen(server, () => server.closeAllConnections());
+    const { findings } = await doctor({ url: `${origin}/mcp`, only: [check] });
+    expect(findings).toMatchObject([
+      {
+        level: 'failure',
+        seen: 'no answer: nothing is listening there',
+        fix: expect.stringMatching(/^Is the gate running\?/),
+      },
+    ]);
   });
 
   it('with an excessive Retry-After is not retried', { timeout: 60_000 }, async () => {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
-import type { Report } from '../../../src/tools/doctor/doctor.ts';
+import { doctor, type Report } from '../../../src/tools/doctor/doctor.ts';
 import { toJson } from '../../../src/tools/doctor/report-json.ts';
 import { toText } from '../../../src/tools/doctor/report-text.ts';
 import { runCommand } from '../../support/command.ts';
@@ -149,14 +149,30 @@ describe('coursegate doctor', () => {
     });
     const gone = runCommand(['doctor', url]);
     expect(await gone.exited).toBe(2);
-    expect(gone.stdout()).toContain('cannot be reached: nothing is listening there.');
+    expect(gone.stdout()).toMatch(/cannot be reached: nothing is listening there: is the\s+gate running\?\n/);
     const json = runCommand(['doctor', url, '--json']);
     expect(await json.exited).toBe(2);
     expect(JSON.parse(json.stdout())).toMatchObject({
       reached: false,
-      unreachable: 'nothing is listening there',
+      unreachable: 'nothing is listening there: is the gate running?',
       findings: [],
     });
+    for (const status of [502, 503, 504]) {
+      const asked: string[] = [];
+      const front = createServer((request, response) => {
+        asked.push(request.url ?? '');
+        response.writeHead(status, { 'content-type': 'text/html' }).end('<title>Bad Gateway</title>');
+      });
+      await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve));
+      const report = await doctor({ url: `http://127.0.0.1:${(front.address() as AddressInfo).port}/mcp` });
+      front.close();
+      expect(report).toMatchObject({
+        unreachable: `the web server answers ${status}: is the gate running?`,
+        complete: false,
+        findings: [],
+      });
+      expect(asked).toEqual(['/mcp', '/.well-known/oauth-protected-resource']);
+    }
     for (const [args, says] of [
       [['ftp://x'], 'is not a web address'],
       [['https://me:secret@school.example'], 'without a name and password'],

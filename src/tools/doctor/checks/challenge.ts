@@ -130,8 +130,10 @@ export const CHALLENGE = [
           if (answer.status < 300 && isHtml(answer)) return warning(`${where(answer)} is a page`);
           return pass(`${where(answer)} is ${answer.status}`);
         } catch (thrown) {
-          if (thrown instanceof NoAnswer) return warning(`${new URL(url).pathname}: ${thrown.message}`);
-          throw thrown;
+          if (!(thrown instanceof NoAnswer)) throw thrown;
+          // Without an answer at the usual address either, the slash is not the reason.
+          await ask(mcp.url, mcpQuestion('ping'));
+          return warning(`${new URL(url).pathname}: ${thrown.message}`);
         }
       },
     },

@@ -5,7 +5,7 @@ import { edgeOf, isPuzzle } from '../edges.ts';
 import { INITIALIZE, mcpQuestion } from '../facts/mcp-endpoint.ts';
 import { failure, pass, type Verdict, warning } from '../finding.ts';
 import type { Site } from '../site.ts';
-import { NoAnswer } from '../unavailable.ts';
+import { NoAnswer, orNone, Unavailable } from '../unavailable.ts';
 
 const BROWSER =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36';
@@ -83,11 +83,15 @@ export const EDGE = [
       fix: 'Raise the limit of your proxy: nginx "client_max_body_size 8m", Apache LimitRequestBody, the firewall’s body limit.',
       async run({ ask, mcp: { url } }) {
         const padding = { _meta: { 'coursegate.doctor/padding': 'x'.repeat(1_000_000) } };
-        const answer = await ask(url, mcpQuestion('ping', padding));
-        if (answer.status === 413)
+        const answer = await orNone(ask(url, mcpQuestion('ping', padding)));
+        if (answer?.status === 413)
           return warning(`413${isHtml(answer) ? ', from something in front of the gate' : ''}`);
-        if (isHtml(answer) || answer.status >= 500) return warning(`it gets ${answer.status} ${mediaType(answer)}`);
-        return pass(`${answer.status}`);
+        if (answer !== undefined && !isHtml(answer) && answer.status < 500) return pass(`${answer.status}`);
+        // Is it the size, or is the gate gone? Throws NoAnswer.
+        const small = await ask(url, mcpQuestion('ping'));
+        if (answer === undefined) return warning('the connection is closed before an answer');
+        if (small.status === answer.status) throw new Unavailable(`a small request gets ${small.status} too`);
+        return warning(`it gets ${answer.status} ${mediaType(answer)}`);
       },
     },
   }),

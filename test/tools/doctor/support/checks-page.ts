@@ -1,3 +1,5 @@
+import { BACKEND_CHECKS } from '../../../../src/tools/doctor/backend/checks/checks.ts';
+import { BACKEND_THEMES } from '../../../../src/tools/doctor/backend/themes.ts';
 import { CHECKS, THEMES } from '../../../../src/tools/doctor/checks/checks.ts';
 import { GATEWAY_CHECKS, GATEWAY_THEMES } from '../../../../src/tools/doctor/gateway/checks/checks.ts';
 
@@ -6,7 +8,7 @@ interface Row {
   readonly title: string;
   readonly reference: string;
   readonly fix: string;
-  readonly needs: readonly string[];
+  readonly needs?: readonly string[];
 }
 
 function tables(checks: readonly Row[], themes: Readonly<Record<string, string>>): string {
@@ -15,7 +17,7 @@ function tables(checks: readonly Row[], themes: Readonly<Record<string, string>>
       const rows = checks
         .filter(({ id }) => id.startsWith(`${theme}.`))
         .map(
-          ({ id, title: right, reference, fix, needs }) =>
+          ({ id, title: right, reference, fix, needs = [] }) =>
             `| \`${id}\` | ${cell(right)}${needs.some((need) => REGISTERS.has(need)) ? ' (R)' : ''} | ${cell(reference)} | ${cell(fix)} |`,
         );
       return `### ${title}\n\n| check | what is right | where it stands | what to change |\n| --- | --- | --- | --- |\n${rows.join('\n')}\n`;
@@ -31,5 +33,6 @@ const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('*', '\\*'
 /** The texts between the markers in docs/doctor.md: every check, by theme. */
 export const PAGE_PARTS: Readonly<Record<string, string>> = {
   checks: tables(CHECKS, THEMES),
+  backend: tables(BACKEND_CHECKS, BACKEND_THEMES),
   attacks: tables(GATEWAY_CHECKS, GATEWAY_THEMES),
 };

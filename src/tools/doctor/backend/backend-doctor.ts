@@ -1,0 +1,56 @@
+import type { LoadedConfig } from '../../../config/load.ts';
+import { type CheckChoice, chosen, DEFAULT_TIMEOUT, type DoctorOptions, PATIENCE, type Report } from '../doctor.ts';
+import { verdictsOf } from '../examine.ts';
+import { type Finding, finding } from '../finding.ts';
+import { BACKEND_CHECKS } from './checks/checks.ts';
+import { type AdminAccess, openInstallation } from './installation.ts';
+
+type Shared = 'timeout' | 'signal' | 'patience' | 'now' | 'begin';
+
+export interface BackendDoctorOptions extends Pick<DoctorOptions, Shared>, CheckChoice {
+  readonly loaded: LoadedConfig;
+  readonly admin: AdminAccess;
+  /** The ID of a member, for the checks that need one. */
+  readonly member?: string;
+}
+
+/**
+ * Examines what a configuration connects, as the gate sees it: its upstreams, the way to sign in, and how backends treat
+ * assertions. Throws DoctorError for an unusable selection of checks.
+ */
+export async function examineBackend(options: BackendDoctorOptions): Promise<Report> {
+  const { loaded, admin, member } = options;
+  const checks = chosen(BACKEND_CHECKS, options).filter(({ applies }) => applies(loaded.config));
+  const now = options.now ?? Date.now;
+  const begun = now();
+  const { origin } = loaded.config;
+  options.begin?.(origin);
+  const late = AbortSignal.timeout((options.timeout ?? DEFAULT_TIMEOUT) * 1000);
+  const signal = options.signal === undefined ? late : AbortSignal.any([late, options.signal]);
+  const installation = await openInstallation({
+    loaded,
+    admin,
+    member,
+    signal,
+    patience: options.patience ?? PATIENCE,
+    now,
+  });
+  try {
+    const findings: Finding[] = [];
+    // One after the other: a sign-in page must not slow down the answers whose times are compared.
+    for (const one of checks) {
+      const verdicts = await verdictsOf(() => one.run(installation));
+      findings.push(...verdicts.map((verdict) => finding(one, verdict)));
+    }
+    return {
+      url: origin,
+      startedAt: new Date(begun),
+      seconds: Math.round((now() - begun) / 100) / 10,
+      complete: !signal.aborted,
+      findings,
+      leftBehind: [],
+    };
+  } finally {
+    await installation.close();
+  }
+}

@@ -1,0 +1,142 @@
+import type { Config } from '../../../../config/schema.ts';
+import type { Carried, Trial, TrialAnswer } from '../../../../upstream/assertion-trial.ts';
+import type { Outcome } from '../../check.ts';
+import { failure, pass, type Verdict, warning } from '../../finding.ts';
+import { Unavailable } from '../../unavailable.ts';
+import { backendChecks } from '../check.ts';
+import type { Installation } from '../installation.ts';
+
+const hasAssertions = ({ upstreams }: Config) =>
+  Object.values(upstreams).some(({ identity }) => identity.includes('assertion'));
+
+/** Whether the backends believe the gate, and no one else. The gate itself sends the requests. */
+export const ASSERTIONS = backendChecks(hasAssertions, {
+  'assertion.accepted': {
+    title: 'A backend accepts the gate’s assertion',
+    reference: 'docs/identity.md',
+    fix: 'Give the drop-in the gate’s origin, the name of the upstream in coursegate.yaml, and an address at which it can read the gate’s keys (/.well-known/jwks.json).',
+    run: (installation) => eachTrial(installation, (trial) => judgeValid(trial, installation)),
+  },
+  'assertion.forged': {
+    title: 'A forged assertion is refused',
+    reference: 'RFC 7515 section 5.2',
+    fix: 'Verify the signature with the gate’s keys. A drop-in does, or the framework’s library for JWTs; otherwise anyone who reaches the backend can act as any member.',
+    run: (installation) => eachTrial(installation, (trial) => judgeFaulty(trial, installation, ['forged'])),
+  },
+  'assertion.expired': {
+    title: 'An expired assertion is refused',
+    reference: 'RFC 7519 section 4.1.4',
+    fix: 'Compare `exp` with the time, with a tolerance of a few seconds: an assertion is for one minute.',
+    run: (installation) => eachTrial(installation, (trial) => judgeFaulty(trial, installation, ['expired'])),
+  },
+  'assertion.elsewhere': {
+    title: 'An assertion for another origin or backend is refused',
+    reference: 'RFC 7519 sections 4.1.1, 4.1.3',
+    fix: 'Compare `iss` with the gate’s origin and `aud` with the name of the upstream: otherwise another backend of the gate can act as its members here.',
+    run: (installation) =>
+      eachTrial(installation, (trial) => judgeFaulty(trial, installation, ['other-origin', 'other-upstream'])),
+  },
+});
+
+/** A verdict; a text says why an upstream allows none. */
+type Judgement = Verdict | string;
+
+/** Judges every upstream. Throws Unavailable with the reasons if none shows anything. */
+async function eachTrial({ facts }: Installation, judge: (trial: Trial) => Judgement): Promise<Outcome> {
+  const judged = (await facts.trials()).map(judge);
+  const verdicts = judged.filter((one) => typeof one !== 'string');
+  const seen = judged.map((one) => (typeof one === 'string' ? one : one.seen)).join('; ');
+  if (verdicts.length === 0) throw new Unavailable(seen);
+  const problems = verdicts.filter(({ level }) => level !== 'pass');
+  return problems.length > 0 ? problems : pass(seen);
+}
+
+function judgeValid(trial: Trial, { member }: Installation): Judgement {
+  const { answers } = trial;
+  const { valid, forged, none } = answers;
+  const at = `${trial.upstream}: ${withoutQuery(trial.path)}`;
+  const seen = `${at} answers ${told(valid)}`;
+  if (valid.status === undefined) return failure(seen, 'Start the backend: see upstream.reachable.');
+  if (valid.status === 503 && none.status !== 503)
+    return failure(
+      `${seen} to a valid assertion: it cannot read the gate’s keys`,
+      'Let the backend reach the gate’s /.well-known/jwks.json: at its internal address, such as http://127.0.0.1:8080/.well-known/jwks.json, if not at its origin.',
+    );
+  if (valid.status >= 500) return failure(`${seen} to a valid assertion`);
+  const said = FAULTS.find(([words]) => words.test(valid.said ?? ''));
+  if (refuses(valid) && said !== undefined) return failure(`${seen} to a valid assertion`, said[1]);
+  if (!same(valid, forged)) return pass(`${at} tells it from a forged one`);
+  if (refuses(valid) && member !== undefined) return failure(`${seen} to a valid assertion, as to a forged one`);
+  if (refuses(valid)) return `${at} ${NEEDS_MEMBER}`;
+  return `${at} answers ${told(valid)} with and without an assertion`;
+}
+
+/** What drop-ins say about an assertion that they do not accept, and what to change. */
+const FAULTS: readonly (readonly [RegExp, string])[] = [
+  [/issuer/i, 'Set the gate’s `origin` in the settings of the drop-in, exactly as in coursegate.yaml.'],
+  [
+    /audience/i,
+    'Set the name of the upstream in the settings of the drop-in, as under `upstreams` in coursegate.yaml.',
+  ],
+  [/expired|not valid yet/i, 'Set the clocks of the gate and the backend: see upstream.clock.'],
+  [
+    /unknown key|invalid signature/i,
+    'Let the drop-in read the keys of this gate: its address for the keys leads to another gate, or to an old copy.',
+  ],
+  [
+    /one request|another request/i,
+    'Remove the setting that refuses assertions which are not made for one request: it is for plugin mode.',
+  ],
+];
+
+function judgeFaulty(
+  { upstream, path, answers }: Trial,
+  { config, member }: Installation,
+  faults: readonly Carried[],
+): Judgement {
+  const at = `${upstream}: ${withoutQuery(path)}`;
+  const { none, valid, forged } = answers;
+  if (valid.status === undefined || valid.status >= 500) return `${at} verifies no assertion now`;
+  for (const fault of faults) {
+    const answer = answers[fault];
+    if (answer.status === undefined) return `${at} does not answer`;
+    if (same(answer, valid)) {
+      if (refuses(valid) && same(valid, forged))
+        return member === undefined ? `${at} ${NEEDS_MEMBER}` : `${at} refuses every assertion`;
+      if (same(valid, none)) return `${at} answers ${told(answer)} with and without an assertion`;
+      const seen = `${at} answers ${told(answer)} to ${WORDS[fault]}, as to a valid one`;
+      const plain = same(valid, forged) && config.upstreams[upstream]?.identity.includes('headers') === true;
+      return plain ? warning(`${seen}: it believes X-Member-Id`, PLAIN) : failure(seen);
+    }
+    // Served like a request without a member, it opens nothing.
+    if (refuses(answer) || same(answer, none)) continue;
+    return failure(`${at} answers ${told(answer)} to ${WORDS[fault]} instead of refusing it`);
+  }
+  return pass(`${at} refuses ${faults.map((fault) => WORDS[fault]).join(' and ')}`);
+}
+
+const NEEDS_MEMBER = 'refuses an unknown member like a forged assertion: name a member with --member';
+
+const PLAIN =
+  'Verify the assertion. If the backend is meant to believe X-Member-Id because only the gate reaches it, set upstreams.*.identity to [headers].';
+
+const WORDS: Readonly<Record<Carried, string>> = {
+  none: 'none',
+  valid: 'a valid one',
+  forged: 'a forged one',
+  expired: 'one that has expired',
+  'other-origin': 'one of another origin',
+  'other-upstream': 'one for another backend',
+};
+
+const refuses = ({ status }: TrialAnswer) => status === 401 || status === 403;
+const same = (one: TrialAnswer, other: TrialAnswer) => one.status === other.status && one.said === other.said;
+
+function told({ status, said }: TrialAnswer): string {
+  if (status === undefined) return `nothing (${said ?? 'no answer'})`;
+  return said === undefined ? `${status}` : `${status} "${said}"`;
+}
+
+function withoutQuery(path: string): string {
+  return path.split('?')[0] ?? path;
+}

@@ -1,0 +1,19 @@
+import type { BackendCheck } from '../check.ts';
+import { ASSERTIONS } from './assertions.ts';
+import { CONNECTORS } from './connectors.ts';
+import { GATE } from './gate.ts';
+import { RECHECK } from './recheck.ts';
+import { SIGN_IN_PAGE } from './sign-in-page.ts';
+import { UPSTREAMS } from './upstreams.ts';
+import { WHOAMI } from './whoami.ts';
+
+/** Every check from the gate's side, in the order of the report. */
+export const BACKEND_CHECKS: readonly BackendCheck[] = [
+  ...GATE,
+  ...UPSTREAMS,
+  ...WHOAMI,
+  ...RECHECK,
+  ...SIGN_IN_PAGE,
+  ...CONNECTORS,
+  ...ASSERTIONS,
+];

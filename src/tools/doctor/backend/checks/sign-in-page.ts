@@ -1,0 +1,157 @@
+import type { Config } from '../../../../config/schema.ts';
+import { cookieMatcher } from '../../../../http/cookie-names.ts';
+import { type Answer, field, isRedirect, pageTitle } from '../../answer.ts';
+import { edgeOf } from '../../edges.ts';
+import { failure, judgeEach, pass, type Verdict, warning } from '../../finding.ts';
+import { orNone, Unavailable } from '../../unavailable.ts';
+import { backendChecks } from '../check.ts';
+import type { SignInPage } from '../facts.ts';
+import type { Installation } from '../installation.ts';
+import { cookiesOf, type SetCookie } from '../pages.ts';
+
+const hasPage = ({ login }: Config) =>
+  login.kind === 'session' ||
+  (login.kind === 'form' && login.page !== undefined) ||
+  (login.kind === 'header' && login.signInUrl !== undefined);
+const leadsBack = (config: Config) => config.login.kind !== 'form' && hasPage(config);
+
+/** Names of the parameter in the frameworks and sites that are common. */
+const PARAMETERS = [
+  ...['redirect_to', 'return_to', 'next', 'returnUrl', 'return_url', 'redirect', 'redirect_url', 'redirect_uri'],
+  ...[
+    'redirectTo',
+    'returnTo',
+    'return',
+    'continue',
+    'goto',
+    'back',
+    'destination',
+    'dest',
+    'ref',
+    'rd',
+    'service',
+    'url',
+  ],
+];
+
+/** Whether members find the sign-in page, and the gate recognises them afterwards. */
+export const SIGN_IN_PAGE = [
+  ...backendChecks(hasPage, {
+    'signin.page': {
+      title: 'The sign-in page exists',
+      reference: 'docs/login/session.md',
+      fix: 'Set login.loginUrl (login.page with `form`, login.signInUrl with `header`) to the page on which members sign in.',
+      async run({ facts }) {
+        const { url, answers } = await facts.signInPage();
+        const last = answers.at(-1) ?? answers[0];
+        const at = `${url.origin}${url.pathname}${answers.length > 1 ? ` leads to ${placeOf(last)}, which` : ''}`;
+        if (isRedirect(last)) return failure(`${at} redirects again and again`);
+        if (last.status < 400) return pass(`${at} answers ${last.status}${titled(last)}`);
+        return failure(`${at} answers ${last.status}${titled(last)}`, edgeOf(last)?.fix);
+      },
+    },
+  }),
+  ...backendChecks(leadsBack, {
+    'signin.return': {
+      title: 'The sign-in page keeps the address to return to',
+      reference: 'docs/login/session.md#the-way-back',
+      fix: 'Set login.returnParam to the query parameter in which your sign-in page takes the address to return to.',
+      async run(installation) {
+        const page = await existingPage(installation);
+        if (keeps(page)) return pass(`in ${parameterOf(installation.config)}`);
+        for (const name of PARAMETERS) {
+          const url = renamed(page.url, parameterOf(installation.config), name);
+          const answers = url === undefined ? undefined : await orNone(installation.pages.open(url));
+          if (answers !== undefined && keeps({ ...page, answers }))
+            return failure(
+              `it ignores the parameter ${parameterOf(installation.config)}, but keeps ${name}`,
+              `Set login.returnParam: ${name}.`,
+            );
+        }
+        throw new Unavailable(
+          'the page does not show the address, perhaps because it keeps it in the session: sign in once with `coursegate connect`',
+        );
+      },
+    },
+  }),
+  ...backendChecks(({ login }) => login.kind === 'session', {
+    'signin.cookies': {
+      title: 'Browsers send the session cookie to the gate',
+      reference: 'RFC 6265 sections 5.1.3, 5.1.4; RFC 6265bis section 5.2',
+      fix: 'Set the cookie for the host of the gate, or a domain above it, with Path=/ and SameSite=Lax.',
+      async run(installation) {
+        const { config, facts } = installation;
+        const listed = cookieMatcher(config.login.kind === 'session' ? config.login.cookies : []);
+        const { answers } = await existingPage(installation);
+        const own = answers.map((answer) => ({ answer, cookies: cookiesOf(answer) }));
+        const whoami = await orNone(facts.anonymous());
+        // whoami is called by the gate as at its origin.
+        if (whoami !== undefined) own.push({ answer: { ...whoami, url: config.origin }, cookies: cookiesOf(whoami) });
+        const all = own.flatMap(({ answer, cookies }) => cookies.map((cookie) => ({ answer, cookie })));
+        const sessions = all.filter(({ cookie: { name } }) => listed(name));
+        if (sessions.length === 0)
+          throw new Unavailable('none of login.cookies is set before a member signs in, so it cannot be examined');
+        const names = [...new Set(sessions.map(({ cookie: { name } }) => name))].join(', ');
+        return judgeEach(names, sessions, ({ answer, cookie }) => judgeCookie(cookie, answer, config.origin));
+      },
+    },
+  }),
+];
+
+async function existingPage({ facts }: Installation): Promise<SignInPage> {
+  const page = await facts.signInPage();
+  if ((page.answers.at(-1)?.status ?? 0) >= 400) throw new Unavailable('there is no sign-in page');
+  return page;
+}
+
+function parameterOf({ login }: Config): string {
+  return login.kind === 'session' || login.kind === 'header' ? login.returnParam : '';
+}
+
+/** Whether an answer repeats the address: in a form, a link, a redirect or a cookie. */
+function keeps({ answers, mark }: SignInPage): boolean {
+  return answers.some(({ text, headers }) =>
+    `${text}${headers.location ?? ''}${headers['set-cookie'] ?? ''}`.includes(mark),
+  );
+}
+
+/** The same address with the parameter under another name; undefined if it has that name. */
+function renamed(url: URL, from: string, to: string): URL | undefined {
+  const value = url.searchParams.get(from);
+  if (value === null || from === to) return undefined;
+  const other = new URL(url);
+  other.searchParams.delete(from);
+  other.searchParams.set(to, value);
+  return other;
+}
+
+function judgeCookie({ name, attributes }: SetCookie, answer: Answer, origin: string): readonly (Verdict | false)[] {
+  const [gate, page] = [new URL(origin), new URL(answer.url)];
+  const domain = (attributes.get('domain') ?? '').replace(/^\./, '').toLowerCase();
+  const path = attributes.get('path') ?? '/';
+  const reaches = domain === '' ? page.hostname === gate.hostname : `.${gate.hostname}`.endsWith(`.${domain}`);
+  const whose = domain === '' ? `for ${page.hostname} only` : `for ${domain}`;
+  return [
+    !reaches && failure(`${name} is ${whose}, so browsers do not send it to ${gate.hostname}`),
+    path !== '/' && path.startsWith('/') && failure(`${name} has Path=${path}, so browsers do not send it to /oauth/…`),
+    (attributes.get('samesite') ?? '').toLowerCase() === 'strict' &&
+      warning(
+        `${name} has SameSite=Strict: a member who comes from an app looks signed out, and has to sign in each time`,
+      ),
+    attributes.has('secure') &&
+      gate.protocol === 'http:' &&
+      gate.hostname !== 'localhost' &&
+      failure(`${name} is Secure, but the origin of the gate is plain http`),
+  ];
+}
+
+/** The origin and path of an answer: its query may have what a session needs. */
+function placeOf({ url }: Answer): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
+}
+
+function titled(answer: Answer): string {
+  const title = pageTitle(answer);
+  return title === '' ? ` ${field(answer, 'content-type')}`.trimEnd() : ` "${title}"`;
+}

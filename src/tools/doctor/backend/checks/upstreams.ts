@@ -1,0 +1,96 @@
+import { type Answer, field, redirectTarget } from '../../answer.ts';
+import { failure, judgeEach, type Verdict, warning } from '../../finding.ts';
+import { NoAnswer, orNone, Unavailable } from '../../unavailable.ts';
+import { backendChecks } from '../check.ts';
+import type { Installation } from '../installation.ts';
+
+/** Seconds. The drop-ins allow that much; an assertion lives for a minute, of which at least half is left. */
+const TOLERATED = 5;
+const BROKEN = 30;
+
+/** Whether the services behind the gate answer it. */
+export const UPSTREAMS = backendChecks(() => true, {
+  'upstream.reachable': {
+    title: 'Every upstream answers',
+    reference: 'docs/troubleshooting.md',
+    fix: 'Start the backend, or correct upstreams.*.url: the address must be reachable from the machine of the gate.',
+    run: ({ config, send }) =>
+      judgeEach(Object.keys(config.upstreams).join(', '), Object.keys(config.upstreams), async (name) => {
+        try {
+          const answer = await send(rootOf(name));
+          return answer.status >= 500
+            ? warning(`${name}: ${answer.url} answers ${answer.status}`, BROKEN_PAGE)
+            : undefined;
+        } catch (thrown) {
+          if (thrown instanceof NoAnswer) return failure(`${name}: ${thrown.message}`);
+          throw thrown;
+        }
+      }),
+  },
+  'upstream.host': {
+    title: 'Every upstream accepts the Host that it is sent',
+    reference: 'RFC 9110 section 7.2',
+    fix: 'Set the address that your backend considers its own to `origin` (ALLOWED_HOSTS, wwwroot, Site Address), or set upstreams.*.host to `upstream`.',
+    run: (installation) =>
+      judgeEach('none refuses it or redirects elsewhere', Object.keys(installation.config.upstreams), async (name) => {
+        const answer = await orNone(installation.send(rootOf(name)));
+        return answer === undefined ? undefined : judgeHost(name, answer, installation);
+      }),
+  },
+  'upstream.clock': {
+    title: 'The clocks of the gate and its backends agree',
+    reference: 'RFC 9110 section 6.6.1, RFC 7519 section 4.1.4',
+    fix: 'Run a time service (chrony, systemd-timesyncd) on both machines. Assertions are valid for a minute, and signed events and commands for five.',
+    async run({ config, send, now }) {
+      let compared = 0;
+      const verdicts = await judgeEach(
+        () => `within ${TOLERATED} seconds`,
+        Object.keys(config.upstreams),
+        async (name) => {
+          const before = now();
+          const answer = await orNone(send(rootOf(name)));
+          const theirs = Date.parse(answer === undefined ? '' : field(answer, 'date'));
+          if (Number.isNaN(theirs)) return undefined;
+          compared += 1;
+          return judgeClock(name, theirs, before, now());
+        },
+      );
+      if (compared === 0) throw new Unavailable('no upstream sends a Date');
+      return verdicts;
+    },
+  },
+});
+
+const BROKEN_PAGE = 'Look into the log of the backend. If its root is meant to fail, ignore this.';
+
+const rootOf = (upstream: string) => ({ upstream, method: 'GET' as const, path: '/' });
+
+function judgeHost(name: string, answer: Answer, { config }: Installation): Verdict | undefined {
+  const { status, url } = answer;
+  const isPublic = (config.upstreams[name]?.host ?? (url.startsWith('https:') ? 'upstream' : 'public')) === 'public';
+  const host = new URL(isPublic ? config.origin : url).host;
+  if (status === 421 || (status === 400 && /host/i.test(answer.text.slice(0, 5000))))
+    return failure(`${name}: ${url} answers ${status} to Host: ${host}`);
+  const target = redirectTarget(answer);
+  if (target === undefined) return undefined;
+  const to = `${name}: ${url} redirects requests for ${host} to ${target.href}`;
+  if (target.hostname !== new URL(`http://${host}`).hostname && target.hostname !== new URL(url).hostname)
+    return target.pathname === '/' ? failure(to) : undefined;
+  const secure = config.origin.startsWith('https:') && target.protocol === 'https:';
+  if (isPublic && secure && target.pathname === '/' && target.search === '')
+    return failure(
+      `${to}, the address that was requested: browsers are redirected forever`,
+      "Tell the backend to trust X-Forwarded-Proto (SECURE_PROXY_SSL_HEADER, $_SERVER['HTTPS'], sslproxy).",
+    );
+  return undefined;
+}
+
+function judgeClock(name: string, theirs: number, before: number, after: number): Verdict | undefined {
+  // Date has whole seconds, and the answer took some time.
+  const ahead = Math.round((theirs - after) / 1000);
+  const behind = Math.round((before - theirs - 1000) / 1000);
+  const seconds = Math.max(ahead, behind);
+  if (seconds <= TOLERATED) return undefined;
+  const seen = `${name} is ${seconds} seconds ${ahead > 0 ? 'ahead of' : 'behind'} this machine`;
+  return seconds > BROKEN ? failure(seen) : warning(seen);
+}

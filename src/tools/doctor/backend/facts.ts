@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import type { SessionLoginConfig } from '../../../config/session-login.ts';
+import type { Trial } from '../../../upstream/assertion-trial.ts';
+import type { Answer } from '../answer.ts';
+import { Unavailable } from '../unavailable.ts';
+import type { Installation } from './installation.ts';
+
+/** The sign-in page as a browser without cookies sees it. */
+export interface SignInPage {
+  /** Where members are sent. */
+  readonly url: URL;
+  /** The page, and the redirects that led to it. */
+  readonly answers: readonly [Answer, ...Answer[]];
+  /** A text in the address to return to that occurs nowhere else. */
+  readonly mark: string;
+}
+
+export interface InstallationFacts {
+  /** The answer of whoami to a request without cookies. */
+  anonymous(): Promise<Answer>;
+  /** The answer of whoami to a request with an invented session cookie. */
+  stranger(): Promise<Answer>;
+  /** Throws Unavailable if the login has no page to send members to. */
+  signInPage(): Promise<SignInPage>;
+  /** What the upstreams make of assertions. Throws Unavailable if no running gate can try it. */
+  trials(): Promise<readonly Trial[]>;
+}
+
+/** Determines each fact on first use. Later uses get the same value or the same error. */
+export function findFacts(installation: Omit<Installation, 'facts' | 'close'>): InstallationFacts {
+  return {
+    anonymous: once(() => askWhoami(installation, undefined)),
+    stranger: once(() => askWhoami(installation, inventedCookies(sessionOf(installation)))),
+    signInPage: once(() => openSignInPage(installation)),
+    trials: once(() => tryAssertions(installation)),
+  };
+}
+
+function once<T>(find: () => Promise<T>): () => Promise<T> {
+  let found: Promise<T> | undefined;
+  return () => {
+    found ??= find();
+    return found;
+  };
+}
+
+function sessionOf({ config: { login } }: Pick<Installation, 'config'>): SessionLoginConfig {
+  if (login.kind !== 'session') throw new Unavailable('members do not sign in with a session cookie');
+  return login;
+}
+
+async function askWhoami(installation: Pick<Installation, 'config' | 'send'>, cookie: string | undefined) {
+  const { upstream, whoami } = sessionOf(installation);
+  const accept = { json: 'application/json', header: '*/*', html: 'text/html,application/xhtml+xml' }[whoami.format];
+  const headers = { accept, 'cache-control': 'no-cache', ...(cookie === undefined ? {} : { cookie }) };
+  return installation.send({ upstream, method: 'GET', path: whoami.path, headers });
+}
+
+/** A cookie for each listed name, with a value that no session has. */
+function inventedCookies({ cookies }: Pick<SessionLoginConfig, 'cookies'>): string {
+  return cookies
+    .map((name) => `${name.replaceAll('*', 'coursegate-doctor')}=${randomBytes(16).toString('hex')}`)
+    .join('; ');
+}
+
+async function openSignInPage({ config, login, pages }: Omit<Installation, 'facts' | 'close'>): Promise<SignInPage> {
+  const mark = randomBytes(8).toString('hex');
+  const returnTo = new URL(`/oauth/authorize?coursegate_doctor=${mark}`, config.origin);
+  if (login.shape === 'ambient') {
+    const url = login.connector.signInUrl(returnTo, { loginHint: undefined, uiLocales: undefined });
+    if (url.href === returnTo.href)
+      throw new Unavailable('the proxy starts the sign-in itself: there is no page for it');
+    return { url, answers: await pages.open(url), mark };
+  }
+  if (config.login.kind !== 'form' || config.login.page === undefined)
+    throw new Unavailable('members sign in on coursegate’s own page');
+  const url = new URL(config.login.page, config.origin);
+  return { url, answers: await pages.open(url), mark };
+}
+
+async function tryAssertions({ admin, member }: Pick<Installation, 'admin' | 'member'>): Promise<readonly Trial[]> {
+  const body = { by: 'operator', reason: 'coursegate doctor', ...(member === undefined ? {} : { member }) };
+  try {
+    return (await admin.command<{ readonly trials: readonly Trial[] }>('POST', '/assertions/try', body)).trials;
+  } catch (thrown) {
+    const why = thrown instanceof Error ? thrown.message.replace(/\.$/, '') : String(thrown);
+    throw new Unavailable(`only the running gate can try this: ${why}`);
+  }
+}

@@ -1,0 +1,82 @@
+import type { Config } from '../../../config/schema.ts';
+import type { UpstreamRequest } from '../../../upstream/request.ts';
+import { type Answer, redirectTarget } from '../answer.ts';
+import { createAsk } from '../ask.ts';
+import type { Limits } from '../unavailable.ts';
+
+export interface PagesOptions extends Limits {
+  readonly config: Config;
+  readonly send: (request: UpstreamRequest) => Promise<Answer>;
+}
+
+export interface Pages {
+  /** Requests a page and does not follow redirects. Throws NoAnswer, and Unavailable for a place it must not call. */
+  get(url: URL, cookie?: string): Promise<Answer>;
+  /** Opens a page like a browser: follows redirects, with the cookies that are set. Resolves to every answer in turn. */
+  open(url: URL): Promise<readonly [Answer, ...Answer[]]>;
+}
+
+const BROWSER = 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8';
+const MOST_HOPS = 5;
+
+/**
+ * Pages at the gate's origin come from the upstream that has them, so that neither a running gate nor a way out to its
+ * public address is needed.
+ */
+export function createPages({ config, send, signal, patience }: PagesOptions): Pages {
+  const { origin } = config;
+  const upstream = config.site?.upstream ?? ('upstream' in config.login ? config.login.upstream : undefined);
+  const places = [
+    origin,
+    ...(upstream === undefined ? [] : [new URL(config.upstreams[upstream]?.url ?? origin).origin]),
+  ];
+
+  const get: Pages['get'] = async (url, cookie = '') => {
+    const headers = { accept: BROWSER, ...(cookie === '' ? {} : { cookie }) };
+    if (upstream === undefined || !places.includes(url.origin))
+      return createAsk({ origin: url.origin, signal, patience })(url.href, { headers });
+    const answer = await send({ upstream, method: 'GET', path: url.pathname + url.search, headers });
+    // As browsers see it: relative redirects lead to the origin.
+    return { ...answer, url: new URL(url.pathname + url.search, origin).href };
+  };
+
+  return {
+    get,
+    async open(url) {
+      const jar = new Map<string, string>();
+      const first = await get(url);
+      const answers: [Answer, ...Answer[]] = [first];
+      for (let last = first; answers.length <= MOST_HOPS; answers.push(last)) {
+        for (const { name, value } of cookiesOf(last)) jar.set(name, value);
+        const next = redirectTarget(last);
+        if (next === undefined || !/^https?:$/.test(next.protocol)) break;
+        // Cookies of one site must not reach another.
+        const own = next.origin === url.origin || places.includes(next.origin);
+        last = await get(next, own ? [...jar].map(([name, value]) => `${name}=${value}`).join('; ') : '');
+      }
+      return answers;
+    },
+  };
+}
+
+/** A cookie that an answer sets, with its attributes in lower case. */
+export interface SetCookie {
+  readonly name: string;
+  readonly value: string;
+  readonly attributes: ReadonlyMap<string, string>;
+}
+
+export function cookiesOf({ headers }: Answer): readonly SetCookie[] {
+  return [headers['set-cookie'] ?? []].flat().flatMap((line) => {
+    const [pair = '', ...rest] = line.split(';').map((part) => part.trim());
+    const at = pair.indexOf('=');
+    if (at < 1) return [];
+    const attributes = new Map(
+      rest.map((part) => {
+        const [name = '', ...value] = part.split('=');
+        return [name.toLowerCase(), value.join('=')] as const;
+      }),
+    );
+    return [{ name: pair.slice(0, at), value: pair.slice(at + 1), attributes }];
+  });
+}
