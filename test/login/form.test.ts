@@ -29,7 +29,13 @@ const gateOf = (
   const key = JSON.stringify([login, claims]);
   const gate =
     gates.get(key) ??
-    startSignIn(login, { overrides: { claims, upstreams: { old: { url: backend.url, breaker: { failures: 0 } } } } });
+    startSignIn(login, {
+      overrides: {
+        claims,
+        listen: { trustedProxies: ['loopback'] },
+        upstreams: { old: { url: backend.url, breaker: { failures: 0 } } },
+      },
+    });
   gates.set(key, gate);
   return gate;
 };
@@ -72,6 +78,23 @@ describe('a sign-in with the site’s form', () => {
     expect(sent.get('go')).toBe('Go');
     expect(backend.seen[2]?.headers.cookie).toMatch(/^PHPSESSID=\w{16}; seen=1$/);
     expect(backend.sessions()).toBe(0);
+  });
+
+  it('tells the site the member’s address in every request, as forwarded requests do', async () => {
+    const gate = await gateOf();
+    await gate.attempt('sam', PASSWORD, { 'x-forwarded-for': '203.0.113.7', 'x-request-id': 'theirs-1' });
+    expect(backend.seen).toHaveLength(5);
+    const { host } = new URL(gate.world.origin);
+    for (const { headers } of backend.seen) {
+      expect(headers).toMatchObject({
+        'x-forwarded-for': '203.0.113.7, 127.0.0.1',
+        'x-real-ip': '203.0.113.7',
+        forwarded: `for=203.0.113.7;host="${host}";proto=http`,
+        'x-forwarded-host': host,
+        'x-forwarded-proto': 'http',
+        'x-request-id': 'theirs-1',
+      });
+    }
   });
 
   it('reads the configured claims from whoami', async () => {

@@ -86,6 +86,7 @@ describe('the webhook', () => {
     expect(target + rawHeaders.join()).not.toMatch(/canary|sam/);
     expect(values('content-type')).toEqual(['application/json']);
     expect(values('cookie')).toEqual([]);
+    expect(values('x-forwarded-for')).toEqual(['127.0.0.1']);
     const [, t] = /^t=(\d+),/.exec(values('coursegate-signature')[0] ?? '') ?? [];
     expect(Math.abs(Number(t) - Date.now() / 1000)).toBeLessThan(60);
     await gate.attempt('sam', 'canary-in-the-body');
