@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { type FormBackend, startFormBackend } from './support/form-backend.ts';
 import { post, type SignInWorld, startSignIn } from './support/sign-in.ts';
 
-const OPEN = { refusalTime: '0s', attempts: { address: 'unlimited' } };
+const OPEN = { attempts: { address: 'unlimited' } };
 const LOGIN = {
   kind: 'form',
   upstream: 'old',
@@ -122,7 +122,7 @@ describe('a sign-in with the site’s form', () => {
   it.each([
     ['by 429, for as long as Retry-After says', {}, 429, { 'retry-after': '7' }, '7'],
     ['by 429, for five minutes without Retry-After', {}, 429, {}, '300'],
-    ['by its redirect', { location: '^/locked' }, 302, { location: '/locked?a=1' }, '300'],
+    ['by its redirect', { body: '^/locked' }, 302, { location: '/locked?a=1' }, '300'],
   ] as const)('is slowed down when the backend says so %s', async (_, lockedOut, status, headers, wait) => {
     backend.instead.set('POST /login.php', (response) => response.writeHead(status, headers).end());
     const page = await attempt('sam', PASSWORD, { ...LOGIN, lockedOut });
@@ -131,7 +131,7 @@ describe('a sign-in with the site’s form', () => {
   });
 
   it('takes at least the configured time when it is refused', async () => {
-    const login = { ...LOGIN, refusalTime: '600ms' };
+    const login = { ...LOGIN, attempts: { address: 'unlimited', refusalTime: 0.6 } };
     const { browser, page } = await (await gateOf(login)).open();
     const began = performance.now();
     expect((await post(browser, page, { username: 'sam', password: 'wrong' })).status).toBe(400);
