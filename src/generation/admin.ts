@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { hostname } from 'node:os';
-import { callerCheck } from '../authorization-server/administration/caller.ts';
+import { callerCheck, callerRefusals } from '../authorization-server/administration/caller.ts';
 import { createStoreControl } from '../authorization-server/administration/store-control.ts';
 import type { AuthorizationServer } from '../authorization-server/authorization-server.ts';
 import type { LoadedConfig } from '../config/load.ts';
@@ -51,9 +51,10 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
     audit,
   });
   const createApp = async () => {
-    const [{ adminApp }, { commandRouter }] = await Promise.all([
+    const [{ adminApp }, { commandRouter }, { webhookReceiver }] = await Promise.all([
       import('../operations/admin.ts'),
       import('../authorization-server/administration/commands.ts'),
+      import('../authorization-server/administration/webhooks.ts'),
     ]);
     return adminApp({
       health,
@@ -68,6 +69,13 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
           events: { retry: () => retryEvents(events) },
         },
         identify,
+        receive: webhookReceiver({
+          webhooks: config.admin.webhooks,
+          secrets: loaded.webhookSecrets,
+          account: server.controls.account,
+          refusal: callerRefusals({ counters, clock, audit }),
+          ...{ store, clock, log },
+        }),
         hold: inFlight.hold,
         onError: (error) => log.error({ err: error }, 'a command failed'),
       }),
