@@ -112,7 +112,9 @@ export function databaseCheck(
     // A member who is deleted, excluded by the query, or has given up the login, which another may have by now.
     if (row === undefined || asText(row.id, 'id') !== sub) return { kind: 'gone' };
     const hash = asText(row.hash, 'hash') ?? '';
-    return hash === '' ? { kind: 'inactive' } : { kind: 'good', version: versionOf(row, hash) };
+    // Without a hash the member cannot sign in. A version says that the connections may stay, as while they are locked out.
+    if (hash === '' && !Object.hasOwn(row, 'version')) return { kind: 'inactive' };
+    return { kind: 'good', version: versionOf(row, hash) };
   };
 
   return {
