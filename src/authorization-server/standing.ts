@@ -8,15 +8,30 @@ import type { Audit } from '../operations/audit.ts';
 import type { Log } from '../operations/log.ts';
 import { type Clock, jsonEntry, readJson, type Store } from '../storage/store.ts';
 import type { Grants } from './grants.ts';
+import { versionDigest } from './version-digest.ts';
 
 const KIND = 'MemberStanding';
 
 /** What is remembered about a member between two checks. */
 interface Known {
-  /** The version the backend last reported. Every active grant is at least as new. */
+  /** A digest of the version the backend last reported. Every active grant is at least as new. */
   readonly version?: string | undefined;
+  /** What the member typed at the last sign-in, if the login finds them by it. */
+  readonly login?: string | undefined;
   /** When the backend was last asked in the member's absence, in milliseconds since the epoch. */
   readonly askedAt?: number | undefined;
+}
+
+/** How it is stored. The digest has a name of its own, so that a replica of an earlier release does not compare it. */
+interface Stored extends Omit<Known, 'version'> {
+  readonly digest?: string | undefined;
+  /** Stored by an earlier release: the version as it is. */
+  readonly version?: string | undefined;
+}
+
+interface Before extends Known {
+  /** Whether the version is stored as it is. */
+  readonly isPlain: boolean;
 }
 
 export interface StandingsOptions {
@@ -36,10 +51,16 @@ export interface StandingsOptions {
 export function createStandings(options: StandingsOptions) {
   const { store, clock, grants, audit, log, recheck } = options;
   const asking = new Map<string, Promise<Standing | undefined>>();
+  const digestOf = versionDigest(store);
+  const digest = async (version: string | undefined) => (version === undefined ? undefined : digestOf(version));
 
-  const known = async (sub: string) => (await readJson<Known>(store, KIND, sub)) ?? {};
-  const remember = async (sub: string, what: Known): Promise<void> => {
-    const entry = jsonEntry(KIND, sub, what, undefined);
+  const known = async (sub: string): Promise<Before> => {
+    const { version, digest: kept, ...rest } = (await readJson<Stored>(store, KIND, sub)) ?? {};
+    return { ...rest, version: kept ?? (await digest(version)), isPlain: version !== undefined };
+  };
+  const remember = async (sub: string, { version, ...rest }: Known): Promise<void> => {
+    const stored: Stored = { ...rest, digest: version };
+    const entry = jsonEntry(KIND, sub, stored, undefined);
     // A refresh waits for it.
     await store.commit([{ op: 'put', entry }], 'vital');
   };
@@ -53,21 +74,26 @@ export function createStandings(options: StandingsOptions) {
    * Ends the grants before it remembers the version, so that a failure half way is noticed again. Returns whether the
    * version has changed.
    */
-  const compare = async (sub: string, before: Known, now: Known, clientId?: string): Promise<boolean> => {
+  const compare = async (sub: string, before: Before, now: Known, clientId?: string): Promise<boolean> => {
     const changed = before.version !== undefined && now.version !== undefined && before.version !== now.version;
     if (changed) await end(sub, 'version_changed', clientId);
-    const next = { version: now.version ?? before.version, askedAt: now.askedAt ?? before.askedAt };
-    if (next.version !== before.version || next.askedAt !== before.askedAt) await remember(sub, next);
+    const next = {
+      version: now.version ?? before.version,
+      login: now.login ?? before.login,
+      askedAt: now.askedAt ?? before.askedAt,
+    };
+    const isNew = next.version !== before.version || next.login !== before.login || next.askedAt !== before.askedAt;
+    if (isNew || before.isPlain) await remember(sub, next);
     return changed;
   };
   /**
    * Concurrent checks of a member share one question. Resolves to undefined if the backend is unavailable and the
    * configuration allows that.
    */
-  const ask = (sub: string, { ask: question, allowUnavailable }: NonNullable<StandingsOptions['recheck']>) => {
+  const ask = (sub: string, login: string | undefined, { ask: question, allowUnavailable }: MemberCheck) => {
     const running = asking.get(sub);
     if (running !== undefined) return running;
-    const answer = question(sub)
+    const answer = question(sub, login)
       .catch((thrown: unknown) => {
         const ill = thrown instanceof GatewayError && thrown.code === 'login_unavailable';
         if (!ill || !allowUnavailable) throw thrown;
@@ -79,20 +105,26 @@ export function createStandings(options: StandingsOptions) {
     return answer;
   };
   /** Returns why the member must be refused; undefined if there is no reason. */
-  const check = async (sub: string, before: Known, clientId?: string): Promise<string | undefined> => {
+  const check = async (sub: string, before: Before, clientId?: string): Promise<string | undefined> => {
     if (recheck === undefined) return undefined;
-    const askedAt = clock();
-    const standing = await ask(sub, recheck);
+    // What is asked each time needs no time to be remembered, and no commit.
+    const askedAt = recheck.interval === 0 ? undefined : clock();
+    const standing = await ask(sub, before.login, recheck);
     if (standing === undefined) return undefined;
     if (standing.kind !== 'good') {
       await end(sub, `member_${standing.kind}`, clientId);
       return standing.kind;
     }
-    return (await compare(sub, before, { version: standing.version, askedAt }, clientId)) ? 'changed' : undefined;
+    const version = await digest(standing.version);
+    return (await compare(sub, before, { version, askedAt }, clientId)) ? 'changed' : undefined;
   };
 
-  const met = async ({ sub, version }: Member): Promise<void> => {
-    if (version !== undefined) await compare(sub, await known(sub), { version });
+  /** Returns the member as they may be stored: with a digest of the version, and without the login. */
+  const met = async ({ login, ...member }: Member): Promise<Member> => {
+    const { sub } = member;
+    const version = await digest(member.version);
+    if (version !== undefined || login !== undefined) await compare(sub, await known(sub), { version, login });
+    return { ...member, version };
   };
 
   return {
@@ -101,12 +133,14 @@ export function createStandings(options: StandingsOptions) {
       ...connector,
       async identify(headers, from) {
         const member = await connector.identify(headers, from);
-        if (member !== undefined) await met(member);
-        return member;
+        return member === undefined ? undefined : met(member);
       },
     }),
 
-    /** Call for an identified member before our own sign-in begins. Older sign-ins end with the grants. */
+    /**
+     * Call for an identified member before our own sign-in begins, which stores the member that this returns. Older
+     * sign-ins end with the grants.
+     */
     signedIn: met,
 
     /** Whether the backend lets a member sign in for an app. True if the backend cannot be asked. */

@@ -52,7 +52,13 @@ export const SIGNING_ALGORITHMS = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA'];
 /** Sign-ins to one account from one address: enough to remember a password, too few to guess one. */
 export const ACCOUNT_ATTEMPTS = { requests: 10, per: 900 };
 
-/** One sign-in is one query, so more connections only wait for the password hash. */
+/**
+ * Wrong credentials are refused at multiples of this, because a backend that checks no password for an unknown login
+ * answers sooner. Longer than a backend takes for the slowest common hash and a page before it.
+ */
+export const REFUSAL_TIME = 1;
+
+/** A sign-in or a refresh is one query, so more connections only wait for the password hash. */
 export const DATABASE_CONNECTIONS = 4;
 
 /** How long members wait after a lockout if the backend gives no Retry-After. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { pointer, text, upstreamName } from './name.ts';
-import { credentialLogin, refusalTime } from './own-sign-in.ts';
+import { credentialLogin } from './own-sign-in.ts';
 import { pattern } from './pattern.ts';
 import { cookiePattern } from './session-login.ts';
 import { duration } from './units.ts';
@@ -36,8 +36,7 @@ const failure = z.strictObject({
 
 const lockedOut = z.strictObject({
   status: statuses.default([429]).describe('Statuses that mean the account or the address is locked out.'),
-  body: pattern.optional().describe('Pattern (RE2) in the page that says so.'),
-  location: pattern.optional().describe('Pattern (RE2) that the Location of that page matches.'),
+  body: pattern.optional().describe('Pattern (RE2) in the page that says so, or in the Location of a redirect to it.'),
 });
 
 /** Login by the backend's own sign-in form, which the gate submits. */
@@ -85,7 +84,6 @@ export const formLogin = z
         'Requested with GET afterwards, to end the session at the backend. If omitted, the gate only discards its cookies.',
     }),
     timeout: duration.prefault('10s').describe('Time limit for the whole sign-in.'),
-    refusalTime,
     ...credentialLogin,
   })
   .superRefine(({ page, action }, context) => {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ACCOUNT_ATTEMPTS } from './constants.ts';
+import { ACCOUNT_ATTEMPTS, REFUSAL_TIME } from './constants.ts';
 import { text } from './name.ts';
 import { everyLogin } from './recheck.ts';
 import { duration, rate } from './units.ts';
@@ -22,15 +22,13 @@ export const credentialLogin = {
         .prefault({ requests: 100, per: '15m' })
         .describe('Sign-ins from one client address (for IPv6: one /64), across all accounts.'),
     })
-    .transform((given) => ({ ...given, account: ACCOUNT_ATTEMPTS as typeof given.address }))
+    .transform((given) => ({
+      ...given,
+      account: ACCOUNT_ATTEMPTS as typeof given.address,
+      refusalTime: REFUSAL_TIME,
+    }))
     .prefault({})
     .describe(
       'Limits on sign-in attempts, successful or not. Further ones get 429. One address may try one account 10 times in 15 minutes.',
     ),
 };
-
-/** For backends that answer faster when the member does not exist. */
-export const refusalTime = duration.prefault('500ms').meta({
-  description:
-    'Wrong credentials are refused at the next multiple of this time, so that the response time does not reveal whether the member exists. Set it longer than your backend takes to check a password. 0s refuses immediately.',
-});

@@ -19,6 +19,13 @@ export function secretValues(config: Config, values: SecretValues) {
     redis: config.store.kind === 'redis' ? redisSecrets(values) : undefined,
     /** `hmac`: the current one first; empty: signed commands are refused. `mtls`: PEM texts; undefined: plain HTTP. */
     admin: { hmac: all('admin.hmac.secret', 'admin.hmac.previous'), mtls: mtlsOf(values) },
+    /** The secrets of `admin.webhooks`, by name. */
+    webhookSecrets: new Map(
+      Object.keys(config.admin.webhooks).map((name) => [
+        name,
+        values.get(formatPath(['admin', 'webhooks', name, 'secret'])) ?? '',
+      ]),
+    ),
     /** The current one first; empty when no events are sent. */
     eventKeys: all('events.secret', 'events.previous').map(eventKey),
     /** Undefined: apps need none to register. */

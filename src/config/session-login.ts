@@ -21,15 +21,11 @@ export const sessionLogin = z.strictObject({
   upstream: upstreamName,
   whoami: whoami.describe('Where the backend says whose session a cookie belongs to.'),
   loginUrl: pageUrl.describe('Sign-in page of the site: a path or a URL.'),
-  returnParam: text.default('return_to').describe('Query parameter of the sign-in page for the address to return to.'),
-  returnFormat: z.enum(['path', 'url']).optional().meta({
+  returnParam: text.default('return_to').meta({
     description:
-      'Form of that address: `path` (/oauth/…) or `url` (https://…/oauth/…). Defaults to `path` if the sign-in page is at `origin`.',
+      'Query parameter of the sign-in page for the address to return to: a path if the page is at `origin`, otherwise a URL.',
   }),
   hintParam: text.optional().describe('Query parameter of the sign-in page for the login_hint.'),
-  localesParam: text
-    .optional()
-    .describe('Query parameter of the sign-in page for the ui_locales (BCP 47 language tags, separated by spaces).'),
   acrValues: z.array(text).default([]).describe('The acr values that `whoami` may return.'),
   cookies: z.array(cookiePattern).min(1).meta({
     description: 'Names of the cookies that are sent to `whoami`; no others are. * matches any number of characters.',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { upstreamName } from './name.ts';
-import { credentialLogin, refusalTime } from './own-sign-in.ts';
+import { credentialLogin } from './own-sign-in.ts';
 import { LONG_ENOUGH, secret } from './secret.ts';
 import { duration } from './units.ts';
 import { backendPath } from './urls.ts';
@@ -12,7 +12,6 @@ export const webhookLogin = z.strictObject({
   path: backendPath.describe('Path that credentials are posted to, relative to the URL of the upstream.'),
   secret: secret(LONG_ENOUGH, 'Secret shared with the backend that signs the calls.'),
   timeout: duration.prefault('5s').describe('Time limit for the whole call, at most the `timeout` of the upstream.'),
-  refusalTime,
   ...credentialLogin,
 });
 

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { hostname } from 'node:os';
 import { createAssertionControl } from '../authorization-server/administration/assertion-control.ts';
-import { callerCheck } from '../authorization-server/administration/caller.ts';
+import { callerCheck, callerRefusals } from '../authorization-server/administration/caller.ts';
 import { createStoreControl } from '../authorization-server/administration/store-control.ts';
 import type { AuthorizationServer } from '../authorization-server/authorization-server.ts';
 import type { LoadedConfig } from '../config/load.ts';
@@ -55,9 +55,10 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
     audit,
   });
   const createApp = async () => {
-    const [{ adminApp }, { commandRouter }] = await Promise.all([
+    const [{ adminApp }, { commandRouter }, { webhookReceiver }] = await Promise.all([
       import('../operations/admin.ts'),
       import('../authorization-server/administration/commands.ts'),
+      import('../authorization-server/administration/webhooks.ts'),
     ]);
     return adminApp({
       health,
@@ -76,6 +77,13 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
           }),
         },
         identify,
+        receive: webhookReceiver({
+          webhooks: config.admin.webhooks,
+          secrets: loaded.webhookSecrets,
+          account: server.controls.account,
+          refusal: callerRefusals({ counters, clock, audit }),
+          ...{ store, clock, log },
+        }),
         hold: inFlight.hold,
         onError: (error) => log.error({ err: error }, 'a command failed'),
       }),

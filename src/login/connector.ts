@@ -19,6 +19,11 @@ export interface Member {
    * Undefined if the backend provides none.
    */
   readonly version: string | undefined;
+  /**
+   * What the member typed as their login, for a login that needs it to find them again. `standing.ts` keeps it; it is in
+   * no other record.
+   */
+  readonly login?: string | undefined;
 }
 
 /** What an app or the member requests of the sign-in (OpenID Connect Core section 3.1.2.1). */
@@ -71,7 +76,7 @@ export type Login =
     }
   | { readonly shape: 'redirect'; readonly providers: readonly SignInProvider[] };
 
-/** What a member enters on coursegate's sign-in page. Neither value is ever logged, stored or shown again. */
+/** What a member enters on coursegate's sign-in page. Never logged or shown again; the password is not stored either. */
 interface Credentials {
   readonly username: string;
   readonly password: string;

@@ -55,14 +55,14 @@ export async function createLogin(
     case 'webhook': {
       const { webhookCheck } = await import('./webhook.ts');
       const check = webhookCheck(config, { call, clock, claims, secret: secrets.get('login.secret') ?? '' });
-      return { shape: 'credentials', check: evenRefusals(check, config.refusalTime) };
+      return { shape: 'credentials', check: evenRefusals(check, config.attempts.refusalTime) };
     }
     case 'form': {
       const upstream = upstreams[config.upstream];
       if (upstream === undefined) throw new Error(`There is no upstream named ${config.upstream}.`);
       const { formCheck } = await import('./form/form.ts');
       const check = formCheck(config, { call, clock, claims, base: upstream.url, ...ownCallPlace(upstream, origin) });
-      return { shape: 'credentials', check: evenRefusals(check, config.refusalTime) };
+      return { shape: 'credentials', check: evenRefusals(check, config.attempts.refusalTime) };
     }
     case 'directory': {
       const { createDirectory } = await import('./directory.ts');

@@ -13,11 +13,12 @@ export type Standing =
   | { readonly kind: 'inactive' };
 
 /**
- * Asks the backend, server to server, whether the member with this id still exists.
+ * Asks the backend, server to server, whether the member with this id still exists. `login` is what `Member.login` was at
+ * the last sign-in.
  *
  * @throws {GatewayError} `login_unavailable` when the backend cannot say, which never means "gone"
  */
-export type Recheck = (sub: string) => Promise<Standing>;
+export type Recheck = (sub: string, login?: string | undefined) => Promise<Standing>;
 
 /** Creates the recheck that is configured, for any kind of login. `key` is the secret that `config.key` refers to. */
 export function createRecheck(config: RecheckConfig, key: string | undefined, call: CallUpstream): Recheck {

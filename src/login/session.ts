@@ -25,16 +25,12 @@ export function sessionConnector(
     knowsAuthTime: config.whoami.authTime !== undefined,
     identify: async (headers) => (await ask(headers.cookie ?? '')).member,
 
-    signInUrl(returnTo, { loginHint, uiLocales }) {
+    signInUrl(returnTo, { loginHint }) {
       const url = new URL(config.loginUrl, origin);
       // Most sites only accept a path for their own origin: an absolute URL looks like an open redirect to them.
-      const format = config.returnFormat ?? (url.origin === returnTo.origin ? 'path' : 'url');
-      const value = format === 'path' ? `${returnTo.pathname}${returnTo.search}` : returnTo.href;
+      const value = url.origin === returnTo.origin ? `${returnTo.pathname}${returnTo.search}` : returnTo.href;
       url.searchParams.set(config.returnParam, value);
       if (config.hintParam !== undefined && loginHint !== undefined) url.searchParams.set(config.hintParam, loginHint);
-      if (config.localesParam !== undefined && uiLocales !== undefined) {
-        url.searchParams.set(config.localesParam, uiLocales);
-      }
       return url;
     },
   };

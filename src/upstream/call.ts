@@ -5,7 +5,8 @@ import { SESSION_OVER, type SessionOver } from '../oauth/challenge.ts';
 import { ANONYMOUS, type Principal } from '../oauth/principal.ts';
 import { type Attempt, type Credentials, NO_CREDENTIALS } from './credentials/credential.ts';
 import { withParameter } from './credentials/parameter.ts';
-import { ownCallFields } from './header-policy.ts';
+import { type OwnCallPolicy, ownCallPolicy } from './header-policy.ts';
+import { addForwardingFields } from './headers.ts';
 import type { Identity } from './identity.ts';
 import { makeOwnCall } from './own-call.ts';
 import type { Pools } from './pools.ts';
@@ -16,6 +17,8 @@ import type { Target } from './target.ts';
  * Makes the gate's own calls to upstreams, on the connection pools of the protected lane. The upstream's timeout is the
  * deadline for the whole call. A GET is retried once, on a new connection, if its kept-alive connection turns out to be
  * closed. Throws as documented on CallUpstream.
+ * A call that a request causes has the forwarding fields of that request, as if it were forwarded: backends that limit or
+ * log by address see the member's, not the gate's.
  * Repeated response fields are joined by ', ', but Set-Cookie by a line feed, which no value can contain.
  */
 export function createCallUpstream(options: {
@@ -30,16 +33,24 @@ export function createCallUpstream(options: {
   answered?: (upstream: string, status: number, milliseconds: number) => void;
 }): CallForPrincipal & CallUpstream {
   const { credentials = NO_CREDENTIALS } = options;
-  const own = new Map(
-    Object.entries(options.upstreams).map(([name, config]) => [name, ownCallFields(config, options.origin)]),
+  const policies = new Map(
+    Object.entries(options.upstreams).map(([name, config]) => [name, ownCallPolicy(config, options.origin)]),
   );
 
   const send = async (request: Request, attempt: Attempt | undefined): Promise<UpstreamResponse> => {
     const upstream = options.pools.get(request.upstream);
     const identity = await options.identity(request.principal ?? ANONYMOUS, request.upstream, upstream.identity);
-    const { fields, servername } = own.get(request.upstream) ?? { fields: {}, servername: '' };
     const mark = request.path.indexOf('?');
     const target = mark === -1 ? { path: request.path, query: '' } : split(request.path, mark);
+    const policy = policies.get(request.upstream) as OwnCallPolicy;
+    const headers = Object.entries({
+      ...ownHeaders(request, attempt),
+      host: policy.host,
+      'accept-encoding': 'identity',
+      ...identity,
+      ...attempt?.fields,
+    }).flat();
+    addForwardingFields(headers, currentRequest()?.provenance, policy.forwarded);
     const asked = performance.now();
     return makeOwnCall({
       connections: upstream.connections,
@@ -47,15 +58,8 @@ export function createCallUpstream(options: {
       request: {
         method: request.method,
         path: upstream.pathOf(attempt?.query === undefined ? target : withParameter(target, attempt.query)),
-        servername,
-        headers: Object.entries({
-          ...ownHeaders(request, attempt),
-          ...fields,
-          'accept-encoding': 'identity',
-          ...references(),
-          ...identity,
-          ...attempt?.fields,
-        }).flat(),
+        servername: policy.servername,
+        headers,
         body: request.body ?? null,
       },
       deadline: upstream.timeouts.head,
@@ -83,16 +87,6 @@ export function createCallUpstream(options: {
 }
 
 type Request = UpstreamRequest & { readonly principal?: Principal };
-
-/** The request id and trace of the request that caused this call, for the upstream's logs; empty if there is none. */
-function references(): Readonly<Record<string, string>> {
-  const provenance = currentRequest()?.provenance;
-  if (provenance === undefined) return {};
-  const fields: Record<string, string> = { 'x-request-id': provenance.requestId };
-  const trace = provenance.traceFields();
-  for (let at = 0; at + 1 < trace.length; at += 2) fields[trace[at] as string] = trace[at + 1] as string;
-  return fields;
-}
 
 function split(text: string, mark: number): Target {
   return { path: text.slice(0, mark), query: text.slice(mark) };

@@ -93,19 +93,18 @@ function serverName(url: URL): string {
   return isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0 ? url.hostname : '';
 }
 
+export type OwnCallPolicy = Pick<HeaderPolicy, 'host' | 'forwarded' | 'servername'>;
+
 /**
- * For our own calls to an upstream: the fields that present them as calls to our public origin, and the name to verify
- * its certificate by.
+ * For our own calls to an upstream: its Host, the parts of our public origin for the forwarding fields, and the name to
+ * verify its certificate by.
  */
-export function ownCallFields(upstream: UpstreamConfig, origin: string) {
-  const { host, scheme, port } = forwardedOrigin(origin);
-  const fields = {
+export function ownCallPolicy(upstream: UpstreamConfig, origin: string): OwnCallPolicy {
+  return {
     host: hostFor(upstream, origin),
-    'x-forwarded-host': host,
-    'x-forwarded-proto': scheme,
-    'x-forwarded-port': port,
+    forwarded: forwardedOrigin(origin),
+    servername: serverName(new URL(upstream.url)),
   };
-  return { fields, servername: serverName(new URL(upstream.url)) };
 }
 
 /**

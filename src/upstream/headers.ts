@@ -6,6 +6,7 @@ import { publicLink, publicLocation, publicRefresh } from './location.ts';
 
 const ILLEGAL_VALUE = /[^\t\x20-\x7E\x80-\xFF]/;
 const NONE: ReadonlySet<string> = new Set();
+const NOBODY = { clientAddress: '', hops: '' };
 
 /**
  * The fields for an upstream, without framing and identity, which the sender adds afterwards. Fields that Connection
@@ -40,22 +41,29 @@ export function requestHeaders(
   // counts.
   const ours = !foreignToken && /^\s*(bearer|dpop)([\s,]|$)/i.test(authorizations[1] ?? '');
   if (authorizations.length === 2 && !ours) fields.push(...authorizations);
-  return forwarded(fields, provenance, policy.forwarded);
+  addForwardingFields(fields, provenance, policy.forwarded);
+  return fields;
 }
 
 /**
  * Adds where a request came from and was sent to, in every form that backends read: the client and the trusted proxies,
  * our own origin whatever Host said, the request id and the trace. Always set by us, never copied from the client.
+ *
+ * The only place that writes these fields, for forwarded requests and for the gate's own calls.
+ * @param provenance of the request that is forwarded or that caused the call; undefined: no request caused it
  */
-function forwarded(fields: string[], provenance: Provenance, origin: ForwardedOrigin): string[] {
-  const { clientAddress, hops, requestId } = provenance;
+export function addForwardingFields(
+  fields: string[],
+  provenance: Provenance | undefined,
+  origin: ForwardedOrigin,
+): void {
+  const { clientAddress, hops } = provenance ?? NOBODY;
   if (clientAddress !== '') {
     const node = clientAddress.includes(':') ? `"[${clientAddress}]"` : clientAddress;
     fields.push('X-Forwarded-For', hops, 'X-Real-IP', clientAddress, 'Forwarded', `for=${node}${origin.forwarded}`);
   }
   fields.push('X-Forwarded-Host', origin.host, 'X-Forwarded-Proto', origin.scheme, 'X-Forwarded-Port', origin.port);
-  fields.push('X-Request-Id', requestId, ...provenance.traceFields());
-  return fields;
+  if (provenance !== undefined) fields.push('X-Request-Id', provenance.requestId, ...provenance.traceFields());
 }
 
 const PUBLIC = { location: publicLocation, link: publicLink, refresh: publicRefresh };

@@ -40,6 +40,19 @@ describe('the credentials for admin commands', () => {
       'admin.hmac.secret: environment variable SHORT must have at least 32 characters (openssl rand -base64 32)',
     ],
     ['hmac: { previous: { env: KEY } }', 'admin.hmac.secret: is missing'],
+    ['webhooks: { lms: { secret: { env: SHORT }, member: /id, event: revoke } }', 'SHORT must have at least 32'],
+    [
+      'webhooks: { lms: { secret: { env: KEY }, member: id, event: revoke } }',
+      'admin.webhooks.lms.member: must be a JSON pointer',
+    ],
+    [
+      'webhooks: { lms: { secret: { env: KEY }, member: /id, event: delete } }',
+      'admin.webhooks.lms.event: must be revoke, suspend or resume, or these by the values at a JSON pointer',
+    ],
+    [
+      'webhooks: { lms: { secret: { env: KEY }, member: /id, event: { /a: { x: revoke }, /b: { y: resume } } } }',
+      'admin.webhooks.lms.event: must have one JSON pointer',
+    ],
     ['mtls: { cert: crt, key: key }', 'admin.mtls.clientCa: is missing'],
     ['mtls: { cert: crt, key: key, clientCa: none }', 'none cannot be read: there is no such file'],
     ['mtls: { cert: text, key: key, clientCa: ca }', 'admin.mtls.cert: text has no PEM block of the required type'],

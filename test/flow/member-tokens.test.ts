@@ -110,6 +110,7 @@ describe('a token issued by the backend for each member', () => {
     expect(mint?.target).toBe('/internal/tokens/m-1002');
     expect(mint?.body.toString()).toBe('{"user":"m-1002","for":"app"}');
     expect(mint?.values('x-member-id')).toEqual([]);
+    expect(mint?.values('x-forwarded-for')).toEqual(['127.0.0.1']);
     expect(sent().at(-1)?.values('x-school-token')).toEqual([expect.stringMatching(/^Token tok-m-1002-\d+$/)]);
     expect(sent().at(-1)?.values('x-gate-key')).toEqual([]);
   });

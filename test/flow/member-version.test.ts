@@ -69,6 +69,12 @@ describe('the version that whoami returns', () => {
     expect(await refreshed(app, theirs)).toBe('refreshed');
   });
 
+  it('is asked for with the member’s address', async () => {
+    await consent(app, 'ann');
+    const asked = upstream.requests.filter(({ target }) => target === '/api/me');
+    expect(asked.at(-1)?.values('x-forwarded-for')).toEqual(['127.0.0.1']);
+  });
+
   it('ends nothing while it stays the same', async () => {
     const one = await connected(app, 'ann');
     const two = await connected(other, 'ann');

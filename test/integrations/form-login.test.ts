@@ -33,7 +33,6 @@ describe.each(SITES)('the login form of $framework.name', ({ framework, ...rules
           ...rules,
           whoami: { path: '/probe', subject: '/member', anonymous: { values: [null] } },
           timeout: '60s',
-          refusalTime: '0s',
           attempts: { address: 'unlimited' },
         },
         { overrides: { upstreams: { old: { url: site.url, timeout: '60s', breaker: { failures: 0 } } } } },

@@ -64,7 +64,6 @@ describe.each(['directory', 'database', 'webhook', 'form'] as const)(
           upstream: 'accounts',
           path: '/login',
           secret: { env: 'WEBHOOK_SECRET' },
-          refusalTime: '0s',
         },
         form: {
           upstream: 'old',
@@ -73,7 +72,6 @@ describe.each(['directory', 'database', 'webhook', 'form'] as const)(
           extra: { go: 'Go' },
           success: { status: [302] },
           whoami: { path: '/me' },
-          refusalTime: '0s',
         },
       }[kind];
       world = await startGate(

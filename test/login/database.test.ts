@@ -168,6 +168,7 @@ describe.each(ENGINES)('a database of members in $name', ({ name, missing, slow,
       const told = await other.check({ ...given, username: 'big@school.test' });
       expect('member' in told && told.member.sub).toBe('9007199254740993');
       expect('member' in told && told.member.version).toBe(version);
+      expect(other.recheck === undefined).toBe('recheck' in more);
       await other.close();
     }
     const full = databaseCheck(config, {
@@ -178,6 +179,42 @@ describe.each(ENGINES)('a database of members in $name', ({ name, missing, slow,
       expect(await full.check({ ...given, username })).toEqual({ kind: 'slow_down', retryAfter: 5 });
     }
     await full.close();
+  });
+
+  it('finds a member again by the login, and compares the hash, without a password', async () => {
+    const hashing: Hashing = { verify: (hash, password) => hash.verify(password) };
+    const made = (query: string) =>
+      databaseCheck(databaseLogin.parse({ kind: 'database', url: { env: 'X' }, query }), {
+        ...{ url: engine.url, pepper: '', hashing, log: { error: () => {} } },
+      });
+    const { check, recheck, close } = made(QUERY);
+    const found = await check({ username: 'DJANGO@school.test', password: 'correct horse', address: '192.0.2.1' });
+    if (found.kind !== 'member' || recheck === undefined) throw new Error('the member cannot be rechecked');
+    const { sub, login, version } = found.member;
+    expect([sub, login]).toEqual(['1003', 'DJANGO@school.test']);
+    expect(await recheck(sub, login)).toEqual({ kind: 'good', version });
+    // Another member has the login by now; the login is gone; nothing is known about the login.
+    expect(await recheck('1004', login)).toEqual({ kind: 'gone' });
+    expect(await recheck(sub, 'nobody@school.test')).toEqual({ kind: 'gone' });
+    expect(await recheck(sub, undefined)).toEqual({ kind: 'good', version: undefined });
+    expect(await recheck('1009', 'empty@school.test')).toEqual({ kind: 'inactive' });
+    const ill = { code: 'login_unavailable', status: 503 };
+    await expect(recheck('1005', 'twice@school.test')).rejects.toMatchObject(ill);
+    await engine.run(`update users set password_digest = '${OTHER}' where id = 1003`);
+    const changed = await recheck(sub, login);
+    expect(changed.kind === 'good' && changed.version !== version).toBe(true);
+    await engine.run(`update users set password_digest = '${MEMBERS[2]?.[2]}' where id = 1003`);
+    expect(await recheck(sub, login)).toEqual({ kind: 'good', version });
+    await close();
+
+    const versioned = made(QUERY.replace(' from', ', name as version from'));
+    expect(await versioned.recheck?.(sub, login)).toEqual({ kind: 'good', version: 'D' });
+    // Without a hash nobody signs in, and the version alone decides about connections: a lock that passes.
+    expect(await versioned.recheck?.('1009', 'empty@school.test')).toEqual({ kind: 'good', version: 'E' });
+    await versioned.close();
+    const wrong = made(QUERY.replace('id, ', 'id as who, '));
+    await expect(wrong.recheck?.(sub, login)).rejects.toMatchObject(ill);
+    await wrong.close();
   });
 
   it.each(['nobody@school.test', 'empty@school.test', 'md5@school.test', 'twice@school.test'])(

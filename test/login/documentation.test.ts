@@ -33,12 +33,6 @@ const ANSWERS: readonly (readonly [heading: string, member: Answer, sub: string,
     html('<meta name="member" content="0">'),
   ],
   [
-    'Moodle',
-    html('<div class="popover-region" data-userid="31" data-region="x">'),
-    '31',
-    { status: 303, headers: { location: 'https://school.example/login/index.php' } },
-  ],
-  [
     'A PHP site of your own',
     html('<input type="hidden" name="member_id" value="ann">'),
     'ann',

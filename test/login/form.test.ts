@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { type FormBackend, startFormBackend } from './support/form-backend.ts';
 import { post, type SignInWorld, startSignIn } from './support/sign-in.ts';
 
-const OPEN = { refusalTime: '0s', attempts: { address: 'unlimited' } };
+const OPEN = { attempts: { address: 'unlimited' } };
 const LOGIN = {
   kind: 'form',
   upstream: 'old',
@@ -29,7 +29,13 @@ const gateOf = (
   const key = JSON.stringify([login, claims]);
   const gate =
     gates.get(key) ??
-    startSignIn(login, { overrides: { claims, upstreams: { old: { url: backend.url, breaker: { failures: 0 } } } } });
+    startSignIn(login, {
+      overrides: {
+        claims,
+        listen: { trustedProxies: ['loopback'] },
+        upstreams: { old: { url: backend.url, breaker: { failures: 0 } } },
+      },
+    });
   gates.set(key, gate);
   return gate;
 };
@@ -74,6 +80,23 @@ describe('a sign-in with the site’s form', () => {
     expect(backend.sessions()).toBe(0);
   });
 
+  it('tells the site the member’s address in every request, as forwarded requests do', async () => {
+    const gate = await gateOf();
+    await gate.attempt('sam', PASSWORD, { 'x-forwarded-for': '203.0.113.7', 'x-request-id': 'theirs-1' });
+    expect(backend.seen).toHaveLength(5);
+    const { host } = new URL(gate.world.origin);
+    for (const { headers } of backend.seen) {
+      expect(headers).toMatchObject({
+        'x-forwarded-for': '203.0.113.7, 127.0.0.1',
+        'x-real-ip': '203.0.113.7',
+        forwarded: `for=203.0.113.7;host="${host}";proto=http`,
+        'x-forwarded-host': host,
+        'x-forwarded-proto': 'http',
+        'x-request-id': 'theirs-1',
+      });
+    }
+  });
+
   it('reads the configured claims from whoami', async () => {
     const gate = await gateOf(LOGIN, { nickname: { scope: 'profile', from: '/name' } });
     expect(await userinfo(gate, 'sam', PASSWORD)).toMatchObject({ sub: 'sam-7', nickname: 'sam' });
@@ -99,7 +122,7 @@ describe('a sign-in with the site’s form', () => {
   it.each([
     ['by 429, for as long as Retry-After says', {}, 429, { 'retry-after': '7' }, '7'],
     ['by 429, for five minutes without Retry-After', {}, 429, {}, '300'],
-    ['by its redirect', { location: '^/locked' }, 302, { location: '/locked?a=1' }, '300'],
+    ['by its redirect', { body: '^/locked' }, 302, { location: '/locked?a=1' }, '300'],
   ] as const)('is slowed down when the backend says so %s', async (_, lockedOut, status, headers, wait) => {
     backend.instead.set('POST /login.php', (response) => response.writeHead(status, headers).end());
     const page = await attempt('sam', PASSWORD, { ...LOGIN, lockedOut });
@@ -108,7 +131,7 @@ describe('a sign-in with the site’s form', () => {
   });
 
   it('takes at least the configured time when it is refused', async () => {
-    const login = { ...LOGIN, refusalTime: '600ms' };
+    const login = { ...LOGIN, attempts: { address: 'unlimited', refusalTime: 0.6 } };
     const { browser, page } = await (await gateOf(login)).open();
     const began = performance.now();
     expect((await post(browser, page, { username: 'sam', password: 'wrong' })).status).toBe(400);

@@ -195,16 +195,8 @@ describe('the sign-in URL', () => {
   it.each<[Record<string, unknown>, string]>([
     [{}, `${ORIGIN}/login?return_to=%2Foauth%2Finteraction%2Fabc-1%2Freturn`],
     [
-      { returnFormat: 'url' },
-      `${ORIGIN}/login?return_to=https%3A%2F%2Fschool.example%2Foauth%2Finteraction%2Fabc-1%2Freturn`,
-    ],
-    [
       { loginUrl: 'https://sso.example/in?app=7' },
       'https://sso.example/in?app=7&return_to=https%3A%2F%2Fschool.example%2Foauth%2Finteraction%2Fabc-1%2Freturn',
-    ],
-    [
-      { loginUrl: 'https://sso.example/in', returnFormat: 'path' },
-      'https://sso.example/in?return_to=%2Foauth%2Finteraction%2Fabc-1%2Freturn',
     ],
     [
       { loginUrl: '/wp-login.php?redirect_to=/elsewhere', returnParam: 'redirect_to' },
@@ -214,16 +206,15 @@ describe('the sign-in URL', () => {
     expect(sent(settings)).toBe(url);
   });
 
-  it('has the login hint and the languages only if configured', () => {
+  it('has the login hint only if configured', () => {
     const wish = { loginHint: 'a&b=c@x', uiLocales: 'es-MX es' };
     const params = (settings: Record<string, unknown>) =>
       Object.fromEntries(new URL(sent(settings, wish)).searchParams);
-    expect(params({ hintParam: 'user', localesParam: 'lang' })).toEqual({
+    expect(params({ hintParam: 'user' })).toEqual({
       return_to: '/oauth/interaction/abc-1/return',
       user: 'a&b=c@x',
-      lang: 'es-MX es',
     });
     expect(Object.keys(params({}))).toEqual(['return_to']);
-    expect(sent({ hintParam: 'user', localesParam: 'lang' })).not.toMatch(/user|lang/);
+    expect(sent({ hintParam: 'user' })).not.toMatch(/user/);
   });
 });

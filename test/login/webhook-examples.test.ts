@@ -142,7 +142,6 @@ describe.each(EXAMPLES)('the example in $language of docs/login/webhook.md', (ex
           path: '/internal/login',
           secret: { env: 'LOGIN_WEBHOOK_SECRET' },
           timeout: '60s',
-          refusalTime: '0s',
         },
         {
           environment: { LOGIN_WEBHOOK_SECRET: WEBHOOK_SECRET },

@@ -13,7 +13,6 @@ const login = {
   upstream: 'accounts',
   path: '/internal/login?from=gate',
   secret: { env: 'WEBHOOK_SECRET' },
-  refusalTime: '0s',
   attempts: { address: 'unlimited' },
 };
 
@@ -86,6 +85,7 @@ describe('the webhook', () => {
     expect(target + rawHeaders.join()).not.toMatch(/canary|sam/);
     expect(values('content-type')).toEqual(['application/json']);
     expect(values('cookie')).toEqual([]);
+    expect(values('x-forwarded-for')).toEqual(['127.0.0.1']);
     const [, t] = /^t=(\d+),/.exec(values('coursegate-signature')[0] ?? '') ?? [];
     expect(Math.abs(Number(t) - Date.now() / 1000)).toBeLessThan(60);
     await gate.attempt('sam', 'canary-in-the-body');
@@ -294,7 +294,7 @@ describe('the webhook', () => {
   });
 
   it('does not reveal whether a member exists, even if the backend’s timing does', async () => {
-    const even = await start({ refusalTime: '400ms' });
+    const even = await start({ attempts: { address: 'unlimited', refusalTime: 0.4 } });
     try {
       const seen = async (username: string) => {
         const { browser, page } = await even.open(createBrowser());

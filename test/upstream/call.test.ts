@@ -1,5 +1,8 @@
+import type { IncomingMessage } from 'node:http';
 import { generateKeyPair } from 'jose';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { withinRequest } from '../../src/http/current-request.ts';
+import { createProvenance } from '../../src/http/provenance.ts';
 import { createCallUpstream } from '../../src/upstream/call.ts';
 import { createIdentity } from '../../src/upstream/identity.ts';
 import { createPools, type Pools } from '../../src/upstream/pools.ts';
@@ -95,6 +98,19 @@ it('sends its own forwarding fields whatever the caller sets, and none about a c
       connection: 'keep-alive',
     });
   }
+});
+
+it('sends the forwarding fields of the request that caused it', async () => {
+  const headers = { 'x-forwarded-for': '203.0.113.7', 'x-request-id': 'theirs-1' };
+  const arrived = { headers, socket: { remoteAddress: '10.0.0.1' } } as unknown as IncomingMessage;
+  const provenance = createProvenance({ trustedProxies: ['10.0.0.0/8'] })(arrived);
+  await withinRequest({ provenance, userAgent: '' }, () => call({ upstream: 'school', method: 'GET', path: '/' }));
+  const { values } = upstream.last();
+  expect(values('x-forwarded-for')).toEqual(['203.0.113.7, 10.0.0.1']);
+  expect(values('x-real-ip')).toEqual(['203.0.113.7']);
+  expect(values('forwarded')).toEqual(['for=203.0.113.7;host=school.example;proto=https']);
+  expect(values('x-request-id')).toEqual(['theirs-1']);
+  expect(values('traceparent')).toEqual([expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/)]);
 });
 
 it('sends the upstream’s own name in Host where that is configured', async () => {

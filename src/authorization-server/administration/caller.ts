@@ -30,8 +30,29 @@ export interface CallerOptions {
  */
 export type IdentifyCaller = (request: IncomingMessage, body: Buffer) => Promise<Caller>;
 
-/** Invalid signatures per address and minute that get a reason. Beyond that, they get 429. */
+/** Refused commands and webhooks per address and minute that get a reason. Beyond that, they get 429. */
 const WRONG = { requests: 30, per: 60 };
+
+/** The failure for a request that is not authenticated. `scheme` is what WWW-Authenticate names. */
+export type Refusal = (request: IncomingMessage, reason: string, scheme: string) => GatewayError;
+
+/** Audits and counts refusals, for commands and webhooks together. */
+export function callerRefusals({
+  counters,
+  clock,
+  audit,
+}: Pick<CallerOptions, 'counters' | 'clock' | 'audit'>): Refusal {
+  return (request, reason, scheme) => {
+    const { count, resetsAt } = counters.add(`command ${networkOf(request.socket.remoteAddress ?? '')}`, WRONG);
+    if (count > WRONG.requests) {
+      const wait = Math.max(1, Math.ceil((resetsAt - clock()) / 1000));
+      return new GatewayError('too_many_requests', { headers: { 'retry-after': String(wait) } });
+    }
+    // Beyond the limit above, refusals are not audited one by one.
+    audit({ action: 'command_refused', reason, address: request.socket.remoteAddress });
+    return new GatewayError('unauthorized', { message: reason, headers: { 'www-authenticate': scheme } });
+  };
+}
 
 const SWITCHED_OFF =
   'Commands are disabled. Set admin.hmac (a secret shared with the backend) or admin.mtls (client certificates) in the configuration.';
@@ -42,21 +63,9 @@ const SWITCHED_OFF =
  * signature is accepted regardless of failures from the same address, so that an attacker cannot lock out the backend.
  */
 export function callerCheck(options: CallerOptions): IdentifyCaller {
-  const { secrets, mtls, store, counters, clock } = options;
-
-  const refuse = (request: IncomingMessage, reason: string): GatewayError => {
-    const { count, resetsAt } = counters.add(`command ${networkOf(request.socket.remoteAddress ?? '')}`, WRONG);
-    if (count > WRONG.requests) {
-      const wait = Math.max(1, Math.ceil((resetsAt - clock()) / 1000));
-      return new GatewayError('too_many_requests', { headers: { 'retry-after': String(wait) } });
-    }
-    // Beyond the limit above, refusals are not audited one by one.
-    options.audit({ action: 'command_refused', reason, address: request.socket.remoteAddress });
-    return new GatewayError('unauthorized', {
-      message: reason,
-      headers: { 'www-authenticate': 'Coursegate-Signature' },
-    });
-  };
+  const { secrets, mtls, store, clock } = options;
+  const refusal = callerRefusals(options);
+  const refuse = (request: IncomingMessage, reason: string) => refusal(request, reason, 'Coursegate-Signature');
 
   return async (request, body) => {
     if (mtls !== undefined) {

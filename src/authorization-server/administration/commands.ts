@@ -12,10 +12,13 @@ import type { IdentifyCaller } from './caller.ts';
 import type { KeyControl } from './key-control.ts';
 import { type Query, readQuery } from './query.ts';
 import type { StoreControl } from './store-control.ts';
+import type { ReceiveWebhook } from './webhooks.ts';
 
 export interface CommandsOptions {
   readonly controls: Controls;
   readonly identify: IdentifyCaller;
+  /** Authenticates and performs the webhook of a platform. */
+  readonly receive: ReceiveWebhook;
   /** Told of each command, which continues when its caller disconnects. The work does not reject. */
   readonly hold: (work: Promise<void>) => void;
   /** Receives internal errors, which callers do not see. */
@@ -82,25 +85,30 @@ function commandsOf({ account, keys, store, events, assertions }: Controls): rea
 }
 
 /** The paths of commands. Nothing else is served below them. */
-const RESERVED = /^\/(?:(?:members|clients|grants|keys|store|assertions)(?:\/|$)|events\/)/;
+const RESERVED = /^\/(?:(?:members|clients|grants|keys|store|assertions|webhooks)(?:\/|$)|events\/)/;
 
-/** Answers commands with JSON or problem JSON (RFC 9457). Other requests are passed on. */
+/** Answers commands and webhooks with JSON or problem JSON (RFC 9457). Other requests are passed on. */
 export function commandRouter(options: CommandsOptions): Router {
   const router = Router({ caseSensitive: true, strict: true });
   router.all(RESERVED, (_request, response, next) => {
     response.setHeader('x-request-id', randomUUID());
     next();
   });
-  for (const command of commandsOf(options.controls)) {
-    const [method, path] = command;
+  const serve = (method: string, path: string, perform: (request: Request, requestId: string) => Promise<object>) =>
     router.all(path, async (request, response) => {
       if (request.method !== method) throw new GatewayError('method_not_allowed', { headers: { allow: method } });
-      const work = perform(command, request, String(response.getHeader('x-request-id')), options.identify);
+      const work = perform(request, String(response.getHeader('x-request-id')));
       const finished = Promise.allSettled([work]).then(() => {});
       options.hold(finished);
       writeAnswer(response, json(200, await work, { 'cache-control': 'no-store' }));
     });
+  for (const command of commandsOf(options.controls)) {
+    const [method, path] = command;
+    serve(method, path, (request, requestId) => performCommand(command, request, requestId, options.identify));
   }
+  serve('POST', '/webhooks/:name', (request, requestId) =>
+    options.receive(String(request.params.name), request, requestId),
+  );
   router.all(RESERVED, () => {
     throw new GatewayError('not_found');
   });
@@ -108,7 +116,7 @@ export function commandRouter(options: CommandsOptions): Router {
   return router;
 }
 
-async function perform(
+async function performCommand(
   [method, , allowed, run]: Command,
   request: Request,
   requestId: string,

@@ -17,8 +17,8 @@ import { redirectHandlers } from './redirect-handlers.ts';
 export interface SignInOptions extends Pick<InteractionOptions, 'origin' | 'store' | 'clock' | 'pages' | 'audit'> {
   readonly secrets: Secrets;
   readonly places: Places;
-  /** Called for every member before their session begins. */
-  readonly signedIn: (member: Member) => Promise<void>;
+  /** Called for every member before their session begins. Returns the member as they may be stored. */
+  readonly signedIn: (member: Member) => Promise<Member>;
 }
 
 /** The handlers of the gate's own sign-in pages. Absent ones have no route. */
@@ -58,8 +58,7 @@ export function createSignIn(config: Config['login'], login: Login, options: Sig
   const sessions: SignInSessions = {
     ...kept,
     async begin(headers, member) {
-      await options.signedIn(member);
-      return kept.begin(headers, member);
+      return kept.begin(headers, await options.signedIn(member));
     },
   };
   const shared = {

@@ -6,6 +6,7 @@ import { BUSY_SECONDS, type Hashing } from '../../passwords/hashing.ts';
 import { type PasswordHash, passwordHashProblem, readPasswordHash } from '../../passwords/password-hash.ts';
 import type { CredentialCheck, Member } from '../connector.ts';
 import { unavailable } from '../outbound-fetch.ts';
+import type { Recheck } from '../recheck.ts';
 import { readMember, readVersion } from '../whoami/member.ts';
 import { mysqlReader } from './mysql.ts';
 import { postgresReader } from './postgres.ts';
@@ -30,11 +31,13 @@ const FIRST_DECOY = '$2y$10$wV3K1xJc0nPq7mE2dYzRUe0aS9vBh5tLr8GiNk4XfOo6uCjMlTyW
  * sign-in is unavailable; that is never reported as a wrong password. Problems of a single member (several rows, an
  * unreadable hash) only go to the log: reporting them before the password is verified would reveal that the member
  * exists.
+ *
+ * When an app refreshes its token, the same query looks the member up by the login of their last sign-in.
  */
 export function databaseCheck(
   { query, timeout, recheck }: DatabaseLoginConfig,
   { url, pepper, hashing, log }: DatabaseOptions,
-) {
+): { readonly check: CredentialCheck; readonly recheck?: Recheck; close(): Promise<void> } {
   const reader = open({ url, query, timeout: timeout * 1000, connections: DATABASE_CONNECTIONS });
   let decoy = readPasswordHash(FIRST_DECOY) as PasswordHash;
 
@@ -77,12 +80,17 @@ export function databaseCheck(
     }
   };
 
-  const memberOf = (row: Row, text: string): Member => {
+  const versionOf = (row: Row, hash: string): string | undefined => {
+    if (Object.hasOwn(row, 'version')) return readVersion(plain(row.version));
     // With `recheck` the backend provides the version. Ours would differ from it.
-    const own = recheck === undefined ? hashVersion(text) : undefined;
-    const version = Object.hasOwn(row, 'version') ? readVersion(plain(row.version)) : own;
+    return recheck === undefined ? hashVersion(hash) : undefined;
+  };
+
+  const memberOf = (row: Row, hash: string, login: string): Member => {
     const sub = asText(row.id, 'id');
-    return readMember({ sub, email: row.email, emailVerified: plain(row.email_verified), name: row.name, version });
+    const { email, name } = row;
+    const values = { sub, email, emailVerified: plain(row.email_verified), name, version: versionOf(row, hash) };
+    return { ...readMember(values), login };
   };
 
   const check: CredentialCheck = async ({ username, password }) => {
@@ -92,11 +100,26 @@ export function databaseCheck(
     const fits = await hashing.verify(found?.hash ?? decoy, password + pepper);
     if (fits === 'busy') return { kind: 'slow_down', retryAfter: BUSY_SECONDS };
     if (!fits || found === undefined) return { kind: 'wrong' };
-    return { kind: 'member', member: memberOf(found.row, found.text) };
+    return { kind: 'member', member: memberOf(found.row, found.text, username) };
+  };
+
+  const ownRecheck: Recheck = async (sub, login) => {
+    // The last sign-in was before logins were kept: as before, a change shows at the next one.
+    if (login === undefined) return { kind: 'good', version: undefined };
+    const rows = await read(login);
+    const [row] = rows;
+    if (rows.length > 1) throw unavailable('login.query returned more than one row for one login');
+    // A member who is deleted, excluded by the query, or has given up the login, which another may have by now.
+    if (row === undefined || asText(row.id, 'id') !== sub) return { kind: 'gone' };
+    const hash = asText(row.hash, 'hash') ?? '';
+    // Without a hash the member cannot sign in. A version says that the connections may stay, as while they are locked out.
+    if (hash === '' && !Object.hasOwn(row, 'version')) return { kind: 'inactive' };
+    return { kind: 'good', version: versionOf(row, hash) };
   };
 
   return {
     check,
+    ...(recheck === undefined ? { recheck: ownRecheck } : {}),
     async close(): Promise<void> {
       await inTime(reader.close(), timeout).catch((err: unknown) => {
         log.error({ err }, 'the connections to the database of the members did not close');

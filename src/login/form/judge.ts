@@ -22,11 +22,7 @@ export function createJudge(
 ): (answer: UpstreamResponse) => Judgement {
   const pattern = (source: string | undefined) => (source === undefined ? undefined : compilePattern(source));
   const [location, notLocation] = [pattern(success?.location), pattern(success?.notLocation)];
-  const [wrongBody, lockedBody, lockedLocation] = [
-    pattern(failure.body),
-    pattern(lockedOut.body),
-    pattern(lockedOut.location),
-  ];
+  const [wrongBody, locked] = [pattern(failure.body), pattern(lockedOut.body)];
   const isCookie = success?.cookie === undefined ? undefined : namePattern(success.cookie);
 
   const isFormAgain = (page: string) =>
@@ -49,8 +45,8 @@ export function createJudge(
     const to = status >= 300 && status < 400 ? (headers.location ?? '') : undefined;
     const isLockedOut =
       lockedOut.status.includes(status) ||
-      lockedBody?.matches(body) === true ||
-      (to !== undefined && lockedLocation?.matches(to) === true);
+      locked?.matches(body) === true ||
+      (to !== undefined && locked?.matches(to) === true);
     if (isLockedOut) return 'locked out';
     if (succeeds(answer, to)) return 'success';
     if (!failure.status.includes(status)) throw unusable(`${status} to the credentials`);

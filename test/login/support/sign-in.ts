@@ -22,13 +22,17 @@ export interface SignInWorld {
 }
 
 /**
- * The configuration has no key for `attempts.account`, so it is moved from the settings to the constants (in seconds).
- * When `attempts` does not set it, it is practically unlimited.
+ * The configuration has no keys for `attempts.account` and `attempts.refusalTime`, so they are moved from the settings to
+ * the constants (in seconds). When `attempts` does not set them, attempts are practically unlimited and refused at once.
  */
 function withAttempts(given: Readonly<Record<string, unknown>>) {
-  if (given.attempts === undefined) return { login: given, constants: {} };
-  const { account = { requests: 1_000_000, per: 900 }, ...attempts } = given.attempts as Record<string, unknown>;
-  return { login: { ...given, attempts }, constants: { login: { attempts: { account } } } };
+  if (given.attempts === undefined) return { login: given, constants: { login: { attempts: { refusalTime: 0 } } } };
+  const {
+    account = { requests: 1_000_000, per: 900 },
+    refusalTime = 0,
+    ...attempts
+  } = given.attempts as Record<string, unknown>;
+  return { login: { ...given, attempts }, constants: { login: { attempts: { account, refusalTime } } } };
 }
 
 export async function startSignIn(

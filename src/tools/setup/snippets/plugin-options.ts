@@ -7,7 +7,7 @@ import { PROTECTED_LANE_FIELDS } from '../../../http/header-names.ts';
 import { IDENTITY_FIELDS, ORIGIN_FIELDS } from '../../../http/trusted-headers.ts';
 import { CORS_HEADERS } from '../../../request/cors.ts';
 import { publicPaths } from '../../../request/public-paths.ts';
-import { ownCallFields } from '../../../upstream/header-policy.ts';
+import { ownCallPolicy } from '../../../upstream/header-policy.ts';
 import { type GatePaths, gatePaths } from './gate-paths.ts';
 import { pathExpression } from './plugin-paths.ts';
 
@@ -183,7 +183,7 @@ function pluginUpstream({ upstreams, origin }: Config, name: string, index: numb
   const { protocol, hostname, port, host } = new URL(upstream.url);
   const scheme = protocol === 'https:' ? 'https' : 'http';
   const number = Number(port) || (scheme === 'https' ? 443 : 80);
-  const { fields, servername } = ownCallFields(upstream, origin);
+  const { host: sentHost, servername } = ownCallPolicy(upstream, origin);
   const { request, response } = upstream.headers;
   const lower = (names: readonly string[]) => names.map((one) => one.toLowerCase());
   const id = name.replace(/[^A-Za-z0-9]/g, '_');
@@ -193,7 +193,7 @@ function pluginUpstream({ upstreams, origin }: Config, name: string, index: numb
     hostname: hostname.replace(/^\[|\]$/g, ''),
     port: number,
     authority: port === '' ? `${host}:${number}` : host,
-    host: fields.host,
+    host: sentHost,
     servername,
     requestFields: without([...PROTECTED_LANE_FIELDS, ...lower(request.allow)], lower(request.drop)),
     droppedFields: lower(request.drop),
