@@ -32,6 +32,11 @@ const COMMANDS: readonly Entry[] = [
     () => import('./snippets.ts'),
   ],
   [
+    'export',
+    'write the discovery documents as files, for a host that cannot send /.well-known to the gate',
+    () => import('./export.ts'),
+  ],
+  [
     'observed',
     'print the routes that a gate in observe mode proposes, as YAML for `routes`',
     () => import('./observed.ts'),
