@@ -32,6 +32,11 @@ const COMMANDS: readonly Entry[] = [
     () => import('./snippets.ts'),
   ],
   [
+    'export',
+    'write the discovery documents as files, for a host that cannot send /.well-known to the gate',
+    () => import('./export.ts'),
+  ],
+  [
     'observed',
     'print the routes that a gate in observe mode proposes, as YAML for `routes`',
     () => import('./observed.ts'),
@@ -49,7 +54,7 @@ const COMMANDS: readonly Entry[] = [
   ['events', 'test, list and retry the events sent to the backend', () => import('./events.ts')],
   ['backup', 'copy the store to a new file, even while the gate runs', () => import('./backup.ts')],
   ['mcp', 'propose tools for agents', () => import('./mcp.ts')],
-  ['connect', 'connect to a gate as an app would, and print your courses', () => import('./connect.ts')],
+  ['connect', 'connect to a gate as an app would, and print what it can read', () => import('./connect.ts')],
   [
     'doctor',
     'examine a deployment from outside, coursegate or not, and your backend with --config: exits 1 if a check fails, 2 if the site does not answer',

@@ -3,7 +3,7 @@ import { nameOf, overlap, type RouteMatch, routeMatches, segmentsOf } from './ro
 import { isTree, type Path, type Tree, valueAt } from './tree.ts';
 
 /** What coursegate does to a request or its response that a gateway does not do. */
-const NOT_IN_A_GATEWAY = ['query', 'body', 'rewrite', 'bodyLimit'] as const;
+const NOT_IN_A_GATEWAY = ['query', 'body', 'rewrite', 'rewriteLinks', 'bodyLimit'] as const;
 
 /**
  * Refuses what cannot hold when a gateway forwards the requests. Takes the merged settings before they are validated.

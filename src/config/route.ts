@@ -34,6 +34,12 @@ export const route = z.strictObject({
     .describe(
       'Path at the upstream, with the same wildcards as `match` in the same order; `{member.id}` is the ID of the member the token belongs to. Defaults to the path of the request.',
     ),
+  rewriteLinks: z
+    .boolean()
+    .optional()
+    .describe(
+      'Also replaces links in JSON responses by their public addresses: each string that is a complete URL of the upstream, or an absolute path there, which a route leads to. Links in response header fields are replaced on every route with `rewrite`. Responses are then fetched uncompressed and whole. A gateway cannot do it.',
+    ),
   forwardedBy,
   ...routeLimits,
 });

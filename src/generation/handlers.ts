@@ -12,6 +12,7 @@ import { bindRoutes, type Route } from '../request/route.ts';
 import { routeRows } from '../request/routes.ts';
 import { protectedResourceMetadata } from '../resource-server/metadata.ts';
 import { ownRecordHandler } from '../upstream/own-record-handler.ts';
+import { createRouteLinks } from '../upstream/route-links.ts';
 import type { Routed } from '../upstream/routing.ts';
 import type { Interfaces } from './account-and-mcp.ts';
 import type { Authorization } from './authorization.ts';
@@ -37,6 +38,7 @@ export function buildRoutes(loaded: LoadedConfig, parts: HandlerParts): readonly
   const { pages, server, signInHandlers } = parts.authorization;
   const { account, mcp } = parts.interfaces;
   const { admission } = parts;
+  const linksOf = createRouteLinks(config.routes);
 
   const metadataHandler = (resource: string, offered: readonly string[], name: string): Handler => {
     const documentation = origin + DISCOVERY_PATHS.authMd;
@@ -87,8 +89,9 @@ export function buildRoutes(loaded: LoadedConfig, parts: HandlerParts): readonly
         request: entry.bodyLimit ?? config.limits.requestBody,
         response: config.limits.responseBody,
       };
+      const links = linksOf(entry);
       return ownRecordHandler(entry, limits.request, (exchange, rewrite) =>
-        forward(exchange, entry.upstream, limits, rewrite),
+        forward(exchange, entry.upstream, limits, rewrite, links),
       );
     },
   });

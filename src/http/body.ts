@@ -44,3 +44,9 @@ export function tooLarge(limit: number): GatewayError {
 export function mediaType(contentType: string | undefined): string {
   return (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }
+
+/** Whether a Content-Type value announces JSON in UTF-8: with another charset, others would read a different text. */
+export function isUtf8Json(contentType: string): boolean {
+  const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(contentType)?.[1] ?? 'utf-8';
+  return /^application\/([\w.-]+\+)?json$/.test(mediaType(contentType)) && /^utf-?8$/i.test(charset);
+}

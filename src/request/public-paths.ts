@@ -8,12 +8,24 @@ import { routeRows } from './routes.ts';
  * that a running gate routes by.
  */
 export function publicPaths(config: Config): readonly string[] {
+  return [...new Set(rowsOf(config).map(({ pattern }) => pattern))];
+}
+
+/** The paths of everything that is the same for everyone until the configuration changes, and can be served as files. */
+export function documentPaths(config: Config): readonly string[] {
+  return rowsOf(config).flatMap(({ pattern, value, slashed }) => [
+    ...(value.constant === true ? [pattern] : []),
+    ...(slashed?.constant === true ? [`${pattern}/`] : []),
+  ]);
+}
+
+function rowsOf(config: Config) {
   const { origin } = config;
   const endpoint = (path: string) => {
     const one = { resource: protectedResource(origin, path), offered: new Set<string>() };
     return { plain: one, slashed: one };
   };
-  const rows = routeRows({
+  return routeRows({
     resources: [protectedResource(origin, ''), ...config.resources.map(({ path }) => protectedResource(origin, path))],
     accountPath: config.account?.path,
     mcp: config.mcp === undefined ? undefined : { open: endpoint(MCP_PATHS.open), member: endpoint(MCP_PATHS.member) },
@@ -23,5 +35,4 @@ export function publicPaths(config: Config): readonly string[] {
     configured: config.routes,
     anonymous: config.anonymous,
   });
-  return [...new Set(rows.map(({ pattern }) => pattern))];
 }

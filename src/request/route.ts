@@ -22,6 +22,8 @@ export interface Route {
   readonly pageFields?: readonly string[] | undefined;
   /** Undefined: the limits for all routes apply. */
   readonly limits?: RouteLimits | undefined;
+  /** Whether the answer is the same for everyone until the configuration changes, so that a copy of it will do. */
+  readonly constant?: true;
   /** Whether codes, tokens or secrets could be guessed here: failures are then counted. */
   readonly attempts?: true;
   /** Whether the handler sends the exchange's own fields itself, together with those of the response it relays. */

@@ -11,6 +11,7 @@ import type { Routed } from '../upstream/routing.ts';
 import type { Row, Served } from './route.ts';
 
 const ENDPOINT = { protection: 'public', voice: 'oauth', cors: true } as const;
+const DOCUMENT = { ...ENDPOINT, constant: true } as const;
 const GUESSABLE = { ...ENDPOINT, attempts: true } as const;
 const PAGE = { protection: 'public', voice: 'page', cors: false } as const;
 const INTERACTION = `${ENDPOINTS.interaction}/*`;
@@ -23,13 +24,14 @@ export function routeRows(served: Served): readonly Routed<Row>[] {
 
   return [
     ...resources.map((one) =>
-      route('GET', metadataPath(one.path), { ...ENDPOINT, handler: (of) => of.protectedResourceMetadata(one) }),
+      route('GET', metadataPath(one.path), { ...DOCUMENT, handler: (of) => of.protectedResourceMetadata(one) }),
     ),
-    route('GET', ENDPOINTS.authorizationServerMetadata, { ...ENDPOINT, handler: (of) => of.provider.plain }),
-    route('GET', ENDPOINTS.openidConfiguration, { ...ENDPOINT, handler: (of) => of.provider.plain }),
+    route('GET', ENDPOINTS.authorizationServerMetadata, { ...DOCUMENT, handler: (of) => of.provider.plain }),
+    route('GET', ENDPOINTS.openidConfiguration, { ...DOCUMENT, handler: (of) => of.provider.plain }),
+    // No constant: keys rotate by themselves, and may have to go at once.
     route('GET', ENDPOINTS.jwks, { ...ENDPOINT, handler: (of) => of.provider.plain }),
-    route('GET', DISCOVERY_PATHS.openapi, { ...ENDPOINT, voice: 'problem', handler: (of) => of.openapi }),
-    route('GET', DISCOVERY_PATHS.authMd, { ...ENDPOINT, voice: 'problem', handler: (of) => of.authMd }),
+    route('GET', DISCOVERY_PATHS.openapi, { ...DOCUMENT, voice: 'problem', handler: (of) => of.openapi }),
+    route('GET', DISCOVERY_PATHS.authMd, { ...DOCUMENT, voice: 'problem', handler: (of) => of.authMd }),
 
     visit(ENDPOINTS.authorization, { ...PAGE, handler: (of) => of.provider.authorization }),
     visit(`${ENDPOINTS.authorization}/*`, { ...PAGE, handler: (of) => of.provider.resume }),
@@ -119,7 +121,7 @@ function configuredRoute(entry: RouteConfig, { resources, anonymous }: Served): 
 function mcpRoutes({ open, member }: NonNullable<Served['mcp']>): readonly Routed<Row>[] {
   return ([open, member] as const).flatMap((spellings) => {
     const anonymous = spellings === open ? 'serve' : 'refuse';
-    const described = (endpoint: McpEndpoint): Row => ({ ...ENDPOINT, handler: (of) => of.mcp?.metadata(endpoint) });
+    const described = (endpoint: McpEndpoint): Row => ({ ...DOCUMENT, handler: (of) => of.mcp?.metadata(endpoint) });
     const value = (endpoint: McpEndpoint): Row => ({
       protection: { resource: endpoint.resource, scopes: new Set(), offered: endpoint.offered, anonymous },
       voice: 'jsonrpc',

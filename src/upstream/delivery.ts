@@ -120,7 +120,7 @@ class Delivery implements ResponseHandler {
   }
 
   onResponseEnd(): void {
-    this.#plan.response.end();
+    this.#relay.end();
     this.#finish();
   }
 

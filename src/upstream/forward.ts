@@ -20,12 +20,15 @@ import { withParameter } from './credentials/parameter.ts';
 import { deliver } from './delivery.ts';
 import { asksForWebSocket, type Framing, requestFraming } from './framing.ts';
 import { type HeaderPolicy, headerPolicy } from './header-policy.ts';
-import { requestHeaders, responseHead } from './headers.ts';
+import { type ResponseHead, requestHeaders, responseHead } from './headers.ts';
 import type { Identity } from './identity.ts';
+import { fieldsForMapping, mapJsonLinks } from './json-links.ts';
+import { publicLocation } from './location.ts';
 import type { BodyScan } from './method-override/body-scan.ts';
 import { methodOverrides } from './method-override/method-override.ts';
 import type { Pools } from './pools.ts';
 import type { Rewrite } from './rewrite.ts';
+import type { RouteLinks } from './route-links.ts';
 import { uploadOf } from './upload.ts';
 
 /**
@@ -38,12 +41,14 @@ import { uploadOf } from './upload.ts';
  * @param exchange the request, with the target that was authorized and the principal it acts for
  * @param limits the maximum sizes of both bodies
  * @param rewrite maps the path to the upstream's path for it
+ * @param links maps references in the response to public addresses by the routes; undefined: only their host
  */
 export type Forward = (
   exchange: Exchange,
   upstream: string,
   limits: BodyLimits,
   rewrite?: Rewrite,
+  links?: RouteLinks,
 ) => Promise<SessionOver | undefined>;
 
 export interface ForwardOptions {
@@ -66,6 +71,7 @@ interface Sending {
   readonly name: string;
   readonly limits: BodyLimits;
   readonly rewrite: Rewrite | undefined;
+  readonly links: RouteLinks | undefined;
   readonly scan: BodyScan | undefined;
 }
 
@@ -76,14 +82,14 @@ export function createForward({ upstreams, credentials = NO_CREDENTIALS, ...opti
     headerPolicy({ lane: 'protected', upstreams, name, origin, ownCookie: () => true });
   const parts = { ...options, policies: new Map(Object.keys(upstreams).map((name) => [name, policyOf(name)])) };
 
-  return (exchange, name, limits, rewrite) => {
+  return (exchange, name, limits, rewrite, links) => {
     const { request } = exchange;
     if (asksForWebSocket(request)) {
       throw new GatewayError('invalid_request', { message: 'This address does not take WebSockets.' });
     }
     const framing = requestFraming(request);
     refuseLargeRequest(framing, limits.request);
-    const sending = { exchange, name, limits, rewrite, scan: scanFor(exchange, framing) };
+    const sending = { exchange, name, limits, rewrite, links, scan: scanFor(exchange, framing) };
     const credential = credentials(name);
     if (credential !== undefined || sending.scan !== undefined) return sendWith(credential, parts, sending, framing);
     return send(parts, sending, undefined).then(sessionGoesOn);
@@ -144,15 +150,16 @@ function send(parts: Parts, sending: Sending, attempt: Attempt | undefined): Pro
 
 function sendAs(
   identity: Readonly<Record<string, string>>,
-  { pools, policies, origin }: Parts,
-  { exchange, name, limits, rewrite, scan }: Sending,
+  { pools, policies }: Parts,
+  { exchange, name, limits, rewrite, links, scan }: Sending,
   attempt: Attempt | undefined,
 ): Promise<Disposition> {
   const { request, response, target, principal, provenance, record, ownFields, replacement } = exchange;
   const framing = requestFraming(request);
   const upstream = pools.get(name);
   const policy = policies.get(name) as HeaderPolicy;
-  const headers = requestHeaders((replacement ?? request).rawHeaders, provenance, policy);
+  const given = requestHeaders((replacement ?? request).rawHeaders, provenance, policy);
+  const headers = links?.inBodies === true ? fieldsForMapping(given) : given;
   if (replacement !== undefined) headers.push('Content-Length', String(replacement.body.length));
   else if (framing.kind === 'length') headers.push('Content-Length', framing.length);
   for (const field in identity) headers.push(field, identity[field] as string);
@@ -180,8 +187,10 @@ function sendAs(
     head: (status, raw) => {
       record.answered(isEventStream(raw));
       refuseLargeAnswer(request.method ?? 'GET', status, raw, limits.response);
-      const head = responseHead(status, raw, policy, principal.kind === 'member');
-      if (rewrite !== undefined) restoreLocation(head.fields, rewrite, origin);
+      const head =
+        links === undefined
+          ? responseHead(status, raw, policy, principal.kind === 'member')
+          : withLinks({ status, raw, policy, exchange, at: at.path }, links);
       head.fields.push(...ownFields);
       return head;
     },
@@ -195,13 +204,34 @@ function withFields(fields: readonly string[], own: Readonly<Record<string, stri
   return [...kept, ...Object.entries(own).flat()];
 }
 
-/** Maps a Location inside the upstream to its public path. Changes `fields`, which alternates names and values. */
-function restoreLocation(fields: string[], rewrite: Rewrite, origin: string): void {
-  for (let at = 0; at + 1 < fields.length; at += 2) {
-    if (fields[at]?.toLowerCase() !== 'location') continue;
-    const [, ours = '', path = '', rest = ''] =
-      /^(https?:\/\/[^/?#]*)?(\/[^?#]*)(.*)$/.exec(fields[at + 1] ?? '') ?? [];
-    const here = ours === '' || ours === origin ? rewrite.outward(path) : undefined;
-    if (here !== undefined) fields[at + 1] = ours + here + rest;
-  }
+interface UpstreamAnswer {
+  readonly status: number;
+  /** The upstream's fields. */
+  readonly raw: readonly string[];
+  readonly policy: HeaderPolicy;
+  readonly exchange: Exchange;
+  /** The path that the upstream was asked for. */
+  readonly at: string;
+}
+
+/** The head of a response on a route whose links are mapped. */
+function withLinks({ status, raw, policy, exchange, at }: UpstreamAnswer, links: RouteLinks): ResponseHead {
+  const { request, target, principal } = exchange;
+  const { reference, text } = links.of({
+    addresses: policy,
+    principal,
+    method: request.method ?? 'GET',
+    path: target.path,
+    at,
+  });
+  const head = responseHead(
+    status,
+    raw,
+    policy,
+    principal.kind === 'member',
+    (value) => reference(value) ?? publicLocation(value, policy),
+  );
+  if (!links.inBodies) return head;
+  const condition = request.headers['if-none-match'];
+  return { ...head, body: mapJsonLinks({ status, raw, condition }, head.fields, text) };
 }

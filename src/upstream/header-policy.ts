@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { Config, UpstreamConfig } from '../config/schema.ts';
 import { type CredentialConfig, credentialField } from '../config/upstream-credential.ts';
 import { type RequestField, type ResponseField, requestFields, responseFields } from '../http/header-names.ts';
-import { pathPrefix } from './location.ts';
+import { pathPrefix, type UpstreamAddress } from './location.ts';
 
 /**
  * The header policy, for both lanes and for upgrades. Fields are flat arrays of names and values, as in `rawHeaders`:
@@ -25,8 +25,8 @@ export interface HeaderPolicy {
   /** Our public origin, and its parts for the forwarding fields. */
   readonly origin: string;
   readonly forwarded: ForwardedOrigin;
-  /** The URLs by which upstreams refer to themselves; the first is the upstream that responds. */
-  readonly internal: readonly [URL, ...URL[]];
+  /** The addresses by which upstreams refer to themselves; the first is that of the upstream that responds. */
+  readonly internal: readonly [UpstreamAddress, ...UpstreamAddress[]];
   /** Matches the gate's own cookies, which are never sent to an upstream, nor set by one. */
   readonly ownCookie: (name: string) => boolean;
   /**
@@ -48,8 +48,11 @@ export function headerPolicy(options: {
   const upstream = upstreams[options.name];
   if (upstream === undefined) throw new Error(`There is no upstream named ${options.name}.`);
   const url = new URL(upstream.url);
-  const others = Object.values(upstreams).filter((other) => other !== upstream);
   const { request, response } = upstream.headers;
+  const addresses = (key: string, config: UpstreamConfig) =>
+    namesOf(config).map((one) => ({ upstream: key, url: one }));
+  const aliases = addresses(options.name, upstream).slice(1);
+  const others = Object.entries(upstreams).flatMap(([key, other]) => (other === upstream ? [] : addresses(key, other)));
   return {
     lane,
     requestField: requestFields({
@@ -61,7 +64,7 @@ export function headerPolicy(options: {
     host: hostFor(upstream, origin),
     origin,
     forwarded: forwardedOrigin(origin),
-    internal: [url, ...namesOf(upstream).slice(1), ...others.flatMap(namesOf)],
+    internal: [{ upstream: options.name, url }, ...aliases, ...others],
     ownCookie,
     servername: serverName(url),
   };

@@ -2,7 +2,8 @@ import type { Provenance } from '../http/provenance.ts';
 import { cookieName, publicCookie, withoutCookies } from './cookies.ts';
 import { unusableResponse } from './failures.ts';
 import type { ForwardedOrigin, HeaderPolicy } from './header-policy.ts';
-import { publicLink, publicLocation, publicRefresh } from './location.ts';
+import type { BodyMap } from './json-links.ts';
+import { publicLink, publicLocation, publicRefresh, type ToPublic } from './location.ts';
 
 const ILLEGAL_VALUE = /[^\t\x20-\x7E\x80-\xFF]/;
 const NONE: ReadonlySet<string> = new Set();
@@ -66,12 +67,18 @@ export function addForwardingFields(
   if (provenance !== undefined) fields.push('X-Request-Id', provenance.requestId, ...provenance.traceFields());
 }
 
-const PUBLIC = { location: publicLocation, link: publicLink, refresh: publicRefresh };
+const PUBLIC = {
+  location: (value: string, toPublic: ToPublic) => toPublic(value),
+  link: publicLink,
+  refresh: publicRefresh,
+};
 
 /** The status and header fields of a response for the client. */
 export interface ResponseHead {
   readonly status: number;
   readonly fields: string[];
+  /** Changes the body; undefined: it is passed on as it is. */
+  readonly body?: BodyMap | undefined;
 }
 
 /**
@@ -79,12 +86,14 @@ export interface ResponseHead {
  * upstream's trace fields and identity names, and rewrites internal addresses to our origin.
  * Throws GatewayError `upstream_invalid` for a status or a value that cannot be passed on.
  * @param member whether the response is for an identified member
+ * @param toPublic maps the references in fields; by default, addresses of upstreams to the same path of our origin
  */
 export function responseHead(
   status: number,
   raw: readonly string[],
   policy: Pick<HeaderPolicy, 'lane' | 'responseField' | 'origin' | 'internal' | 'ownCookie'>,
   member: boolean,
+  toPublic?: ToPublic,
 ): ResponseHead {
   // A 407 asks a proxy to authenticate. Here that proxy is us, and the client cannot do anything about it.
   if (!(status >= 200 && status <= 599) || status === 407) throw unusableResponse(`status ${status}`);
@@ -119,10 +128,11 @@ export function responseHead(
       case 'location':
       case 'link':
       case 'refresh':
-        fields.push(name, PUBLIC[kind](value, policy.internal, policy.origin));
+        fields.push(name, PUBLIC[kind](value, toPublic ?? ((reference) => publicLocation(reference, policy))));
         break;
       case 'set-cookie':
-        if (site && !policy.ownCookie(cookieName(value))) fields.push(name, publicCookie(value, policy.internal[0]));
+        if (site && !policy.ownCookie(cookieName(value)))
+          fields.push(name, publicCookie(value, policy.internal[0].url));
         break;
       case 'cache':
         cacheControl += cacheControl === '' ? value : `, ${value}`;

@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors.ts';
-import { mediaType, readBody } from '../http/body.ts';
+import { isUtf8Json, readBody } from '../http/body.ts';
 import type { Exchange, Replacement } from '../http/exchange.ts';
 import { fieldValues } from '../http/field-values.ts';
 import type { Principal } from '../oauth/principal.ts';
@@ -34,7 +34,7 @@ export function ownBody(names: ParameterNames, set: readonly string[], limit: nu
       return undefined;
     }
     const types = fieldValues(request.rawHeaders, 'content-type');
-    if (types.length !== 1 || !isJson(types[0] as string)) throw notJson();
+    if (types.length !== 1 || !isUtf8Json(types[0] as string)) throw notJson();
     const members = jsonMembers(textOf(await readBody(request, Math.min(limit, LONGEST))));
     if (members === undefined) throw notAnObject();
     const id = JSON.stringify(memberId(principal));
@@ -45,12 +45,6 @@ export function ownBody(names: ParameterNames, set: readonly string[], limit: nu
       rawHeaders: withoutDigests(request.rawHeaders),
     };
   };
-}
-
-/** With another charset, the upstream would read a different text from ours. */
-function isJson(contentType: string): boolean {
-  const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(contentType)?.[1] ?? 'utf-8';
-  return /^application\/([\w.-]+\+)?json$/.test(mediaType(contentType)) && /^utf-?8$/i.test(charset);
 }
 
 /** JSON is UTF-8 (RFC 8259 section 8.1). Returns '', which is not JSON, for other bytes. */

@@ -5,6 +5,7 @@ import { noteEventStream } from './answer-stream.ts';
 import { answerTooLarge, byteCount } from './body-limit.ts';
 import type { ResponseHead } from './headers.ts';
 import type { RequestControl } from './http-client.ts';
+import type { BodyMap } from './json-links.ts';
 import type { Upstream } from './pools.ts';
 
 /** Writes an upstream's response to the client: with backpressure, within the limit and the upstream's timeouts. */
@@ -13,6 +14,7 @@ export class Relay {
   readonly #timeouts: Upstream['timeouts'];
   readonly #limit: number;
   #isTooLarge: (size: number) => boolean;
+  #map: BodyMap | undefined;
   #idle: NodeJS.Timeout | undefined;
   /** When data last arrived, from `performance.now()`. To restart the timer for each chunk would cost more. */
   #heard = 0;
@@ -38,9 +40,10 @@ export class Relay {
   }
 
   /** @param raw the upstream's fields */
-  head(controller: RequestControl, { status, fields }: ResponseHead, raw: readonly string[], isStream: boolean): void {
+  head(controller: RequestControl, head: ResponseHead, raw: readonly string[], isStream: boolean): void {
     const response = this.#response;
-    response.writeHead(status, fields);
+    response.writeHead(head.status, head.fields);
+    this.#map = head.body;
     if (isStream) {
       this.#isTooLarge = () => false;
       noteEventStream(response, raw);
@@ -54,10 +57,26 @@ export class Relay {
   }
 
   data(controller: RequestControl, chunk: Buffer, release?: () => void): void {
-    const response = this.#response;
     this.#heard = performance.now();
     if (this.#isTooLarge(chunk.length)) controller.abort(answerTooLarge(this.#limit));
-    else if (!(this.#flushed ? writeChunk(response, chunk, release) : response.write(chunk, release))) {
+    else if (this.#map === undefined) this.#write(controller, chunk, release);
+    else {
+      const mapped = this.#map.push(chunk);
+      release?.();
+      if (mapped.length > 0) this.#write(controller, mapped, undefined);
+    }
+  }
+
+  /** The body is complete. */
+  end(): void {
+    const rest = this.#map?.end();
+    if (rest === undefined || rest.length === 0) this.#response.end();
+    else this.#response.end(rest);
+  }
+
+  #write(controller: RequestControl, chunk: Buffer, release: (() => void) | undefined): void {
+    const response = this.#response;
+    if (!(this.#flushed ? writeChunk(response, chunk, release) : response.write(chunk, release))) {
       controller.pause();
       response.once('drain', () => {
         this.#heard = performance.now();

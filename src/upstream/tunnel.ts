@@ -76,7 +76,7 @@ export function createTunnels(options: TunnelOptions): Tunnels {
 function handshake(opening: Opening, options: TunnelOptions, open: Set<Duplex>): void {
   const { request, socket, target, provenance } = opening;
   const { internal, servername } = options.policy;
-  const [upstreamUrl] = internal;
+  const [{ url: upstreamUrl }] = internal;
   const { request: send } = upstreamUrl.protocol === 'https:' ? https : http;
   const outgoing = send({
     hostname: upstreamUrl.hostname.replace(/^\[|\]$/g, ''),

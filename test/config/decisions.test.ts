@@ -59,6 +59,7 @@ describe('a route that a gateway forwards', () => {
 
   it.each([
     ['rewrite: "/b"', 'rewrite'],
+    ['rewriteLinks: true', 'rewriteLinks'],
     ['bodyLimit: 1MiB', 'bodyLimit'],
     ['anonymous: refuse, query: { user: "{member.id}" }', 'query'],
   ])('cannot have %s', async (given, key) => {

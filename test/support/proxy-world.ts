@@ -35,6 +35,8 @@ export interface ProxyWorldOptions {
 /** The whole gate in front of the test's own upstream, with a token that a member approved over HTTP. */
 export interface ProxyWorld {
   readonly origin: string;
+  /** The configuration file. */
+  readonly file: string;
   readonly port: number;
   /** The expected Host. */
   readonly host: string;
@@ -115,6 +117,7 @@ export async function startProxyWorld(options: ProxyWorldOptions): Promise<Proxy
   const token = await memberToken(origin, 'm-1');
   return {
     origin,
+    file,
     port,
     host,
     token,

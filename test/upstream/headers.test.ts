@@ -211,7 +211,7 @@ describe('a response', () => {
       lane: 'site',
       responseField: () => 'pass',
       origin: 'http://a',
-      internal: [new URL('http://b')],
+      internal: [{ upstream: 'b', url: new URL('http://b') }],
       ownCookie: () => false,
     } satisfies Partial<HeaderPolicy>;
     expect(() => responseHead(status, ['X', value], policy, false)).toThrow(

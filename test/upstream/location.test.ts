@@ -21,5 +21,6 @@ it.each([
   ['http://inner/base', '/base//evil.example', 'https://school.example//evil.example'],
   ['http://inner/base', 'a/b', 'a/b'],
 ])('behind %s, %s is %s', (upstream, given, expected) => {
-  expect(publicLocation(given, [new URL(upstream)], ORIGIN)).toBe(expected);
+  const addresses = { internal: [{ upstream: 'school', url: new URL(upstream) }], origin: ORIGIN } as const;
+  expect(publicLocation(given, addresses)).toBe(expected);
 });

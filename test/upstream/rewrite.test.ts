@@ -133,19 +133,11 @@ describe('a rewrite rule with the member ID', () => {
   });
 });
 
-it('rewrites the path under the upstream’s base path, keeps the query, and maps Location back', async () => {
+it('rewrites the path under the upstream’s base path, and keeps the query', async () => {
   const upstream = await startRecordingUpstream();
   const gate = await startGate(`${upstream.url}/base`, { rewrite: createRewrite('/api/**', '/v2/**')(ANONYMOUS) });
-  const located = async (location: string) => {
-    upstream.script((_request, response) => void response.writeHead(302, { location }).end());
-    const answer = await fetch(`${gate.url}/api/courses/1?x=/../%2e%2e&y=?`, { redirect: 'manual' });
-    return answer.headers.get('location');
-  };
-  expect(await located('/base/v2/courses/2?a=1#b')).toBe('/api/courses/2?a=1#b');
+  await fetch(`${gate.url}/api/courses/1?x=/../%2e%2e&y=?`);
   expect(upstream.last().target).toBe('/base/v2/courses/1?x=/../%2e%2e&y=?');
-  expect(await located(`${upstream.url}/base/v2/courses/2`)).toBe('http://gate.test/api/courses/2');
-  expect(await located('/base/elsewhere')).toBe('/elsewhere');
-  expect(await located('https://other.test/v2/courses')).toBe('https://other.test/v2/courses');
   await gate.close();
   await upstream.close();
 });

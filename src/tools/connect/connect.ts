@@ -1,19 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CallbackServer, listenForCallback } from './callback-server.ts';
 import { ConnectError } from './connect-error.ts';
-import { courseTable } from './course-text.ts';
-import { readCourses } from './courses.ts';
 import { authorizationRequest, checkResponse } from './oauth/authorization.ts';
 import { type AuthorizationServer, discoverResource, discoverServer, type ResourceServer } from './oauth/discovery.ts';
 import { explain } from './oauth/explain.ts';
 import { type RegisteredClient, register, unregister } from './oauth/registration.ts';
-import { exchangeCode, isTokenRefused, refreshTokens, revokeToken, type TokenResponse } from './oauth/tokens.ts';
+import {
+  exchangeCode,
+  introspectToken,
+  isTokenRefused,
+  refreshTokens,
+  revokeToken,
+  type TokenResponse,
+} from './oauth/tokens.ts';
 import { gateOrigin, type Transport, transport } from './oauth/transport.ts';
+import { type Offer, readOffer } from './offer.ts';
+import { type Place, placesOf } from './places.ts';
 
 export interface ConnectOptions {
   /** The site: its origin, or any address under it. */
   readonly url: string;
-  /** Space-separated; by default, the scopes for reading courses that the site offers. */
+  /** Space-separated; by default, those for reading that the site offers and the addresses to be read need. */
   readonly scope?: string;
   /** Opens a browser. It may fail, since the URL is also printed. */
   readonly open?: (url: string) => void | Promise<void>;
@@ -30,6 +37,8 @@ export interface ConnectOptions {
 /** What the steps after the registration share. */
 interface Run extends ConnectOptions {
   readonly origin: string;
+  readonly server: AuthorizationServer;
+  readonly offer: Offer;
   readonly client: RegisteredClient;
   readonly step: Step;
   readonly http: Transport;
@@ -40,8 +49,9 @@ const DEFAULT_SCOPE = ['openid', 'account:read', 'courses:read'];
 const REVOCATION_REACH = 5;
 
 /**
- * Runs the whole flow against a site as any client would: discover, register, sign in, read the member's courses,
- * refresh, revoke. Throws ConnectError when a step fails, the member denies access, time runs out or `signal` aborts.
+ * Runs the whole flow against a site as any client would: discover, register, sign in, read what the site offers,
+ * refresh, revoke. A token that works is success: what cannot be read with it is reported and does not fail the run.
+ * Throws ConnectError when a step fails, the member denies access, time runs out or `signal` aborts.
  */
 export async function connect(options: ConnectOptions): Promise<void> {
   const { print, signal } = options;
@@ -51,20 +61,26 @@ export async function connect(options: ConnectOptions): Promise<void> {
 
   const resource = await step('Finding the protected resource', () => discoverResource(origin, http));
   const server = await step('Finding the authorization server', () => discoverServer(resource, http));
+  const offer = await step('Finding what the site offers', () => readOffer(origin, http));
+  if (!offer.described) print('– /openapi.json describes no API here. Trying the usual addresses.');
   const description = { name: 'coursegate connect', redirectUri: 'http://127.0.0.1/callback' };
   const client = await step('Registering as a public client', () => register(server, resource, description, http));
-  const run: Run = { ...options, origin, client, step, http };
+  const run: Run = { ...options, origin, server, offer, client, step, http };
   const issued: TokenResponse[] = [];
+  let works = '';
   try {
-    const first = await signIn(run, options.scope ?? offeredScopes(resource, server));
+    const scope = options.scope ?? offeredScopes(resource, server, offer);
+    const first = await signIn(run, scope);
     issued.push(first);
-    const courses = await step('Reading the courses', () => readCourses(origin, first.access_token, first.scope, http));
-    for (const line of courseTable(courses)) options.result(line);
+    const { isAccepted, complete } = await useToken(run, first, scope);
     const last = await refreshOnce(run, first);
     if (last !== first) issued.push(last);
     await step('Revoking the tokens', () => revokeAll(client, issued, http));
     issued.length = 0;
-    await step('Checking that the token was revoked', () => requireDead(run, last));
+    await step('Checking that the token was revoked', () => requireDead(run, last, isAccepted));
+    works = complete
+      ? 'Everything works.'
+      : 'The connection works. Lines that begin with – say what could not be read.';
   } finally {
     // With a transport of its own: an aborted signal would abort the cleanup as well.
     const last = transport(origin);
@@ -72,7 +88,15 @@ export async function connect(options: ConnectOptions): Promise<void> {
     const gone = await unregister(client, last).catch(() => false);
     if (gone) print('✓ Registration deleted');
   }
-  print('✓ Everything works.');
+  print(`✓ ${works}`);
+}
+
+/** Whether the site still accepts a token. */
+type IsAccepted = (token: string) => Promise<boolean>;
+
+interface Used {
+  readonly isAccepted: IsAccepted;
+  readonly complete: boolean;
 }
 
 type Step = <T>(doing: string, work: () => Promise<T>) => Promise<T>;
@@ -92,10 +116,11 @@ function steps(print: (line: string) => void): Step {
   };
 }
 
-/** The default scopes that the site offers; all of them if the site lists none. */
-function offeredScopes(resource: ResourceServer, server: AuthorizationServer): string {
+/** The default scopes, and those of the addresses to be read, that the site offers; all if the site lists none. */
+function offeredScopes(resource: ResourceServer, server: AuthorizationServer, { readable }: Offer): string {
   const offered = [...(server.scopes_supported ?? []), ...(resource.scopes_supported ?? [])];
-  return DEFAULT_SCOPE.filter((scope) => offered.length === 0 || offered.includes(scope)).join(' ');
+  const wanted = new Set([...DEFAULT_SCOPE, ...readable.flatMap(({ scopes }) => scopes)]);
+  return [...wanted].filter((scope) => offered.length === 0 || offered.includes(scope)).join(' ');
 }
 
 /** Sends the member to the site in a browser, and exchanges the code that comes back for the first tokens. */
@@ -111,6 +136,51 @@ async function signIn(run: Run, scope: string): Promise<TokenResponse> {
     );
   } finally {
     await callback.close();
+  }
+}
+
+/**
+ * Reads everything that the token opens and prints it. Returns how to find out later whether a token is accepted, and
+ * whether everything could be read. Throws ConnectError if nothing accepts the token.
+ */
+async function useToken(run: Run, { access_token: token, scope }: TokenResponse, asked: string): Promise<Used> {
+  const { origin, server, offer, client, http, print, result, signal } = run;
+  let working: Place | undefined;
+  let complete = true;
+  for (const place of placesOf(origin, { server, offer, scopes: (scope ?? asked).split(' ') }, http)) {
+    const begin = performance.now();
+    try {
+      const lines = await place.read(token);
+      if (lines === undefined) continue;
+      print(`✓ ${place.doing} (${Math.round(performance.now() - begin)} ms)`);
+      for (const line of lines) result(line);
+      working ??= place;
+    } catch (thrown) {
+      if (signal?.aborted === true) throw explain(thrown, place.doing);
+      const { message, advice } = explain(thrown, place.doing);
+      print(`– ${message} ${advice}`);
+      complete = false;
+    }
+  }
+  if (working !== undefined) return { isAccepted: (later) => isAcceptedAt(working, later), complete };
+  const isActive: IsAccepted = async (later) => (await introspectToken(client, later, http)).active;
+  await run.step('Checking that the token is active', async () => {
+    if (server.introspection_endpoint !== undefined && (await isActive(token))) return;
+    throw new ConnectError(
+      'The site issued a token, but nothing there accepts it.',
+      'Check with coursegate doctor that the paths of the gate reach it.',
+    );
+  });
+  return { isAccepted: isActive, complete };
+}
+
+async function isAcceptedAt(place: Place, token: string): Promise<boolean> {
+  try {
+    await place.read(token);
+    return true;
+  } catch (thrown) {
+    if (isTokenRefused(thrown)) return false;
+    throw thrown;
   }
 }
 
@@ -151,15 +221,10 @@ async function revokeAll(client: RegisteredClient, issued: readonly TokenRespons
 }
 
 /** Throws ConnectError when a revoked token is still accepted after REVOCATION_REACH. */
-async function requireDead({ origin, http, signal }: Run, token: TokenResponse): Promise<void> {
+async function requireDead({ signal }: Run, token: TokenResponse, isAccepted: IsAccepted): Promise<void> {
   for (let second = 0; second <= REVOCATION_REACH; second += 1) {
     if (second > 0) await sleep(1000, undefined, signal === undefined ? {} : { signal });
-    try {
-      await readCourses(origin, token.access_token, token.scope, http);
-    } catch (thrown) {
-      if (isTokenRefused(thrown)) return;
-      throw thrown;
-    }
+    if (!(await isAccepted(token.access_token))) return;
   }
   throw new ConnectError(
     `The site still accepted the token ${REVOCATION_REACH} seconds after it was revoked.`,

@@ -20,8 +20,9 @@ export interface Courses {
   readonly courses: readonly Course[];
 }
 
-const PAGE = 50;
-const QUERY =
+export const PAGE = 50;
+/** The query of the contract, with the number of courses as `$n`. */
+export const QUERY =
   'query($n:Int){viewer{id email enrolledCourses(first:$n){totalCount nodes{slug expireDate hasLifetimeAccess ' +
   'lastWatchedLecture{lectureId positionSeconds}}}}}';
 
@@ -55,6 +56,11 @@ export async function readCourses(
       "Check that the token has account:read, and check the gate's log.",
     );
   }
+  return coursesOfViewer(viewer);
+}
+
+/** The courses in the `viewer` of an Account API. */
+export function coursesOfViewer(viewer: Readonly<Record<string, unknown>>): Courses {
   const courses = list(record(viewer.enrolledCourses).nodes).map(toCourse);
   const total = record(viewer.enrolledCourses).totalCount;
   return {
@@ -66,13 +72,20 @@ export async function readCourses(
 }
 
 async function readRest(origin: string, token: string, http: Transport): Promise<Courses> {
-  const answer = await readJson(await requestResource(token, new URL('/api/v1/courses', origin), http));
-  // The REST API is the site's own: the list may be bare or inside an envelope with any member name.
+  return coursesOfList(await readJson(await requestResource(token, new URL('/api/v1/courses', origin), http)));
+}
+
+/** The courses in a list of a REST API. */
+export function coursesOfList(answer: unknown): Courses {
   const envelope = record(answer);
-  const nodes = Array.isArray(answer) ? answer : (Object.values(envelope).find(Array.isArray) ?? []);
-  const courses = nodes.map(toCourse);
+  const courses = listIn(answer)?.map(toCourse) ?? [];
   const total = envelope.total ?? record(envelope.meta ?? envelope.paging ?? envelope.pagination).total;
   return { source: 'REST API', member: undefined, total: typeof total === 'number' ? total : courses.length, courses };
+}
+
+/** The list in an answer of a REST API: bare, or in an envelope under any name; undefined if there is none. */
+export function listIn(answer: unknown): readonly unknown[] | undefined {
+  return Array.isArray(answer) ? answer : Object.values(record(answer)).find(Array.isArray);
 }
 
 async function readJson(response: Response): Promise<unknown> {
@@ -93,11 +106,17 @@ function toCourse(node: unknown): Course {
   const until = date(course.expireDate ?? course.expire_date ?? course.expires_at ?? course.access_until);
   const lifetime = course.hasLifetimeAccess ?? course.has_lifetime_access ?? course.lifetime_access ?? course.lifetime;
   return {
-    slug: String(course.slug ?? course.title ?? course.id ?? '?'),
+    slug: plain(course.slug) ?? plain(course.title) ?? plain(course.name) ?? plain(course.id) ?? '?',
     access: lifetime === true ? { kind: 'lifetime' } : until ? { kind: 'until', date: until } : { kind: 'unknown' },
     // Not `??`: null means that the member has not started, undefined that the API has no such field.
     watched: position('lastWatchedLecture' in course ? course.lastWatchedLecture : course.last_watched_lecture),
   };
+}
+
+/** Text or a number; WordPress has `{ rendered: … }`. Undefined for anything else. */
+function plain(value: unknown): string | undefined {
+  const inner = record(value).rendered ?? value;
+  return typeof inner === 'string' || typeof inner === 'number' ? String(inner) : undefined;
 }
 
 function position(value: unknown): Course['watched'] {
@@ -115,10 +134,10 @@ function date(value: unknown): Date | undefined {
   return Number.isNaN(parsed.getTime()) ? undefined : parsed;
 }
 
-function record(value: unknown): Readonly<Record<string, unknown>> {
+export function record(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }
 
-function list(value: unknown): readonly unknown[] {
+export function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }

@@ -61,6 +61,8 @@ export class DoctorError extends Error {
 
 export const DEFAULT_TIMEOUT = 120;
 export const PATIENCE = 10_000;
+/** Bytes: the OpenAPI document of a gate is the longest that is read. */
+const LONGEST_BODY = 1024 * 1024;
 
 /**
  * Examines a deployment from the outside, as apps and assistants see it. Works with any OAuth server that has protected
@@ -74,7 +76,7 @@ export async function doctor(options: DoctorOptions): Promise<Report> {
   options.begin?.(origin + path);
   const late = AbortSignal.timeout((options.timeout ?? DEFAULT_TIMEOUT) * 1000);
   const signal = options.signal === undefined ? late : AbortSignal.any([late, options.signal]);
-  const limits = { ca: options.ca, patience: options.patience ?? PATIENCE, signal };
+  const limits = { ca: options.ca, patience: options.patience ?? PATIENCE, signal, longestBody: LONGEST_BODY };
   const askAsIs = createAsk({ origin, ...limits });
   const registered = options.register === true ? new Set<Registered>() : undefined;
   const site: Site = {

@@ -40,9 +40,17 @@ export async function introspectToken({ at }: RegisteredClient, token: string, h
   return oauth.processIntrospectionResponse(at[0], at[1], await oauth.introspectionRequest(...at, token, http));
 }
 
-/** Sends a request with a token. Throws on 401 and 403 with a challenge. A `body` is sent as JSON. */
-export async function requestResource(token: string, url: URL, http: Transport, body?: object): Promise<Response> {
-  const headers = new Headers({ accept: 'application/json' });
+/**
+ * Sends a request with a token. Throws on 401 and 403 with a challenge. A `body` is sent as JSON; `fields` are added.
+ */
+export async function requestResource(
+  token: string,
+  url: URL,
+  http: Transport,
+  body?: object,
+  fields: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  const headers = new Headers({ accept: 'application/json', ...fields });
   if (body === undefined) return oauth.protectedResourceRequest(token, 'GET', url, headers, undefined, http);
   headers.set('content-type', 'application/json');
   return oauth.protectedResourceRequest(token, 'POST', url, headers, JSON.stringify(body), http);

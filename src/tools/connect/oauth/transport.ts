@@ -67,3 +67,9 @@ export function transport(
     [oauth.allowInsecureRequests]: origin.startsWith('http:'),
   };
 }
+
+/** Fetches a public document. A redirect is returned, not followed. */
+export function requestPublic(url: URL, http: Transport): Promise<Response> {
+  const headers = { accept: 'application/json' };
+  return http[oauth.customFetch](url.href, { method: 'GET', headers, redirect: 'manual', body: undefined });
+}

@@ -2,6 +2,7 @@ import type { Check } from '../check.ts';
 import { AUTHORIZATION } from './authorization.ts';
 import { CACHES } from './caches.ts';
 import { CHALLENGE } from './challenge.ts';
+import { COPIES } from './copies.ts';
 import { CORS } from './cors.ts';
 import { EDGE } from './edge.ts';
 import { ENDPOINTS } from './endpoints.ts';
@@ -16,6 +17,7 @@ export const CHECKS: readonly Check[] = [
   ...REACH,
   ...RESOURCE_METADATA,
   ...SERVER_METADATA,
+  ...COPIES,
   ...ENDPOINTS,
   ...CHALLENGE,
   ...CORS,

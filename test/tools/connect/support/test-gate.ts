@@ -8,8 +8,6 @@ import { memoryAdapter } from './memory-adapter.ts';
 /** A small authorization server with a protected resource at the contract's paths, independent of the real gate. */
 export interface TestGate {
   readonly origin: string;
-  /** Member requests with a valid token. */
-  readonly reads: () => number;
   /** The ids of registered clients that were not deleted. */
   readonly clients: () => Promise<string[]>;
   /** Whether this token is valid at the authorization server. */
@@ -30,6 +28,8 @@ export interface TestGateOptions {
   readonly redirect?: (location: URL) => void;
   /** The resource does not check whether a token was revoked. */
   readonly deafToRevocation?: boolean;
+  /** The status of every request with a token to a resource. */
+  readonly reads?: 401 | 503;
   /** Closes the connection instead of deleting a registration. */
   readonly hangsUpOnDeletion?: boolean;
 }
@@ -60,14 +60,13 @@ export async function startTestGate(options: TestGateOptions = {}): Promise<Test
   const known = new Set<string>();
   provider.on('registration_create.success', (_ctx, client) => known.add(client.clientId));
   provider.on('registration_delete.success', (_ctx, client) => known.delete(client.clientId));
-  let reads = 0;
 
   const bearer: express.RequestHandler = async (request, response, next) => {
+    if (options.reads === 503) return void response.status(503).end();
     const token = request.headers.authorization?.replace(/^Bearer /, '') ?? '';
     const found = await provider.AccessToken.find(token);
     const seen = options.deafToRevocation === true && token.length > 20;
-    if (seen || (found !== undefined && !found.isExpired && found.aud === origin)) {
-      reads += 1;
+    if (options.reads !== 401 && (seen || (found !== undefined && !found.isExpired && found.aud === origin))) {
       response.locals.token = found;
       return next();
     }
@@ -87,6 +86,11 @@ export async function startTestGate(options: TestGateOptions = {}): Promise<Test
       response.json({ data: { viewer } });
     });
   }
+  app.get('/openapi.json', (_request, response) => {
+    const security = [{ oauth2: ['courses:read'] }];
+    const account = options.account === false ? {} : { '/account/graphql': { post: { operationId: 'queryAccount' } } };
+    response.json({ paths: { ...account, '/api/v1/courses': { get: { security, tags: ['courses'] } } } });
+  });
   app.get('/api/v1/courses', bearer, (_request, response) => {
     const data = options.courses ?? [{ slug: 'rest-course', expire_date: 1_800_000_000, has_lifetime_access: false }];
     response.json({ data, meta: { total: data.length } });
@@ -99,7 +103,6 @@ export async function startTestGate(options: TestGateOptions = {}): Promise<Test
 
   return {
     origin,
-    reads: () => reads,
     clients: async () => [...known],
     alive: async (token) => (await provider.AccessToken.find(token)) !== undefined,
     close: () => close(server),

@@ -142,6 +142,18 @@ export const BROKEN: readonly Broken[] = [
     ),
   },
   {
+    what: 'an old copy of the metadata',
+    finds: ['server.copy'],
+    says: /\/\.well-known\/oauth-authorization-server is a copy with another scopes_supported than the gate/,
+    fault: back(at(RFC8414, OPENID, PRM), (answered) => {
+      if (answered.status !== 200) return;
+      delete answered.headers['x-request-id'];
+      const body = JSON.parse(answered.body) as { scopes_supported: string[] };
+      body.scopes_supported.pop();
+      answered.body = JSON.stringify(body);
+    }),
+  },
+  {
     what: 'a host that blocks paths with a leading dot',
     finds: ['resource.found', 'resource.path-spelling', 'challenge.resource-metadata', 'server.found'],
     says: /forbids it/,

@@ -1,0 +1,74 @@
+import { type Answer, field, type JsonObject, jsonObject, strings, where } from '../answer.ts';
+import { checks } from '../check.ts';
+import { failure, judgeEach, pass } from '../finding.ts';
+import { Unavailable } from '../unavailable.ts';
+
+/** Discovery documents that a web server serves from files, in place of the gate. */
+export const COPIES = checks(['server', 'resources'], {
+  'server.copy': {
+    title: 'Copies of the discovery documents say what the gate says',
+    reference: 'RFC 8414 section 3, RFC 9728 section 3',
+    fix: 'Run coursegate export again and put the files in place, or send these paths to the gate.',
+    async run({ ask, origin, server, resources }) {
+      const all = [{ ...server, path: '' }, ...resources.filter(({ path }) => path === '')];
+      const copies = all.filter(({ answer }) => isCopy(answer));
+      if (copies.length === 0) return pass('the gate answers itself');
+      const api = await ask(`${origin}/openapi.json`);
+      const said = gateSays(jsonObject(api));
+      if (isCopy(api) || said === undefined)
+        throw new Unavailable(
+          'they are copies, or not of coursegate: there is no answer of a gate to compare them with',
+        );
+      return judgeEach(
+        () =>
+          `${copies.map(({ answer }) => where(answer)).join(', ')}: copies, the same as the gate’s own /openapi.json`,
+        copies,
+        ({ answer, document }) => {
+          const others = differences(document, said);
+          return (
+            others.length > 0 && failure(`${where(answer)} is a copy with another ${others.join(', ')} than the gate`)
+          );
+        },
+      );
+    },
+  },
+});
+
+/** Every answer of the gate itself has a request id. */
+function isCopy(answer: Answer): boolean {
+  return field(answer, 'x-request-id') === '';
+}
+
+interface GateSays {
+  readonly scopes: readonly string[];
+  readonly registration: boolean;
+  readonly endpoints: Readonly<Record<string, unknown>>;
+}
+
+/** What the OpenAPI document has in common with the metadata; undefined if it is not coursegate's. */
+function gateSays(api: JsonObject | undefined): GateSays | undefined {
+  const schemes = object(object(api?.components).securitySchemes);
+  const flow = object(object(object(schemes.oauth2).flows).authorizationCode);
+  if (flow.tokenUrl === undefined) return undefined;
+  return {
+    scopes: Object.keys(object(flow.scopes)),
+    registration: schemes.registrationAccessToken !== undefined,
+    endpoints: { authorization_endpoint: flow.authorizationUrl, token_endpoint: flow.tokenUrl },
+  };
+}
+
+/** The names of the members that differ. Metadata of a resource has no endpoints. */
+function differences(document: JsonObject, { scopes, registration, endpoints }: GateSays): readonly string[] {
+  const isServer = document.issuer !== undefined;
+  const given = strings(document.scopes_supported).filter((scope) => scope !== 'offline_access');
+  const sameScopes = given.length === scopes.length && given.every((scope) => scopes.includes(scope));
+  return [
+    ...(sameScopes ? [] : ['scopes_supported']),
+    ...Object.entries(endpoints).flatMap(([name, value]) => (isServer && document[name] !== value ? [name] : [])),
+    ...(isServer && (document.registration_endpoint !== undefined) !== registration ? ['registration_endpoint'] : []),
+  ];
+}
+
+function object(value: unknown): JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+}
