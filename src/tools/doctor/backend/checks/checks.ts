@@ -1,6 +1,7 @@
 import type { BackendCheck } from '../check.ts';
 import { ASSERTIONS } from './assertions.ts';
 import { CONNECTORS } from './connectors.ts';
+import { DOCUMENTS } from './documents.ts';
 import { GATE } from './gate.ts';
 import { RECHECK } from './recheck.ts';
 import { SIGN_IN_PAGE } from './sign-in-page.ts';
@@ -10,6 +11,7 @@ import { WHOAMI } from './whoami.ts';
 /** Every check from the gate's side, in the order of the report. */
 export const BACKEND_CHECKS: readonly BackendCheck[] = [
   ...GATE,
+  ...DOCUMENTS,
   ...UPSTREAMS,
   ...WHOAMI,
   ...RECHECK,

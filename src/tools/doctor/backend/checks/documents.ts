@@ -1,0 +1,38 @@
+import { discoveryDocuments } from '../../../setup/export/documents.ts';
+import { createAsk } from '../../ask.ts';
+import { PATIENCE } from '../../doctor.ts';
+import { failure, judgeEach } from '../../finding.ts';
+import { orNone, Unavailable } from '../../unavailable.ts';
+import { backendChecks } from '../check.ts';
+
+/** Bytes. An OpenAPI document has some hundred kilobytes. */
+const LONGEST_BODY = 8 * 1024 * 1024;
+
+/** Whether apps get the discovery documents of this configuration, from the gate or from files. */
+export const DOCUMENTS = backendChecks(() => true, {
+  'gate.documents': {
+    title: 'The site serves the discovery documents of this configuration',
+    reference: 'RFC 9728 section 3, RFC 8414 section 3',
+    fix: 'If they are files, run coursegate export again and put them in place. If the gate serves them, reload its configuration.',
+    async run({ loaded }) {
+      const { origin } = loaded.config;
+      const ask = createAsk({
+        origin,
+        patience: PATIENCE,
+        signal: AbortSignal.timeout(60_000),
+        longestBody: LONGEST_BODY,
+      });
+      const { documents } = await discoveryDocuments(loaded);
+      return judgeEach(
+        `${documents.length} documents are the same, byte for byte`,
+        documents,
+        async ({ path, body }) => {
+          const answer = await orNone(ask(origin + path));
+          if (answer === undefined) throw new Unavailable(`${origin} does not answer this machine`);
+          if (answer.status !== 200) return failure(`${path} answers ${answer.status}`);
+          return answer.text !== body.toString('utf8') && failure(`${path} is not that of this configuration`);
+        },
+      );
+    },
+  },
+});
