@@ -33,10 +33,15 @@ function pluginPresent(slug: string, file: string): boolean {
   return false;
 }
 
-/** A recorded response without what differs from run to run: the site's address, and times of this minute. */
+/**
+ * A response in the form of the recorded files, without what differs from run to run: the site's address, and times of this
+ * minute.
+ */
 function scrubbed(body: unknown, origin: string): string {
   const now = Date.now();
-  const text = JSON.stringify(body, null, 2).replaceAll(origin, 'https://school.example');
+  const text = JSON.stringify(body, null, 2)
+    .replaceAll(origin, 'https://school.example')
+    .replace(/\[\s+("\w+")\s+\]/g, '[$1]');
   return `${text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, (time) =>
     Math.abs(Date.parse(time) - now) < 120_000 ? '2026-11-23T15:04:05Z' : time,
   )}\n`;
