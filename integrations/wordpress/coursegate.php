@@ -728,12 +728,21 @@ function coursegate_comments(WP_REST_Request $request): array {
 }
 
 /**
- * The member's courses, from the plugin that manages them: the filter `coursegate_courses` gets a list and the member, and
- * adds {id, title, url, progressPercent, …}. The route exists only if this filter is registered.
+ * The member's courses, in the member's language. The filter `coursegate_courses` gets a list and the member, and adds
+ * {id, slug, title, url, …}, or a function that returns this and is called only for the requested page. The file
+ * coursegate-courses.php adds the courses of known plugins. The route exists only if this filter is registered.
  */
 function coursegate_courses(WP_REST_Request $request): array {
-    $courses = array_values((array) apply_filters('coursegate_courses', [], wp_get_current_user()));
+    $member = wp_get_current_user();
+    $switched = switch_to_locale(get_user_locale($member));
+    $courses = array_values((array) apply_filters('coursegate_courses', [], $member));
     $shown = array_slice($courses, ($request['page'] - 1) * COURSEGATE_PAGE, COURSEGATE_PAGE);
+    $shown = array_map(static function ($course) {
+        return $course instanceof Closure ? $course() : $course;
+    }, $shown);
+    if ($switched) {
+        restore_previous_locale();
+    }
     return coursegate_list($shown, count($courses), $request['page']);
 }
 

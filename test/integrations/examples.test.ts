@@ -17,7 +17,6 @@ const SECRETS = {
 
 describe('the coursegate.yaml of a drop-in', () => {
   it.each([
-    ['wordpress', true],
     ['moodle', false],
     ['django', true],
     ['rails', false],
@@ -40,6 +39,17 @@ describe('the coursegate.yaml of a drop-in', () => {
     } finally {
       rmSync(folder, { recursive: true });
     }
+  });
+
+  it('of wordpress loads as it is, with revocation switched on', async () => {
+    const { config, profile, admin, recheckKey } = await loadConfig({
+      file: `${FOLDER}wordpress/coursegate.yaml`,
+      environment: SECRETS,
+    });
+    expect([profile, config.account?.enabled]).toEqual(['A', true]);
+    expect(admin.hmac).toBeDefined();
+    expect('recheck' in config.login && config.login.recheck?.version).toBe('/version');
+    expect(recheckKey).toBe(SECRETS.COURSEGATE_KEY);
   });
 
   it.each(['django', 'rails', 'laravel', 'express', 'spring'])(

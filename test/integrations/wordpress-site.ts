@@ -1,14 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { MARIADBD, startMariaDb } from '../support/mariadb.ts';
 import { freePort } from '../support/world.ts';
 
 const WORDPRESS = process.env.WORDPRESS ?? '/usr/share/wordpress';
 const PHP = ['/usr/bin/php', '/usr/local/bin/php'].find((path) => existsSync(path));
-const PLUGIN = fileURLToPath(new URL('../../integrations/wordpress/coursegate.php', import.meta.url));
+const DROP_IN = fileURLToPath(new URL('../../integrations/wordpress/', import.meta.url));
 
 /** Whether tests on a real WordPress run. Without one, they are skipped by name; in CI they fail instead. */
 export function wordpressPresent(): boolean {
@@ -46,13 +46,14 @@ export interface WordpressSite {
 
 /**
  * A WordPress from Debian's package, installed by its own installer on a new MariaDB, with members, their posts, and the
- * drop-in. Takes the origin that browsers use (default: the site's own), the drop-in's settings, and files of further
- * must-use plugins by name.
+ * drop-in. Takes the origin that browsers use (default: the site's own), the drop-in's settings, files of further
+ * must-use plugins by name, and the folder of an ordinary plugin, which is not activated.
  */
 export async function startWordpress(options: {
   readonly origin?: string;
   readonly settings: Readonly<Record<string, string>>;
   readonly plugins?: Readonly<Record<string, string>>;
+  readonly pluginFolder?: string;
 }): Promise<WordpressSite> {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-wordpress-'));
   const root = join(folder, 'site');
@@ -64,7 +65,13 @@ export async function startWordpress(options: {
 
   cpSync(WORDPRESS, root, { recursive: true, dereference: true, filter: (path) => !path.endsWith('/wp-content') });
   for (const name of ['mu-plugins', 'themes/plain']) mkdirSync(join(root, 'wp-content', name), { recursive: true });
-  copyFileSync(PLUGIN, join(root, 'wp-content/mu-plugins/coursegate.php'));
+  for (const name of ['coursegate.php', 'coursegate-courses.php']) {
+    copyFileSync(join(DROP_IN, name), join(root, 'wp-content/mu-plugins', name));
+  }
+  const { pluginFolder } = options;
+  if (pluginFolder !== undefined) {
+    cpSync(pluginFolder, join(root, 'wp-content/plugins', basename(pluginFolder)), { recursive: true });
+  }
   for (const [name, text] of Object.entries(options.plugins ?? {})) {
     writeFileSync(join(root, 'wp-content/mu-plugins', name), text);
   }

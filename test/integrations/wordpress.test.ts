@@ -1,6 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { auth, Client, type OAuthClientProvider, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { Browser, Page } from 'playwright-core';
@@ -19,11 +19,41 @@ const LONGEST = 120_000;
 /** The tests of one site follow one another, while those of the other run. */
 const IN_TURN = { concurrent: false, timeout: LONGEST };
 
-const COURSES = `<?php
+/**
+ * LearnDash is not freely available: these are the functions of its public reference that the drop-in calls, with data for
+ * the tests, on a site in German. Olu (2) reads English, and the site translates its titles. One more course is added
+ * without a plugin.
+ */
+const LEARNDASH = `<?php
+add_filter('pre_option_timezone_string', fn () => 'America/New_York');
+add_filter('pre_option_WPLANG', fn () => 'de_DE');
+add_action('init', fn () => register_post_type('sfwd-courses', ['public' => true, 'rewrite' => ['slug' => 'courses']]));
+add_filter('the_title', fn ($title) => determine_locale() === 'en_US' ? str_replace('Knoten', 'Knots', $title) : $title);
 add_filter('coursegate_courses', function ($courses, $member) {
-    return [['id' => '7', 'title' => 'Tides of ' . $member->display_name]];
+    $courses[] = ['id' => '7', 'slug' => 'tides', 'title' => 'Tides of ' . $member->display_name, 'hasLifetimeAccess' => true];
+    return $courses;
 }, 10, 2);
+function learndash_user_get_enrolled_courses($member) { return get_user_meta($member, 'enrolled'); }
+function learndash_user_get_course_progress($member, $course) {
+    return get_user_meta($member, "progress_$course", true) ?: ['completed' => 0, 'total' => 0];
+}
+function ld_course_access_expires_on($course, $member) { return (int) get_user_meta($member, "ends_$course", true); }
 `;
+
+/** Sam has 21 courses of LearnDash, of which he has begun the first; Olu has one. */
+const ENROLL = `
+for ($at = 0; $at < 22; $at++) {
+  $title = $at === 0 ? 'Bäume & „Blumen“ – O’Neill' : ($at < 21 ? "Tiden $at" : 'Knoten für Olu');
+  $course = wp_insert_post(['post_type' => 'sfwd-courses', 'post_status' => 'publish', 'post_title' => $title]);
+  add_user_meta($at < 21 ? ${SAM.id} : ${OLU.id}, 'enrolled', (string) $course);
+  if ($at > 0) continue;
+  update_user_meta(${SAM.id}, "ends_$course", 2114398799);
+  update_user_meta(${SAM.id}, "progress_$course", ['completed' => 2, 'total' => 3, 'last_id' => 4711, 'lessons' => []]);
+}
+update_user_meta(${OLU.id}, 'locale', 'en_US');
+`;
+const ACCOUNT_QUERY = `{ viewer { id email name enrolledCourses(first: 30) { totalCount pageInfo { hasNextPage } nodes {
+  slug title url expireDate hasLifetimeAccess progressPercent lastWatchedLecture { lectureId positionSeconds } } } } }`;
 
 type Credentials = { readonly login: string; readonly password: string };
 
@@ -36,11 +66,9 @@ const BRIDGE = `login:
   secret: { env: BRIDGE_SECRET }
 `;
 
-/** The bundled configuration with its options enabled, optionally with the bridge instead of its login. */
+/** The bundled configuration, optionally with the bridge instead of its login. */
 const configOf = (kind: string) => {
-  const text = readFileSync(CONFIG, 'utf8')
-    .replace(/^( *)# ((?:admin|recheck): )/gm, '$1$2')
-    .replace(/^( {2}recheck: .*) }$/m, '$1, interval: 0s }');
+  const text = readFileSync(CONFIG, 'utf8').replace(/^( {2}recheck: .*) }$/m, '$1, interval: 0s }');
   const recheck = /^ {2}recheck: .*\n/m.exec(text)?.[0] ?? '';
   return kind === 'session' ? text : text.replace(/^login:\n( .*\n)+/m, BRIDGE + recheck);
 };
@@ -68,10 +96,11 @@ describe.skipIf(!wordpressPresent() || !browserPresent()).concurrent.each(['sess
             COURSEGATE_ADMIN: `http://127.0.0.1:${adminPort}/`,
             COURSEGATE_ADMIN_SECRET: COMMAND_SECRET,
           },
-          plugins: { 'courses.php': COURSES },
+          plugins: { 'learndash.php': LEARNDASH },
         }),
         launchChromium(),
       ]);
+      await site.run(ENROLL);
       const loaded = await loadConfig({
         file: join(folder, 'coursegate.yaml'),
         environment: { BRIDGE_SECRET: SECRET, COURSEGATE_KEY: MEMBER_KEY, COURSEGATE_ADMIN_SECRET: COMMAND_SECRET },
@@ -80,6 +109,10 @@ describe.skipIf(!wordpressPresent() || !browserPresent()).concurrent.each(['sess
           listen: { port, admin: { port: adminPort } },
           store: { kind: 'memory' },
           upstreams: { wordpress: { url: site.url } },
+          account: {
+            schema: join(dirname(CONFIG), '../account.graphql'),
+            mappings: join(dirname(CONFIG), 'mapping.graphql'),
+          },
         },
       });
       expect(loaded.config.login.kind).toBe(kind);
@@ -87,6 +120,7 @@ describe.skipIf(!wordpressPresent() || !browserPresent()).concurrent.each(['sess
     }, LONGEST);
     afterAll(async () => {
       const complaints = site?.complaints();
+      for (const { client } of (await both) ?? []) await client.close();
       await gate?.close(1);
       await browser?.close();
       await site?.close();
@@ -130,6 +164,7 @@ describe.skipIf(!wordpressPresent() || !browserPresent()).concurrent.each(['sess
       return new URL(page.url());
     };
 
+    type Assistant = Awaited<ReturnType<typeof assistant>>;
     /** The SDK's own client at the endpoint for members, and its stored state. The password may be mistyped at first. */
     const assistant = async ({ email: login, password }: typeof SAM, { mistyped = false } = {}) => {
       const kept: Record<string, unknown> = {};
@@ -171,11 +206,18 @@ describe.skipIf(!wordpressPresent() || !browserPresent()).concurrent.each(['sess
       };
     };
 
+    /** An assistant of each of the two members, for the tests that only read. */
+    let both: Promise<[Assistant, Assistant]> | undefined;
+    const assistants = () => {
+      both ??= Promise.all([assistant(SAM, { mistyped: true }), assistant(OLU)]);
+      return both;
+    };
+
     it(
       'a member signs in on WordPress’s own page, and an assistant reads that member’s data and no one else’s',
       IN_TURN,
       async () => {
-        const [ofSam, ofOlu] = await Promise.all([assistant(SAM, { mistyped: true }), assistant(OLU)]);
+        const [ofSam, ofOlu] = await assistants();
         expect((await ofSam.client.listTools()).tools.map(({ name }) => name)).toEqual([
           'search_posts',
           'get_my_profile',
@@ -195,7 +237,8 @@ describe.skipIf(!wordpressPresent() || !browserPresent()).concurrent.each(['sess
             expect.objectContaining({ title: `${name} & a draft post`, status: 'draft' }),
           );
           expect(await app.read('list_my_comments')).toMatchObject({ total: 3 });
-          expect(await app.read('list_my_courses')).toMatchObject({ items: [{ title: `Tides of ${name}` }], total: 1 });
+          const [total, nextPage] = app === ofSam ? [22, 2] : [2, null];
+          expect(await app.read('list_my_courses')).toMatchObject({ total, nextPage });
           for (const tool of ['get_my_profile', 'list_my_posts', 'list_my_comments', 'list_my_courses']) {
             expect(JSON.stringify(await app.read(tool))).not.toContain(other.name);
           }
@@ -206,13 +249,11 @@ describe.skipIf(!wordpressPresent() || !browserPresent()).concurrent.each(['sess
           // The site has no shop.
           expect(await app.client.callTool({ name: 'list_my_orders', arguments: {} })).toMatchObject({ isError: true });
         }
-        await ofSam.client.close();
-        await ofOlu.client.close();
       },
     );
 
     it('a token opens the configured routes and nothing else, whatever other headers are sent', IN_TURN, async () => {
-      const app = await assistant(SAM);
+      const [app] = await assistants();
       const claims = { 'x-member-id': ADMIN.id, x_member_id: ADMIN.id, 'x-coursegate-assertion': 'a.b.c' };
       const get = (path: string, headers: Record<string, string>) =>
         fetch(origin + path, { headers, redirect: 'manual' });
@@ -232,7 +273,49 @@ describe.skipIf(!wordpressPresent() || !browserPresent()).concurrent.each(['sess
         }
       }
       expect((await get('/', claims)).status).toBe(200);
-      await app.client.close();
+    });
+
+    it('an app reads the member’s courses from the Account API, in the member’s language', IN_TURN, async () => {
+      const account = async ({ token }: Assistant) => {
+        const response = await fetch(`${origin}/account/graphql`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', authorization: `Bearer ${token()}` },
+          body: JSON.stringify({ query: ACCOUNT_QUERY }),
+        });
+        return (await response.json()) as { errors?: unknown; data: { viewer: Record<string, unknown> } };
+      };
+      const [sam, olu] = await assistants();
+      const ofSam = await account(sam);
+      expect(ofSam.errors).toBeUndefined();
+      expect(ofSam.data.viewer).toMatchObject({
+        id: SAM.id,
+        email: SAM.email,
+        name: SAM.name,
+        // 21 of LearnDash and one of the filter, on two pages.
+        enrolledCourses: { totalCount: 22, pageInfo: { hasNextPage: false }, nodes: { length: 22 } },
+      });
+      const { nodes } = ofSam.data.viewer.enrolledCourses as { nodes: unknown[] };
+      expect(nodes.at(0)).toEqual({
+        slug: 'baeume-blumen-oneill',
+        title: 'Bäume & „Blumen“ – O’Neill',
+        url: `${origin}/courses/baeume-blumen-oneill/`,
+        expireDate: '2037-01-01T04:59:59Z',
+        hasLifetimeAccess: false,
+        progressPercent: 66.67,
+        lastWatchedLecture: { lectureId: '4711', positionSeconds: 0 },
+      });
+      expect(nodes.at(-1)).toMatchObject({ slug: 'tides', title: `Tides of ${SAM.name}`, hasLifetimeAccess: true });
+      expect(JSON.stringify(ofSam)).not.toContain('Kno');
+      expect((await account(olu)).data.viewer).toMatchObject({
+        id: OLU.id,
+        enrolledCourses: {
+          totalCount: 2,
+          nodes: [
+            { title: 'Knots für Olu', expireDate: null, hasLifetimeAccess: true, progressPercent: null },
+            { slug: 'tides', title: `Tides of ${OLU.name}`, url: null },
+          ],
+        },
+      });
     });
 
     const me = async (token: string) =>
@@ -242,13 +325,11 @@ describe.skipIf(!wordpressPresent() || !browserPresent()).concurrent.each(['sess
       'an app is refused on its next request after a password change, and other members’ apps are not',
       IN_TURN,
       async () => {
-        const [app, other] = await Promise.all([assistant(SAM), assistant(OLU)]);
+        const [app, other] = await assistants();
         expect(await me(app.token())).toBe(200);
         await site.run(`wp_update_user(['ID' => ${SAM.id}, 'user_pass' => '${SAM.password}']);`);
         expect(await me(app.token())).toBe(401);
         expect(await me(other.token())).toBe(200);
-        await app.client.close();
-        await other.client.close();
       },
     );
 

@@ -26,8 +26,10 @@ export async function startMariaDb(): Promise<MariaDb> {
     `--user=${userInfo().username}`,
     '--innodb-log-file-size=4M',
   ];
+  // At start, a server removes every temporary table in this folder: in a shared one, those of the others too.
+  const env = { ...process.env, TMPDIR: folder };
   const install = [...settings, '--auth-root-authentication-method=normal', '--skip-test-db'];
-  await promisify(execFile)('mariadb-install-db', install);
+  await promisify(execFile)('mariadb-install-db', install, { env });
   const child = spawn(
     MARIADBD ?? '',
     [
@@ -38,7 +40,7 @@ export async function startMariaDb(): Promise<MariaDb> {
       '--innodb-flush-log-at-trx-commit=0',
       '--innodb-buffer-pool-size=24M',
     ],
-    { stdio: ['ignore', 'ignore', 'pipe'] },
+    { env, stdio: ['ignore', 'ignore', 'pipe'] },
   );
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => {
