@@ -1,4 +1,5 @@
 import { GraphQLError, type GraphQLScalarType, type GraphQLSchema, isScalarType } from 'graphql';
+import { isTimeZone } from '../config/time-zone.ts';
 
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
 
@@ -10,21 +11,6 @@ const SCALARS: Readonly<Record<string, (value: unknown) => boolean>> = {
   URL: (value) => typeof value === 'string' && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol),
   TimeZone: (value) => typeof value === 'string' && isTimeZone(value),
 };
-
-const TIME_ZONES = new Set<string>();
-
-/** Caches valid names, because creating a DateTimeFormat costs a hundred times a lookup. */
-function isTimeZone(name: string): boolean {
-  if (TIME_ZONES.has(name)) return true;
-  if (!/^[A-Za-z][A-Za-z0-9_+/-]{1,63}$/.test(name)) return false;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-  } catch {
-    return false;
-  }
-  TIME_ZONES.add(name);
-  return true;
-}
 
 export const SCALAR_NAMES: ReadonlySet<string> = new Set(Object.keys(SCALARS));
 

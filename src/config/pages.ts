@@ -45,17 +45,6 @@ function isContact(text: string): boolean {
   return isHttpsUrl(text);
 }
 
-const timeZone = z.string().refine(isTimeZone, 'must be an IANA time zone such as Europe/Madrid');
-
-function isTimeZone(text: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: text });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 const wayBack = z
   .string()
   .refine(
@@ -88,7 +77,6 @@ export const pages = z.strictObject({
     .refine((list) => new Set(list).size === list.length, 'must name each language once')
     .default([...PAGE_LANGUAGES])
     .describe('Languages of the pages. The first is used when neither the app nor the browser asks for one of them.'),
-  timeZone: timeZone.default('UTC').describe('IANA time zone of dates and times on the pages.'),
   apps: apps.prefault({}).describe('Page of connected apps, at /oauth/apps.'),
   support: support.optional().describe('Where members get help: a mailto: or https URL.'),
 });

@@ -88,6 +88,7 @@ export const REMOVED_KEYS: readonly RemovedKey[] = [
   ...in020('Every type is sent: have the backend answer 2xx to those it does not use', 'events.types'),
   ...in020('At most 10000 events wait', 'events.maxPending'),
   ...in020('The page of connected apps is always there', 'pages.apps.enabled'),
+  ...in020('Set `timeZone` at the top level', 'pages.timeZone'),
   ...in020('Write `logo: logo.svg`, with the name of your file', 'pages.logo.file'),
   ...in020('Path and query may have 8KiB', 'limits.url'),
   ...in020('Requests in progress may continue for 1h', 'reload.grace'),

@@ -16,6 +16,7 @@ import { pages, translatable } from './pages.ts';
 import { redisSettings } from './redis-settings.ts';
 import { resource, route } from './route.ts';
 import { KEY_MATERIAL, secret } from './secret.ts';
+import { isTimeZone } from './time-zone.ts';
 import { duration } from './units.ts';
 import { upstream } from './upstream.ts';
 
@@ -93,6 +94,11 @@ export const configSchema = z.strictObject({
     'Public address that members and apps use, such as https://school.example. It is the issuer, the audience and the base of every URL. It is part of every token, so avoid changing it.',
   ),
   name: text.max(64).default('This school').describe('Name of the school, as members know it.'),
+  timeZone: z
+    .string()
+    .refine(isTimeZone, 'must be an IANA time zone such as Europe/Madrid')
+    .default('UTC')
+    .describe('IANA time zone of the site: of dates on the pages, and of local times that the Account API reads.'),
   listen: listen.prefault({}).describe('Where the gate listens, and limits on connections.'),
   admin: admin
     .prefault({})

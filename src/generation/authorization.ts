@@ -82,7 +82,7 @@ export async function openAuthorization(loaded: LoadedConfig, parts: Authorizati
     sessions,
     connectedApps: {
       names: { scopes: config.scopes, tools: new Map(config.mcp?.tools.map(({ name, title }) => [name, title])) },
-      timeZone: config.pages.timeZone,
+      timeZone: config.timeZone,
       back: config.pages.apps.back,
     },
     ttl: config.tokens,
