@@ -157,6 +157,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   'rate-limiter-flexible': ['storage/redis-counters.ts'],
   // Texts in the results of tools are read as clients would read them: as Markdown, and as HTML.
   '@lezer/markdown': ['mcp/markdown.ts'],
+  entities: ['account/connect/methods.ts'],
   parse5: ['login/form/login-page.ts', 'mcp/html.ts', 'mcp/html-elements.ts', 'mcp/urls.ts'],
   bcryptjs: ['passwords/bcrypt-thread.ts'],
   '@grpc/grpc-js': ['decisions/grpc'],

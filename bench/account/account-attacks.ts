@@ -60,7 +60,7 @@ async function refusalOf(body: Body): Promise<string | undefined> {
     const config = { currency: 'EUR' };
     const operation = new Operation({ principal, call, mapping: built.mapping, config, limits, signal });
     const result = await executeOperation(built.schema, document, read, operation, signal);
-    return codeOf(maskResult(result, false, () => {}));
+    return codeOf(maskResult(result, { deadlinePassed: false, failedField: () => undefined, onError: () => {} }));
   } catch (thrown) {
     return asGatewayError(thrown).code.toUpperCase();
   }

@@ -8,9 +8,10 @@ import { type Account, type AccountOptions, createAccount } from './endpoint.ts'
  * @throws {MappingError} with every mistake in its files
  */
 export async function configuredAccount(
-  { config, accountFiles, accountConfig }: Pick<LoadedConfig, 'config' | 'accountFiles' | 'accountConfig'>,
+  loaded: Pick<LoadedConfig, 'config' | 'accountFiles' | 'accountConfig' | 'written'>,
   parts: Pick<AccountOptions, 'call' | 'metadataUrl' | 'onError'>,
 ): Promise<Account | undefined> {
+  const { config, accountFiles, accountConfig, written } = loaded;
   if (config.account === undefined || accountFiles === undefined) return undefined;
   const { documents } = accountFiles;
   return createAccount({
@@ -18,6 +19,8 @@ export async function configuredAccount(
     ...config.account,
     ...accountFiles,
     merge: await mergingFor(accountFiles.schema),
+    // Undefined if it is not written, even though the pages use UTC.
+    timeZone: written.tree.timeZone === undefined ? undefined : config.timeZone,
     upstreams: Object.keys(config.upstreams),
     keyed: Object.keys(config.upstreams).filter((name) => config.upstreams[name]?.credential?.kind === 'key'),
     config: accountConfig,

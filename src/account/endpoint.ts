@@ -9,6 +9,7 @@ import type { MemberPrincipal } from '../oauth/principal.ts';
 import type { Scope } from '../oauth/scope.ts';
 import type { CallForPrincipal } from '../upstream/request.ts';
 import type { MergeTypes } from './contract.ts';
+import type { OnError } from './errors.ts';
 import type { Limits } from './limits.ts';
 import { mutationFields } from './mutation-fields.ts';
 import { createOperations, execute, findDocument, type Operations, prepareOperation } from './operations.ts';
@@ -48,8 +49,10 @@ export interface AccountOptions {
   readonly bodyLimit: number;
   /** Seconds for a whole operation. The response then contains what has arrived by that time. */
   readonly deadline: number;
+  /** The IANA time zone of local times in upstreams' answers. Defaults to UTC. */
+  readonly timeZone?: string | undefined;
   /** Called with what is hidden from clients: unexpected errors, and why an upstream's answer could not be used. */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: OnError;
 }
 
 /** Receives what the operator's logs record about an operation. Called before the response is sent. */

@@ -1,4 +1,6 @@
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
+import { MappingValueError } from './connect/methods.ts';
+import type { FailedField } from './failed-field.ts';
 
 const MESSAGES = {
   UNAUTHORIZED_FIELD_OR_TYPE: 'Unauthorized field or type',
@@ -39,31 +41,36 @@ export class AccountError extends Error {
 /** Errors listed in a response; further ones are only counted, since a hundred failing rows usually have one cause. */
 const MOST_ERRORS = 100;
 
+/** Receives what the operator should know about a failed field. `where` names the field and its place in a mapping. */
+export type OnError = (error: unknown, where?: string) => void;
+
+interface Masking {
+  readonly deadlinePassed: boolean;
+  readonly failedField: (error: GraphQLError) => FailedField | undefined;
+  readonly onError: OnError;
+}
+
 /**
  * Masks the errors of an execution's result for the client. Only messages of graphql-js about the client's request and
  * AccountErrors pass. Any other error occurred while completing a value, so it is the upstream's fault, and its message
- * is hidden. `onError` receives what the operator should know.
+ * is hidden.
  */
-export function maskResult(
-  result: ExecutionResult,
-  deadlinePassed: boolean,
-  onError: (error: unknown) => void,
-): Record<string, unknown> {
+export function maskResult(result: ExecutionResult, masking: Masking): Record<string, unknown> {
   const { data, errors } = result;
   const body: Record<string, unknown> = {};
   if (errors !== undefined && errors.length > 0) {
-    body.errors = errors.slice(0, MOST_ERRORS).map((error) => formatMasked(error, deadlinePassed, onError));
+    body.errors = errors.slice(0, MOST_ERRORS).map((error) => formatMasked(error, masking));
     if (errors.length > MOST_ERRORS) body.extensions = { errorsLeftOut: errors.length - MOST_ERRORS };
   }
   if (data !== undefined) body.data = data;
   return body;
 }
 
-function formatMasked(error: GraphQLError, deadlinePassed: boolean, onError: (error: unknown) => void) {
+function formatMasked(error: GraphQLError, { deadlinePassed, failedField, onError }: Masking) {
   const { originalError } = error;
   if (originalError instanceof AccountError) {
     if (originalError.code === 'INTERNAL_SERVER_ERROR' || originalError.code === 'UPSTREAM_BAD_RESPONSE') {
-      onError(originalError.cause ?? originalError);
+      onError(originalError.cause ?? originalError, failedField(error)?.where);
     }
     return formatError(error, originalError.code, originalError.message, originalError.details);
   }
@@ -72,7 +79,10 @@ function formatMasked(error: GraphQLError, deadlinePassed: boolean, onError: (er
   const ofRequest = error.path === undefined || (originalError instanceof GraphQLError && originalError.nodes != null);
   if (ofRequest) return formatError(error, 'BAD_USER_INPUT', error.message);
   if (deadlinePassed) return formatError(error, 'UPSTREAM_TIMEOUT', MESSAGES.UPSTREAM_TIMEOUT);
-  onError(originalError);
+  const field = failedField(error);
+  // What graphql-js says about a value may quote it, and it is the member's.
+  const quotes = originalError === undefined || originalError instanceof GraphQLError;
+  onError(quotes ? new MappingValueError(`the value is not ${field?.type ?? 'valid'}`) : originalError, field?.where);
   return formatError(error, 'UPSTREAM_BAD_RESPONSE', MESSAGES.UPSTREAM_BAD_RESPONSE);
 }
 

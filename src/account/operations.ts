@@ -9,6 +9,7 @@ import { type CheckDocument, type Checked, documentChecker } from './documents.t
 import type { AccountOptions } from './endpoint.ts';
 import { formatError, maskResult } from './errors.ts';
 import { executeOperation } from './execution.ts';
+import { failedField } from './failed-field.ts';
 import { type OperationData, operationFacts, type PreparedOperation } from './prepared-operation.ts';
 import type { GraphqlRequest } from './request.ts';
 import { type AccountSchema, buildAccountSchema } from './schema.ts';
@@ -74,12 +75,13 @@ function affordable(
 
 /** Executes a checked document. The deadline aborts `ended`; the result then has what has arrived. */
 export async function execute(
-  { schema, mapping, config, options }: Operations,
+  operations: Operations,
   document: DocumentNode,
   request: GraphqlRequest,
   principal: MemberPrincipal,
   ended: AbortController,
 ): Promise<SessionOver | { readonly executed: boolean; readonly body: Readonly<Record<string, unknown>> }> {
+  const { schema, mapping, config, options } = operations;
   const { call, limits, deadline, onError = () => {} } = options;
   const late = new Error('The deadline of the operation has passed.');
   const timer = setTimeout(() => ended.abort(late), deadline * 1000);
@@ -88,7 +90,12 @@ export async function execute(
     const operation = new Operation({ principal, call, mapping, config, limits, signal });
     const result = await executeOperation(schema, document, request, operation, signal);
     if (operation.sessionOver) return SESSION_OVER;
-    return { executed: result.data !== undefined, body: maskResult(result, signal.aborted, onError) };
+    const body = maskResult(result, {
+      deadlinePassed: signal.aborted,
+      failedField: (error) => failedField(error, operations, document, request.operationName),
+      onError,
+    });
+    return { executed: result.data !== undefined, body };
   } finally {
     clearTimeout(timer);
   }

@@ -41,7 +41,7 @@ async function accountOf(
     return await configuredAccount(loaded, {
       call,
       metadataUrl: protectedResource(config.origin, '').metadataUrl,
-      onError: (error) => onError(error, 'the Account API failed'),
+      onError: (error, where) => onError(error, `the Account API failed${where === undefined ? '' : ` at ${where}`}`),
     });
   } catch (thrown) {
     if (!(thrown instanceof MappingError)) throw thrown;

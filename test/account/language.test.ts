@@ -38,6 +38,15 @@ describe('selections', () => {
     ['$.course.slug', 'a'],
     ['$.tags { t }', [{ t: 'x' }, { t: 'y' }]],
     ['$(-1.5)', -1.5],
+    ['a: $.price->mul($.id)', { a: 31.5 }],
+    ['a: price->mul(@.id)->add($.id)', { a: 38.5 }],
+    ['a: course { b: slug->eq($.slug) }', { a: { b: true } }],
+    ['a: tags->filter(@.t->eq($context.sub)->or(@.t->eq("y"))).t', { a: ['y'] }],
+    ['a: tags->map(@ { t: t->match(["x", $.t], [@, $("other")]) })', { a: [{ t: 'x' }, { t: 'other' }] }],
+    ['a: $([$.id, [@.price, "c"], $context.sub])', { a: [7, [4.5, 'c'], 'm-1'] }],
+    ['a: id->eq($.missing ?? $.id)', { a: true }],
+    ['a: $.id->match([7, $.course], [@, null]) { slug }', { a: { slug: 'a' } }],
+    ['@.id', 7],
     ["a: $('it\\'s')", { a: "it's" }],
   ])('evaluate %s', (text, out) => {
     expect(select(text, COURSE, { context: { sub: 'm-1' } })).toEqual(out);
@@ -73,6 +82,9 @@ describe('selections', () => {
     'constructor',
     'a: __proto__',
     'a: %',
+    'a: b->eq(c.d)',
+    'a: $([b])',
+    'a: b->eq([1)',
   ])('refuse %j as a syntax error', (text) => {
     expect(() => parseSelection(text)).toThrow(
       expect.objectContaining({ name: 'MappingSyntaxError', at: expect.any(Number) }),
@@ -172,6 +184,34 @@ describe('methods of selections', () => {
     ],
     ['find(@->eq(9))', [1], null],
     ['entries->map(@.key)', { x: 1, y: 2 }, ['x', 'y']],
+    ['and(true)', true, true],
+    ['and(true, false)', true, false],
+    ['and(true)', false, false],
+    ['and($(null))', true, null],
+    ['and($(null))', false, false],
+    ['and(false)', null, false],
+    ['or(false)', false, false],
+    ['or(false, true)', false, true],
+    ['or($(null))', true, true],
+    ['or($(null))', false, null],
+    ['or(true)', null, true],
+    ['div($(null))', 4, null],
+    ['gt($(null))', 4, null],
+    ['eq($(null))', 4, false],
+    ['decode("html")', 'B&auml;ume &amp; &bdquo;Blumen&ldquo; &#8211; O&#x2019;Neill', 'Bäume & „Blumen“ – O’Neill'],
+    ['decode("html")', '&amp;#8217; &NotEqualTilde; &nosuch; AT&T &copy', '&#8217; ≂̸ &nosuch; AT&T &copy'],
+    ['split("/")', 'a/b//c', ['a', 'b', '', 'c']],
+    ['split(",")', '', ['']],
+    ['slice(0, 2)', '🎓🎓🎓', '🎓🎓'],
+    ['slice(-3)', 'course', 'rse'],
+    ['slice($(1), $(2))', 'abc', 'b'],
+    ['sortBy(@)', [3, 1, null, 2], [1, 2, 3]],
+    ['sortBy(@.a)', [{ a: 'b', n: 1 }, { a: 'a' }, { a: 'b', n: 2 }], [{ a: 'a' }, { a: 'b', n: 1 }, { a: 'b', n: 2 }]],
+    ['maxBy(@)', [1, 3, null, 2], 3],
+    ['minBy(@)', ['b', 'a'], 'a'],
+    ['maxBy(@)', [], null],
+    ['maxBy(@)', [null], null],
+    ['match([1, $([2])], [@, null])', 1, [2]],
     ['jsonParse', '{"a":[1]}', { a: [1] }],
     ['jsonParse', '{"id":12345678901234567890}', { id: '12345678901234567890' }],
     ['jsonStringify', { a: 1 }, '{"a":1}'],
@@ -198,6 +238,11 @@ describe('methods of selections', () => {
     ['toDateTime("sql_utc")', '2026-12-01 18:00:00', '2026-12-01T18:00:00Z'],
     ['toDateTime("sql_utc")', '0000-00-00 00:00:00', null],
     ['toDateTime("iso")', '2026-12-01T19:00:00+01:00', '2026-12-01T18:00:00Z'],
+    ['toDateTime("sql_utc")', '2026-12-01', '2026-12-01T00:00:00Z'],
+    // Without a time zone in the configuration
+    ['toDateTime("iso")', '2026-12-01T19:00:00', '2026-12-01T19:00:00Z'],
+    ['toDateTime("sql")', '2026-12-01 19:00', '2026-12-01T19:00:00Z'],
+    ['toDateTime("sql")', '', null],
   ])('->%s of %j', (method, value, out) => {
     expect(select(`$->${method}`, value)).toEqual(out);
   });
@@ -210,7 +255,7 @@ describe('methods of selections', () => {
     ['find(@.a)', 1],
     ['entries', [1]],
     ['get(0)', 'ab'],
-    ['slice(0)', 'ab'],
+    ['slice(0)', 12],
     ['jsonParse', '{'],
     ['jsonParse', 1],
     ['minorUnits(2)', 19.99],
@@ -231,8 +276,19 @@ describe('methods of selections', () => {
     ['toDateTime("unix")', '1796148000'],
     ['toDateTime("unix")', 1e15],
     ['toDateTime("sql_utc")', '2026-13-01 00:00:00'],
-    ['toDateTime("iso")', '2026-12-01T19:00:00'],
-    ['toDateTime("iso")', '2026-12-01'],
+    ['toDateTime("iso")', '2026-12-01T19:00:00 CET'],
+    ['toDateTime("sql", "Europe/Madrid")', '01.12.2026'],
+    ['toDateTime("sql", "Europe/Madrid")', '2026-13-01 00:00:00'],
+    ['and(true)', 1],
+    ['or(false)', 'yes'],
+    ['div($(0))', 4],
+    ['mul($("2"))', 4],
+    ['split($(1))', 'a'],
+    ['split(",")', 1],
+    ['decode("html")', 7],
+    ['sortBy(@)', [1, 'a']],
+    ['maxBy(@)', [{}]],
+    ['minBy(@.a)', 'abc'],
   ])('->%s refuses %j', (method, value) => {
     expect(() => select(`$->${method}`, value)).toThrow(expect.objectContaining({ name: 'MappingValueError' }));
   });
@@ -242,7 +298,7 @@ test('each have a description of what they return', () => {
   const described = describeMethods();
   expect(described).toContainEqual({
     call: '->slice(number, [number])',
-    about: 'the items from one index up to, but not including, another',
+    about: 'the items of a list, or the characters of a text, from one index up to, but not including, another',
   });
   expect(described.filter(({ about }) => about.length < 6)).toEqual([]);
 });

@@ -22,8 +22,8 @@ test('every method has an example, and every example uses an existing method', (
 describe('the examples of the reference return what they say', () => {
   test.each([...CONSTRUCTS, ...Object.values(METHOD_EXAMPLES).flat()])(
     '$selection of $data',
-    ({ selection, data, gives, variables = {} }) => {
-      const made = compileSelection(parseSelection(selection))(data, variables);
+    ({ selection, data, gives, variables = {}, timeZone = 'UTC' }) => {
+      const made = compileSelection(parseSelection(selection))(data, { ...variables, timeZone });
       expect(JSON.parse(JSON.stringify(made))).toEqual(gives);
     },
   );

@@ -6,12 +6,17 @@ import { VARIABLES } from '../../src/account/connect/syntax.ts';
 import { VOCABULARY } from '../../src/account/contract.ts';
 import { SCALAR_NAMES } from '../../src/account/scalars.ts';
 import { CONSTRUCTS, type Example, METHOD_EXAMPLES } from '../account/support/examples.ts';
+import { RECIPES, type Recipe } from '../account/support/recipes.ts';
 
 /** The meaning of each variable, and where it can be used. */
 const VARIABLE_WORDS: Readonly<Record<(typeof VARIABLES)[number], readonly [keys: string, where: string]>> = {
   args: ["the field's arguments, as the contract names them", 'on a field'],
-  this: ['the fields of the object that the field stands in', 'on a field, not of Query or Mutation'],
+  this: [
+    'the fields of the object that the field stands in, and its names that begin with `_`',
+    'on a field, not of Query or Mutation',
+  ],
   batch: ['the key of each of the objects, as a list', 'on a type, in `http`'],
+  each: ['an item of the list in `each`', 'on a field with `each`, in `http`'],
   context: ['`sub`, `email`, `name`: of the verified access token, and of nothing else', 'everywhere'],
   config: ['`account.config` of the configuration; a secret only in `http`', 'everywhere'],
   page: ['`number`, `offset` or `cursor` by the style of the connection, and `size`', 'in `http`, with @connection'],
@@ -58,11 +63,21 @@ ${fence('text', grammar())}`,
 ${CONSTRUCTS.map((one) => `| ${one.about} | ${row(one)}`).join('\n')}`,
     `## Methods
 
-A value that is not of the kind a method needs is an error of its field only.
+A value that is not of the kind a method needs is an error of its field only. An argument can be a value or an expression that
+begins with \`$\` or \`@\`, except that \`count\`, \`encoding\`, \`format\` and \`zone\` are written out. A method whose argument is null
+returns null, except \`eq\`, \`ne\`, \`contains\`, \`and\`, \`or\` and \`match\`.
+
+Local times are read in \`timeZone\` of the configuration, or in the time zone that the mapping names; \`check\` warns where neither
+is set. A time that occurs twice, when clocks are put back, is the first of the two. A time that does not occur, when clocks
+are put forward, is as much later: 02:30 is read as 03:30. A date alone is its midnight.
 
 | method | gives | for example | of | gives |
 | --- | --- | --- | --- | --- |
 ${describeMethods().map(methodRows).join('\n')}`,
+    `## Recipes
+
+Each is a whole mapping with the responses of its upstream; a test runs it.`,
+    ...RECIPES.map(recipe),
   ];
   return `${sections.join('\n\n')}\n`;
 }
@@ -89,8 +104,18 @@ function methodRows({ call, about }: { readonly call: string; readonly about: st
     .join('\n');
 }
 
-function row({ selection, data, gives, variables }: Example): string {
+function recipe({ about, text, mapping, answers, query, gives }: Recipe): string {
+  const rows = Object.entries(answers).map(([path, json]) => {
+    return `| ${code(`GET ${path}`)} | ${json === undefined ? '404' : code(JSON.stringify(json))} |`;
+  });
+  const table = ['| request | response |', '| --- | --- |', ...rows].join('\n');
+  const result = `The query ${code(query)} then gives ${code(JSON.stringify(gives))}.`;
+  return [`### ${about}`, text, fence('graphql', mapping), table, result].join('\n\n');
+}
+
+function row({ selection, data, gives, variables, timeZone }: Example): string {
   const given = Object.entries(variables ?? {}).map(([name, value]) => `$${name} = ${JSON.stringify(value)}`);
+  if (timeZone !== undefined) given.push(`timeZone: ${timeZone}`);
   return `${code(selection)} | ${code([JSON.stringify(data), ...given].join(', '))} | ${code(JSON.stringify(gives))} |`;
 }
 

@@ -3,6 +3,7 @@ import type { Connector } from './connector.ts';
 import type { Scope } from './evaluate.ts';
 import { evaluated } from './evaluated.ts';
 import type { TypeMapping } from './mapping.ts';
+import { unusable } from './window.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 type Waiting = ReturnType<typeof Promise.withResolvers<Fields | undefined>>;
@@ -31,6 +32,7 @@ export class Batch {
   /** The upstream's fields for one key; undefined when it has none. Rejects with AccountError when the call fails. */
   fieldsOf(key: unknown): Promise<Fields | undefined> {
     if (key === null || key === undefined) return Promise.resolve(undefined);
+    if (key instanceof Error) return Promise.reject(new AccountError('UPSTREAM_BAD_RESPONSE', { cause: key }));
     const id = String(key);
     const known = this.#known.get(id);
     if (known !== undefined) return known;
@@ -59,18 +61,25 @@ export class Batch {
   }
 
   async #load(keys: readonly unknown[]): Promise<ReadonlyMap<string, Fields>> {
-    const { connector, key } = this.#mapping;
+    const { connector, key, single } = this.#mapping;
     const scope = this.#operation.scope({ batch: keys.map((value) => ({ [key]: value })) });
     const answer = await this.#operation.ask(connector, scope);
     const found = new Map<string, Fields>();
     if (answer === undefined) return found;
-    const rows = evaluated(() => connector.select(answer, scope));
-    if (!Array.isArray(rows))
-      throw new AccountError('UPSTREAM_BAD_RESPONSE', { cause: `${connector.source}: no list` });
+    const selected = evaluated(() => connector.select(answer, scope));
+    // A call for one object may return it without its key.
+    const rows = single ? withKey(selected, key, keys[0]) : selected;
+    if (!Array.isArray(rows)) throw unusable(connector.source, 'the selection of a batch is not a list');
     for (const row of rows as (Fields | null)[]) {
       const id = row?.[key];
       if (row !== null && id !== null && !found.has(String(id))) found.set(String(id), row);
     }
     return found;
   }
+}
+
+/** The object, or the first of a list, as a row with the key that was asked for. */
+function withKey(selected: unknown, key: string, value: unknown): readonly Fields[] {
+  const row: unknown = Array.isArray(selected) ? selected[0] : selected;
+  return row === null || row === undefined ? [] : [{ ...row, [key]: value }];
 }

@@ -17,7 +17,7 @@ import type { FieldMapping, Mapping } from './mapping.ts';
 import { type Mistakes, placeOf } from './mistakes.ts';
 import { ownFields } from './own-fields.ts';
 import { givenByBatch } from './selection-names.ts';
-import type { Member, Selection } from './syntax.ts';
+import { isOwnName, type Member, membersOf, type Selection } from './syntax.ts';
 
 /** The fields of a connection, which the gateway fills. */
 const CONNECTION_FIELDS = ['nodes', 'edges', 'pageInfo', 'totalCount'];
@@ -61,32 +61,23 @@ export function checkMapping(contract: GraphQLSchema, mapping: Mapping, mistakes
     }
   }
   for (const mapped of mapping.fields.values()) checkField(checking, mapped);
-  for (const { type, connector, key } of mapping.types.values()) {
-    const members = membersOf(checking, connector.selection, connector, type);
+  for (const { type, connector, key, single, required } of mapping.types.values()) {
+    const members = listedMembers(checking, connector.selection, connector, type);
     if (members === undefined) continue;
-    if (!members.some(({ name }) => name === key)) {
+    if (!single && !members.some(({ name }) => name === key)) {
       checking.wrongAt(connector, connector.selection.at, type, `the selection does not return the key ${key}`);
     }
     const object = contract.getType(type);
-    if (isObjectType(object)) checkBatch(checking, object, members, key, connector);
-  }
-}
-
-function checkBatch(
-  checking: Checking,
-  type: GraphQLObjectType,
-  members: readonly Member[],
-  key: string,
-  connector: Connector,
-): void {
-  for (const member of members) {
-    if (member.name === key) continue;
-    const field = type.getFields()[member.name];
-    const coordinate = `${type.name}.${member.name}`;
-    if (field && isNonNullType(field.type)) {
-      checking.wrong(field.astNode, coordinate, 'comes from a separate upstream call, so it must be nullable');
+    if (!isObjectType(object)) continue;
+    const provided = members.filter(({ name }) => name !== key);
+    for (const member of provided) {
+      const field = object.getFields()[member.name];
+      if (field && isNonNullType(field.type) && !required) {
+        const message = 'comes from a separate upstream call, so it must be nullable, or its batch required: true';
+        checking.wrong(field.astNode, `${type}.${member.name}`, message);
+      }
+      checkMember(checking, object, member, connector);
     }
-    checkMember(checking, type, member, connector);
   }
 }
 
@@ -135,7 +126,7 @@ function checkValue(
   coordinate: string,
 ): void {
   if (isObjectType(target)) {
-    const members = membersOf(checking, selection, connector, coordinate);
+    const members = listedMembers(checking, selection, connector, coordinate);
     if (members !== undefined) checkObject(checking, target, members, connector, selection.at);
   } else if (isScalarType(target) || isEnumType(target)) {
     if (isScalarType(target) && !isSpecifiedScalarType(target) && !SCALAR_NAMES.has(target.name)) {
@@ -169,6 +160,14 @@ function checkObject(
     const message = `the selection does not return ${key}, which the @connect on the type needs`;
     checking.wrongAt(connector, at, type.name, message);
   }
+  for (const { coordinate, usedSiblings } of checking.mapping.fields.values()) {
+    if (!coordinate.startsWith(`${type.name}.`)) continue;
+    for (const name of usedSiblings) {
+      if (names.has(name) || !isOwnName(name) || name in type.getFields()) continue;
+      const message = `the selection does not return ${name}, which the @connect on ${coordinate} needs`;
+      checking.wrongAt(connector, at, type.name, message);
+    }
+  }
   for (const field of Object.values(type.getFields())) {
     if (!names.has(field.name)) checkProvided(checking, type, field, () => connector.placeOf(at));
   }
@@ -178,6 +177,7 @@ function checkMember(checking: Checking, type: GraphQLObjectType, member: Member
   const coordinate = `${type.name}.${member.name}`;
   const field = type.getFields()[member.name];
   if (field === undefined) {
+    if (isOwnName(member.name)) return;
     const message = `the selection returns "${member.name}", which is not in the contract`;
     checking.wrongAt(connector, member.at, coordinate, message);
     return;
@@ -212,15 +212,15 @@ function otherProvider(checking: Checking, type: string, name: string): string |
   return givenByBatch(checking.mapping.types.get(type), name) === undefined ? undefined : `the @connect on ${type}`;
 }
 
-function membersOf(
+function listedMembers(
   checking: Checking,
   selection: Selection,
   connector: Connector,
   coordinate: string,
 ): readonly Member[] | undefined {
-  if (selection.kind === 'members') return selection.members;
-  const [chain] = selection.chains;
-  if (selection.chains.length === 1 && chain?.members !== undefined) return chain.members;
-  checking.wrongAt(connector, selection.at, coordinate, 'is an object in the contract: list its fields in { }');
-  return undefined;
+  const members = membersOf(selection);
+  if (members === undefined) {
+    checking.wrongAt(connector, selection.at, coordinate, 'is an object in the contract: list its fields in { }');
+  }
+  return members;
 }

@@ -4,20 +4,26 @@ import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { Scope } from './evaluate.ts';
 import { evaluated } from './evaluated.ts';
 import { readLinkedPages } from './linked-pages.ts';
-import type { FieldMapping, PageMapping } from './mapping.ts';
+import type { FieldMapping, PageMapping, TypeMapping } from './mapping.ts';
 import { readNumberedPages } from './numbered-pages.ts';
 import type { Operation } from './operation.ts';
-import { type Page, type ReadPage, unusable, type Window } from './window.ts';
+import { type Page, type ReadPage, type Rows, unusable, type Window } from './window.ts';
 
 /** Number of items for an explicit null. If `first` is omitted, the contract's default applies. */
 const DEFAULT_NODES = 20;
 
-/** Resolves a field with @connection. @throws {AccountError} */
+/**
+ * Resolves a field with @connection.
+ *
+ * @param required - the batch without which its nodes are left out
+ * @throws {AccountError}
+ */
 export async function resolveConnection(
   field: FieldMapping,
   pages: PageMapping,
   own: { readonly args: Readonly<Record<string, unknown>>; readonly this: unknown },
   operation: Operation,
+  required: TypeMapping | undefined,
 ) {
   const { connector } = field;
   const window = readWindow(own.args, operation.largestWindow, pages.style === 'CURSOR');
@@ -25,29 +31,45 @@ export async function resolveConnection(
     const scope = operation.scope({ ...own, page });
     return pageOf(pages, await operation.ask(connector, scope), scope, connector.source);
   };
-  const found =
+  const rowsOf = (of: Window): Promise<Rows> =>
     pages.style === 'CURSOR'
-      ? await readLinkedPages(window, pages.pageSize, read, connector.source)
-      : await readNumberedPages(window, pages, read, connector.source);
+      ? readLinkedPages(of, pages.pageSize, read, connector.source)
+      : readNumberedPages(of, pages, read, connector.source);
+  const found = await rowsOf(window);
   const scope = operation.scope(own);
   const { rows } = found;
-  const nodes = evaluated(() => rows.map(({ row }) => connector.select(row, scope)));
+  const selected = evaluated(() => rows.map(({ row, at }) => ({ node: connector.select(row, scope), at })));
+  const kept = required === undefined ? selected : await withRequired(selected, required, operation);
   const cursorOf = (index: number) => {
     const row = rows.at(index);
     return row === undefined ? null : encodeCursor(row.at);
   };
   return {
-    nodes,
+    nodes: kept.map(({ node }) => node),
     // graphql-js calls functions only for requested fields, and most clients never request the cursor of every item.
-    edges: () => nodes.map((node, index) => ({ cursor: cursorOf(index), node })),
+    edges: () => kept.map(({ node, at }) => ({ cursor: encodeCursor(at), node })),
     pageInfo: () => ({
       hasNextPage: found.hasNextPage,
       hasPreviousPage: found.hasPreviousPage,
       startCursor: cursorOf(0),
       endCursor: cursorOf(-1),
     }),
-    totalCount: found.total,
+    // The upstream's total counts items that the filter leaves out. Pages that have been read are not read again.
+    totalCount: pages.filter === undefined ? found.total : async () => (await rowsOf(EVERYTHING)).rows.length,
   };
+}
+
+const EVERYTHING: Window = { first: Number.POSITIVE_INFINITY, after: undefined };
+
+/** The nodes that the upstream of their required fields knows. @throws {AccountError} when its call fails */
+async function withRequired<T extends { readonly node: unknown }>(
+  selected: readonly T[],
+  required: TypeMapping,
+  operation: Operation,
+): Promise<readonly T[]> {
+  const keyOf = (node: unknown) => (node as Readonly<Record<string, unknown>> | null)?.[required.key];
+  const found = await Promise.all(selected.map(({ node }) => operation.fieldsOf(required, keyOf(node))));
+  return selected.filter((_one, index) => found[index] !== undefined);
 }
 
 const NO_CURSOR =
@@ -64,15 +86,21 @@ function readWindow(args: Readonly<Record<string, unknown>>, most: number, linke
   return { first, after };
 }
 
-function pageOf({ nodes, next, total, pageSize }: PageMapping, answer: unknown, scope: Scope, source: string): Page {
-  if (answer === undefined) return { items: [], total: null, next: null };
+function pageOf(
+  { nodes, filter, next, total, pageSize }: PageMapping,
+  answer: unknown,
+  scope: Scope,
+  source: string,
+): Page {
+  if (answer === undefined) return { items: [], kept: undefined, total: null, next: null };
   return evaluated(() => {
     const items = nodes(answer, scope);
     const count = total?.(answer, scope) ?? null;
     if (!Array.isArray(items) || items.length > pageSize || !(count === null || isCount(count))) {
       throw unusable(source, 'a page is not a list of pageSize items, or its total is not a number');
     }
-    return { items, total: count, next: next === undefined ? undefined : next(answer, scope) };
+    const kept = filter && items.map((item) => filter(item, scope) === true);
+    return { items, kept, total: count, next: next === undefined ? undefined : next(answer, scope) };
   });
 }
 

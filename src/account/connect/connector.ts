@@ -32,6 +32,8 @@ export interface Connector {
   /** Whether it changes something, so that it must never be repeated. */
   readonly writes: boolean;
   readonly outcome: Outcome;
+  /** The list of `each`; undefined if there is only one call. */
+  readonly each: Evaluate | undefined;
   readonly select: Evaluate;
   /** The parsed selection, for the check against the contract. */
   readonly selection: Selection;
@@ -76,12 +78,14 @@ export function compileConnector(
   if (body !== undefined && method === 'GET') {
     reader.wrong(literalAt(node, 'http', 'body'), 'GET requests have no body');
   }
+  // Only http says whom a call is about, because the items of `each` can come from anywhere.
+  const namesMember = reader.named.get('context')?.has('sub') === true;
+  const each = compileEach(values, reader, inRequest);
   const takes = reader.named.has('args')
     ? 'arguments'
     : reader.named.has('this') || reader.named.has('batch')
       ? 'data'
       : 'nothing';
-  const namesMember = reader.named.get('context')?.has('sub') === true;
   const outcome = compileOutcome(values, reader, inSelection);
   const literal = literalAt(node, 'selection');
   const selection = reader.selection(literal, inSelection);
@@ -99,10 +103,24 @@ export function compileConnector(
     namesMember,
     writes,
     outcome,
+    each,
     select: compileSelection(selection),
     selection,
     placeOf: (at) => placeInString(literal, at),
   };
+}
+
+/** Compiles `each`. Its mistakes are only reported. */
+function compileEach(
+  { each }: DirectiveArguments['connect'],
+  reader: TextReader,
+  inRequest: Allowed,
+): Evaluate | undefined {
+  if (typeof each !== 'string') return undefined;
+  const literal = literalAt(reader.node, 'each');
+  if (!reader.named.has('each')) reader.wrong(literal, 'http does not use $each');
+  const selection = reader.expression(literal, 'each', { ...inRequest, each: undefined }, false);
+  return selection && compileSelection(selection);
 }
 
 function methodOf(

@@ -56,6 +56,7 @@ export const DIRECTIVES = buildSchema(`
   """
   On a field: where its value comes from. On a type, with batch: one call that adds fields to many objects at once.
   They are matched by the key that http uses as $batch.key and that the selection returns.
+  Names that begin with _ in a selection are for the mapping alone: $this and $batch have them, and clients do not.
   """
   directive @connect(
     source: String!
@@ -63,6 +64,11 @@ export const DIRECTIVES = buildSchema(`
     "See syntax.ts. With @connection: the selection of one node."
     selection: String!
     batch: ConnectBatch
+    """
+    On a field: expression for a list. http is called once for each item, as $each, and the selection gets the list of the
+    responses, with null for a 404.
+    """
+    each: String
     "Expression over the response and $status that is true on success. Defaults to any 2xx status."
     isSuccess: String
     "What clients are told when a response is not successful. Defaults to the gateway's own message."
@@ -72,13 +78,20 @@ export const DIRECTIVES = buildSchema(`
   "Makes the field a connection (nodes, edges, pageInfo, totalCount) over the pages of the upstream."
   directive @connection(
     style: ConnectionStyle!
-    "Items per page of the upstream, sent as $page.size whatever the client's first is. Not for ALL."
+    """
+    Items per page of the upstream, from 10 to 1000, sent as $page.size whatever the client's first is. Not for ALL.
+    """
     pageSize: Int
     "Expression for the list in a page."
     nodes: String!
+    """
+    Expression over an item that is true if the item belongs to the connection. Further pages are read until a window is
+    full, and all of them when a client asks for totalCount.
+    """
+    filter: String
     "PAGE, OFFSET: expression that is null, false, 0 or empty on the last page. CURSOR (required): the cursor of the next page."
     next: String
-    "Expression for the total number of items."
+    "Expression for the total number of the upstream's items."
     total: String
   ) on FIELD_DEFINITION
 
@@ -107,7 +120,13 @@ export const DIRECTIVES = buildSchema(`
   }
 
   input ConnectBatch {
+    "The most objects of one call. With 1, the selection may return an object without the key, in place of a list."
     maxSize: Int! = 100
+    """
+    Whether the objects cannot do without these fields, which may then be non-null in the contract. A connection leaves
+    out objects that the upstream does not know, and fails when the call fails.
+    """
+    required: Boolean! = false
   }
 
   "Expressions over the response and $status."
@@ -172,7 +191,8 @@ export interface DirectiveArguments {
       readonly headers?: readonly HeaderArgument[];
     };
     readonly selection: string;
-    readonly batch?: { readonly maxSize: number };
+    readonly batch?: { readonly maxSize: number; readonly required: boolean };
+    readonly each?: string;
     readonly isSuccess?: string;
     readonly errors?: ErrorArguments;
   };
@@ -180,6 +200,7 @@ export interface DirectiveArguments {
     readonly style: ConnectionStyle;
     readonly pageSize?: number;
     readonly nodes: string;
+    readonly filter?: string;
     readonly next?: string;
     readonly total?: string;
   };

@@ -1,41 +1,58 @@
-import { findMethod, MappingValueError, type MethodArgument } from './methods.ts';
-import type { Argument, Chain, Coalesce, Member, Selection, Step, Variable } from './syntax.ts';
+import { kindOf } from './kinds.ts';
+import { fail, findMethod, MappingValueError } from './methods.ts';
+import type { Chain, Coalesce, Head, Member, Selection, Step, Value, Variable } from './syntax.ts';
+import { count, type Work } from './work.ts';
 
-/** The values of a mapping's variables. A connector only gets those allowed in its place (see references.ts). */
-export type Scope = Readonly<Partial<Record<Variable, unknown>>>;
+/**
+ * The values of a mapping's variables. A connector only gets those allowed in its place (see references.ts). `timeZone` is
+ * that of local times (default: UTC), and `work` bounds what expressions go through (default: without limit).
+ */
+export type Scope = Readonly<Partial<Record<Variable, unknown>>> & {
+  readonly timeZone?: string;
+  readonly work?: Work;
+};
 
 /** A compiled selection: turns an upstream's value into the contract's. Missing values are null. */
 export type Evaluate = (value: unknown, scope: Scope) => unknown;
+
+/** A compiled part of a selection: of '@', the variables, and '$'. */
+type Part = (here: unknown, scope: Scope, current: unknown) => unknown;
+/** A compiled step, of the value before it. '@' in its arguments is what it is around the step. */
+type StepPart = (value: unknown, scope: Scope, current: unknown, here: unknown) => unknown;
 
 /**
  * Compiles a checked selection. The result throws MappingValueError when a value does not have the type a method needs.
  * Inside an object the error becomes the value of the property instead.
  */
 export function compileSelection(selection: Selection): Evaluate {
+  const compiled = compilePart(selection);
+  return (value, scope) => compiled(value, scope, value);
+}
+
+function compilePart(selection: Selection): Part {
   return selection.kind === 'members' ? compileMembers(selection.members) : compileCoalesce(selection);
 }
 
-/** Compiles a checked expression. */
-export function compileCoalesce({ chains }: Coalesce): Evaluate {
+function compileCoalesce({ chains }: Coalesce): Part {
   const compiled = chains.map(compileChain);
   const only = compiled[0];
   if (compiled.length === 1 && only !== undefined) return only;
-  return (value, scope) => {
+  return (here, scope, current) => {
     for (const chain of compiled) {
-      const found = chain(value, scope);
+      const found = chain(here, scope, current);
       if (found !== null) return found;
     }
     return null;
   };
 }
 
-function compileMembers(members: readonly Member[]): Evaluate {
-  const compiled = members.map((member) => [member.name, compileSelection(member.value)] as const);
+function compileMembers(members: readonly Member[]): Part {
+  const compiled = members.map((member) => [member.name, compilePart(member.value)] as const);
   return (value, scope) => {
     const object: Record<string, unknown> = Object.create(null);
     for (const [name, evaluate] of compiled) {
       try {
-        object[name] = evaluate(value, scope);
+        object[name] = evaluate(value, scope, value);
       } catch (thrown) {
         // graphql-js throws an Error that is the value of a field at that field, so one bad date only affects itself.
         if (!(thrown instanceof MappingValueError)) throw thrown;
@@ -46,46 +63,102 @@ function compileMembers(members: readonly Member[]): Evaluate {
   };
 }
 
-function compileChain({ head, steps, members }: Chain): Evaluate {
+function compileChain({ head, steps, members }: Chain): Part {
+  const begin = compileHead(head);
   const parts = steps.map(compileStep);
   const inner = members === undefined ? undefined : eachItem(compileMembers(members));
-  return (value, scope) => {
-    let found: unknown;
-    if (head.kind === 'here') found = value ?? null;
-    else if (head.kind === 'variable') found = scope[head.name] ?? null;
-    else if (head.kind === 'literal') found = head.value;
-    else found = readKey(value, head.name);
+  return (here, scope, current) => {
+    let found = begin(here, scope, current);
     for (const part of parts) {
-      found = part(found, scope);
+      found = part(found, scope, current, here);
     }
-    return inner === undefined || found === null ? found : inner(found, scope);
+    return inner === undefined || found === null ? found : inner(found, scope, current);
   };
 }
 
-function compileStep(step: Step): Evaluate {
-  if (step.kind === 'key') return (value) => (value === null ? null : readKey(value, step.name));
+function compileHead(head: Head): Part {
+  switch (head.kind) {
+    case '$':
+      return (_here, _scope, current) => current ?? null;
+    case '@':
+      return (here) => here ?? null;
+    case 'variable':
+      return (_here, scope) => scope[head.name] ?? null;
+    case 'value':
+      return compileValue(head.value);
+    case 'key':
+      return (here, scope) => readKey(here, head.name, scope);
+  }
+}
+
+/** A list of literals is always the same list. */
+function compileValue(value: Value): Part {
+  if (value.kind === 'literal') return () => value.value;
+  if (value.kind === 'expression') return compileCoalesce(value.value);
+  const items = value.items.map(compileValue);
+  if (!isConstant(value)) return (here, scope, current) => items.map((item) => item(here, scope, current));
+  const list = items.map((item) => item(null, {}, null));
+  return () => list;
+}
+
+function isConstant(value: Value): boolean {
+  return value.kind === 'list' ? value.items.every(isConstant) : value.kind === 'literal';
+}
+
+function compileStep(step: Step): StepPart {
+  if (step.kind === 'key') return (value, scope) => (value === null ? null : readKey(value, step.name, scope));
   const method = findMethod(step.name);
-  const args = step.args.map(compileArgument);
-  const onlyLiterals = step.args.every(({ kind }) => kind === 'literal');
-  const literals = onlyLiterals ? args.map((of) => of({})) : undefined;
-  return (value, scope) => {
+  const args = compileArguments(step.name, step.args);
+  return (value, scope, current, here) => {
     // A selection with a mistake is compiled so that the rest is checked too, but it never runs.
     if (method === undefined) throw new Error(`no method ${step.name}`);
     if (value === null && method.ofNull !== true) return null;
-    return method.apply(value, ...(literals ?? args.map((of) => of(scope))));
+    count(value, scope.work);
+    const given: unknown[] = [];
+    for (const { of, ofNull } of args) {
+      const argument = of(here, scope, current);
+      if (argument === null && !ofNull) return null;
+      count(argument, scope.work);
+      given.push(argument);
+    }
+    const result = method.apply(value, ...given);
+    count(result, scope.work);
+    return result;
   };
 }
 
-/** Compiles an argument: a literal to its value, an expression to a function of the item that the method passes. */
-function compileArgument(argument: Argument): (scope: Scope) => MethodArgument {
-  if (argument.kind === 'literal') return () => argument.value;
-  const evaluate = compileCoalesce(argument.value);
-  return (scope) => (item: unknown) => evaluate(item, scope);
+/** The arguments of a method: values, or functions of the items that it passes. */
+function compileArguments(name: string, values: readonly Value[]): readonly { of: Part; ofNull: boolean }[] {
+  const takes = findMethod(name)?.takes ?? [];
+  const compiled = values.flatMap((value, index) => {
+    const { is, fits, needs, ofNull = false } = kindOf(takes[Math.min(index, takes.length - 1)] ?? 'any');
+    if (is === 'pair') return value.kind === 'list' ? value.items.map((item) => ({ of: later(item), ofNull })) : [];
+    if (is === 'item') return [{ of: later(value), ofNull }];
+    const of = compileValue(value);
+    if (isConstant(value)) return [{ of, ofNull: true }];
+    const checked: Part = (here, scope, current) => {
+      const found = of(here, scope, current);
+      return found === null || fits(found) ? found : fail(name, `${needs} as its argument`);
+    };
+    return [{ of: checked, ofNull }];
+  });
+  if (takes[compiled.length] === 'zone') {
+    compiled.push({ of: (_here, scope) => scope.timeZone ?? 'UTC', ofNull: false });
+  }
+  return compiled;
+}
+
+/** A function of the item that a method passes. */
+function later(value: Value): Part {
+  const evaluate = compileValue(value);
+  return (_here, scope, current) => (item: unknown) => evaluate(item, scope, current);
 }
 
 /** Reads a key; of a list, the key of each item, one level deep. Inherited properties are not data. */
-function readKey(value: unknown, key: string): unknown {
-  return Array.isArray(value) ? value.map((item) => ownKey(item, key)) : ownKey(value, key);
+function readKey(value: unknown, key: string, { work }: Scope): unknown {
+  if (!Array.isArray(value)) return ownKey(value, key);
+  count(value, work);
+  return value.map((item) => ownKey(item, key));
 }
 
 function ownKey(value: unknown, key: string): unknown {
@@ -93,9 +166,9 @@ function ownKey(value: unknown, key: string): unknown {
   return (value as Record<string, unknown>)[key] ?? null;
 }
 
-function eachItem(evaluate: Evaluate): Evaluate {
-  return (value, scope) => {
-    if (!Array.isArray(value)) return evaluate(value, scope);
-    return value.map((item) => (item === null ? null : evaluate(item, scope)));
+function eachItem(evaluate: Part): Part {
+  return (value, scope, current) => {
+    if (!Array.isArray(value)) return evaluate(value, scope, current);
+    return value.map((item) => (item === null ? null : evaluate(item, scope, current)));
   };
 }

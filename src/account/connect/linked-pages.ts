@@ -1,4 +1,4 @@
-import { type ReadPage, type Row, type Rows, unusable, type Window } from './window.ts';
+import { isKept, type ReadPage, type Row, type Rows, unusable, type Window } from './window.ts';
 
 /** Empty pages can have a successor. More pages than this for one window mean that the upstream's cursors loop. */
 const MOST_PAGES = 20;
@@ -19,22 +19,22 @@ export async function readLinkedPages(
   let cursor = after?.page;
   let index = after === undefined ? 0 : after.index + 1;
   let total: number | null = null;
+  const window = (hasNextPage: boolean): Rows => ({ rows, hasNextPage, hasPreviousPage: after !== undefined, total });
   for (let pages = 0; pages < MOST_PAGES; pages += 1) {
     const page = await read({ cursor: cursor ?? null, size });
     total = page.total ?? total;
-    while (index < page.items.length) {
-      if (rows.length === first) return { rows, hasNextPage: true, hasPreviousPage: after !== undefined, total };
+    for (; index < page.items.length; index += 1) {
+      if (!isKept(page, index)) continue;
+      if (rows.length === first) return window(true);
       rows.push({ row: page.items[index], at: { index, page: cursor } });
-      index += 1;
     }
     const next = nextOf(page.next);
-    // Once the window is full, it only matters whether anything follows, and `next` says so.
-    if (next === undefined || rows.length === first) {
-      return { rows, hasNextPage: next !== undefined, hasPreviousPage: after !== undefined, total };
-    }
+    // Once the window is full, it only matters whether anything follows. `next` says so, unless a filter may drop it all.
+    if (next === undefined || (rows.length === first && page.kept === undefined)) return window(next !== undefined);
     cursor = next;
     index = 0;
   }
+  if (rows.length === first) return window(true);
   throw unusable(source, `${MOST_PAGES} pages do not fill one window`);
 }
 

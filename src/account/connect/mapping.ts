@@ -28,6 +28,8 @@ export interface PageMapping {
   /** Items per page; for style ALL, the limit on the whole list. */
   readonly pageSize: number;
   readonly nodes: Evaluate;
+  /** Whether an item belongs to the connection; undefined if all do. */
+  readonly filter: Evaluate | undefined;
   readonly next: Evaluate | undefined;
   readonly total: Evaluate | undefined;
 }
@@ -38,6 +40,10 @@ export interface TypeMapping {
   readonly connector: Connector;
   readonly key: string;
   readonly maxSize: number;
+  /** Whether objects without these fields are left out, and fail when the call fails. */
+  readonly required: boolean;
+  /** Whether a call is for one object, whose response need not contain the key. */
+  readonly single: boolean;
 }
 
 /** An upstream, with the settings of all calls to it. */
@@ -55,6 +61,8 @@ export interface MappingNames {
   readonly keyed?: readonly string[] | undefined;
   /** The keys of $config. Secret ones can be used in calls but never in a selection. */
   readonly config: { readonly open: readonly string[]; readonly secret: readonly string[] };
+  /** The IANA time zone of local times. Defaults to UTC. */
+  readonly timeZone?: string | undefined;
 }
 
 export interface Mapping {
@@ -65,6 +73,8 @@ export interface Mapping {
   readonly types: ReadonlyMap<string, TypeMapping>;
   /** The fields that come from GraphQL upstreams. */
   readonly remote: RemoteMapping;
+  /** The IANA time zone of local times. */
+  readonly timeZone: string;
   /** Coordinates and types whose mapping has mistakes, so that they are not also reported as unmapped. */
   readonly unread: ReadonlySet<string>;
   /** Whether every file could be parsed. */
@@ -110,6 +120,7 @@ export function readMapping(
     fields: new Map(),
     types: new Map(),
     remote: { fields: new Map(), names: new Map() },
+    timeZone: names.timeZone ?? 'UTC',
     unread: new Set(),
   };
   const documents = files.map((file) => parseSdl(file, 'mapping', mistakes));

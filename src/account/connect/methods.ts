@@ -1,21 +1,18 @@
+import { decodeHTMLStrict } from 'entities/decode';
 import { isTree } from '../../config/tree.ts';
 import { DATE_FORMATS, type DateFormat, toDateTime } from './date-time.ts';
 import { parseJson } from './json.ts';
+import { isComparable, type Kind } from './kinds.ts';
 import { fromMinorUnits, toDecimal } from './money.ts';
-import { type Argument, ITEM, type Literal } from './syntax.ts';
 
 /** An upstream's value does not have the type that a mapping expects. Becomes UPSTREAM_BAD_RESPONSE. */
 export class MappingValueError extends Error {
+  /** @param message - for the log, so without any of the data */
   constructor(message: string) {
     super(message);
     this.name = 'MappingValueError';
   }
 }
-
-type Kind = 'any' | 'number' | 'count' | 'string' | 'list' | 'pair' | 'format' | 'expression';
-
-/** The argument of a method: a literal, or an expression as a function of the item. */
-export type MethodArgument = Literal | ((item: unknown) => unknown);
 
 interface Method {
   /** What it returns, for the reference. */
@@ -25,13 +22,18 @@ interface Method {
   readonly last?: 'optional' | 'many';
   /** Whether it is called for null too. Other methods on null return null. */
   readonly ofNull?: true;
-  /** @throws {MappingValueError} when `value` has the wrong type */
-  readonly apply: (value: unknown, ...args: MethodArgument[]) => unknown;
+  /**
+   * Gets the values of its arguments, or functions of an item where it takes expressions or pairs.
+   *
+   * @throws {MappingValueError} when `value` has the wrong type
+   */
+  readonly apply: (value: unknown, ...args: readonly unknown[]) => unknown;
 }
 
 type Each = (item: unknown) => unknown;
+type Ordered = number | string;
 
-function fail(method: string, wanted: string): never {
+export function fail(method: string, wanted: string): never {
   throw new MappingValueError(`->${method} needs ${wanted}`);
 }
 
@@ -40,20 +42,30 @@ function method(about: string, takes: readonly Kind[], apply: Method['apply']): 
 }
 
 function arithmetic(name: string, about: string, compute: (left: number, right: number) => number): Method {
-  return method(about, ['number'], (value, by) => compute(number(name, value), by as number));
+  return method(about, ['number'], (value, by) => {
+    const result = compute(number(name, value), by as number);
+    return Number.isFinite(result) ? result : fail(name, 'a divisor other than 0, and numbers that are not too large');
+  });
 }
 
 function rounding(name: string, about: string, round: (value: number) => number): Method {
   return method(about, [], (value) => round(number(name, value)));
 }
 
-type Ordered = number | string;
-
 function comparison(name: string, about: string, compare: (left: Ordered, right: Ordered) => boolean): Method {
-  return method(about, ['any'], (value, to) => {
-    const comparable = (typeof value === 'number' || typeof value === 'string') && typeof value === typeof to;
+  return method(about, ['number or text'], (value, to) => {
+    const comparable = isComparable(value) && typeof value === typeof to;
     return comparable ? compare(value, to as Ordered) : fail(name, 'two numbers or two strings');
   });
+}
+
+/** `or` and `and`: one `decisive` value is the result; without one, null if any value is null. */
+function logical(name: string, about: string, decisive: boolean): Method {
+  const apply: Method['apply'] = (...values) => {
+    if (!values.every((value) => value === null || typeof value === 'boolean')) fail(name, 'booleans');
+    return values.includes(decisive) ? decisive : values.includes(null) ? null : !decisive;
+  };
+  return { about, takes: ['boolean'], last: 'many', ofNull: true, apply };
 }
 
 function number(name: string, value: unknown): number {
@@ -68,9 +80,49 @@ function isScalar(value: unknown): value is string | number | boolean {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }
 
+/** The items for which the expression is not null, each with its key, which are all numbers or all strings. */
+function keyed(
+  name: string,
+  value: unknown,
+  each: unknown,
+): readonly { readonly item: unknown; readonly key: Ordered }[] {
+  const found = list(name, value).flatMap((item) => {
+    const key = (each as Each)(item);
+    if (key === null) return [];
+    return isComparable(key) ? [{ item, key }] : fail(name, 'an expression that gives numbers or strings');
+  });
+  const [first] = found;
+  return found.every(({ key }) => typeof key === typeof first?.key) ? found : fail(name, 'all numbers or all strings');
+}
+
+function extreme(name: string, about: string, isBetter: (key: Ordered, than: Ordered) => boolean): Method {
+  return method(about, ['expression'], (value, each) => {
+    const all = keyed(name, value, each);
+    return (
+      all.reduce((best, one) => (isBetter(one.key, best.key) ? one : best), all[0] as (typeof all)[number])?.item ??
+      null
+    );
+  });
+}
+
+function sorted(value: unknown, each: unknown): readonly unknown[] {
+  const found = keyed('sortBy', value, each).toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  return found.map(({ item }) => item);
+}
+
+/** Text is cut between characters, never within a surrogate pair. */
+function sliced(value: unknown, from: unknown, to: unknown): unknown {
+  const range = [from, to] as [number, number | undefined];
+  if (typeof value !== 'string') return list('slice', value).slice(...range);
+  return Array.from(value)
+    .slice(...range)
+    .join('');
+}
+
 /**
  * The supported methods. They have the names and behaviour of Apollo Connectors, except our additions floor, ceil,
- * round, isNull, decimal, minorUnits and toDateTime. `div` does not round, so an Int needs `->floor` after it.
+ * round, isNull, decimal, minorUnits, toDateTime, sortBy, maxBy, minBy, and the encoding html of decode. `div` does not
+ * round, so an Int needs `->floor` after it. `and` and `or` count null as unknown, where Apollo gives no value.
  */
 const METHODS: Readonly<Record<string, Method>> = {
   eq: method('whether the value equals this one', ['any'], (value, to) => value === to),
@@ -82,11 +134,15 @@ const METHODS: Readonly<Record<string, Method>> = {
   lt: comparison('lt', 'whether it is less', (left, right) => left < right),
   lte: comparison('lte', 'whether it is less or equal', (left, right) => left <= right),
   not: method('the opposite boolean', [], (value) => (typeof value === 'boolean' ? !value : fail('not', 'a boolean'))),
+  and: logical('and', 'whether all are true; null if none is false and one is null', false),
+  or: logical('or', 'whether one is true; null if none is true and one is null', true),
   isNull: { ...method('whether the value is null', [], (value) => value === null), ofNull: true },
   match: {
     ...method('the second item of the first pair whose first item is the value or @', ['pair'], (value, ...pairs) => {
-      const found = (pairs as readonly (readonly Literal[])[]).find(([from]) => from === ITEM || from === value);
-      return found === undefined ? null : found[1] === ITEM ? value : (found[1] ?? null);
+      for (let at = 0; at < pairs.length; at += 2) {
+        if ((pairs[at] as Each)(value) === value) return (pairs[at + 1] as Each)(value);
+      }
+      return null;
     }),
     last: 'many',
   },
@@ -111,6 +167,12 @@ const METHODS: Readonly<Record<string, Method>> = {
     const parsed = typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : value;
     return Number.isSafeInteger(parsed) ? parsed : fail('parseInt', 'digits');
   }),
+  decode: method('text with its HTML entities decoded, once; tags stay', ['encoding'], (value) => {
+    return typeof value === 'string' ? decodeHTMLStrict(value) : fail('decode', 'text');
+  }),
+  split: method('the parts of a text between separators', ['string'], (value, separator) => {
+    return typeof value === 'string' ? value.split(separator as string) : fail('split', 'text');
+  }),
   first: method('the first item', [], (value) => list('first', value)[0] ?? null),
   last: method('the last item', [], (value) => list('last', value).at(-1) ?? null),
   get: method('the item at an index, from 0; negative counts from the end', ['number'], (value, index) => {
@@ -118,13 +180,15 @@ const METHODS: Readonly<Record<string, Method>> = {
   }),
   size: method('the number of items', [], (value) => list('size', value).length),
   slice: {
-    ...method('the items from one index up to, but not including, another', ['number', 'number'], (value, from, to) => {
-      return list('slice', value).slice(from as number, to as number | undefined);
-    }),
+    ...method(
+      'the items of a list, or the characters of a text, from one index up to, but not including, another',
+      ['number', 'number'],
+      sliced,
+    ),
     last: 'optional',
   },
   map: method('the results of the expression for each item', ['expression'], (value, each) => {
-    return list('map', value).map(each as Each);
+    return list('map', value).map((item) => (each as Each)(item));
   }),
   filter: method('the items for which the expression is true', ['expression'], (value, each) => {
     return list('filter', value).filter((item) => (each as Each)(item) === true);
@@ -132,6 +196,13 @@ const METHODS: Readonly<Record<string, Method>> = {
   find: method('the first item for which the expression is true', ['expression'], (value, each) => {
     return list('find', value).find((item) => (each as Each)(item) === true) ?? null;
   }),
+  sortBy: method(
+    'the items in ascending order of the expression, without those where it is null',
+    ['expression'],
+    sorted,
+  ),
+  maxBy: extreme('maxBy', 'the item with the greatest value of the expression', (key, than) => key > than),
+  minBy: extreme('minBy', 'the item with the least value of the expression', (key, than) => key < than),
   entries: method("an object's properties as a list of { key, value }", [], (value) => {
     if (!isTree(value)) return fail('entries', 'an object');
     return Object.entries(value).map(([key, member]) => ({ key, value: member }));
@@ -148,19 +219,32 @@ const METHODS: Readonly<Record<string, Method>> = {
     }
   }),
   jsonStringify: method('as JSON text', [], (value) => JSON.stringify(value)),
-  toDateTime: method(
-    `a date as DateTime; the argument is its format: ${DATE_FORMATS.join(', ')}`,
-    ['format'],
-    (value, format) => {
-      const moment = toDateTime(value, format as DateFormat);
-      return moment === undefined ? fail('toDateTime', `a date in the format ${format as DateFormat}`) : moment;
-    },
-  ),
+  toDateTime: {
+    ...method(
+      `a date as DateTime; the first argument is its format: ${DATE_FORMATS.join(', ')}; the second is the time zone of local times, instead of \`timeZone\` of the configuration`,
+      ['format', 'zone'],
+      (value, format, zone) => {
+        const moment = toDateTime(value, format as DateFormat, zone as string);
+        return moment === undefined ? fail('toDateTime', `a date in the format ${format as DateFormat}`) : moment;
+      },
+    ),
+    last: 'optional',
+  },
 };
 
 /** Finds a method by name; undefined if it is not supported. */
 export function findMethod(name: string): Method | undefined {
   return Object.hasOwn(METHODS, name) ? METHODS[name] : undefined;
+}
+
+/** Whether '@' in the arguments of a method is an item, or the value it is applied to. */
+export function bindsItem(name: string): boolean {
+  return findMethod(name)?.takes.some((kind) => kind === 'expression' || kind === 'pair') === true;
+}
+
+/** The names of all methods. */
+export function methodNames(): readonly string[] {
+  return Object.keys(METHODS);
 }
 
 /** Every method with its arguments and result, for the reference. */
@@ -170,45 +254,4 @@ export function describeMethods(): readonly { readonly call: string; readonly ab
     const args = last === 'many' ? [...words, '…'] : words;
     return { call: `->${name}${args.length === 0 ? '' : `(${args.join(', ')})`}`, about };
   });
-}
-
-const MOST_DIGITS = 20;
-const DIGITS: readonly unknown[] = [...Array(MOST_DIGITS + 1).keys()];
-
-/** Describes what is wrong with a method call; undefined if nothing is. */
-export function checkCall(name: string, args: readonly Argument[]): string | undefined {
-  const method = findMethod(name);
-  if (method === undefined) return `there is no method ->${name}; available are ${Object.keys(METHODS).join(', ')}`;
-  const { takes, last } = method;
-  const least = last === 'optional' ? takes.length - 1 : takes.length;
-  if (args.length < least || (args.length > takes.length && last !== 'many')) {
-    return `->${name} takes ${last === undefined ? '' : 'at least '}${least} argument(s)`;
-  }
-  for (const [index, argument] of args.entries()) {
-    const kind = takes[Math.min(index, takes.length - 1)];
-    const wrong = kind === undefined ? undefined : checkArgument(name, kind, argument);
-    if (wrong !== undefined) return wrong;
-  }
-  return undefined;
-}
-
-/** What each kind of literal must be, in words and as a check. */
-const LITERALS: Readonly<Partial<Record<Kind, readonly [needs: string, fits: (value: unknown) => boolean]>>> = {
-  format: [`one of ${DATE_FORMATS.join(', ')}`, (value) => (DATE_FORMATS as readonly unknown[]).includes(value)],
-  list: ['a list in [ ]', Array.isArray],
-  pair: ['pairs such as ["a", "b"]', (value) => Array.isArray(value) && value.length === 2],
-  count: [`a whole number from 0 to ${MOST_DIGITS}`, (value) => DIGITS.includes(value)],
-  number: ['a number', (value) => typeof value === 'number'],
-  string: ['a string', (value) => typeof value === 'string'],
-};
-
-function checkArgument(name: string, kind: Kind, argument: Argument): string | undefined {
-  if (kind === 'expression') {
-    return argument.kind === 'expression' ? undefined : `->${name} takes an expression that begins with @`;
-  }
-  if (argument.kind === 'expression') return `->${name} takes no expression`;
-  const { value } = argument;
-  const [needs, fits] = LITERALS[kind] ?? [];
-  if (fits?.(value) === false) return `->${name} takes ${needs}`;
-  return (name === 'div' || name === 'mod') && value === 0 ? `->${name} cannot divide by 0` : undefined;
 }

@@ -1,5 +1,5 @@
 import type { PageMapping } from './mapping.ts';
-import { type Page, type ReadPage, type Row, type Rows, unusable, type Window } from './window.ts';
+import { isKept, type Page, type ReadPage, type Row, type Rows, unusable, type Window } from './window.ts';
 
 /**
  * Reads a window from pages with a number or an offset, or from a single page with the whole list. Since the page size
@@ -22,14 +22,18 @@ export async function readNumberedPages(
     const start = number * pageSize;
     const page = await read(style === 'ALL' ? {} : { number: number + 1, offset: start, size: pageSize });
     const more = style === 'ALL' ? false : follows(page, start, pageSize, source);
-    const skipped = Math.max(0, offset + rows.length - start);
-    for (const row of page.items.slice(skipped, skipped + first - rows.length)) {
-      rows.push({ row, at: { index: offset + rows.length, page: undefined } });
-    }
     total = page.total ?? (style === 'ALL' ? page.items.length : total);
-    if (offset + first < start + page.items.length) hasNextPage = true;
-    else if (more === false) hasNextPage = false;
-    else if (more && rows.length === first) hasNextPage = true;
+    for (let at = Math.max(0, offset - start); at < page.items.length; at += 1) {
+      if (!isKept(page, at)) continue;
+      if (rows.length === first) {
+        hasNextPage = true;
+        break;
+      }
+      rows.push({ row: page.items[at], at: { index: start + at, page: undefined } });
+    }
+    // A filter may leave out everything that follows, so only reading on tells.
+    const known = more === false || (more && rows.length === first && page.kept === undefined);
+    if (known) hasNextPage ??= more;
   }
   return { rows, hasNextPage, hasPreviousPage: offset > 0, total };
 }

@@ -8,11 +8,14 @@ import type { Limits } from '../limits.ts';
 import { Batch } from './batch.ts';
 import type { Connector, HeaderTemplate } from './connector.ts';
 import type { Scope } from './evaluate.ts';
+import { evaluated } from './evaluated.ts';
 import { parseJson } from './json.ts';
 import type { Mapping, TypeMapping } from './mapping.ts';
 import { MappingValueError } from './methods.ts';
 import { isSuccess, type Outcome, refusalOf, type UpstreamAnswer } from './outcome.ts';
 import { fillForm, fillHeader, fillPath, fillQuery } from './template.ts';
+import { unusable } from './window.ts';
+import { newWork } from './work.ts';
 
 const FAILURES: Readonly<Partial<Record<GatewayError['code'], AccountErrorCode>>> = {
   upstream_unreachable: 'UPSTREAM_UNAVAILABLE',
@@ -68,16 +71,32 @@ export class Operation {
 
   /** The variables of a mapping's texts: those given, plus $context and $config, which cannot be overridden. */
   scope(variables: Scope = {}): Scope {
-    return { ...variables, context: this.#context, config: this.#options.config };
+    const { config, mapping } = this.#options;
+    return { ...variables, context: this.#context, config, timeZone: mapping.timeZone, work: newWork() };
   }
 
   /**
-   * Calls a connector's upstream and returns the response's data; undefined when there is nothing (a 404 to a read). An
-   * identical read is made only once per operation.
+   * Calls a connector's upstream and returns the response's data; undefined when there is nothing (a 404 to a read). With
+   * `each`, the list of the data of all calls. An identical read is made only once per operation.
    *
-   * @throws {AccountError} when the call fails or is refused
+   * @throws {AccountError} when a call fails or is refused
    */
   async ask(connector: Connector, scope: Scope): Promise<unknown> {
+    const { each, source } = connector;
+    if (each === undefined) return await this.#askOnce(connector, scope);
+    const items = evaluated(() => each(null, scope));
+    if (items === null) return undefined;
+    if (!Array.isArray(items)) throw unusable(source, 'each is not a list');
+    // Refused before the first call rather than after the last that is allowed.
+    if (items.length > this.#options.limits.upstreamCalls) throw new AccountError('REQUEST_LIMIT_EXCEEDED');
+    return await Promise.all(
+      items.map(async (item) => {
+        return item === null ? null : ((await this.#askOnce(connector, { ...scope, each: item })) ?? null);
+      }),
+    );
+  }
+
+  async #askOnce(connector: Connector, scope: Scope): Promise<unknown> {
     const source = this.#options.mapping.sources.get(connector.source);
     const request = requestOf(connector, source?.headers ?? [], scope);
     const answer = await (connector.writes ? this.#call(request) : this.#callOnce(request));
@@ -175,7 +194,7 @@ function filledHeaders(headers: readonly HeaderTemplate[], scope: Scope): Readon
   return Object.fromEntries(headers.map(([name, template]) => [name, fillHeader(template, scope)]));
 }
 
-/** The data of a successful response; undefined for a 404 to a read. @throws {AccountError} for any other response */
+/** The data of a successful response; undefined for a 404 to a read without data. @throws {AccountError} for any other response */
 function usable(
   { source, writes }: Connector,
   outcomes: readonly Outcome[],
@@ -183,7 +202,7 @@ function usable(
   scope: Scope,
 ): unknown {
   if (isSuccess(outcomes, answer, scope)) {
-    if (answer.data !== undefined) return answer.data;
+    if (answer.data !== undefined || (answer.status === 404 && !writes)) return answer.data;
     throw new AccountError('UPSTREAM_BAD_RESPONSE', { cause: new Error(`${source}: no JSON`) });
   }
   const judged = outcomes.some((outcome) => outcome.isSuccess !== undefined);

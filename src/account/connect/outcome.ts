@@ -30,13 +30,10 @@ export function compileOutcome(
   const read = (given: unknown, ...path: readonly string[]): Evaluate | undefined => {
     if (typeof given !== 'string') return undefined;
     const literal = literalAt(reader.node, ...path);
-    const selection = reader.selection(literal, names);
-    const members = selection?.kind === 'members';
-    const wanted = path.at(-1) === 'extensions';
-    if (selection !== undefined && members !== wanted) {
-      const words = wanted ? 'are "name: value"' : 'is an expression';
-      reader.wrong(literal, `${path.join('.')} ${words}`);
-    }
+    const name = path.join('.');
+    const isExpression = path.at(-1) !== 'extensions';
+    const selection = isExpression ? reader.expression(literal, name, names) : reader.selection(literal, names);
+    if (!isExpression && selection?.kind === 'coalesce') reader.wrong(literal, `${name} are "name: value"`);
     return selection && compileSelection(selection);
   };
   return {

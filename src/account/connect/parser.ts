@@ -1,16 +1,15 @@
 import { Tokens } from './lexer.ts';
 import {
-  type Argument,
   type Chain,
   type Coalesce,
   type Head,
-  ITEM,
   type Literal,
   MappingSyntaxError,
   type Member,
   type Selection,
   type Step,
   VARIABLES,
+  type Value,
   type Variable,
 } from './syntax.ts';
 
@@ -25,8 +24,7 @@ const KEYWORDS = ['true', 'false', 'null'];
  */
 export function parseSelection(text: string): Selection {
   const tokens = new Tokens(text);
-  const isExpression = tokens.current.kind === 'variable' || tokens.isMark('$') || tokens.isMark('@');
-  const selection = isExpression ? readCoalesce(tokens) : readMembersUntil(tokens, '');
+  const selection = isExpression(tokens) ? readCoalesce(tokens) : readMembersUntil(tokens, '');
   tokens.end();
   return selection;
 }
@@ -103,31 +101,37 @@ function readHead(tokens: Tokens): Head {
     tokens.next();
     return { kind: 'variable', name: token.text as Variable };
   }
-  if (tokens.skip('@')) return { kind: 'here' };
+  if (tokens.skip('@')) return { kind: '@' };
   if (!tokens.skip('$')) return { kind: 'key', name: readKey(tokens) };
-  if (!tokens.skip('(')) return { kind: 'here' };
-  const value = readLiteral(tokens);
+  if (!tokens.skip('(')) return { kind: '$' };
+  const value = readValue(tokens);
   tokens.take(')');
-  return { kind: 'literal', value };
+  return { kind: 'value', value };
 }
 
 function readMethod(tokens: Tokens, at: number): Step {
   if (tokens.current.kind !== 'name') tokens.fail(`the name of a method was expected, not ${tokens.name()}`);
   const name = tokens.current.text;
   tokens.next();
-  const args = tokens.skip('(') ? readListUntil(tokens, ')', () => readArgument(tokens)) : [];
+  const args = tokens.skip('(') ? readListUntil(tokens, ')') : [];
   return { kind: 'method', name, args, at };
 }
 
-function readArgument(tokens: Tokens): Argument {
-  if (tokens.isMark('@')) return { kind: 'expression', value: readCoalesce(tokens) };
+/** Whether an expression begins here that needs no name before it. */
+function isExpression(tokens: Tokens): boolean {
+  return tokens.current.kind === 'variable' || tokens.isMark('$') || tokens.isMark('@');
+}
+
+function readValue(tokens: Tokens): Value {
+  if (isExpression(tokens)) return { kind: 'expression', value: readCoalesce(tokens) };
+  if (tokens.skip('[')) return { kind: 'list', items: readListUntil(tokens, ']') };
   return { kind: 'literal', value: readLiteral(tokens) };
 }
 
-function readListUntil<T>(tokens: Tokens, close: ')' | ']', read: () => T): readonly T[] {
-  const items: T[] = [];
+function readListUntil(tokens: Tokens, close: ')' | ']'): readonly Value[] {
+  const items: Value[] = [];
   if (!tokens.isMark(close)) {
-    do items.push(read());
+    do items.push(readValue(tokens));
     while (tokens.skip(','));
   }
   tokens.take(close);
@@ -135,11 +139,10 @@ function readListUntil<T>(tokens: Tokens, close: ')' | ']', read: () => T): read
 }
 
 function readLiteral(tokens: Tokens): Literal {
-  if (tokens.skip('[')) return readListUntil(tokens, ']', () => (tokens.skip('@') ? ITEM : readLiteral(tokens)));
   const { kind, text } = tokens.current;
   const isKeyword = kind === 'name' && KEYWORDS.includes(text);
   if (kind !== 'string' && kind !== 'number' && !isKeyword) {
-    tokens.fail(`a string, a number, true, false, null or a list was expected, not ${tokens.name()}`);
+    tokens.fail(`a value was expected, not ${tokens.name()}: begin the key of an object with $. or @.`);
   }
   tokens.next();
   return kind === 'string' ? text : kind === 'number' ? Number(text) : (JSON.parse(text) as Literal);

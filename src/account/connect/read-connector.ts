@@ -7,6 +7,7 @@ import { inputKeys } from './input-keys.ts';
 import type { PageMapping, Reading } from './mapping.ts';
 import { literalAt, readDirective } from './read-directive.ts';
 import { type Allowed, keys } from './references.ts';
+import { memberNames } from './selection-names.ts';
 import { TextReader } from './text-reader.ts';
 
 const PAGE_SIZES = { least: 10, most: 1000 };
@@ -32,11 +33,13 @@ export function readTypeConnector(
   unread.add(type);
   const values = readDirective('connect', node, type, mistakes);
   if (values === undefined || !isKnownSource(reading, values, reader)) return;
-  const maxSize = values.batch?.maxSize;
-  if (types.has(type) || maxSize === undefined) {
-    reader.wrong(node, maxSize === undefined ? 'a @connect on a type needs batch' : 'already has a @connect');
+  const { batch } = values;
+  if (types.has(type) || batch === undefined) {
+    reader.wrong(node, batch === undefined ? 'a @connect on a type needs batch' : 'already has a @connect');
     return;
   }
+  const { maxSize, required } = batch;
+  if (values.each !== undefined) reader.wrong(node, 'each is only for a @connect on a field');
   within(maxSize, BATCH_SIZES, 'batch.maxSize', node, reader);
   const connector = readCall(reading, values, reader, { batch: keys(fields) }, {}, false);
   if (connector === undefined) return;
@@ -46,7 +49,8 @@ export function readTypeConnector(
     return;
   }
   unread.delete(type);
-  types.set(type, { type, connector, key, maxSize });
+  const single = maxSize === 1 && !memberNames(connector.selection).has(key);
+  types.set(type, { type, connector, key, maxSize, required, single });
 }
 
 /** Reads a @connect on a field of the contract, with its @connection if there is one. */
@@ -64,13 +68,17 @@ export function readFieldConnector(
   if (values === undefined || !isKnownSource(reading, values, reader)) return;
   if (values.batch !== undefined) reader.wrong(node, 'batch is only for a @connect on a type');
   const writes = type === contract.getMutationType();
+  if (values.each !== undefined && (writes || connection !== undefined)) {
+    reader.wrong(literalAt(node, 'each'), 'each is not for a mutation or a connection');
+  }
   if (writes && connection !== undefined) reader.wrong(connection, '@connection: a mutation cannot be a connection');
   const args = inputKeys(field.args, paging === undefined ? [] : ['first', 'after']);
   const isRoot = writes || type === contract.getQueryType();
   const ofField = { args, ...(isRoot ? {} : { this: keys(Object.keys(type.getFields())) }) };
   const page = paging === undefined ? {} : { page: keys(PAGE_KEYS[paging.style]) };
-  const connector = readCall(reading, values, reader, { ...ofField, ...page }, ofField, writes);
-  const pages = connection && paging && readPages(paging, connection, reader);
+  const each: Allowed = values.each === undefined ? {} : { each: 'value' };
+  const connector = readCall(reading, values, reader, { ...ofField, ...page, ...each }, ofField, writes);
+  const pages = connection && paging && readPages(paging, connection, reader, reading.inSelection);
   if (connector === undefined || (connection !== undefined && pages === undefined)) return;
   const [place] = pages === undefined ? [] : PAGE_KEYS[pages.style];
   if (connection !== undefined && place !== undefined && !reader.named.get('page')?.has(place)) {
@@ -111,6 +119,7 @@ function readPages(
   values: DirectiveArguments['connection'],
   node: ConstDirectiveNode,
   reader: TextReader,
+  allowed: Allowed,
 ): PageMapping | undefined {
   const { style, pageSize } = values;
   const wrong = (message: string) => reader.wrong(node, `@connection: ${message}`);
@@ -119,14 +128,13 @@ function readPages(
   if (style !== 'ALL' && pageSize === undefined) wrong('the argument pageSize is missing');
   if (style === 'CURSOR' && values.next === undefined) wrong('the argument next is missing');
   if (pageSize !== undefined) within(pageSize, PAGE_SIZES, 'pageSize', node, reader);
-  const compile = (name: 'nodes' | 'next' | 'total'): Evaluate | undefined => {
+  const compile = (name: 'nodes' | 'filter' | 'next' | 'total'): Evaluate | undefined => {
     if (typeof values[name] !== 'string') return undefined;
-    const selection = reader.selection(literalAt(node, name), {});
+    const selection = reader.expression(literalAt(node, name), `@connection: ${name}`, allowed);
     return selection && compileSelection(selection);
   };
-  const nodes = compile('nodes');
-  const [next, total] = [compile('next'), compile('total')];
-  return nodes && { style, pageSize: pageSize ?? WHOLE_LIST, nodes, next, total };
+  const [nodes, filter, next, total] = [compile('nodes'), compile('filter'), compile('next'), compile('total')];
+  return nodes && { style, pageSize: pageSize ?? WHOLE_LIST, nodes, filter, next, total };
 }
 
 function isKnownSource({ sources }: Reading, { source }: DirectiveArguments['connect'], reader: TextReader): boolean {

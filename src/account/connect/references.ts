@@ -1,11 +1,12 @@
-import { checkCall } from './methods.ts';
-import { chainsOf, type Selection, type Step, type Variable } from './syntax.ts';
+import { checkCall } from './check-call.ts';
+import { bindsItem } from './methods.ts';
+import { chainsOf, isOwnName, type Selection, type Step, type Variable } from './syntax.ts';
 
 /** The keys of a value, each with the keys of its own value where those are known. */
 export type Keys = ReadonlyMap<string, Keys | undefined>;
 
 /** The variables allowed in a text, each with its keys, or 'value' when it is a single value. */
-export type Allowed = Readonly<Partial<Record<Variable, Keys | 'value'>>>;
+export type Allowed = Readonly<Partial<Record<Variable, Keys | 'value' | undefined>>>;
 
 /** Keys whose values have no known keys. */
 export function keys(names: Iterable<string>): Keys {
@@ -26,7 +27,7 @@ export function checkReferences(
   report: (at: number, message: string) => void,
 ): ReadonlyMap<Variable, ReadonlySet<string>> {
   const named = new Map<Variable, Set<string>>();
-  for (const { head, steps, at, ofItem } of chainsOf(selection)) {
+  for (const { head, steps, at, ofItem } of chainsOf(selection, bindsItem)) {
     for (const step of steps) {
       const wrong = step.kind === 'method' ? checkCall(step.name, step.args) : undefined;
       if (wrong !== undefined) report(step.at, wrong);
@@ -40,13 +41,16 @@ export function checkReferences(
         const key = checkKeys(`$${head.name}`, known, steps, at, report);
         if (key !== undefined) named.set(head.name, used.add(key));
       }
-    } else if (!data && !ofItem && head.kind !== 'literal') {
-      const names = Object.keys(allowed).map((name) => `$${name}`);
-      report(at, `there is no data to read here: begin with ${names.join(' or ')}`);
+    } else if (!data && !ofItem && head.kind !== 'value') {
+      const names = Object.entries(allowed).filter(([, given]) => given !== undefined);
+      report(at, `there is no data to read here: begin with ${names.map(([name]) => `$${name}`).join(' or ')}`);
     }
   }
   return named;
 }
+
+/** The variables whose objects have names for the mapping alone. */
+const WITH_OWN_NAMES = ['$this', '$batch'];
 
 /** Returns the first key, if there is one and it is known. */
 function checkKeys(
@@ -61,7 +65,8 @@ function checkKeys(
   let first: string | undefined;
   for (const step of steps) {
     if (inside === undefined || step.kind !== 'key') break;
-    if (!inside.has(step.name)) {
+    const isOwn = inside === known && WITH_OWN_NAMES.includes(variable) && isOwnName(step.name);
+    if (!inside.has(step.name) && !isOwn) {
       report(at, `${path} has no ${step.name}, only ${list(inside)}`);
       return first;
     }

@@ -1,4 +1,4 @@
-import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql';
+import { type GraphQLFieldResolver, type GraphQLSchema, getNamedType, isObjectType } from 'graphql';
 import { AccountError } from '../errors.ts';
 import { fieldAt } from '../field-at.ts';
 import { resolveConnection } from './connection.ts';
@@ -7,17 +7,18 @@ import type { FieldMapping, Mapping, TypeMapping } from './mapping.ts';
 import type { Operation } from './operation.ts';
 import { ownFields } from './own-fields.ts';
 import { memberNames } from './selection-names.ts';
+import { isOwnName } from './syntax.ts';
 
 type Resolver = GraphQLFieldResolver<unknown, Operation, Record<string, unknown>>;
 
 /** Attaches resolvers for a checked mapping. graphql-js resolves all other fields by name. */
 export function attachResolvers(contract: GraphQLSchema, mapping: Mapping): void {
   for (const [coordinate, field] of mapping.fields) {
-    attach(contract, coordinate, fieldResolver(field));
+    attach(contract, coordinate, fieldResolver(field, requiredBatch(contract, mapping, field)));
   }
   for (const [type, batch] of mapping.types) {
     for (const name of memberNames(batch.connector.selection)) {
-      if (name !== batch.key) attach(contract, `${type}.${name}`, batchResolver(batch, name));
+      if (name !== batch.key && !isOwnName(name)) attach(contract, `${type}.${name}`, batchResolver(batch, name));
     }
   }
   const own = ownFields(contract);
@@ -25,11 +26,24 @@ export function attachResolvers(contract: GraphQLSchema, mapping: Mapping): void
   attach(contract, own.id, (_source, _args, operation) => operation.principal.sub);
 }
 
-function fieldResolver(field: FieldMapping): Resolver {
+/** The batch without which the nodes of a connection are left out. */
+function requiredBatch(
+  contract: GraphQLSchema,
+  mapping: Mapping,
+  { coordinate, pages }: FieldMapping,
+): TypeMapping | undefined {
+  const type = getNamedType(fieldAt(contract, coordinate).field.type);
+  const nodes = pages !== undefined && isObjectType(type) ? type.getFields().nodes : undefined;
+  const batch = nodes && mapping.types.get(getNamedType(nodes.type).name);
+  return batch?.required === true ? batch : undefined;
+}
+
+function fieldResolver(field: FieldMapping, required: TypeMapping | undefined): Resolver {
   const { connector, pages } = field;
   return async (source, args, operation) => {
     try {
-      if (pages !== undefined) return await resolveConnection(field, pages, { args, this: source }, operation);
+      if (pages !== undefined)
+        return await resolveConnection(field, pages, { args, this: source }, operation, required);
       const scope = operation.scope({ args, this: source });
       const answer = await operation.ask(connector, scope);
       return answer === undefined ? null : evaluated(() => connector.select(answer, scope));

@@ -1,10 +1,9 @@
 import type { TypeMapping } from './mapping.ts';
-import type { Selection } from './syntax.ts';
+import { membersOf, type Selection } from './syntax.ts';
 
 /** The property names that an object selection returns. */
 export function memberNames(selection: Selection): ReadonlySet<string> {
-  const members = selection.kind === 'members' ? selection.members : (selection.chains[0]?.members ?? []);
-  return new Set(members.map(({ name }) => name));
+  return new Set((membersOf(selection) ?? []).map(({ name }) => name));
 }
 
 /** The key of the type's batch if the batch provides this field, otherwise undefined. */

@@ -1,4 +1,4 @@
-import { compileCoalesce, type Evaluate, type Scope } from './evaluate.ts';
+import { compileSelection, type Evaluate, type Scope } from './evaluate.ts';
 import { MappingValueError } from './methods.ts';
 import { parseExpression } from './parser.ts';
 import { type Coalesce, MappingSyntaxError } from './syntax.ts';
@@ -47,7 +47,7 @@ function literal(text: string, from: number, to: number): string {
 function hole(text: string, at: number): Hole {
   try {
     const expression = parseExpression(text);
-    return { expression, evaluate: compileCoalesce(expression), at };
+    return { expression, evaluate: compileSelection(expression), at };
   } catch (thrown) {
     if (thrown instanceof MappingSyntaxError) throw new MappingSyntaxError(thrown.message, at + thrown.at);
     throw thrown;

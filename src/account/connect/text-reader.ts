@@ -48,6 +48,13 @@ export class TextReader {
     return this.read(node, parseSelection, (selection, report) => this.#note(selection, allowed, data, report));
   }
 
+  /** Parses a text that must be one expression. */
+  expression(node: StringValueNode, name: string, allowed: Allowed, data = true): Selection | undefined {
+    const selection = this.selection(node, allowed, data);
+    if (selection?.kind === 'members') this.wrong(node, `${name} is an expression`);
+    return selection;
+  }
+
   template(node: StringValueNode, parse: (text: string) => Template, allowed: Allowed): Template | undefined {
     return this.read(node, parse, (template, report) => {
       for (const part of template) {

@@ -24,6 +24,8 @@ export interface Rows {
 /** One page as returned by the upstream. */
 export interface Page {
   readonly items: readonly unknown[];
+  /** Whether each item belongs to the connection; undefined if all do. */
+  readonly kept: readonly boolean[] | undefined;
   readonly total: number | null;
   /** The value of `next`: undefined if the mapping has none, null on the last page. */
   readonly next: unknown;
@@ -31,6 +33,11 @@ export interface Page {
 
 /** Requests a page. `page` is the value of $page. */
 export type ReadPage = (page: Readonly<Record<string, unknown>>) => Promise<Page>;
+
+/** Whether the item of a page belongs to the connection. */
+export function isKept({ kept }: Page, index: number): boolean {
+  return kept === undefined || kept[index] === true;
+}
 
 /** The error for a page that would silently make a client miss items or see some twice. */
 export function unusable(source: string, what: string): AccountError {

@@ -89,7 +89,7 @@ export function joinField(
     coordinate,
     name: upstream.name,
     arguments: joined,
-    read: leaf ? leafReader(joining.naming, own, other, wrong) : (value) => value,
+    read: leaf ? leafReader(joining.naming, own, other, wrong, joining.mapping.timeZone) : (value) => value,
     inner: leaf ? undefined : joinType(joining, own, other, node, wrong),
   };
 }

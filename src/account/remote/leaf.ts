@@ -42,6 +42,7 @@ export function leafReader(
   type: GraphQLNamedType,
   upstream: GraphQLNamedType,
   wrong: Wrong,
+  timeZone: string,
 ): (value: unknown) => unknown {
   if (isEnumType(type) && isEnumType(upstream)) return enumReader(naming, type, upstream, wrong);
   if (!isScalarType(type) || !isScalarType(upstream)) {
@@ -55,7 +56,7 @@ export function leafReader(
   // Upstreams use many variants of ISO 8601. The scalar's own check refuses anything else.
   if (type.name === 'DateTime') {
     return (value) => {
-      const converted = toDateTime(value, 'iso');
+      const converted = toDateTime(value, 'iso', timeZone);
       return converted === undefined ? value : converted;
     };
   }

@@ -88,6 +88,8 @@ export interface Reply {
 export interface TestAccount {
   readonly url: string;
   readonly errors: unknown[];
+  /** For each of the errors: the field and its place in the mapping. */
+  readonly failed: (string | undefined)[];
   /** Sends a body unchanged. */
   send(body: string | Uint8Array, headers?: Record<string, string>): Promise<Reply>;
   /** Sends a query. */
@@ -101,6 +103,7 @@ export async function startAccount(
   principal = MEMBER,
 ): Promise<TestAccount> {
   const errors: unknown[] = [];
+  const failed: (string | undefined)[] = [];
   const { endpoint } = createAccount({
     schema: contractFiles(CONTRACT_FILE),
     mappings: [MAPPING_FILE, EVENTS_MAPPING_FILE],
@@ -114,7 +117,10 @@ export async function startAccount(
     documents: undefined,
     bodyLimit: 64 * 1024,
     deadline: 5,
-    onError: (error) => errors.push(error),
+    onError(error, where) {
+      errors.push(error);
+      failed.push(where);
+    },
     ...options,
   });
   const server = createServer((request, response) => void endpoint(request, response, principal));
@@ -133,6 +139,7 @@ export async function startAccount(
   return {
     url,
     errors,
+    failed,
     send,
     ask: (query, variables, headers) => send(JSON.stringify({ query, variables }), headers),
     async close() {

@@ -21,6 +21,8 @@ type Answer = { readonly status: number; readonly text: string } | { readonly js
 export interface MappedService {
   readonly url: string;
   readonly seen: Seen[];
+  /** What was logged: of which field, and why. */
+  logged(): readonly string[];
   ask(query: string, variables?: object): Promise<Reply>;
   close(): Promise<void>;
 }
@@ -66,6 +68,7 @@ export async function mapService(
   return {
     url: account.url,
     seen,
+    logged: () => account.failed.map((where, at) => `${where}: ${(account.errors[at] as Error).message}`),
     ask: (query, variables) => account.ask(query, variables),
     async close() {
       await account.close();

@@ -1,0 +1,106 @@
+import {
+  type DocumentNode,
+  type FieldNode,
+  type GraphQLError,
+  type GraphQLOutputType,
+  getNamedType,
+  getOperationAST,
+  isObjectType,
+  Kind,
+  type SelectionSetNode,
+} from 'graphql';
+import type { Connector } from './connect/connector.ts';
+import type { Mapping } from './connect/mapping.ts';
+import { type Place, placeOf } from './connect/mistakes.ts';
+import { givenByBatch } from './connect/selection-names.ts';
+import { membersOf, type Selection } from './connect/syntax.ts';
+import { type Fragments, fragmentsOf } from './read-fields.ts';
+import type { AccountSchema } from './schema.ts';
+
+/** A field of the contract that failed. */
+export interface FailedField {
+  /** Its type and name, and the place in a mapping that says where it comes from: `Course.endsAt (school.graphql:12)`. */
+  readonly where: string;
+  readonly type: GraphQLOutputType;
+}
+
+/** The fields of a connection that are not part of the mapping's selection. */
+const OF_CONNECTION = ['nodes', 'edges', 'node'];
+
+interface Step {
+  readonly type: string;
+  readonly name: string;
+}
+
+/** Names the field of an error for the log. Undefined for an error that is not about one field. */
+export function failedField(
+  { path }: GraphQLError,
+  { schema, mapping }: AccountSchema,
+  document: DocumentNode,
+  operationName: string | undefined,
+): FailedField | undefined {
+  const operation = getOperationAST(document, operationName);
+  let type: unknown = operation && schema.getRootType(operation.operation);
+  let sets: readonly SelectionSetNode[] = operation ? [operation.selectionSet] : [];
+  const fragments = fragmentsOf(document);
+  const steps: Step[] = [];
+  let declared: GraphQLOutputType | undefined;
+  for (const key of path ?? []) {
+    if (typeof key === 'number') continue;
+    const nodes = sets.flatMap((set) => fieldsWithin(set, key, fragments));
+    const name = nodes[0]?.name.value;
+    const field = isObjectType(type) && name !== undefined ? type.getFields()[name] : undefined;
+    if (field === undefined || !isObjectType(type)) return undefined;
+    steps.push({ type: type.name, name: field.name });
+    declared = field.type;
+    type = getNamedType(field.type);
+    sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
+  }
+  const last = steps.at(-1);
+  if (last === undefined || declared === undefined) return undefined;
+  const place = placeOfField(mapping, steps);
+  const at = place === undefined ? '' : ` (${place.file}:${place.line})`;
+  return { where: `${last.type}.${last.name}${at}`, type: declared };
+}
+
+/** The fields of a selection set with this name in the response. */
+function fieldsWithin(set: SelectionSetNode, key: string, fragments: Fragments): readonly FieldNode[] {
+  return set.selections.flatMap((selection): readonly FieldNode[] => {
+    if (selection.kind === Kind.FIELD) return (selection.alias ?? selection.name).value === key ? [selection] : [];
+    const inner = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments.get(selection.name.value);
+    return inner === undefined ? [] : fieldsWithin(inner.selectionSet, key, fragments);
+  });
+}
+
+/** The place of the last of these nested fields, in the innermost call that provides it. */
+function placeOfField(mapping: Mapping, steps: readonly Step[]): Place | undefined {
+  for (const [index, { type, name }] of [...steps.entries()].reverse()) {
+    const coordinate = `${type}.${name}`;
+    const remote = mapping.remote.fields.get(coordinate);
+    if (remote !== undefined) return placeOf(remote.node);
+    const inner = steps.slice(index + 1).map((step) => step.name);
+    const field = mapping.fields.get(coordinate);
+    if (field !== undefined) {
+      const names = field.pages === undefined ? inner : inner.filter((each) => !OF_CONNECTION.includes(each));
+      return names.length === 0 ? placeOf(field.node) : placeInSelection(field.connector, names);
+    }
+    const batch = mapping.types.get(type);
+    if (batch !== undefined && givenByBatch(batch, name) !== undefined) {
+      return placeInSelection(batch.connector, [name, ...inner]);
+    }
+  }
+  return undefined;
+}
+
+/** The place of the member that these nested names lead to, or of the last of them that is found. */
+function placeInSelection(connector: Connector, names: readonly string[]): Place {
+  let found: { readonly at: number } = connector.selection;
+  let inner: Selection = connector.selection;
+  for (const name of names) {
+    const member = membersOf(inner)?.find((each) => each.name === name);
+    if (member === undefined) break;
+    found = member;
+    inner = member.value;
+  }
+  return connector.placeOf(found.at);
+}

@@ -1,0 +1,154 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { buildInterfaces } from '../../src/generation/account-and-mcp.ts';
+import { memoryCounters } from '../../src/storage/memory-counters.ts';
+import { memoryStore } from '../../src/storage/sqlite.ts';
+import { load } from '../config/fixture.ts';
+import { MEMBER } from './support/account.ts';
+import { type MappedService, mapService } from './support/service.ts';
+
+const SECRET = 'hunter2';
+const TYPES = `scalar DateTime
+type Viewer { id: ID!  email: String  courses(first: Int = 20, after: String): Courses  level: Int }
+type Courses { nodes: [Course!]! edges: [Edge!]! totalCount: Int }
+type Edge { cursor: String! node: Course! }
+type Course { slug: String!  endsAt: DateTime  state: State  last: Lesson }
+type Lesson { id: ID!  seconds: Int }
+enum State { OPEN CLOSED }
+`;
+const MAPPING = `extend schema @source(name: "school")
+extend type Viewer {
+  email: String @connect(source: "school", http: { GET: "/me" }, selection: "$.email->decode('html')")
+  courses: Courses
+    @connect(
+      source: "school"
+      http: { GET: "/courses" }
+      selection: """
+      slug
+      endsAt: ends_at->toDateTime("unix")
+      state
+      """
+    )
+    @connection(style: ALL, nodes: "$")
+  level: Int @connect(source: "school", http: { GET: "/me/{$context.sub}" }, selection: "$.level")
+}
+extend type Course
+  @connect(
+    source: "school"
+    batch: {}
+    http: { GET: "/last", queryParams: "slugs: $batch.slug" }
+    selection: """
+    $ {
+      slug
+      last: lesson {
+        id
+        seconds: ms->div(1000)->floor
+      }
+    }
+    """
+  )
+`;
+
+const GATE = `version: 1
+profile: A
+origin: http://localhost:8080
+login: { kind: session, upstream: school, whoami: { path: /api/me }, loginUrl: /login, cookies: [s] }
+store: { kind: memory }
+site: { upstream: school }
+upstreams: { school: { url: "http://127.0.0.1:9" } }
+account: { schema: contract.graphql, mappings: map.graphql }
+`;
+
+let service: MappedService | undefined;
+afterEach(() => service?.close());
+
+async function logged(query: string, answers: Readonly<Record<string, unknown>>): Promise<readonly string[]> {
+  service = await mapService(TYPES, MAPPING, ({ url }) => {
+    const json = answers[url.pathname];
+    return json === undefined ? { status: 200, text: SECRET } : { json };
+  });
+  const { text } = await service.ask(query);
+  expect(text).not.toContain(SECRET);
+  expect(text).not.toContain('map.graphql');
+  return service.logged();
+}
+
+const course = (more: object) => ({ '/courses': [{ slug: 'a', ...more }] });
+
+describe('the log names the field that failed and its line in the mapping, without the member’s data', () => {
+  test.each<[name: string, query: string, answers: Readonly<Record<string, unknown>>, said: string[]]>([
+    [
+      'a value that a method cannot use',
+      '{ me: viewer { courses { nodes { until: endsAt } } } }',
+      course({ ends_at: SECRET }),
+      ['Course.endsAt (map.graphql:10): ->toDateTime needs a date in the format unix'],
+    ],
+    [
+      'a value of a selection that is no object',
+      '{ viewer { email } }',
+      { '/me': { email: [SECRET] } },
+      ['Viewer.email (map.graphql:3): ->decode needs text'],
+    ],
+    [
+      'a value outside an enum, in a fragment',
+      '{ viewer { ...V } } fragment V on Viewer { courses { edges { ... { node { state } } } } }',
+      course({ state: SECRET }),
+      ['Course.state (map.graphql:11): the value is not State'],
+    ],
+    [
+      'a missing value that is non-null',
+      '{ viewer { courses { nodes { slug } } } }',
+      { '/courses': [{ title: SECRET }] },
+      ['Course.slug (map.graphql:9): Cannot return null for non-nullable field Course.slug.'],
+    ],
+    [
+      'a value of another type',
+      '{ viewer { level } }',
+      { '/me/m-1001': { level: SECRET } },
+      ['Viewer.level (map.graphql:15): the value is not Int'],
+    ],
+    [
+      'a value from a batch',
+      '{ viewer { courses { nodes { slug last { id seconds } } } } }',
+      { ...course({}), '/last': [{ slug: 'a', lesson: { id: 1, ms: SECRET } }] },
+      ['Lesson.seconds (map.graphql:27): ->div needs a number'],
+    ],
+    [
+      'a batch that is not a list',
+      '{ viewer { courses { nodes { last { id } } } } }',
+      { ...course({}), '/last': { [SECRET]: 1 } },
+      ['Course.last (map.graphql:25): school: the selection of a batch is not a list'],
+    ],
+    [
+      'a page that is not a list',
+      '{ viewer { courses { totalCount } } }',
+      { '/courses': { [SECRET]: 1 } },
+      ['Viewer.courses (map.graphql:5): school: a page is not a list of pageSize items, or its total is not a number'],
+    ],
+    ['a response that is not JSON', '{ viewer { email } }', {}, ['Viewer.email (map.graphql:3): school: no JSON']],
+  ])('%s', async (_name, query, answers, said) => {
+    expect(await logged(query, answers)).toEqual(said);
+  });
+});
+
+test('the gate’s log line says what failed and where', async () => {
+  const files = {
+    'contract.graphql': 'scalar DateTime type Query { viewer: Viewer! } type Viewer { id: ID! at: DateTime }',
+    'map.graphql': `extend schema @source(name: "school")
+extend type Viewer { at: DateTime
+  @connect(source: "school", http: { GET: "/me" }, selection: "$.at->toDateTime('iso')") }`,
+  };
+  const loaded = await load(GATE, { files });
+  const lines: string[] = [];
+  const { account } = await buildInterfaces(loaded, {
+    call: async () => ({ status: 200, headers: {}, body: JSON.stringify({ at: SECRET }) }),
+    audit: () => undefined,
+    onError: (error, what) => lines.push(`${what}: ${(error as Error).message}`),
+    remembered: { store: memoryStore(Date.now), counters: memoryCounters(Date.now), clock: Date.now },
+  });
+  const prepared = account?.prepare('{ viewer { at } }');
+  if (prepared === undefined || 'mistakes' in prepared) throw new Error('not prepared');
+  await prepared.run(MEMBER, {}, new AbortController().signal);
+  expect(lines).toEqual([
+    'the Account API failed at Viewer.at (map.graphql:3): ->toDateTime needs a date in the format iso',
+  ]);
+});
