@@ -8,6 +8,8 @@ import { type Scheme, schemeOf } from '../oauth/credentials.ts';
 import type { MemberPrincipal } from '../oauth/principal.ts';
 import type { Scope } from '../oauth/scope.ts';
 import type { CallForPrincipal } from '../upstream/request.ts';
+import type { Mistake } from './connect/mistakes.ts';
+import { timeWarnings } from './connect/time-warnings.ts';
 import type { MergeTypes } from './contract.ts';
 import type { OnError } from './errors.ts';
 import type { Limits } from './limits.ts';
@@ -78,6 +80,8 @@ export interface Account {
   readonly endpoint: AccountEndpoint;
   /** Prepares the operator's own documents, which tools run for a member under the rules of the endpoint. */
   readonly prepare: PrepareOperation;
+  /** What in the mapping is allowed but most likely unintended. */
+  readonly warnings: readonly Mistake[];
 }
 
 const NO_STORE = { 'cache-control': 'no-store' };
@@ -93,6 +97,7 @@ export function createAccount(options: AccountOptions): Account {
     endpoint: (request, response, principal, observer = {}) =>
       serve(operations, request, response, principal, observer),
     prepare: (query) => prepareOperation(operations, query),
+    warnings: timeWarnings(operations.mapping, options.timeZone),
   };
 }
 

@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Checked, CheckFormat } from '../config/problem-report.ts';
-import { ConfigError } from '../config/problems.ts';
+import { ConfigError, type Problem } from '../config/problems.ts';
 import { type Define, readConfig, withExamples } from './command.ts';
 import { EXIT } from './failure.ts';
 import type { Terminal } from './terminal.ts';
@@ -49,15 +49,17 @@ async function check(file: string, terminal: Terminal): Promise<{ checked: Check
   const { checkInterfaces } = await import('../generation/account-and-mcp.ts');
   const { checkDriver } = await import('../login/database/check-driver.ts');
   let loaded: LoadedConfig | undefined;
+  let found: readonly Problem[] = [];
   try {
     loaded = await readConfig(file, terminal);
-    await checkInterfaces(loaded);
+    found = await checkInterfaces(loaded);
     await checkDriver(loaded);
   } catch (thrown) {
     if (!(thrown instanceof ConfigError)) throw thrown;
     return { checked: { file, problems: thrown.problems, warnings: loaded?.warnings ?? [] }, thrown };
   }
-  const { config, profile, warnings } = loaded;
+  const { config, profile } = loaded;
+  const warnings = [...loaded.warnings, ...found];
   const summary = { profile, origin: config.origin, routes: config.routes.length };
   return { checked: { file, problems: [], warnings, summary } };
 }

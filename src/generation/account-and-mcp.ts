@@ -1,4 +1,4 @@
-import { MappingError } from '../account/connect/mistakes.ts';
+import { MappingError, type Mistake } from '../account/connect/mistakes.ts';
 import type { Account } from '../account/endpoint.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { ConfigError, type Problem } from '../config/problems.ts';
@@ -45,9 +45,13 @@ async function accountOf(
     });
   } catch (thrown) {
     if (!(thrown instanceof MappingError)) throw thrown;
-    problems.push(...thrown.mistakes.map(({ coordinate, ...mistake }) => ({ ...mistake, path: coordinate })));
+    problems.push(...thrown.mistakes.map(asProblem));
     return undefined;
   }
+}
+
+function asProblem({ coordinate, ...mistake }: Mistake): Problem {
+  return { ...mistake, path: coordinate };
 }
 
 async function mcpOf(
@@ -61,11 +65,16 @@ async function mcpOf(
   return createMcp({ ...parts, config, mcp, onError: (error) => onError(error, 'a tool failed') });
 }
 
-/** Checks the files of the Account API and the tools without keeping anything. Rejects with ConfigError. */
-export async function checkInterfaces(loaded: LoadedConfig): Promise<void> {
+/**
+ * Checks the files of the Account API and the tools without keeping anything. Returns what is allowed but most likely
+ * unintended. Rejects with ConfigError.
+ */
+export async function checkInterfaces(loaded: LoadedConfig): Promise<readonly Problem[]> {
   const neverCalled = async () => {
     throw new Error('nothing is called while a configuration is checked');
   };
   const remembered = { store: memoryStore(Date.now), counters: memoryCounters(Date.now), clock: Date.now };
-  await buildInterfaces(loaded, { call: neverCalled, audit: () => undefined, onError: () => undefined, remembered });
+  const parts = { call: neverCalled, audit: () => undefined, onError: () => undefined, remembered };
+  const { account } = await buildInterfaces(loaded, parts);
+  return (account?.warnings ?? []).map(asProblem);
 }

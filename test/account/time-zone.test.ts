@@ -1,5 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { instantOf } from '../../src/account/connect/zoned-time.ts';
+import { formatProblem } from '../../src/config/problems.ts';
+import { checkInterfaces } from '../../src/generation/account-and-mcp.ts';
+import { load } from '../config/fixture.ts';
 import { type MappedService, mapService } from './support/service.ts';
 
 let service: MappedService | undefined;
@@ -79,5 +82,58 @@ describe('a time without an offset', () => {
       expect(instant - read).toBeGreaterThanOrEqual(0);
       expect(instant - read).toBeLessThanOrEqual(HOUR);
     }
+  });
+});
+
+const GATE = `version: 1
+profile: A
+origin: http://localhost:8080
+login: { kind: session, upstream: school, whoami: { path: /api/me }, loginUrl: /login, cookies: [s] }
+store: { kind: memory }
+site: { upstream: school }
+upstreams: { school: { url: "http://127.0.0.1:9" } }
+account: { schema: contract.graphql, mappings: map.graphql }
+`;
+const CONTRACT = `scalar DateTime
+type Query { viewer: Viewer! }
+type Viewer { id: ID!  at: DateTime }
+`;
+const map = (path: string, method: string, key = 'date_created') => `extend schema @source(name: "school")
+extend type Viewer {
+  at: DateTime
+    @connect(
+      source: "school"
+      http: { GET: "${path}" }
+      selection: """
+      $.data.${key}->${method}
+      """
+    )
+}
+`;
+
+async function check(mapping: string, timeZone = ''): Promise<readonly string[]> {
+  const loaded = await load(GATE + timeZone, { files: { 'contract.graphql': CONTRACT, 'map.graphql': mapping } });
+  return (await checkInterfaces(loaded)).map((problem) => formatProblem(problem, 'warning: '));
+}
+
+describe('check warns where a mapping', () => {
+  const ZONE = 'timeZone: America/New_York\n';
+
+  test('reads local times and no time zone is set', async () => {
+    expect(await check(map('/me', 'toDateTime("sql")'))).toEqual([
+      expect.stringMatching(/^map\.graphql:8:26 {2}warning: Viewer\.at: reads local times as UTC, because /),
+    ]);
+    expect(await check(map('/me', 'toDateTime("sql")'), ZONE)).toEqual([]);
+    expect(await check(map('/me', 'toDateTime("sql")'), 'timeZone: UTC\n')).toEqual([]);
+    expect(await check(map('/me', 'toDateTime("sql", "Asia/Kolkata")'))).toEqual([]);
+  });
+
+  test('reads as UTC what WordPress writes in local time', async () => {
+    expect(await check(map('/wp-json/llms/v1/enrollments', 'toDateTime("sql_utc")'), ZONE)).toEqual([
+      expect.stringMatching(/^map\.graphql:8:26 {2}warning: Viewer\.at: reads date_created as UTC, but WordPress /),
+    ]);
+    expect(await check(map('/wp-json/wp/v2/posts', 'toDateTime("sql_utc")', 'date_gmt'))).toEqual([]);
+    expect(await check(map('/wp-json/wp/v2/posts', 'toDateTime("sql", "UTC")'))).toEqual([]);
+    expect(await check(map('/api/me', 'toDateTime("sql_utc")'))).toEqual([]);
   });
 });

@@ -12,6 +12,20 @@ const WARNED = GOOD.replace('listen: { trustedProxies: [loopback] }\n', '');
 /** Two mistakes, on lines 4 and 8. */
 const BAD = GOOD.replace('data/gate.db', '""').replace('/api/me', 'api/me');
 
+const MAPPED = `version: 1
+profile: A
+origin: http://localhost:8080
+login: { kind: session, upstream: school, whoami: { path: /api/me }, loginUrl: /login, cookies: [s] }
+store: { kind: sqlite, path: data/gate.db }
+site: { upstream: school }
+upstreams: { school: { url: "http://127.0.0.1:9" } }
+account: { schema: contract.graphql, mappings: map.graphql }
+`;
+const CONTRACT = 'scalar DateTime type Query { viewer: Viewer! } type Viewer { id: ID! at: DateTime }';
+/** One warning: local times, and no time zone. */
+const MAPPING = `extend schema @source(name: "school") extend type Viewer { at: DateTime
+  @connect(source: "school", http: { GET: "/me" }, selection: "$.at->toDateTime('sql')") }`;
+
 /** Out: the exit code of a command that ends by itself, and all that it printed. */
 async function ended(args: readonly string[]) {
   const command = runCommand(args);
@@ -20,7 +34,7 @@ async function ended(args: readonly string[]) {
 }
 
 async function check(text: string, ...options: readonly string[]) {
-  const folder = await folderWith({ 'gate.yaml': text });
+  const folder = await folderWith({ 'gate.yaml': text, 'contract.graphql': CONTRACT, 'map.graphql': MAPPING });
   const file = join(folder, 'gate.yaml');
   const { code, stdout, stderr } = await ended(['check', file, ...options]);
   const plain = (printed: string) => printed.replaceAll(file, 'gate.yaml');
@@ -43,6 +57,12 @@ describe('coursegate check', () => {
     expect(stderr).toMatch(
       /^gate\.yaml:1:1 {2}warning: listen\.trustedProxies: is empty, .*\n {5}1 \| version: 1\n {7}\| \^\n$/,
     );
+  });
+
+  it('reports warnings about a mapping with its line', async () => {
+    const { code, stdout, stderr } = await check(MAPPED, '--strict');
+    expect([code, stdout]).toEqual([78, expect.stringContaining('gate.yaml: valid, with 1 warning(s).')]);
+    expect(stderr).toMatch(/^map\.graphql:2:\d+ {2}warning: Viewer\.at: reads local times as UTC, because .*\n$/);
   });
 
   it('treats warnings as errors with --strict', async () => {
