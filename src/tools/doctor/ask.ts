@@ -29,21 +29,23 @@ export interface AskOptions extends Limits {
   readonly origin: string;
   /** Additional trusted certificates, PEM. */
   readonly ca?: string | undefined;
+  /** The longest body that is read, in bytes. By default, more than any document of an authorization server has. */
+  readonly longestBody?: number;
 }
 
 const AGENT = `coursegate-doctor/${manifest.version} (audit of an OAuth deployment, asked for by a person)`;
-/** The longest body that is read. No expected document is longer. */
 const LONGEST_BODY = 256 * 1024;
 /** Milliseconds to wait for the first event of a stream. */
 const FIRST_EVENT = 1500;
 
 export function createAsk(options: AskOptions): Ask {
   const home = new URL(options.origin);
+  const longest = options.longestBody ?? LONGEST_BODY;
   return async (url, question = {}) => {
     const target = URL.parse(url);
     if (target === null) throw new Unavailable(`"${url}" is not a URL`);
     const lookup = requireAskable(target, home);
-    return within(options, (signal) => exchange(target, question, { lookup, ca: options.ca, signal }));
+    return within(options, (signal) => exchange(target, question, { lookup, ca: options.ca, signal, longest }));
   };
 }
 
@@ -76,10 +78,17 @@ const publicOnly: LookupFunction = (hostname, options, callback) => {
   });
 };
 
+interface Exchange {
+  readonly lookup: LookupFunction | undefined;
+  readonly ca: string | undefined;
+  readonly signal: AbortSignal;
+  readonly longest: number;
+}
+
 async function exchange(
   target: URL,
   { method = 'GET', headers = {}, body, agent = AGENT }: Question,
-  { lookup, ca, signal }: { lookup: LookupFunction | undefined; ca: string | undefined; signal: AbortSignal },
+  { lookup, ca, signal, longest }: Exchange,
 ): Promise<Answer> {
   const options: RequestOptions & { ca?: string } = {
     method,
@@ -103,25 +112,25 @@ async function exchange(
   try {
     const [response] = await answered;
     const { statusCode = 0, headers: received } = response;
-    return { url: target.href, method, status: statusCode, headers: received, ...(await read(response)) };
+    return { url: target.href, method, status: statusCode, headers: received, ...(await read(response, longest)) };
   } finally {
     sent.destroy();
   }
 }
 
-async function read(response: IncomingMessage): Promise<Pick<Answer, 'text' | 'cut'>> {
+async function read(response: IncomingMessage, longest: number): Promise<Pick<Answer, 'text' | 'cut'>> {
   const chunks: Buffer[] = [];
   let length = 0;
   if (/^text\/event-stream/i.test(response.headers['content-type'] ?? '')) {
     // A stream may never end. Its beginning is enough, and a stream without events so far is a valid response too.
     const late = sleep(FIRST_EVENT, [], { ref: false });
     const [first] = await Promise.race([once(response, 'data'), once(response, 'end'), late]);
-    return { text: String(first ?? '').slice(0, LONGEST_BODY), cut: false };
+    return { text: String(first ?? '').slice(0, longest), cut: false };
   }
   for await (const chunk of response) {
     chunks.push(chunk);
     length += chunk.length;
-    if (length > LONGEST_BODY) break;
+    if (length > longest) break;
   }
-  return { text: Buffer.concat(chunks).toString('utf8', 0, LONGEST_BODY), cut: length > LONGEST_BODY };
+  return { text: Buffer.concat(chunks).toString('utf8', 0, longest), cut: length > longest };
 }
