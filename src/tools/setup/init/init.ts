@@ -191,7 +191,7 @@ async function loadBeforehand(files: readonly NewFile[], { variables }: Written)
 }
 
 /** Values of the right form for the variables that the operator sets later. */
-export function exampleValues(variables: Written['variables']): Readonly<Record<string, string>> {
+function exampleValues(variables: Written['variables']): Readonly<Record<string, string>> {
   return Object.fromEntries(
     variables.map(({ name, path }) => [name, path.at(-1) === 'url' ? 'postgres://db.invalid/example' : 'x'.repeat(64)]),
   );
