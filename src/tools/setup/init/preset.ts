@@ -98,7 +98,7 @@ function withoutHeader(preset: string): string {
 function withApi(preset: string, options: ConfigurationOptions): string {
   const tree = treeOf(preset);
   let text = preset;
-  if (tree.profile === 'B' && tree.anonymous === undefined)
+  if (tree.account === undefined && tree.anonymous === undefined)
     text = insertAfter(text, 'profile', 'anonymous: refuse    # requests without a token are refused');
   const isExample = tree.account === undefined && tree.mcp === undefined;
   if (isExample) text = removeKey(text, 'routes');
