@@ -1,5 +1,6 @@
 import { type Answer, jsonObject } from '../../doctor/answer.ts';
 import type { Description, LoginOperation, Operation } from './description.ts';
+import { isForApps } from './proposals.ts';
 import type { Visitor } from './visit.ts';
 
 /** A sign-in without a page: it takes a name and a password, and answers in JSON. */
@@ -69,7 +70,7 @@ export function describedWhoami(
 ): JsonWhoami | undefined {
   const operations = description?.operations ?? [];
   for (const name of WHOAMI) {
-    const found = operations.find(({ path }) => name.test(path) && isPrivate(answers.get(path)));
+    const found = operations.find(({ path }) => name.test(path) && isForApps(path) && isPrivate(answers.get(path)));
     if (found !== undefined) return { path: found.path, ...pointersOf(found) };
   }
   return undefined;
@@ -79,7 +80,7 @@ export function describedWhoami(
 export function whoamiPaths(description: Description | undefined): readonly string[] {
   return (description?.operations ?? [])
     .map(({ path }) => path)
-    .filter((path) => WHOAMI.some((name) => name.test(path)))
+    .filter((path) => !path.includes('{') && isForApps(path) && WHOAMI.some((name) => name.test(path)))
     .slice(0, MOST_WHOAMI);
 }
 

@@ -26,7 +26,7 @@ const FIRST = ['courses', 'progress', 'orders', 'account'];
 const PROGRESS = /^(progress|enrol(l)?ments?|trails?|learning|completions?|lessons?|lectures?|chapters?|activities)$/i;
 /** Parts of a site that are not for apps of members. */
 const NOT_FOR_APPS =
-  /^(_.*|admin|superadmin|internal|exports?|health|healthz|livez|readyz|metrics|monitoring|docs|redoc|swagger|schema|auth|login|logout|oauth2?|tokens?|webhooks?|debug|dev|install|setup|config|settings|instance|zapier|integrations?)$/i;
+  /^(_.*|admin|superadmin|internal|analytics|dashboard|audit|reports?|rights|contributors|editor.*|exports?|health|healthz|livez|readyz|metrics|monitoring|docs|redoc|swagger|schema|auth|login|logout|oauth2?|tokens?|webhooks?|debug|dev|install|setup|config|settings|instance|zapier|integrations?)$/i;
 /** Path segments that the id of a member follows. */
 const MEMBERS = /^(users?|members?|students?|learners?|customers?|profiles?|accounts?|people)$/i;
 const MEMBER_ID = /^\{(user|member|student|learner|customer|account)_?(id|uuid|pk)\}$/i;
@@ -35,6 +35,7 @@ const ANY_ID = /^\{(id|pk|uuid|slug|username|[a-z]+_?(id|uuid))\}$/i;
 /** How many addresses without parameters are tried. */
 const MOST_TRIED = 80;
 const MOST_ROUTES = 20;
+const MOST_OF_A_GROUP = 6;
 const MOST_TOOLS = 10;
 
 /** The addresses to try before `propose`: each is requested once, without credentials. */
@@ -59,10 +60,16 @@ export function propose(
     const isTried = isPlain(operation);
     if (isTried && !isThere(answers.get(operation.path))) continue;
     const proposal = { ...rest, summary: operation.summary, answers: isTried && !operation.needsQuery };
+    if (kept.filter(({ group }) => group === proposal.group).length === MOST_OF_A_GROUP) continue;
     if (kept.every((earlier) => areApart(earlier, proposal))) kept.push(proposal);
     if (kept.length === MOST_ROUTES) break;
   }
   return kept;
+}
+
+/** Whether an address is in a part of the site that apps of members may be given. */
+export function isForApps(path: string): boolean {
+  return !path.split('/').some((segment) => NOT_FOR_APPS.test(segment));
 }
 
 /** Those of the proposals that can be tools. */
@@ -80,14 +87,24 @@ function ranked(description: Description, scopes: Scopes) {
       return [{ operation, pattern, ...areaOf(pattern, scopes) }];
     })
     .toSorted(
-      (a, b) => rankOf(a) - rankOf(b) || compare(a.group, b.group) || compare(sortable(a.pattern), sortable(b.pattern)),
+      (a, b) =>
+        rankOf(a) - rankOf(b) ||
+        compare(a.group, b.group) ||
+        nearness(a.pattern) - nearness(b.pattern) ||
+        compare(sortable(a.pattern), sortable(b.pattern)),
     );
+}
+
+/** How far an address is from what every member has: lists and the member's own records come before single items. */
+function nearness(pattern: string): number {
+  const isItem = pattern.split('/').includes('*');
+  return (isItem ? 200 : pattern.includes('{member.id}') ? 100 : 0) + pattern.split('/').length;
 }
 
 /** The pattern of a route for a path of the description; undefined if it cannot be a route, or is not for apps. */
 function patternOf(path: string): string | undefined {
+  if (!isForApps(path)) return undefined;
   const segments = path.split('/');
-  if (segments.some((segment) => NOT_FOR_APPS.test(segment))) return undefined;
   const written = segments.map((segment, at) => {
     if (!/[{}]/.test(segment)) return /\*|^\.{1,2}$/.test(segment) ? undefined : segment;
     const isMembers = MEMBER_ID.test(segment) || (MEMBERS.test(segments[at - 1] ?? '') && ANY_ID.test(segment));
