@@ -13,7 +13,15 @@ import { DISCOVERY_PAGES, type Discoveries, discover } from './discoveries.ts';
 import { dropIn } from './drop-in.ts';
 import { FRAMEWORKS, type Framework, guessFramework, MARK_PATHS } from './frameworks.ts';
 import { freeAdminPort } from './free-port.ts';
-import { DECISION_SECRET, forGateway, PLUGINS, pluginGateway, pluginStep, webServerFiles } from './plugin.ts';
+import {
+  DECISION_SECRET,
+  forGateway,
+  PLUGINS,
+  pluginGateway,
+  pluginStep,
+  webServerFiles,
+  webServerStep,
+} from './plugin.ts';
 import { CONFIGURATION, type NewFile, SECRET_FILES, type Written, writeConfiguration } from './preset.ts';
 import { whatIsLeft, whatWasSeen } from './report.ts';
 import { createVisitor } from './visit.ts';
@@ -116,10 +124,7 @@ export async function init(options: InitOptions): Promise<readonly string[]> {
   if (!force) requireNew(dir, files);
   if (!(await options.agree(files.map(({ path }) => path)))) return [];
   for (const file of files) await write(dir, file, force);
-  const routing =
-    plugin === undefined
-      ? ['  2. Route the paths: proxy/ has snippets for nginx, Apache, Caddy and Traefik. Then start the gate:']
-      : pluginStep(loaded, plugin);
+  const routing = plugin === undefined ? webServerStep(loaded) : pluginStep(loaded, plugin);
   const hasDropIn = files.some(({ path }) => path.startsWith('drop-in/'));
   for (const line of whatIsLeft({ framework, hasDropIn, found, written }, { origin, upstream, routing })) tell(line);
   return files.map(({ path }) => join(dir, path));

@@ -57,6 +57,15 @@ export function webServerFiles(loaded: LoadedConfig, plugin: PluginGateway | und
     .map(({ name, text }) => ({ path: `proxy/${name}`, text, ...secret }));
 }
 
+/** How to put the web server to work. */
+export function webServerStep({ config }: LoadedConfig): readonly string[] {
+  const what =
+    config.site === undefined
+      ? 'Route the paths: proxy/ has snippets for nginx, Apache, Caddy and Traefik.'
+      : 'Send every request to the gate: proxy/ has snippets for nginx, Apache, Caddy and Traefik, in place of what sends requests to the site.';
+  return [`  2. ${what} Then start the gate:`];
+}
+
 /** How to put the gateway to work. */
 export function pluginStep(loaded: LoadedConfig, { name, snippet, unixSockets }: PluginGateway): readonly string[] {
   return [
