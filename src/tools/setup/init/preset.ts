@@ -71,6 +71,7 @@ function withAddresses(preset: string, options: ConfigurationOptions): string {
   text = replaceValue(text, ['origin'], quoted(origin.origin));
   text = replaceValue(text, ['name'], quoted(found.title ?? origin.hostname));
   text = replaceValue(text, ['upstreams', name, 'url'], quoted(upstreamUrl(options)));
+  if (treeOf(text).listen !== undefined) text = removeKey(text, 'listen');
   text = insertAfter(text, 'name', `\n${listenLine(options)}`);
   if (framework === 'django' && found.loginPath !== undefined)
     text = replaceValue(text, ['login', 'loginUrl'], quoted(found.loginPath));
