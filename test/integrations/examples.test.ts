@@ -17,11 +17,11 @@ const SECRETS = {
 
 describe('the coursegate.yaml of a drop-in', () => {
   it.each(['wordpress', 'django'])('of %s loads as it is, with revocation switched on', async (name) => {
-    const { admin, recheckKey } = await loadConfig({
+    const { config, recheckKey } = await loadConfig({
       file: `${FOLDER}${name}/coursegate.yaml`,
       environment: SECRETS,
     });
-    expect(admin.hmac).toBeDefined();
+    expect(config.admin.hmac).toBeDefined();
     expect(recheckKey).toBe(SECRETS.COURSEGATE_KEY);
   });
 
