@@ -5,6 +5,7 @@ interface InitFlags {
   readonly upstream: string;
   readonly origin?: string;
   readonly port: string;
+  readonly adminPort?: string;
   readonly dir: string;
   readonly framework?: string;
   readonly site: boolean;
@@ -24,10 +25,11 @@ export const define: Define = (command, { say, tell, end, input, confirm, interr
     .requiredOption('--upstream <url>', 'the address of your site behind the web server, such as http://127.0.0.1:8000')
     .option('--origin <url>', 'the public address, such as https://school.example; by default, that of --upstream')
     .option('--port <number>', 'the port for the gate', '8080')
+    .option('--admin-port <number>', 'the port for the admin listener; by default 9090, or a free one if that is taken')
     .option('--dir <folder>', 'the folder to write to', '.')
     .option(
       '--framework <name>',
-      'wordpress, moodle, django, rails, laravel, express, spring or generic; detected by default',
+      'wordpress, moodle, learnhouse, frappe, django, rails, laravel, express, spring or generic; detected by default',
     )
     .option('--site', 'send the whole site through the gate, not only its own paths', false)
     .option('--observe', 'let every request through, and propose routes from the traffic', false)
@@ -37,13 +39,20 @@ export const define: Define = (command, { say, tell, end, input, confirm, interr
     )
     .option('--yes', 'do not ask for confirmation', false)
     .option('--force', 'overwrite existing files', false)
-    .action(async ({ yes, ...options }: InitFlags) => {
+    .action(async ({ yes, port, adminPort, ...options }: InitFlags) => {
       const { init } = await import('../tools/setup/init/init.ts');
       const agree =
         yes || input.isTTY !== true
           ? async () => true
           : (files: readonly string[]) => confirm(`Write ${files.length} files (${files[0]}, …)?`, true);
-      const files = await init({ ...options, port: Number(options.port), tell, agree, signal: interrupted() });
+      const files = await init({
+        ...options,
+        port: Number(port),
+        ...(adminPort === undefined ? {} : { adminPort: Number(adminPort) }),
+        tell,
+        agree,
+        signal: interrupted(),
+      });
       for (const file of files) say(file);
       if (files.length === 0) end(EXIT.failure);
     });

@@ -16,9 +16,17 @@ const SECRETS = {
 };
 
 describe('the coursegate.yaml of a drop-in', () => {
+  it.each(['wordpress', 'django'])('of %s loads as it is, with revocation switched on', async (name) => {
+    const { config, recheckKey } = await loadConfig({
+      file: `${FOLDER}${name}/coursegate.yaml`,
+      environment: SECRETS,
+    });
+    expect(config.admin.hmac).toBeDefined();
+    expect(recheckKey).toBe(SECRETS.COURSEGATE_KEY);
+  });
+
   it.each([
     ['moodle', false],
-    ['django', true],
     ['rails', false],
     ['laravel', false],
     ['express', false],
@@ -55,8 +63,7 @@ describe('the coursegate.yaml of a drop-in', () => {
   it.each(['django', 'rails', 'laravel', 'express', 'spring'])(
     'of %s loads without a warning, and sends assertions to a backend of that name, for addresses of apps only',
     async (name) => {
-      const environment = { COURSEGATE_BRIDGE_SECRET: 'k'.repeat(64) };
-      const { config, warnings } = await loadConfig({ file: `${FOLDER}${name}/coursegate.yaml`, environment });
+      const { config, warnings } = await loadConfig({ file: `${FOLDER}${name}/coursegate.yaml`, environment: SECRETS });
       expect(config.origin).toBe('https://school.example');
       expect(config.upstreams[name]?.identity).toEqual(['assertion']);
       expect(config.site?.upstream).toBe(name);

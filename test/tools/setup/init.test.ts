@@ -9,18 +9,26 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../../src/config/load.ts';
+import { checkInterfaces } from '../../../src/generation/account-and-mcp.ts';
 import { init } from '../../../src/tools/setup/init/init.ts';
 import { runCommand } from '../../support/command.ts';
 import { freePort } from '../../support/world.ts';
 import { html, json, KINDS, type ProbedSite, startProbed } from './sites.ts';
 
 const ORIGIN = 'https://school.example';
+/** What presets expect in the environment of the gate. */
+const ENVIRONMENT = {
+  LEARNHOUSE_TOKEN: 'lh_0123456789abcdef',
+  LEARNHOUSE_DATABASE: 'postgres://reader@127.0.0.1/learnhouse',
+  FRAPPE_KEY: '0123456789abcde:0123456789abcde',
+};
 let dir: string;
 let site: ProbedSite | undefined;
 let told: string[];
@@ -41,6 +49,7 @@ const run = (upstream: string, more: Partial<Parameters<typeof init>[0]> = {}) =
     origin: ORIGIN,
     dir,
     port: 8080,
+    adminPort: 9090,
     force: false,
     site: false,
     observe: false,
@@ -48,8 +57,17 @@ const run = (upstream: string, more: Partial<Parameters<typeof init>[0]> = {}) =
     agree: async () => true,
     ...more,
   });
+/** Holds for sites that describe no API, until the operator adds a route. */
+const WITHOUT_ROUTES = /^(routes is empty|upstreams\.\w+ is not used by anything)/;
 const read = (path: string) => readFileSync(join(dir, path), 'utf8');
-const loaded = async () => (await loadConfig({ file: join(dir, 'coursegate.yaml'), environment: {} })).config;
+const loadedAll = () => loadConfig({ file: join(dir, 'coursegate.yaml'), environment: ENVIRONMENT });
+const loaded = async () => (await loadedAll()).config;
+/** What `check --strict` would complain about. Throws for mistakes. */
+const complaints = async () => {
+  const all = await loadedAll();
+  await checkInterfaces(all);
+  return all.warnings.map(({ path, message }) => `${path} ${message}`);
+};
 const mode = (path: string) => statSync(join(dir, path)).mode & 0o777;
 
 describe('a detected site', () => {
@@ -76,6 +94,7 @@ describe('a detected site', () => {
     }
     expect(config.upstreams).toMatchObject({ [kind]: { url: site.url } });
     expect(files).toContain(join(dir, file));
+    expect((await complaints()).filter((line) => !WITHOUT_ROUTES.test(line))).toEqual([]);
     for (const path of files) expect(existsSync(path)).toBe(true);
     expect(readdirSync(join(dir, 'proxy')).toSorted()).toEqual([
       'Caddyfile',
@@ -89,6 +108,59 @@ describe('a detected site', () => {
     // Detection must not change anything on the site.
     expect(new Set(site.asked.map(({ method }) => method))).toEqual(new Set(['GET']));
     expect(site.asked[0]?.headers).toMatchObject({ host: 'school.example', 'x-forwarded-proto': 'https' });
+  });
+
+  it('of kind learnhouse gets a complete configuration that needs no drop-in, for its own organization', async () => {
+    site = await startProbed(KINDS.learnhouse ?? {});
+    const files = await run(site.url);
+    expect(told.join('\n')).toMatch(/Framework: learnhouse \(.+; .+\)/);
+    expect(await complaints()).toEqual([]);
+    const { profile, config } = await loadedAll();
+    expect([profile, config.login.kind, config.account?.mappings]).toEqual([
+      'A',
+      'database',
+      join(dir, 'mapping.graphql'),
+    ]);
+    expect(config.upstreams).toMatchObject({
+      learnhouse: { url: site.url, credential: { mint: { path: '/api/v1/admin/harbour/auth/token' } } },
+    });
+    expect(config.routes.map(({ rewrite }) => rewrite)).toContain('/api/v1/courses/org_slug/harbour/page/*/limit/*');
+    expect(files.map((path) => path.slice(dir.length + 1)).filter((path) => !path.startsWith('proxy/'))).toEqual([
+      'coursegate.yaml',
+      'account.graphql',
+      'mapping.graphql',
+    ]);
+    expect(told.join('\n')).toMatch(/1\. Set LEARNHOUSE_TOKEN and LEARNHOUSE_DATABASE as described in integrations/);
+    expect(new Set(site.asked.map(({ method }) => method))).toEqual(new Set(['GET']));
+  });
+
+  it('of kind frappe gets a configuration that says that it is untested', async () => {
+    site = await startProbed(KINDS.frappe ?? {});
+    await run(site.url);
+    expect(told.join('\n')).toMatch(/Framework: frappe \(.+; .+\)/);
+    expect(await complaints()).toEqual([]);
+    expect(read('coursegate.yaml').split('\n')[1]).toMatch(/^# Untested: /);
+    expect((await loaded()).login).toMatchObject({
+      kind: 'session',
+      cookies: ['sid'],
+      recheck: { upstream: 'frappe' },
+    });
+  });
+
+  it.each(['learnhouse', 'wordpress', 'moodle'])('gets every other line of the preset of %s', async (kind) => {
+    const everything = json({ namespaces: ['wp/v2', 'llms/v1', 'wc/v3'] });
+    site = await startProbed({ ...KINDS[kind], ...(kind === 'wordpress' ? { '/wp-json/': everything } : {}) });
+    await run(site.url, { site: true });
+    const preset = readFileSync(new URL(`../../../integrations/${kind}/coursegate.yaml`, import.meta.url), 'utf8');
+    const written = new Set(read('coursegate.yaml').split('\n'));
+    const body = preset.replace(/^(#.*\n)+/, '').split('\n');
+    const changed = body.filter((line) => !written.has(line) && !/^ *# needs /.test(line));
+    // The three lines to change, the secrets, the comment above `site`, and the paths of LearnHouse's organization.
+    expect(
+      changed.filter(
+        (line) => !/\(\d\)|env: COURSEGATE_|goes to the site|^listen:|\/default\/|\.\.\/account/.test(line),
+      ),
+    ).toEqual([]);
   });
 
   it('with WordPress gets the drop-in’s settings filled in, and its name in the configuration', async () => {
@@ -118,9 +190,9 @@ describe('a detected site', () => {
         [admin, key].some((secret) => readFileSync(file, 'utf8').includes(secret)),
       );
       expect(holding.map((file) => statSync(file).mode & 0o777)).toEqual([0o600, 0o600, 0o600]);
-      const loadedAll = await loadConfig({ file: join(dir, 'coursegate.yaml'), environment: {} });
-      expect([loadedAll.admin.hmac, loadedAll.recheckKey]).toEqual([[admin], key]);
-      expect(loadedAll.config.login).toMatchObject({
+      const all = await loadedAll();
+      expect([all.admin.hmac, all.recheckKey]).toEqual([[admin], key]);
+      expect(all.config.login).toMatchObject({
         recheck: { upstream: kind, key: { header: 'Coursegate-Key' }, active: '/active', version: '/version' },
       });
       expect(told.join('\n')).not.toMatch(new RegExp(`${admin}|${key}`));
@@ -135,7 +207,7 @@ describe('a detected site', () => {
     expect(read('.env')).toContain(`COURSEGATE_BRIDGE_SECRET=${secret}\n`);
     expect([mode('bridge.secret'), mode('.env')]).toEqual([0o600, 0o600]);
     expect(read('coursegate.yaml')).not.toContain(secret);
-    const { secrets } = await loadConfig({ file: join(dir, 'coursegate.yaml'), environment: {} });
+    const { secrets } = await loadedAll();
     expect(secrets.get('login.secret')).toBe(secret);
     expect(told.join('\n')).not.toContain(secret);
   });
@@ -157,8 +229,11 @@ describe('a detected site', () => {
           '/write': { post: {} },
         },
       }),
+      '/api/orders': json({ error: 'sign in' }, 401),
+      '/api/zebras': json([]),
     });
     await run(site.url);
+    expect(await complaints()).toEqual([]);
     const config = await loaded();
     expect(config.login).toMatchObject({
       kind: 'session',
@@ -167,11 +242,11 @@ describe('a detected site', () => {
       returnParam: 'next',
       cookies: ['OLDSESSID'],
     });
-    expect(config.routes.map(({ match, scopes }) => [match, scopes])).toEqual([
-      ['GET /api/courses/*', ['courses:read']],
-      ['GET /api/orders', ['orders:read']],
+    expect(config.routes.map(({ match, rewrite, scopes }) => [match, rewrite, scopes])).toEqual([
+      ['GET /api/site/api/courses/*', '/api/courses/*', ['courses:read']],
+      ['GET /api/site/api/orders', '/api/orders', ['orders:read']],
     ]);
-    expect(read('coursegate.yaml')).toMatch(/# - \{ match: "GET \/api\/zebras".*which scope fits/);
+    expect(read('coursegate.yaml')).toMatch(/# - \{ match: "GET \/api\/site\/api\/zebras".*which scope fits/);
     expect(existsSync(join(dir, 'drop-in'))).toBe(false);
     expect(told.join('\n')).not.toMatch(/^(Also seen|Seen):/m);
   });
@@ -193,6 +268,206 @@ describe('a detected site', () => {
   });
 });
 
+describe('the API of a site', () => {
+  const get = (more: object = {}) => ({ get: { responses: {}, ...more } });
+  const ok = json({ items: [] });
+
+  it('is found in a description of 600 KB, and proposed by what members ask for first', async () => {
+    const paths = {
+      '/admin/stats': get(),
+      ...Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`/aardvarks/kind-${at}`, get()])),
+      '/gone': get(),
+      '/users/{user_id}/courses': get(),
+      '/users/{id}': get(),
+      '/profile': get({ summary: 'Who I am' }),
+      '/orders': get({ summary: 'My orders' }),
+      '/courses/broken': get(),
+      '/courses/{slug}': get(),
+      '/courses/page': get(),
+      '/courses': get({ summary: 'All courses' }),
+      '/courses/search': get({ parameters: [{ name: 'q', in: 'query', required: true }] }),
+      '/progress': get({ summary: 'How far I am' }),
+    };
+    const description = { openapi: '3.1.0', info: { description: 'x'.repeat(600 * 1024) }, paths };
+    const answering = ['/admin/stats', ...Object.keys(paths).filter((path) => path.startsWith('/aardvarks'))];
+    site = await startProbed({
+      '/openapi.json': json(description),
+      ...Object.fromEntries(answering.map((path) => [path, ok])),
+      '/profile': json({ detail: 'Not authenticated' }, 401),
+      '/orders': json({ detail: 'Not authenticated' }, 403),
+      '/courses/broken': json({ detail: 'Internal Server Error' }, 500),
+      '/courses/page': html('<h1>Courses</h1>'),
+      '/courses': json([]),
+      '/courses/search': json({ detail: 'q is missing' }, 422),
+      '/progress': ok,
+    });
+    await run(site.url);
+    expect(await complaints()).toEqual([]);
+    const config = await loaded();
+    expect(config.routes.map(({ rewrite, scopes }) => [rewrite, ...scopes])).toEqual([
+      ['/courses', 'courses:read'],
+      ['/courses/search', 'courses:read'],
+      ['/users/{member.id}/courses', 'courses:read'],
+      ['/courses/*', 'courses:read'],
+      ['/progress', 'courses:read'],
+      ['/orders', 'orders:read'],
+      ['/profile', 'account:read'],
+      ['/users/{member.id}', 'account:read'],
+    ]);
+    expect(config.mcp?.tools.map(({ title, get }) => [title, get?.path])).toEqual([
+      ['All courses', '/courses'],
+      ['How far I am', '/progress'],
+      ['My orders', '/orders'],
+      ['Who I am', '/profile'],
+    ]);
+    expect(told.join('\n')).toMatch(/API: \/openapi\.json, with 42 readable addresses, of which 14 are proposed/);
+    // Each address at most once, and none with a parameter.
+    const asked = site.asked.filter(({ method }) => method === 'GET').map(({ url }) => url);
+    expect(asked.filter((url) => /courses|orders/.test(url)).toSorted()).toEqual([
+      '/courses',
+      '/courses/broken',
+      '/courses/page',
+      '/courses/search',
+      '/orders',
+    ]);
+  });
+
+  it('of WordPress is found in an index of more than 256 KiB', async () => {
+    const routes = Object.fromEntries(
+      Array.from({ length: 4000 }, (_, at) => [
+        `/plugin/v1/route-number-${at}`,
+        {
+          namespace: 'plugin/v1',
+          methods: ['GET', 'POST'],
+        },
+      ]),
+    );
+    site = await startProbed({ '/wp-json/': json({ namespaces: ['wp/v2', 'llms/v1'], routes }) });
+    await run(site.url);
+    expect(told.join('\n')).toMatch(/Framework: probably wordpress \(wp\/v2 at \/wp-json\/\)/);
+  });
+});
+
+describe('a sign-in in JSON', () => {
+  const schemas = {
+    Login: {
+      properties: { email: { type: 'string' }, password: { type: 'string' } },
+      required: ['email', 'password'],
+    },
+    Tokens: { properties: { user: { properties: { id: {} } }, tokens: { properties: { access_token: {} } } } },
+    Me: { properties: { user: { properties: { uuid: {}, email: {}, full_name: {} } } } },
+  };
+  const answer = (name: string) => ({
+    200: { content: { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } } },
+  });
+  const takes = (type: string) => ({ content: { [type]: { schema: { $ref: '#/components/schemas/Login' } } } });
+  const described = (type: string) =>
+    json({
+      openapi: '3.1.0',
+      components: { schemas },
+      paths: {
+        '/auth/register': { post: { requestBody: takes(type), responses: {} } },
+        '/auth/login': { post: { requestBody: takes(type), responses: answer('Tokens') } },
+        '/integrations/crm/me': { get: { responses: answer('Me') } },
+        '/tasks/{id}/me': { get: { responses: answer('Me') } },
+        '/users/me': { get: { responses: answer('Me') } },
+      },
+    });
+  /** Refuses everything in JSON, as FastAPI does, and keeps what it was sent. */
+  const refusing = (sent: string[], type: string) => async (request: IncomingMessage, response: ServerResponse) => {
+    if (request.method !== 'POST') return json({ detail: 'Method Not Allowed' }, 405)(request, response);
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    sent.push(Buffer.concat(chunks).toString());
+    const readable = request.headers['content-type'] === type && sent.at(-1) !== '{}';
+    json(
+      readable
+        ? { detail: 'Incorrect email or password' }
+        : { detail: [{ loc: ['body', 'username'], msg: 'Field required' }] },
+      readable ? 401 : 422,
+    )(request, response);
+  };
+
+  it.each([
+    ['json', 'application/json'],
+    ['form', 'application/x-www-form-urlencoded'],
+  ] as const)(
+    'that the site describes gets `form` with format %s, and the token and member where it says',
+    async (format, type) => {
+      const sent: string[] = [];
+      site = await startProbed({
+        '/openapi.json': described(type),
+        '/auth/login': refusing(sent, type),
+        '/users/me': json({ detail: 'Not authenticated' }, 401),
+      });
+      await run(site.url);
+      expect(await complaints()).toEqual([]);
+      expect((await loaded()).login).toMatchObject({
+        kind: 'form',
+        action: '/auth/login',
+        format,
+        fields: { username: 'email', password: 'password' },
+        success: { pointer: '/tokens/access_token' },
+        whoami: { path: '/users/me', subject: '/user/uuid', email: '/user/email', name: '/user/full_name' },
+        whoamiHeaders: { Authorization: 'Bearer {/tokens/access_token}' },
+      });
+      expect(sent).toHaveLength(1);
+      expect(told.join('\n')).toMatch(/Sign-in: POST \/auth\/login, which answers in JSON/);
+    },
+  );
+
+  it.each([
+    ['json', 'application/json'],
+    ['form', 'application/x-www-form-urlencoded'],
+  ] as const)('at a common address is tried with a wrong password as %s', async (format, type) => {
+    const sent: string[] = [];
+    site = await startProbed({
+      '/api/v1/auth/login': refusing(sent, type),
+      '/api/v1/users/me': json({ detail: 'Not authenticated' }, 401),
+    });
+    await run(site.url);
+    expect((await loaded()).login).toMatchObject({
+      kind: 'form',
+      action: '/api/v1/auth/login',
+      format,
+      fields: { username: 'username' },
+      whoami: { path: '/api/v1/users/me', subject: '/id' },
+    });
+    expect(read('coursegate.yaml')).toMatch(/\(2\) Check that its answer to a right one has the token here/);
+    expect(sent.join('\n')).toContain('example.com');
+  });
+
+  it('is not looked for where there is a page', async () => {
+    site = await startProbed({ '/login': html('<input type="password">'), '/api/v1/auth/login': json({}, 401) });
+    await run(site.url);
+    expect((await loaded()).login.kind).toBe('session');
+    expect(new Set(site.asked.map(({ method }) => method))).toEqual(new Set(['GET']));
+  });
+});
+
+describe('the ports', () => {
+  it('are a free one for the admin listener if 9090 is taken, on both sides', async () => {
+    site = await startProbed(KINDS.wordpress ?? {});
+    const taken = createServer();
+    // Something else may have the port, which is as good.
+    await new Promise<void>((resolve) => taken.once('error', () => resolve()).listen(9090, '127.0.0.1', resolve));
+    try {
+      await run(site.url, { adminPort: undefined });
+    } finally {
+      taken.close();
+    }
+    const { port } = (await loaded()).listen.admin;
+    expect(port).toBeGreaterThan(9092);
+    expect(told.join('\n')).toContain(`Port 9090 is taken: the admin listener gets ${port}`);
+    expect(read('drop-in/coursegate.php')).toContain(`'http://127.0.0.1:${port}'`);
+  });
+
+  it.each([{ port: 0 }, { adminPort: 70_000 }, { adminPort: 8080 }])('are refused: %j', async (options) => {
+    await expect(run('http://127.0.0.1:1', options)).rejects.toThrow(/--(port|admin-port)/);
+    expect(readdirSync(dir)).toEqual([]);
+  });
+});
+
 describe('init --plugin', () => {
   const API = {
     '/openapi.json': json({
@@ -200,6 +475,7 @@ describe('init --plugin', () => {
       servers: [{ url: '/api' }],
       paths: { '/courses/{id}': { get: {} }, '/orders': { get: {} } },
     }),
+    '/api/orders': json({ error: 'sign in' }, 401),
   };
 
   it.each([
@@ -247,6 +523,15 @@ describe('init --plugin', () => {
     await run(site.url, { plugin: 'nginx' });
     const { routes } = await loaded();
     expect(new Set(routes.map(({ forwardedBy }) => forwardedBy))).toEqual(new Set(['gateway']));
+  });
+
+  it('of LearnHouse leaves its routes to coursegate, which has to add a token and rewrite the path', async () => {
+    site = await startProbed(KINDS.learnhouse ?? {});
+    await run(site.url, { plugin: 'nginx' });
+    const { routes, listen } = await loaded();
+    expect(listen.decisions).toBeDefined();
+    expect(routes.length).toBeGreaterThan(2);
+    expect(new Set(routes.map(({ forwardedBy }) => forwardedBy))).toEqual(new Set([undefined]));
   });
 
   it.each([
@@ -409,12 +694,16 @@ describe('a hostile site', () => {
           __proto__: { get: {} },
         },
       }),
+      '/courses': json([]),
+      '/courses/': json([]),
+      '/courses/**': json([]),
+      '/oauth/courses': json([]),
     });
     await run(site.url);
     const config = await loaded();
     expect(config.name).toBe('school.example');
     expect(config.login).toMatchObject({ cookies: ['good_session'] });
-    expect(config.routes.map(({ match }) => match)).toEqual(['GET /courses', 'GET /courses/']);
+    expect(config.routes.map(({ rewrite }) => rewrite)).toEqual(['/courses', '/courses/']);
     expect(parse(read('coursegate.yaml'))).not.toHaveProperty('evil');
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
     expect(told.join('\n') + read('coursegate.yaml')).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);

@@ -76,6 +76,24 @@ export const KINDS: Readonly<Record<string, Readonly<Record<string, Page>>>> = {
       form('/login/index.php', '<input type="hidden" name="logintoken" value="x"><input name="username">'),
     ),
   },
+  learnhouse: {
+    '/': json({ Message: 'Welcome to LearnHouse ✨' }),
+    '/api/v1/instance/info': json({
+      mode: 'oss',
+      tenancy: 'single',
+      multi_org_enabled: false,
+      default_org_slug: 'harbour',
+      frontend_domain: 'localhost:3000',
+      top_domain: 'localhost',
+    }),
+  },
+  frappe: {
+    '/': html('<title>Learning</title><script src="/assets/lms/frontend/index.js"></script>', {
+      'set-cookie': ['sid=Guest; Path=/; HttpOnly', 'system_user=no; Path=/'],
+    }),
+    '/api/method/lms.lms.api.get_branding': json({ message: { app_name: 'Learning' } }),
+    '/login': html(form('', '')),
+  },
   django: {
     '/': html('<title>School</title><a href="/accounts/login/?next=/">Sign in</a>', {
       'set-cookie': 'csrftoken=x; Path=/',

@@ -1,10 +1,35 @@
-import { ownPathIn } from '../../../config/route-checks.ts';
+import type { ScopeConfig } from '../../../config/schema.ts';
 import { type Answer, isHtml, jsonObject, pageTitle, strings } from '../../doctor/answer.ts';
+import { type Description, readDescription } from './description.ts';
 import type { Framework } from './frameworks.ts';
-import type { Visit } from './visit.ts';
+import { describedWhoami, findJsonLogin, type JsonLogin, type JsonWhoami, whoamiPaths } from './json-login.ts';
+import { addressesToTry, type Proposal, propose } from './proposals.ts';
+import type { Visit, Visitor } from './visit.ts';
 
 /** What the site reveals to an anonymous visitor that its configuration needs. */
-export type Discoveries = ReturnType<typeof discover>;
+export interface Discoveries {
+  /** The path of a page with a password field; undefined when none was found. */
+  readonly loginPath: string | undefined;
+  /** The parameter of the login page that holds the return address; undefined when none was found. */
+  readonly returnParam: string | undefined;
+  readonly sessionCookies: readonly string[];
+  /** A sign-in without a page; undefined when none was found, or when there is a page. */
+  readonly jsonLogin: JsonLogin | undefined;
+  /** An address that identifies the signed-in member: without a session it answers 401 or 403 in JSON. */
+  readonly whoami: JsonWhoami | undefined;
+  /** What apps could read, by the site's API description. */
+  readonly proposals: readonly Proposal[];
+  /** The number of addresses with a GET in the API description. */
+  readonly described: number;
+  /** The path of the API description, or of an address that answers in JSON. */
+  readonly api: string | undefined;
+  /** What `# needs` in a preset can name: the namespaces of a WordPress REST API. */
+  readonly features: ReadonlySet<string>;
+  /** The name of LearnHouse's organization, which is part of its addresses. */
+  readonly organization: string | undefined;
+  /** The title of the front page. */
+  readonly title: string | undefined;
+}
 
 const LOGIN_PATHS = [
   '/wp-login.php',
@@ -24,39 +49,65 @@ const WHOAMI_PATHS = [
   '/me.json',
   '/api/user',
   '/api/users/me',
+  '/api/v1/users/me',
+  '/api/auth/me',
   '/api/whoami',
   '/whoami',
 ];
-const DESCRIPTIONS = ['/openapi.json', '/api/openapi.json', '/swagger.json', '/v3/api-docs'];
+const DESCRIPTIONS = [
+  '/openapi.json',
+  '/api/openapi.json',
+  '/api/v1/openapi.json',
+  '/swagger.json',
+  '/v3/api-docs',
+  '/swagger/v1/swagger.json',
+  '/api-json',
+  '/api/schema/?format=json',
+];
 
-export const DISCOVERY_PATHS = [...LOGIN_PATHS, ...WHOAMI_PATHS, ...DESCRIPTIONS, '/api', '/api/'];
+/** The pages that `discover` needs. */
+export const DISCOVERY_PAGES: readonly string[] = LOGIN_PATHS;
+const DOCUMENTS = [...DESCRIPTIONS, ...WHOAMI_PATHS, '/api', '/api/'];
 
 /** Text of the site goes into the configuration only if it matches one of these. */
 const PATH = /^(\/[A-Za-z0-9._~-]{1,64}){1,8}\/?$/;
 const PARAMETER =
   /name=["'](next|return_to|returnTo|return_url|returnUrl|redirect_to|redirect_uri|redirect|continue|wantsurl)["']/;
-const MOST_READABLE = 20;
+const SLUG = /^[a-z0-9_-]{1,64}$/i;
 
-export function discover({ answers, cookies }: Visit, framework: Framework) {
+/** Looks for what the configuration needs, on a site whose pages have been visited. */
+export async function discover(
+  visitor: Visitor,
+  framework: Framework,
+  scopes: Readonly<Record<string, ScopeConfig>>,
+): Promise<Discoveries> {
+  const { answers, cookies, unreachable } = await visitor.visit(DOCUMENTS, 'app');
+  const described = DESCRIPTIONS.find((path) => readDescription(answers.get(path)) !== undefined);
+  const description = readDescription(described === undefined ? undefined : answers.get(described));
+  await visitor.visit(toTry(description, scopes), 'app');
   const loginPath = LOGIN_PATHS.find((path) => hasPasswordField(answers.get(path))) ?? linkedLogin(answers.get('/'));
-  const login = loginPath === undefined ? undefined : answers.get(loginPath);
-  const described = DESCRIPTIONS.find((path) => isDescription(answers.get(path)));
-  const api = described ?? ['/wp-json/', '/api', '/api/'].find((path) => isJson(answers.get(path)));
+  const instance = jsonAt(answers, '/api/v1/instance/info');
+  const organization = instance?.default_org_slug;
   return {
-    /** The path of a page with a password field; undefined when none was found. */
     loginPath,
-    /** The parameter of the login page that holds the return address; undefined when none was found. */
-    returnParam: PARAMETER.exec(login?.text ?? '')?.[1],
-    sessionCookies: sessionCookies(cookies, framework),
-    /** An address that identifies the signed-in member: without a session it answers 401 or 403 in JSON. */
-    whoamiPath: WHOAMI_PATHS.find((path) => refusesInJson(answers.get(path))),
-    /** Paths with a GET in the site's API description, with `*` for parameters. */
-    readable: described === undefined ? [] : readable(answers.get(described)),
-    /** The path of the API description, or of an address that answers in JSON. */
-    api,
-    /** The title of the front page. */
-    title: titleOf(answers.get('/')),
+    returnParam: PARAMETER.exec(answers.get(loginPath ?? '')?.text ?? '')?.[1],
+    sessionCookies: sessionCookies([...cookies], framework),
+    jsonLogin:
+      framework === 'generic' && loginPath === undefined && unreachable === undefined
+        ? await findJsonLogin(visitor, description)
+        : undefined,
+    whoami: describedWhoami(description, answers) ?? knownWhoami(answers),
+    proposals: description === undefined ? [] : propose(description, answers, scopes),
+    described: description?.operations.length ?? 0,
+    api: described ?? ['/wp-json/', '/api', '/api/'].find((path) => isJson(answers.get(path))),
+    features: new Set(strings(jsonAt(answers, '/wp-json/')?.namespaces)),
+    organization: typeof organization === 'string' && SLUG.test(organization) ? organization : undefined,
+    title: titleOf(answers.get('/'), framework),
   };
+}
+
+function toTry(description: Description | undefined, scopes: Readonly<Record<string, ScopeConfig>>): readonly string[] {
+  return description === undefined ? [] : [...whoamiPaths(description), ...addressesToTry(description, scopes)];
 }
 
 function hasPasswordField(answer: Answer | undefined): boolean {
@@ -65,7 +116,8 @@ function hasPasswordField(answer: Answer | undefined): boolean {
 
 /** A link on the front page that looks like a login page. */
 function linkedLogin(home: Answer | undefined): string | undefined {
-  const found = /href=["'](\/[\w./-]{0,80}(?:log-?in|sign-?_?in)[\w./-]{0,40})["'?]/i.exec(home?.text ?? '')?.[1];
+  if (home === undefined || !isHtml(home)) return undefined;
+  const found = /href=["'](\/[\w./-]{0,80}(?:log-?in|sign-?_?in)[\w./-]{0,40})["'?]/i.exec(home.text)?.[1];
   return found !== undefined && PATH.test(found) ? found : undefined;
 }
 
@@ -73,30 +125,17 @@ function isJson(answer: Answer | undefined): answer is Answer {
   return answer !== undefined && answer.status !== 404 && answer.status < 500 && jsonObject(answer) !== undefined;
 }
 
-function refusesInJson(answer: Answer | undefined): boolean {
-  return isJson(answer) && (answer.status === 401 || answer.status === 403);
+function jsonAt(answers: Visit['answers'], path: string) {
+  const answer = answers.get(path);
+  return answer === undefined ? undefined : jsonObject(answer);
 }
 
-function isDescription(answer: Answer | undefined): boolean {
-  if (!isJson(answer) || answer.status !== 200) return false;
-  const { openapi, swagger, paths } = jsonObject(answer) ?? {};
-  return (typeof openapi === 'string' || typeof swagger === 'string') && typeof paths === 'object' && paths !== null;
-}
-
-function readable(answer: Answer | undefined): readonly string[] {
-  const document = answer === undefined ? undefined : jsonObject(answer);
-  const server = Array.isArray(document?.servers) ? Object(document.servers[0]).url : document?.basePath;
-  const base = typeof server === 'string' ? (URL.parse(server, 'http://x')?.pathname ?? '/') : '/';
-  const paths = Object.entries(Object(document?.paths)).flatMap(([path, item]) => {
-    if (typeof Object(item).get !== 'object') return [];
-    const full = base.replace(/\/$/, '') + path;
-    const plain = full.replace(/\{[^{}/]*\}/g, '0');
-    return PATH.test(plain) ? [full.replace(/\{[^{}/]*\}/g, '*')] : [];
+function knownWhoami(answers: Visit['answers']): JsonWhoami | undefined {
+  const path = WHOAMI_PATHS.find((one) => {
+    const answer = answers.get(one);
+    return isJson(answer) && (answer.status === 401 || answer.status === 403);
   });
-  // In a route, `*` stands for a whole path segment, and the gate's own addresses cannot be routes.
-  const canBeRoute = (path: string) =>
-    path.split('/').every((part) => part === '*' || !/\*|^\.{1,2}$/.test(part)) && ownPathIn(path) === undefined;
-  return [...new Set(strings(paths).filter(canBeRoute))].slice(0, MOST_READABLE);
+  return path === undefined ? undefined : { path, subject: undefined, email: undefined, name: undefined };
 }
 
 function sessionCookies(names: readonly string[], framework: Framework): readonly string[] {
@@ -111,11 +150,24 @@ function sessionCookies(names: readonly string[], framework: Framework): readonl
     .slice(0, 5);
 }
 
-function titleOf(home: Answer | undefined): string | undefined {
+/** The name of the site: the title of its front page, without words that every front page has. */
+function titleOf(home: Answer | undefined, framework: Framework): string | undefined {
   if (home === undefined || home.status !== 200 || !isHtml(home)) return undefined;
-  const name = pageTitle(home)
-    .replace(/&amp;/g, '&')
-    .replace(/&#0?39;|&rsquo;|&#8217;/g, '’');
-  // Only plain words: the title must not be able to inject YAML into the file.
-  return /^[\p{L}\p{N}][\p{L}\p{N} .,:&’'|–-]{0,63}$/u.test(name) ? name : undefined;
+  // Moodle's title has the short name after the word for "Home" in the site's language; its heading is the full name.
+  const heading = framework === 'moodle' ? HEADING.exec(home.text)?.[1]?.trim() : undefined;
+  const parts = decoded(heading ?? pageTitle(home))
+    .split(/\s[|–—-]\s/)
+    .filter((part) => !/^(home( ?page)?|start(seite)?|welcome|index|log ?in|sign ?in)$/i.test(part.trim()));
+  const name = parts.join(' | ').trim();
+  // Only words and their punctuation: the title must not be able to inject YAML into the file.
+  return /^[\p{L}\p{N}„“”‘«][\p{L}\p{N} .,:;!?&()’'|„“”‘«»–-]{0,63}$/u.test(name) ? name : undefined;
+}
+
+const HEADING = /<h1[^<>]{0,300}>(?:\s{0,20}<[^<>]{0,300}>){0,4}([^<]{1,200})</i;
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', quot: '”', rsquo: '’', ndash: '–' };
+
+function decoded(html: string): string {
+  return html.replace(/&(?:#(\d{1,6})|([a-z]{1,8}));/gi, (all, code?: string, name?: string) =>
+    code === undefined ? (ENTITIES[name ?? ''] ?? all) : String.fromCodePoint(Number(code)),
+  );
 }

@@ -1,31 +1,29 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { hasSwitch, type SecretName, secretsOf, upstreamName } from './configuration.ts';
+import { listAt, valueAt } from '../../../config/tree.ts';
+import { upstreamName } from './configuration.ts';
 import type { Framework } from './frameworks.ts';
-
-/** A file to write. `path` is relative to the folder of the configuration. */
-export interface NewFile {
-  readonly path: string;
-  readonly text: string;
-  /** Written with mode 0600. */
-  readonly secret?: true;
-}
+import { CONFIGURATION, INTEGRATIONS, type NewFile, type SecretName, treeOf } from './preset.ts';
 
 export interface DropInOptions {
   readonly framework: Framework;
   readonly origin: URL;
   readonly secrets: Readonly<Record<SecretName, string>>;
+  /** Those of the secrets that the gate has too. */
+  readonly shared: readonly SecretName[];
   /** The gate's JWKS, as reached by a backend on the same machine. */
   readonly jwksUrl: string;
   /** The admin listener, to which the site sends its commands. */
   readonly adminUrl: string;
+  /** The text of the configuration. */
+  readonly configuration: string;
 }
 
-const INTEGRATIONS = fileURLToPath(new URL('../../../../integrations/', import.meta.url));
+/** What else is in the folder of a preset. */
+const NOT_FOR_THE_SITE = [CONFIGURATION, 'mapping.graphql', 'README.md'];
 const SETTINGS = /(\/\/ >>> settings[^\n]*\n)[\s\S]*?(\/\/ <<< settings)/;
 
-/** The files of a framework's drop-in with its settings filled in, and its `.env`; none for `generic`. */
+/** The files of a framework's drop-in with its settings filled in, and its `.env`; none for a site without a drop-in. */
 export async function dropIn(options: DropInOptions): Promise<readonly NewFile[]> {
   const { framework, origin } = options;
   if (framework === 'generic') return [];
@@ -34,18 +32,27 @@ export async function dropIn(options: DropInOptions): Promise<readonly NewFile[]
   const files = names
     .filter((entry) => entry.isFile())
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
-    .filter((path) => path !== 'coursegate.yaml' && path !== 'README.md')
+    .filter((path) => !NOT_FOR_THE_SITE.includes(path))
     .toSorted();
+  // Such a backend is used as it is.
+  if (files.length === 0) return [];
   const copied = await Promise.all(
     files.map(async (path) => ({ path: `drop-in/${path}`, text: await readFile(join(folder, path), 'utf8') })),
   );
-  if (framework === 'wordpress')
-    return copied.map(({ path, text }) => ({ path, text: withSettings(text, options), secret: true }));
+  if (framework === 'wordpress') {
+    if (!copied.some(({ text }) => SETTINGS.test(text)))
+      throw new Error('The WordPress drop-in has no settings block to fill in.');
+    return copied.map(({ path, text }) =>
+      SETTINGS.test(text) ? { path, text: withSettings(text, options), secret: true } : { path, text },
+    );
+  }
   const lines = LINES[framework];
   return [
     ...copied,
-    ...(lines === undefined ? [] : [{ path: `drop-in/${lines.path}`, text: lines.text(options, origin.origin) }]),
-    ...(secretsOf(framework).length > 0 ? [environment(options)] : []),
+    ...(lines === undefined
+      ? []
+      : [{ ...lines, path: `drop-in/${lines.path}`, text: lines.text(options, origin.origin) }]),
+    ...(options.shared.length > 0 && framework !== 'moodle' ? [environment(options)] : []),
   ];
 }
 
@@ -62,36 +69,54 @@ function withSettings(text: string, options: DropInOptions): string {
     COURSEGATE_ADMIN_SECRET: options.secrets.admin,
     COURSEGATE_KEY: options.secrets.recheck,
   });
-  if (!SETTINGS.test(text)) throw new Error('The WordPress drop-in has no settings block to fill in.');
   const lines = settings.map(([key, value]) => `defined('${key}') || define('${key}', '${value}');\n`).join('');
   return text.replace(SETTINGS, (_all, begin: string, end: string) => begin + lines + end);
 }
 
 /** The environment variables of the site's process. */
-function environment({ framework, origin, secrets, jwksUrl }: DropInOptions): NewFile {
+function environment({ framework, origin, secrets, shared, jwksUrl }: DropInOptions): NewFile {
   const lines = [
     '# Environment variables for the site, not for coursegate.',
     `COURSEGATE_ORIGIN=${origin.origin}`,
     `COURSEGATE_UPSTREAM=${upstreamName(framework)}`,
     `COURSEGATE_BRIDGE_SECRET=${secrets.bridge}`,
     `COURSEGATE_JWKS_URL=${jwksUrl}`,
-    ...(hasSwitch(framework) ? [`COURSEGATE_ADMIN_SECRET=${secrets.admin}`, `COURSEGATE_KEY=${secrets.recheck}`] : []),
+    ...(shared.includes('admin') ? [`COURSEGATE_ADMIN_SECRET=${secrets.admin}`] : []),
+    ...(shared.includes('recheck') ? [`COURSEGATE_KEY=${secrets.recheck}`] : []),
   ];
   return { path: '.env', text: `${lines.join('\n')}\n`, secret: true };
 }
 
+/** The functions of Moodle's web services that the tools call. */
+function functionsIn(configuration: string): readonly string[] {
+  const called = listAt(treeOf(configuration), ['mcp', 'tools']).map((tool) =>
+    valueAt(tool, ['get', 'query', 'function']),
+  );
+  return [...new Set(called.filter((name): name is string => typeof name === 'string'))];
+}
+
 /** What is left to configure of a framework, with the settings filled in. The upstream is named like the framework. */
-const LINES: Partial<Record<Framework, { path: string; text: (options: DropInOptions, origin: string) => string }>> = {
+interface Lines {
+  readonly path: string;
+  readonly text: (options: DropInOptions, origin: string) => string;
+  readonly secret?: true;
+}
+
+const LINES: Partial<Record<Framework, Lines>> = {
   moodle: {
     path: 'config-lines.php',
-    text: ({ jwksUrl }, origin) => `// Add this to Moodle's config.php, before it requires lib/setup.php.
+    text: (
+      { jwksUrl, adminUrl, secrets, shared, configuration },
+      origin,
+    ) => `// Add this to Moodle's config.php, before it requires lib/setup.php.
 $CFG->forced_plugin_settings['local_coursegate'] = [
     'origin' => '${origin}',
     'upstream' => 'moodle',
     'jwksurl' => '${jwksUrl}',
-    'functions' => 'core_enrol_get_users_courses gradereport_overview_get_course_grades',
-];
+    'functions' => '${functionsIn(configuration).join(' ')}',
+${shared.includes('admin') ? `    'adminurl' => '${adminUrl}',\n    'adminsecret' => '${secrets.admin}',\n` : ''}${shared.includes('recheck') ? `    'key' => '${secrets.recheck}',\n` : ''}];
 `,
+    secret: true,
   },
   django: {
     path: 'settings-lines.py',

@@ -4,6 +4,8 @@ import type { Visit } from './visit.ts';
 export const FRAMEWORKS = [
   'wordpress',
   'moodle',
+  'learnhouse',
+  'frappe',
   'django',
   'rails',
   'laravel',
@@ -30,7 +32,7 @@ export interface Guess {
 const cookie =
   (pattern: RegExp): Test =>
   ({ cookies }) =>
-    cookies.some((name) => pattern.test(name));
+    [...cookies].some((name) => pattern.test(name));
 
 const header =
   (name: string, pattern: RegExp): Test =>
@@ -62,6 +64,7 @@ const any =
     tests.some((test) => test(visit));
 
 const MISSING = '/coursegate-is-not-here';
+const FRAPPE_LEARNING = '/api/method/lms.lms.api.get_branding';
 
 /** Every pattern spans at most a few hundred characters, so that no page can make matching slow. */
 const MARKS: Readonly<Record<Exclude<Framework, 'generic'>, readonly Mark[]>> = {
@@ -82,6 +85,23 @@ const MARKS: Readonly<Record<Exclude<Framework, 'generic'>, readonly Mark[]>> = 
     [3, 'a logintoken at /login/index.php', page(/name=["']logintoken["']/, '/login/index.php')],
     [3, 'M.cfg in its pages', page(/\bM\.cfg\s*=|<meta[^<>]{1,200}keywords[^<>]{1,200}moodle/i)],
     [2, 'styles of its themes', page(/\/theme\/(styles|yui_combo|image)\.php/)],
+  ],
+  learnhouse: [
+    [
+      4,
+      'the organization at /api/v1/instance/info',
+      json(
+        '/api/v1/instance/info',
+        ({ default_org_slug, tenancy }) => typeof default_org_slug === 'string' && typeof tenancy === 'string',
+      ),
+    ],
+    [3, 'the welcome of its API', json('/', ({ Message }) => /^Welcome to LearnHouse/.test(String(Message)))],
+    [2, 'its name in its pages', page(/LearnHouse/)],
+  ],
+  frappe: [
+    [4, 'the branding of Frappe Learning', json(FRAPPE_LEARNING, ({ message }) => typeof message === 'object')],
+    [3, 'files of Frappe Learning', page(/\/assets\/lms\//)],
+    [2, 'the cookie system_user', cookie(/^system_user$/)],
   ],
   rails: [
     [3, 'csrf-param authenticity_token in its pages', page(/csrf-param["'][^<>]{1,100}authenticity_token/)],
@@ -131,6 +151,8 @@ export const MARK_PATHS = [
   '/users/sign_in',
   '/admin/login/',
   '/actuator/health',
+  '/api/v1/instance/info',
+  FRAPPE_LEARNING,
   MISSING,
 ];
 

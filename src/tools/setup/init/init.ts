@@ -8,10 +8,11 @@ import { readPlainYaml } from '../../../config/plain-yaml.ts';
 import { SCOPES_FILE } from '../../../config/profiles.ts';
 import type { ScopeConfig } from '../../../config/schema.ts';
 import { printable } from '../../connect/printable.ts';
-import { SECRET_FILES, secretsOf, writeConfiguration } from './configuration.ts';
-import { DISCOVERY_PATHS, type Discoveries, discover } from './discoveries.ts';
-import { dropIn, type NewFile } from './drop-in.ts';
-import { FRAMEWORKS, type Framework, type Guess, guessFramework, MARK_PATHS } from './frameworks.ts';
+import { DEFAULT_ADMIN_PORT } from './configuration.ts';
+import { DISCOVERY_PAGES, type Discoveries, discover } from './discoveries.ts';
+import { dropIn } from './drop-in.ts';
+import { FRAMEWORKS, type Framework, guessFramework, MARK_PATHS } from './frameworks.ts';
+import { freeAdminPort } from './free-port.ts';
 import {
   DECISION_SECRET,
   forGateway,
@@ -21,7 +22,9 @@ import {
   webServerFiles,
   webServerStep,
 } from './plugin.ts';
-import { type Visit, visit } from './visit.ts';
+import { CONFIGURATION, type NewFile, SECRET_FILES, type Written, writeConfiguration } from './preset.ts';
+import { whatIsLeft, whatWasSeen } from './report.ts';
+import { createVisitor } from './visit.ts';
 
 export interface InitOptions {
   /** Where the site listens. */
@@ -30,6 +33,8 @@ export interface InitOptions {
   readonly origin?: string | undefined;
   /** The port that the gate will listen on. */
   readonly port: number;
+  /** The port of the admin listener; by default 9090, or a free one if that is taken. */
+  readonly adminPort?: number | undefined;
   readonly dir: string;
   readonly force: boolean;
   /** Detected if not given. */
@@ -55,7 +60,6 @@ class InitError extends Error {
 
 const PATIENCE = 8000;
 const WHOLE = 60_000;
-const CONFIGURATION = 'coursegate.yaml';
 
 /**
  * Inspects a site, and writes a configuration (loaded once to prove that it is valid), the drop-in, and snippets for
@@ -64,56 +68,56 @@ const CONFIGURATION = 'coursegate.yaml';
  */
 export async function init(options: InitOptions): Promise<readonly string[]> {
   const { tell, dir, force, port } = options;
-  if (!(Number.isInteger(port) && port > 0 && port < 65_536))
-    throw new InitError('--port must be a number from 1 to 65535.');
+  requirePort(port, '--port');
+  if (options.adminPort !== undefined) requirePort(options.adminPort, '--admin-port');
+  if (port === options.adminPort) throw new InitError('--port and --admin-port must differ.');
   const upstream = webAddress(options.upstream, '--upstream');
   const origin = options.origin === undefined ? new URL(upstream.origin) : webAddress(options.origin, '--origin');
   const given = frameworkOf(options.framework);
   const plugin = pluginOf(options);
 
-  const late = AbortSignal.timeout(options.whole ?? WHOLE);
-  const signal = options.signal === undefined ? late : AbortSignal.any([late, options.signal]);
-  tell(`Inspecting ${upstream.href} …`);
-  const paths = [...new Set([...MARK_PATHS, ...DISCOVERY_PATHS])];
-  const seen = await visit(paths, { upstream, origin, signal, patience: options.patience ?? PATIENCE });
-  const guess =
-    given === undefined ? guessFramework(seen) : ({ framework: given, sure: 'given', marks: [], others: [] } as const);
-  const found = discover(seen, guess.framework);
-  for (const line of whatWasSeen(seen, guess, found)) tell(printable(line));
-
-  const catalogue = readPlainYaml(await readFile(SCOPES_FILE, 'utf8')) as { scopes: Record<string, ScopeConfig> };
-  const { framework } = guess;
-  const secrets = { bridge: newSecret(), admin: newSecret(), recheck: newSecret() };
-  const written = writeConfiguration({
+  const { framework, found } = await look(options, { upstream, origin, given });
+  const adminPort = options.adminPort ?? (await freeAdminPort(port));
+  if (options.adminPort === undefined && adminPort !== DEFAULT_ADMIN_PORT)
+    tell(
+      `Port ${DEFAULT_ADMIN_PORT} is taken: the admin listener gets ${adminPort}. Use --admin-port to choose another.`,
+    );
+  const written = await writeConfiguration({
     framework,
     port,
+    adminPort,
     origin,
     upstream,
     found,
-    scopes: catalogue.scopes,
     site: options.site || options.observe,
     observe: options.observe,
+    asked: plugin !== undefined,
   });
+  const configuration = plugin === undefined ? written.configuration : forGateway(written.configuration, plugin);
+  const secrets = { bridge: newSecret(), admin: newSecret(), recheck: newSecret() };
   const own: readonly NewFile[] = [
-    { path: CONFIGURATION, text: plugin === undefined ? written : forGateway(written, plugin) },
+    { path: CONFIGURATION, text: configuration },
+    ...written.files,
     ...(plugin?.unixSockets === false
       ? [{ path: DECISION_SECRET, text: `${newSecret()}\n`, secret: true as const }]
       : []),
-    ...secretsOf(framework).map((name) => ({
+    ...written.secrets.map((name) => ({
       path: SECRET_FILES[name],
       text: `${secrets[name]}\n`,
       secret: true as const,
     })),
   ];
-  const loaded = await loadBeforehand(own);
+  const loaded = await loadBeforehand(own, written);
   const files: readonly NewFile[] = [
     ...own,
     ...(await dropIn({
       framework,
       origin,
       secrets,
+      shared: written.secrets,
       jwksUrl: `http://127.0.0.1:${port}/.well-known/jwks.json`,
-      adminUrl: `http://127.0.0.1:${loaded.config.listen.admin.port}`,
+      adminUrl: `http://127.0.0.1:${adminPort}`,
+      configuration,
     })),
     ...webServerFiles(loaded, plugin),
   ];
@@ -121,12 +125,36 @@ export async function init(options: InitOptions): Promise<readonly string[]> {
   if (!(await options.agree(files.map(({ path }) => path)))) return [];
   for (const file of files) await write(dir, file, force);
   const routing = plugin === undefined ? webServerStep(loaded) : pluginStep(loaded, plugin);
-  for (const line of whatIsLeft(framework, origin, upstream, routing)) tell(line);
+  const hasDropIn = files.some(({ path }) => path.startsWith('drop-in/'));
+  for (const line of whatIsLeft({ framework, hasDropIn, found, written }, { origin, upstream, routing })) tell(line);
   return files.map(({ path }) => join(dir, path));
+}
+
+/** Looks at the site, and tells what was found. */
+async function look(
+  options: InitOptions,
+  { upstream, origin, given }: { upstream: URL; origin: URL; given: Framework | undefined },
+): Promise<{ framework: Framework; found: Discoveries }> {
+  const late = AbortSignal.timeout(options.whole ?? WHOLE);
+  const signal = options.signal === undefined ? late : AbortSignal.any([late, options.signal]);
+  options.tell(`Inspecting ${upstream.href} …`);
+  const visitor = createVisitor({ upstream, origin, signal, patience: options.patience ?? PATIENCE });
+  const seen = await visitor.visit([...new Set([...MARK_PATHS, ...DISCOVERY_PAGES])]);
+  const guess =
+    given === undefined ? guessFramework(seen) : ({ framework: given, sure: 'given', marks: [], others: [] } as const);
+  const catalogue = readPlainYaml(await readFile(SCOPES_FILE, 'utf8')) as { scopes: Record<string, ScopeConfig> };
+  const found = await discover(visitor, guess.framework, catalogue.scopes);
+  for (const line of whatWasSeen(seen, guess, found)) options.tell(printable(line));
+  return { framework: guess.framework, found };
 }
 
 function newSecret(): string {
   return randomBytes(32).toString('hex');
+}
+
+function requirePort(port: number, option: string): void {
+  if (!(Number.isInteger(port) && port > 0 && port < 65_536))
+    throw new InitError(`${option} must be a number from 1 to 65535.`);
 }
 
 function webAddress(typed: string, option: string): URL {
@@ -156,41 +184,22 @@ function pluginOf({ plugin, site, observe }: InitOptions): ReturnType<typeof plu
   return found;
 }
 
-function whatWasSeen(
-  { unreachable }: Visit,
-  { framework, sure, marks, others }: Guess,
-  found: Discoveries,
-): readonly string[] {
-  const list = (items: readonly string[]) => items.join('; ');
-  const lines: string[] = [];
-  if (unreachable !== undefined)
-    lines.push(`The site did not answer (${unreachable}). Writing the usual values for you to complete.`);
-  if (sure === 'given') lines.push(`Framework: ${framework}, as given by --framework.`);
-  else if (framework === 'generic')
-    lines.push('No known framework detected. Writing a generic configuration for a site with session cookies.');
-  else lines.push(`Framework: ${sure === 'sure' ? '' : 'probably '}${framework} (${list(marks)}).`);
-  if (framework === 'generic' && marks.length > 0) lines.push(`Seen: ${list(marks)}.`);
-  if (others.length > 0) lines.push(`Also seen: ${list(others)}. If that is your framework, pass it with --framework.`);
-  if (unreachable !== undefined) return lines;
-  lines.push(
-    `Sign-in page: ${found.loginPath ?? 'none found'}. Session cookies: ${found.sessionCookies.join(', ') || 'none seen'}.`,
-  );
-  if (framework === 'generic') lines.push(`Address that identifies the member: ${found.whoamiPath ?? 'none found'}.`);
-  lines.push(
-    `API: ${found.api ?? 'none found'}${found.readable.length > 0 ? `, with ${found.readable.length} readable paths` : ''}.`,
-  );
-  return lines;
-}
-
 /** Loads the files from a temporary folder, so that an invalid configuration is never written to the target. */
-async function loadBeforehand(files: readonly NewFile[]): Promise<LoadedConfig> {
+async function loadBeforehand(files: readonly NewFile[], { variables }: Written): Promise<LoadedConfig> {
   const folder = await mkdtemp(join(tmpdir(), 'coursegate-init-'));
   try {
     for (const file of files) await write(folder, file, false);
-    return await loadConfig({ file: join(folder, CONFIGURATION), environment: {} });
+    return await loadConfig({ file: join(folder, CONFIGURATION), environment: exampleValues(variables) });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** Values of the right form for the variables that the operator sets later. */
+function exampleValues(variables: Written['variables']): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    variables.map(({ name, path }) => [name, path.at(-1) === 'url' ? 'postgres://db.invalid/example' : 'x'.repeat(64)]),
+  );
 }
 
 function requireNew(dir: string, files: readonly NewFile[]): void {
@@ -209,23 +218,4 @@ async function write(dir: string, { path, text, secret }: NewFile, force: boolea
   // Removed first: overwriting would keep the old file's permissions, and follow a symbolic link.
   if (force) await rm(file, { force: true });
   await writeFile(file, text, { flag: 'wx', ...(secret === true ? { mode: 0o600 } : {}) });
-}
-
-function whatIsLeft(framework: Framework, origin: URL, upstream: URL, routing: readonly string[]): readonly string[] {
-  const first =
-    framework === 'generic'
-      ? 'Complete `login` in coursegate.yaml: its comments (1) to (4) say what was found.'
-      : `Install drop-in/ as described in integrations/${framework}/README.md.${framework === 'wordpress' ? ' It contains secrets: only the user that runs PHP should be able to read it.' : ''}`;
-  return [
-    ...(upstream.host === origin.host
-      ? [
-          `${origin.host} is the public address. Set the address behind the web server under upstreams, or requests will loop.`,
-        ]
-      : []),
-    'Next steps:',
-    `  1. ${first}`,
-    ...routing,
-    '     npx coursegate serve --config coursegate.yaml',
-    `  3. Check the deployment: npx coursegate doctor ${origin.origin}`,
-  ];
 }

@@ -1,7 +1,7 @@
 import type { LoadedConfig } from '../../../config/load.ts';
 import { configuredSnippet } from '../snippets/configured.ts';
 import { SNIPPETS } from '../snippets/snippet.ts';
-import type { NewFile } from './drop-in.ts';
+import { forwardedByGateway, type NewFile } from './preset.ts';
 
 /** A gateway that asks and forwards requests itself. */
 interface PluginGateway {
@@ -33,16 +33,11 @@ export function pluginGateway(name: string): PluginGateway | undefined {
 }
 
 /** Changes a configuration from `writeConfiguration`: the gateway asks about requests to routes, and forwards them. */
-export function forGateway(configuration: string, { name, unixSockets }: PluginGateway): string {
+export function forGateway(configuration: string, { unixSockets }: PluginGateway): string {
   const decisions = unixSockets
     ? `{ address: unix:${SOCKET} }`
     : `{ address: 127.0.0.1:9092, secret: { file: ${DECISION_SECRET} } }`;
-  return configuration
-    .replace(
-      /^listen: \{ (port: \d+), (trustedProxies: \[loopback\]) \}( +#.*)$/m,
-      `listen:\n  $1\n  $2$3\n  decisions: ${decisions}    # where ${name} asks about requests to routes`,
-    )
-    .replace(/^([# ]+- \{ match: .*?) \}/gm, '$1, forwardedBy: gateway }');
+  return forwardedByGateway(configuration, decisions);
 }
 
 /**

@@ -1,14 +1,22 @@
 import manifest from '../../../../package.json' with { type: 'json' };
-import { type Answer, redirectTarget } from '../../doctor/answer.ts';
-import { createAsk } from '../../doctor/ask.ts';
+import { type Answer, isHtml, redirectTarget } from '../../doctor/answer.ts';
+import { createAsk, type Question } from '../../doctor/ask.ts';
 
-/** The site's responses. Paths without a response have no entry. */
+/** The site's responses to GET requests. Paths without a response have no entry. */
 export interface Visit {
   readonly answers: ReadonlyMap<string, Answer>;
   /** The names of all cookies that the site set. */
-  readonly cookies: readonly string[];
+  readonly cookies: ReadonlySet<string>;
   /** Why the site could not be reached; undefined when it answered. */
   readonly unreachable: string | undefined;
+}
+
+/** A visitor without credentials. Its requests never throw because of how the site behaves. */
+export interface Visitor {
+  /** Requests paths that were not requested before, as a browser or as an app does, and returns everything seen so far. */
+  visit(paths: readonly string[], as?: 'browser' | 'app'): Promise<Visit>;
+  /** Posts to a path. Undefined if there is no response. */
+  post(path: string, type: string, body: string): Promise<Answer | undefined>;
 }
 
 export interface VisitOptions {
@@ -22,34 +30,46 @@ export interface VisitOptions {
 }
 
 const AGENT = `coursegate-init/${manifest.version} (looks at a site for its operator)`;
+/** Some frameworks show their API to browsers as pages. */
+const ACCEPT = { browser: 'text/html, application/json;q=0.9, */*;q=0.5', app: 'application/json, */*;q=0.5' };
 const AT_ONCE = 4;
 const MOST_REDIRECTS = 3;
+/** Bytes. As much as `upstreams.*.openapi.file` may have: API descriptions of large sites have about one MiB. */
+const LONGEST_DOCUMENT = 4 * 1024 * 1024;
+/** Characters of a page that are searched. */
+const LONGEST_PAGE = 256 * 1024;
 
-/**
- * Requests `paths` from a site, without credentials. Bodies and time are bounded, and only redirects within the site
- * are followed. Never throws because of how the site behaves.
- */
-export async function visit(paths: readonly string[], options: VisitOptions): Promise<Visit> {
-  const { upstream, origin, signal, patience } = options;
-  const ask = createAsk({ origin: upstream.origin, signal, patience });
+/** Creates a visitor. Bodies and time are bounded, and only redirects within the site are followed. */
+export function createVisitor({ upstream, origin, signal, patience }: VisitOptions): Visitor {
+  const ask = createAsk({ origin: upstream.origin, signal, patience, longestBody: LONGEST_DOCUMENT });
   const prefix = upstream.pathname.replace(/\/$/, '');
   const headers = {
     ...(upstream.protocol === 'http:' ? { host: origin.host } : {}),
-    accept: 'text/html, application/json;q=0.9, */*;q=0.5',
     'x-forwarded-proto': origin.protocol.slice(0, -1),
     'x-forwarded-host': origin.host,
   };
   const answers = new Map<string, Answer>();
+  const asked = new Set<string>();
   const cookies = new Set<string>();
+  let unreachable: string | undefined;
 
-  const get = async (path: string): Promise<Answer> => {
+  const send = async (path: string, question: Question = {}): Promise<Answer> => {
+    const answer = await ask(`${upstream.origin}${prefix}${path}`, {
+      ...question,
+      headers: { ...headers, ...question.headers },
+      agent: AGENT,
+    });
+    for (const line of answer.headers['set-cookie'] ?? []) {
+      const name = (line.split('=', 1)[0] ?? '').trim();
+      if (cookies.size < 50 && /^[\w.-]{1,100}$/.test(name)) cookies.add(name);
+    }
+    return isHtml(answer) ? { ...answer, text: answer.text.slice(0, LONGEST_PAGE) } : answer;
+  };
+
+  const get = async (path: string, accept: string): Promise<Answer> => {
     let at = path;
     for (let redirects = 0; ; redirects += 1) {
-      const answer = await ask(`${upstream.origin}${prefix}${at}`, { headers, agent: AGENT });
-      for (const line of answer.headers['set-cookie'] ?? []) {
-        const name = (line.split('=', 1)[0] ?? '').trim();
-        if (cookies.size < 50 && /^[\w.-]{1,100}$/.test(name)) cookies.add(name);
-      }
+      const answer = await send(at, { headers: { accept } });
       const next = redirectTarget(answer);
       const isOwn = next !== undefined && (next.host === upstream.host || next.host === origin.host);
       if (!isOwn || redirects === MOST_REDIRECTS) return answer;
@@ -58,18 +78,33 @@ export async function visit(paths: readonly string[], options: VisitOptions): Pr
     }
   };
 
-  try {
-    answers.set('/', await get('/'));
-  } catch (thrown) {
-    return { answers, cookies: [], unreachable: thrown instanceof Error ? thrown.message : String(thrown) };
-  }
-  const left = paths.filter((path) => path !== '/');
-  const work = async (): Promise<void> => {
-    for (let path = left.shift(); path !== undefined; path = left.shift()) {
-      const answer = await get(path).catch(() => undefined);
-      if (answer !== undefined) answers.set(path, answer);
-    }
+  return {
+    async visit(paths, as = 'browser') {
+      if (unreachable !== undefined) return { answers, cookies, unreachable };
+      const left = paths.filter((path) => !asked.has(path));
+      for (const path of left) asked.add(path);
+      if (answers.size === 0) {
+        // Whether it can be reached at all: one request, before many wait in vain.
+        const [first = '/'] = left.splice(0, 1);
+        try {
+          answers.set(first, await get(first, ACCEPT[as]));
+        } catch (thrown) {
+          unreachable = thrown instanceof Error ? thrown.message : String(thrown);
+          return { answers, cookies, unreachable };
+        }
+      }
+      const work = async (): Promise<void> => {
+        for (let path = left.shift(); path !== undefined; path = left.shift()) {
+          const answer = await get(path, ACCEPT[as]).catch(() => undefined);
+          if (answer !== undefined) answers.set(path, answer);
+        }
+      };
+      await Promise.all(Array.from({ length: AT_ONCE }, work));
+      return { answers, cookies, unreachable };
+    },
+    post: (path, type, body) =>
+      send(path, { method: 'POST', headers: { 'content-type': type, accept: ACCEPT.app }, body }).catch(
+        () => undefined,
+      ),
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
-  return { answers, cookies: [...cookies], unreachable: undefined };
 }

@@ -1,0 +1,132 @@
+import { type Answer, type JsonObject, jsonObject, text } from '../../doctor/answer.ts';
+
+/** A GET operation of an API description. */
+export interface Operation {
+  /** The path with its parameters in braces. */
+  readonly path: string;
+  /** What it does, in the site's words; undefined if the site says nothing that fits on a line. */
+  readonly summary: string | undefined;
+  /** Whether it cannot be called without a query. */
+  readonly needsQuery: boolean;
+  /** The properties of its response, by JSON pointer: only those of objects in objects. */
+  readonly gives: readonly string[];
+}
+
+/** A POST operation that takes a password. */
+export interface LoginOperation {
+  readonly path: string;
+  readonly format: 'json' | 'form';
+  readonly username: string;
+  readonly password: string;
+  readonly gives: readonly string[];
+}
+
+/** An OpenAPI document, read into what `init` needs. Everything in it has been validated. */
+export interface Description {
+  readonly operations: readonly Operation[];
+  readonly logins: readonly LoginOperation[];
+}
+
+const PATH = /^(\/[A-Za-z0-9._~-]{1,64}){1,12}\/?$/;
+const FIELD = /^[A-Za-z0-9_-]{1,40}$/;
+const WORDS = /^[\p{L}\p{N}][\p{L}\p{N} .,:&’'()/–-]{0,99}$/u;
+const MOST_PATHS = 3000;
+const MOST_LOGINS = 4;
+const LOGIN_PATH = /\/(log-?in|sign-?in|token|access-token|sessions?|authenticate)\/?$/i;
+const USERNAME = /^(username|email|login|user|identifier|email_address|user_name)$/i;
+const PASSWORD = /^(password|passwd|pwd|pass)$/i;
+
+/** Reads a response as an API description. Undefined if it is none. */
+export function readDescription(answer: Answer | undefined): Description | undefined {
+  const document = answer?.status === 200 ? jsonObject(answer) : undefined;
+  const { openapi, swagger, paths } = document ?? {};
+  if (document === undefined || (typeof openapi !== 'string' && typeof swagger !== 'string')) return undefined;
+  if (typeof paths !== 'object' || paths === null) return undefined;
+  const base = basePath(document);
+  const items = Object.entries(paths)
+    .slice(0, MOST_PATHS)
+    .map(([path, item]) => [base + path, asObject(item)] as const)
+    .filter(([path]) => PATH.test(path.replace(/\{[A-Za-z0-9_.-]{1,64}\}/g, '0')));
+  return {
+    operations: items.flatMap(([path, item]) =>
+      item.get === undefined ? [] : [operation(document, path, item, asObject(item.get))],
+    ),
+    logins: items
+      .flatMap(([path, { post }]) => (LOGIN_PATH.test(path) ? loginOperation(document, path, asObject(post)) : []))
+      .slice(0, MOST_LOGINS),
+  };
+}
+
+function basePath(document: JsonObject): string {
+  const server = Array.isArray(document.servers) ? asObject(document.servers[0]).url : document.basePath;
+  const base = typeof server === 'string' ? (URL.parse(server, 'http://x')?.pathname ?? '/') : '/';
+  return base.replace(/\/$/, '');
+}
+
+function operation(document: JsonObject, path: string, item: JsonObject, get: JsonObject): Operation {
+  const parameters = [item.parameters, get.parameters]
+    .flatMap((list): unknown[] => (Array.isArray(list) ? list : []))
+    .map((one) => resolved(document, one));
+  const summary = text(get.summary)?.trim() ?? '';
+  return {
+    path,
+    summary: WORDS.test(summary) ? summary : undefined,
+    needsQuery: parameters.some((one) => one.in === 'query' && one.required === true),
+    gives: propertiesOf(document, successOf(document, get)),
+  };
+}
+
+/** A login takes nothing but a name and a password, whatever else it would accept. */
+function loginOperation(document: JsonObject, path: string, post: JsonObject): readonly LoginOperation[] {
+  const content = asObject(resolved(document, post.requestBody).content);
+  for (const [type, format] of [
+    ['application/json', 'json'],
+    ['application/x-www-form-urlencoded', 'form'],
+  ] as const) {
+    const schema = resolved(document, asObject(content[type]).schema);
+    const names = Object.keys(asObject(schema.properties)).filter((name) => FIELD.test(name));
+    const [username, password] = [names.find((name) => USERNAME.test(name)), names.find((name) => PASSWORD.test(name))];
+    const required = Array.isArray(schema.required) ? schema.required : [];
+    if (username === undefined || password === undefined) continue;
+    if (required.some((name) => name !== username && name !== password)) continue;
+    return [{ path, format, username, password, gives: propertiesOf(document, successOf(document, post)) }];
+  }
+  return [];
+}
+
+/** The schema of the response that means success. */
+function successOf(document: JsonObject, operation: JsonObject): JsonObject {
+  const responses = asObject(operation.responses);
+  const response = resolved(document, responses['200'] ?? responses['201']);
+  return resolved(document, asObject(asObject(response.content)['application/json']).schema ?? response.schema);
+}
+
+/** JSON pointers to the properties of an object, and of the objects in it. */
+function propertiesOf(document: JsonObject, schema: JsonObject, depth = 2): readonly string[] {
+  if (depth === 0) return [];
+  return Object.entries(asObject(schema.properties)).flatMap(([name, inner]) =>
+    FIELD.test(name)
+      ? [`/${name}`, ...propertiesOf(document, resolved(document, inner), depth - 1).map((rest) => `/${name}${rest}`)]
+      : [],
+  );
+}
+
+const MOST_REFERENCES = 5;
+
+/** Follows references within the document. */
+function resolved(document: JsonObject, value: unknown): JsonObject {
+  let object = asObject(value);
+  for (let hops = 0; hops < MOST_REFERENCES && typeof object.$ref === 'string'; hops += 1) {
+    const steps = object.$ref.startsWith('#/') ? object.$ref.slice(2).split('/') : [];
+    if (steps.length === 0) return {};
+    object = asObject(steps.reduce<unknown>((at, step) => asObject(at)[step], document));
+  }
+  return object;
+}
+
+/** The object itself; an empty one for anything else. Only own keys are read from it. */
+function asObject(value: unknown): JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.assign(Object.create(null), value)
+    : {};
+}

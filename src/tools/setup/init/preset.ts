@@ -1,0 +1,171 @@
+import { readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { addKey, insertAfter, keepNeeded, removeKey, replaceValue } from '../../../config/edit-yaml.ts';
+import { readPlainYaml } from '../../../config/plain-yaml.ts';
+import { isTree, listAt, type Path, type Tree, valueAt } from '../../../config/tree.ts';
+import {
+  apiSections,
+  type ConfigurationOptions,
+  FIRST_LINE,
+  genericConfiguration,
+  listenLine,
+  quoted,
+  siteSection,
+  upstreamName,
+  upstreamUrl,
+} from './configuration.ts';
+
+/** A file to write. `path` is relative to the folder of the configuration. */
+export interface NewFile {
+  readonly path: string;
+  readonly text: string;
+  /** Written with mode 0600. */
+  readonly secret?: true;
+}
+
+/** A configuration, and what it refers to. */
+export interface Written {
+  readonly configuration: string;
+  /** The files of the Account API. */
+  readonly files: readonly NewFile[];
+  /** The secrets for `init` to create. */
+  readonly secrets: readonly SecretName[];
+  /** Environment variables that the operator has to set, with the path of the setting. */
+  readonly variables: readonly { readonly name: string; readonly path: Path }[];
+}
+
+export const CONFIGURATION = 'coursegate.yaml';
+export const INTEGRATIONS = fileURLToPath(new URL('../../../../integrations/', import.meta.url));
+
+/**
+ * Files of secrets, next to the configuration. The gate and the bridge of the drop-in share the first, the site signs
+ * its commands to the gate with the second, and the gate sends the third when it rechecks a member.
+ */
+export const SECRET_FILES = { bridge: 'bridge.secret', admin: 'admin.secret', recheck: 'recheck.key' } as const;
+export type SecretName = keyof typeof SECRET_FILES;
+
+/** The secrets by the environment variables that presets name. */
+const SHARED: Readonly<Record<string, SecretName>> = {
+  COURSEGATE_BRIDGE_SECRET: 'bridge',
+  COURSEGATE_ADMIN_SECRET: 'admin',
+  COURSEGATE_KEY: 'recheck',
+};
+
+/** Writes the configuration for a site: for a known framework, its preset with the addresses and secrets filled in. */
+export async function writeConfiguration(options: ConfigurationOptions): Promise<Written> {
+  if (options.framework === 'generic')
+    return { configuration: genericConfiguration(options), files: [], secrets: [], variables: [] };
+  const folder = join(INTEGRATIONS, options.framework);
+  const addressed = withAddresses(await readFile(join(folder, CONFIGURATION), 'utf8'), options);
+  const { text, secrets, variables } = withSecrets(withApi(addressed, options));
+  const { configuration, files } = await withAccount(text, folder);
+  return { configuration, files, secrets, variables };
+}
+
+function withAddresses(preset: string, options: ConfigurationOptions): string {
+  const { framework, origin, found } = options;
+  const name = upstreamName(framework);
+  let text = withoutHeader(preset).replace(/# \(\d\) /g, '# ');
+  text = keepNeeded(text, (feature) => found.features.has(feature));
+  text = replaceValue(text, ['origin'], quoted(origin.origin));
+  text = replaceValue(text, ['name'], quoted(found.title ?? origin.hostname));
+  text = replaceValue(text, ['upstreams', name, 'url'], quoted(upstreamUrl(options)));
+  if (treeOf(text).listen !== undefined) text = removeKey(text, 'listen');
+  text = insertAfter(text, 'name', `\n${listenLine(options)}`);
+  if (framework === 'django' && found.loginPath !== undefined)
+    text = replaceValue(text, ['login', 'loginUrl'], quoted(found.loginPath));
+  if (!options.site) text = withPageAddresses(text, origin);
+  if (framework === 'learnhouse' && found.organization !== undefined)
+    text = text.replace(/\/(admin|org_slug)\/default\//g, `/$1/${found.organization}/`);
+  const tested = /^# (?:Tested|Untested).*\n/.exec(preset)?.[0] ?? '';
+  return `${FIRST_LINE}\n${tested}# The setup is described in integrations/${framework}/README.md.\n${text}`;
+}
+
+/** Pages of the site by their whole address: the gate does not serve them. */
+function withPageAddresses(text: string, origin: URL): string {
+  return ['loginUrl', 'url'].reduce((all, key) => {
+    const path = valueAt(treeOf(all), ['login', key]);
+    return typeof path === 'string' ? replaceValue(all, ['login', key], quoted(new URL(path, origin).href)) : all;
+  }, text);
+}
+
+/** The comment at the beginning of a preset is for its readers in `integrations/`. */
+function withoutHeader(preset: string): string {
+  return preset.replace(/^(#.*\n)+/, '');
+}
+
+/** A preset without an Account API and tools has only examples of routes: those of the site take their place. */
+function withApi(preset: string, options: ConfigurationOptions): string {
+  const tree = treeOf(preset);
+  let text = preset;
+  if (tree.account === undefined && tree.anonymous === undefined)
+    text = insertAfter(text, 'profile', 'anonymous: refuse    # requests without a token are refused');
+  const isExample = tree.account === undefined && tree.mcp === undefined;
+  if (isExample) text = removeKey(text, 'routes');
+  if (tree.site !== undefined) text = removeKey(text, 'site');
+  return [text.trimEnd(), siteSection(options).trimEnd(), ...(isExample ? [apiSections(options).trimEnd()] : [])]
+    .join('\n\n')
+    .concat('\n');
+}
+
+function withSecrets(preset: string) {
+  const secrets: SecretName[] = [];
+  const variables: { name: string; path: Path }[] = [];
+  let text = preset;
+  for (const { name, path } of variablesIn(treeOf(preset), [])) {
+    const secret = Object.hasOwn(SHARED, name) ? SHARED[name] : undefined;
+    if (secret === undefined) variables.push({ name, path });
+    else {
+      secrets.push(secret);
+      text = replaceValue(text, path, `{ file: ${SECRET_FILES[secret]} }`);
+    }
+  }
+  return { text, secrets, variables };
+}
+
+function variablesIn(value: unknown, path: Path): readonly { name: string; path: Path }[] {
+  if (Array.isArray(value)) return value.flatMap((item, index) => variablesIn(item, [...path, index]));
+  if (!isTree(value)) return [];
+  const keys = Object.keys(value);
+  if (keys.length === 1 && typeof value.env === 'string') return [{ name: value.env, path }];
+  return keys.flatMap((key) => variablesIn(value[key], [...path, key]));
+}
+
+/** Copies the files of the Account API next to the configuration. */
+async function withAccount(preset: string, folder: string): Promise<Pick<Written, 'configuration' | 'files'>> {
+  let configuration = preset;
+  const files: NewFile[] = [];
+  for (const key of ['schema', 'mappings']) {
+    const path = ['account', key];
+    const named = valueAt(treeOf(configuration), path);
+    if (typeof named !== 'string') continue;
+    configuration = replaceValue(configuration, path, basename(named));
+    files.push({ path: basename(named), text: await readFile(join(folder, named), 'utf8') });
+  }
+  return { configuration, files };
+}
+
+/** What a gateway cannot do with a request that it forwards itself. */
+const ONLY_HERE = ['rewrite', 'query', 'body', 'bodyLimit'];
+
+/** Lets a gateway ask about requests to routes, and forward them itself. `decisions` is the value of the setting. */
+export function forwardedByGateway(configuration: string, decisions: string): string {
+  const tree = treeOf(configuration);
+  const isForwarded = (route: unknown) =>
+    ONLY_HERE.every((key) => valueAt(route, [key]) === undefined) &&
+    valueAt(tree, ['upstreams', String(valueAt(route, ['upstream'])), 'credential']) === undefined;
+  return listAt(tree, ['routes'])
+    .reduce<string>(
+      (text, route, index) => (isForwarded(route) ? addKey(text, ['routes', index], 'forwardedBy', 'gateway') : text),
+      addKey(configuration, ['listen'], 'decisions', decisions),
+    )
+    .replace(/^(\s*# +- \{ match: .*?) \}/gm, '$1, forwardedBy: gateway }');
+}
+
+/** A configuration as data. */
+export function treeOf(text: string): Tree {
+  const tree = readPlainYaml(text);
+  if (!isTree(tree)) throw new Error('A configuration must be a map.');
+  return tree;
+}

@@ -1,0 +1,76 @@
+import type { Discoveries } from './discoveries.ts';
+import type { Framework, Guess } from './frameworks.ts';
+import type { Written } from './preset.ts';
+import type { Visit } from './visit.ts';
+
+/** What `init` tells the operator about the site. */
+export function whatWasSeen(
+  { unreachable }: Visit,
+  { framework, sure, marks, others }: Guess,
+  found: Discoveries,
+): readonly string[] {
+  const list = (items: readonly string[]) => items.join('; ');
+  const lines: string[] = [];
+  if (unreachable !== undefined)
+    lines.push(`The site did not answer (${unreachable}). Writing the usual values for you to complete.`);
+  if (sure === 'given') lines.push(`Framework: ${framework}, as given by --framework.`);
+  else if (framework === 'generic')
+    lines.push(
+      `No known framework detected. Writing a generic configuration for a site with ${found.jsonLogin === undefined ? 'session cookies' : 'a sign-in in JSON'}.`,
+    );
+  else lines.push(`Framework: ${sure === 'sure' ? '' : 'probably '}${framework} (${list(marks)}).`);
+  if (framework === 'generic' && marks.length > 0) lines.push(`Seen: ${list(marks)}.`);
+  if (others.length > 0) lines.push(`Also seen: ${list(others)}. If that is your framework, pass it with --framework.`);
+  if (unreachable !== undefined) return lines;
+  lines.push(
+    found.jsonLogin === undefined
+      ? `Sign-in page: ${found.loginPath ?? 'none found'}. Session cookies: ${found.sessionCookies.join(', ') || 'none seen'}.`
+      : `Sign-in: POST ${found.jsonLogin.path}, which answers in JSON. There is no page.`,
+  );
+  if (framework === 'generic') lines.push(`Address that identifies the member: ${found.whoami?.path ?? 'none found'}.`);
+  const { described, proposals } = found;
+  lines.push(
+    `API: ${found.api ?? 'none found'}${described > 0 ? `, with ${described} readable addresses, of which ${proposals.length} are proposed` : ''}.`,
+  );
+  return lines;
+}
+
+/** What `init` has done. */
+export interface Outcome {
+  readonly framework: Framework;
+  readonly hasDropIn: boolean;
+  readonly found: Discoveries;
+  readonly written: Written;
+}
+
+export interface Surroundings {
+  readonly origin: URL;
+  readonly upstream: URL;
+  readonly routing: readonly string[];
+}
+
+/** What is left for the operator to do. */
+export function whatIsLeft(outcome: Outcome, { origin, upstream, routing }: Surroundings): readonly string[] {
+  return [
+    ...(upstream.host === origin.host
+      ? [
+          `${origin.host} is the public address. Set the address behind the web server under upstreams, or requests will loop.`,
+        ]
+      : []),
+    'Next steps:',
+    `  1. ${firstStep(outcome)}`,
+    ...routing,
+    '     npx coursegate serve --config coursegate.yaml',
+    `  3. Check the deployment: npx coursegate doctor ${origin.origin}`,
+  ];
+}
+
+function firstStep({ framework, hasDropIn, found, written }: Outcome): string {
+  if (framework === 'generic')
+    return `Complete \`login\` in coursegate.yaml: its comments (1) to (${found.jsonLogin === undefined ? 4 : 3}) say what was found.`;
+  const names = written.variables.map(({ name }) => name);
+  const readme = `integrations/${framework}/README.md`;
+  if (!hasDropIn) return `Set ${[...new Set(names)].join(' and ') || 'up the site'} as described in ${readme}.`;
+  const isSecret = written.secrets.length > 0 && (framework === 'wordpress' || framework === 'moodle');
+  return `Install drop-in/ as described in ${readme}.${isSecret ? ' It contains secrets: only the user that runs PHP should be able to read it.' : ''}`;
+}
