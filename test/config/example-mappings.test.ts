@@ -20,7 +20,7 @@ afterEach(async () => {
 /** The Account API with an example's own files and a fake of its backend, for the member 42. */
 async function exampleOver(name: string, upstream: string, fake: Fake) {
   const file = fileURLToPath(new URL(`../../config/examples/${name}`, import.meta.url));
-  const environment = { COURSEGATE_SECRET: 'k'.repeat(32), MOODLE_TOKEN: 'secret-wstoken' };
+  const environment = { COURSEGATE_SECRET: 'k'.repeat(32) };
   const { config, accountFiles, accountConfig } = await loadConfig({ file, environment });
   expect(Object.keys(config.upstreams)).toEqual([upstream]);
   const asked: { method: string; url: URL; form: URLSearchParams; member: string }[] = [];
@@ -111,102 +111,5 @@ describe('wordpress-learndash', () => {
     expect(body.data.viewer.enrolledCourses.nodes).toHaveLength(100);
     expect(body.data.viewer.enrolledCourses.pageInfo.hasNextPage).toBe(false);
     expect(asked.map(({ url }) => url.searchParams.get('page'))).toEqual(['1', '2']);
-  });
-});
-
-describe('moodle', () => {
-  const moodle: Fake = (_url, form) => {
-    if (form.get('wsfunction') === 'core_user_get_users_by_field') {
-      return [{ id: 42, username: 'sam', fullname: 'Sam Student', email: 'sam@example.com' }];
-    }
-    return [
-      {
-        id: 7,
-        shortname: 'KNOTS',
-        fullname: 'Knots for beginners',
-        enrolledusercount: 12,
-        idnumber: '',
-        visible: 1,
-        progress: 61.5,
-        completed: false,
-        startdate: 1_767_225_600,
-        enddate: 0,
-        lastaccess: 1_767_229_200,
-      },
-    ];
-  };
-  const QUERY =
-    '{ viewer { email enrolledCourses { totalCount nodes { id shortName title progressPercent endsAt lastAccessAt } } } }';
-
-  it('returns the member and their courses by function calls with the token in the body', async () => {
-    const { account, asked } = await exampleOver('moodle.yaml', 'moodle', moodle);
-    const { body, text } = await account.ask(QUERY);
-    expect(body).toEqual({
-      data: {
-        viewer: {
-          email: 'sam@example.com',
-          enrolledCourses: {
-            totalCount: 1,
-            nodes: [
-              {
-                id: '7',
-                shortName: 'KNOTS',
-                title: 'Knots for beginners',
-                progressPercent: 61.5,
-                endsAt: null,
-                lastAccessAt: '2026-01-01T01:00:00Z',
-              },
-            ],
-          },
-        },
-      },
-    });
-    expect(asked.map(({ method, url, form }) => [method, url.pathname + url.search, Object.fromEntries(form)])).toEqual(
-      [
-        [
-          'POST',
-          '/webservice/rest/server.php',
-          {
-            wstoken: 'secret-wstoken',
-            wsfunction: 'core_user_get_users_by_field',
-            moodlewsrestformat: 'json',
-            field: 'id',
-            'values[0]': '42',
-          },
-        ],
-        [
-          'POST',
-          '/webservice/rest/server.php',
-          {
-            wstoken: 'secret-wstoken',
-            wsfunction: 'core_enrol_get_users_courses',
-            moodlewsrestformat: 'json',
-            userid: '42',
-          },
-        ],
-      ],
-    );
-    expect(text).not.toContain('wstoken');
-  });
-
-  it('returns an empty list for a member without courses', async () => {
-    const { account } = await exampleOver('moodle.yaml', 'moodle', (url, form) =>
-      form.get('wsfunction') === 'core_enrol_get_users_courses' ? [] : moodle(url, form),
-    );
-    const { body } = await account.ask(QUERY);
-    expect(body.data.viewer.enrolledCourses).toEqual({ totalCount: 0, nodes: [] });
-    expect(body.errors).toBeUndefined();
-  });
-
-  it('treats a 200 with an exception as a failure, without revealing it', async () => {
-    const { account } = await exampleOver('moodle.yaml', 'moodle', () => ({
-      exception: 'moodle_exception',
-      errorcode: 'invalidtoken',
-      message: 'Invalid token - token not found',
-    }));
-    const { body, text } = await account.ask(QUERY);
-    expect(body.data.viewer).toEqual({ email: null, enrolledCourses: null });
-    for (const error of body.errors) expect(error.extensions.code).toBe('UPSTREAM_BAD_RESPONSE');
-    expect(text).not.toMatch(/moodle|token/i);
   });
 });

@@ -18,7 +18,6 @@ const SECRETS = {
 describe('the coursegate.yaml of a drop-in', () => {
   it.each([
     ['wordpress', true],
-    ['moodle', false],
     ['django', true],
     ['rails', false],
     ['laravel', false],
@@ -40,6 +39,17 @@ describe('the coursegate.yaml of a drop-in', () => {
     } finally {
       rmSync(folder, { recursive: true });
     }
+  });
+
+  it.each(['moodle'])('of %s loads as it is, with revocation switched on', async (name) => {
+    const { config, profile, recheckKey } = await loadConfig({
+      file: `${FOLDER}${name}/coursegate.yaml`,
+      environment: SECRETS,
+    });
+    expect([profile, config.account?.enabled]).toEqual(['A', true]);
+    expect(config.admin.hmac).toBeDefined();
+    expect('recheck' in config.login && config.login.recheck?.version).toBe('/version');
+    expect(recheckKey).toBe(SECRETS.COURSEGATE_KEY);
   });
 
   it.each(['django', 'rails', 'laravel', 'express', 'spring'])(
