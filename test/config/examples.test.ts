@@ -10,7 +10,6 @@ const environment = {
   COURSEGATE_SECRET: 'k'.repeat(32),
   REDIS_URL: 'redis://localhost:6379',
   REDIS_PASSWORD: 'hunter2-hunter2',
-  MOODLE_TOKEN: 'e'.repeat(32),
 };
 
 describe('config/examples', () => {

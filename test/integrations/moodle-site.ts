@@ -24,6 +24,14 @@ interface State {
   readonly settings: Readonly<Record<string, string>>;
   readonly mfa?: boolean;
   readonly maintenance?: boolean;
+  /** When the database fails: while Moodle starts, or at the first query of the plugin. */
+  readonly failing?: '' | 'setup' | 'query';
+  /** The courses of member 4 by id: the title as Moodle formats it, and what enrol_get_enrolment_end() returns. */
+  readonly courses?: Readonly<Record<string, Readonly<Record<string, string | number | boolean | null>>>>;
+  /** The course modules, by id. */
+  readonly modules?: Readonly<Record<string, { name: string; visible: boolean }>>;
+  /** Rows of the log of member 4, the latest first; null without a log store in the database. */
+  readonly viewed?: readonly { id: number; course: number }[] | null;
 }
 
 export interface MoodleSite {
@@ -42,7 +50,7 @@ export async function startMoodle(first: State): Promise<MoodleSite> {
   mkdirSync(join(root, 'lib'));
   for (const page of ['config.php', 'events.php', 'load.php']) cpSync(here(`apps/moodle/${page}`), join(root, page));
   cpSync(here('apps/moodle/filelib.php'), join(root, 'lib/filelib.php'));
-  cpSync(here('../../integrations/moodle/local_coursegate'), join(root, 'local/coursegate'), { recursive: true });
+  cpSync(here('../../integrations/moodle/coursegate'), join(root, 'local/coursegate'), { recursive: true });
   let state = first;
   const change = (changes: Partial<State>) => {
     state = { ...state, ...changes };

@@ -33,9 +33,28 @@ const MEMBERS = {
   6: row(6, 'new', { confirmed: 0 }),
   7: row(7, 'shut', { auth: 'nologin' }),
   8: row(8, 'elsewhere', { mnethostid: 2 }),
-  9: row(9, 'unready', { todo: 'policy' }),
+  9: row(9, 'unready', { todo: 'sitepolicynotagreed' }),
 };
 const SAM = '4';
+const RECHECK_KEY = 'r'.repeat(40);
+
+/** What Moodle says of the courses of Sam. A title is HTML, in the language of the current user. */
+const ENROLMENTS = {
+  7: {
+    id: 7,
+    shortname: 'BÄUME',
+    html: 'B&auml;ume &amp; &bdquo;<b>Blumen</b>&ldquo; – O&#039;Neill',
+    end: 0,
+    progress: 100 / 3,
+  },
+  8: { id: 8, shortname: 'KNOTS 1/2', html: 'Knots', end: 1_828_249_200, progress: null },
+  9: { id: 9, shortname: 'SAILS', html: 'Sails', end: false, progress: null },
+};
+const MODULES = {
+  70: { name: 'Roots &amp; leaves', visible: true },
+  71: { name: 'Answers', visible: false },
+  80: { name: 'Bowline', visible: true },
+};
 
 describe.skipIf(!phpPresent())('the Moodle plugin', () => {
   let gate: SigningGate;
@@ -55,9 +74,19 @@ describe.skipIf(!phpPresent())('the Moodle plugin', () => {
       secret: gate.secret,
       jwksurl: gate.jwksUrl,
       functions: 'courses\n site, enrol unknown',
+      key: RECHECK_KEY,
     },
     mfa: false,
     maintenance: false,
+    failing: '' as const,
+    courses: ENROLMENTS,
+    modules: MODULES,
+    viewed: [
+      { id: 71, course: 7 },
+      { id: 80, course: 8 },
+      { id: 70, course: 7 },
+      { id: 79, course: 8 },
+    ],
   });
   beforeAll(async () => {
     gate = await startKeys(SAM);
@@ -82,14 +111,14 @@ describe.skipIf(!phpPresent())('the Moodle plugin', () => {
     const { status, body } = await json(await fetch(`${site.url}/load.php`));
     expect(status).toBe(200);
     expect(body.settings).toEqual(
-      ['origin', 'upstream', 'jwksurl', 'secret', 'adminurl', 'adminsecret', 'functions'].map(
+      ['origin', 'upstream', 'jwksurl', 'secret', 'adminurl', 'adminsecret', 'key', 'functions'].map(
         (name) => `local_coursegate/${name}`,
       ),
     );
     expect([body.component, body.caches, body.callable]).toEqual([
       'local_coursegate',
       ['keys'],
-      [true, true, true, true, true],
+      [true, true, true, true, true, true],
     ]);
     expect(Object.keys(body.classes).length).toBeGreaterThan(8);
     expect(Object.values(body.classes)).not.toContain(false);
@@ -202,16 +231,22 @@ describe.skipIf(!phpPresent())('the Moodle plugin', () => {
       for (const [code, status] of [
         ['invalidparameter', 400],
         ['nopermissions', 403],
+        ['requireloginerror', 403],
+        ['invalidrecord', 404],
+        ['invalidcourseid', 404],
+        ['codingerror', 500],
+        ['generalexceptionmessage', 500],
+        ['dmlreadexception', 503],
+        ['dbconnectionfailed', 503],
       ] as const) {
         const answer = await get(`${COURSES}&fail=${code}`, asserted());
         expect(await json(answer)).toEqual({ status, body: { error: 'moodle', code } });
       }
     });
 
-    it('is read-only, and unavailable during maintenance', async () => {
-      expect((await get(COURSES, asserted(), { method: 'POST' })).status).toBe(405);
-      site.change({ maintenance: true });
-      expect((await get(COURSES, asserted())).status).toBe(503);
+    it('runs nothing for a member who has to do something first', async () => {
+      const answer = await get('api.php?function=site', asserted(gate.assertion({ sub: '9' })));
+      expect(await json(answer)).toEqual({ status: 403, body: { error: 'moodle', code: 'sitepolicynotagreed' } });
     });
 
     it('returns 503 without the keys, fetches them again for an unknown key, and waits before the next fetch', async () => {
@@ -234,6 +269,113 @@ describe.skipIf(!phpPresent())('the Moodle plugin', () => {
       expect((await get(COURSES, asserted(gate.assertion({}, { kid: 'made-up' })))).status).toBe(401);
       expect((await get(COURSES, asserted())).status).toBe(200);
       gate.ill(false);
+    });
+  });
+
+  it.each(['whoami.php', 'member.php', 'me.php', 'courses.php', 'api.php?function=site'])(
+    '%s is read-only, and unavailable during maintenance and while the database fails',
+    async (page) => {
+      const headers = { ...as('of-sam'), ...asserted(), 'coursegate-key': RECHECK_KEY };
+      const path = page === 'member.php' ? 'member.php?id=4' : page;
+      expect((await get(path, headers)).status).toBe(200);
+      expect((await get(path, headers, { method: 'POST' })).status).toBe(405);
+      site.change({ maintenance: true });
+      expect(await json(await get(path, headers))).toEqual({ status: 503, body: { error: 'maintenance' } });
+      for (const [failing, code] of [
+        ['setup', 'dbconnectionfailed'],
+        ['query', 'dmlreadexception'],
+      ] as const) {
+        site.change({ maintenance: false, failing });
+        const answer = await get(path, headers);
+        expect(answer.headers.get('retry-after')).toBe('2');
+        expect(await json(answer)).toEqual({ status: 503, body: { error: 'moodle', code } });
+      }
+    },
+  );
+
+  describe('me.php and courses.php', () => {
+    it('return the account and the courses of the member in the assertion', async () => {
+      expect(await json(await get('me.php?id=2', asserted()))).toEqual({
+        status: 200,
+        body: { id: '4', email: 'sam@example.com', name: 'Sam Ortiz', username: 'sam' },
+      });
+      const course = (id: number) => `${site.url}/course/view.php?id=${id}`;
+      const module = (id: number) => `${site.url}/mod/page/view.php?id=${id}`;
+      expect(await json(await get('courses.php?userid=2', asserted()))).toEqual({
+        status: 200,
+        body: {
+          courses: [
+            {
+              id: '7',
+              slug: 'BÄUME',
+              title: "Bäume & „Blumen“ – O'Neill",
+              url: course(7),
+              expires: null,
+              lifetime: true,
+              progress: expect.closeTo(33.333, 3),
+              lastViewed: { id: '70', title: 'Roots & leaves', url: module(70) },
+            },
+            {
+              id: '8',
+              slug: 'KNOTS 1/2',
+              title: 'Knots',
+              url: course(8),
+              expires: '2027-12-08T07:00:00Z',
+              lifetime: false,
+              progress: null,
+              lastViewed: { id: '80', title: 'Bowline', url: module(80) },
+            },
+            {
+              id: '9',
+              slug: 'SAILS',
+              title: 'Sails',
+              url: course(9),
+              expires: null,
+              lifetime: false,
+              progress: null,
+              lastViewed: null,
+            },
+          ],
+        },
+      });
+    });
+
+    it('return an empty list to a member without courses, and no last activity without a log', async () => {
+      expect((await json(await get('courses.php', asserted(gate.assertion({ sub: '2' }))))).body).toEqual({
+        courses: [],
+      });
+      site.change({ viewed: null });
+      const { body } = await json(await get('courses.php', asserted()));
+      expect(body.courses.map(({ lastViewed }: { lastViewed: unknown }) => lastViewed)).toEqual([null, null, null]);
+    });
+
+    it.each(['me.php', 'courses.php'])('refuse every request to %s without a valid assertion', async (page) => {
+      const pretended = { 'x-member-id': SAM, ...as('of-sam'), 'coursegate-key': RECHECK_KEY };
+      expect((await get(page, pretended)).status).toBe(401);
+      expect((await get(page, { ...pretended, ...asserted(gate.assertion({ sub: '3' })) })).status).toBe(401);
+      expect((await get(page, { ...pretended, ...asserted(gate.assertion({ sub: '9' })) })).status).toBe(403);
+    });
+  });
+
+  describe('member.php', () => {
+    const ask = (id: string, key = RECHECK_KEY) => get(`member.php?${id}`, { 'coursegate-key': key, ...as('of-sam') });
+
+    it('says whether a member is active, with the version that whoami reports', async () => {
+      const { body } = await json(await get('whoami.php', as('of-sam')));
+      expect(await json(await ask('id=4'))).toEqual({ status: 200, body: { active: true, version: body.version } });
+      for (const id of ['1', '3', '5', '6', '7', '8', '99', '04', '4%20', '', '4/..']) {
+        expect(await json(await ask(`id=${id}`))).toEqual({ status: 200, body: { active: false } });
+      }
+      expect((await json(await ask('id[]=4'))).body).toEqual({ active: false });
+    });
+
+    it('refuses every request without the key, and all if there is none, with 401', async () => {
+      for (const key of ['', 'x'.repeat(40), RECHECK_KEY.slice(1)]) expect((await ask('id=4', key)).status).toBe(401);
+      const { settings, ...rest } = start();
+      for (const key of ['', 'short']) {
+        site.change({ ...rest, settings: { ...settings, key } });
+        expect((await ask('id=4', key)).status).toBe(401);
+      }
     });
   });
 
@@ -264,9 +406,15 @@ describe.skipIf(!phpPresent())('the Moodle plugin', () => {
     it('returns 401 until the second factor has been verified', async () => {
       site.change({ mfa: true });
       expect((await get('whoami.php', as('of-sam'))).status).toBe(401);
+      expect((await get('whoami.php', as('of-guest'))).status).toBe(401);
       const shown = { member: SAM, at: 1, session: { tool_mfa_authenticated: true } };
       site.change({ sessions: { 'of-sam': shown } });
       expect((await get('whoami.php', as('of-sam'))).status).toBe(200);
+    });
+
+    it('returns 503 if the database fails while it checks what the member still has to do', async () => {
+      site.change({ members: { ...MEMBERS, [SAM]: row(4, 'sam', { todo: 'dmlreadexception' }) } });
+      expect((await get('whoami.php', as('of-sam'))).status).toBe(503);
     });
 
     it.each(['password', 'auth'])('reports a new version after a change of %s', async (field) => {
@@ -302,11 +450,36 @@ describe.skipIf(!phpPresent())('the Moodle plugin', () => {
       expect(at(answer)).toBe('/oauth/interaction/a1?x=1&y=2');
     });
 
-    it('signs a member out once, so that another can sign in', async () => {
-      const answer = await open('/oauth/x', 'of-sam');
-      expect(answer.headers.getSetCookie()).toEqual(['MoodleSession=; Max-Age=0']);
-      expect(new URL(at(answer)).searchParams.get('again')).toBe('1');
-      expect(at(await open('/oauth/x', 'of-sam', '&again=1'))).toBe('/oauth/x');
+    it('signs a member out once they agree, so that another can sign in', async () => {
+      for (const session of ['of-sam', 'of-an-administrator']) {
+        const question = await open('/oauth/x', session);
+        expect([question.status, question.headers.getSetCookie()]).toEqual([200, []]);
+        expect(await question.text()).toContain('You are signed in as Sam Ortiz.');
+        const agree = (sesskey: string) =>
+          get('signin.php', as(session), {
+            method: 'POST',
+            body: new URLSearchParams({ return_to: '/oauth/x', sesskey }),
+          });
+        const forged = await agree('of-another-session');
+        expect([forged.status, forged.headers.getSetCookie()]).toEqual([403, []]);
+        const answer = await agree('of-this-session');
+        expect(answer.headers.getSetCookie()).toEqual(['MoodleSession=; Max-Age=0']);
+        expect(new URL(at(answer)).searchParams.get('again')).toBe('1');
+        expect(at(await open('/oauth/x', session, '&again=1'))).toBe('/oauth/x');
+      }
+    });
+
+    it('sends a member who has to do something first there, and not to sign in again', async () => {
+      expect(at(await open('/oauth/x', 'of-unready'))).toBe(`${site.url}/todo/sitepolicynotagreed`);
+    });
+
+    it('is where a browser returns that still has to provide the second factor', async () => {
+      site.change({ mfa: true });
+      const factor = new URL(at(await open('/oauth/x?y=1', 'of-sam')));
+      expect(factor.pathname).toBe('/admin/tool/mfa/auth.php');
+      const back = new URL(factor.searchParams.get('then') ?? '');
+      site.change({ mfa: false });
+      expect(at(await get(`signin.php${back.search}`, as('of-sam')))).toBe('/oauth/x?y=1');
     });
 
     it.each([
@@ -321,6 +494,12 @@ describe.skipIf(!phpPresent())('the Moodle plugin', () => {
     ])('refuses to redirect to %j', async (returnTo) => {
       for (const session of ['', 'of-sam']) expect((await open(returnTo, session)).status).toBe(400);
     });
+
+    it('refuses a list as the return address', async () => {
+      for (const session of ['', 'of-sam']) {
+        expect((await get('signin.php?return_to[]=/oauth/x', as(session))).status).toBe(400);
+      }
+    });
   });
 
   describe('bridge.php', () => {
@@ -329,6 +508,12 @@ describe.skipIf(!phpPresent())('the Moodle plugin', () => {
       bridgeQuery(secret, { nonce: 'n-1', return_sso_url: callback(), ...fields });
     const open = (query: Record<string, string>, session = '') =>
       get(`bridge.php?${new URLSearchParams(query)}`, as(session));
+    /** Sends the form that asks a signed-in member to sign out. */
+    const agree = (query: Record<string, string>) =>
+      get('bridge.php', as('of-sam'), {
+        method: 'POST',
+        body: new URLSearchParams({ ...query, sesskey: 'of-this-session' }),
+      });
 
     it('returns the signed-in member to the gate, signed', async () => {
       const url = new URL((await open(asked(), 'of-sam')).headers.get('location') ?? '');
@@ -352,14 +537,16 @@ describe.skipIf(!phpPresent())('the Moodle plugin', () => {
       expect(login.pathname).toBe('/login/index.php');
       const back = new URL(login.searchParams.get('then') ?? '');
       expect((await get(`bridge.php${back.search}`, as('of-sam'))).headers.get('location')).toContain(callback());
-      const other = await open(asked({ prompt: 'select_account' }), 'of-sam');
+      const other = await agree(asked({ prompt: 'select_account' }));
       expect(other.headers.getSetCookie()).toEqual(['MoodleSession=; Max-Age=0']);
     });
 
     it('requests a new sign-in for prompt=login, or if the last one is too old, once', async () => {
       const age = Math.floor(Date.now() / 1000) - 1_795_000_000;
       for (const wish of [{ prompt: 'login' }, { max_age: '0' }, { max_age: String(age - 1000) }]) {
-        const answer = await open(asked(wish), 'of-sam');
+        const query = asked(wish);
+        expect((await open(query, 'of-sam')).headers.getSetCookie()).toEqual([]);
+        const answer = await agree(query);
         expect(answer.headers.getSetCookie()).toEqual(['MoodleSession=; Max-Age=0']);
         const back = new URL(answer.headers.get('location') ?? '');
         expect((await get(`bridge.php${back.search}`, as('of-sam'))).headers.get('location')).toContain(callback());
@@ -396,7 +583,8 @@ describe.skipIf(!phpPresent())('the Moodle plugin', () => {
 describe('the two PHP drop-ins', () => {
   it.each(['wordpress', 'moodle'])('include a configuration that loads: %s', async (site) => {
     const file = fileURLToPath(new URL(`../../integrations/${site}/coursegate.yaml`, import.meta.url));
-    expect((await loadConfig({ file, environment: {} })).config.upstreams).toHaveProperty([site]);
+    const environment = { COURSEGATE_KEY: RECHECK_KEY, COURSEGATE_ADMIN_SECRET: COMMAND_SECRET };
+    expect((await loadConfig({ file, environment })).config.upstreams).toHaveProperty([site]);
   });
 
   const shared = (file: string) =>
@@ -407,6 +595,6 @@ describe('the two PHP drop-ins', () => {
   it('share the same protocol code', () => {
     const one = shared('wordpress/coursegate.php');
     expect(one?.length).toBeGreaterThan(2000);
-    expect(shared('moodle/local_coursegate/classes/protocol.php')).toBe(one);
+    expect(shared('moodle/coursegate/classes/protocol.php')).toBe(one);
   });
 });

@@ -73,7 +73,7 @@ const mode = (path: string) => statSync(join(dir, path)).mode & 0o777;
 describe('a detected site', () => {
   it.each([
     ['wordpress', 'session', ['wordpress_logged_in_*'], 'drop-in/coursegate.php'],
-    ['moodle', 'session', ['MoodleSession*'], 'drop-in/local_coursegate/whoami.php'],
+    ['moodle', 'session', ['MoodleSession*'], 'drop-in/coursegate/whoami.php'],
     ['django', 'session', ['sessionid'], 'drop-in/coursegate.py'],
     ['rails', 'bridge', undefined, 'drop-in/coursegate_controller.rb'],
     ['laravel', 'bridge', undefined, 'drop-in/Coursegate/Gate.php'],

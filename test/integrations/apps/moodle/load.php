@@ -29,13 +29,6 @@ namespace {
     }
     class admin_setting_configpasswordunmask extends admin_setting_configtext {}
     class admin_setting_configtextarea extends admin_setting_configtext {}
-    require __DIR__ . '/local/coursegate/lang/en/local_coursegate.php';
-    function get_string($name, $component) {
-        if (!isset($GLOBALS['string'][$name])) {
-            throw new Exception("no string $name");
-        }
-        return $GLOBALS['string'][$name];
-    }
 
     $ADMIN = new class {
         public $page;
@@ -46,7 +39,7 @@ namespace {
     $hassiteconfig = true;
     $plugin = new stdClass();
     $root = __DIR__ . '/local/coursegate';
-    foreach (['settings', 'version', 'db/caches', 'db/events'] as $file) {
+    foreach (['settings', 'version', 'db/caches', 'db/events', 'db/hooks'] as $file) {
         require "$root/$file.php";
     }
     $classes = [];
@@ -60,7 +53,7 @@ namespace {
         'caches' => array_keys($definitions),
         'callable' => array_map(static function ($observer) {
             return is_callable($observer['callback']);
-        }, $observers),
+        }, [...$observers, ...$callbacks]),
         'classes' => $classes,
     ]);
 }

@@ -15,5 +15,6 @@ if ($hassiteconfig) {
     $setting('admin_setting_configpasswordunmask', 'secret', '');
     $setting('admin_setting_configtext', 'adminurl', '', PARAM_URL);
     $setting('admin_setting_configpasswordunmask', 'adminsecret', '');
-    $setting('admin_setting_configtextarea', 'functions', "core_enrol_get_users_courses\ngradereport_overview_get_course_grades");
+    $setting('admin_setting_configpasswordunmask', 'key', '');
+    $setting('admin_setting_configtextarea', 'functions', 'gradereport_overview_get_course_grades');
 }

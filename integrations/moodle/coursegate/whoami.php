@@ -5,14 +5,13 @@
  * requests are refused.
  */
 define('AJAX_SCRIPT', true);
-define('NO_DEBUG_DISPLAY', true);
+// Takes effect with $CFG->enable_read_only_sessions: then this page does not wait for a slow page in the same browser.
 define('READ_ONLY_SESSION', true);
-require(__DIR__ . '/../../config.php');
+require(__DIR__ . '/start.php');
 
 use local_coursegate\answer;
 use local_coursegate\member;
 
-answer::get_only();
 if (!in_array($_SERVER['HTTP_SEC_FETCH_SITE'] ?? 'none', ['none', 'same-origin'], true)) {
     answer::json(403, ['error' => 'cross_site']);
 }

@@ -28,6 +28,8 @@ final class member {
      * The member who is signed in with this browser, or null. Null for a guest, for an administrator logged in as another
      * user, and while the member still has to provide a second factor, set a password, complete their profile, or agree to
      * the site's policies.
+     *
+     * @throws \dml_exception if the database fails
      */
     public static function signed_in(): ?array {
         global $USER;
@@ -36,6 +38,8 @@ final class member {
         }
         try {
             require_login(null, false, null, false, true);
+        } catch (\dml_exception $thrown) {
+            throw $thrown;
         } catch (\moodle_exception $thrown) {
             return null;
         }
@@ -56,7 +60,7 @@ final class member {
     }
 
     /** Whether the second factor was provided. require_login() does not check it if it may not redirect. */
-    private static function second_factor(): bool {
+    public static function second_factor(): bool {
         global $SESSION;
         return !class_exists('\\tool_mfa\\manager') || !empty($SESSION->tool_mfa_authenticated)
             || !\tool_mfa\manager::is_ready();

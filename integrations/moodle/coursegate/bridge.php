@@ -8,11 +8,11 @@ use local_coursegate\protocol;
 use local_coursegate\settings;
 use local_coursegate\sign_in;
 
-answer::get_only();
-$sso = $_GET['sso'] ?? '';
-$sig = $_GET['sig'] ?? '';
+answer::allow('GET', 'POST');
+$sso = sign_in::parameter('sso');
+$sig = sign_in::parameter('sig');
 $secret = settings::get('secret');
-$asked = is_string($sso) && is_string($sig) ? protocol::read_sso($sso, $sig, $secret) : null;
+$asked = protocol::read_sso($sso, $sig, $secret);
 $return = $asked['return_sso_url'] ?? '';
 if ($asked === null || ($asked['nonce'] ?? '') === '' || !protocol::is_at($return, settings::get('origin'))) {
     answer::json(403, ['error' => 'not_from_the_gate']);
