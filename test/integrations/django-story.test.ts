@@ -118,7 +118,7 @@ describe.skipIf(!present).concurrent.each(EXAMPLES)(
         return redeem(app, request, new URL(page.url()));
       });
     const courses = async (token: string) => {
-      const answer = await fetch(`${origin}/api/courses`, { headers: bearer(token) });
+      const answer = await fetch(`${origin}/api/site/courses`, { headers: bearer(token) });
       return { status: answer.status, body: answer.status === 200 ? await answer.json() : undefined };
     };
 
@@ -155,7 +155,7 @@ describe.skipIf(!present).concurrent.each(EXAMPLES)(
 
     it('returns 401 without a token, with a forged assertion, and with plain identity headers', IN_TURN, async () => {
       for (const headers of [{}, { 'x-member-id': SAM.id }, { 'x-coursegate-assertion': 'a.b.c' }]) {
-        expect((await fetch(`${origin}/api/courses`, { headers, redirect: 'manual' })).status).toBe(401);
+        expect((await fetch(`${origin}/api/site/courses`, { headers, redirect: 'manual' })).status).toBe(401);
         const past = await fetch(`${django.url}/api/courses`, { headers, redirect: 'manual' });
         expect([302, 401]).toContain(past.status);
       }

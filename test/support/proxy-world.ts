@@ -75,6 +75,16 @@ export const FREELY = {
   open: { address: 100_000, member: 100_000 },
 };
 
+/** As strict as profile A, unless the test names a profile: then with its own settings, and the Account API that A serves. */
+function profileIn(folder: string, given: unknown): Readonly<Record<string, unknown>> {
+  if (given === undefined) return { profile: 'B', resourceIndicator: 'required', anonymous: 'refuse' };
+  if (given !== 'A') return {};
+  const [schema, mappings] = [join(folder, 'account.graphql'), join(folder, 'mapping.graphql')];
+  writeFileSync(schema, 'type Query { viewer: Viewer! } type Viewer { id: ID! }\n');
+  writeFileSync(mappings, 'extend schema @link(url: "https://specs.apollo.dev/connect/v0.3", import: ["@connect"])\n');
+  return { account: { schema, mappings } };
+}
+
 export async function startProxyWorld(options: ProxyWorldOptions): Promise<ProxyWorld> {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-proxy-'));
   const school = await startSignIn();
@@ -85,9 +95,7 @@ export async function startProxyWorld(options: ProxyWorldOptions): Promise<Proxy
   const loginUrl = options.site === false ? `${school.url}/login` : '/login';
   const config = {
     version: 1,
-    profile: 'B',
-    resourceIndicator: 'required',
-    anonymous: 'refuse',
+    ...profileIn(folder, options.config?.profile),
     origin,
     listen: { port, admin: { port: 0 }, ...options.listenOptions },
     store: { kind: 'memory' },

@@ -104,7 +104,11 @@ describe('a working token is success', () => {
     );
     const files = { schema: join(folder, 'account.graphql'), mappings: join(folder, 'map.graphql') };
     for (const introspection of [true, false]) {
-      const { progress, data, error } = await connectTo({ routes: [], account: { ...files, introspection } });
+      const { progress, data, error } = await connectTo({
+        profile: 'A',
+        routes: [],
+        account: { ...files, introspection },
+      });
       expect(error).toBeUndefined();
       expect(data).toContain('Member m-7\nThe Account API has the member m-7, and no list of courses.');
       expect(progress).toMatch(/✓ Everything works\.$/);
