@@ -1,5 +1,5 @@
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
-import { MappingValueError } from './connect/methods.ts';
+import { MappingValueError } from './connect/mapping-value.ts';
 import type { FailedField } from './failed-field.ts';
 
 const MESSAGES = {

@@ -1,5 +1,6 @@
 import { kindOf } from './kinds.ts';
-import { fail, findMethod, MappingValueError } from './methods.ts';
+import { fail, MappingValueError } from './mapping-value.ts';
+import { findMethod } from './methods.ts';
 import type { Chain, Coalesce, Head, Member, Selection, Step, Value, Variable } from './syntax.ts';
 import { count, type Work } from './work.ts';
 

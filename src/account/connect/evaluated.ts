@@ -1,5 +1,5 @@
 import { AccountError } from '../errors.ts';
-import { MappingValueError } from './methods.ts';
+import { MappingValueError } from './mapping-value.ts';
 
 /**
  * Runs part of a mapping on an upstream's data.

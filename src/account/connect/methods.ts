@@ -3,16 +3,8 @@ import { isTree } from '../../config/tree.ts';
 import { DATE_FORMATS, type DateFormat, toDateTime } from './date-time.ts';
 import { parseJson } from './json.ts';
 import { isComparable, type Kind } from './kinds.ts';
+import { fail, isScalar, list, number } from './mapping-value.ts';
 import { fromMinorUnits, toDecimal } from './money.ts';
-
-/** An upstream's value does not have the type that a mapping expects. Becomes UPSTREAM_BAD_RESPONSE. */
-export class MappingValueError extends Error {
-  /** @param message - for the log, so without any of the data */
-  constructor(message: string) {
-    super(message);
-    this.name = 'MappingValueError';
-  }
-}
 
 interface Method {
   /** What it returns, for the reference. */
@@ -32,10 +24,6 @@ interface Method {
 
 type Each = (item: unknown) => unknown;
 type Ordered = number | string;
-
-export function fail(method: string, wanted: string): never {
-  throw new MappingValueError(`->${method} needs ${wanted}`);
-}
 
 function method(about: string, takes: readonly Kind[], apply: Method['apply']): Method {
   return { about, takes, apply };
@@ -66,18 +54,6 @@ function logical(name: string, about: string, decisive: boolean): Method {
     return values.includes(decisive) ? decisive : values.includes(null) ? null : !decisive;
   };
   return { about, takes: ['boolean'], last: 'many', ofNull: true, apply };
-}
-
-function number(name: string, value: unknown): number {
-  return typeof value === 'number' ? value : fail(name, 'a number');
-}
-
-function list(name: string, value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : fail(name, 'a list');
-}
-
-function isScalar(value: unknown): value is string | number | boolean {
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }
 
 /** The items for which the expression is not null, each with its key, which are all numbers or all strings. */

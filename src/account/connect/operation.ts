@@ -11,7 +11,7 @@ import type { Scope } from './evaluate.ts';
 import { evaluated } from './evaluated.ts';
 import { parseJson } from './json.ts';
 import type { Mapping, TypeMapping } from './mapping.ts';
-import { MappingValueError } from './methods.ts';
+import { MappingValueError } from './mapping-value.ts';
 import { isSuccess, type Outcome, refusalOf, type UpstreamAnswer } from './outcome.ts';
 import { fillForm, fillHeader, fillPath, fillQuery } from './template.ts';
 import { unusable } from './window.ts';

@@ -2,7 +2,7 @@ import { AccountError } from '../errors.ts';
 import type { DirectiveArguments } from './directives.ts';
 import { compileSelection, type Evaluate, type Scope } from './evaluate.ts';
 import { evaluated } from './evaluated.ts';
-import { MappingValueError } from './methods.ts';
+import { MappingValueError } from './mapping-value.ts';
 import { literalAt } from './read-directive.ts';
 import type { Allowed } from './references.ts';
 import type { TextReader } from './text-reader.ts';

@@ -1,5 +1,5 @@
 import { compileSelection, type Evaluate, type Scope } from './evaluate.ts';
-import { MappingValueError } from './methods.ts';
+import { MappingValueError } from './mapping-value.ts';
 import { parseExpression } from './parser.ts';
 import { type Coalesce, MappingSyntaxError } from './syntax.ts';
 

@@ -1,4 +1,4 @@
-import { MappingValueError } from './methods.ts';
+import { MappingValueError } from './mapping-value.ts';
 
 /**
  * How much the expressions of one call may still go through: items of lists, and pieces of 16 characters of texts. A

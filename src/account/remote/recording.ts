@@ -6,7 +6,7 @@ import { createCallUpstream } from '../../upstream/call.ts';
 import { createPools } from '../../upstream/pools.ts';
 import type { CallUpstream } from '../../upstream/request.ts';
 import { type Mapping, readMapping } from '../connect/mapping.ts';
-import { MappingValueError } from '../connect/methods.ts';
+import { MappingValueError } from '../connect/mapping-value.ts';
 import { Mistakes } from '../connect/mistakes.ts';
 import { fillHeader } from '../connect/template.ts';
 import { type Contract, mergingFor, readContract } from '../contract.ts';

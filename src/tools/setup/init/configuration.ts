@@ -1,3 +1,4 @@
+import { appAddress } from '../../../config/page-calls.ts';
 import type { Discoveries } from './discoveries.ts';
 import type { Framework } from './frameworks.ts';
 import type { JsonLogin } from './json-login.ts';
@@ -170,15 +171,12 @@ routes: []
   const ownAddresses = asked
     ? ''
     : `
-# Apps get addresses of their own below ${APPS}: the site's pages may call the original ones with their own credentials.`;
+# Apps get addresses of their own below ${appAddress('')}: the site's pages may call the original ones with their own credentials.`;
   return `# What apps may read on behalf of a member, from the site's API description. Keep only what apps should read, and check that
 # no address returns another member's data.${ownAddresses}
 ${open ? 'routes:' : 'routes: []'}
 ${proposals.map((one, at) => routeLines(one, proposals[at - 1], { name, asked })).join('')}${tools.length === 0 ? '' : toolsSection(tools, name)}`;
 }
-
-/** Where apps find the site's API, so that its own pages keep the addresses they call. */
-const APPS = '/api/site';
 
 function routeLines(
   { pattern, scope, fits, group }: Proposal,
@@ -186,7 +184,9 @@ function routeLines(
   { name, asked }: { readonly name: string; readonly asked: boolean },
 ): string {
   // A gateway that forwards requests itself cannot rewrite them.
-  const match = asked ? quoted(`GET ${pattern}`) : `${quoted(`GET ${APPS}${pattern}`)}, rewrite: ${quoted(pattern)}`;
+  const match = asked
+    ? quoted(`GET ${pattern}`)
+    : `${quoted(`GET ${appAddress(pattern)}`)}, rewrite: ${quoted(pattern)}`;
   const line = `{ match: ${match}, upstream: ${name}, scopes: [${quoted(scope)}] }`;
   const heading = group === before?.group ? '' : `  # ${group}\n`;
   return `${heading}${fits ? `  - ${line}` : `  # - ${line}    # which scope fits?`}\n`;
