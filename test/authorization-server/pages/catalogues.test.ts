@@ -27,13 +27,49 @@ const read = (language: string) =>
 const namesIn = (phrase: string) => [...phrase.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
 const EN = read('en');
 
+/** The end of the name of a phrase about a number. */
+const FORM = /_(?:zero|one|two|few|many|other)$/;
+const nameOf = (key: string) => (Object.hasOwn(EN, key.replace(FORM, '_other')) ? key.replace(FORM, '_') : key);
+const namesOf = (catalogue: Catalogue) => [...new Set(Object.keys(catalogue).map(nameOf))];
+
+/** Words that are the same in English. */
+const SAME: Readonly<Record<string, readonly string[]>> = {
+  es: ['error.code'],
+  de: ['error.app', 'error.trace'],
+  fr: ['apps.pages', 'error.trace'],
+  ar: [],
+};
+/** The plural forms of whole numbers. French and Spanish have one more, for millions. */
+const FORMS: Readonly<Record<string, readonly string[]>> = {
+  en: ['one', 'other'],
+  es: ['one', 'other'],
+  de: ['one', 'other'],
+  fr: ['one', 'other'],
+  ar: ['zero', 'one', 'two', 'few', 'many', 'other'],
+};
+
 describe.each(PAGE_LANGUAGES)('the catalogue %s', (language) => {
   const catalogue = read(language);
 
   it('has the same phrases and placeholders as the others', () => {
-    expect(Object.keys(catalogue)).toEqual(Object.keys(EN));
+    expect(namesOf(catalogue)).toEqual(namesOf(EN));
     for (const [key, phrase] of Object.entries(catalogue)) {
-      expect(namesIn(phrase), key).toEqual(namesIn(EN[key as keyof Catalogue]));
+      const english = EN[(key in EN ? key : key.replace(FORM, '_other')) as keyof Catalogue];
+      const said = namesIn(phrase);
+      // A form for a single number can say it in words.
+      const expected = namesIn(english).filter(
+        (name) => name !== 'count' || said.includes(name) || !/_(?:zero|one|two)$/.test(key),
+      );
+      expect(said, key).toEqual(expected);
+    }
+  });
+
+  it('has every plural form of its language', () => {
+    const counted = Object.keys(EN).filter((key) => key.endsWith('_other'));
+    const forms = FORMS[language] ?? [];
+    for (const key of counted) {
+      const own = Object.keys(catalogue).filter((one) => FORM.test(one) && nameOf(one) === nameOf(key));
+      expect(own.sort(), key).toEqual(forms.map((form) => key.replace(FORM, `_${form}`)).sort());
     }
   });
 
@@ -45,14 +81,15 @@ describe.each(PAGE_LANGUAGES)('the catalogue %s', (language) => {
   it('is not a copy of the English one', () => {
     if (language === 'en') return;
     const { direction: _, ...phrases } = catalogue;
-    const same = Object.entries(phrases).filter(([key, phrase]) => phrase === EN[key as keyof Catalogue]);
-    // A word that is the same in both languages.
-    expect(same).toEqual([['error.code', 'Error']]);
+    const same = Object.keys(phrases).filter(
+      (key) => phrases[key as keyof typeof phrases] === EN[key as keyof Catalogue],
+    );
+    expect(same).toEqual(SAME[language]);
   });
 
   it('comes with a title of each bundled scope', async () => {
     for (const [name, { title }] of Object.entries((await load(SMALL)).config.scopes)) {
-      expect((title as Record<string, string>)[language], name).toMatch(/^\p{Lu}\p{L}.+[^.]$/u);
+      expect((title as Record<string, string>)[language], name).toMatch(/^[\p{Lu}\p{Script=Arabic}]\p{L}.+[^.]$/u);
     }
   });
 });
@@ -214,6 +251,7 @@ describe('the texts of the pages', () => {
     );
     expect(words.text('consent.title', { app: 'דפי' })).toBe('\u2068דפי\u2069 asks for access');
     expect(words.text('consent.title', { app: 'App' })).toBe('App asks for access');
+    expect(createWords('ar', 'School').text('consent.title', { app: 'C++' })).toContain('\u2068C++\u2069');
   });
 
   it('fill each placeholder once, so that braces in a value are text', () => {
@@ -224,9 +262,12 @@ describe('the texts of the pages', () => {
   });
 
   it('use an operator’s text in another language rather than none', () => {
-    const spanish = createWords('es', 'School');
-    expect(spanish.own('See')).toBe('See');
-    expect(spanish.own({ en: 'See', es: 'Ver' })).toBe('Ver');
-    expect(spanish.own({ en: 'See' })).toBe('See');
+    const spanish = (text: Parameters<Words['own']>[0]) => createWords('es', 'School').own(text).text;
+    expect(spanish({ en: 'See', es: 'Ver' })).toBe('Ver');
+    expect(spanish('See')).toBe('<bdi>See</bdi>');
+    expect(spanish({ en: 'See' })).toBe('<bdi lang="en">See</bdi>');
+    expect(spanish({ de: 'Sehen', en: 'See' })).toBe('<bdi lang="en">See</bdi>');
+    expect(spanish({ de: 'Sehen' })).toBe('<bdi lang="de">Sehen</bdi>');
+    expect(createWords('es-MX', 'School').own({ en: 'See', es: 'Ver' }).text).toBe('Ver');
   });
 });

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import type { Look } from '../../../support/album.ts';
 import { type App, authorizationRequest, bearer, redeem, registerApp } from '../../../support/app.ts';
 import { createBrowser } from '../../../support/browser.ts';
+import { tabTo } from '../../../support/keyboard.ts';
 import { approve } from '../../../support/member.ts';
 import { answerJson, type DocumentHost, plainDocument } from '../../client-documents/support/document-host.ts';
 
@@ -57,6 +58,7 @@ export async function appsPages(page: Page, place: Place, look: Look): Promise<v
   for (const summary of await page.locator('summary').all()) await summary.click();
   await look(page, 'apps');
   // With the keyboard only: to the first app's Disconnect link, and through the confirmation.
+  await page.locator('summary').first().press('Enter');
   await disconnect(page, 'a[href*="connection="]');
   await disconnect(page, 'a[href*="app="]', look, 'apps-ask');
   await look(page, 'apps-done');
@@ -79,14 +81,6 @@ async function disconnect(page: Page, link: string, look?: Look, title = ''): Pr
   await tabTo(page, 'form button');
   await page.keyboard.press('Enter');
   await page.getByRole('status').waitFor();
-}
-
-async function tabTo(page: Page, selector: string): Promise<void> {
-  for (let presses = 0; presses < 200; presses += 1) {
-    await page.keyboard.press('Tab');
-    if (await page.evaluate(`document.activeElement.matches(${JSON.stringify(selector)})`)) return;
-  }
-  throw new Error(`the Tab key does not reach ${selector}`);
 }
 
 async function letIn(app: App, { cookie }: Place) {
