@@ -41,7 +41,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the OpenAPI document of Pro
       refreshUrl: metadata.token_endpoint,
     });
     expect(Object.keys(authorizationCode?.scopes as object)).toEqual(metadata.scopes_supported);
-    expect(authorizationCode?.scopes).toMatchObject({ 'courses:read': 'See courses' });
+    expect(authorizationCode?.scopes).toMatchObject({ 'courses:read': 'Browse the course catalogue' });
     expect(securitySchemes.openIdConnect?.openIdConnectUrl).toBe(`${world.origin}/.well-known/openid-configuration`);
   });
 

@@ -158,12 +158,12 @@ describe('the page of connected apps', () => {
       'Connected 4 Mar 2027, 09:05',
       'Last used Never',
       'Expires 3 Mar 2028',
-      'See courses',
+      'Browse the course catalogue',
       'It has not read or changed anything.',
     ]) {
       expect(card).toContain(words);
     }
-    expect(card).not.toContain('See your email address');
+    expect(card).not.toContain('View your email address');
     expect(textOf(page.text)).toContain('Times are in Coordinated Universal Time');
     expect([...cardsOf(page).keys()]).not.toContain('Of somebody else');
   });
@@ -218,12 +218,12 @@ describe('the page of connected apps', () => {
     const card = (await cardOf(browser, 'Busy')) ?? '';
     expect(card).toContain('Last used 5 minutes ago (1 Apr 2027, 12:04)');
     expect(card.slice(card.indexOf('30 days'), card.indexOf('Disconnect'))).toBe(
-      '30 days See courses · 3 times, last 1 Apr 2027, 12:00 ' +
+      '30 days Browse the course catalogue · 3 times, last 1 Apr 2027, 12:00 ' +
         'Tool: Get my account · once · 1 Apr 2027, 12:04 ' +
         'Your account: id · once · 1 Apr 2027, 12:00 ' +
         'Your account: email · once · 1 Apr 2027, 12:00 ' +
         'Your account: enrolled courses · once · 1 Apr 2027, 12:00 ' +
-        'Know who you are when you sign in · once · 1 Apr 2027, 12:00 ' +
+        'Know who you are · once · 1 Apr 2027, 12:00 ' +
         '/api/v1/whoami · once · 1 Apr 2027, 12:00 ',
     );
   });
@@ -236,13 +236,13 @@ describe('the page of connected apps', () => {
     await world.restart();
     expect(await get('/api/v1/courses?per_page=1', access_token)).toBe(200);
     const browser = await signedIn(world.origin);
-    expect(await cardOf(browser, 'Kept')).toContain('See courses · 2 times');
+    expect(await cardOf(browser, 'Kept')).toContain('Browse the course catalogue · 2 times');
     await world.restart();
-    expect(await cardOf(browser, 'Kept')).toContain('See courses · 2 times');
+    expect(await cardOf(browser, 'Kept')).toContain('Browse the course catalogue · 2 times');
 
     vi.setSystemTime(Date.UTC(2027, 4, 30, 12, 0));
     const late = await signedIn(world.origin);
-    expect(await cardOf(late, 'Kept')).toContain('See courses · 2 times');
+    expect(await cardOf(late, 'Kept')).toContain('Browse the course catalogue · 2 times');
     vi.setSystemTime(Date.UTC(2027, 4, 31, 12, 0));
     const later = await signedIn(world.origin);
     expect(await cardOf(later, 'Kept')).toContain('It has not read or changed anything.');
@@ -424,7 +424,7 @@ describe('the page of connected apps', () => {
     const text = textOf(await answer.text());
     expect(answer.headers.get('content-language')).toBe('es');
     expect(text).toContain('Aplicaciones conectadas a tu cuenta en Harbour Lane School');
-    expect(text).toContain('Ver los cursos · una vez · 3 nov 2027, 08:00');
+    expect(text).toContain('Consultar el catálogo de cursos · una vez · 3 nov 2027, 08:00');
     expect(text).toContain('Zona horaria: tiempo universal coordinado');
   });
 
@@ -452,7 +452,7 @@ describe('the page of connected apps', () => {
       const app = await named(world.origin, 'Newcomer');
       const says = async () => {
         const { page } = await reachConsent((await authorizationRequest(app)).url);
-        expect(linkOf(page, 'See your connected apps')).toBe(`${world.origin}/oauth/apps`);
+        expect(linkOf(page, 'Connected apps')).toBe(`${world.origin}/oauth/apps`);
         return textOf(page.text).includes('First time connecting this app.');
       };
       expect(await says()).toBe(true);
@@ -544,7 +544,7 @@ describe.skipIf(!redisPresent())('connected apps of two gates on one Redis', () 
     await replica.restart();
     const browser = await signedIn(world.origin);
     const page = await browser.open(`${world.origin}/oauth/apps`);
-    expect(cardsOf(page).get('Shared')).toContain('See courses · 3 times');
+    expect(cardsOf(page).get('Shared')).toContain('Browse the course catalogue · 3 times');
 
     expect(await read(replica.origin)).toBe(200);
     await disconnect(browser, page, 'Disconnect Shared');

@@ -35,7 +35,7 @@ const namesOf = (catalogue: Catalogue) => [...new Set(Object.keys(catalogue).map
 /** Words that are the same in English. */
 const SAME: Readonly<Record<string, readonly string[]>> = {
   es: ['error.code'],
-  de: ['error.app', 'error.trace'],
+  de: ['consent.details', 'error.app', 'error.trace'],
   fr: ['apps.pages', 'error.trace'],
   ar: [],
 };
@@ -104,10 +104,9 @@ describe('the texts of the pages', () => {
   ) as Catalogue;
   const words = createWords('en', '0', marked);
   const frame: Frame = { school: '0', stylesheetUrl: '0', logoUrl: '0', support: '0' };
-  const group = (kind: 'identity' | 'read' | 'write') => ({
-    kind,
-    scopes: (['ticked', 'unticked', 'always'] as const).map((box) => ({ token: '0', title: '0', box })),
-  });
+  const scopes = (...boxes: ('ticked' | 'unticked' | 'always')[]) =>
+    boxes.map((box) => ({ token: '0', title: '0', box }));
+  const seven = scopes(...Array.from({ length: 7 }, () => 'ticked' as const));
   const app = {
     name: undefined,
     posing: false,
@@ -119,7 +118,7 @@ describe('the texts of the pages', () => {
   const view = {
     app,
     account: '0',
-    groups: [group('identity'), group('read'), group('write')],
+    permissions: { reads: scopes('ticked', 'always'), writes: scopes('unticked'), noReads: false },
     action: '0',
     switchAccount: '0',
     csrf: '0',
@@ -173,6 +172,17 @@ describe('the texts of the pages', () => {
     'consent of a posing app': (words) =>
       consentPage(words, { ...view, app: { ...app, name: '0', posing: true, policy: url, terms: url } }),
     'consent of a proved app': (words) =>
+      consentPage(words, {
+        ...view,
+        app: {
+          ...app,
+          proof: { kind: 'proved', host: '0', elsewhere: false },
+          destination: { kind: 'host', host: '0' },
+        },
+      }),
+    'consent of an app that asks for much': (words) =>
+      consentPage(words, { ...view, permissions: { reads: seven, writes: seven, noReads: true } }),
+    'consent of an app that leads elsewhere': (words) =>
       consentPage(words, {
         ...view,
         app: {
@@ -247,17 +257,18 @@ describe('the texts of the pages', () => {
   it('isolate inserted values from the text around them', () => {
     const words = createWords('en', 'School');
     expect(words.html('consent.heading', { app: 'דפי <לימוד>' }).text).toBe(
-      '<bdi>דפי &lt;לימוד&gt;</bdi> asks for access to your account at <bdi>School</bdi>',
+      '<bdi>דפי &lt;לימוד&gt;</bdi> asks for access to your account',
     );
+    expect(words.html('help').text).toBe('Get help from <bdi>School</bdi>');
     expect(words.text('consent.title', { app: 'דפי' })).toBe('\u2068דפי\u2069 asks for access');
     expect(words.text('consent.title', { app: 'App' })).toBe('App asks for access');
     expect(createWords('ar', 'School').text('consent.title', { app: 'C++' })).toContain('\u2068C++\u2069');
   });
 
   it('fill each placeholder once, so that braces in a value are text', () => {
-    const words = createWords('en', '{app}');
-    expect(words.html('consent.heading', { app: '{school}{constructor}' }).text).toBe(
-      '<bdi>{school}{constructor}</bdi> asks for access to your account at <bdi>{app}</bdi>',
+    const words = createWords('en', '{account}');
+    expect(words.html('login.again.text', { account: '{school}{constructor}' }).text).toBe(
+      'You are signed in as <bdi>{school}{constructor}</bdi>, but your app wants you to sign in again. It is still waiting for you. If <bdi>{account}</bdi> does not ask for your password, sign out there first.',
     );
   });
 

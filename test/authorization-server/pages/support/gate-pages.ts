@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import type { Look } from '../../../support/album.ts';
 import { type App, authorizationRequest, redeem, registerApp } from '../../../support/app.ts';
 import { createBrowser } from '../../../support/browser.ts';
+import { SCOPES } from '../../../support/catalogue.ts';
 import { command } from '../../../support/commands.ts';
 import { approve } from '../../../support/member.ts';
 import { answerJson, type DocumentHost, plainDocument } from '../../client-documents/support/document-host.ts';
@@ -69,6 +70,12 @@ async function consents(page: Page, place: Place, look: Look, plain: App): Promi
     await page.locator('main#consent').waitFor();
     await look(page, title);
   }
+  await page.goto((await authorizationRequest(plain, { scope: SCOPES.join(' ') })).url);
+  await look(page, 'consent-all-scopes');
+  for (const summary of await page.locator('summary').all()) await summary.click();
+  await look(page, 'consent-all-scopes-open');
+  await page.goto((await authorizationRequest(plain, { scope: 'openid courses:write' })).url);
+  await look(page, 'consent-step-up');
   for (const box of await page.getByRole('checkbox').all()) await box.uncheck();
   await page.locator('button[value=approve]').click();
   await page.getByRole('alert').waitFor();
