@@ -90,5 +90,15 @@ summary:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 h2.muted { margin-top: 1.5rem; font-size: .875rem; }
 dd { margin: 0; min-width: 0; }
 code { font-family: ui-monospace, "DejaVu Sans Mono", monospace; }
+main > .way-back { margin: -.25rem 0 0; }
+.providers + .way-back { margin-top: 1.5rem; }
+.way-back .button, .way-back button { border-color: var(--line); color: var(--ink); }
+.retry { margin: 1.5rem 0; }
+.copy { margin: 0 0 1rem; }
+.copy code { display: block; padding: .75rem 1rem; background: var(--ground); border: 1px solid var(--line); border-radius: .5rem; user-select: all; }
+h2 + .copy { margin-top: .5rem; }
+main details { margin: 0 0 1rem; }
+.commands { display: block; }
+.commands dt { margin-block-end: .25rem; }
 `;
 }

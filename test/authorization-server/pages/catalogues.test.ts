@@ -14,6 +14,7 @@ import { failurePage, refusalPage } from '../../../src/authorization-server/page
 import { type Frame, type Page, renderPage } from '../../../src/authorization-server/pages/layout.ts';
 import { loginPage, suspendedPage } from '../../../src/authorization-server/pages/login.ts';
 import { PageFailure } from '../../../src/authorization-server/pages/page-failure.ts';
+import { providersPage, signInPage } from '../../../src/authorization-server/pages/sign-in.ts';
 import { type Catalogue, createWords, type Words } from '../../../src/authorization-server/pages/words.ts';
 import { PAGE_LANGUAGES } from '../../../src/config/pages.ts';
 import { type FailureCode, GatewayError } from '../../../src/errors.ts';
@@ -129,6 +130,8 @@ describe('the texts of the pages', () => {
   });
   const question = { name: '0', action: '0', fields: { all: '0' }, cancel: '0' };
   const cancel = { action: '0', csrf: '0' };
+  const posing = { name: '0', posing: true };
+  const signIn = { action: '0', returnTo: '0', csrf: '0', username: '0', problem: 'sign_in.wrong' } as const;
   const url = new URL('https://0.0.0.0/');
   const refusal = { detail: '0', requestId: '0' };
   const pages: Record<string, (words: Words) => Page> = {
@@ -165,9 +168,13 @@ describe('the texts of the pages', () => {
     'disconnecting a connection': (words) => disconnectPage(words, { ...question, what: 'connection' }),
     'disconnecting all': (words) => disconnectPage(words, { ...question, what: 'all', name: undefined }),
     'sign-in to connected apps': (words) => appsSignInPage(words, { signIn: '0', back: '0' }),
-    login: (words) => loginPage(words, { account: undefined, signIn: '0', cancel }),
-    'login again': (words) => loginPage(words, { account: '0', signIn: '0', cancel }),
-    suspended: (words) => suspendedPage(words, { account: '0', cancel }),
+    login: (words) => loginPage(words, { app: posing, account: undefined, signIn: '0', cancel }),
+    'login again': (words) => loginPage(words, { app: undefined, account: '0', signIn: '0', cancel }),
+    suspended: (words) => suspendedPage(words, { app: undefined, account: '0', cancel }),
+    'sign-in to an app': (words) => signInPage(words, { ...signIn, purpose: { kind: 'app', app: posing, cancel } }),
+    'sign-in to see apps': (words) => signInPage(words, { ...signIn, purpose: { kind: 'connected-apps', back: '0' } }),
+    'sign-in with a provider': (words) =>
+      providersPage(words, [{ name: '0', href: '0' }], { kind: 'app', app: undefined, cancel }),
     refusal: (words) => refusalPage(words, { code: '0', ...refusal, app: { name: '0', host: '0' } }),
     failure: (words) =>
       failurePage(words, new GatewayError('invalid_request', { message: '0' }), { requestId: '0', traceId: '0' }),
