@@ -221,6 +221,9 @@ describe('the authorization response of a provider', () => {
     };
     const { browser, page } = await signIn();
     expectRefused(browser, page, 503);
+    // What came back is used up, so loading the page again would not help.
+    expect(page.text).not.toContain('Try again');
+    expect(page.text).toContain('Wait a moment, then go back and start again.');
   });
 });
 
