@@ -69,4 +69,29 @@ describe.skipIf(!browserPresent())('the gate’s own sign-in page in Chromium', 
     await sheets(browser);
     expect(findings).toEqual([]);
   });
+
+  it('names the app that waits, and leads back to it without a sign-in', { timeout: 60_000 }, async () => {
+    const context = await browser.newContext({ viewport: { width: 390, height: 664 } });
+    try {
+      const page = await context.newPage();
+      const app = await registerApp(gate.world.origin, { metadata: { client_name: 'Study Buddy' } });
+      const request = await authorizationRequest(app);
+      await page.goto(request.url);
+      const heading = page.getByRole('heading', { name: 'Sign in to Harbour Lane School to continue to Study Buddy' });
+      await heading.waitFor();
+      const cancel = page.getByRole('button', { name: 'Cancel and go back to the app' });
+      const box = await cancel.boundingBox();
+      expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThan(664);
+      await page.locator('#password').fill('typed, but not sent');
+      const sent = page.waitForRequest((one) => one.method() === 'POST');
+      const back = page.waitForRequest((one) => one.url().startsWith('https://app.example/'));
+      await cancel.focus();
+      await page.keyboard.press('Enter');
+      expect((await sent).postData()).toMatch(/^csrf=[\w-]+&decision=deny$/);
+      const returned = new URL((await back).url()).searchParams;
+      expect([returned.get('error'), returned.get('state')]).toEqual(['access_denied', request.state]);
+    } finally {
+      await context.close();
+    }
+  });
 });

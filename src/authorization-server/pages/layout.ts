@@ -11,6 +11,7 @@ export interface Page {
     | 'consent'
     | 'suspended'
     | 'error'
+    | 'mcp'
     | 'apps'
     | 'apps-sign-in'
     | 'disconnect';

@@ -56,7 +56,7 @@ a:focus-visible, button:focus-visible, input:focus-visible { outline: 3px solid 
 .fields button { background: var(--accent); color: var(--on-accent); }
 .providers { margin: 0; padding: 0; list-style: none; display: grid; gap: .75rem; }
 .actions { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(8rem, 100%), 1fr)); gap: .75rem; margin: 1.5rem 0 1rem; }
-.button, button { display: block; width: 100%; min-height: 3rem; padding: .75rem 1rem; font: inherit; font-weight: 600; text-align: center; text-decoration: none; color: var(--accent); background: var(--paper); border: 2px solid var(--accent); border-radius: .5rem; cursor: pointer; }
+.button, button { display: block; width: 100%; min-height: 3rem; padding: .75rem .5rem; font: inherit; font-weight: 600; text-align: center; text-decoration: none; color: var(--accent); background: var(--paper); border: 2px solid var(--accent); border-radius: .5rem; cursor: pointer; }
 button.go, .button.go { background: var(--accent); color: var(--on-accent); }
 dl { display: grid; grid-template-columns: auto 1fr; gap: .25rem 1rem; margin: .25rem 0 1rem; font-size: .875rem; }
 .apps, .areas, .connections { margin: 0 0 1rem; padding: 0; list-style: none; }
@@ -74,8 +74,18 @@ summary:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 .connections a, .pager a { display: inline-block; padding-block: .375rem; }
 .pager { display: flex; flex-wrap: wrap; gap: .5rem 1rem; justify-content: space-between; align-items: baseline; margin: 0 0 1rem; }
 h2.muted { margin-top: 1.5rem; font-size: .875rem; }
-dd { margin: 0; min-width: 0; }
+dd { margin: 0; min-width: 0; text-align: match-parent; }
 code { font-family: ui-monospace, "DejaVu Sans Mono", monospace; }
+main > .way-back { margin: -.25rem 0 0; }
+.providers + .way-back { margin-top: 1.5rem; }
+.way-back .button, .way-back button { border-color: var(--line); color: var(--ink); }
+.retry { margin: 1.5rem 0; }
+.copy { margin: 0 0 1rem; }
+.copy code { display: block; padding: .75rem 1rem; background: var(--ground); border: 1px solid var(--line); border-radius: .5rem; user-select: all; }
+h2 + .copy { margin-top: .5rem; }
+main details { margin: 0 0 1rem; }
+.commands { display: block; }
+.commands dt { margin-block-end: .25rem; }
 ${CONSENT}`;
 }
 

@@ -13,13 +13,16 @@ import type { Dates } from '../../../src/authorization-server/pages/dates.ts';
 import { failurePage, refusalPage } from '../../../src/authorization-server/pages/error.ts';
 import { type Frame, type Page, renderPage } from '../../../src/authorization-server/pages/layout.ts';
 import { loginPage, suspendedPage } from '../../../src/authorization-server/pages/login.ts';
+import { mcpPage } from '../../../src/authorization-server/pages/mcp.ts';
 import { PageFailure } from '../../../src/authorization-server/pages/page-failure.ts';
+import { providersPage, signInPage } from '../../../src/authorization-server/pages/sign-in.ts';
 import { type Catalogue, createWords, type Words } from '../../../src/authorization-server/pages/words.ts';
 import { PAGE_LANGUAGES } from '../../../src/config/pages.ts';
 import { type FailureCode, GatewayError } from '../../../src/errors.ts';
 import { html } from '../../../src/http/html.ts';
 import { load, SMALL } from '../../config/fixture.ts';
 
+const retry = { offered: true, wait: undefined };
 const read = (language: string) =>
   JSON.parse(
     readFileSync(new URL(`../../../src/authorization-server/pages/i18n/${language}.json`, import.meta.url), 'utf8'),
@@ -165,6 +168,12 @@ describe('the texts of the pages', () => {
   });
   const question = { name: '0', action: '0', fields: { all: '0' }, cancel: '0' };
   const cancel = { action: '0', csrf: '0' };
+  const posing = { name: '0', posing: true };
+  const signIn = { action: '0', returnTo: '0', csrf: '0', username: '0', problem: 'sign_in.wrong' } as const;
+  const mcp = {
+    ...{ address: '0', open: '0', documentation: '0', connectedApps: '0' },
+    commands: [{ program: '0', command: '0' }],
+  };
   const url = new URL('https://0.0.0.0/');
   const refusal = { detail: '0', requestId: '0' };
   const pages: Record<string, (words: Words) => Page> = {
@@ -212,14 +221,24 @@ describe('the texts of the pages', () => {
     'disconnecting a connection': (words) => disconnectPage(words, { ...question, what: 'connection' }),
     'disconnecting all': (words) => disconnectPage(words, { ...question, what: 'all', name: undefined }),
     'sign-in to connected apps': (words) => appsSignInPage(words, { signIn: '0', back: '0' }),
-    login: (words) => loginPage(words, { account: undefined, signIn: '0', cancel }),
-    'login again': (words) => loginPage(words, { account: '0', signIn: '0', cancel }),
-    suspended: (words) => suspendedPage(words, { account: '0', cancel }),
-    refusal: (words) => refusalPage(words, { code: '0', ...refusal, app: { name: '0', host: '0' } }),
+    login: (words) => loginPage(words, { app: posing, account: undefined, signIn: '0', cancel }),
+    'login again': (words) => loginPage(words, { app: undefined, account: '0', signIn: '0', cancel }),
+    suspended: (words) => suspendedPage(words, { app: undefined, account: '0', cancel }),
+    'sign-in to an app': (words) => signInPage(words, { ...signIn, purpose: { kind: 'app', app: posing, cancel } }),
+    'sign-in to see apps': (words) => signInPage(words, { ...signIn, purpose: { kind: 'connected-apps', back: '0' } }),
+    'sign-in with a provider': (words) =>
+      providersPage(words, [{ name: '0', href: '0' }], { kind: 'app', app: undefined, cancel }),
+    mcp: (words) => mcpPage(words, mcp),
+    refusal: (words) => refusalPage(words, { code: '0', ...refusal, app: { name: '0', host: '0' } }, retry),
     failure: (words) =>
-      failurePage(words, new GatewayError('invalid_request', { message: '0' }), { requestId: '0', traceId: '0' }),
+      failurePage(
+        words,
+        new GatewayError('invalid_request', { message: '0' }),
+        { requestId: '0', traceId: '0' },
+        retry,
+      ),
     'failure of ours': (words) =>
-      failurePage(words, new PageFailure('internal', 'failure.app_gone'), { requestId: '0' }),
+      failurePage(words, new PageFailure('internal', 'failure.app_gone'), { requestId: '0' }, retry),
   };
 
   it.each(Object.entries(pages))('%s: all come from the catalogue', (_name, page) => {
@@ -247,7 +266,7 @@ describe('the texts of the pages', () => {
     (code) => {
       for (const language of PAGE_LANGUAGES) {
         const words = createWords(language, '0');
-        expect(failurePage(words, new GatewayError(code), { requestId: '0' }).body.text).toContain(
+        expect(failurePage(words, new GatewayError(code), { requestId: '0' }, retry).body.text).toContain(
           read(language)[`failure.${code}`],
         );
       }

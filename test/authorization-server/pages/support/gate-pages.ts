@@ -131,6 +131,9 @@ async function refusals(page: Page, { origin }: Place, look: Look, app: App): Pr
   await page.goto(url);
   await page.locator('main#error').waitFor();
   await look(page, 'refused');
+  await page.goto(`${origin}/mcp`);
+  await page.locator('summary').click();
+  await look(page, 'mcp');
   await page.goto(`${origin}/oauth/interaction/long-gone`);
   await page.locator('main#error').waitFor();
   await look(page, 'expired');
