@@ -21,6 +21,15 @@ export interface OnceOnly {
 }
 
 const KIND = 'ConsoleUsed';
+/** Entries of each map. Only operators make them. */
+const MOST = 1000;
+
+/** Adds an entry, and drops the oldest one if there are too many. */
+export function keep<V>(map: Map<string, V>, key: string, value: V): void {
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > MOST && oldest !== undefined) map.delete(oldest);
+}
 
 /**
  * Remembers in this process and, for the replicas and the next start, in the store. While the store is down, this process
@@ -35,7 +44,7 @@ export function onceOnly(
       const now = unixSeconds(clock);
       for (const [one, until] of used) if (until < now) used.delete(one);
       if (used.has(mark)) return false;
-      used.set(mark, now + seconds);
+      keep(used, mark, now + seconds);
       try {
         return await store.commit([{ op: 'create', entry: jsonEntry(KIND, mark, {}, now + seconds) }], 'vital');
       } catch (thrown) {

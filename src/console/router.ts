@@ -5,6 +5,7 @@ import { readBody } from '../http/body.ts';
 import { html } from '../http/html.ts';
 import { type Access, isConsolePath } from './access.ts';
 import type { ConsoleAnswer, ConsoleRequest, ConsoleRoute } from './console-route.ts';
+import { keep } from './console-state.ts';
 import { checkedParams, LONGEST_FORM, readFields, readQuery } from './fields.ts';
 import { ICON, type Operator, PAGE_HEADERS, ROOT, SIGN_IN, SIGN_OUT, STYLESHEET, see, sendView } from './frame.ts';
 import { isNavigation, isOwnRequest } from './same-origin.ts';
@@ -87,7 +88,7 @@ export function consoleRouter(options: RouterOptions): RequestHandler {
         const answer: ConsoleAnswer = await work;
         if ('see' in answer) {
           if (!isConsolePath(answer.see)) throw new Error(`${answer.see} is no path of the console`);
-          notices.set(session.id, answer.done);
+          keep(notices, session.id, answer.done);
           return see(response, answer.see);
         }
         const notice = notices.get(session.id);
