@@ -13,6 +13,7 @@ import { overviewRoute } from './overview.ts';
 import { consoleRouter } from './router.ts';
 import { createSessions } from './session.ts';
 import { consoleStylesheet } from './stylesheet.ts';
+import { type TrafficOptions, trafficPanel, trafficRoutes } from './traffic/page.ts';
 
 export interface ConsoleOptions {
   readonly school: string;
@@ -25,6 +26,9 @@ export interface ConsoleOptions {
   /** Client certificates, and their accepted DNS names; undefined when they are not configured. */
   readonly mtls: { readonly names: readonly string[] | undefined } | undefined;
   readonly kept: ConsoleState;
+  readonly traffic: TrafficOptions['traffic'];
+  /** The site's time zone, as an IANA name. */
+  readonly timeZone: string;
   readonly counters: Counters;
   readonly clock: Clock;
   readonly audit: Audit;
@@ -33,13 +37,13 @@ export interface ConsoleOptions {
 }
 
 /** Each part of the console adds a line. */
-function routesOf(_options: ConsoleOptions): readonly ConsoleRoute[] {
-  return [];
+function routesOf(options: ConsoleOptions): readonly ConsoleRoute[] {
+  return [...trafficRoutes(options)];
 }
 
 /** Each part that shows something on the first page adds a line. */
-function panelsOf(_options: ConsoleOptions): readonly ConsolePanel[] {
-  return [];
+function panelsOf(options: ConsoleOptions): readonly ConsolePanel[] {
+  return [trafficPanel(options)];
 }
 
 export function createConsole(options: ConsoleOptions): RequestHandler {

@@ -1,8 +1,9 @@
 import { palette } from '../authorization-server/pages/stylesheet.ts';
+import { TRAFFIC_STYLES } from './traffic/styles.ts';
 
 /** The stylesheet of the console, in the colours of the members' pages. */
 export function consoleStylesheet(colour: string): string {
-  return palette(colour) + FRAME + PARTS;
+  return palette(colour) + FRAME + PARTS + TRAFFIC_STYLES;
 }
 
 const FRAME = `

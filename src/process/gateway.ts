@@ -66,7 +66,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     upstreams: () => generations.upstreams(),
     events: () => current().events.waiting(),
   });
-  const { store, usage, unused, revocations } = foundation;
+  const { store, usage, unused, traffic, revocations } = foundation;
   const openAnswers = createOpenAnswers({
     inFlight,
     introspect: (token) => current().introspect(token),
@@ -109,6 +109,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       server: () => current().server,
       usage,
       unused,
+      traffic,
       observer: () => current().observer,
       draining: () => draining,
       log,
