@@ -9,6 +9,7 @@ import type { Clock } from '../storage/store.ts';
 import { createAccess } from './access.ts';
 import type { ConsolePanel, ConsoleRoute } from './console-route.ts';
 import type { ConsoleState } from './console-state.ts';
+import { type OperateOptions, operateRoutes } from './operate/operate.ts';
 import { overviewRoute } from './overview.ts';
 import { consoleRouter } from './router.ts';
 import { createSessions } from './session.ts';
@@ -27,6 +28,7 @@ export interface ConsoleOptions {
   readonly mtls: { readonly names: readonly string[] | undefined } | undefined;
   readonly kept: ConsoleState;
   readonly traffic: TrafficOptions['traffic'];
+  readonly operate: Pick<OperateOptions, 'keys' | 'events' | 'observer' | 'configuration'>;
   /** The site's time zone, as an IANA name. */
   readonly timeZone: string;
   readonly counters: Counters;
@@ -38,7 +40,7 @@ export interface ConsoleOptions {
 
 /** Each part of the console adds a line. */
 function routesOf(options: ConsoleOptions): readonly ConsoleRoute[] {
-  return [...trafficRoutes(options)];
+  return [...trafficRoutes(options), ...operateRoutes({ ...options, ...options.operate })];
 }
 
 /** Each part that shows something on the first page adds a line. */

@@ -1,9 +1,10 @@
 import { palette } from '../authorization-server/pages/stylesheet.ts';
+import { OPERATE_STYLES } from './operate/styles.ts';
 import { TRAFFIC_STYLES } from './traffic/styles.ts';
 
 /** The stylesheet of the console, in the colours of the members' pages. */
 export function consoleStylesheet(colour: string): string {
-  return palette(colour) + FRAME + PARTS + TRAFFIC_STYLES;
+  return palette(colour) + FRAME + PARTS + TRAFFIC_STYLES + OPERATE_STYLES;
 }
 
 const FRAME = `

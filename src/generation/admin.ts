@@ -1,22 +1,27 @@
 import type { RequestListener } from 'node:http';
 import { hostname } from 'node:os';
 import type { RequestHandler } from 'express';
+import type { Decision } from '../authorization-server/administration/account-control.ts';
 import { createAssertionControl } from '../authorization-server/administration/assertion-control.ts';
 import { callerCheck, callerRefusals } from '../authorization-server/administration/caller.ts';
 import { createStoreControl } from '../authorization-server/administration/store-control.ts';
 import type { AuthorizationServer } from '../authorization-server/authorization-server.ts';
 import type { Share } from '../config/carried-over.ts';
+import { restartFindings } from '../config/changes.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { formatProblem } from '../config/problems.ts';
 import { consoleState } from '../console/console-state.ts';
 import { GatewayError } from '../errors.ts';
 import type { Events } from '../events/events.ts';
 import type { Foundation } from '../foundation/foundation.ts';
+import { checkDriver } from '../login/database/check-driver.ts';
 import { hostCheck } from '../operations/admin-callers.ts';
 import { createHealth } from '../operations/health.ts';
 import type { Observer } from '../operations/observe/observer.ts';
 import type { InFlight } from '../request/in-flight.ts';
 import { createAssertionTrial } from '../upstream/assertion-trial.ts';
 import type { Pools } from '../upstream/pools.ts';
+import { checkInterfaces } from './account-and-mcp.ts';
 
 export interface AdminParts {
   readonly foundation: Foundation;
@@ -74,7 +79,7 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
         controls: {
           ...server.controls,
           store: createStoreControl({ reseal, audit }),
-          events: { retry: () => retryEvents(events) },
+          events: { retry: (decision) => retryEvents(parts, decision) },
           assertions: createAssertionControl({
             trial: createAssertionTrial({ config, pools, signing: () => keyring.signing(), clock }),
             audit,
@@ -98,7 +103,8 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
 }
 
 /** The console, which is loaded with the first request for one of its pages. */
-function consoleHandler(loaded: LoadedConfig, { foundation, inFlight, share }: AdminParts): RequestHandler {
+function consoleHandler(loaded: LoadedConfig, parts: AdminParts): RequestHandler {
+  const { foundation, server, events, observer, inFlight, share } = parts;
   const { config } = loaded;
   const { secret, counters, traffic, audit, clock, log } = foundation;
   const kept = share.take('console', [], consoleState);
@@ -113,6 +119,12 @@ function consoleHandler(loaded: LoadedConfig, { foundation, inFlight, share }: A
       mtls: loaded.admin.mtls === undefined ? undefined : { names: config.admin.mtls?.names },
       kept,
       ...{ counters, traffic, audit, clock },
+      operate: {
+        keys: server.controls.keys,
+        events: { state: () => events.state(), retry: (decision) => retryEvents(parts, decision) },
+        observer,
+        configuration: { loaded, check: (text) => checkText(loaded, text) },
+      },
       timeZone: config.timeZone,
       hold: inFlight.hold,
       onError: (error) => log.error({ err: error }, 'a page of the console failed'),
@@ -128,11 +140,26 @@ function consoleHandler(loaded: LoadedConfig, { foundation, inFlight, share }: A
   };
 }
 
-async function retryEvents(events: AdminParts['events']): Promise<{ readonly pending: number }> {
-  if ((await events.state()) !== undefined) return { pending: await events.retry() };
-  throw new GatewayError('not_found', {
-    message: '`events` is not configured: nothing is sent to the backend.',
-  });
+async function retryEvents(
+  { events, foundation }: AdminParts,
+  decision: Decision,
+): Promise<{ readonly pending: number }> {
+  if ((await events.state()) === undefined)
+    throw new GatewayError('not_found', { message: '`events` is not configured: nothing is sent to the backend.' });
+  const pending = await events.retry();
+  foundation.audit({ action: 'events_retried', ...decision });
+  return { pending };
+}
+
+/** Checks what would be in force with another text of the operator's file: what `check` and a reload check. */
+async function checkText(loaded: LoadedConfig, text: string) {
+  const next = await loaded.loadText(text);
+  const restart = restartFindings(loaded, next);
+  if (restart.length > 0) throw next.mistaken(restart);
+  const found = await checkInterfaces(next);
+  await checkDriver(next);
+  const warnings = [...next.warnings, ...found].map((warning) => formatProblem({ ...warning, frame: undefined }));
+  return { next, warnings };
 }
 
 /** A listener that is created with the first request, or the next one after a failure. Requests wait for it. */

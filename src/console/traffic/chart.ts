@@ -77,13 +77,14 @@ export function drawColumns(
 
 /** The labels of a time axis below columns. */
 export function drawTimes(ticks: Chart['ticks']): Html {
-  return html`<svg class="axis" aria-hidden="true">${timeAxis(ticks)}</svg>`;
+  return html`<svg class="axis" aria-hidden="true">${timeAxis(ticks, false)}</svg>`;
 }
 
-function timeAxis(ticks: Chart['ticks']): Html {
+/** @param isWide whether there is room for half of the ticks only on a narrow screen */
+function timeAxis(ticks: Chart['ticks'], isWide = true): Html {
   return html`<g class="times">${ticks.map(
     ({ place, label }, at) =>
-      html`<g${at % 2 === 1 && html` class="wide"`}><text x="${percent(place)}" y="100%" dy="1.4em" text-anchor="middle">${label}</text></g>`,
+      html`<g${isWide && at % 2 === 1 && html` class="wide"`}><text x="${percent(place)}" y="100%" dy="1.4em" text-anchor="middle">${label}</text></g>`,
   )}</g>`;
 }
 

@@ -28,25 +28,28 @@ export interface Axis {
   readonly labels: readonly string[];
   readonly measured: readonly boolean[];
   readonly ticks: Chart['ticks'];
+  readonly fewTicks: Chart['ticks'];
 }
 
 const LAST = { hour: 'in the last hour', day: 'in the last 24 hours' } as const;
-/** Minutes between the ticks. */
+/** Minutes between the ticks of a chart, and below columns, which are narrower. */
 const TICKS = { hour: 10, day: 180 } as const;
+const FEW_TICKS = { hour: 20, day: 360 } as const;
 
 export function axisOf(period: Period, times: Times): Axis {
   const { slots, span, step } = period;
   const from = slots[0]?.at ?? 0;
   const length = slots.length * step * MINUTE;
+  const ticks = (every: number) =>
+    times.ticks(from, from + length, every).map(({ at, label }) => ({ label, place: (at - from) / length }));
   return {
     period,
     from: times.moment(from),
     to: times.moment(from + length),
     labels: slots.map(({ at }) => (span === 'hour' ? times.time(at) : times.moment(at))),
     measured: slots.map(({ minute }) => minute !== undefined),
-    ticks: times
-      .ticks(from, from + length, TICKS[span])
-      .map(({ at, label }) => ({ label, place: (at - from) / length })),
+    ticks: ticks(TICKS[span]),
+    fewTicks: ticks(FEW_TICKS[span]),
   };
 }
 
@@ -74,12 +77,12 @@ function oneChart(figure: Figure, axis: Axis): Html {
 }
 
 function rows(figure: Figure, axis: Axis): Html {
-  const { measured, ticks } = axis;
+  const { measured, fewTicks } = axis;
   const top = Math.max(...figure.lines.flatMap(({ values }) => values.map((value) => value ?? 0)));
   return html`<ul class="rows">${figure.lines.map((line) => {
     const description = `${line.total}, ${highest(line, figure, axis)}`;
     return html`<li><span>${line.name}</span> ${drawColumns(line, { measured, top, description })} <b>${line.total}</b></li>`;
-  })}<li>${drawTimes(ticks)}</li></ul>
+  })}<li>${drawTimes(fewTicks)}</li></ul>
 <p class="muted">The tallest column is ${figure.format(top)}.</p>${
     measured.includes(false) && html`<ul class="legend">${gapSample(axis)}</ul>`
   }`;

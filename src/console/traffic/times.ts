@@ -14,12 +14,15 @@ const FIVE_MINUTES = 300_000;
 export function createTimes(timeZone: string) {
   const time = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
   const day = new Intl.DateTimeFormat('en-GB', { timeZone, day: 'numeric', month: 'short' });
+  const date = new Intl.DateTimeFormat('en-GB', { timeZone, day: 'numeric', month: 'short', year: 'numeric' });
   const moment = (at: number): string => `${day.format(at)}, ${time.format(at)}`;
   return {
     /** `14:05` */
     time: (at: number): string => time.format(at),
     /** `23 Nov, 14:05` */
     moment,
+    /** `23 Nov 2026, 14:05` */
+    full: (at: number): string => `${date.format(at)}, ${time.format(at)}`,
     /** The ticks from `from` to `to` at full multiples of `every` minutes of the local day; the date at midnight. */
     ticks(from: number, to: number, every: number): readonly TimeTick[] {
       const ticks: TimeTick[] = [];
