@@ -35,6 +35,8 @@ export interface FoundationOptions {
   readonly keyLifetime: () => number;
   /** Current state of each upstream, for the metrics. */
   readonly upstreams: MetricsOptions['upstreams'];
+  /** Whether the current configuration lets operators sign in to the console. */
+  readonly hasConsole: () => boolean;
   /** Events waiting for delivery, for the metrics. */
   readonly events: MetricsOptions['events'];
 }
@@ -63,7 +65,7 @@ export async function openFoundation(options: FoundationOptions) {
   const unused = unusedTokens({ store, replicas: config.store.kind === 'redis', clock, log });
   const written = createAudit(log, clock);
   const usage = createUsage(store, clock);
-  const traffic = createTrafficMinutes(metrics, store, clock);
+  const traffic = createTrafficMinutes({ metrics, store, clock, isKept: options.hasConsole });
   const audit: Audit = (event) => {
     written(event);
     unused.audited(event);

@@ -7,21 +7,20 @@ import { callerCheck, callerRefusals } from '../authorization-server/administrat
 import { createStoreControl } from '../authorization-server/administration/store-control.ts';
 import type { AuthorizationServer } from '../authorization-server/authorization-server.ts';
 import type { Share } from '../config/carried-over.ts';
-import { restartFindings } from '../config/changes.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import { formatProblem } from '../config/problems.ts';
 import { consoleState } from '../console/console-state.ts';
+import type { GateSources } from '../console/gate-status.ts';
 import { GatewayError } from '../errors.ts';
 import type { Events } from '../events/events.ts';
 import type { Foundation } from '../foundation/foundation.ts';
-import { checkDriver } from '../login/database/check-driver.ts';
 import { hostCheck } from '../operations/admin-callers.ts';
-import { createHealth } from '../operations/health.ts';
+import { createHealth, type HealthChecks } from '../operations/health.ts';
 import type { Observer } from '../operations/observe/observer.ts';
 import type { InFlight } from '../request/in-flight.ts';
+import { bytesOf } from '../storage/sqlite-size.ts';
 import { createAssertionTrial } from '../upstream/assertion-trial.ts';
 import type { Pools } from '../upstream/pools.ts';
-import { checkInterfaces } from './account-and-mcp.ts';
+import { checkText } from './check-text.ts';
 
 export interface AdminParts {
   readonly foundation: Foundation;
@@ -51,7 +50,7 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
     config: { routes: config.routes.length, profile: loaded.profile },
     draining,
     observing: observer !== undefined,
-    uptime: () => performance.now() / 1000,
+    uptime,
     log,
   });
   metrics.watch({ ready: async () => (await health.ready()).ok });
@@ -96,17 +95,17 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
         hold: inFlight.hold,
         onError: (error) => log.error({ err: error }, 'a command failed'),
       }),
-      console: consoleHandler(loaded, parts),
+      console: consoleHandler(loaded, parts, health),
     });
   };
   return onFirstRequest(createApp, (error) => log.error({ err: error }, 'the admin listener could not be loaded'));
 }
 
 /** The console, which is loaded with the first request for one of its pages. */
-function consoleHandler(loaded: LoadedConfig, parts: AdminParts): RequestHandler {
-  const { foundation, server, events, observer, inFlight, share } = parts;
+function consoleHandler(loaded: LoadedConfig, parts: AdminParts, health: HealthChecks): RequestHandler {
   const { config } = loaded;
-  const { secret, counters, traffic, audit, clock, log } = foundation;
+  const { foundation, server, events, observer, inFlight, share } = parts;
+  const { secret, store, counters, traffic, audit, clock, log } = foundation;
   const kept = share.take('console', [], consoleState);
   const create = async () => {
     const { createConsole } = await import('../console/console.ts');
@@ -118,7 +117,7 @@ function consoleHandler(loaded: LoadedConfig, parts: AdminParts): RequestHandler
       secrets: loaded.admin.hmac,
       mtls: loaded.admin.mtls === undefined ? undefined : { names: config.admin.mtls?.names },
       kept,
-      ...{ counters, traffic, audit, clock },
+      gate: gateSources(loaded, parts, health),
       operate: {
         keys: server.controls.keys,
         events: { state: () => events.state(), retry: (decision) => retryEvents(parts, decision) },
@@ -126,6 +125,7 @@ function consoleHandler(loaded: LoadedConfig, parts: AdminParts): RequestHandler
         configuration: { loaded, check: (text) => checkText(loaded, text) },
       },
       timeZone: config.timeZone,
+      ...{ store, counters, traffic, audit, clock },
       hold: inFlight.hold,
       onError: (error) => log.error({ err: error }, 'a page of the console failed'),
     });
@@ -140,6 +140,30 @@ function consoleHandler(loaded: LoadedConfig, parts: AdminParts): RequestHandler
   };
 }
 
+/** What the console's first page shows of the gate. */
+function gateSources(loaded: LoadedConfig, parts: AdminParts, health: HealthChecks): GateSources {
+  const { store, routes } = loaded.config;
+  const { foundation, pools, events, observer } = parts;
+  return {
+    health,
+    store: { kind: store.kind, bytes: store.kind === 'sqlite' ? () => bytesOf(store.path) : undefined },
+    keys: foundation.keyring,
+    upstreams: () =>
+      [...pools.all()].map(([name, { url, admission }]) => ({ name, origin: url.origin, ...admission.state() })),
+    reloads: foundation.reloads.state,
+    config: { profile: loaded.profile, routes: routes.length },
+    observing: observer !== undefined,
+    unusedApps: foundation.unused.apps,
+    events: events.state,
+    uptime,
+  };
+}
+
+/** Seconds since the process started. */
+function uptime(): number {
+  return performance.now() / 1000;
+}
+
 async function retryEvents(
   { events, foundation }: AdminParts,
   decision: Decision,
@@ -149,17 +173,6 @@ async function retryEvents(
   const pending = await events.retry();
   foundation.audit({ action: 'events_retried', ...decision });
   return { pending };
-}
-
-/** Checks what would be in force with another text of the operator's file: what `check` and a reload check. */
-async function checkText(loaded: LoadedConfig, text: string) {
-  const next = await loaded.loadText(text);
-  const restart = restartFindings(loaded, next);
-  if (restart.length > 0) throw next.mistaken(restart);
-  const found = await checkInterfaces(next);
-  await checkDriver(next);
-  const warnings = [...next.warnings, ...found].map((warning) => formatProblem({ ...warning, frame: undefined }));
-  return { next, warnings };
 }
 
 /** A listener that is created with the first request, or the next one after a failure. Requests wait for it. */

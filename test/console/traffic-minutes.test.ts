@@ -94,7 +94,7 @@ describe.each(STORES)('the minutes of traffic in %s', (_name, make) => {
 
   it('of all replicas are added up, across the hour', async () => {
     const metrics = [newMetrics(), newMetrics(), newMetrics()];
-    const replicas = metrics.map((one) => createTrafficMinutes(one, store, clock));
+    const replicas = metrics.map((one) => createTrafficMinutes({ metrics: one, store, clock }));
     for (let minute = 0; minute < 4; minute += 1) {
       for (const [at, one] of metrics.entries()) admit(one, 10 ** at);
       pass(1);
@@ -105,7 +105,7 @@ describe.each(STORES)('the minutes of traffic in %s', (_name, make) => {
 
   it('survive a restart, with the minute that had begun, and leave out the time between', async () => {
     const metrics = newMetrics();
-    const before = createTrafficMinutes(metrics, store, clock);
+    const before = createTrafficMinutes({ metrics, store, clock });
     admit(metrics, 2);
     pass(1);
     await before.tick();
@@ -113,7 +113,7 @@ describe.each(STORES)('the minutes of traffic in %s', (_name, make) => {
     await before.end();
     pass(3);
     const again = newMetrics();
-    const after = createTrafficMinutes(again, store, clock);
+    const after = createTrafficMinutes({ metrics: again, store, clock });
     admit(again, 4);
     pass(1);
     expect(await admittedIn(after)).toEqual({ 0: 2, 1: 3, 4: 4 });
@@ -121,7 +121,7 @@ describe.each(STORES)('the minutes of traffic in %s', (_name, make) => {
 
   it('are kept for a day', async () => {
     const metrics = newMetrics();
-    const traffic = createTrafficMinutes(metrics, store, clock);
+    const traffic = createTrafficMinutes({ metrics, store, clock });
     for (let minute = 0; minute < 3; minute += 1) {
       admit(metrics, minute + 1);
       pass(1);
@@ -131,7 +131,7 @@ describe.each(STORES)('the minutes of traffic in %s', (_name, make) => {
     await traffic.tick();
     expect(Object.keys(await admittedIn(traffic))).not.toContain('0');
     expect(Object.keys(await admittedIn(traffic))).toContain('2');
-    const other = createTrafficMinutes(newMetrics(), store, clock);
+    const other = createTrafficMinutes({ metrics: newMetrics(), store, clock });
     expect(await admittedIn(other)).toEqual(await admittedIn(traffic));
     pass(120);
     await traffic.tick();
@@ -154,7 +154,7 @@ describe('traffic', () => {
       commit: (...given) => (fails ? Promise.reject(new Error('down')) : store.commit(...given)),
     };
     const metrics = newMetrics();
-    const traffic = createTrafficMinutes(metrics, failing, clock);
+    const traffic = createTrafficMinutes({ metrics, store: failing, clock });
     admit(metrics, 5);
     pass(1);
     await expect(traffic.tick()).rejects.toThrow('down');
@@ -166,13 +166,29 @@ describe('traffic', () => {
     fails = false;
     pass(1);
     await traffic.tick();
-    expect(await admittedIn(createTrafficMinutes(newMetrics(), store, clock))).toEqual({ 0: 5, 1: 0 });
+    expect(await admittedIn(createTrafficMinutes({ metrics: newMetrics(), store, clock }))).toEqual({ 0: 5, 1: 0 });
     expect((await traffic.recent(0)).complete).toBe(true);
+  });
+
+  it('keeps nothing while nobody may look at it, and begins when somebody may', async () => {
+    const store = memoryStore(clock);
+    const metrics = newMetrics();
+    let isKept = false;
+    const traffic = createTrafficMinutes({ metrics, store, clock, isKept: () => isKept });
+    admit(metrics, 5);
+    pass(1);
+    await traffic.tick();
+    isKept = true;
+    admit(metrics, 7);
+    pass(1);
+    await traffic.tick();
+    expect(await admittedIn(traffic)).toEqual({ 1: 7 });
+    expect(await admittedIn(createTrafficMinutes({ metrics: newMetrics(), store, clock }))).toEqual({ 1: 7 });
   });
 
   it('is what the metrics counted: outcomes, statuses, refusals, failures, tokens, sign-ins and consents', async () => {
     const metrics = newMetrics();
-    const traffic = createTrafficMinutes(metrics, memoryStore(clock), clock);
+    const traffic = createTrafficMinutes({ metrics, store: memoryStore(clock), clock });
     metrics.watch({ login: () => 'session' });
     metrics.ended(newRecord('admitted'), 200, 1);
     metrics.ended(newRecord('refused', 'no_token'), 401, 1);
@@ -206,7 +222,7 @@ describe('traffic', () => {
 
   it('measures response times without streams, WebSockets and the site', async () => {
     const metrics = newMetrics();
-    const traffic = createTrafficMinutes(metrics, memoryStore(clock), clock);
+    const traffic = createTrafficMinutes({ metrics, store: memoryStore(clock), clock });
     admit(metrics, 4, 3);
     const stream = newRecord('admitted');
     stream.streaming = true;
@@ -221,7 +237,7 @@ describe('traffic', () => {
 
   it('keeps a bounded number of names', async () => {
     const metrics = newMetrics();
-    const traffic = createTrafficMinutes(metrics, memoryStore(clock), clock);
+    const traffic = createTrafficMinutes({ metrics, store: memoryStore(clock), clock });
     for (let at = 0; at < 500; at += 1) {
       metrics.ended(newRecord('refused', `r${at}`), 401, 1);
       const record = newRecord('admitted');

@@ -19,6 +19,14 @@ export interface Recent {
   readonly complete: boolean;
 }
 
+export interface TrafficMinutesOptions {
+  readonly metrics: Readings;
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Whether anybody may look at it. Without a console, nothing is kept. */
+  readonly isKept?: () => boolean;
+}
+
 export type TrafficMinutes = ReturnType<typeof createTrafficMinutes>;
 
 const KIND = 'TrafficHour';
@@ -34,7 +42,7 @@ const UNREAD = 30;
  * Keeps the traffic of the last 24 hours, minute by minute. Each process writes one entry for each hour and replaces it
  * as a whole; readers add the entries up. So no write needs a read first, and replicas cannot overwrite each other.
  */
-export function createTrafficMinutes(metrics: Readings, store: Store, clock: Clock) {
+export function createTrafficMinutes({ metrics, store, clock, isKept = () => true }: TrafficMinutesOptions) {
   const id = randomBytes(12).toString('base64url');
   /** Those of this process. */
   const own = new Map<number, Minute>();
@@ -49,13 +57,18 @@ export function createTrafficMinutes(metrics: Readings, store: Store, clock: Clo
   let sampling: Promise<void> = Promise.resolve();
 
   /** Closes the current minute, or at the end of the process the part of it that has passed. */
-  const close = async (): Promise<void> => {
+  const close = async (isLast: boolean): Promise<void> => {
     const now = await readTotals(metrics);
-    const minute = own.get(current) ?? emptyMinute();
-    addMinute(minute, difference(totals, now));
+    const grown = difference(totals, now);
     totals = now;
-    own.set(current, minute);
-    unwritten.add(hourOf(current));
+    // A process that ends with nothing to tell may never have started to serve.
+    const isNothing = isLast && grown.counts.size === 0;
+    if (!isNothing && isKept()) {
+      const minute = own.get(current) ?? emptyMinute();
+      addMinute(minute, grown);
+      own.set(current, minute);
+      unwritten.add(hourOf(current));
+    }
     current = minuteOf(clock());
     for (const at of own.keys()) if (at < current - KEPT) own.delete(at);
     for (const hour of unwritten) if (hour < hourOf(current - KEPT)) unwritten.delete(hour);
@@ -63,7 +76,7 @@ export function createTrafficMinutes(metrics: Readings, store: Store, clock: Clo
       if (hour < hourOf(current - KEPT) || current - lastRead > UNREAD) others.delete(hour);
   };
   const sample = (isLast = false): Promise<void> => {
-    sampling = sampling.catch(() => {}).then(() => (isLast || minuteOf(clock()) > current ? close() : undefined));
+    sampling = sampling.catch(() => {}).then(() => (isLast || minuteOf(clock()) > current ? close(isLast) : undefined));
     return sampling;
   };
 
