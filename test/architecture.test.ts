@@ -169,6 +169,10 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   entities: ['account/connect/methods.ts'],
   parse5: ['login/form/login-page.ts', 'mcp/html.ts', 'mcp/html-elements.ts', 'mcp/urls.ts'],
   bcryptjs: ['passwords/bcrypt-thread.ts'],
+  // Charts of the console, which are drawn as SVG on the server.
+  'd3-array': ['console/traffic/chart.ts'],
+  'd3-scale': ['console/traffic/chart.ts'],
+  'd3-shape': ['console/traffic/chart.ts'],
   '@grpc/grpc-js': ['decisions/grpc'],
   '@grpc/proto-loader': ['decisions/grpc/service.ts'],
   negotiator: ['authorization-server/pages/language.ts'],

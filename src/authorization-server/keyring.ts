@@ -72,6 +72,8 @@ export async function openKeyring(
     }
     throw new GatewayError('store_unavailable');
   };
+  /** Seconds for which verifiers may still not know a next key. */
+  const unknownFor = () => Math.max(0, ...all().map(({ nextSince }) => nextSince + REMEMBERED - unixSeconds(clock)));
   const signers = () => all().map(({ current }) => current.kid);
 
   return {
@@ -86,6 +88,7 @@ export async function openKeyring(
     signing: () => ({ kid: generations.ES256.current.kid, key }),
     /** The ids of the keys that sign now, one for each algorithm. */
     signers,
+    unknownFor,
     /** Unix seconds at which the oldest current signing key came into use. */
     since: () => Math.min(...all().map(({ since }) => since)),
     list: () =>
@@ -100,7 +103,7 @@ export async function openKeyring(
      * @returns the missing seconds; 0 if the keys were rotated
      */
     async rotate(now = true): Promise<number> {
-      const missing = Math.max(...all().map(({ nextSince }) => nextSince)) + REMEMBERED - unixSeconds(clock);
+      const missing = unknownFor();
       if (!now && missing > 0) return missing;
       const before = signers();
       // Keys that another process has rotated meanwhile stay as they are.

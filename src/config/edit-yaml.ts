@@ -1,4 +1,4 @@
-import { isMap, isNode, type Node, parseDocument } from 'yaml';
+import { isMap, isNode, isScalar, isSeq, type Node, parseDocument } from 'yaml';
 import type { Path } from './tree.ts';
 
 /**
@@ -74,16 +74,109 @@ function indentOf(line: string): number {
 }
 
 function nodeAt(text: string, path: Path): Node {
+  const node = parsed(text).getIn(path, true);
+  if (!isNode(node)) throw new Error(`There is no ${path.join('.')}.`);
+  return node;
+}
+
+function parsed(text: string) {
   const document = parseDocument(text);
   const [error] = document.errors;
   if (error !== undefined) throw error;
-  const node = document.getIn(path, true);
-  if (!isNode(node)) throw new Error(`There is no ${path.join('.')}.`);
-  return node;
+  return document;
 }
 
 function rangeOf(node: Node, path: Path): { from: number; to: number } {
   const [from, to] = node.range ?? [];
   if (from === undefined || to === undefined) throw new Error(`${path.join('.')} has no place.`);
   return { from, to };
+}
+
+/** An item of a changed list. `at` is the index of the item that it comes from, whose comment it keeps. */
+export interface ListItem {
+  readonly at?: number | undefined;
+  /** YAML on one line; undefined keeps the item as it is. */
+  readonly value?: string;
+}
+
+/** Replaces the items of the list under a top-level key, which is added if there is none. */
+export function replaceItems(text: string, key: string, items: readonly ListItem[]): string {
+  const pair = pairOf(text, key);
+  if (pair === undefined) return `${text.replace(/\n*$/, '\n')}\n${key}:\n${itemLines(items, [], '  ')}`;
+  const { comment, rest, written, indent } = listIn(text, pair);
+  const head = text.slice(0, pair.end);
+  if (items.length === 0) return `${head} []${comment}\n${rest}`;
+  return `${head}${comment}\n${itemLines(items, written, indent)}${rest}`;
+}
+
+/** An item of a list as it is written, in whole lines. */
+interface WrittenItem {
+  /** The comment directly above it. */
+  readonly comment: string;
+  readonly lines: string;
+}
+
+function itemLines(items: readonly ListItem[], written: readonly WrittenItem[], indent: string): string {
+  return items
+    .map(({ at = -1, value }) => {
+      const { comment = '', lines = '' } = written[at] ?? {};
+      return comment + (value === undefined ? lines : `${indent}- ${value}\n`);
+    })
+    .join('');
+}
+
+/** A top-level key: where its colon ends, and its value. */
+interface TopLevel {
+  readonly end: number;
+  readonly value: Node | undefined;
+}
+
+function pairOf(text: string, key: string): TopLevel | undefined {
+  const { contents } = parsed(text);
+  const pair = isMap(contents) ? contents.items.find((one) => isScalar(one.key) && one.key.value === key) : undefined;
+  if (pair === undefined || !isNode(pair.key)) return undefined;
+  const end = text.indexOf(':', pair.key.range?.[1]) + 1;
+  return { end, value: isNode(pair.value) ? pair.value : undefined };
+}
+
+/** The comment behind the key, each of its items as lines, and the text after it. */
+function listIn(text: string, { end, value }: TopLevel) {
+  const [, last = end] = value?.range ?? [];
+  if (!isSeq(value) || value.flow === true || value.items.length === 0) {
+    const items = isSeq(value) ? value.items : [];
+    const written = items.map((item) => ({ comment: '', lines: `  - ${text.slice(...startAndEnd(item as Node))}\n` }));
+    return { comment: '', rest: text.slice(last).replace(/^[ \t]*\r?\n/, ''), written, indent: '  ' };
+  }
+  // Of block style: each item has its lines, and the comment directly above them.
+  const lines = text.slice(end).split('\n');
+  const firstOf = (item: unknown): number => {
+    const [from] = startAndEnd(item as Node);
+    let line = text.slice(end, from).split('\n').length - 1;
+    while (!/^\s*-(\s|$)/.test(lines[line] ?? '')) line -= 1;
+    return line;
+  };
+  const dashes = value.items.map(firstOf);
+  const starts = dashes.map((dash, at) => {
+    let first = dash;
+    while (first - 1 > (dashes[at - 1] ?? 0) && /^\s*#/.test(lines[first - 1] ?? '')) first -= 1;
+    return first;
+  });
+  const after = text.slice(end, last).replace(/\s+$/, '').split('\n').length;
+  const wholeLines = (from: number, to: number) =>
+    lines
+      .slice(from, to)
+      .map((line) => `${line}\n`)
+      .join('');
+  const written = starts.map((start, at) => ({
+    comment: wholeLines(start, dashes[at] ?? start),
+    lines: wholeLines(dashes[at] ?? start, starts[at + 1] ?? after),
+  }));
+  const indent = ' '.repeat(indentOf(lines[dashes[0] ?? 0] ?? ''));
+  const comment = lines.slice(0, starts[0]).join('\n').trimEnd();
+  return { comment, rest: lines.slice(after).join('\n'), written, indent };
+}
+
+function startAndEnd(node: Node): [number, number] {
+  const [from = 0, to = 0] = node.range ?? [];
+  return [from, to];
 }

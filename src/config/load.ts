@@ -27,7 +27,7 @@ import { checkRouteOrder } from './route-order.ts';
 import { type Config, configSchema } from './schema.ts';
 import { checkCertificates, secretValues } from './secret-values.ts';
 import type { Environment } from './setting.ts';
-import { type SourceFiles, sourceFiles } from './source-files.ts';
+import { type SourceFiles, sourceFiles, withText } from './source-files.ts';
 import { checkTools } from './tool-checks.ts';
 import { formatPath, isTree, merge, type Path, type Tree } from './tree.ts';
 import { readUpstreamDocuments } from './upstream-documents.ts';
@@ -69,6 +69,11 @@ export interface LoadedConfig extends ReturnType<typeof secretValues> {
   readonly warnings: readonly Problem[];
   /** The merged settings of all layers as written, with the place where each was made. */
   readonly written: { readonly tree: Tree; readonly place: (path: Path) => Place };
+  /**
+   * Loads the configuration as it would be with another text of the operator's file.
+   * @throws {ConfigError} with every mistake at once
+   */
+  readonly loadText: (text: string) => Promise<LoadedConfig>;
   /** Turns mistakes that only show while the gate is being built into the same error as mistakes in the files. */
   readonly mistaken: (findings: readonly Finding[]) => ConfigError;
 }
@@ -129,6 +134,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     sources: files,
     warnings: located([...warnings, ...named.warnings]),
     written: { tree: { ...tree, profile }, place: (path) => placeInLayers(layers, path, 'key') },
+    loadText: (text) => loadConfig({ ...options, sources: withText(sourceFilesOf(file), resolvePath(file), text) }),
     mistaken: (late) => new ConfigError(located(late)),
   };
 }

@@ -45,6 +45,11 @@ interface Seen extends Asked {
   readonly most: number;
 }
 
+/** The same files, as if this text were in the file at an absolute path. */
+export function withText(files: SourceFiles, path: string, text: string): SourceFiles {
+  return { ...files, text: async (asked) => (files.resolve(asked) === path ? text : files.text(asked)) };
+}
+
 /** @param folder - the folder that relative paths are resolved against */
 export function sourceFiles(folder: string): SourceFiles {
   const seen = new Map<string, Seen>();

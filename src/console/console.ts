@@ -10,10 +10,12 @@ import { createAccess } from './access.ts';
 import type { ConsolePanel, ConsoleRoute } from './console-route.ts';
 import { type ConsoleState, onceOnly } from './console-state.ts';
 import type { GateSources } from './gate-status.ts';
+import { type OperateOptions, operateRoutes } from './operate/operate.ts';
 import { overviewRoute } from './overview.ts';
 import { consoleRouter } from './router.ts';
 import { createSessions } from './session.ts';
 import { consoleIcon, consoleStylesheet } from './stylesheet.ts';
+import { type TrafficOptions, trafficPanel, trafficRoutes } from './traffic/page.ts';
 
 export interface ConsoleOptions {
   readonly school: string;
@@ -27,6 +29,8 @@ export interface ConsoleOptions {
   /** Client certificates, and their accepted DNS names; undefined when they are not configured. */
   readonly mtls: { readonly names: readonly string[] | undefined } | undefined;
   readonly kept: ConsoleState;
+  readonly traffic: TrafficOptions['traffic'];
+  readonly operate: Pick<OperateOptions, 'keys' | 'events' | 'observer' | 'configuration'>;
   readonly gate: GateSources;
   readonly store: Store;
   readonly counters: Counters;
@@ -37,13 +41,13 @@ export interface ConsoleOptions {
 }
 
 /** Each part of the console adds a line. */
-function routesOf(_options: ConsoleOptions): readonly ConsoleRoute[] {
-  return [];
+function routesOf(options: ConsoleOptions): readonly ConsoleRoute[] {
+  return [...trafficRoutes(options), ...operateRoutes({ ...options, ...options.operate })];
 }
 
 /** Each part that shows something on the first page adds a line. */
-function panelsOf(_options: ConsoleOptions): readonly ConsolePanel[] {
-  return [];
+function panelsOf(options: ConsoleOptions): readonly ConsolePanel[] {
+  return [trafficPanel(options)];
 }
 
 export function createConsole(options: ConsoleOptions): RequestHandler {

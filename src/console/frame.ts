@@ -12,6 +12,7 @@ export const SIGN_OUT = `${ROOT}/sign-out`;
 
 const SECTIONS: readonly (readonly [section: Section, name: string, path: string])[] = [
   ['overview', 'Overview', ROOT],
+  ['traffic', 'Traffic', `${ROOT}/traffic`],
   ['apps', 'Apps', `${ROOT}/apps`],
   ['members', 'Members', `${ROOT}/members`],
   ['connections', 'Connections', `${ROOT}/connections`],

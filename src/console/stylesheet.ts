@@ -1,9 +1,11 @@
 import { palette } from '../authorization-server/pages/stylesheet.ts';
 import { inkOn } from '../config/colour.ts';
+import { OPERATE_STYLES } from './operate/styles.ts';
+import { TRAFFIC_STYLES } from './traffic/styles.ts';
 
 /** The stylesheet of the console, in the colours of the members' pages. */
 export function consoleStylesheet(colour: string): string {
-  return palette(colour) + FRAME + PARTS;
+  return palette(colour) + FRAME + PARTS + TRAFFIC_STYLES + OPERATE_STYLES;
 }
 
 /** The icon of the tab: a gate, in the colour of the pages. */

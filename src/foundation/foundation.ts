@@ -4,6 +4,7 @@ import { createUsage } from '../authorization-server/connected-apps/usage.ts';
 import { openKeyring } from '../authorization-server/keyring.ts';
 import { carriedOver } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { createTrafficMinutes } from '../console/traffic/minutes.ts';
 import type { RequestsInFlight } from '../http/requests-in-flight.ts';
 import { type Audit, createAudit } from '../operations/audit.ts';
 import { createDenials } from '../operations/denials.ts';
@@ -34,6 +35,8 @@ export interface FoundationOptions {
   readonly keyLifetime: () => number;
   /** Current state of each upstream, for the metrics. */
   readonly upstreams: MetricsOptions['upstreams'];
+  /** Whether the current configuration lets operators sign in to the console. */
+  readonly hasConsole: () => boolean;
   /** Events waiting for delivery, for the metrics. */
   readonly events: MetricsOptions['events'];
 }
@@ -62,6 +65,7 @@ export async function openFoundation(options: FoundationOptions) {
   const unused = unusedTokens({ store, replicas: config.store.kind === 'redis', clock, log });
   const written = createAudit(log, clock);
   const usage = createUsage(store, clock);
+  const traffic = createTrafficMinutes({ metrics, store, clock, isKept: options.hasConsole });
   const audit: Audit = (event) => {
     written(event);
     unused.audited(event);
@@ -73,6 +77,7 @@ export async function openFoundation(options: FoundationOptions) {
 
   const close = async (): Promise<void> => {
     await usage.flush().catch((error: unknown) => log.error({ err: error }, 'what apps used last is lost'));
+    await traffic.end().catch((error: unknown) => log.error({ err: error }, 'the last minutes of traffic are lost'));
     opened.counters.close();
     await bus.close();
     await store.close();
@@ -96,6 +101,8 @@ export async function openFoundation(options: FoundationOptions) {
       keyring,
       /** Counts what apps use. */
       usage,
+      /** The traffic of the last 24 hours, for the console. */
+      traffic,
       revocations: createRevocations(bus, log),
       /** State that one configuration passes to the next. */
       carriedOver: carriedOver(),

@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { hostname } from 'node:os';
 import type { RequestHandler } from 'express';
+import type { Decision } from '../authorization-server/administration/account-control.ts';
 import { createAssertionControl } from '../authorization-server/administration/assertion-control.ts';
 import { callerCheck, callerRefusals } from '../authorization-server/administration/caller.ts';
 import { createStoreControl } from '../authorization-server/administration/store-control.ts';
@@ -19,6 +20,7 @@ import type { InFlight } from '../request/in-flight.ts';
 import { bytesOf } from '../storage/sqlite-size.ts';
 import { createAssertionTrial } from '../upstream/assertion-trial.ts';
 import type { Pools } from '../upstream/pools.ts';
+import { checkText } from './check-text.ts';
 
 export interface AdminParts {
   readonly foundation: Foundation;
@@ -76,7 +78,7 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
         controls: {
           ...server.controls,
           store: createStoreControl({ reseal, audit }),
-          events: { retry: () => retryEvents(events) },
+          events: { retry: (decision) => retryEvents(parts, decision) },
           assertions: createAssertionControl({
             trial: createAssertionTrial({ config, pools, signing: () => keyring.signing(), clock }),
             audit,
@@ -102,8 +104,8 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
 /** The console, which is loaded with the first request for one of its pages. */
 function consoleHandler(loaded: LoadedConfig, parts: AdminParts, health: HealthChecks): RequestHandler {
   const { config } = loaded;
-  const { foundation, inFlight, share } = parts;
-  const { secret, store, counters, audit, clock, log } = foundation;
+  const { foundation, server, events, observer, inFlight, share } = parts;
+  const { secret, store, counters, traffic, audit, clock, log } = foundation;
   const kept = share.take('console', [], consoleState);
   const create = async () => {
     const { createConsole } = await import('../console/console.ts');
@@ -116,8 +118,14 @@ function consoleHandler(loaded: LoadedConfig, parts: AdminParts, health: HealthC
       mtls: loaded.admin.mtls === undefined ? undefined : { names: config.admin.mtls?.names },
       kept,
       gate: gateSources(loaded, parts, health),
+      operate: {
+        keys: server.controls.keys,
+        events: { state: () => events.state(), retry: (decision) => retryEvents(parts, decision) },
+        observer,
+        configuration: { loaded, check: (text) => checkText(loaded, text) },
+      },
       timeZone: config.timeZone,
-      ...{ store, counters, audit, clock },
+      ...{ store, counters, traffic, audit, clock },
       hold: inFlight.hold,
       onError: (error) => log.error({ err: error }, 'a page of the console failed'),
     });
@@ -156,11 +164,15 @@ function uptime(): number {
   return performance.now() / 1000;
 }
 
-async function retryEvents(events: AdminParts['events']): Promise<{ readonly pending: number }> {
-  if ((await events.state()) !== undefined) return { pending: await events.retry() };
-  throw new GatewayError('not_found', {
-    message: '`events` is not configured: nothing is sent to the backend.',
-  });
+async function retryEvents(
+  { events, foundation }: AdminParts,
+  decision: Decision,
+): Promise<{ readonly pending: number }> {
+  if ((await events.state()) === undefined)
+    throw new GatewayError('not_found', { message: '`events` is not configured: nothing is sent to the backend.' });
+  const pending = await events.retry();
+  foundation.audit({ action: 'events_retried', ...decision });
+  return { pending };
 }
 
 /** A listener that is created with the first request, or the next one after a failure. Requests wait for it. */

@@ -124,6 +124,10 @@ const ACTIONS = {
   tool_called: kind('success', 'api', 'access'),
   /** An app changed something through the Account API, or tried to. */
   mutation_called: kind('success', 'api', 'change'),
+  /** The operator accepted the routes that observe mode proposes: they are in the configuration file. */
+  routes_accepted: kind('success', 'configuration', 'change'),
+  /** The operator had the pending events sent again. */
+  events_retried: kind('success', 'api', 'change'),
   /** A new configuration was applied or refused. */
   config_reloaded: kind('success', 'configuration', 'change'),
 } as const satisfies Record<string, Kind>;

@@ -1,6 +1,9 @@
-/** Seconds: from a response out of memory to a login that hangs. */
-const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
+/** Upper bounds of the buckets, in seconds: from a response out of memory to a login that hangs. */
+export const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 const MILLISECONDS = Float64Array.from(BOUNDS, (bound) => bound * 1000);
+
+/** The observations of one set of labels, for readers. */
+export type LatencySeries = Pick<Series, 'labels'> & { readonly counts: ArrayLike<number> };
 
 /** The observations of one set of labels. */
 class Series {
@@ -45,6 +48,11 @@ export class LatencyHistogram {
     this.name = name;
     this.#help = help;
     this.#labelNames = labelNames;
+  }
+
+  /** All series, which go on counting: copy what you keep. */
+  get series(): readonly LatencySeries[] {
+    return this.#all;
   }
 
   observe(milliseconds: number, first: Label, second: Label, third: Label = '', fourth: Label = ''): void {

@@ -3,12 +3,17 @@ import Counter from 'prom-client/lib/counter.js';
 import Gauge from 'prom-client/lib/gauge.js';
 import Histogram from 'prom-client/lib/histogram.js';
 import Registry from 'prom-client/lib/registry.js';
-import { LatencyHistogram } from './latency-histogram.ts';
+import { LatencyHistogram, type LatencySeries } from './latency-histogram.ts';
 
 /** What a metric has at scrape time: one value, or one for each set of labels. */
 type Values = number | undefined | Iterable<readonly [labels: Readonly<Record<string, string>>, value: number]>;
 
 export type Read = () => Values | Promise<Values>;
+
+interface Value {
+  readonly labels: Readonly<Record<string, string | number | undefined>>;
+  readonly value: number;
+}
 
 /** Creates metrics in a registry. Those that are given a `read` function have no series but what it returns. */
 export type Meters = ReturnType<typeof createMeters>;
@@ -16,6 +21,7 @@ export type Meters = ReturnType<typeof createMeters>;
 export function createMeters() {
   const registry = new Registry();
   const registers = [registry];
+  const latencies = new Map<string, LatencyHistogram>();
   return {
     counter: <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
       new Counter({ name, help, labelNames, registers }),
@@ -25,6 +31,7 @@ export function createMeters() {
     latency(name: string, help: string, labelNames: readonly string[]): LatencyHistogram {
       const histogram = new LatencyHistogram(name, help, labelNames);
       registry.registerMetric(histogram as unknown as Metric);
+      latencies.set(name, histogram);
       return histogram;
     },
 
@@ -53,6 +60,14 @@ export function createMeters() {
         },
       });
     },
+
+    /** Current values of a counter or gauge, by labels. */
+    async values(name: string): Promise<readonly Value[]> {
+      return (await registry.getSingleMetric(name)?.get())?.values ?? [];
+    },
+
+    /** The series of a latency histogram, which go on counting: copy what you keep. */
+    latencies: (name: string): readonly LatencySeries[] => latencies.get(name)?.series ?? [],
 
     /** Text in the Prometheus exposition format 0.0.4. */
     async exposition(): Promise<{ readonly contentType: string; readonly text: string }> {

@@ -6,7 +6,9 @@ import { type MetricsOptions, registerStateMetrics } from './state-metrics.ts';
 
 export type { MetricsOptions } from './state-metrics.ts';
 
-export interface Metrics extends Omit<PartMetrics, 'oauthError'>, Pick<Meters, 'exposition'> {
+type Readers = 'exposition' | 'values' | 'latencies';
+
+export interface Metrics extends Omit<PartMetrics, 'oauthError'>, Pick<Meters, Readers> {
   /** A request is over. `status` is 0 when none was sent. */
   ended(record: RequestRecord, status: number, milliseconds: number): void;
   /** An upstream answered a call made by the gate itself. `milliseconds` runs until the head of the response. */
@@ -47,6 +49,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
     storeFailed: () => store.inc(),
     loopBlocked: (milliseconds) => blocked.observe(milliseconds / 1000),
     exposition: meters.exposition,
+    values: meters.values,
+    latencies: meters.latencies,
   };
 }
 
@@ -65,6 +69,11 @@ function requestMetrics(
     'coursegate_upstream_response_seconds',
     'Upstream responses by upstream, route and status passed on, from sending the request to the response head.',
     ['upstream', 'route', 'status'],
+  );
+  const ended = meters.latency(
+    'coursegate_event_stream_duration_seconds',
+    'Event streams that have ended, by route and verdict. They are requests too.',
+    ['route', 'verdict'],
   );
   const refusals = meters.counter(
     'coursegate_refusals_total',
@@ -90,6 +99,7 @@ function requestMetrics(
       requests.observe(milliseconds, record.route, method, status, record.outcome);
       if (record.upstreamMilliseconds >= 0)
         upstreams.observe(record.upstreamMilliseconds, record.upstream, record.route, status);
+      if (record.streaming) ended.observe(milliseconds, record.route, record.outcome);
       if (record.oauthError !== '') oauthError(record.route, record.oauthError);
       else if (record.outcome === 'refused') refusals.inc({ reason: record.reason });
       if (record.outcome === 'failed') failures.inc({ code: record.reason });

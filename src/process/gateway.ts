@@ -65,8 +65,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     keyLifetime: () => current().loaded.config.keys.rotate,
     upstreams: () => generations.upstreams(),
     events: () => current().events.waiting(),
+    hasConsole: () => hasConsole(current().loaded),
   });
-  const { store, usage, unused, revocations } = foundation;
+  const { store, usage, unused, traffic, revocations } = foundation;
   const openAnswers = createOpenAnswers({
     inFlight,
     introspect: (token) => current().introspect(token),
@@ -109,6 +110,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       server: () => current().server,
       usage,
       unused,
+      traffic,
       observer: () => current().observer,
       draining: () => draining,
       log,
@@ -146,6 +148,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await foundation.close();
     throw thrown;
   }
+}
+
+/** Operators sign in to the console with what authenticates commands. */
+function hasConsole({ admin }: LoadedConfig): boolean {
+  return admin.hmac.length > 0 || admin.mtls !== undefined;
 }
 
 /** A request is handled by the generation that is current when it arrives, until its end. */

@@ -1,5 +1,6 @@
 import type { AuthorizationServer } from '../authorization-server/authorization-server.ts';
 import type { Usage } from '../authorization-server/connected-apps/usage.ts';
+import type { TrafficMinutes } from '../console/traffic/minutes.ts';
 import type { Log } from '../operations/log.ts';
 import type { Observer } from '../operations/observe/observer.ts';
 import { oneAtATime } from '../operations/one-at-a-time.ts';
@@ -16,6 +17,8 @@ const KEYS_EVERY = 10_000;
 const USE_EVERY = 15_000;
 const UNUSED_EVERY = 30_000;
 const TRAFFIC_EVERY = 30_000;
+/** Milliseconds: how late a minute of traffic may be closed. Until one is over, a look at the clock is all that it does. */
+const MINUTES_EVERY = 2000;
 
 export interface MaintenanceOptions {
   readonly store: Store;
@@ -23,6 +26,7 @@ export interface MaintenanceOptions {
   readonly server: () => Pick<AuthorizationServer, 'refreshKeys'>;
   readonly usage: Pick<Usage, 'flush'>;
   readonly unused: Pick<UnusedTokens, 'judge'>;
+  readonly traffic: Pick<TrafficMinutes, 'tick'>;
   /** Of the current configuration; undefined unless it is in observe mode. */
   readonly observer: () => Pick<Observer, 'judge'> | undefined;
   /** Whether the gate is shutting down; a sweep then ends early. */
@@ -35,7 +39,7 @@ export interface MaintenanceOptions {
  * stops them.
  */
 export function startMaintenance(options: MaintenanceOptions): () => void {
-  const { store, server, usage, unused, observer, draining, log } = options;
+  const { store, server, usage, unused, traffic, observer, draining, log } = options;
   const every = (milliseconds: number, work: () => Promise<unknown>, failed: string) => {
     const turn = oneAtATime(work, failed, log);
     return { turn, timer: setInterval(turn, milliseconds).unref() };
@@ -48,6 +52,7 @@ export function startMaintenance(options: MaintenanceOptions): () => void {
     every(KEYS_EVERY, () => server().refreshKeys(), 'the signing keys could not be renewed'),
     every(UNUSED_EVERY, () => unused.judge(), 'unused tokens could not be looked for'),
     every(TRAFFIC_EVERY, async () => observer()?.judge(log), 'the traffic could not be judged'),
+    every(MINUTES_EVERY, () => traffic.tick(), 'the minutes of traffic could not be written'),
     every(USE_EVERY, () => usage.flush(), 'what apps used could not be written'),
   ];
   return () => {

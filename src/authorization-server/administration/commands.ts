@@ -35,7 +35,7 @@ interface Controls {
   readonly keys: KeyControl;
   readonly store: StoreControl;
   /** Sends pending events now. Throws GatewayError `not_found` when no events are configured. */
-  readonly events: { retry(): Promise<{ readonly pending: number }> };
+  readonly events: { retry(decision: Decision): Promise<{ readonly pending: number }> };
   readonly assertions: AssertionControl;
 }
 
@@ -79,7 +79,7 @@ function commandsOf({ account, keys, store, events, assertions }: Controls): rea
     ['POST', '/keys/import', ['key'], ({ body, decision }) => keys.import(body.key, decision)],
     ['POST', '/keys/:id/remove', [], ({ id, decision }) => keys.remove(id, decision)],
     ['POST', '/store/reseal', ['from'], ({ body, decision }) => store.reseal(body.from, decision)],
-    ['POST', '/events/retry', [], () => events.retry()],
+    ['POST', '/events/retry', [], ({ decision }) => events.retry(decision)],
     ['POST', '/assertions/try', ['member'], ({ body, decision }) => assertions.try(body.member, decision)],
   ];
 }

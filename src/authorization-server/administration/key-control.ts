@@ -34,6 +34,9 @@ export function createKeyControl(keyring: Keyring, onChanged: () => void, audit:
       return list();
     },
 
+    /** Seconds for which verifiers may still not know a next key; 0 if the keys can be rotated. */
+    unknownFor: keyring.unknownFor,
+
     /** Signs with the next key of each algorithm. Throws `conflict` if one was published too recently, unless `now` is true. */
     async rotate(now: boolean, decision: Decision) {
       const missing = await keyring.rotate(now);

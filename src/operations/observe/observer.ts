@@ -5,9 +5,9 @@ import type { RequestRecord } from '../../http/request-record.ts';
 import { whenClosed } from '../../http/when-closed.ts';
 import type { Log } from '../log.ts';
 import { callerOf } from './caller.ts';
-import { createObservations, type Refusal } from './observations.ts';
+import { createObservations, type Observation, type Refusal } from './observations.ts';
 import { observedJson, routeMapYaml } from './report.ts';
-import { proposeRouteMap } from './route-map.ts';
+import { proposeRouteMap, type RouteMap } from './route-map.ts';
 import { createTraffic } from './traffic.ts';
 
 export interface Observer {
@@ -27,8 +27,19 @@ export interface Observer {
   yaml(): string;
   /** Everything that was counted. */
   json(): object;
+  /** The same, for the console. */
+  report(): ObservedReport;
   /** Logs, once, if no request arrives. Call it periodically. */
   judge(log: Pick<Log, 'warn'>): void;
+}
+
+export interface ObservedReport extends RouteMap {
+  readonly since: Date;
+  /** Since when no request has arrived, if that is too long. */
+  readonly quietSince: Date | undefined;
+  /** Requests that were not recorded. */
+  readonly dropped: number;
+  readonly observed: readonly Observation[];
 }
 
 export interface ObserverOptions {
@@ -79,6 +90,13 @@ export function createObserver({ config, hasSession, clock, share }: ObserverOpt
       const seen = observed();
       const counts = { since, quietSince: traffic.quietSince(), dropped: observations.dropped() };
       return observedJson(seen, map(seen), counts);
+    },
+    report() {
+      const seen = observed();
+      return {
+        ...{ since, quietSince: traffic.quietSince(), dropped: observations.dropped() },
+        ...{ observed: seen, ...map(seen) },
+      };
     },
     judge: traffic.judge,
   };

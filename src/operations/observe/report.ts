@@ -18,14 +18,14 @@ export function routeMapYaml({ routes, notes }: RouteMap, { since, quietSince }:
     '# What the site’s own pages call keeps its address: apps get another one, with `rewrite`.',
     '# Then replace `routes` with it, and remove `enforcement`.',
     routes.length === 0 ? 'routes: []' : 'routes:',
-    ...routes.map(({ route, evidence }) => `  - ${flow(route)}  # ${evidence}`),
+    ...routes.map(({ route, evidence }) => `  - ${routeYaml(route)}  # ${evidence}`),
     ...(notes.length === 0 ? [] : ['', '# Left out, or worth a look:', ...notes.map((note) => `# - ${note}`)]),
   ];
   return `${lines.join('\n')}\n`;
 }
 
 /** Writes a route in YAML's flow style. JSON is valid YAML; quotes are omitted where the result is easier to read. */
-function flow(route: RouteConfig): string {
+export function routeYaml(route: RouteConfig): string {
   const { match, upstream, scopes, limits, bodyLimit, ...others } = route;
   const rest = {
     ...others,

@@ -6,8 +6,10 @@ import { siteCalls } from './site-calls.ts';
 import { suggestScope } from './suggested-scope.ts';
 
 /** A proposed route and the observed requests that justify it. */
-interface ProposedRoute {
+export interface ProposedRoute {
   readonly route: RouteConfig;
+  /** The configured route that it is, or that it replaces at another address. */
+  readonly configured?: RouteConfig;
   readonly evidence: string;
 }
 
@@ -28,6 +30,7 @@ export interface RouteMapOptions {
 
 /** As the report puts it. */
 const CALLED = "called by the site's own pages or tools";
+const UNUSED = 'a route that nothing was got by';
 
 interface Parts extends RouteMapOptions {
   /** Whether the site's own pages or tools called paths of a pattern. */
@@ -57,27 +60,37 @@ export function proposeRouteMap(options: RouteMapOptions): RouteMap {
   notes.push(...[...needs].map((need) => `Before apps can use these routes: ${need}`));
   if (pages > 0) notes.push(`${pages} requests for pages, scripts and pictures: the site's own, by \`site\``);
   if (dropped > 0) notes.push(`${dropped} requests of which nothing is kept: found nothing, or too many addresses`);
-  const byMatch = new Map([...found, ...kept].map((one) => [one.route.match, one]));
-  return { routes: mostSpecificFirst([...byMatch.values()]), notes };
+  const asConfigured = found.map((one) => {
+    const same = configured.find(({ match }) => match === one.route.match);
+    return same === undefined ? one : { ...one, route: same, configured: same };
+  });
+  const byMatch = new Map([...asConfigured, ...kept].map((one) => [one.route.match, one]));
+  // What pages call is proposed again, even if no app has used the route for it yet.
+  const proposedAgain = new Set([...byMatch.keys()].map((match) => `${match}: ${UNUSED}; left out`));
+  return {
+    routes: mostSpecificFirst([...byMatch.values()]),
+    notes: notes.filter((note) => !proposedAgain.has(note)),
+  };
 }
 
 /** A configured route as it is to be kept; none if it was not used. Routes to other upstreams are not observed. */
 function keptRoute(route: RouteConfig, { observed, site, isCalled, notes }: Parts): readonly ProposedRoute[] {
-  if (route.upstream !== site) return [{ route, evidence: 'not observed: it does not lead to the site' }];
+  if (route.upstream !== site)
+    return [{ route, configured: route, evidence: 'not observed: it does not lead to the site' }];
   const met = observed.filter((one) => one.route === route);
   const { pattern } = parseMatch(route.match);
   const known = knownPageCalls(pattern);
   const isCalledHere = !isAppAddress(pattern) && isCalled(pattern);
   const wasUsed = met.some(({ succeeded }) => succeeded > 0);
   if (!wasUsed || known?.api === false) {
-    const why = wasUsed ? `its address is called by ${known?.by}` : 'a route that nothing was got by';
+    const why = wasUsed ? `its address is called by ${known?.by}` : UNUSED;
     notes.push(`${route.match}: ${why}; left out`);
     return [];
   }
-  if (!isCalledHere && known === undefined) return [{ route, evidence: evidenceOf(met) }];
+  if (!isCalledHere && known === undefined) return [{ route, configured: route, evidence: evidenceOf(met) }];
   const who = isCalledHere ? CALLED : `called by ${known?.by}`;
   notes.push(`${route.match}: ${who}, whom this route would refuse; apps get ${appAddress(pattern)}`);
-  return [{ route: forApps(route), evidence: `${evidenceOf(met)}; ${who}` }];
+  return [{ route: forApps(route), configured: route, evidence: `${evidenceOf(met)}; ${who}` }];
 }
 
 /** A route for what no route is configured for; none, with a note, if apps should not have it. */

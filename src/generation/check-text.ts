@@ -1,0 +1,22 @@
+import { restartFindings } from '../config/changes.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { formatProblem } from '../config/problems.ts';
+import { checkDriver } from '../login/database/check-driver.ts';
+import { checkInterfaces } from './account-and-mcp.ts';
+
+/**
+ * Checks what would be in force with another text of the operator's file, as `check` and a reload do. Throws ConfigError
+ * with every mistake.
+ */
+export async function checkText(
+  loaded: LoadedConfig,
+  text: string,
+): Promise<{ readonly next: LoadedConfig; readonly warnings: readonly string[] }> {
+  const next = await loaded.loadText(text);
+  const restart = restartFindings(loaded, next);
+  if (restart.length > 0) throw next.mistaken(restart);
+  const found = await checkInterfaces(next);
+  await checkDriver(next);
+  const warnings = [...next.warnings, ...found].map((warning) => formatProblem({ ...warning, frame: undefined }));
+  return { next, warnings };
+}
