@@ -4,6 +4,7 @@ import { createUsage } from '../authorization-server/connected-apps/usage.ts';
 import { openKeyring } from '../authorization-server/keyring.ts';
 import { carriedOver } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { createTrail } from '../console/trail/trail.ts';
 import type { RequestsInFlight } from '../http/requests-in-flight.ts';
 import { type Audit, createAudit } from '../operations/audit.ts';
 import { createDenials } from '../operations/denials.ts';
@@ -62,10 +63,12 @@ export async function openFoundation(options: FoundationOptions) {
   const unused = unusedTokens({ store, replicas: config.store.kind === 'redis', clock, log });
   const written = createAudit(log, clock);
   const usage = createUsage(store, clock);
+  const trail = createTrail({ store, clock, log });
   const audit: Audit = (event) => {
     written(event);
     unused.audited(event);
     metrics.audited(event);
+    trail.audited(event);
   };
   const due = (keyId: string) => audit({ action: 'keys_rotated', keyId, reason: 'due' });
   const fingerprint = configFingerprint(opened.secret);
@@ -73,6 +76,9 @@ export async function openFoundation(options: FoundationOptions) {
 
   const close = async (): Promise<void> => {
     await usage.flush().catch((error: unknown) => log.error({ err: error }, 'what apps used last is lost'));
+    await trail
+      .flush()
+      .catch((error: unknown) => log.error({ err: error }, 'the newest audit lines for the console are lost'));
     opened.counters.close();
     await bus.close();
     await store.close();
@@ -96,6 +102,8 @@ export async function openFoundation(options: FoundationOptions) {
       keyring,
       /** Counts what apps use. */
       usage,
+      /** Keeps audit lines for the console. */
+      trail,
       revocations: createRevocations(bus, log),
       /** State that one configuration passes to the next. */
       carriedOver: carriedOver(),
