@@ -9,6 +9,9 @@ import type { Clock } from '../storage/store.ts';
 import { createAccess } from './access.ts';
 import type { ConsolePanel, ConsoleRoute } from './console-route.ts';
 import type { ConsoleState } from './console-state.ts';
+import type { DirectoryDeps } from './directory/deps.ts';
+import { directoryRoutes } from './directory/directory-routes.ts';
+import { registrationPanel } from './directory/registration-page.ts';
 import { overviewRoute } from './overview.ts';
 import { consoleRouter } from './router.ts';
 import { createSessions } from './session.ts';
@@ -28,18 +31,20 @@ export interface ConsoleOptions {
   readonly counters: Counters;
   readonly clock: Clock;
   readonly audit: Audit;
+  /** For the pages about apps, members and grants. */
+  readonly directory: DirectoryDeps;
   readonly hold: (work: Promise<void>) => void;
   readonly onError: (error: unknown) => void;
 }
 
 /** Each part of the console adds a line. */
-function routesOf(_options: ConsoleOptions): readonly ConsoleRoute[] {
-  return [];
+function routesOf(options: ConsoleOptions): readonly ConsoleRoute[] {
+  return [...directoryRoutes(options.directory)];
 }
 
 /** Each part that shows something on the first page adds a line. */
-function panelsOf(_options: ConsoleOptions): readonly ConsolePanel[] {
-  return [];
+function panelsOf(options: ConsoleOptions): readonly ConsolePanel[] {
+  return [registrationPanel(options.directory)];
 }
 
 export function createConsole(options: ConsoleOptions): RequestHandler {

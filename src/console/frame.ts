@@ -13,6 +13,7 @@ const SECTIONS: readonly (readonly [section: Section, name: string, path: string
   ['overview', 'Overview', ROOT],
   ['apps', 'Apps', `${ROOT}/apps`],
   ['members', 'Members', `${ROOT}/members`],
+  ['grants', 'Grants', `${ROOT}/grants`],
   ['connections', 'Connections', `${ROOT}/connections`],
   ['keys', 'Keys', `${ROOT}/keys`],
   ['events', 'Events', `${ROOT}/events`],

@@ -20,7 +20,7 @@ import type { Pools } from '../upstream/pools.ts';
 
 export interface AdminParts {
   readonly foundation: Foundation;
-  readonly server: Pick<AuthorizationServer, 'controls'>;
+  readonly server: Pick<AuthorizationServer, 'controls' | 'grants'>;
   readonly events: Pick<Events, 'state' | 'retry'>;
   readonly pools: Pools;
   /** Undefined when routes are enforced. */
@@ -98,12 +98,18 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
 }
 
 /** The console, which is loaded with the first request for one of its pages. */
-function consoleHandler(loaded: LoadedConfig, { foundation, inFlight, share }: AdminParts): RequestHandler {
+function consoleHandler(loaded: LoadedConfig, { foundation, server, inFlight, share }: AdminParts): RequestHandler {
   const { config } = loaded;
-  const { secret, counters, audit, clock, log } = foundation;
-  const kept = share.take('console', [], consoleState);
+  const { secret, store, counters, audit, clock, log } = foundation;
+  const kept = share.take('console', [], consoleState, ({ directory }) => directory?.close());
   const create = async () => {
-    const { createConsole } = await import('../console/console.ts');
+    const [{ createConsole }, { createDirectory }] = await Promise.all([
+      import('../console/console.ts'),
+      import('../console/directory/directory.ts'),
+    ]);
+    const onError = (error: unknown) => log.error({ err: error }, 'a page of the console failed');
+    kept.directory ??= createDirectory({ store, clock });
+    const { directory } = kept;
     return createConsole({
       school: config.name,
       colour: config.pages.colour,
@@ -114,7 +120,18 @@ function consoleHandler(loaded: LoadedConfig, { foundation, inFlight, share }: A
       kept,
       ...{ counters, audit, clock },
       hold: inFlight.hold,
-      onError: (error) => log.error({ err: error }, 'a page of the console failed'),
+      directory: {
+        ...{ store, clock, directory, onError, school: config.name, timeZone: config.timeZone, scopes: config.scopes },
+        ...{
+          account: server.controls.account,
+          grants: server.grants,
+          usage: foundation.usage,
+          trail: foundation.trail,
+        },
+        tools: new Map(config.mcp?.tools.map(({ name, title }) => [name, title])),
+        takesNewApps: config.clients.registration.enabled || config.clients.documents.enabled,
+      },
+      onError,
     });
   };
   let created: Promise<RequestHandler> | undefined;
