@@ -19,7 +19,7 @@ import {
   searchField,
 } from './parts.ts';
 import { registrationLine } from './registration-page.ts';
-import { type AppRow, folded, type GrantRow, type MemberRow } from './rows.ts';
+import { type AppRow, folded, type GrantRow, type MemberRow, type Rows } from './rows.ts';
 
 export const PAGE = 50;
 /** Days after which a grant counts as unused. */
@@ -114,13 +114,14 @@ export async function grantsPage(deps: DirectoryDeps, { query }: ConsoleRequest)
   const dates = datesOf(deps);
   const typed = folded(q ?? '');
   const before = deps.clock() / 1000 - UNUSED_DAYS * DAY;
+  const hits = view.state === 'ready' && typed !== '' ? matching(view.rows, typed) : new Set();
   const writes = changing(deps.scopes);
   const keep = (row: GrantRow) =>
     (app === undefined || row.app.id === app) &&
     (member === undefined || row.member.id === member) &&
     (changes === undefined || writes(row.scopes)) &&
     (unused === undefined || (row.lastUsedAt ?? row.grantedAt) < before) &&
-    (typed === '' || row.member.text.includes(typed) || row.app.text.includes(typed) || row.id === typed);
+    (typed === '' || hits.has(row.member) || hits.has(row.app) || row.id === typed);
   const list =
     view.state === 'ready' &&
     foundList(
@@ -148,6 +149,12 @@ ${freshness(view, dates)}`;
 /** A filter by one app or member, which can be unticked. */
 function kept(name: string, id: string, title: string | undefined): Html {
   return html`<label class="tick"><input type="checkbox" name="${name}" value="${id}" checked> Only ${name} <bdi>${title ?? id}</bdi></label>`;
+}
+
+/** The members and apps that match: each has many grants. */
+function matching({ members, apps }: Rows, typed: string): ReadonlySet<MemberRow | AppRow> {
+  const all = [...members.values(), ...apps.values()];
+  return new Set(all.filter(({ text }) => text.includes(typed)));
 }
 
 /** Many grants have the same scopes: each text is looked at once. */
