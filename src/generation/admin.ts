@@ -8,13 +8,17 @@ import type { AuthorizationServer } from '../authorization-server/authorization-
 import type { Share } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { consoleState } from '../console/console-state.ts';
+import type { DirectoryDeps } from '../console/directory/deps.ts';
+import type { Directory } from '../console/directory/directory.ts';
+import type { GateSources } from '../console/gate-status.ts';
 import { GatewayError } from '../errors.ts';
 import type { Events } from '../events/events.ts';
 import type { Foundation } from '../foundation/foundation.ts';
 import { hostCheck } from '../operations/admin-callers.ts';
-import { createHealth } from '../operations/health.ts';
+import { createHealth, type HealthChecks } from '../operations/health.ts';
 import type { Observer } from '../operations/observe/observer.ts';
 import type { InFlight } from '../request/in-flight.ts';
+import { bytesOf } from '../storage/sqlite-size.ts';
 import { createAssertionTrial } from '../upstream/assertion-trial.ts';
 import type { Pools } from '../upstream/pools.ts';
 
@@ -46,7 +50,7 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
     config: { routes: config.routes.length, profile: loaded.profile },
     draining,
     observing: observer !== undefined,
-    uptime: () => performance.now() / 1000,
+    uptime,
     log,
   });
   metrics.watch({ ready: async () => (await health.ready()).ok });
@@ -91,15 +95,16 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
         hold: inFlight.hold,
         onError: (error) => log.error({ err: error }, 'a command failed'),
       }),
-      console: consoleHandler(loaded, parts),
+      console: consoleHandler(loaded, parts, health),
     });
   };
   return onFirstRequest(createApp, (error) => log.error({ err: error }, 'the admin listener could not be loaded'));
 }
 
 /** The console, which is loaded with the first request for one of its pages. */
-function consoleHandler(loaded: LoadedConfig, { foundation, server, inFlight, share }: AdminParts): RequestHandler {
+function consoleHandler(loaded: LoadedConfig, parts: AdminParts, health: HealthChecks): RequestHandler {
   const { config } = loaded;
+  const { foundation, inFlight, share } = parts;
   const { secret, store, counters, audit, clock, log } = foundation;
   const kept = share.take('console', [], consoleState, ({ directory }) => directory?.close());
   const create = async () => {
@@ -109,7 +114,6 @@ function consoleHandler(loaded: LoadedConfig, { foundation, server, inFlight, sh
     ]);
     const onError = (error: unknown) => log.error({ err: error }, 'a page of the console failed');
     kept.directory ??= createDirectory({ store, clock });
-    const { directory } = kept;
     return createConsole({
       school: config.name,
       colour: config.pages.colour,
@@ -118,19 +122,11 @@ function consoleHandler(loaded: LoadedConfig, { foundation, server, inFlight, sh
       secrets: loaded.admin.hmac,
       mtls: loaded.admin.mtls === undefined ? undefined : { names: config.admin.mtls?.names },
       kept,
-      ...{ counters, audit, clock },
+      gate: gateSources(loaded, parts, health),
+      timeZone: config.timeZone,
+      ...{ store, counters, audit, clock },
       hold: inFlight.hold,
-      directory: {
-        ...{ store, clock, directory, onError, school: config.name, timeZone: config.timeZone, scopes: config.scopes },
-        ...{
-          account: server.controls.account,
-          grants: server.grants,
-          usage: foundation.usage,
-          trail: foundation.trail,
-        },
-        tools: new Map(config.mcp?.tools.map(({ name, title }) => [name, title])),
-        takesNewApps: config.clients.registration.enabled || config.clients.documents.enabled,
-      },
+      directory: directoryDeps(loaded, parts, kept.directory, onError),
       onError,
     });
   };
@@ -141,6 +137,48 @@ function consoleHandler(loaded: LoadedConfig, { foundation, server, inFlight, sh
       throw thrown;
     });
     return (await created)(request, response, next);
+  };
+}
+
+/** What the console's first page shows of the gate. */
+function gateSources(loaded: LoadedConfig, parts: AdminParts, health: HealthChecks): GateSources {
+  const { store, routes } = loaded.config;
+  const { foundation, pools, events, observer } = parts;
+  return {
+    health,
+    store: { kind: store.kind, bytes: store.kind === 'sqlite' ? () => bytesOf(store.path) : undefined },
+    keys: foundation.keyring,
+    upstreams: () =>
+      [...pools.all()].map(([name, { url, admission }]) => ({ name, origin: url.origin, ...admission.state() })),
+    reloads: foundation.reloads.state,
+    config: { profile: loaded.profile, routes: routes.length },
+    observing: observer !== undefined,
+    unusedApps: foundation.unused.apps,
+    events: events.state,
+    uptime,
+  };
+}
+
+/** Seconds since the process started. */
+function uptime(): number {
+  return performance.now() / 1000;
+}
+
+/** For the pages about members, apps and grants. */
+function directoryDeps(
+  { config }: LoadedConfig,
+  { foundation, server }: AdminParts,
+  directory: Directory,
+  onError: (error: unknown) => void,
+): DirectoryDeps {
+  const { store, usage, trail, clock } = foundation;
+  const { name: school, timeZone, scopes, clients, mcp } = config;
+  return {
+    ...{ store, usage, trail, clock, directory, onError, school, timeZone, scopes },
+    account: server.controls.account,
+    grants: server.grants,
+    tools: new Map(mcp?.tools.map(({ name, title }) => [name, title])),
+    takesNewApps: clients.registration.enabled || clients.documents.enabled,
   };
 }
 

@@ -1,7 +1,8 @@
 import type { ConsoleRoute } from '../console-route.ts';
 import { actionRoutes } from './actions.ts';
 import type { DirectoryDeps } from './deps.ts';
-import { appPage, grantPage, memberPage } from './details.ts';
+import { appPage, memberPage } from './details.ts';
+import { grantPage } from './grant-page.ts';
 import { appsPage, grantsPage, membersPage } from './lists.ts';
 import { registrationPage } from './registration-page.ts';
 import { searchPage } from './search-page.ts';

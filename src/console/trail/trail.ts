@@ -80,11 +80,17 @@ const KEPT: ReadonlySet<AuditAction> = new Set([
 export function createTrail({ store, clock, log, most = MOST }: TrailOptions) {
   let waiting: TrailLine[] = [];
   let dropped = 0;
+  let kept = true;
 
   return {
+    /** Switches it off while nobody can open the console. */
+    keep(keeps: boolean): void {
+      kept = keeps;
+    },
+
     /** Takes an audit event. Never waits or fails. */
     audited(event: AuditEvent): void {
-      if (!KEPT.has(event.action) || (event.member ?? event.clientId ?? event.grantId) === undefined) return;
+      if (!kept || !KEPT.has(event.action) || (event.member ?? event.clientId ?? event.grantId) === undefined) return;
       if (waiting.length >= most) dropped += 1;
       else waiting.push(lineOf(event, clock()));
     },
