@@ -7,7 +7,7 @@ import { formatScope } from '../oauth/scope.ts';
 import { deriveKey, deriveKeys, type Secrets } from '../storage/seal.ts';
 import { createAccountControl } from './administration/account-control.ts';
 import { createKeyControl } from './administration/key-control.ts';
-import { storedSuspensions } from './administration/suspensions.ts';
+import { registrationSwitch, storedSuspensions } from './administration/suspensions.ts';
 import { answerReplay } from './answer-replay.ts';
 import { tokenResponseClaims } from './claims.ts';
 import { type ClientDocumentsOptions, createClientDocuments } from './client-documents/client-documents.ts';
@@ -119,7 +119,11 @@ export function createAuthorizationServer(options: AuthorizationServerOptions) {
   const shared = { ...options, provider, connector, members, standings, grants, suspensions, csrfKeys };
 
   return {
-    mount: mountProvider({ ...options, provider, callback: () => running.callback, scope }),
+    mount: mountProvider({
+      ...{ ...options, provider, scope },
+      callback: () => running.callback,
+      closedSince: registrationSwitch(store, clock).since,
+    }),
     interactions: createInteractions(shared),
     connectedApps: createConnectedApps({ ...shared, ...connectedApps }),
     /** What a sign-in on the gate's own pages continues with. */

@@ -25,6 +25,7 @@ export interface MountOptions {
   readonly scope: string;
   /** Undefined if registration is closed. */
   readonly registration: RegistrationOptions | undefined;
+  readonly closedSince: () => Promise<number | undefined>;
 }
 
 /** The body of a request to oidc-provider. */

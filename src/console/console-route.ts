@@ -2,7 +2,16 @@ import type { Decision } from '../authorization-server/administration/account-co
 import type { Html } from '../http/html.ts';
 
 /** The entries of the console's navigation. */
-export type Section = 'overview' | 'traffic' | 'apps' | 'members' | 'connections' | 'keys' | 'events' | 'observe';
+export type Section =
+  | 'overview'
+  | 'traffic'
+  | 'apps'
+  | 'members'
+  | 'grants'
+  | 'connections'
+  | 'keys'
+  | 'events'
+  | 'observe';
 
 /** What a signed-in operator asks of a page, already bounded and checked. */
 export interface ConsoleRequest {

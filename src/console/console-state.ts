@@ -1,4 +1,5 @@
 import { type Clock, jsonEntry, type Store, unixSeconds } from '../storage/store.ts';
+import type { Directory } from './directory/directory.ts';
 
 /** What outlives a reload of the configuration. */
 export function consoleState() {
@@ -7,6 +8,8 @@ export function consoleState() {
     used: new Map<string, number>(),
     /** What the last action of a session did: shown once. */
     notices: new Map<string, string>(),
+    /** Members, apps and grants to search; made with the first page. */
+    directory: undefined as Directory | undefined,
   };
 }
 

@@ -9,6 +9,9 @@ import type { Clock, Store } from '../storage/store.ts';
 import { createAccess } from './access.ts';
 import type { ConsolePanel, ConsoleRoute } from './console-route.ts';
 import { type ConsoleState, onceOnly } from './console-state.ts';
+import type { DirectoryDeps } from './directory/deps.ts';
+import { directoryRoutes } from './directory/directory-routes.ts';
+import { registrationPanel } from './directory/registration-page.ts';
 import type { GateSources } from './gate-status.ts';
 import { type OperateOptions, operateRoutes } from './operate/operate.ts';
 import { overviewRoute } from './overview.ts';
@@ -36,18 +39,24 @@ export interface ConsoleOptions {
   readonly counters: Counters;
   readonly clock: Clock;
   readonly audit: Audit;
+  /** For the pages about apps, members and grants. */
+  readonly directory: DirectoryDeps;
   readonly hold: (work: Promise<void>) => void;
   readonly onError: (error: unknown) => void;
 }
 
 /** Each part of the console adds a line. */
 function routesOf(options: ConsoleOptions): readonly ConsoleRoute[] {
-  return [...trafficRoutes(options), ...operateRoutes({ ...options, ...options.operate })];
+  return [
+    ...trafficRoutes(options),
+    ...directoryRoutes(options.directory),
+    ...operateRoutes({ ...options, ...options.operate }),
+  ];
 }
 
 /** Each part that shows something on the first page adds a line. */
 function panelsOf(options: ConsoleOptions): readonly ConsolePanel[] {
-  return [trafficPanel(options)];
+  return [trafficPanel(options), registrationPanel(options.directory)];
 }
 
 export function createConsole(options: ConsoleOptions): RequestHandler {

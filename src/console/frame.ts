@@ -15,6 +15,7 @@ const SECTIONS: readonly (readonly [section: Section, name: string, path: string
   ['traffic', 'Traffic', `${ROOT}/traffic`],
   ['apps', 'Apps', `${ROOT}/apps`],
   ['members', 'Members', `${ROOT}/members`],
+  ['grants', 'Grants', `${ROOT}/grants`],
   ['connections', 'Connections', `${ROOT}/connections`],
   ['keys', 'Keys', `${ROOT}/keys`],
   ['events', 'Events', `${ROOT}/events`],

@@ -5,6 +5,7 @@ import { openKeyring } from '../authorization-server/keyring.ts';
 import { carriedOver } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { createTrafficMinutes } from '../console/traffic/minutes.ts';
+import { createTrail } from '../console/trail/trail.ts';
 import type { RequestsInFlight } from '../http/requests-in-flight.ts';
 import { type Audit, createAudit } from '../operations/audit.ts';
 import { createDenials } from '../operations/denials.ts';
@@ -66,10 +67,12 @@ export async function openFoundation(options: FoundationOptions) {
   const written = createAudit(log, clock);
   const usage = createUsage(store, clock);
   const traffic = createTrafficMinutes({ metrics, store, clock, isKept: options.hasConsole });
+  const trail = createTrail({ store, clock, log });
   const audit: Audit = (event) => {
     written(event);
     unused.audited(event);
     metrics.audited(event);
+    trail.audited(event);
   };
   const due = (keyId: string) => audit({ action: 'keys_rotated', keyId, reason: 'due' });
   const fingerprint = configFingerprint(opened.secret);
@@ -78,6 +81,9 @@ export async function openFoundation(options: FoundationOptions) {
   const close = async (): Promise<void> => {
     await usage.flush().catch((error: unknown) => log.error({ err: error }, 'what apps used last is lost'));
     await traffic.end().catch((error: unknown) => log.error({ err: error }, 'the last minutes of traffic are lost'));
+    await trail
+      .flush()
+      .catch((error: unknown) => log.error({ err: error }, 'the newest audit lines for the console are lost'));
     opened.counters.close();
     await bus.close();
     await store.close();
@@ -103,6 +109,8 @@ export async function openFoundation(options: FoundationOptions) {
       usage,
       /** The traffic of the last 24 hours, for the console. */
       traffic,
+      /** Keeps audit lines for the console. */
+      trail,
       revocations: createRevocations(bus, log),
       /** State that one configuration passes to the next. */
       carriedOver: carriedOver(),

@@ -9,6 +9,8 @@ import type { AuthorizationServer } from '../authorization-server/authorization-
 import type { Share } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { consoleState } from '../console/console-state.ts';
+import type { DirectoryDeps } from '../console/directory/deps.ts';
+import type { Directory } from '../console/directory/directory.ts';
 import type { GateSources } from '../console/gate-status.ts';
 import { GatewayError } from '../errors.ts';
 import type { Events } from '../events/events.ts';
@@ -24,7 +26,7 @@ import { checkText } from './check-text.ts';
 
 export interface AdminParts {
   readonly foundation: Foundation;
-  readonly server: Pick<AuthorizationServer, 'controls'>;
+  readonly server: Pick<AuthorizationServer, 'controls' | 'grants'>;
   readonly events: Pick<Events, 'state' | 'retry'>;
   readonly pools: Pools;
   /** Undefined when routes are enforced. */
@@ -106,9 +108,14 @@ function consoleHandler(loaded: LoadedConfig, parts: AdminParts, health: HealthC
   const { config } = loaded;
   const { foundation, server, events, observer, inFlight, share } = parts;
   const { secret, store, counters, traffic, audit, clock, log } = foundation;
-  const kept = share.take('console', [], consoleState);
+  const kept = share.take('console', [], consoleState, ({ directory }) => directory?.close());
   const create = async () => {
-    const { createConsole } = await import('../console/console.ts');
+    const [{ createConsole }, { createDirectory }] = await Promise.all([
+      import('../console/console.ts'),
+      import('../console/directory/directory.ts'),
+    ]);
+    const onError = (error: unknown) => log.error({ err: error }, 'a page of the console failed');
+    kept.directory ??= createDirectory({ store, clock });
     return createConsole({
       school: config.name,
       colour: config.pages.colour,
@@ -127,7 +134,8 @@ function consoleHandler(loaded: LoadedConfig, parts: AdminParts, health: HealthC
       timeZone: config.timeZone,
       ...{ store, counters, traffic, audit, clock },
       hold: inFlight.hold,
-      onError: (error) => log.error({ err: error }, 'a page of the console failed'),
+      directory: directoryDeps(loaded, parts, kept.directory, onError),
+      onError,
     });
   };
   let created: Promise<RequestHandler> | undefined;
@@ -162,6 +170,24 @@ function gateSources(loaded: LoadedConfig, parts: AdminParts, health: HealthChec
 /** Seconds since the process started. */
 function uptime(): number {
   return performance.now() / 1000;
+}
+
+/** For the pages about members, apps and grants. */
+function directoryDeps(
+  { config }: LoadedConfig,
+  { foundation, server }: AdminParts,
+  directory: Directory,
+  onError: (error: unknown) => void,
+): DirectoryDeps {
+  const { store, usage, trail, clock } = foundation;
+  const { name: school, timeZone, scopes, clients, mcp } = config;
+  return {
+    ...{ store, usage, trail, clock, directory, onError, school, timeZone, scopes },
+    account: server.controls.account,
+    grants: server.grants,
+    tools: new Map(mcp?.tools.map(({ name, title }) => [name, title])),
+    takesNewApps: clients.registration.enabled || clients.documents.enabled,
+  };
 }
 
 async function retryEvents(

@@ -173,7 +173,10 @@ async function build(
     introspect,
     pools,
     events,
-    start: events.start,
+    start() {
+      foundation.trail.keep(loaded.admin.hmac.length > 0 || loaded.admin.mtls !== undefined);
+      events.start();
+    },
     hangUp: () => site?.hangUp(),
     retire: (seconds, signal) => retire({ events, inFlight, site, close }, seconds, signal),
     close,

@@ -93,6 +93,9 @@ const ACTIONS = {
   /** The operator disabled an app: its grants have ended, and it is refused until it is enabled again. */
   client_disabled: kind('success', 'iam', 'change'),
   client_enabled: kind('success', 'iam', 'change'),
+  /** The operator closed registration, or opened it again: new apps are refused while it is closed. */
+  registration_closed: kind('success', 'configuration', 'change'),
+  registration_opened: kind('success', 'configuration', 'change'),
   /** The operator imported a signing key, or removed one immediately. */
   key_imported: kind('success', 'configuration', 'change'),
   key_removed: kind('success', 'configuration', 'change'),

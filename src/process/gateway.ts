@@ -67,7 +67,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     events: () => current().events.waiting(),
     hasConsole: () => hasConsole(current().loaded),
   });
-  const { store, usage, unused, traffic, revocations } = foundation;
+  const { store, usage, trail, unused, traffic, revocations } = foundation;
   const openAnswers = createOpenAnswers({
     inFlight,
     introspect: (token) => current().introspect(token),
@@ -109,6 +109,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       store,
       server: () => current().server,
       usage,
+      trail,
       unused,
       traffic,
       observer: () => current().observer,

@@ -1,6 +1,7 @@
 import type { AuthorizationServer } from '../authorization-server/authorization-server.ts';
 import type { Usage } from '../authorization-server/connected-apps/usage.ts';
 import type { TrafficMinutes } from '../console/traffic/minutes.ts';
+import type { Trail } from '../console/trail/trail.ts';
 import type { Log } from '../operations/log.ts';
 import type { Observer } from '../operations/observe/observer.ts';
 import { oneAtATime } from '../operations/one-at-a-time.ts';
@@ -25,6 +26,7 @@ export interface MaintenanceOptions {
   /** The server of the current configuration. */
   readonly server: () => Pick<AuthorizationServer, 'refreshKeys'>;
   readonly usage: Pick<Usage, 'flush'>;
+  readonly trail: Pick<Trail, 'flush'>;
   readonly unused: Pick<UnusedTokens, 'judge'>;
   readonly traffic: Pick<TrafficMinutes, 'tick'>;
   /** Of the current configuration; undefined unless it is in observe mode. */
@@ -39,7 +41,7 @@ export interface MaintenanceOptions {
  * stops them.
  */
 export function startMaintenance(options: MaintenanceOptions): () => void {
-  const { store, server, usage, unused, traffic, observer, draining, log } = options;
+  const { store, server, usage, trail, unused, traffic, observer, draining, log } = options;
   const every = (milliseconds: number, work: () => Promise<unknown>, failed: string) => {
     const turn = oneAtATime(work, failed, log);
     return { turn, timer: setInterval(turn, milliseconds).unref() };
@@ -54,6 +56,7 @@ export function startMaintenance(options: MaintenanceOptions): () => void {
     every(TRAFFIC_EVERY, async () => observer()?.judge(log), 'the traffic could not be judged'),
     every(MINUTES_EVERY, () => traffic.tick(), 'the minutes of traffic could not be written'),
     every(USE_EVERY, () => usage.flush(), 'what apps used could not be written'),
+    every(USE_EVERY, () => trail.flush(), 'audit lines for the console could not be written'),
   ];
   return () => {
     for (const { timer } of chores) clearInterval(timer);

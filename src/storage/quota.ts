@@ -48,6 +48,13 @@ export const UNUSED_CLIENTS = evicting('unused-clients', { total: 32, perClient:
 export const UNUSED_DOCUMENTS = evicting('unused-documents', { total: 8, perClient: 8, perNetwork: 1 });
 
 /**
+ * Lines of the audit trail that the console shows, about 190,000. Charged to the member or app that a line is about
+ * instead of a network. Lines that strangers cause, about 2900, cannot evict them.
+ */
+export const TRAIL = evicting('trail', { total: 256, perClient: 256, perNetwork: 16 });
+export const TRAIL_OF_STRANGERS = evicting('trail-of-strangers', { total: 4, perClient: 4, perNetwork: 1 });
+
+/**
  * DPoP proofs at the pushed authorization endpoint, where a public client does not authenticate. Evicting a proof would
  * allow it to be replayed, so a full quota refuses further proofs. Proofs that come with a token, a code or a refresh
  * token are not charged: a stranger has none of these.

@@ -31,7 +31,8 @@ export function prepareStatements(database: DatabaseSync) {
     scanAll: database.prepare(
       'SELECT * FROM entry INDEXED BY entry_key WHERE (kind, id) > (?, ?) ORDER BY kind, id LIMIT ?',
     ),
-    countAll: database.prepare('SELECT COUNT(*) AS count FROM entry WHERE ?1 IS NULL OR kind = ?1'),
+    countAll: database.prepare('SELECT COUNT(*) AS count FROM entry INDEXED BY entry_key'),
+    countKind: database.prepare('SELECT COUNT(*) AS count FROM entry INDEXED BY entry_key WHERE kind = ?'),
     sweep: database.prepare(
       'DELETE FROM entry WHERE rowid IN (SELECT rowid FROM entry WHERE expires_at IS NOT NULL AND expires_at <= ? LIMIT ?)',
     ),

@@ -70,7 +70,8 @@ function storeOn({ database, check, unlock, space, log }: Parts, clock: Clock): 
     async scan(kind, from, limit) {
       const scanned = health.read(() => {
         const [afterKind = '', afterId = ''] = from?.split('\0') ?? [];
-        const { scanAll, scanKind, countAll } = statements;
+        const { scanAll, scanKind, countAll, countKind } = statements;
+        const total = () => (kind === undefined ? countAll.get() : countKind.get(kind));
         const rows = kind === undefined ? scanAll.all(afterKind, afterId, limit) : scanKind.all(kind, afterId, limit);
         const last = rows.at(-1);
         const now = unixSeconds(clock);
@@ -78,7 +79,7 @@ function storeOn({ database, check, unlock, space, log }: Parts, clock: Clock): 
           entries: rows.flatMap((row) => toEntry(row) ?? []).filter(({ expiresAt }) => (expiresAt ?? now + 1) > now),
           next: rows.length < limit || last === undefined ? undefined : `${last.kind}\0${last.id}`,
           looked: rows.length,
-          total: from === undefined ? Number(countAll.get(kind ?? null)?.count) : undefined,
+          total: from === undefined ? Number(total()?.count) : undefined,
         };
       });
       await durability.all();

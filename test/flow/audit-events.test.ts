@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { createLog } from '../../src/operations/log.ts';
+import { openConsole } from '../console/support/console.ts';
 import { startSignIn } from '../login/support/sign-in.ts';
 import { call } from '../mcp/support/mcp.ts';
 import { authorizationRequest, bearer, registerApp, revoke } from '../support/app.ts';
@@ -175,6 +176,8 @@ const EVENTS: Readonly<Record<string, Line>> = {
     ...COMMAND,
     'oauth.grants_ended': 0,
   },
+  registration_closed: { ...kind(['configuration'], ['change']), ...COMMAND },
+  registration_opened: { ...kind(['configuration'], ['change']), ...COMMAND },
   client_enabled: { ...kind(['iam'], ['change']), 'oauth.client_id': ID, ...COMMAND },
   member_changed: {
     ...kind(['iam'], ['change', 'user']),
@@ -287,6 +290,8 @@ async function story(): Promise<void> {
     await command(world.admin, `/keys/${keys[0]?.kid}/remove`, { body });
     await command(world.admin, '/store/reseal', { body });
     await command(world.admin, '/assertions/try', { body: JSON.stringify({ ...decided, member: 'm-1001' }) });
+    const operator = await openConsole(world);
+    for (const verb of ['close', 'open']) await operator.post(`/console/registration/${verb}`, { reason: 'refund' });
     await manage(updated, 'DELETE');
   } finally {
     await world.close();

@@ -1,13 +1,13 @@
 import { GatewayError } from '../../errors.ts';
 import type { EndReason } from '../../events/event.ts';
 import { SIGN_IN_KIND } from '../../login/sign-in-session.ts';
-import type { GrantsOf } from '../grants.ts';
+import { type GrantsOf, toGrant } from '../grants.ts';
 import type { InteractionOptions } from '../interactions/interactions.ts';
 import { storedClients } from './clients.ts';
 import { grantList, isoTime } from './grant-view.ts';
 import { listMembers } from './members.ts';
 import type { PageWanted } from './paging.ts';
-import { storedClientBlocks } from './suspensions.ts';
+import { registrationSwitch, storedClientBlocks } from './suspensions.ts';
 
 /** Who gave a command and why, for the audit log. */
 export interface Decision {
@@ -18,6 +18,10 @@ export interface Decision {
   readonly address: string | undefined;
   readonly requestId: string | undefined;
 }
+
+/** The most grants read for one member, and entries of one step through all grants. */
+const MOST_OF_A_MEMBER = 5000;
+const SCANNED = 500;
 
 type Shared = 'grants' | 'members' | 'suspensions' | 'store' | 'clock' | 'audit';
 
@@ -47,7 +51,12 @@ export function createAccountControl(options: AccountControlOptions) {
       audit({ action: 'grant_ended', grantId: id, member, clientId, ...decision }),
     );
   };
-  return { ...memberCommands(options, endAll), ...clientCommands(options, endAll), ...grantCommands(options) };
+  return {
+    ...memberCommands(options, endAll),
+    ...clientCommands(options, endAll),
+    ...grantCommands(options),
+    ...registrationCommands(options),
+  };
 }
 
 export type AccountControl = ReturnType<typeof createAccountControl>;
@@ -102,15 +111,31 @@ function memberCommands({ grants, members, suspensions, store, audit }: AccountC
 function clientCommands({ grants, store, clock, audit, removeClient }: AccountControlOptions, endAll: EndAll) {
   const blocks = storedClientBlocks(store, clock);
   const clients = storedClients(store, grants, blocks);
+  const revokeClient = async (id: string, decision: Decision) => {
+    const ended = await endAll({ client: id }, 'client_revoked', decision);
+    audit({ action: 'client_revoked', clientId: id, ended, ...decision });
+    return { id, ended };
+  };
   return {
     listClients: clients.list,
     describeClient: clients.describe,
 
     /** The app may ask members again. */
-    async revokeClient(id: string, decision: Decision) {
-      const ended = await endAll({ client: id }, 'client_revoked', decision);
-      audit({ action: 'client_revoked', clientId: id, ended, ...decision });
-      return { id, ended };
+    revokeClient,
+
+    /** Ends the grants of every app: each may ask its members again. Safe to repeat after a failure. */
+    async revokeClients(decision: Decision) {
+      for (let ended = 0; ; ) {
+        const before = ended;
+        for (let from: string | undefined, begun = false; !begun || from !== undefined; begun = true) {
+          const scanned = await store.scan('Grant', from, SCANNED);
+          const ids = new Set(scanned.entries.map((entry) => toGrant(entry).clientId));
+          for (const id of ids) ended += (await revokeClient(id, decision)).ended;
+          from = scanned.next;
+        }
+        // Another pass, for grants that were made during this one.
+        if (ended === before) return { ended };
+      }
     },
 
     /** Also makes the gate treat the app as unknown until it is enabled. Throws `not_found` for an unknown app. */
@@ -155,6 +180,40 @@ function grantCommands({ grants, store, audit }: AccountControlOptions) {
       const { member, clientId } = grant;
       audit({ action: 'grant_ended', grantId: id, member, clientId, ...decision });
       return { id, member, client_id: clientId, ended: 1 };
+    },
+
+    /** Ends all grants of one member to one app, also those that are made meanwhile. The app may ask the member again. */
+    async revokeApp(member: string, clientId: string, decision: Decision) {
+      const why = { by: decision.by, reason: 'grant_revoked', note: decision.reason } as const;
+      for (let count = 0; ; ) {
+        const listed = await grants.list({ member }, MOST_OF_A_MEMBER);
+        const ids = listed.filter((grant) => grant.clientId === clientId).map(({ id }) => id);
+        const ended = await grants.revokeEach(ids, { member }, why);
+        for (const { id: grantId } of ended) audit({ action: 'grant_ended', grantId, member, clientId, ...decision });
+        count += ended.length;
+        if (ended.length === 0) return { id: member, client_id: clientId, ended: count };
+      }
+    },
+  };
+}
+
+function registrationCommands({ store, clock, audit }: AccountControlOptions) {
+  const closed = registrationSwitch(store, clock);
+  return {
+    /** Since when no new apps are accepted, in Unix seconds; undefined if they are. */
+    registrationClosedSince: closed.since,
+
+    /** Refuses apps that are new. Those that are known keep working. */
+    async closeRegistration(decision: Decision) {
+      const since = await closed.begin();
+      audit({ action: 'registration_closed', ...decision });
+      return { state: 'closed', closed_at: isoTime(since) };
+    },
+
+    async openRegistration(decision: Decision) {
+      await closed.end();
+      audit({ action: 'registration_opened', ...decision });
+      return { state: 'open' };
     },
   };
 }

@@ -17,7 +17,7 @@ export function storedSuspensions(store: Store, clock: Clock, kind = 'Suspension
     since,
     async begin(id) {
       const now = unixSeconds(clock);
-      const entry = jsonEntry(kind, id, { since: now }, undefined);
+      const entry = jsonEntry(kind, id, { id, since: now }, undefined);
       return (await store.commit([{ op: 'create', entry }], 'vital')) ? now : ((await since(id)) ?? now);
     },
     async end(id) {
@@ -29,4 +29,17 @@ export function storedSuspensions(store: Store, clock: Clock, kind = 'Suspension
 /** Apps that the operator has disabled. */
 export function storedClientBlocks(store: Store, clock: Clock): Suspensions {
   return storedSuspensions(store, clock, 'ClientBlock');
+}
+
+/**
+ * Whether the operator has closed registration. It is read with each new app, so that all replicas follow at once.
+ */
+export function registrationSwitch(store: Store, clock: Clock) {
+  const stored = storedSuspensions(store, clock, 'RegistrationClosed');
+  return {
+    /** In Unix seconds; undefined when registration is open. */
+    since: () => stored.since('all'),
+    begin: () => stored.begin('all'),
+    end: () => stored.end('all'),
+  };
 }

@@ -4,6 +4,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Log } from '../../operations/log.ts';
+import { registrationSwitch } from '../administration/suspensions.ts';
 import type { FetchBudget } from './budget.ts';
 import { type DocumentFetches, documentFetches, isFresh, isUsable } from './document-fetches.ts';
 import { type DocumentRecords, type DocumentRecordsOptions, documentRecords, type Known } from './document-records.ts';
@@ -39,7 +40,10 @@ export function createClientDocuments(options: ClientDocumentsOptions) {
   const parts = { ...options, memory, records, fetches: documentFetches({ ...options, memory, records }) };
   return {
     /** For a new authorization: the current document, or the last good one if its host does not answer. */
-    current: (clientId: string) => current(parts, clientId).then(() => undefined),
+    async current(clientId: string): Promise<void> {
+      await refuseNew(parts, clientId);
+      await current(parts, clientId);
+    },
     /** For an existing approval: the last good document, renewed in the background. */
     approved: (clientId: string) => approved(parts, clientId),
     /** For an access token, which lives for minutes: any known document, regardless of its age. */
@@ -47,6 +51,15 @@ export function createClientDocuments(options: ClientDocumentsOptions) {
     /** The client metadata, as JSON, of a document that one of the methods above has found. */
     metadata: (clientId: string) => metadata(parts, clientId),
   };
+}
+
+/** While registration is closed, only documents that are still stored may begin an authorization. */
+async function refuseNew(parts: Parts, clientId: string): Promise<void> {
+  requireGoodUrl(parts, clientId);
+  const { records, store, clock } = parts;
+  if ((await records.load(clientId)) !== undefined) return;
+  if ((await registrationSwitch(store, clock).since()) !== undefined)
+    throw new DocumentFailure('closed', 'is of an app that is new here');
 }
 
 async function current(parts: Parts, clientId: string): Promise<Known> {

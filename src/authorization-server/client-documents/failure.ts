@@ -7,9 +7,18 @@
  * - `unusable`: the response is not a client document for this URL.
  * - `refused`: it is the client's own document, but asks for something we do not support.
  * - `overdue`: it was good once, but its host has been unavailable for longer than the last good document may be used.
+ * - `closed`: it is new, and the operator has closed registration. Nothing was fetched.
  * - `busy`: the fetch budget is used up. Nothing was fetched.
  */
-export type DocumentFailureKind = 'forbidden' | 'unavailable' | 'gone' | 'unusable' | 'refused' | 'overdue' | 'busy';
+export type DocumentFailureKind =
+  | 'forbidden'
+  | 'closed'
+  | 'unavailable'
+  | 'gone'
+  | 'unusable'
+  | 'refused'
+  | 'overdue'
+  | 'busy';
 
 /**
  * The message is shown to the client: it says what is wrong with the URL or with what anyone gets from its public

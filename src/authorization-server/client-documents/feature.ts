@@ -1,6 +1,7 @@
 import type Provider from 'oidc-provider';
 import { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
 import type { Suspensions } from '../administration/suspensions.ts';
+import { NO_NEW_APPS } from '../registration/registration.ts';
 import { judgeClientMetadata } from '../rules/client-metadata.ts';
 import type { RedirectPolicy } from '../rules/redirect-uri.ts';
 import type { ClientDocuments } from './client-documents.ts';
@@ -72,9 +73,11 @@ function protocolError(failure: DocumentFailure, beginning: boolean): errors.OID
   const later = failure.kind === 'busy' || failure.kind === 'overdue';
   const description = describe(failure);
   const error =
-    failure.kind === 'refused' || (beginning && !later)
-      ? new errors.InvalidClientMetadata(description)
-      : new errors.OIDCProviderError(later ? 503 : 401, later ? 'temporarily_unavailable' : 'invalid_client');
+    failure.kind === 'closed'
+      ? new errors.OIDCProviderError(403, 'access_denied')
+      : failure.kind === 'refused' || (beginning && !later)
+        ? new errors.InvalidClientMetadata(description)
+        : new errors.OIDCProviderError(later ? 503 : 401, later ? 'temporarily_unavailable' : 'invalid_client');
   return Object.assign(error, { expose: true, error_description: description, error_detail: failure.message });
 }
 
@@ -84,6 +87,8 @@ function describe({ kind, message }: DocumentFailure): string {
       return message;
     case 'busy':
       return TRY_AGAIN;
+    case 'closed':
+      return NO_NEW_APPS;
     case 'forbidden':
       return `this client_id cannot be used as the URL of a client metadata document: it ${message}`;
     default:

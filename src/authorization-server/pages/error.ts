@@ -42,6 +42,7 @@ interface ErrorView extends Refusal {
 
 /** The errors with a specific message. All others are shown as a malformed request. */
 const WITH_OWN_MESSAGE = [
+  'access_denied',
   'invalid_client',
   'invalid_client_metadata',
   'invalid_redirect_uri',

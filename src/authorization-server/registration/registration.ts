@@ -15,6 +15,10 @@ import type { RedirectPolicy } from '../rules/redirect-uri.ts';
 import { parseClientMetadata } from './body.ts';
 import type { RegistrationLimits } from './limits.ts';
 
+/** Told to apps while registration is closed by the operator. */
+export const NO_NEW_APPS =
+  'no new apps are accepted at the moment; apps that are connected already keep working. Ask the school';
+
 export interface RegistrationOptions {
   /** The token that an app needs to register; undefined if none is required. */
   readonly initialAccessToken: string | undefined;
@@ -23,6 +27,8 @@ export interface RegistrationOptions {
 }
 
 interface RegistrationParts extends RegistrationOptions {
+  /** Since when the operator has closed registration; undefined while it is open. */
+  readonly closedSince: () => Promise<number | undefined>;
   readonly provider: () => Provider;
   readonly origin: string;
   /** The scope that every client is registered with. */
@@ -56,6 +62,7 @@ async function register(parts: RegistrationParts, exchange: Exchange): Promise<v
   const sent = await readMetadata(request);
   if (!matches(bearerToken(request), parts.initialAccessToken))
     return refuseToken(parts, exchange, 'registration here needs the initial access token that the school hands out');
+  if ((await parts.closedSince()) !== undefined) return refuseNew(exchange);
   const metadata = normalizeClientMetadata(sent, parts.scope);
   const problem = judgeClientMetadata(metadata, parts.redirects);
   if (problem !== undefined) return refuse(exchange, problem);
@@ -119,6 +126,14 @@ function methodChange(metadata: Record<string, unknown>, registered: string | un
 function refuse({ response, record }: Exchange, { error, description }: MetadataProblem): void {
   record.refusedWith(error);
   writeAnswer(response, json(400, { error, error_description: description }, { 'cache-control': 'no-store' }));
+}
+
+/** RFC 7591 has no code for this: access_denied is what clients of OAuth know (RFC 6749 section 4.1.2.1). */
+function refuseNew({ response, record }: Exchange): void {
+  const error = 'access_denied';
+  record.refusedWith(error);
+  const body = { error, error_description: NO_NEW_APPS };
+  writeAnswer(response, json(403, body, { 'cache-control': 'no-store' }));
 }
 
 function refuseToken({ origin }: RegistrationParts, { response, record }: Exchange, error_description: string): void {

@@ -1,0 +1,31 @@
+import type { ConsoleRoute } from '../console-route.ts';
+import { actionRoutes } from './actions.ts';
+import type { DirectoryDeps } from './deps.ts';
+import { appPage, memberPage } from './details.ts';
+import { grantPage } from './grant-page.ts';
+import { appsPage, grantsPage, membersPage } from './lists.ts';
+import { registrationPage } from './registration-page.ts';
+import { searchPage } from './search-page.ts';
+
+/** The pages about apps, members and grants, and the actions on them. */
+export function directoryRoutes(deps: DirectoryDeps): readonly ConsoleRoute[] {
+  const page = (
+    path: string,
+    show: (deps: DirectoryDeps, request: Parameters<ConsoleRoute['run']>[0]) => ReturnType<ConsoleRoute['run']>,
+  ): ConsoleRoute => ({
+    method: 'GET',
+    path,
+    run: (request) => show(deps, request),
+  });
+  return [
+    page('/search', searchPage),
+    page('/apps', appsPage),
+    page('/members', membersPage),
+    page('/grants', grantsPage),
+    page('/registration', registrationPage),
+    page('/apps/:id', appPage),
+    page('/members/:id', memberPage),
+    page('/grants/:id', grantPage),
+    ...actionRoutes(deps),
+  ];
+}

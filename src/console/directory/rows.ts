@@ -1,0 +1,98 @@
+/** What the console can search. Details and actions read the store instead. Times are Unix seconds. */
+export interface Rows {
+  readonly members: Map<string, MemberRow>;
+  readonly apps: Map<string, AppRow>;
+  readonly grants: Map<string, GrantRow>;
+  /** Whether there are more of any of these in the store than are read. */
+  partial: boolean;
+}
+
+export interface MemberRow {
+  readonly id: string;
+  readonly name: string | undefined;
+  readonly email: string | undefined;
+  /** For the search, as `searchText` writes it. */
+  readonly text: string;
+  suspended: boolean;
+  grants: number;
+}
+
+export interface AppRow {
+  readonly id: string;
+  readonly name: string | undefined;
+  readonly kind: 'registered' | 'document' | 'unknown';
+  readonly hosts: readonly string[];
+  readonly text: string;
+  disabled: boolean;
+  grants: number;
+  /** How many members have connected it. */
+  members: number;
+}
+
+export interface GrantRow {
+  readonly id: string;
+  readonly member: MemberRow;
+  readonly app: AppRow;
+  /** Space-separated. */
+  readonly scopes: string;
+  readonly grantedAt: number;
+  readonly lastUsedAt: number | undefined;
+  readonly expiresAt: number | undefined;
+}
+
+export function emptyRows(): Rows {
+  return { members: new Map(), apps: new Map(), grants: new Map(), partial: false };
+}
+
+/** One field a line, so that a search can tell the beginning of a field from its middle. */
+export function searchText(fields: readonly (string | undefined)[]): string {
+  return `\n${fields
+    .filter((field) => field !== undefined)
+    .map(folded)
+    .join('\n')}\n`;
+}
+
+/** Lower case, without accents. */
+export function folded(text: string): string {
+  return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+}
+
+/** The member with this id, who may have connected an app and be gone from the store since. */
+export function memberRow(rows: Rows, id: string): MemberRow {
+  const found = rows.members.get(id);
+  if (found !== undefined) return found;
+  const row = { id, name: undefined, email: undefined, text: searchText([id]), suspended: false, grants: 0 };
+  rows.members.set(id, row);
+  return row;
+}
+
+export function appRow(rows: Rows, id: string): AppRow {
+  const found = rows.apps.get(id);
+  if (found !== undefined) return found;
+  const row: AppRow = {
+    ...{ id, name: undefined, kind: 'unknown', hosts: [], text: searchText([id]) },
+    ...{ disabled: false, grants: 0, members: 0 },
+  };
+  rows.apps.set(id, row);
+  return row;
+}
+
+/** Takes out grants that have ended. */
+export function forgetGrants({ grants }: Rows, ended: (grant: GrantRow) => boolean): void {
+  const pairs = new Map<string, AppRow>();
+  for (const grant of grants.values()) {
+    if (!ended(grant)) continue;
+    grants.delete(grant.id);
+    grant.member.grants -= 1;
+    grant.app.grants -= 1;
+    pairs.set(pairOf(grant), grant.app);
+  }
+  if (pairs.size === 0) return;
+  for (const grant of grants.values()) pairs.delete(pairOf(grant));
+  for (const app of pairs.values()) app.members -= 1;
+}
+
+/** One member and one app, which may have several grants. */
+export function pairOf({ member, app }: GrantRow): string {
+  return `${member.id}\n${app.id}`;
+}
