@@ -42,7 +42,7 @@ function concern({ level, text, see }: Concern): Html {
 
 /** The gate's own state, as cards. */
 export function healthCards(status: GateStatus, timeZone: string, now: number): Html {
-  const dates = createDates('en', timeZone, now);
+  const dates = createDates(['en-GB'], timeZone, now);
   return html`<div class="cards">
 <section class="card"><h2>Health</h2>
 ${readiness(status)}</section>
