@@ -221,3 +221,15 @@ describe('the actions', () => {
     expect(await names('/console/grants')).toEqual([]);
   });
 });
+
+it('no audit lines are kept while nobody can open the console', async () => {
+  const count = () =>
+    world.whileStopped(() =>
+      withStore(world.data, async (store) => (await store.scan('AuditTrail', undefined, 10_000)).entries.length),
+    );
+  const before = await count();
+  expect(before).toBeGreaterThan(100);
+  await world.restart({});
+  await connect(await registerApp(world.origin));
+  expect(await count()).toBe(before);
+});

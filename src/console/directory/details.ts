@@ -1,4 +1,3 @@
-import { lastUses } from '../../authorization-server/administration/grant-view.ts';
 import { clientOf, findClient, metadataOf } from '../../authorization-server/event-client.ts';
 import type { StandingGrant } from '../../authorization-server/grants.ts';
 import { accountOf, storedMembers } from '../../authorization-server/members.ts';
@@ -77,13 +76,13 @@ ${trail}`;
 /** A row for each app, the newest first. */
 async function appsOfMember(deps: DirectoryDeps, member: string, grants: readonly StandingGrant[]): Promise<Html> {
   const dates = datesOf(deps);
-  const uses = await lastUses(deps.store, grants);
+  const uses = await deps.usage.of(member);
   const byApp = Map.groupBy(
     grants.toSorted((a, b) => b.grantedAt - a.grantedAt),
     ({ clientId }) => clientId,
   );
   const rows = [...byApp].map(async ([clientId, own]): Promise<ListedRow> => {
-    const used = Math.max(0, ...own.map(({ id }) => uses.get(id) ?? 0));
+    const used = Math.max(0, ...own.map(({ id }) => uses.get(id)?.lastUsedAt ?? 0));
     const name = await appName(deps, clientId);
     const grantLinks = own
       .slice(0, 5)

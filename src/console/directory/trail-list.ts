@@ -10,8 +10,8 @@ const LINES = 50;
 const SAID: Partial<Readonly<Record<AuditAction, string>>> = {
   signed_in: 'Signed in for an app',
   session_begun: 'Signed in',
-  consent_given: 'Approved an app',
-  consent_denied: 'Cancelled an app’s request',
+  consent_given: 'App approved',
+  consent_denied: 'App’s request cancelled',
   client_registered: 'App registered',
   client_updated: 'App changed its registration',
   client_deleted: 'App deleted',
