@@ -28,7 +28,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   discovery: ['oauth', 'config'],
   // Events are written in the same commit as the change they report.
   'authorization-server': ['oauth', 'config', 'storage', 'login', 'upstream', 'events'],
-  foundation: ['config', 'storage', 'operations', 'authorization-server'],
+  // The operator's console. Loaded with the first request for one of its pages.
+  console: ['oauth', 'config', 'storage', 'operations', 'events', 'authorization-server'],
+  foundation: ['config', 'storage', 'operations', 'authorization-server', 'console'],
   request: [
     'oauth',
     'config',
@@ -57,6 +59,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'mcp',
     'discovery',
     'authorization-server',
+    'console',
     'foundation',
     'request',
   ],
@@ -69,6 +72,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'login/database/check-driver.ts',
     'mcp',
     'authorization-server',
+    'console',
     'foundation',
     'request',
     'decisions',
@@ -169,7 +173,13 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   ioredis: ['storage/redis.ts', 'storage/redis-connection.ts', 'storage/redis-start.ts', 'storage/redis-target.ts'],
   oauth4webapi: ['login/oidc', 'tools/connect/oauth', 'tools/doctor/challenges.ts'],
   // The plain HTTP of the admin listener. The gate's own path is not Express.
-  express: ['operations/admin.ts', 'authorization-server/administration/commands.ts', 'tools/demo'],
+  express: [
+    'operations/admin.ts',
+    'authorization-server/administration/commands.ts',
+    'console',
+    'generation/admin.ts',
+    'tools/demo',
+  ],
   ws: ['tools/demo/school'],
 };
 

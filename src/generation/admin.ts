@@ -1,10 +1,13 @@
 import type { RequestListener } from 'node:http';
 import { hostname } from 'node:os';
+import type { RequestHandler } from 'express';
 import { createAssertionControl } from '../authorization-server/administration/assertion-control.ts';
 import { callerCheck, callerRefusals } from '../authorization-server/administration/caller.ts';
 import { createStoreControl } from '../authorization-server/administration/store-control.ts';
 import type { AuthorizationServer } from '../authorization-server/authorization-server.ts';
+import type { Share } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { consoleState } from '../console/console-state.ts';
 import { GatewayError } from '../errors.ts';
 import type { Events } from '../events/events.ts';
 import type { Foundation } from '../foundation/foundation.ts';
@@ -23,6 +26,7 @@ export interface AdminParts {
   /** Undefined when routes are enforced. */
   readonly observer: Observer | undefined;
   readonly inFlight: InFlight;
+  readonly share: Share;
   /** Whether the gate is shutting down. */
   readonly draining: () => boolean;
 }
@@ -87,9 +91,40 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
         hold: inFlight.hold,
         onError: (error) => log.error({ err: error }, 'a command failed'),
       }),
+      console: consoleHandler(loaded, parts),
     });
   };
   return onFirstRequest(createApp, (error) => log.error({ err: error }, 'the admin listener could not be loaded'));
+}
+
+/** The console, which is loaded with the first request for one of its pages. */
+function consoleHandler(loaded: LoadedConfig, { foundation, inFlight, share }: AdminParts): RequestHandler {
+  const { config } = loaded;
+  const { secret, counters, audit, clock, log } = foundation;
+  const kept = share.take('console', [], consoleState);
+  const create = async () => {
+    const { createConsole } = await import('../console/console.ts');
+    return createConsole({
+      school: config.name,
+      colour: config.pages.colour,
+      origin: config.origin,
+      secret,
+      secrets: loaded.admin.hmac,
+      mtls: loaded.admin.mtls === undefined ? undefined : { names: config.admin.mtls?.names },
+      kept,
+      ...{ counters, audit, clock },
+      hold: inFlight.hold,
+      onError: (error) => log.error({ err: error }, 'a page of the console failed'),
+    });
+  };
+  let created: Promise<RequestHandler> | undefined;
+  return async (request, response, next) => {
+    created ??= create().catch((thrown: unknown) => {
+      created = undefined;
+      throw thrown;
+    });
+    return (await created)(request, response, next);
+  };
 }
 
 async function retryEvents(events: AdminParts['events']): Promise<{ readonly pending: number }> {

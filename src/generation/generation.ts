@@ -151,6 +151,7 @@ async function build(
     pools,
     observer,
     inFlight,
+    share,
     draining,
   });
 

@@ -23,6 +23,8 @@ export interface AdminOptions {
   readonly events: { state(): Promise<object | undefined> };
   /** Commands of the backend and the operator. They authenticate their callers themselves. */
   readonly commands: RequestHandler;
+  /** The operator's console, which authenticates its callers itself and passes nothing on. */
+  readonly console: RequestHandler;
 }
 
 interface Reply {
@@ -51,12 +53,17 @@ const UNREACHABLE: Reply = { status: 503, text: 'the store is unavailable' };
  * - `/metrics`: for Prometheus.
  * - `/observed`: the routes that observe mode proposes; `/observed.json`: everything it counted.
  * - `/events`: events waiting for the backend.
+ * - `/console`: the operator's console, to which `/` leads a browser.
  *
- * These do not authenticate the caller: the listener is on loopback, answers only to its own names, and refuses
+ * Except for the console, these do not authenticate the caller: the listener is on loopback, answers only to its own names, and refuses
  * requests sent by web pages. Commands do authenticate, by `admin.hmac` or `admin.mtls`, so they answer to any name.
  */
-export function adminApp({ health, isOurs, metrics, observer, events, commands }: AdminOptions): Express {
+export function adminApp({ health, isOurs, metrics, observer, events, commands, console }: AdminOptions): Express {
   const app = plainApp();
+  app.use((request, response, next) => {
+    if (!isConsole(request.path)) return next();
+    return isOurs(request) ? console(request, response, next) : send(response, MISDIRECTED);
+  });
   app.use((request, response, next) => (isFromPage(request) ? send(response, FROM_PAGE) : next()));
   app.use(commands);
   app.use((request, response, next) => (isOurs(request) ? next() : send(response, MISDIRECTED)));
@@ -80,6 +87,11 @@ export function adminApp({ health, isOurs, metrics, observer, events, commands }
   app.use((_request, response) => send(response, NOT_FOUND));
   app.use(((_thrown, _request, response, _next) => send(response, UNREACHABLE)) satisfies ErrorRequestHandler);
   return app;
+}
+
+/** The console's own forms are requests from a page, so it judges them itself. */
+function isConsole(path: string): boolean {
+  return path === '/console' || path.startsWith('/console/');
 }
 
 /**

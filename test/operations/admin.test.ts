@@ -14,6 +14,7 @@ function adminOf(options: Partial<AdminOptions> = {}) {
     observer: undefined,
     events: { state: async () => undefined },
     commands: (_request, _response, next) => next(),
+    console: (_request, response) => response.end('console'),
     ...options,
   });
 }

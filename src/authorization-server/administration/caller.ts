@@ -1,3 +1,4 @@
+import type { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { GatewayError } from '../../errors.ts';
@@ -54,7 +55,7 @@ export function callerRefusals({
   };
 }
 
-const SWITCHED_OFF =
+export const SWITCHED_OFF =
   'Commands are disabled. Set admin.hmac (a secret shared with the backend) or admin.mtls (client certificates) in the configuration.';
 
 /**
@@ -70,7 +71,7 @@ export function callerCheck(options: CallerOptions): IdentifyCaller {
   return async (request, body) => {
     if (mtls !== undefined) {
       const certificate = certificateOf(request, mtls.names);
-      if (certificate !== undefined) return { certificate };
+      if (certificate !== undefined) return { certificate: subjectOf(certificate) };
     }
     if (secrets.length === 0) {
       if (mtls === undefined) throw new GatewayError('forbidden', { message: SWITCHED_OFF });
@@ -90,11 +91,19 @@ export function callerCheck(options: CallerOptions): IdentifyCaller {
   };
 }
 
-/** The subject of the client certificate, if the TLS layer verified it and it has one of the names. */
-function certificateOf({ socket }: IncomingMessage, names: readonly string[] | undefined): string | undefined {
+/** The client certificate, if the TLS layer verified it and it has one of the names. */
+export function certificateOf(
+  { socket }: IncomingMessage,
+  names: readonly string[] | undefined,
+): X509Certificate | undefined {
   if (!(socket instanceof TLSSocket) || !socket.authorized) return undefined;
   const certificate = socket.getPeerX509Certificate();
   if (certificate === undefined) return undefined;
   const named = names === undefined || names.some((name) => certificate.checkHost(name) !== undefined);
-  return named ? certificate.subject.replaceAll('\n', ',') : undefined;
+  return named ? certificate : undefined;
+}
+
+/** The subject of a certificate on one line, for the audit. */
+export function subjectOf(certificate: X509Certificate): string {
+  return certificate.subject.replaceAll('\n', ',');
 }

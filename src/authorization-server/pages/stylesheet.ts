@@ -4,11 +4,8 @@ const DARK_PAPER = '#1b2130';
 /** More than WCAG AA requires: text looks thinner on a dark background. */
 const DARK_CONTRAST = 7;
 
-/**
- * The stylesheet of the pages: one column, large targets, light or dark by preference, no script. `colour` must be
- * readable on white.
- */
-export function stylesheet(colour: string): string {
+/** The colours, light or dark by preference. `colour` must be readable on white. */
+export function palette(colour: string): string {
   const onDark = readableOn(colour, DARK_PAPER, DARK_CONTRAST);
   return `
 :root {
@@ -23,7 +20,12 @@ export function stylesheet(colour: string): string {
     --warn-ink: #ffdcb8; --warn-ground: #3d2a12; --bad-ink: #ffb4b4; --bad-ground: #431d20; --good-ink: #b5e6c6; --good-ground: #16301f;
   }
 }
-@media (prefers-contrast: more) {
+`;
+}
+
+/** The stylesheet of the pages: one column, large targets, no script. `colour` must be readable on white. */
+export function stylesheet(colour: string): string {
+  return `${palette(colour)}@media (prefers-contrast: more) {
   :root { --soft: var(--ink); --line: var(--ink); }
   .notice { outline: 1px solid currentColor; }
 }

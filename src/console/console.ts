@@ -1,0 +1,55 @@
+// The operator's console on the admin listener: pages rendered on the server, without scripts (docs/console.md).
+
+import type { RequestHandler } from 'express';
+import { callerRefusals } from '../authorization-server/administration/caller.ts';
+import type { Audit } from '../operations/audit.ts';
+import type { Counters } from '../storage/counters.ts';
+import { deriveKey } from '../storage/seal.ts';
+import type { Clock } from '../storage/store.ts';
+import { createAccess } from './access.ts';
+import type { ConsolePanel, ConsoleRoute } from './console-route.ts';
+import type { ConsoleState } from './console-state.ts';
+import { overviewRoute } from './overview.ts';
+import { consoleRouter } from './router.ts';
+import { createSessions } from './session.ts';
+import { consoleStylesheet } from './stylesheet.ts';
+
+export interface ConsoleOptions {
+  readonly school: string;
+  readonly colour: string;
+  readonly origin: string;
+  /** The secret of the store, from which the key of the sessions is derived. */
+  readonly secret: string;
+  /** The secrets that are accepted for commands. */
+  readonly secrets: readonly string[];
+  /** Client certificates, and their accepted DNS names; undefined when they are not configured. */
+  readonly mtls: { readonly names: readonly string[] | undefined } | undefined;
+  readonly kept: ConsoleState;
+  readonly counters: Counters;
+  readonly clock: Clock;
+  readonly audit: Audit;
+  readonly hold: (work: Promise<void>) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Each part of the console adds a line. */
+function routesOf(_options: ConsoleOptions): readonly ConsoleRoute[] {
+  return [];
+}
+
+/** Each part that shows something on the first page adds a line. */
+function panelsOf(_options: ConsoleOptions): readonly ConsolePanel[] {
+  return [];
+}
+
+export function createConsole(options: ConsoleOptions): RequestHandler {
+  const { school, colour, origin, secret, secrets, mtls, kept, counters, clock, audit, hold, onError } = options;
+  const sessions = createSessions({ key: deriveKey(secret, `console ${origin}`), secrets, mtls, clock });
+  const access = createAccess({
+    ...{ school, sessions, secrets, mtls: mtls !== undefined, ended: kept.ended },
+    refusal: callerRefusals({ counters, clock, audit }),
+  });
+  const routes = [overviewRoute({ panels: panelsOf(options), onError }), ...routesOf(options)];
+  const stylesheet = consoleStylesheet(colour);
+  return consoleRouter({ school, stylesheet, routes, sessions, access, notices: kept.notices, hold, onError });
+}

@@ -1,0 +1,25 @@
+import type { IncomingMessage } from 'node:http';
+import { TLSSocket } from 'node:tls';
+
+/** Whether the browser asks for a document in a window of its own: not for a frame, an image or a script's fetch. */
+export function isNavigation({ headers }: IncomingMessage): boolean {
+  const { 'sec-fetch-mode': mode, 'sec-fetch-dest': dest } = headers;
+  return (mode === undefined || mode === 'navigate') && (dest === undefined || dest === 'document');
+}
+
+/**
+ * Whether no other page caused the request. Browsers leave the Sec-Fetch fields out over plain HTTP to another machine:
+ * a GET is then held by the cookie, which is SameSite=Strict. A form has to prove where it comes from, so that nothing
+ * is changed without one of the two fields.
+ */
+export function isOwnRequest(request: IncomingMessage): boolean {
+  const { origin, 'sec-fetch-site': site } = request.headers;
+  if (origin !== undefined && origin !== originOf(request)) return false;
+  if (request.method === 'POST') return site === undefined ? origin !== undefined : site === 'same-origin';
+  return site === undefined || site === 'same-origin' || site === 'none';
+}
+
+/** The origin that the browser has for this listener. `Host` has been checked: it is one of the listener's names. */
+function originOf({ headers, socket }: IncomingMessage): string {
+  return `${socket instanceof TLSSocket ? 'https' : 'http'}://${headers.host ?? ''}`;
+}
