@@ -10,6 +10,8 @@ import { createAccess } from './access.ts';
 import type { ConsolePanel, ConsoleRoute } from './console-route.ts';
 import type { ConsoleState } from './console-state.ts';
 import { overviewRoute } from './overview.ts';
+import type { Explaining } from './recorder/explained.ts';
+import { recorderPanel, recorderRoutes } from './recorder/pages.ts';
 import { consoleRouter } from './router.ts';
 import { createSessions } from './session.ts';
 import { consoleStylesheet } from './stylesheet.ts';
@@ -25,6 +27,7 @@ export interface ConsoleOptions {
   /** Client certificates, and their accepted DNS names; undefined when they are not configured. */
   readonly mtls: { readonly names: readonly string[] | undefined } | undefined;
   readonly kept: ConsoleState;
+  readonly connections: Explaining;
   readonly counters: Counters;
   readonly clock: Clock;
   readonly audit: Audit;
@@ -33,13 +36,13 @@ export interface ConsoleOptions {
 }
 
 /** Each part of the console adds a line. */
-function routesOf(_options: ConsoleOptions): readonly ConsoleRoute[] {
-  return [];
+function routesOf({ connections }: ConsoleOptions): readonly ConsoleRoute[] {
+  return [...recorderRoutes(connections)];
 }
 
 /** Each part that shows something on the first page adds a line. */
-function panelsOf(_options: ConsoleOptions): readonly ConsolePanel[] {
-  return [];
+function panelsOf({ connections }: ConsoleOptions): readonly ConsolePanel[] {
+  return [recorderPanel(connections)];
 }
 
 export function createConsole(options: ConsoleOptions): RequestHandler {

@@ -1,8 +1,9 @@
 import { palette } from '../authorization-server/pages/stylesheet.ts';
+import { RECORDER_STYLES } from './recorder/stylesheet.ts';
 
 /** The stylesheet of the console, in the colours of the members' pages. */
 export function consoleStylesheet(colour: string): string {
-  return palette(colour) + FRAME + PARTS;
+  return palette(colour) + FRAME + PARTS + RECORDER_STYLES;
 }
 
 const FRAME = `

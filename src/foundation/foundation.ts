@@ -4,6 +4,7 @@ import { createUsage } from '../authorization-server/connected-apps/usage.ts';
 import { openKeyring } from '../authorization-server/keyring.ts';
 import { carriedOver } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { createRecorder } from '../console/recorder/recorder.ts';
 import type { RequestsInFlight } from '../http/requests-in-flight.ts';
 import { type Audit, createAudit } from '../operations/audit.ts';
 import { createDenials } from '../operations/denials.ts';
@@ -62,9 +63,11 @@ export async function openFoundation(options: FoundationOptions) {
   const unused = unusedTokens({ store, replicas: config.store.kind === 'redis', clock, log });
   const written = createAudit(log, clock);
   const usage = createUsage(store, clock);
+  const recorder = createRecorder(store, clock);
   const audit: Audit = (event) => {
     written(event);
     unused.audited(event);
+    recorder.audited(event);
     metrics.audited(event);
   };
   const due = (keyId: string) => audit({ action: 'keys_rotated', keyId, reason: 'due' });
@@ -73,6 +76,9 @@ export async function openFoundation(options: FoundationOptions) {
 
   const close = async (): Promise<void> => {
     await usage.flush().catch((error: unknown) => log.error({ err: error }, 'what apps used last is lost'));
+    await recorder
+      .flush()
+      .catch((error: unknown) => log.error({ err: error }, 'the last connection attempts are lost'));
     opened.counters.close();
     await bus.close();
     await store.close();
@@ -96,6 +102,8 @@ export async function openFoundation(options: FoundationOptions) {
       keyring,
       /** Counts what apps use. */
       usage,
+      /** Records how apps try to connect. */
+      recorder,
       revocations: createRevocations(bus, log),
       /** State that one configuration passes to the next. */
       carriedOver: carriedOver(),

@@ -100,7 +100,7 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
 /** The console, which is loaded with the first request for one of its pages. */
 function consoleHandler(loaded: LoadedConfig, { foundation, inFlight, share }: AdminParts): RequestHandler {
   const { config } = loaded;
-  const { secret, counters, audit, clock, log } = foundation;
+  const { secret, store, counters, audit, recorder, clock, log } = foundation;
   const kept = share.take('console', [], consoleState);
   const create = async () => {
     const { createConsole } = await import('../console/console.ts');
@@ -112,6 +112,14 @@ function consoleHandler(loaded: LoadedConfig, { foundation, inFlight, share }: A
       secrets: loaded.admin.hmac,
       mtls: loaded.admin.mtls === undefined ? undefined : { names: config.admin.mtls?.names },
       kept,
+      connections: {
+        ...{ recorder, store, clock },
+        setting: {
+          origin: config.origin,
+          codeLifetime: config.tokens.code,
+          replayWindow: config.tokens.replayWindow,
+        },
+      },
       ...{ counters, audit, clock },
       hold: inFlight.hold,
       onError: (error) => log.error({ err: error }, 'a page of the console failed'),

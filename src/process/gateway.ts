@@ -66,7 +66,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     upstreams: () => generations.upstreams(),
     events: () => current().events.waiting(),
   });
-  const { store, usage, unused, revocations } = foundation;
+  const { store, usage, recorder, unused, revocations } = foundation;
   const openAnswers = createOpenAnswers({
     inFlight,
     introspect: (token) => current().introspect(token),
@@ -108,6 +108,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       store,
       server: () => current().server,
       usage,
+      recorder,
       unused,
       observer: () => current().observer,
       draining: () => draining,

@@ -1,5 +1,6 @@
 import type { AuthorizationServer } from '../authorization-server/authorization-server.ts';
 import type { Usage } from '../authorization-server/connected-apps/usage.ts';
+import type { Recorder } from '../console/recorder/recorder.ts';
 import type { Log } from '../operations/log.ts';
 import type { Observer } from '../operations/observe/observer.ts';
 import { oneAtATime } from '../operations/one-at-a-time.ts';
@@ -22,6 +23,7 @@ export interface MaintenanceOptions {
   /** The server of the current configuration. */
   readonly server: () => Pick<AuthorizationServer, 'refreshKeys'>;
   readonly usage: Pick<Usage, 'flush'>;
+  readonly recorder: Pick<Recorder, 'flush'>;
   readonly unused: Pick<UnusedTokens, 'judge'>;
   /** Of the current configuration; undefined unless it is in observe mode. */
   readonly observer: () => Pick<Observer, 'judge'> | undefined;
@@ -35,7 +37,7 @@ export interface MaintenanceOptions {
  * stops them.
  */
 export function startMaintenance(options: MaintenanceOptions): () => void {
-  const { store, server, usage, unused, observer, draining, log } = options;
+  const { store, server, usage, recorder, unused, observer, draining, log } = options;
   const every = (milliseconds: number, work: () => Promise<unknown>, failed: string) => {
     const turn = oneAtATime(work, failed, log);
     return { turn, timer: setInterval(turn, milliseconds).unref() };
@@ -49,6 +51,7 @@ export function startMaintenance(options: MaintenanceOptions): () => void {
     every(UNUSED_EVERY, () => unused.judge(), 'unused tokens could not be looked for'),
     every(TRAFFIC_EVERY, async () => observer()?.judge(log), 'the traffic could not be judged'),
     every(USE_EVERY, () => usage.flush(), 'what apps used could not be written'),
+    every(USE_EVERY, () => recorder.flush(), 'connection attempts could not be written'),
   ];
   return () => {
     for (const { timer } of chores) clearInterval(timer);

@@ -8,7 +8,15 @@ import { redirect } from '../pages/pages.ts';
 import type { InteractionOptions } from './interactions.ts';
 import { logIn } from './log-in.ts';
 import { obstacleOf, showObstacle } from './obstacle.ts';
-import { auditPending, cancelForm, findPending, openWishesOf, type Pending, signInUrl } from './pending.ts';
+import {
+  auditPending,
+  cancelForm,
+  findPending,
+  notePending,
+  openWishesOf,
+  type Pending,
+  signInUrl,
+} from './pending.ts';
 import { refuseSuspended } from './refuse-suspended.ts';
 import { showConsent } from './show-consent.ts';
 import { asksForTime, mustSignIn, type Step } from './sign-in-wishes.ts';
@@ -27,6 +35,7 @@ export async function identifyMember(options: InteractionOptions, exchange: Exch
   const signInNeeded = member === undefined || mustSignIn(wishes, member, step, unixSeconds(options.clock));
   const signInHelps = options.connector.knowsAuthTime || !asksForTime(wishes);
   if (step === 'first-visit' && signInNeeded && signInHelps) {
+    notePending(pending, 'sign-in', { outcome: 'sent' });
     return redirect(exchange.response, signInUrl(options, pending));
   }
   const obstacle = obstacleOf(options, pending, member);
