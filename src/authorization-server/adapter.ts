@@ -1,4 +1,5 @@
 import Provider, { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
+import { explainStep } from '../http/connection-step.ts';
 import { type Charge, chargeTo, chargeToMember, PENDING, PROOFS, UNUSED_CLIENTS } from '../storage/quota.ts';
 import {
   type Clock,
@@ -124,7 +125,10 @@ async function find({ store, clock, blocks, redirects }: AdapterContext, model: 
     (unit ?? store).get(model, id),
     model === 'Client' ? blocks.since(id) : undefined,
   ]);
-  if (disabled !== undefined) return undefined;
+  if (disabled !== undefined) {
+    explainStep({ outcome: 'disabled' });
+    return undefined;
+  }
   const payload = toPayload(entry);
   // Otherwise an evicted or expired pushed request could be answered twice by members who have it open.
   if (model === PUSHED && payload === undefined) throw new errors.InvalidRequestUri(PUSHED_IS_OVER);

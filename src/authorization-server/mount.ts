@@ -5,6 +5,7 @@ import { mediaType, readBody } from '../http/body.ts';
 import { currentRequest } from '../http/current-request.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { ResourceIndicators } from '../oauth/resource-indicator.ts';
+import { shownClientId, shownParameters, stepAt } from './connection-steps.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { createRegistration, type RegistrationOptions } from './registration/registration.ts';
 import { refuseBasic, requireClient } from './rules/client-authentication.ts';
@@ -40,7 +41,7 @@ export function mountProvider(options: MountOptions) {
   return {
     plain: (exchange: Exchange) => plain(options, exchange),
     authorization: (exchange: Exchange) => authorize(options, exchange),
-    resume: (exchange: Exchange) => visit(options, exchange, exchange.target.query),
+    resume: (exchange: Exchange) => resume(options, exchange),
     form: (exchange: Exchange) => submit(options, exchange),
     registration: options.registration && createRegistration({ ...options, ...options.registration, run }),
   };
@@ -53,13 +54,20 @@ async function plain(options: MountOptions, exchange: Exchange): Promise<void> {
   // replica may take some seconds to notice.
   const seconds = exchange.target.path === ENDPOINTS.jwks ? 45 : 300;
   exchange.response.setHeader('cache-control', `public, max-age=${seconds}`);
+  noteEndpoint(exchange);
   await passOn(options, exchange, exchange.target.path + exchange.target.query);
 }
 
 async function authorize(options: MountOptions, exchange: Exchange): Promise<void> {
   const parameters = new URLSearchParams(exchange.target.query);
+  noteEndpoint(exchange, parameters);
   refuseLongParameters(parameters);
   await visit(options, exchange, `?${normalizeResource(parameters, options.indicators)}`);
+}
+
+async function resume(options: MountOptions, exchange: Exchange): Promise<void> {
+  exchange.record.noteStep('code', { page: exchange.target.path.split('/')[3] });
+  await visit(options, exchange, exchange.target.query);
 }
 
 async function visit(options: MountOptions, exchange: Exchange, query: string): Promise<void> {
@@ -72,6 +80,7 @@ async function visit(options: MountOptions, exchange: Exchange, query: string): 
 
 async function submit(options: MountOptions, exchange: Exchange): Promise<void> {
   const { request, response, target } = exchange;
+  noteEndpoint(exchange);
   refuseBasic(request.headers.authorization, options.origin);
   if (mediaType(request.headers['content-type']) !== FORM) {
     throw new GatewayError('invalid_request', { message: `the body must be ${FORM}` });
@@ -79,11 +88,36 @@ async function submit(options: MountOptions, exchange: Exchange): Promise<void> 
   const pushed = target.path === ENDPOINTS.pushedAuthorization;
   const body = await readBody(request, pushed ? PUSHED_LIMIT : FORM_LIMIT);
   const parameters = new URLSearchParams(body.toString('utf8'));
+  noteEndpoint(exchange, parameters);
   if (pushed) refuseLongParameters(parameters);
   if (target.path !== ENDPOINTS.token) requireClient(parameters);
   response.setHeader('cache-control', 'no-store');
   const text = normalizeResource(parameters, options.indicators).toString();
   await passOn(options, exchange, request.url ?? '', { type: FORM, text });
+}
+
+/** Notes which step of connecting an app the request is. `parameters` is undefined until they are read. */
+function noteEndpoint({ request, record, target }: Exchange, parameters?: URLSearchParams): void {
+  const kind = stepAt(target.path);
+  if (kind === undefined) return;
+  const refreshes = kind === 'token' && parameters?.get('grant_type') === 'refresh_token';
+  if (refreshes) record.steps = undefined;
+  record.noteStep(refreshes ? 'refresh' : kind, {
+    clientId: parameters && shownClientId(parameters),
+    parameters: { ...unusualFields(request), ...(parameters && shownParameters(parameters)) },
+  });
+}
+
+/** Header fields that explain a refusal: another format than a form, the scheme of a client's authentication, DPoP. */
+function unusualFields({ method, headers }: IncomingMessage): Record<string, string> {
+  const type = mediaType(headers['content-type']);
+  // A value without a scheme may be a secret.
+  const scheme = /^(?:basic|bearer|dpop) /i.exec(headers.authorization ?? '')?.[0].trim() ?? 'other';
+  return {
+    ...(method !== 'POST' || type === FORM ? {} : { 'content-type': type.slice(0, 100) || 'none' }),
+    ...(headers.authorization === undefined ? {} : { authorization: scheme }),
+    ...(headers.dpop === undefined ? {} : { dpop: 'sent' }),
+  };
 }
 
 /** Replaces each accepted spelling of our resource by the stored one, so clients may mix them (RFC 8707 section 2). */

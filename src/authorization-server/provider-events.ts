@@ -1,6 +1,7 @@
 import type Provider from 'oidc-provider';
-import type { KoaContextWithOIDC } from 'oidc-provider';
+import type { errors, KoaContextWithOIDC } from 'oidc-provider';
 import { GatewayError } from '../errors.ts';
+import { explainStep, noteStep } from '../http/connection-step.ts';
 import { currentRequest } from '../http/current-request.ts';
 import type { ResourceIndicators } from '../oauth/resource-indicator.ts';
 import type { Audit, AuditAction } from '../operations/audit.ts';
@@ -24,6 +25,12 @@ export function reportEvents(provider: Provider, options: ProviderEventsOptions)
     if (error instanceof GatewayError) note({ failure: error });
   });
   provider.on('authorization.error', (_ctx, { error }) => note({ oauthError: error }));
+  for (const event of REFUSALS) provider.on(event as 'grant.error', explainRefusal);
+  provider.on('registration_create.success', (_ctx, { clientId }) => explainStep({ clientId }));
+  provider.on('interaction.started', ({ oidc }) => explainStep(interactionOf(oidc)));
+  provider.on('authorization.success', ({ oidc }) => noteStep('code', grantFacts(oidc)));
+  provider.on('grant.success', ({ oidc }) => explainStep(grantFacts(oidc)));
+  provider.on('grant.revoked', (_ctx, grantId) => explainStep({ grantId }));
   provider.on('registration_create.success', auditClient(options, 'client_registered'));
   provider.on('registration_update.success', auditClient(options, 'client_updated'));
   provider.on('registration_delete.success', auditClient(options, 'client_deleted'));
@@ -44,6 +51,41 @@ export function reportEvents(provider: Provider, options: ProviderEventsOptions)
 
 function note(outcome: { failure: GatewayError } | { oauthError: string }): void {
   Object.assign(currentRequest() ?? {}, outcome);
+}
+
+/** Events of refusals, each with the error as its second argument. */
+const REFUSALS = [
+  'authorization.error',
+  'grant.error',
+  'pushed_authorization_request.error',
+  'registration_create.error',
+  'revocation.error',
+] as const;
+
+/** Tells the connection recorder why; the answer may say less. */
+function explainRefusal({ oidc }: Context, error: errors.OIDCProviderError): void {
+  const { error_description: description } = described({
+    error: error.error,
+    error_description: error.error_description,
+  });
+  explainStep({ error: error.error, description, detail: error.error_detail, ...grantFacts(oidc) });
+}
+
+function grantFacts(oidc: Context['oidc']) {
+  const { AuthorizationCode: code, RefreshToken: token, Interaction: interaction } = oidc.entities;
+  const grant = code ?? token;
+  return {
+    clientId: oidc.client?.clientId,
+    clientName: oidc.client?.clientName,
+    grantId: grant?.grantId,
+    member: grant?.accountId,
+    ...(interaction === undefined ? {} : interactionOf(oidc)),
+  };
+}
+
+function interactionOf({ entities, client }: Context['oidc']) {
+  const { cid, uid } = entities.Interaction ?? {};
+  return { interaction: cid, page: uid, clientName: client?.clientName };
 }
 
 function auditClient({ audit }: ProviderEventsOptions, action: AuditAction) {
@@ -78,6 +120,8 @@ function amendAnswer({ indicators, introspected }: ProviderEventsOptions, ctx: C
     const isNamed = body.error_description?.includes('resource=');
     if (!isNamed) ctx.body = { ...body, error_description: foreignResource(indicators) };
   }
+  const { error, error_description: description } = (ctx.body ?? {}) as { error?: unknown; error_description?: string };
+  if (ctx.status >= 400 && typeof error === 'string') explainStep({ error, description });
   if (ctx.path === ENDPOINTS.introspection && body?.active === true) {
     const grantId = ctx.oidc.entities.AccessToken?.grantId;
     if (grantId !== undefined) introspected(grantId);

@@ -15,6 +15,8 @@ import { registrationPanel } from './directory/registration-page.ts';
 import type { GateSources } from './gate-status.ts';
 import { type OperateOptions, operateRoutes } from './operate/operate.ts';
 import { overviewRoute } from './overview.ts';
+import type { Explaining } from './recorder/explained.ts';
+import { recorderPanel, recorderRoutes } from './recorder/pages.ts';
 import { consoleRouter } from './router.ts';
 import { createSessions } from './session.ts';
 import { consoleIcon, consoleStylesheet } from './stylesheet.ts';
@@ -34,6 +36,7 @@ export interface ConsoleOptions {
   readonly kept: ConsoleState;
   readonly traffic: TrafficOptions['traffic'];
   readonly operate: Pick<OperateOptions, 'keys' | 'events' | 'observer' | 'configuration'>;
+  readonly connections: Explaining;
   readonly gate: GateSources;
   readonly store: Store;
   readonly counters: Counters;
@@ -50,13 +53,14 @@ function routesOf(options: ConsoleOptions): readonly ConsoleRoute[] {
   return [
     ...trafficRoutes(options),
     ...directoryRoutes(options.directory),
+    ...recorderRoutes(options.connections),
     ...operateRoutes({ ...options, ...options.operate }),
   ];
 }
 
 /** Each part that shows something on the first page adds a line. */
 function panelsOf(options: ConsoleOptions): readonly ConsolePanel[] {
-  return [trafficPanel(options), registrationPanel(options.directory)];
+  return [trafficPanel(options), recorderPanel(options.connections), registrationPanel(options.directory)];
 }
 
 export function createConsole(options: ConsoleOptions): RequestHandler {

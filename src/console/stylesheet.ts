@@ -2,11 +2,12 @@ import { palette } from '../authorization-server/pages/stylesheet.ts';
 import { inkOn } from '../config/colour.ts';
 import { DIRECTORY_STYLES } from './directory/stylesheet.ts';
 import { OPERATE_STYLES } from './operate/styles.ts';
+import { RECORDER_STYLES } from './recorder/stylesheet.ts';
 import { TRAFFIC_STYLES } from './traffic/styles.ts';
 
 /** The stylesheet of the console, in the colours of the members' pages. */
 export function consoleStylesheet(colour: string): string {
-  return palette(colour) + FRAME + PARTS + TRAFFIC_STYLES + DIRECTORY_STYLES + OPERATE_STYLES;
+  return palette(colour) + FRAME + PARTS + TRAFFIC_STYLES + DIRECTORY_STYLES + RECORDER_STYLES + OPERATE_STYLES;
 }
 
 /** The icon of the tab: a gate, in the colour of the pages. */

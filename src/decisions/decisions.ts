@@ -87,7 +87,7 @@ export function createDecisions(options: DecisionsOptions): Decisions {
       return;
     }
     const userAgent = request.headers['user-agent'] ?? '';
-    const work = withinRequest({ provenance, userAgent }, () => serve(parts, one, response, provenance));
+    const work = withinRequest({ provenance, userAgent, inFlight: one }, () => serve(parts, one, response, provenance));
     if (work !== undefined) inFlight.hold(work);
   };
 

@@ -6,6 +6,7 @@ import { carriedOver } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { createTrafficMinutes } from '../console/traffic/minutes.ts';
 import { createTrail } from '../console/trail/trail.ts';
+import { createRecorder } from '../console/recorder/recorder.ts';
 import type { RequestsInFlight } from '../http/requests-in-flight.ts';
 import { type Audit, createAudit } from '../operations/audit.ts';
 import { createDenials } from '../operations/denials.ts';
@@ -68,9 +69,11 @@ export async function openFoundation(options: FoundationOptions) {
   const usage = createUsage(store, clock);
   const traffic = createTrafficMinutes({ metrics, store, clock, isKept: options.hasConsole });
   const trail = createTrail({ store, clock, log });
+  const recorder = createRecorder(store, clock);
   const audit: Audit = (event) => {
     written(event);
     unused.audited(event);
+    recorder.audited(event);
     metrics.audited(event);
     trail.audited(event);
   };
@@ -84,6 +87,9 @@ export async function openFoundation(options: FoundationOptions) {
     await trail
       .flush()
       .catch((error: unknown) => log.error({ err: error }, 'the newest audit lines for the console are lost'));
+    await recorder
+      .flush()
+      .catch((error: unknown) => log.error({ err: error }, 'the last connection attempts are lost'));
     opened.counters.close();
     await bus.close();
     await store.close();
@@ -111,6 +117,8 @@ export async function openFoundation(options: FoundationOptions) {
       traffic,
       /** Keeps audit lines for the console. */
       trail,
+      /** Records how apps try to connect. */
+      recorder,
       revocations: createRevocations(bus, log),
       /** State that one configuration passes to the next. */
       carriedOver: carriedOver(),

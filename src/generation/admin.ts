@@ -107,7 +107,7 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
 function consoleHandler(loaded: LoadedConfig, parts: AdminParts, health: HealthChecks): RequestHandler {
   const { config } = loaded;
   const { foundation, server, events, observer, inFlight, share } = parts;
-  const { secret, store, counters, traffic, audit, clock, log } = foundation;
+  const { secret, store, counters, traffic, recorder, audit, clock, log } = foundation;
   const kept = share.take('console', [], consoleState, ({ directory }) => directory?.close());
   const create = async () => {
     const [{ createConsole }, { createDirectory }] = await Promise.all([
@@ -124,6 +124,14 @@ function consoleHandler(loaded: LoadedConfig, parts: AdminParts, health: HealthC
       secrets: loaded.admin.hmac,
       mtls: loaded.admin.mtls === undefined ? undefined : { names: config.admin.mtls?.names },
       kept,
+      connections: {
+        ...{ recorder, store, clock, timeZone: config.timeZone },
+        setting: {
+          origin: config.origin,
+          codeLifetime: config.tokens.code,
+          replayWindow: config.tokens.replayWindow,
+        },
+      },
       gate: gateSources(loaded, parts, health),
       operate: {
         keys: server.controls.keys,

@@ -5,6 +5,7 @@ import type { AuthorizationServer } from '../authorization-server/authorization-
 import type { DocumentNetwork } from '../authorization-server/client-documents/network.ts';
 import { endConnection } from '../authorization-server/end-connection.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { notedUse } from '../console/recorder/noted-use.ts';
 import type { Decisions } from '../decisions/decisions.ts';
 import type { Events } from '../events/events.ts';
 import type { Foundation } from '../foundation/foundation.ts';
@@ -115,7 +116,7 @@ async function build(
   opened.defer(authorization.close);
   server = authorization.server;
 
-  const cache = cachedIntrospect(unused.observed(server.introspect), clock, metrics.tokenChecked);
+  const cache = cachedIntrospect(unused.observed(notedUse(server.introspect)), clock, metrics.tokenChecked);
   metrics.watchCache('tokens', cache.held);
   opened.defer(revocations.subscribe(cache.clear));
 

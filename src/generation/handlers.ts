@@ -44,7 +44,10 @@ export function buildRoutes(loaded: LoadedConfig, parts: HandlerParts): readonly
   const metadataHandler = (resource: string, offered: readonly string[], name: string): Handler => {
     const documentation = origin + DISCOVERY_PATHS.authMd;
     const document = protectedResourceMetadata({ resource, issuer: origin, scopes: offered, name, documentation });
-    return ({ response }) => writeAnswer(response, json(200, document, { 'cache-control': 'public, max-age=300' }));
+    return ({ response, record }) => {
+      record.noteStep('resource-metadata');
+      writeAnswer(response, json(200, document, { 'cache-control': 'public, max-age=300' }));
+    };
   };
   const discovery = createDiscovery({
     service: {

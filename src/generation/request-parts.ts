@@ -73,8 +73,9 @@ function enforcedBy(routes: readonly Routed<Route>[], observer: Observer): reado
   return routes.filter(({ value: { entry } }) => entry === undefined || !observer.watches(entry));
 }
 
-function recordsOf({ config }: LoadedConfig, { foundation, events }: RequestPartsOptions): RequestRecords {
-  const { metrics, accessLines, usage, secret, clock, log } = foundation;
+function recordsOf({ config, admin }: LoadedConfig, { foundation, events }: RequestPartsOptions): RequestRecords {
+  const { metrics, accessLines, usage, recorder, secret, clock, log } = foundation;
+  const hasConsole = admin.hmac.length > 0 || admin.mtls !== undefined;
   return createRequestRecords({
     metrics,
     accessLog:
@@ -87,6 +88,7 @@ function recordsOf({ config }: LoadedConfig, { foundation, events }: RequestPart
             key: deriveKey(secret, 'access-log-member'),
           }),
     used: usage.count,
+    connecting: hasConsole ? recorder.request : undefined,
     denied(record) {
       foundation.denied(record);
       refusedAtGate(events, record);

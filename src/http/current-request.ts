@@ -1,12 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { GatewayError } from '../errors.ts';
 import type { Provenance } from './provenance.ts';
+import type { RequestInFlight } from './requests-in-flight.ts';
 
 /** The context of the current request, for all code that runs because of it. */
 export interface CurrentRequest {
   readonly provenance: Provenance;
   /** The User-Agent field; '' if there is none. */
   readonly userAgent: string;
+  /** Undefined for work that stands in for a request, as in tests. */
+  readonly inFlight?: RequestInFlight;
   /** How long the request may still wait for the store; undefined until it first does. See storage/patience.ts. */
   storeBudget?: StoreBudget;
   /** The languages that the app prefers for pages: its `ui_locales` parameter, which may be any value. */

@@ -1,4 +1,5 @@
 import type { Principal } from '../oauth/principal.ts';
+import { joinedFacts, type StepFacts, type StepKind, type StepNote } from './connection-step.ts';
 import type { Provenance } from './provenance.ts';
 
 /**
@@ -40,6 +41,8 @@ export class RequestRecord {
   mediaType = '';
   /** Whether an event stream is open. */
   streaming = false;
+  /** The steps of connecting an app that the request made; undefined for all other requests. */
+  steps: StepNote[] | undefined;
   #asked = 0;
 
   constructor(provenance: Provenance, method: string, path: string) {
@@ -57,6 +60,20 @@ export class RequestRecord {
     this.outcome = 'refused';
     this.reason = error;
     this.oauthError = error;
+  }
+
+  /** Notes a step, or adds to the one of this kind. */
+  noteStep(kind: StepKind, facts: StepFacts = {}): void {
+    this.steps ??= [];
+    const at = this.steps.findIndex((step) => step.kind === kind);
+    if (at === -1) this.steps.push(joinedFacts<StepNote>({ kind }, facts));
+    else this.steps[at] = joinedFacts(this.steps[at] as StepNote, facts);
+  }
+
+  /** Adds to the first step, if there is one. */
+  explainStep(facts: StepFacts): void {
+    const [first] = this.steps ?? [];
+    if (first !== undefined) this.noteStep(first.kind, facts);
   }
 
   /** The request is about to be sent to an upstream. */

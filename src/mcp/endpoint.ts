@@ -8,6 +8,7 @@ import { fieldValues } from '../http/field-values.ts';
 import { areaOf } from '../http/request-record.ts';
 import { SESSION_OVER, type SessionOver } from '../oauth/challenge.ts';
 import { schemeOf } from '../oauth/credentials.ts';
+import { formatScope } from '../oauth/scope.ts';
 import type { Audit } from '../operations/audit.ts';
 import { type CallParts, callTool, toolAudit } from './call-tool.ts';
 import { edgeCheck } from './edge.ts';
@@ -73,6 +74,11 @@ export function createMcpEndpoint(options: McpOptions): (endpoint: McpEndpoint) 
     if (used !== undefined && refusal !== undefined) {
       record.outcome = 'refused';
       record.reason = refusal.error;
+      const { error, description, scope } = refusal;
+      const who = principal.kind === 'member' ? { clientId: principal.clientId, grantId: principal.grantId } : {};
+      record.noteStep(principal.kind === 'member' ? 'use' : 'challenge', {
+        ...{ error, description, ...who, parameters: { scope: formatScope(scope) } },
+      });
       report(used.tool.name, 'refused');
       if (!readsInResult(request, message)) return challengeAnswer(refusal);
     }

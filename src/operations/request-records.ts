@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { GatewayError } from '../errors.ts';
+import { type GatewayError, oauthError } from '../errors.ts';
 import type { Provenance } from '../http/provenance.ts';
 import { RequestRecord, ROUTE_LABELS } from '../http/request-record.ts';
 import type { RequestInFlight } from '../http/requests-in-flight.ts';
@@ -16,12 +16,14 @@ export interface RequestRecordsOptions {
   readonly accessLog: AccessLog | undefined;
   /** Called with the areas that a member's app read or changed; undefined when this is not counted. */
   readonly used: ((member: MemberPrincipal, areas: readonly string[]) => void) | undefined;
+  /** Called with each request that was a step of connecting an app, once it is over; undefined when nobody reads them. */
+  readonly connecting: ((record: RequestRecord, status: number, userAgent: string) => void) | undefined;
   /** Called for each request that the gate refused. */
   readonly denied: (record: RequestRecord) => void;
   readonly log: Log;
 }
 
-export function createRequestRecords({ metrics, accessLog, used, denied, log }: RequestRecordsOptions) {
+export function createRequestRecords({ metrics, accessLog, used, connecting, denied, log }: RequestRecordsOptions) {
   const begin = (inFlight: RequestInFlight, provenance: Provenance): RequestRecord => {
     const { request } = inFlight;
     const record = newRecord(request, provenance);
@@ -52,6 +54,7 @@ export function createRequestRecords({ metrics, accessLog, used, denied, log }: 
       const milliseconds = performance.now() - record.started;
       metrics.ended(record, status, milliseconds);
       accessLog?.write(record, status, request.socket.bytesWritten - bytesBefore, milliseconds);
+      if (record.steps !== undefined) connecting?.(record, status, request.headers['user-agent'] ?? '');
       const { principal, areas } = record;
       // A failed request is not counted as use: as far as the gate knows, it read and changed nothing.
       const succeeded = status >= 200 && status < 400;
@@ -70,6 +73,7 @@ export function createRequestRecords({ metrics, accessLog, used, denied, log }: 
     failed(record: RequestRecord, failure: GatewayError): void {
       record.outcome = 'failed';
       record.reason = failure.code;
+      record.explainStep({ error: oauthError(failure), description: failure.message });
       if (failure.status < 500) return;
       const { provenance, method, route } = record;
       const ids = { request_id: provenance.requestId, trace_id: provenance.traceId() };

@@ -67,7 +67,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     events: () => current().events.waiting(),
     hasConsole: () => hasConsole(current().loaded),
   });
-  const { store, usage, trail, unused, traffic, revocations } = foundation;
+  const { store, usage, trail, recorder, unused, traffic, revocations } = foundation;
   const openAnswers = createOpenAnswers({
     inFlight,
     introspect: (token) => current().introspect(token),
@@ -110,6 +110,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       server: () => current().server,
       usage,
       trail,
+      recorder,
       unused,
       traffic,
       observer: () => current().observer,

@@ -2,6 +2,7 @@ import type { AuthorizationServer } from '../authorization-server/authorization-
 import type { Usage } from '../authorization-server/connected-apps/usage.ts';
 import type { TrafficMinutes } from '../console/traffic/minutes.ts';
 import type { Trail } from '../console/trail/trail.ts';
+import type { Recorder } from '../console/recorder/recorder.ts';
 import type { Log } from '../operations/log.ts';
 import type { Observer } from '../operations/observe/observer.ts';
 import { oneAtATime } from '../operations/one-at-a-time.ts';
@@ -27,6 +28,7 @@ export interface MaintenanceOptions {
   readonly server: () => Pick<AuthorizationServer, 'refreshKeys'>;
   readonly usage: Pick<Usage, 'flush'>;
   readonly trail: Pick<Trail, 'flush'>;
+  readonly recorder: Pick<Recorder, 'flush'>;
   readonly unused: Pick<UnusedTokens, 'judge'>;
   readonly traffic: Pick<TrafficMinutes, 'tick'>;
   /** Of the current configuration; undefined unless it is in observe mode. */
@@ -41,7 +43,7 @@ export interface MaintenanceOptions {
  * stops them.
  */
 export function startMaintenance(options: MaintenanceOptions): () => void {
-  const { store, server, usage, trail, unused, traffic, observer, draining, log } = options;
+  const { store, server, usage, trail, recorder, unused, traffic, observer, draining, log } = options;
   const every = (milliseconds: number, work: () => Promise<unknown>, failed: string) => {
     const turn = oneAtATime(work, failed, log);
     return { turn, timer: setInterval(turn, milliseconds).unref() };
@@ -57,6 +59,7 @@ export function startMaintenance(options: MaintenanceOptions): () => void {
     every(MINUTES_EVERY, () => traffic.tick(), 'the minutes of traffic could not be written'),
     every(USE_EVERY, () => usage.flush(), 'what apps used could not be written'),
     every(USE_EVERY, () => trail.flush(), 'audit lines for the console could not be written'),
+    every(USE_EVERY, () => recorder.flush(), 'connection attempts could not be written'),
   ];
   return () => {
     for (const { timer } of chores) clearInterval(timer);

@@ -28,7 +28,9 @@ export function createDispatch(options: Omit<RequestParts, 'connections'>): Disp
       inFlight.take(one, endOfRequest);
       const provenance = provenanceOf(request);
       const userAgent = request.headers['user-agent'] ?? '';
-      const work = withinRequest({ provenance, userAgent }, () => serve(parts, one, response, provenance));
+      const work = withinRequest({ provenance, userAgent, inFlight: one }, () =>
+        serve(parts, one, response, provenance),
+      );
       if (work !== undefined) inFlight.hold(work);
     },
     upgrade(one, socket, head) {

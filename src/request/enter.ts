@@ -87,6 +87,11 @@ function answerSessionOver(
   ownFields: readonly string[],
 ): void {
   setFields(response, ownFields);
+  record.noteStep('use', {
+    error: 'invalid_token',
+    description: 'the member must sign in again',
+    detail: SESSION_OVER,
+  });
   records.refused(record, SESSION_OVER, undefined);
   const scheme = schemeOf(fieldValues(request.rawHeaders, 'authorization'));
   writeAnswer(response, challengeAnswer(unauthorized(scheme, protection, 'the member must sign in again')));

@@ -1,3 +1,4 @@
+import { stepAt } from '../authorization-server/connection-steps.ts';
 import { asGatewayError, oauthError, renderFailure } from '../errors.ts';
 import { writeAnswer } from '../http/answer.ts';
 import type { Routed, Routing } from '../upstream/routing.ts';
@@ -18,6 +19,8 @@ export function answerFailure(
 ): void {
   const { requestId } = record.provenance;
   const failure = asGatewayError(thrown);
+  const kind = record.steps === undefined ? stepAt(record.path) : undefined;
+  if (kind !== undefined) record.noteStep(kind);
   parts.records.failed(record, failure);
   if (response.headersSent || response.destroyed) {
     // A partial response must not look complete.

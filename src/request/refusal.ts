@@ -1,7 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { challengeAnswer, writeAnswer } from '../http/answer.ts';
 import { fieldValues } from '../http/field-values.ts';
+import type { RequestRecord } from '../http/request-record.ts';
 import type { RouteLimits } from '../limits/admission.ts';
+import type { Challenge } from '../oauth/challenge.ts';
+import type { MemberPrincipal } from '../oauth/principal.ts';
+import { formatScope } from '../oauth/scope.ts';
 import type { Decision, Presented } from '../resource-server/gate.ts';
 import type { Target } from '../upstream/target.ts';
 import type { Incoming, RequestParts } from './parts.ts';
@@ -19,12 +23,28 @@ export function presentedBy(origin: string, request: IncomingMessage, target: Ta
 /** Answers with the challenge of a refusal, which is recorded and counts against the limits of the address. */
 export function answerRefusal(
   { records, admission }: Pick<RequestParts, 'records' | 'admission'>,
-  { response, record }: Pick<Incoming, 'response' | 'record'>,
+  { response, target, record }: Pick<Incoming, 'response' | 'target' | 'record'>,
   { challenge, principal }: Extract<Decision, { kind: 'refused' }>,
   { authorization }: Presented,
   limits: RouteLimits | undefined,
 ): void {
+  noteRefusal(record, target, challenge, principal, authorization.length > 0);
   records.refused(record, authorization.length === 0 ? 'no_token' : challenge.error, principal);
   admission.refuse(record.provenance.clientAddress, limits);
   writeAnswer(response, challengeAnswer(challenge));
+}
+
+/** Tells the connection recorder what was wrong with a token, or that there was none. */
+function noteRefusal(
+  record: RequestRecord,
+  { query }: Target,
+  { error, description, scope }: Challenge,
+  principal: MemberPrincipal | undefined,
+  presented: boolean,
+): void {
+  const inQuery = /[?&]access_token=/.test(query);
+  record.noteStep(presented ? 'use' : 'challenge', {
+    ...{ error, description, clientId: principal?.clientId, grantId: principal?.grantId, member: principal?.sub },
+    parameters: { ...(inQuery ? { access_token: 'sent' } : {}), ...(presented ? { scope: formatScope(scope) } : {}) },
+  });
 }

@@ -8,6 +8,7 @@ import { parseTarget, type Target } from '../upstream/target.ts';
 import { answerPreflight } from './cors.ts';
 import { enter } from './enter.ts';
 import { answerFailure, routeAt } from './failure.ts';
+import { noteGuess } from './guess.ts';
 import { type Incoming, isObserved, type RequestParts } from './parts.ts';
 import { toSite } from './to-site.ts';
 
@@ -78,6 +79,7 @@ function toRoute(parts: RequestParts, incoming: Incoming): Promise<void> | undef
       record.route = found.route.pattern;
       return enter(parts, incoming, found.route.value);
     case 'none':
+      noteGuess(incoming);
       return toSite(parts, incoming, 'no_route');
     case 'claimed':
       if (isObserved(parts, method, target.path)) return toSite(parts, incoming, 'spelling');

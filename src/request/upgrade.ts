@@ -90,7 +90,7 @@ async function refuseUpgrade(
       const presented = presentedBy(origin, request, target);
       const decision = await gate(presented, route.protection);
       if (decision.kind === 'refused') {
-        answerRefusal(parts, { response, record }, decision, presented, route.limits);
+        answerRefusal(parts, { response, target, record }, decision, presented, route.limits);
         return;
       }
     }

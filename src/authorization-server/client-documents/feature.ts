@@ -1,5 +1,6 @@
 import type Provider from 'oidc-provider';
 import { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
+import { noteStep } from '../../http/connection-step.ts';
 import type { Suspensions } from '../administration/suspensions.ts';
 import { NO_NEW_APPS } from '../registration/registration.ts';
 import { judgeClientMetadata } from '../rules/client-metadata.ts';
@@ -36,9 +37,14 @@ export function documentFeature(documents: ClientDocuments | undefined, blocks: 
         if (BEGINNINGS.has(route ?? '')) await documents.current(clientId);
         else if (route === 'token') await documents.approved(clientId);
         else await documents.known(clientId);
+        if (BEGINNINGS.has(route ?? '')) noteStep('client-document', { clientId });
       } catch (thrown) {
         if (!(thrown instanceof DocumentFailure)) throw thrown;
         const error = protocolError(thrown, route === undefined || BEGINNINGS.has(route));
+        noteStep('client-document', {
+          ...{ clientId, error: error.error, description: error.error_description },
+          detail: `${thrown.kind}: ${thrown.message}`,
+        });
         if (error.status === 503) ctx?.set('retry-after', RETRY_AFTER);
         throw error;
       }

@@ -12,6 +12,7 @@ import {
   auditPending,
   cancelForm,
   findPending,
+  notePending,
   openWishesOf,
   type Pending,
   signInUrl,
@@ -35,6 +36,7 @@ export async function identifyMember(options: InteractionOptions, exchange: Exch
   const signInNeeded = member === undefined || mustSignIn(wishes, member, step, unixSeconds(options.clock));
   const signInHelps = options.connector.knowsAuthTime || !asksForTime(wishes);
   if (step === 'first-visit' && signInNeeded && signInHelps) {
+    notePending(pending, 'sign-in', { outcome: 'sent' });
     return redirect(exchange.response, signInUrl(options, pending));
   }
   const obstacle = obstacleOf(options, pending, member);

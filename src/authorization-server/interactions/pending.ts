@@ -1,11 +1,13 @@
 import type Provider from 'oidc-provider';
 import { errors } from 'oidc-provider';
+import type { StepFacts } from '../../http/connection-step.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import type { Member } from '../../login/connector.ts';
 import { parseScope } from '../../oauth/scope.ts';
 import type { AuditEvent } from '../../operations/audit.ts';
 import { clientHost } from '../client-host.ts';
 import { appView } from '../consent-view.ts';
+import { COOKIE_NAMES } from '../cookies.ts';
 import { csrfToken } from '../csrf.ts';
 import { ENDPOINTS } from '../endpoints.ts';
 import { PageFailure } from '../pages/page-failure.ts';
@@ -24,6 +26,14 @@ export interface Pending {
   /** Undefined when the app was deleted or disabled in the meantime. */
   readonly client: Client | undefined;
 }
+
+const OUTCOMES: Partial<Readonly<Record<AuditEvent['action'], string>>> = {
+  signed_in: 'signed-in',
+  consent_given: 'approved',
+  consent_denied: 'denied',
+};
+
+const LONGEST_UID = 64;
 
 /** `max_age` for an app that only requires to know when the member signed in: ten years. */
 const ANY_AGE = 315_360_000;
@@ -56,6 +66,12 @@ async function findInteraction(provider: Provider, exchange: Exchange): Promise<
   } catch (thrown) {
     if (!(thrown instanceof errors.SessionNotFound)) throw thrown;
   }
+  const sent = exchange.request.headers.cookie?.includes(`${COOKIE_NAMES.interaction}=`) ?? false;
+  exchange.record.noteStep(stepOf(exchange), {
+    outcome: 'lost',
+    page: exchange.target.path.split('/')[3]?.slice(0, LONGEST_UID),
+    detail: sent ? 'the interaction is over' : 'the browser sent no cookie of the interaction',
+  });
   throw new PageFailure('invalid_request', 'failure.interaction_over');
 }
 
@@ -67,11 +83,29 @@ export function waitingAppOf(
   return client && appView(client, String(interaction.params.redirect_uri), pages.school);
 }
 
+/** Notes for the connection recorder what happened on the pages of an interaction. */
+export function notePending(pending: Pending, kind: 'sign-in' | 'consent', facts: StepFacts): void {
+  const { exchange, interaction, client } = pending;
+  const { uid: page, cid } = interaction;
+  const clientId = String(interaction.params.client_id);
+  exchange.record.noteStep(kind, { page, interaction: cid, clientId, clientName: client?.clientName, ...facts });
+}
+
+/** Only the consent page posts. */
+function stepOf({ request }: Exchange): 'sign-in' | 'consent' {
+  return request.method === 'POST' ? 'consent' : 'sign-in';
+}
+
 export function auditPending(
   { audit }: InteractionOptions,
-  { interaction: { params }, client }: Pending,
+  pending: Pending,
   event: Pick<AuditEvent, 'action'> & Partial<Pick<AuditEvent, 'member' | 'grantId' | 'reason'>>,
 ): void {
+  const { interaction, client } = pending;
+  const { params } = interaction;
+  const { member, grantId, reason } = event;
+  const kind = event.action.startsWith('consent') ? 'consent' : 'sign-in';
+  notePending(pending, kind, { outcome: reason ?? OUTCOMES[event.action], member, grantId });
   audit({
     clientId: String(params.client_id),
     clientName: client?.clientName,

@@ -5,7 +5,7 @@ import { accountOf } from '../members.ts';
 import { consentPage, isSuspicious } from '../pages/consent.ts';
 import { PageFailure } from '../pages/page-failure.ts';
 import type { InteractionOptions } from './interactions.ts';
-import { cancelForm, type Pending, requestedScopes } from './pending.ts';
+import { cancelForm, notePending, type Pending, requestedScopes } from './pending.ts';
 
 /**
  * Sends the consent page. `nothingTicked`: it is shown again because nothing was ticked, and nothing is ticked now.
@@ -18,6 +18,7 @@ export async function showConsent(
   nothingTicked = false,
 ): Promise<void> {
   const { pages, grants } = options;
+  notePending({ exchange, interaction, client }, 'consent', { outcome: 'shown', member: member.sub });
   if (client === undefined) throw new PageFailure('invalid_request', 'failure.app_gone');
   const form = cancelForm(options, interaction, member.sub);
   const app = appView(client, String(interaction.params.redirect_uri), pages.school);

@@ -8,7 +8,9 @@ import type Provider from 'oidc-provider';
 import { GatewayError } from '../../errors.ts';
 import { json, writeAnswer } from '../../http/answer.ts';
 import { mediaType, readBody } from '../../http/body.ts';
+import type { StepFacts } from '../../http/connection-step.ts';
 import type { Exchange } from '../../http/exchange.ts';
+import { shownRedirectUri } from '../connection-steps.ts';
 import type { PassedBody } from '../mount.ts';
 import { judgeClientMetadata, type MetadataProblem, normalizeClientMetadata } from '../rules/client-metadata.ts';
 import type { RedirectPolicy } from '../rules/redirect-uri.ts';
@@ -38,6 +40,8 @@ interface RegistrationParts extends RegistrationOptions {
 }
 
 const LIMIT = 16 * 1024;
+const LONGEST_SHOWN = 100;
+const MOST_SHOWN = 5;
 
 /** Members that RFC 7592 section 2.2 forbids in an update, or requires to match. oidc-provider checks them. */
 const UPDATE_ONLY = [
@@ -58,8 +62,10 @@ export function createRegistration(parts: RegistrationParts) {
 }
 
 async function register(parts: RegistrationParts, exchange: Exchange): Promise<void> {
-  const { request, target, provenance } = exchange;
+  const { request, target, provenance, record } = exchange;
+  record.noteStep('registration');
   const sent = await readMetadata(request);
+  record.noteStep('registration', shownMetadata(sent));
   if (!matches(bearerToken(request), parts.initialAccessToken))
     return refuseToken(parts, exchange, 'registration here needs the initial access token that the school hands out');
   if ((await parts.closedSince()) !== undefined) return refuseNew(exchange);
@@ -96,6 +102,20 @@ async function update(parts: RegistrationParts, exchange: Exchange, token: strin
   await run(exchange, path, asJson({ ...metadata, ...Object.fromEntries(extra) }));
 }
 
+/** What may be recorded of a registration: the name, where it sends members, and how the app authenticates. */
+function shownMetadata(sent: Record<string, unknown>): StepFacts {
+  const text = (value: unknown) => (typeof value === 'string' ? value.slice(0, LONGEST_SHOWN) : undefined);
+  const method = text(sent.token_endpoint_auth_method);
+  const uris = Array.isArray(sent.redirect_uris) ? sent.redirect_uris.filter((uri) => typeof uri === 'string') : [];
+  return {
+    clientName: text(sent.client_name),
+    parameters: {
+      redirect_uris: uris.slice(0, MOST_SHOWN).map(shownRedirectUri).join(' '),
+      ...(method === undefined ? {} : { token_endpoint_auth_method: method }),
+    },
+  };
+}
+
 function asJson(body: object): PassedBody {
   return { type: 'application/json', text: JSON.stringify(body) };
 }
@@ -125,6 +145,7 @@ function methodChange(metadata: Record<string, unknown>, registered: string | un
 
 function refuse({ response, record }: Exchange, { error, description }: MetadataProblem): void {
   record.refusedWith(error);
+  record.explainStep({ error, description });
   writeAnswer(response, json(400, { error, error_description: description }, { 'cache-control': 'no-store' }));
 }
 
@@ -139,6 +160,7 @@ function refuseNew({ response, record }: Exchange): void {
 function refuseToken({ origin }: RegistrationParts, { response, record }: Exchange, error_description: string): void {
   const error = 'invalid_token';
   record.refusedWith(error);
+  record.explainStep({ error, description: error_description });
   const headers = { 'www-authenticate': `Bearer realm="${origin}", error="${error}"`, 'cache-control': 'no-store' };
   writeAnswer(response, json(401, { error, error_description }, headers));
 }

@@ -1,0 +1,74 @@
+import type { StepKind, StepNote } from '../../http/connection-step.ts';
+
+/** One step of an app on its way to a connection, as it is kept. */
+export interface Step extends StepNote {
+  /** When it happened last, and first, in milliseconds since the epoch. */
+  readonly at: number;
+  readonly since: number;
+  /** How often it happened in a row. */
+  readonly times: number;
+  /** How long the gate took, in milliseconds. */
+  readonly took: number;
+  /** Method and path. A path that could name a member is the pattern of its route. */
+  readonly endpoint: string;
+  /** The status of the answer; 0 for what was no request. */
+  readonly status: number;
+  readonly userAgent: string;
+  readonly network: string;
+}
+
+/** An attempt of an app to connect. */
+export interface Attempt {
+  readonly id: string;
+  /** In the order of time. */
+  steps: Step[];
+  /** Steps that were left out because there were too many. */
+  left: number;
+}
+
+const MOST_STEPS = 40;
+/** Of the steps as JSON, in characters. */
+const MOST_TEXT = 12_000;
+
+/** The steps that the member's browser makes. All others are the app's own requests. */
+const IN_BROWSER: ReadonlySet<StepKind> = new Set(['authorization', 'sign-in', 'consent', 'code', 'client-document']);
+const DISCOVERY: ReadonlySet<StepKind> = new Set(['challenge', 'resource-metadata', 'server-metadata', 'guess']);
+
+export const isOfApp = ({ kind }: Step): boolean => !IN_BROWSER.has(kind);
+export const isDiscovery = ({ kind }: Step): boolean => DISCOVERY.has(kind);
+
+/** Whether a step was refused or failed. */
+export function isRefused({ kind, error, status }: Step): boolean {
+  // The member's requests work, whatever the backend answers.
+  if (kind === 'use' && (status >= 500 || status === 429)) return false;
+  return error !== undefined || status >= 400;
+}
+
+/** Adds a step. A repetition of the last step of its kind is counted. Steps in the middle make room for later ones. */
+export function addStep(attempt: Attempt, step: Step): void {
+  const { steps } = attempt;
+  const at = steps.findLastIndex(({ kind }) => kind === step.kind);
+  const before = steps[at];
+  if (before !== undefined && steps.length - at <= 3 && isRepetition(before, step)) {
+    steps[at] = { ...before, at: step.at, times: before.times + step.times };
+    return;
+  }
+  steps.push(step);
+  if (steps.length <= MOST_STEPS && JSON.stringify(steps).length <= MOST_TEXT) return;
+  steps.splice(Math.floor(steps.length / 2), 1);
+  attempt.left += 1;
+}
+
+function isRepetition(before: Step, step: Step): boolean {
+  const told = ({ endpoint, status, outcome, error, description, detail, clientId, page, parameters }: Step) =>
+    JSON.stringify([endpoint, status, outcome, error, description, detail, clientId, page, parameters]);
+  return told(before) === told(step);
+}
+
+/** The last value that a step has for a fact. */
+export function factOf<F extends 'clientId' | 'clientName' | 'member' | 'grantId'>(
+  { steps }: Pick<Attempt, 'steps'>,
+  fact: F,
+): Step[F] {
+  return steps.findLast((step) => step[fact] !== undefined)?.[fact];
+}
