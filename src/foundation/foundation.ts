@@ -4,9 +4,9 @@ import { createUsage } from '../authorization-server/connected-apps/usage.ts';
 import { openKeyring } from '../authorization-server/keyring.ts';
 import { carriedOver } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { createRecorder } from '../console/recorder/recorder.ts';
 import { createTrafficMinutes } from '../console/traffic/minutes.ts';
 import { createTrail } from '../console/trail/trail.ts';
-import { createRecorder } from '../console/recorder/recorder.ts';
 import type { RequestsInFlight } from '../http/requests-in-flight.ts';
 import { type Audit, createAudit } from '../operations/audit.ts';
 import { createDenials } from '../operations/denials.ts';
@@ -68,7 +68,7 @@ export async function openFoundation(options: FoundationOptions) {
   const written = createAudit(log, clock);
   const usage = createUsage(store, clock);
   const traffic = createTrafficMinutes({ metrics, store, clock, isKept: options.hasConsole });
-  const trail = createTrail({ store, clock, log });
+  const trail = createTrail({ store, clock, log, isKept: options.hasConsole });
   const recorder = createRecorder(store, clock);
   const audit: Audit = (event) => {
     written(event);

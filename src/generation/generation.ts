@@ -175,7 +175,6 @@ async function build(
     pools,
     events,
     start() {
-      foundation.trail.keep(loaded.admin.hmac.length > 0 || loaded.admin.mtls !== undefined);
       events.start();
     },
     hangUp: () => site?.hangUp(),

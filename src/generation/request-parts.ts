@@ -1,5 +1,6 @@
 import type { Share } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { hasConsole } from '../console/has-console.ts';
 import type { Events } from '../events/events.ts';
 import type { Foundation } from '../foundation/foundation.ts';
 import { createProvenance } from '../http/provenance.ts';
@@ -73,9 +74,9 @@ function enforcedBy(routes: readonly Routed<Route>[], observer: Observer): reado
   return routes.filter(({ value: { entry } }) => entry === undefined || !observer.watches(entry));
 }
 
-function recordsOf({ config, admin }: LoadedConfig, { foundation, events }: RequestPartsOptions): RequestRecords {
+function recordsOf(loaded: LoadedConfig, { foundation, events }: RequestPartsOptions): RequestRecords {
+  const { config } = loaded;
   const { metrics, accessLines, usage, recorder, secret, clock, log } = foundation;
-  const hasConsole = admin.hmac.length > 0 || admin.mtls !== undefined;
   return createRequestRecords({
     metrics,
     accessLog:
@@ -88,7 +89,7 @@ function recordsOf({ config, admin }: LoadedConfig, { foundation, events }: Requ
             key: deriveKey(secret, 'access-log-member'),
           }),
     used: usage.count,
-    connecting: hasConsole ? recorder.request : undefined,
+    connecting: hasConsole(loaded) ? recorder.request : undefined,
     denied(record) {
       foundation.denied(record);
       refusedAtGate(events, record);

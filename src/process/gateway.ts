@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DocumentNetwork, INTERNET } from '../authorization-server/client-documents/network.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { hasConsole } from '../console/has-console.ts';
 import type { Decisions } from '../decisions/decisions.ts';
 import { openFoundation } from '../foundation/foundation.ts';
 import type { Generation } from '../generation/generation.ts';
@@ -150,11 +151,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await foundation.close();
     throw thrown;
   }
-}
-
-/** Operators sign in to the console with what authenticates commands. */
-function hasConsole({ admin }: LoadedConfig): boolean {
-  return admin.hmac.length > 0 || admin.mtls !== undefined;
 }
 
 /** A request is handled by the generation that is current when it arrives, until its end. */

@@ -1,8 +1,8 @@
 import type { AuthorizationServer } from '../authorization-server/authorization-server.ts';
 import type { Usage } from '../authorization-server/connected-apps/usage.ts';
+import type { Recorder } from '../console/recorder/recorder.ts';
 import type { TrafficMinutes } from '../console/traffic/minutes.ts';
 import type { Trail } from '../console/trail/trail.ts';
-import type { Recorder } from '../console/recorder/recorder.ts';
 import type { Log } from '../operations/log.ts';
 import type { Observer } from '../operations/observe/observer.ts';
 import { oneAtATime } from '../operations/one-at-a-time.ts';

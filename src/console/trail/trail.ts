@@ -34,6 +34,8 @@ export interface TrailOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Pick<Log, 'warn'>;
+  /** Whether the console can be opened: otherwise, nothing is kept. */
+  readonly isKept?: () => boolean;
   /** The most lines that wait to be written. Further lines are dropped until the next flush, and counted in the log. */
   readonly most?: number;
 }
@@ -77,20 +79,15 @@ const KEPT: ReadonlySet<AuditAction> = new Set([
  * Lines wait in memory and are written in batches beside the requests, each as an entry of its own, so that replicas
  * never overwrite each other's. What they use of the store is bounded by a quota.
  */
-export function createTrail({ store, clock, log, most = MOST }: TrailOptions) {
+export function createTrail({ store, clock, log, isKept = () => true, most = MOST }: TrailOptions) {
   let waiting: TrailLine[] = [];
   let dropped = 0;
-  let kept = true;
 
   return {
-    /** Switches it off while nobody can open the console. */
-    keep(keeps: boolean): void {
-      kept = keeps;
-    },
-
     /** Takes an audit event. Never waits or fails. */
     audited(event: AuditEvent): void {
-      if (!kept || !KEPT.has(event.action) || (event.member ?? event.clientId ?? event.grantId) === undefined) return;
+      if (!isKept() || !KEPT.has(event.action) || (event.member ?? event.clientId ?? event.grantId) === undefined)
+        return;
       if (waiting.length >= most) dropped += 1;
       else waiting.push(lineOf(event, clock()));
     },
