@@ -74,6 +74,7 @@ function* readFor({ secrets, ...loaded }: LoadedConfig): Generator<readonly [str
   yield* secrets;
   yield ['login.file', loaded.members];
   yield ['pages.logo', loaded.logo];
+  yield ['pages.languages', loaded.languages];
   for (const [name, document] of loaded.upstreamDocuments) yield [`upstreams.${name}.openapi`, document];
   yield ['account.schema', loaded.accountFiles?.schema];
   yield ['account.mappings', loaded.accountFiles?.mappings];

@@ -4,6 +4,7 @@
  */
 import { dirname, resolve as resolvePath } from 'node:path';
 import { type AccountFiles, readAccountFiles } from './account-files.ts';
+import { readCatalogues } from './catalogues.ts';
 import { checkCredentials } from './credential-checks.ts';
 import { checkDecisions } from './decision-checks.ts';
 import { checkEnforcement } from './enforcement.ts';
@@ -14,6 +15,7 @@ import { checkLoginSite } from './login-site-checks.ts';
 import { type Logo, readLogo } from './logo.ts';
 import { type DirectoryMember, readMembersFile } from './members-file.ts';
 import { checkOwnRecords } from './own-record-checks.ts';
+import type { PageLanguage } from './pages.ts';
 import { ConfigError, type Finding, type Place, type Problem, problemAt } from './problems.ts';
 import { checkProfileAccount, withoutUnaskedAccount } from './profile-account.ts';
 import { readLayers } from './read-layers.ts';
@@ -55,6 +57,8 @@ export interface LoadedConfig extends ReturnType<typeof secretValues> {
   readonly members: readonly DirectoryMember[] | undefined;
   /** The file of `pages.logo`; undefined: there is no logo. */
   readonly logo: Logo | undefined;
+  /** The languages of the pages, with the catalogues that `pages.languages` names. */
+  readonly languages: readonly PageLanguage[];
   /** The documents of `upstreams.*.openapi.file`, by upstream. */
   readonly upstreamDocuments: ReadonlyMap<string, Tree>;
   /** The files of the Account API; undefined when it is not served. */
@@ -123,7 +127,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     ...secretValues(parsed.data, secrets.values),
     ...named.found,
     sources: files,
-    warnings: located(warnings),
+    warnings: located([...warnings, ...named.warnings]),
     written: { tree: { ...tree, profile }, place: (path) => placeInLayers(layers, path, 'key') },
     mistaken: (late) => new ConfigError(located(late)),
   };
@@ -134,16 +138,19 @@ async function readNamedFiles(tree: Tree, files: SourceFiles) {
   const account = await readAccountFiles(isServed(tree.account) ? tree.account : undefined, files);
   const members = await readMembersFile(tree, files);
   const logo = await readLogo(tree, files);
+  const catalogues = await readCatalogues(tree, files);
   const documents = await readUpstreamDocuments(tree, files);
   return {
     found: {
       accountFiles: account.files,
       members: members.members,
       logo: logo.value,
+      languages: catalogues.languages,
       upstreamDocuments: documents.values,
     },
-    findings: [account, members, logo, documents].flatMap(({ findings }) => findings),
-    problems: members.problems,
+    findings: [account, members, logo, catalogues, documents].flatMap(({ findings }) => findings),
+    problems: [...members.problems, ...catalogues.problems],
+    warnings: catalogues.warnings,
   };
 }
 

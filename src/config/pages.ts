@@ -4,24 +4,23 @@ import { text } from './name.ts';
 
 /** The languages that the pages are translated into. */
 export const PAGE_LANGUAGES = ['en', 'es'] as const;
-export type PageLanguage = (typeof PAGE_LANGUAGES)[number];
+
+/** A language of the pages, and the phrases of the operator's own catalogue for it. */
+export interface PageLanguage {
+  /** As LANGUAGE_TAG. */
+  readonly tag: string;
+  readonly phrases: Readonly<Record<string, string>>;
+}
+
+/** A language tag (RFC 5646) of a language, a script and a region: `pt`, `pt-BR`, `zh-Hant-TW`. */
+export const LANGUAGE_TAG = /^[a-z]{2,3}(?:-[A-Z][a-z]{3})?(?:-(?:[A-Z]{2}|\d{3}))?$/;
 
 /** Text that members read: the same for everyone, or one for each language. */
 const titles = z
-  .strictObject({
-    en: text.describe('In English.'),
-    es: text.describe('In Spanish.'),
-  } satisfies Record<PageLanguage, z.ZodString>)
-  .partial()
-  .refine(
-    (given) => Object.values(given).some((text) => text !== undefined),
-    'must have a text in at least one language',
-  );
+  .record(z.string().regex(LANGUAGE_TAG, 'must be a language tag such as en or pt-BR'), text)
+  .refine((given) => Object.keys(given).length > 0, 'must have a text in at least one language');
 
-export const translatable = z.union(
-  [text, titles],
-  `must be text, or texts by language: { ${PAGE_LANGUAGES.map((language) => `${language}: …`).join(', ')} }`,
-);
+export const translatable = z.union([text, titles], 'must be text, or texts by language: { en: …, pt-BR: … }');
 export type Translatable = z.output<typeof translatable>;
 
 const colour = z
@@ -72,11 +71,18 @@ export const pages = z.strictObject({
     .default('#0b57d0')
     .describe('Colour of links and buttons. It must be readable on white. The dark theme uses a lighter shade of it.'),
   languages: z
-    .array(z.enum(PAGE_LANGUAGES))
+    .array(
+      z.union(
+        [z.enum(PAGE_LANGUAGES), z.string().regex(/\.json$/, { abort: true })],
+        `must be one of ${PAGE_LANGUAGES.join(', ')}, or the path of a catalogue such as lang/pt-BR.json`,
+      ),
+    )
     .min(1)
-    .refine((list) => new Set(list).size === list.length, 'must name each language once')
     .default([...PAGE_LANGUAGES])
-    .describe('Languages of the pages. The first is used when neither the app nor the browser asks for one of them.'),
+    .meta({
+      description:
+        'Languages of the pages. The first is used when neither the app nor the browser asks for one of them. An entry can be a catalogue of your own: a JSON file named for its language, such as `lang/pt-BR.json` (docs/languages.md).',
+    }),
   apps: apps.prefault({}).describe('Page of connected apps, at /oauth/apps.'),
   support: support.optional().describe('Where members get help: a mailto: or https URL.'),
 });

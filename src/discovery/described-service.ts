@@ -1,4 +1,4 @@
-import type { PageLanguage, Translatable } from '../config/pages.ts';
+import type { Translatable } from '../config/pages.ts';
 import type { Config, RouteConfig } from '../config/schema.ts';
 import type { Voice } from '../errors.ts';
 import type { ProtectedResource } from '../oauth/protected-resource.ts';
@@ -64,6 +64,5 @@ export interface RouteProtection {
 /** An operator's text for developers: in English, or else in the first language it is given in. */
 export function textOf(text: Translatable): string {
   if (typeof text === 'string') return text;
-  const english: PageLanguage = 'en';
-  return text[english] ?? Object.values(text).find((one) => one !== undefined) ?? '';
+  return text.en ?? Object.values(text).find((one) => one !== undefined) ?? '';
 }

@@ -45,7 +45,13 @@ export async function openAuthorization(loaded: LoadedConfig, parts: Authorizati
   const { store, secrets, places, keyring, usage, revocations, metrics, audit, unused, clock, log } = parts.foundation;
   const { share, served, outbox } = parts;
   const { call, sessions } = parts.lanes;
-  const pages = createPages({ ...config.pages, school: config.name, origin, logo: loaded.logo });
+  const pages = createPages({
+    ...config.pages,
+    school: config.name,
+    origin,
+    languages: loaded.languages,
+    logo: loaded.logo,
+  });
 
   const login = await createLogin(config.login, {
     origin,
@@ -70,7 +76,7 @@ export async function openAuthorization(loaded: LoadedConfig, parts: Authorizati
     documentation: origin + DISCOVERY_PATHS.authMd,
     resourceServers: loaded.resourceServers,
     acrValues: config.login.acrValues,
-    languages: config.pages.languages,
+    languages: loaded.languages.map(({ tag }) => tag),
     scopes: config.scopes,
     claims: config.claims,
     scopesOf: served.scopesOf,

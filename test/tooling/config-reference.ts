@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'yaml';
 import { configJsonSchema, type JsonSchema } from '../../src/config/json-schema.ts';
+import { LANGUAGE_TAG } from '../../src/config/pages.ts';
 import { profileFile, profileNames, SCOPES_FILE } from '../../src/config/profiles.ts';
 
 /** The text of config/README.md: every key of the configuration, from the schema that validates it. */
@@ -33,7 +34,7 @@ Mappings are merged key by key. Lists, and mappings with another \`kind\`, are r
 - A **duration** is written as \`500ms\`, \`30s\`, \`10m\`, \`8h\` or \`30d\`; a **size** as \`64KiB\` or \`1MiB\`.
 - A **secret** is never written in the file: \`{ env: NAME }\` or \`{ file: PATH }\` says where to read it.
 - A **rate** is \`{ requests: 600, per: 1m }\` or \`unlimited\`; \`per\` is from \`1s\` to \`1d\`.
-- A **text** that members read is the same for everyone, or differs by language: \`{ en: …, es: … }\`.
+- A **text** that members read is the same for everyone, or differs by language: \`{ en: …, pt-BR: … }\`.
 
 \`coursegate check FILE\` reports every mistake at once, with line and column, without starting the gate. With
 \`--format github\` the mistakes appear on the lines of a pull request; \`--format json\` is for programs.
@@ -138,7 +139,10 @@ const optionKeys = ({ anyOf = [] }: JsonSchema) =>
   anyOf.map((option) => Object.keys(option.properties ?? {}).join()).join('|');
 const isSecret = (schema: JsonSchema) => optionKeys(schema) === 'env|file';
 const isRate = (schema: JsonSchema) => optionKeys(schema) === 'requests,per|';
-const isText = (schema: JsonSchema) => optionKeys(schema) === '|en,es';
+const isText = ({ anyOf = [] }: JsonSchema) => {
+  const names = anyOf[1]?.propertyNames as JsonSchema | undefined;
+  return names?.pattern === LANGUAGE_TAG.source;
+};
 
 function table(rows: readonly Row[]): string {
   return ['| key | value | default | description |', '|---|---|---|---|', ...rows.map(rowText)].join('\n');

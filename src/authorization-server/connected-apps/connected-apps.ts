@@ -123,7 +123,7 @@ async function list(options: ConnectedAppsOptions, { exchange, query, carried, m
     back,
   };
   pages.send(exchange.response, 200, (words) =>
-    appsPage(words, createDates(words.language, timeZone, unixSeconds(clock)), view),
+    appsPage(words, createDates(words.locales, timeZone, unixSeconds(clock)), view),
   );
 }
 

@@ -1,8 +1,4 @@
-import type { PageLanguage } from '../../config/pages.ts';
 import { type Html, html } from '../../http/html.ts';
-
-/** English readers differ in the order of day and month, but all understand "22 Nov 2026". */
-const LOCALES: Readonly<Record<PageLanguage, string>> = { en: 'en-GB', es: 'es' };
 
 const UNITS = [
   ['year', 365 * 86_400],
@@ -14,14 +10,14 @@ const UNITS = [
 
 /**
  * Formats times for one language and time zone. All functions take Unix seconds.
+ * @param locales - for Intl
  * @param timeZone - an IANA name
  * @param now - in Unix seconds
  */
-export function createDates(language: PageLanguage, timeZone: string, now: number) {
-  const locale = LOCALES[language];
-  const day = new Intl.DateTimeFormat(locale, { timeZone, day: 'numeric', month: 'short', year: 'numeric' });
-  const time = new Intl.DateTimeFormat(locale, { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
-  const zone = new Intl.DateTimeFormat(locale, { timeZone, timeZoneName: 'long' })
+export function createDates(locales: readonly string[], timeZone: string, now: number) {
+  const day = new Intl.DateTimeFormat(locales, { timeZone, day: 'numeric', month: 'short', year: 'numeric' });
+  const time = new Intl.DateTimeFormat(locales, { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+  const zone = new Intl.DateTimeFormat(locales, { timeZone, timeZoneName: 'long' })
     .formatToParts(now * 1000)
     .find(({ type }) => type === 'timeZoneName')?.value;
   const marked = (seconds: number, text: string) =>
@@ -36,7 +32,7 @@ export function createDates(language: PageLanguage, timeZone: string, now: numbe
       const passed = Math.max(0, now - seconds);
       const [unit, length] = UNITS.find(([, length]) => passed >= length) ?? ['minute', 60];
       // Less than a minute is "this minute". Otherwise use numbers, since “last month” can mean 2 days ago, or 40.
-      const relative = new Intl.RelativeTimeFormat(locale, { numeric: passed < 60 ? 'auto' : 'always' });
+      const relative = new Intl.RelativeTimeFormat(locales, { numeric: passed < 60 ? 'auto' : 'always' });
       return relative.format(-Math.floor(passed / length), unit);
     },
     /** The name of the time zone. */

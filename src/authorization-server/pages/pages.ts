@@ -11,7 +11,7 @@ import { failurePage, type Refusal, refusalPage } from './error.ts';
 import { chooseLanguage } from './language.ts';
 import { type Frame, type Page, renderPage } from './layout.ts';
 import { stylesheet } from './stylesheet.ts';
-import { createWords, type Words } from './words.ts';
+import { catalogueOf, createWords, type Words } from './words.ts';
 
 export interface PagesOptions {
   readonly school: string;
@@ -66,6 +66,8 @@ export function createPages(options: PagesOptions): Pages {
   const { school, logo } = options;
   const sheet = Buffer.from(stylesheet(options.colour));
   const always = { ...HEADERS, ...(options.origin.startsWith('https:') ? HTTPS_ONLY : {}) };
+  const catalogues = new Map(options.languages.map((language) => [language.tag, catalogueOf(language)]));
+  const spoken = [...catalogues.keys()];
   const frame: Frame = {
     school,
     stylesheetUrl: versioned(ENDPOINTS.stylesheet, sheet),
@@ -75,8 +77,8 @@ export function createPages(options: PagesOptions): Pages {
 
   const send: Pages['send'] = (response, status, page, headers = {}) => {
     const acceptLanguage = response.req.headers['accept-language'];
-    const { language, asked } = chooseLanguage(options.languages, currentRequest()?.uiLocales, acceptLanguage);
-    const words = createWords(language, school);
+    const { language, asked } = chooseLanguage(spoken, currentRequest()?.uiLocales, acceptLanguage);
+    const words = createWords(language, school, catalogues.get(language));
     writeAnswer(response, {
       status,
       headers: {

@@ -20,7 +20,7 @@ export function signInPage(words: Words, { action, returnTo, csrf, username, pro
     title: words.text('sign_in.title'),
     body: html`
 <h1>${words.html('sign_in.heading')}</h1>
-${problem !== undefined && html`<p class="notice problem" role="alert" id="problem">${words.html(problem, { wait: waitIn(words.language, wait) })}</p>`}
+${problem !== undefined && html`<p class="notice problem" role="alert" id="problem">${words.html(problem, { wait: waitIn(words.locales, wait) })}</p>`}
 <p>${words.html('sign_in.text')}</p>
 <form method="post" action="${action}" class="fields">
 <input type="hidden" name="csrf" value="${csrf}">
@@ -57,9 +57,9 @@ function focused(here: boolean) {
 }
 
 /** Formats a wait such as `9 minutes`, rounded up. */
-function waitIn(language: string, seconds: number): string {
+function waitIn(locales: readonly string[], seconds: number): string {
   const [value, unit] = seconds < 60 ? [seconds, 'second'] : [Math.ceil(seconds / 60), 'minute'];
-  return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }).format(value);
+  return new Intl.NumberFormat(locales, { style: 'unit', unit, unitDisplay: 'long' }).format(value);
 }
 
 function described(problem: Phrase | undefined) {

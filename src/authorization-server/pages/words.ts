@@ -3,38 +3,84 @@ import { Html, type HtmlValue, html } from '../../http/html.ts';
 import en from './i18n/en.json' with { type: 'json' };
 import es from './i18n/es.json' with { type: 'json' };
 
-export type Phrase = keyof typeof en;
-export type Catalogue = Readonly<Record<Phrase, string>>;
+type Key = keyof typeof en;
 
-const CATALOGUES: Readonly<Record<PageLanguage, Catalogue>> = { en, es };
+/** A phrase about a number: one text for each plural form of the language, such as `KEY_one` and `KEY_other`. */
+export type CountedPhrase = Key extends infer K ? (K extends `${infer Phrase}_other` ? Phrase : never) : never;
+export type Phrase = Exclude<Key, `${CountedPhrase}_${Intl.LDMLPluralRule}`>;
+
+/** Languages with more plural forms than English have more keys. */
+export type Catalogue = Readonly<Record<Key, string>>;
+
+const BUILT_IN: Readonly<Record<string, Catalogue>> = { en, es };
+
+/**
+ * Locales for dates and numbers where the language alone does not settle it. English readers differ in the order of day
+ * and month, but all understand "22 Nov 2026". Arabic readers differ in calendar and digits; these match the digits in
+ * addresses and IDs.
+ */
+const LOCALES: Readonly<Record<string, string>> = { en: 'en-GB', ar: 'ar-u-ca-gregory-nu-latn' };
 
 /** The phrases of the pages in one language. `{school}` can be used in every phrase. */
 export interface Words {
-  readonly language: PageLanguage;
+  readonly language: string;
   readonly direction: string;
+  /** The argument for Intl. */
+  readonly locales: readonly string[];
   /** A phrase as plain text, for titles. */
   text(phrase: Phrase, values?: Readonly<Record<string, string>>): string;
   /** A phrase as markup. Text values are isolated, so that right-to-left text cannot reorder what surrounds it. */
   html(phrase: Phrase, values?: Readonly<Record<string, HtmlValue>>): Html;
+  /** A phrase about a number, in the plural form for it. `{count}` is the number. */
+  count(phrase: CountedPhrase, count: number, values?: Readonly<Record<string, HtmlValue>>): Html;
   /** Text from the configuration, in another language if it is not translated into this one. */
   own(text: Translatable): string;
 }
 
-export function createWords(language: PageLanguage, school: string, catalogue = CATALOGUES[language]): Words {
+/** The phrases of the operator's catalogue, completed by the built-in one for the language, and by English. */
+export function catalogueOf({ tag, phrases }: PageLanguage): Catalogue {
+  return { ...en, ...BUILT_IN[primaryOf(tag)], ...phrases };
+}
+
+export function createWords(
+  language: string,
+  school: string,
+  catalogue = catalogueOf({ tag: language, phrases: {} }),
+): Words {
+  // Intl would format a language that it does not know as the machine is set up.
+  const locales = [LOCALES[language] ?? language, 'en-GB'];
+  const isRtl = catalogue.direction === 'rtl';
+  const plain = (value: string) => (isRtl || RIGHT_TO_LEFT.test(value) ? isolate(value) : value);
+  const markup = (text: string, values: Readonly<Record<string, HtmlValue>>) =>
+    html`${fill<HtmlValue>(text, (name) => asMarkup(name === 'school' ? school : values[name]))}`;
   return {
     language,
     direction: catalogue.direction,
+    locales,
     text: (phrase, values = {}) =>
-      fill(catalogue[phrase], (name) => isolate(name === 'school' ? school : (values[name] ?? ''))).join(''),
-    html: (phrase, values = {}) =>
-      html`${fill<HtmlValue>(catalogue[phrase], (name) => asMarkup(name === 'school' ? school : values[name]))}`,
-    own: (text) => (typeof text === 'string' ? text : (text[language] ?? Object.values(text).find(Boolean) ?? '')),
+      fill(catalogue[phrase], (name) => plain(name === 'school' ? school : (values[name] ?? ''))).join(''),
+    html: (phrase, values = {}) => markup(catalogue[phrase], values),
+    count(phrase, count, values = {}) {
+      const texts: Readonly<Record<string, string>> = catalogue;
+      const form = new Intl.PluralRules(locales).select(count);
+      const shown = html`${new Intl.NumberFormat(locales).format(count)}`;
+      return markup(texts[`${phrase}_${form}`] ?? catalogue[`${phrase}_other`], { ...values, count: shown });
+    },
+    own: (text) => (typeof text === 'string' ? text : inLanguage(text, language)),
   };
 }
 
 /** The phrase in English, for logs. */
 export function inEnglish(phrase: Phrase): string {
   return en[phrase];
+}
+
+function inLanguage(texts: Readonly<Record<string, string>>, language: string): string {
+  return texts[language] ?? texts[primaryOf(language)] ?? texts.en ?? Object.values(texts)[0] ?? '';
+}
+
+function primaryOf(language: string): string {
+  return language.split('-', 1)[0] ?? '';
 }
 
 /** Splits a phrase such as `Signed in as {account}` into parts, with each placeholder replaced by `value(name)`. */
@@ -51,5 +97,5 @@ const RIGHT_TO_LEFT =
 
 /** Isolates with Unicode characters instead of bdi, since a title has no markup (UAX #9 section 2.4). */
 function isolate(value: string): string {
-  return RIGHT_TO_LEFT.test(value) ? `\u2068${value}\u2069` : value;
+  return `\u2068${value}\u2069`;
 }

@@ -108,9 +108,12 @@ describe('the logo', () => {
 
 describe('another setting of the pages', () => {
   it.each([
-    ['languages: [en, fr]', '15:19  pages.languages[1]: must be one of en, es'],
+    [
+      'languages: [en, fr]',
+      '15:19  pages.languages[1]: must be one of en, es, or the path of a catalogue such as lang/pt-BR.json',
+    ],
     ['languages: []', '15:14  pages.languages: must not be empty'],
-    ['languages: [es, es]', '15:14  pages.languages: must name each language once'],
+    ['languages: [es, es]', '15:19  pages.languages[1]: must name each language once: es is already in the list'],
     [
       'support: "javascript:alert(1)"',
       '15:12  pages.support: must be a mailto: address such as mailto:help@school.example, or an https URL',
@@ -143,11 +146,12 @@ describe('the title of a scope', () => {
     ['See notes', 'See notes'],
     ['{ en: See notes }', { en: 'See notes' }],
     ['{ es: Ver, en: See }', { es: 'Ver', en: 'See' }],
+    ['{ pt-BR: Ver, zh-Hant: 看 }', { 'pt-BR': 'Ver', 'zh-Hant': '看' }],
   ])('can be %s', async (text, title) => {
     expect((await load(scopes(text))).config.scopes['notes:read']?.title).toEqual(title);
   });
 
-  it.each(['{}', '7', '[a]', '{ fr: Voir }', '{ en: "" }'])('cannot be %s', async (title) => {
+  it.each(['{}', '7', '[a]', '{ french: Voir }', '{ en: "" }'])('cannot be %s', async (title) => {
     expect(await mistakes(scopes(title))).not.toEqual([]);
   });
 

@@ -35,6 +35,30 @@ describe('the language of a page', () => {
     }
   });
 
+  const regional = ['en', 'pt-BR', 'zh-Hant', 'zh', 'de-CH'];
+
+  it.each<[string, string]>([
+    ['pt-BR', 'pt-BR'],
+    ['PT-br-x-any', 'pt-BR'],
+    // The same language in the same script comes before what is wished for less.
+    ['pt-PT en', 'pt-BR'],
+    ['pt en', 'pt-BR'],
+    ['zh-Hant-HK', 'zh-Hant'],
+    ['zh-TW', 'zh'],
+    ['zh-SG', 'zh'],
+    ['sr-Latn pt', 'pt-BR'],
+    ['de', 'de-CH'],
+    ['de-1996-x-y', 'de-CH'],
+    ['* de', 'de-CH'],
+  ])('has the region that %s asks for, or the nearest one', (uiLocales, language) => {
+    expect(chooseLanguage(regional, uiLocales, undefined).language).toBe(language);
+  });
+
+  it('is not the same language in another script', () => {
+    expect(chooseLanguage(['en', 'zh-Hant'], 'zh', undefined).language).toBe('en');
+    expect(chooseLanguage(['en', 'zh-Hant'], 'zh-TW', undefined).language).toBe('zh-Hant');
+  });
+
   it('otherwise is the first configured one', () => {
     expect(chooseLanguage(['es', 'en'], undefined, undefined)).toEqual({ language: 'es', asked: true });
   });

@@ -5,6 +5,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { configJsonSchema } from '../../../src/config/json-schema.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { parseMembers } from '../../../src/config/members-file.ts';
+import { LANGUAGE_TAG } from '../../../src/config/pages.ts';
 import { isTree, type Tree } from '../../../src/config/tree.ts';
 import { checkInterfaces } from '../../../src/generation/account-and-mcp.ts';
 import { createAuthority } from '../../support/certificates.ts';
@@ -211,9 +212,12 @@ function writeStandIns(text: string, folder: string): string {
 }
 
 function fileNamed([key, value]: [string, unknown]): string[] {
+  if (key === 'languages' && Array.isArray(value)) return value.filter((one) => String(one).endsWith('.json'));
   if (typeof value !== 'string') return [];
   return ['file', 'cert', 'key', 'clientCa', 'ca'].includes(key) && !value.includes(' ') ? [value] : [];
 }
+
+const CATALOGUE = join(ROOT, 'src/authorization-server/pages/i18n/en.json');
 
 function contentFor(name: string, pair: { readonly cert: string; readonly key: string } | undefined): string {
   switch (extname(name)) {
@@ -226,6 +230,7 @@ function contentFor(name: string, pair: { readonly cert: string; readonly key: s
     case '.key':
       return pair?.key ?? '';
     case '.json':
+      if (LANGUAGE_TAG.test(basename(name, '.json'))) return readFileSync(CATALOGUE, 'utf8');
       return '{"openapi":"3.1.0","info":{"title":"School","version":"1"},"paths":{}}';
     case '.yaml':
       return name.startsWith('members') ? MEMBERS : name.startsWith('tools') ? 'tools: []\n' : OPENAPI;
