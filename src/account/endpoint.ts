@@ -60,7 +60,7 @@ export interface AccountOptions {
 /** Receives what the operator's logs record about an operation. Called before the response is sent. */
 interface Observer {
   /** Called with the parts of the account that were returned or changed, as named by `readFields`. */
-  readonly gave: (fields: readonly string[]) => void;
+  readonly gave: (fields: readonly string[], how: 'read' | 'change') => void;
   /** Called with the fields of a mutation, comma-separated, and its outcome. */
   readonly changed: (fields: string, outcome: 'success' | 'failure' | 'refused') => void;
 }
@@ -155,7 +155,10 @@ async function answerTo(
   const result = await execute(operations, document, asked, principal, ended);
   if (result === SESSION_OVER) return result;
   const { executed, body } = result;
-  gave?.(readFields(document, asked.operationName, body.data as OperationData | null | undefined));
+  gave?.(
+    readFields(document, asked.operationName, body.data as OperationData | null | undefined),
+    mutation === undefined ? 'read' : 'change',
+  );
   if (mutation !== undefined) changed?.(mutation, 'errors' in body || !executed ? 'failure' : 'success');
   return answer(type, executed, body);
 }

@@ -43,6 +43,7 @@ export function routeRows(served: Served): readonly Routed<Row>[] {
 
     visit(ENDPOINTS.apps, { ...PAGE, handler: (of) => of.connectedApps.list }),
     visit(`${ENDPOINTS.apps}/return`, { ...PAGE, handler: (of) => of.connectedApps.returned }),
+    visit(`${ENDPOINTS.apps}/app`, { ...PAGE, handler: (of) => of.connectedApps.details }),
     visit(`${ENDPOINTS.apps}/disconnect`, { ...PAGE, handler: (of) => of.connectedApps.ask }),
     route('POST', `${ENDPOINTS.apps}/disconnect`, { ...PAGE, handler: (of) => of.connectedApps.disconnect }),
     ...when(signIn !== undefined, [visit(ENDPOINTS.signIn, { ...PAGE, handler: (of) => of.signIn?.page })]),

@@ -35,7 +35,7 @@ describe.skipIf(!browserPresent())('an app that uses the member’s own session,
     ['en', 'en-GB', 'acts with your own sign-in at'],
     ['es', 'es-MX', 'ctúa con tu propia sesión iniciada en'],
   ])(
-    'is marked in %s on the consent page and among the connected apps, on every screen size',
+    'is marked in %s on the consent page and on the page about the connected app, on every screen size',
     {
       timeout: LONGEST,
     },
@@ -52,9 +52,10 @@ describe.skipIf(!browserPresent())('an app that uses the member’s own session,
         const { url } = await authorizationRequest(await registerApp(world.origin));
         for (const [title, address] of [
           ['consent', String(url)],
-          ['apps', `${world.origin}/oauth/apps`],
+          ['app', `${world.origin}/oauth/apps`],
         ] as const) {
           await page.goto(address);
+          if (title === 'app') await page.locator('.app h2 a').click();
           expect(await page.locator('html').getAttribute('lang')).toBe(language);
           expect(await page.locator('main').innerText()).toContain(words);
           await look(page, title);

@@ -12,6 +12,7 @@ export interface Page {
     | 'suspended'
     | 'error'
     | 'apps'
+    | 'app'
     | 'apps-sign-in'
     | 'disconnect';
   readonly title: string;

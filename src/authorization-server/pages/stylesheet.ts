@@ -1,4 +1,5 @@
 import { inkOn, readableOn } from '../../config/colour.ts';
+import { CONNECTED_APPS } from './apps-stylesheet.ts';
 
 const DARK_PAPER = '#1b2130';
 /** More than WCAG AA requires: text looks thinner on a dark background. */
@@ -73,22 +74,12 @@ fieldset.write .scope:last-child { border-bottom: 0; }
 .button, button { display: block; width: 100%; min-height: 3rem; padding: .75rem 1rem; font: inherit; font-weight: 600; text-align: center; text-decoration: none; color: var(--accent); background: var(--paper); border: 2px solid var(--accent); border-radius: .5rem; cursor: pointer; }
 .button.go { background: var(--accent); color: var(--on-accent); }
 dl { display: grid; grid-template-columns: auto 1fr; gap: .25rem 1rem; margin: .25rem 0 1rem; font-size: .875rem; }
-.apps, .areas, .connections { margin: 0 0 1rem; padding: 0; list-style: none; }
-.app { margin: 0 0 1.5rem; padding: 1rem 1rem 0; border: 1px solid var(--line); border-radius: .5rem; }
-.app h2 { margin: 0 0 .75rem; font-size: 1.25rem; }
-.app h3 { margin: 1rem 0 .25rem; font-size: 1rem; }
-.app dl { margin-block: .75rem; }
-.app ul { margin-block: 0 .75rem; }
-.app details { margin-block: .75rem; }
-.app .actions { margin-top: 1rem; }
-.areas li, .connections li { padding: .375rem 0; border-bottom: 1px solid var(--line); }
-.connections li span { display: block; }
 summary { padding-block: .5rem; min-height: 2.75rem; font-weight: 600; cursor: pointer; }
 summary:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
-.connections a, .pager a { display: inline-block; padding-block: .375rem; }
+.pager a { display: inline-block; padding-block: .375rem; }
 .pager { display: flex; flex-wrap: wrap; gap: .5rem 1rem; justify-content: space-between; align-items: baseline; margin: 0 0 1rem; }
 h2.muted { margin-top: 1.5rem; font-size: .875rem; }
 dd { margin: 0; min-width: 0; }
 code { font-family: ui-monospace, "DejaVu Sans Mono", monospace; }
-`;
+${CONNECTED_APPS}`;
 }

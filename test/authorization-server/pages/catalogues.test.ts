@@ -1,13 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { areaLabel } from '../../../src/authorization-server/connected-apps/app-list.ts';
+import { areaLabel } from '../../../src/authorization-server/connected-apps/areas.ts';
 import {
   type AppsView,
   appsPage,
   appsSignInPage,
   disconnectPage,
 } from '../../../src/authorization-server/pages/apps.ts';
-import type { ConnectedApp } from '../../../src/authorization-server/pages/connected-app.ts';
+import {
+  type ConnectedApp,
+  connectedAppPage,
+  missingAppPage,
+} from '../../../src/authorization-server/pages/connected-app.ts';
 import { type AppProof, consentPage } from '../../../src/authorization-server/pages/consent.ts';
 import type { Dates } from '../../../src/authorization-server/pages/dates.ts';
 import { failurePage, refusalPage } from '../../../src/authorization-server/pages/error.ts';
@@ -91,26 +95,49 @@ describe('the texts of the pages', () => {
     firstTime: true,
     connectedApps: '0',
   };
-  const dates: Dates = { day: () => html`0`, moment: () => html`0`, ago: () => '0', zone: '0' };
-  const names = { scopes: {}, tools: new Map<string, string>() };
-  const connected: ConnectedApp = {
+  const dates: Dates = {
+    day: () => html`0`,
+    moment: () => html`0`,
+    shortDay: () => html`0`,
+    dayOfUse: () => '0',
+    ago: () => '0',
+    zone: '0',
+  };
+  const names = { scopes: {}, tools: new Map() };
+  const did = (...areas: string[]) => areas.map((area) => ({ label: areaLabel(area, names), count: 2, last: 0 }));
+  const connected = {
     app: { name: '0', posing: true, proof: { kind: 'none' }, destinations: [{ kind: 'host', host: '0' }] },
     connections: [{ connectedAt: 0, lastUsedAt: undefined, disconnect: '0' }],
     ownSession: true,
     olderConnections: 1,
-    scopes: ['0'],
+    all: '0',
+    details: '0',
+    canChange: true,
+    changes: ['0'],
+    sees: ['0'],
     connectedAt: 0,
     lastUsedAt: 0,
     endsAt: 0,
-    areas: [
-      { label: areaLabel('scope:0 0', names), count: 1, last: 0 },
-      { label: areaLabel('field:0', names), count: 2, last: 0 },
-      { label: areaLabel('tool:0', names), count: 2, last: 0 },
-      ...Array.from({ length: 6 }, () => ({ label: areaLabel('route:0', names), count: 2, last: 0 })),
-      { label: areaLabel('other', names), count: 2, last: 0 },
+    did: {
+      changes: did('change:savePlaybackPosition', 'change:cancelEventRegistration', 'change:0'),
+      reads: [
+        { label: areaLabel('scope:0 0', names), count: 1, last: 0 },
+        ...did(
+          'scope:openid',
+          'field:viewer.id',
+          'field:viewer.email',
+          'field:viewer.enrolledCourses',
+          'field:viewer.orders',
+        ),
+        ...did('field:viewer.eventRegistrations', 'field:0', 'tool:0', 'route:0', 'other'),
+      ],
+    },
+    days: [
+      { day: 0, reads: 0, changes: 0 },
+      { day: 1, reads: 1000, changes: 1 },
     ],
     disconnect: '0',
-  };
+  } as const satisfies AppsView['apps'][number] & ConnectedApp;
   const apps: AppsView = {
     account: '0',
     done: 'app',
@@ -121,11 +148,12 @@ describe('the texts of the pages', () => {
     disconnectAll: '0',
     back: '0',
   };
-  const proved = (proof: AppProof): ConnectedApp => ({
+  const proved = (proof: AppProof) => ({
     ...connected,
     app: { name: undefined, posing: false, destinations: [], proof },
     lastUsedAt: undefined,
-    areas: [],
+    endsAt: undefined,
+    did: { changes: [], reads: [] },
   });
   const question = { name: '0', action: '0', fields: { all: '0' }, cancel: '0' };
   const cancel = { action: '0', csrf: '0' };
@@ -160,6 +188,13 @@ describe('the texts of the pages', () => {
           { ...connected, app: undefined },
         ],
       }),
+    'a connected app': (words) => connectedAppPage(words, dates, connected),
+    'a connected app that was never used': (words) =>
+      connectedAppPage(words, dates, proved({ kind: 'proved', host: '0', elsewhere: true })),
+    'a connected app of a claimed domain': (words) =>
+      connectedAppPage(words, dates, proved({ kind: 'claimed', host: '0' })),
+    'a connected app that is gone': (words) => connectedAppPage(words, dates, { ...connected, app: undefined }),
+    'an app that is not connected': (words) => missingAppPage(words, '0'),
     'no connected apps': (words) => appsPage(words, dates, { ...apps, done: undefined, apps: [], total: 0 }),
     'disconnecting an app': (words) => disconnectPage(words, { ...question, what: 'app' }),
     'disconnecting a connection': (words) => disconnectPage(words, { ...question, what: 'connection' }),

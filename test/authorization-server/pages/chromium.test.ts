@@ -117,7 +117,7 @@ describe.skipIf(!browserPresent())('in Chromium', () => {
       };
       await visit({ locale }, story, origin);
       expect(findings).toEqual([]);
-      expect(count.pages).toBe(5);
+      expect(count.pages).toBe(6);
     });
   });
 
