@@ -26,6 +26,7 @@ import { type ProviderEventsOptions, reportEvents } from './provider-events.ts';
 import { clientRecords } from './registration/client-records.ts';
 import { type ErrorRedirectOptions, errorRedirectRule } from './rules/error-redirect.ts';
 import { grantErrorRule } from './rules/grant-error.ts';
+import { type PurposeOptions, purposeOf } from './sign-in/purpose.ts';
 import { createStandings, type StandingsOptions } from './standing.ts';
 import { type TokenTransactionOptions, tokenTransaction } from './token-transaction.ts';
 import { createUserinfo } from './userinfo.ts';
@@ -34,6 +35,7 @@ export interface AuthorizationServerOptions
   extends ProviderSettings,
     Pick<InteractionOptions, 'connector' | 'pages' | 'scopes' | 'sessions'>,
     Pick<MountOptions, 'registration'>,
+    Pick<PurposeOptions, 'home'>,
     Pick<ProviderEventsOptions, 'audit' | 'introspected'>,
     Pick<StandingsOptions, 'recheck' | 'log'> {
   /** Keys for the cookies, the forms' CSRF tokens and the nonces are derived from these. */
@@ -120,6 +122,8 @@ export function createAuthorizationServer(options: AuthorizationServerOptions) {
     mount: mountProvider({ ...options, provider, callback: () => running.callback, scope }),
     interactions: createInteractions(shared),
     connectedApps: createConnectedApps({ ...shared, ...connectedApps }),
+    /** What a sign-in on the gate's own pages continues with. */
+    purposeOf: purposeOf(shared),
     introspect: (token: string) => createIntrospect(running.provider, members)(token),
     userinfo: createUserinfo({ members, claims: options.claims }),
     /** Call before the gate's own sign-in begins: ends everything that is older than the member's version. */

@@ -3,7 +3,8 @@ import type { ScopeConfig } from '../config/schema.ts';
 import type { Scope } from '../oauth/scope.ts';
 import { clientProof } from './client-documents/client-proof.ts';
 import type { KnownApp } from './pages/app-row.ts';
-import type { AppProof, AppView, Destination, ScopeGroup } from './pages/consent.ts';
+import type { AppProof, AppView, Destination } from './pages/consent.ts';
+import { MOST_LISTED, type Permissions } from './pages/permissions.ts';
 import { isPosing } from './pages/posing.ts';
 import { isLoopback } from './rules/loopback.ts';
 
@@ -45,34 +46,60 @@ function distinct(destinations: readonly Destination[]): readonly Destination[] 
   return [...new Map(destinations.map((one) => [JSON.stringify(one), one])).values()];
 }
 
+/** What decides which boxes are ticked at first. */
+interface Ticks {
+  /** The scopes that the member has already granted to this app. */
+  readonly held: ReadonlySet<string>;
+  /** The page advises against the app. */
+  readonly isSuspicious: boolean;
+  /** The form was submitted with nothing ticked. */
+  readonly nothingTicked: boolean;
+}
+
 /**
- * The requested scopes as sentences, grouped by kind. `openid` has no checkbox: approving at all tells the app who the
- * member is.
- * @param checked - whether the boxes are ticked
+ * The requested scopes as sentences, in the order of the request. `openid` has no checkbox: approving at all tells the
+ * app who the member is. What changes data starts unticked, except in a step-up.
  */
-export function scopeGroups(
+export function permissionsOf(
   requested: Scope,
   catalogue: Readonly<Record<string, ScopeConfig>>,
-  checked: boolean,
-): ScopeGroup[] {
-  return (['identity', 'read', 'write'] as const)
-    .map((kind) => ({
-      kind,
-      scopes: [...requested]
-        .filter((token) => catalogue[token]?.kind === kind)
-        .map((token) => ({
-          token,
-          title: catalogue[token]?.title ?? token,
-          box: token === 'openid' ? ('always' as const) : checked ? ('ticked' as const) : ('unticked' as const),
-        })),
-    }))
-    .filter((group) => group.scopes.length > 0);
+  ticks: Ticks,
+): Permissions {
+  const of = (...kinds: ScopeConfig['kind'][]) =>
+    [...requested].flatMap((token) => {
+      const scope = catalogue[token];
+      return scope !== undefined && kinds.includes(scope.kind) ? [{ token, title: scope.title }] : [];
+    });
+  const reads = of('identity', 'read').map((scope) => ({
+    ...scope,
+    box: scope.token === 'openid' ? ('always' as const) : ('ticked' as const),
+  }));
+  const box =
+    !ticks.nothingTicked && isStepUp(requested, catalogue, ticks) ? ('ticked' as const) : ('unticked' as const);
+  return { reads, writes: of('write').map((scope) => ({ ...scope, box })), noReads: ticks.nothingTicked };
+}
+
+/**
+ * Whether all that is new in the request are a few writes, so that the member has just asked the app for them. A
+ * challenge names the scopes that an app already has beside the one it lacks, and apps add `openid` to any request.
+ */
+function isStepUp(requested: Scope, catalogue: Readonly<Record<string, ScopeConfig>>, ticks: Ticks): boolean {
+  const kindOf = (token: string) => catalogue[token]?.kind;
+  const writes = [...requested].filter((token) => kindOf(token) === 'write');
+  const reads = [...requested].filter((token) => kindOf(token) === 'read');
+  return (
+    !ticks.isSuspicious &&
+    writes.length <= MOST_LISTED &&
+    writes.some((token) => !ticks.held.has(token)) &&
+    reads.every((token) => ticks.held.has(token))
+  );
 }
 
 /** Where a redirect URI sends the member, in familiar terms. International host names stay in punycode. */
 function destinationOf(redirectUri: string): Destination {
   const url = new URL(redirectUri);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return { kind: 'scheme', scheme: url.protocol };
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    return { kind: 'scheme', scheme: url.protocol.slice(0, -1) };
   return isLoopback(redirectUri) ? { kind: 'computer' } : { kind: 'host', host: url.host };
 }
 

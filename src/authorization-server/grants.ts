@@ -65,9 +65,10 @@ export function storedGrants(
     /** Number of active grants. Cheap, regardless of how many there are. */
     count: (of: GrantsOf) => store.count('Grant', ...referenceOf(of)),
 
-    /** Whether the member has an active grant for this client. */
-    async knows(member: string, clientId: string): Promise<boolean> {
-      return (await find({ member }, MOST_LOOKED_AT)).some((grant) => grant.clientId === clientId);
+    /** The scopes that the member has granted to this client; undefined without an active grant for it. */
+    async held(member: string, clientId: string): Promise<ReadonlySet<string> | undefined> {
+      const grants = (await find({ member }, MOST_LOOKED_AT)).filter((grant) => grant.clientId === clientId);
+      return grants.length === 0 ? undefined : new Set(grants.flatMap(({ scopes }) => scopes));
     },
 
     /** Whether the grant with this id is active, regardless of its owner. */

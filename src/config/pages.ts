@@ -3,7 +3,7 @@ import { contrast, READABLE, readableOn } from './colour.ts';
 import { text } from './name.ts';
 
 /** The languages that the pages are translated into. */
-export const PAGE_LANGUAGES = ['en', 'es'] as const;
+export const PAGE_LANGUAGES = ['en', 'es', 'de', 'fr', 'ar'] as const;
 
 /** A language of the pages, and the phrases of the operator's own catalogue for it. */
 export interface PageLanguage {

@@ -46,7 +46,9 @@ const store = z.discriminatedUnion('kind', [
 
 const scope = z.strictObject({
   title: translatable.describe('What the member reads on the consent page: a sentence.'),
-  kind: z.enum(['identity', 'read', 'write']).describe('The group it is listed under on the consent page.'),
+  kind: z
+    .enum(['identity', 'read', 'write'])
+    .describe('The group it is listed under on the consent page, where a scope of kind `write` starts unticked.'),
 });
 
 const tokens = z

@@ -4,6 +4,7 @@ import type { DocumentNetwork } from '../authorization-server/client-documents/n
 import { createPages, type Pages, preferLanguages } from '../authorization-server/pages/pages.ts';
 import { refusedApp } from '../authorization-server/refused-app.ts';
 import { registrationLimits } from '../authorization-server/registration/limits.ts';
+import type { PurposeOf } from '../authorization-server/sign-in/purpose.ts';
 import { createSignIn, type SignInHandlers } from '../authorization-server/sign-in/sign-in.ts';
 import type { Share } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
@@ -65,8 +66,9 @@ export async function openAuthorization(loaded: LoadedConfig, parts: Authorizati
     share,
   });
   const signedIn = (member: Member) => server.signedIn(member);
+  const purposeOf: PurposeOf = (exchange, returnTo) => server.purposeOf(exchange, returnTo);
   const shared = { origin, store, clock, pages, secrets, audit };
-  const signIn = createSignIn(config.login, login, { ...shared, places, signedIn });
+  const signIn = createSignIn(config.login, login, { ...shared, places, signedIn, purposeOf });
 
   metrics.watch({ login: () => config.login.kind });
   const server = createAuthorizationServer({
@@ -91,6 +93,8 @@ export async function openAuthorization(loaded: LoadedConfig, parts: Authorizati
       timeZone: config.timeZone,
       back: config.pages.apps.back,
     },
+    // Without a site, nothing of the school is at this origin.
+    home: config.pages.apps.back ?? (config.site === undefined ? undefined : '/'),
     ttl: config.tokens,
     keyring,
     usage,

@@ -16,6 +16,7 @@ import { createRouteLinks } from '../upstream/route-links.ts';
 import type { Routed } from '../upstream/routing.ts';
 import type { Interfaces } from './account-and-mcp.ts';
 import type { Authorization } from './authorization.ts';
+import { mcpPageHandler } from './mcp-page.ts';
 import { offeredScopes } from './offered-scopes.ts';
 import type { ServedResources } from './resources.ts';
 import type { UpstreamLanes } from './upstreams.ts';
@@ -83,6 +84,7 @@ export function buildRoutes(loaded: LoadedConfig, parts: HandlerParts): readonly
     mcp: mcp && {
       metadata: ({ resource, offered }) => metadataHandler(resource.resource, [...offered], config.name),
       handler: mcp.handler,
+      page: mcpPageHandler(origin, mcp, pages),
     },
     ...discovery,
     fieldsFor: ({ upstream }) => config.upstreams[upstream]?.headers.request.allow,

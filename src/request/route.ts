@@ -33,6 +33,8 @@ export interface Route {
   /** The operator's configuration, if it is a configured route. The OpenAPI document is generated from it. */
   readonly entry?: RouteConfig;
   readonly handler: Handler;
+  /** What a browser gets that opens the address of an endpoint without a GET. Programs get 405. */
+  readonly page?: Handler | undefined;
 }
 
 /** The handlers, built from the configuration. Rows of the route table pick theirs from these. */
@@ -51,6 +53,7 @@ export interface Handlers {
     | {
         readonly metadata: (endpoint: McpEndpoint) => Handler;
         readonly handler: (endpoint: McpEndpoint) => Handler;
+        readonly page: Handler;
       }
     | undefined;
   readonly openapi: Handler;
@@ -80,8 +83,9 @@ export interface Served {
 type From<T> = (handlers: Handlers) => T;
 
 /** A route as data. Its handler is picked when the table is bound, so the table can be used without handlers. */
-export interface Row extends Omit<Route, 'handler' | 'limits' | 'pageFields'> {
+export interface Row extends Omit<Route, 'handler' | 'page' | 'limits' | 'pageFields'> {
   readonly handler: From<Handler | undefined>;
+  readonly page?: From<Handler | undefined>;
   readonly limits?: From<RouteLimits | undefined>;
   readonly pageFields?: From<readonly string[] | undefined>;
 }
@@ -91,8 +95,9 @@ export function bindRoutes(rows: readonly Routed<Row>[], handlers: Handlers): re
   const bind = (row: Row, pattern: string): Route => {
     const handler = row.handler(handlers);
     if (handler === undefined) throw new Error(`No handler was built for ${pattern}.`);
-    const { limits, pageFields, ...rest } = row;
-    return { ...rest, limits: limits?.(handlers), pageFields: pageFields?.(handlers), handler };
+    const { page, limits, pageFields, ...rest } = row;
+    const own = { page: page?.(handlers), limits: limits?.(handlers), pageFields: pageFields?.(handlers) };
+    return { ...rest, ...own, handler };
   };
   return rows.map(({ value, slashed, ...routed }) => ({
     ...routed,

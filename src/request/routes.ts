@@ -129,6 +129,7 @@ function mcpRoutes({ open, member }: NonNullable<Served['mcp']>): readonly Route
       voice: 'jsonrpc',
       cors: true,
       handler: (of) => of.mcp?.handler(endpoint),
+      page: (of) => of.mcp?.page,
     });
     const { plain, slashed } = spellings;
     const { path } = plain.resource;

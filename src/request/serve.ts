@@ -85,13 +85,29 @@ function toRoute(parts: RequestParts, incoming: Incoming): Promise<void> | undef
       throw new GatewayError('not_found');
     case 'method_not_allowed':
       if (isObserved(parts, method, target.path)) return toSite(parts, incoming, 'method_not_allowed');
-      throw wrongMethod(found.allow, routeAt(parts.routing, target.path, method)?.voice);
+      return toPage(parts, incoming, found.allow);
   }
 }
 
+/** Shows a browser the page of an endpoint that has no GET. Throws `method_not_allowed` for everything else. */
+function toPage(parts: RequestParts, incoming: Incoming, allow: readonly string[]): Promise<void> | undefined {
+  const { request, target, record } = incoming;
+  const method = request.method ?? '';
+  const route = routeAt(parts.routing, target.path, method);
+  const shows = route?.page !== undefined && (method === 'GET' || method === 'HEAD');
+  if (!shows || !asksForPage(request)) throw wrongMethod(allow, route?.voice, shows);
+  record.route = target.path;
+  return enter(parts, incoming, { protection: 'public', voice: 'page', cors: false, handler: route.page });
+}
+
+/** Browsers name HTML, and the types of MCP at most by a wildcard. */
+function asksForPage({ headers: { accept = '' } }: IncomingMessage): boolean {
+  return /\btext\/html\b/i.test(accept) && !/\b(?:text\/event-stream|application\/json)\b/i.test(accept);
+}
+
 /** GraphQL clients can send queries by GET, and urql does so by default: they are told how to change that. */
-function wrongMethod(allow: readonly string[], voice: Voice | undefined): GatewayError {
-  const headers = { allow: allow.join(', ') };
+function wrongMethod(allow: readonly string[], voice: Voice | undefined, varies: boolean): GatewayError {
+  const headers = { allow: allow.join(', '), ...(varies ? { vary: 'Accept' } : {}) };
   const message =
     'Send GraphQL operations by POST, as a JSON object with the member query (urql: preferGetMethod: false).';
   return new GatewayError('method_not_allowed', voice === 'graphql' ? { headers, message } : { headers });

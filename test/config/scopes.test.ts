@@ -21,6 +21,9 @@ it('the bundled catalogue equals the contract’s', async () => {
     expect(title).toEqual({
       en: expect.stringMatching(/^[A-Z][a-z].{5,}[^.]$/),
       es: expect.stringMatching(/^[A-Z][a-zñ].{5,}[^.]$/),
+      de: expect.stringMatching(/^[A-Z][a-zäöü].{5,}[^.]$/),
+      fr: expect.stringMatching(/^[A-ZÉ][a-zé].{5,}[^.]$/),
+      ar: expect.stringMatching(/^\p{Script=Arabic}.{5,}[^.]$/u),
     });
   }
 });

@@ -90,7 +90,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('/auth.md in Profile $profil
 
   it('lists the scopes of the metadata in order', () => {
     expect([...cells('Scopes').keys()]).toEqual(server.scopes_supported);
-    expect(cells('Scopes').get('courses:read')).toBe('See courses');
+    expect(cells('Scopes').get('courses:read')).toBe('Browse the course catalogue');
   });
 
   it('lists valid values for an authorization request', () => {

@@ -25,7 +25,7 @@ const signedIn = async (origin: string, member: { login: string; password: strin
 };
 
 /** What the scope courses:read is called. */
-const COURSES = 'See courses';
+const COURSES = 'Browse the course catalogue';
 
 /** The rows of the connected apps page: the text of each, by app name. */
 const rowsOf = (page: Page): ReadonlyMap<string, string> =>
@@ -493,7 +493,7 @@ describe('the page of connected apps', () => {
     expect(text).toContain('Zona horaria: tiempo universal coordinado');
     const path = `/oauth/apps/app?app=${app.client.client_id}`;
     const about = await fetch(world.origin + path, { headers: { cookie, 'accept-language': 'es-MX' } });
-    expect(textOf(await about.text())).toContain('Ver los cursos · una vez · 3 nov');
+    expect(textOf(await about.text())).toContain('Consultar el catálogo de cursos · una vez · 3 nov');
   });
 
   it('uses the language that its link requests, on every page it leads to', async () => {
@@ -523,7 +523,7 @@ describe('the page of connected apps', () => {
       const app = await named(world.origin, 'Newcomer');
       const says = async () => {
         const { page } = await reachConsent((await authorizationRequest(app)).url);
-        expect(linkOf(page, 'See your connected apps')).toBe(`${world.origin}/oauth/apps`);
+        expect(linkOf(page, 'Connected apps')).toBe(`${world.origin}/oauth/apps`);
         return textOf(page.text).includes('First time connecting this app.');
       };
       expect(await says()).toBe(true);

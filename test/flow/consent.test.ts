@@ -7,6 +7,8 @@ import {
 } from '../authorization-server/client-documents/support/document-host.ts';
 import { type App, authorizationRequest, bearer, redeem, registerApp } from '../support/app.ts';
 import { type Browser, createBrowser, type Page } from '../support/browser.ts';
+import { SCOPES } from '../support/catalogue.ts';
+import { connect } from '../support/connection.ts';
 import { OLU, offeredScopes, reachConsent, SAM, signIn } from '../support/member.ts';
 import { startWorld, type World } from '../support/world.ts';
 
@@ -53,7 +55,13 @@ describe('the consent page', () => {
     const { page } = await open();
     expect(page.status).toBe(200);
     expect(page.text).toContain('<main id="consent">');
-    for (const words of ['Test App', 'Harbour Lane School', 'student@example.com', 'app.example', 'See courses']) {
+    for (const words of [
+      'Test App',
+      'Harbour Lane School',
+      'student@example.com',
+      'app.example',
+      'Browse the course catalogue',
+    ]) {
       expect(page.text).toContain(words);
     }
     expect(offeredScopes(page)).toEqual(['profile', 'email', 'account:read', 'courses:read']);
@@ -127,7 +135,7 @@ describe('the consent page', () => {
 
   it('says that approving shares the member’s identity, and accepts that alone when nothing else was requested', async () => {
     const { request, browser, page } = await open(app, { scope: 'openid' });
-    expect(page.text).toContain('Always included when you approve.');
+    expect(page.text).toContain('Know who you are <small>Always included</small>');
     expect(offeredScopes(page)).toEqual([]);
     const last = await browser.submit(page, { decision: 'approve' }, toApp);
     expect((await redeem(app, request, new URL(last.location ?? ''))).scope).toBe('openid');
@@ -136,9 +144,121 @@ describe('the consent page', () => {
   it('lists what an app may change separately', async () => {
     const { page } = await open(app, { scope: 'openid courses:read courses:write' });
     const [, write = ''] = page.text.split('<fieldset class="write">');
-    expect(write).toMatch(/^\s*<legend>What it may change<\/legend>/);
+    expect(write).toMatch(/^\s*<legend>What it can change<\/legend>/);
     expect(write).toContain('value="courses:write"');
     expect(write).not.toContain('value="courses:read"');
+  });
+
+  describe('ticks', () => {
+    const SEVEN = 'profile courses:read students:read members:read orders:read events:read posts:read';
+    const WRITES =
+      'courses:write students:write members:write curriculum:write school:write appearance:write events:write';
+    const ticked = (page: Page) =>
+      [...page.text.matchAll(/name="scope" value="([^"]+)" checked/g)].map(([, scope]) => scope);
+    const newApp = (client_name = 'New App') => registerApp(world.origin, { metadata: { client_name } });
+
+    it('what an app can see, and nothing that it can change', async () => {
+      const { page } = await open(await newApp(), { scope: 'openid profile account:read courses:write account:write' });
+      expect(offeredScopes(page)).toEqual(['profile', 'account:read', 'courses:write', 'account:write']);
+      expect(ticked(page)).toEqual(['profile', 'account:read']);
+    });
+
+    it.each(['courses:write', 'openid profile courses:write account:write'])(
+      'changes when nothing else is requested: %s',
+      async (scope) => {
+        const { page } = await open(await newApp(), { scope });
+        expect(ticked(page)).toEqual(offeredScopes(page));
+      },
+    );
+
+    it.each([
+      ['more than six changes', 'New App', `openid ${WRITES}`, []],
+      [
+        'a change, by a name that poses as the school',
+        'Harbour Lane School',
+        'openid profile courses:write',
+        ['profile'],
+      ],
+    ])('no changes when an app asks for %s', async (_what, name, scope, left) => {
+      const { page } = await open(await newApp(name), { scope });
+      expect(ticked(page)).toEqual(left);
+    });
+
+    it('the one change that an app is challenged for, beside what it has', async () => {
+      const stepping = await newApp();
+      const tokens = await connect(stepping, { parameters: { scope: 'openid courses:read' } });
+      const refused = await fetch(`${world.origin}/api/v1/courses/1`, {
+        method: 'DELETE',
+        headers: bearer(tokens.access_token),
+      });
+      const [, scope = ''] = /scope="([^"]+)"/.exec(refused.headers.get('www-authenticate') ?? '') ?? [];
+      expect([refused.status, scope]).toEqual([403, 'openid courses:read courses:write']);
+      expect(ticked((await open(stepping, { scope })).page)).toEqual(['courses:read', 'courses:write']);
+      // More to see at the same time is no step-up, and neither is connecting again.
+      expect(ticked((await open(stepping, { scope: `${scope} orders:read` })).page)).toEqual([
+        'courses:read',
+        'orders:read',
+      ]);
+      await connect(stepping, { parameters: { scope } });
+      expect(ticked((await open(stepping, { scope })).page)).toEqual(['courses:read']);
+    });
+
+    it('more than six things to see at once, with one answer for all of them', async () => {
+      const { page } = await open(await newApp(), { scope: `openid ${SEVEN} courses:write` });
+      expect(page.text).toContain('<input type="radio" name="reads" value="ticked" checked>');
+      expect(page.text).toContain('All 7, except any you untick');
+      expect(page.text).toMatch(
+        /<summary>Show all 7<\/summary>\s*<label class="scope"><input [^>]*value="profile" checked>/,
+      );
+      expect(ticked(page)).toEqual(SEVEN.split(' '));
+    });
+
+    it('grants only what is ticked, or nothing to see if that is the answer', async () => {
+      const large = await newApp();
+      const scope = `openid ${SEVEN} courses:write`;
+      const all = [...SEVEN.split(' '), 'courses:write'];
+      for (const [fields, granted] of [
+        [{ reads: 'none', scope: all }, 'courses:write openid'],
+        [{ reads: 'ticked', scope: ['posts:read'] }, 'openid posts:read'],
+        [{ scope: ['orders:read', 'courses:write'] }, 'courses:write openid orders:read'],
+      ] as const) {
+        const { request, browser, page } = await open(large, { scope });
+        const last = await browser.submit(page, { decision: 'approve', ...fields, scope: [...fields.scope] }, toApp);
+        const tokens = await redeem(large, request, new URL(last.location ?? ''));
+        expect(tokens.scope?.split(' ').toSorted().join(' ')).toBe(granted);
+      }
+      const { browser, page } = await open(large, { scope });
+      const fields = { decision: 'approve', reads: 'none', scope: SEVEN.split(' ') };
+      const again = await browser.submit(page, fields, toApp);
+      expect(again.status).toBe(400);
+      expect(again.text).toContain('<input type="radio" name="reads" value="none" checked>');
+      expect(again.text).not.toContain('value="courses:write" checked');
+    });
+
+    it('none of the changes that an app asks for with everything else, all of them behind a summary', async () => {
+      const { page } = await open(await newApp(), { scope: SCOPES.join(' ') });
+      expect(offeredScopes(page)).toHaveLength(37);
+      expect(ticked(page).filter((scope) => scope?.endsWith(':write'))).toEqual([]);
+      const [reads = '', writes = ''] = page.text.split('<fieldset class="write">');
+      expect(reads.split('<details class="list">')[0]).not.toContain('name="scope"');
+      expect(writes.split('<details class="list">')[0]).not.toContain('name="scope"');
+    });
+  });
+
+  it('names scopes by their codes only among the details', async () => {
+    const { page } = await open(app, { scope: 'openid courses:read courses:write' });
+    const [before = '', details = ''] = page.text.split('<summary>Details</summary>');
+    expect(before).not.toContain('<code>');
+    for (const scope of ['openid', 'courses:read', 'courses:write']) expect(details).toContain(`<code>${scope}</code>`);
+  });
+
+  it('offers Cancel first, and Approve as the one primary action', async () => {
+    const { page } = await open();
+    const buttons = [...page.text.matchAll(/<button [^>]*>/g)].map(([button]) => button);
+    expect(buttons).toEqual([
+      '<button type="submit" name="decision" value="deny">',
+      '<button type="submit" name="decision" value="approve" class="go">',
+    ]);
   });
 
   it('links to the app’s policy and terms without a referrer', async () => {
@@ -161,6 +281,10 @@ describe('the consent page', () => {
       expect(page.text).toContain(`An app that calls itself “<bdi>${name}</bdi>” asks for access`);
       expect(page.text).toContain('is not part of <bdi>Harbour Lane School</bdi>');
       expect(page.text).toContain('Not verified');
+      // One strong warning, which makes Cancel the primary button.
+      expect(page.text.match(/class="notice[^"]*"/g)).toEqual(['class="notice problem"']);
+      expect(page.text).toContain('value="deny" class="go">');
+      expect(page.text).not.toContain('value="approve" class="go">');
       expect(page.text).toContain(`<title>An app that calls itself “${name}”`);
     },
   );
@@ -179,7 +303,12 @@ describe('the consent page', () => {
       expect(page.text).toContain('<html lang="es" dir="ltr">');
       expect(page.headers.get('content-language')).toBe('es');
       expect(page.headers.get('vary')).toBeNull();
-      for (const words of ['Test App</bdi> solicita acceso', 'Ver los cursos', '¿No eres tú?', '>Aprobar<']) {
+      for (const words of [
+        'Test App</bdi> solicita acceso',
+        'Consultar el catálogo de cursos',
+        '¿No eres tú?',
+        '>Aprobar<',
+      ]) {
         expect(page.text).toContain(words);
       }
       const again = await browser.submit(page, { decision: 'approve' }, toApp);
@@ -312,10 +441,10 @@ describe('the consent page of an app with a client metadata document', () => {
     await host.close();
   });
 
-  const open = async (redirectUri: string) => {
+  const open = async (redirectUri: string, scope = 'openid courses:read') => {
     const url = `https://claude.ai/oauth/${encodeURIComponent(redirectUri)}`;
     host.serve(url, answerJson(plainDocument(url, { client_name: 'Claude', redirect_uris: [redirectUri] })));
-    const request = await authorizationRequest({ ...dcr, client: { client_id: url }, redirectUri });
+    const request = await authorizationRequest({ ...dcr, client: { client_id: url }, redirectUri }, { scope });
     return (await reachConsent(request.url)).page.text;
   };
 
@@ -324,19 +453,23 @@ describe('the consent page of an app with a client metadata document', () => {
     expect(text).toContain('Verified domain: <strong><bdi>claude.ai</bdi></strong>');
     expect(text).toContain('has not reviewed this app');
     expect(text).not.toContain('Not verified');
-    expect(text).not.toContain('different domain');
+    expect(text.match(/class="notice[^"]*"/g)).toEqual(['class="notice proof"']);
+    expect(text).toContain('value="approve" class="go">');
   });
 
   it('warns when the app leads to another domain than the verified one', async () => {
-    const text = await open('https://claude.ai.evil.example/callback');
-    expect(text).toContain('Verified domain: <strong><bdi>claude.ai</bdi></strong>');
-    expect(text).toContain('<strong><bdi>claude.ai.evil.example</bdi></strong>');
-    expect(text).toContain('a different domain than the verified one');
+    const text = await open('https://claude.ai.evil.example/callback', 'openid courses:write');
+    expect(text).toContain(
+      'This app’s verified domain is <strong><bdi>claude.ai</bdi></strong>, but you will be sent to <strong><bdi>claude.ai.evil.example</bdi></strong>. Cancel unless you trust both.',
+    );
+    expect(text.match(/class="notice[^"]*"/g)).toEqual(['class="notice problem"']);
+    expect(text).toContain('value="deny" class="go">');
+    expect(text).not.toContain('checked');
   });
 
   it.each([
     ['http://127.0.0.1/callback', 'an app on this device</strong>'],
-    ['ai.claude.app:/callback', 'an app installed on this device (opens <bdi>ai.claude.app:</bdi> links)</strong>'],
+    ['ai.claude.app:/callback', 'an app installed on this device (<bdi>ai.claude.app</bdi>)</strong>'],
   ])('shows the domain as not verified when the app leads to %s', async (redirectUri, place) => {
     const text = await open(redirectUri);
     expect(text).toContain('Not verified: this app says it belongs to <strong><bdi>claude.ai</bdi></strong>');

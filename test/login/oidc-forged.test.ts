@@ -102,6 +102,8 @@ describe('two OpenID providers', () => {
     const choice = await begin(browser);
     expect(choice.text).toContain('Provider a');
     expect(choice.text).toContain('Provider b');
+    expect(choice.text).toContain('Harbour Lane School</bdi> to continue to <bdi>Test App</bdi></h1>');
+    expect(choice.text).toContain('value="deny">Cancel and go back to the app</button>');
     const first = await browser.open(button(choice, 'a'));
     expect(first.text).toContain('id="consent"');
     const second = await signIn('b');
@@ -219,6 +221,9 @@ describe('the authorization response of a provider', () => {
     };
     const { browser, page } = await signIn();
     expectRefused(browser, page, 503);
+    // What came back is used up, so loading the page again would not help.
+    expect(page.text).not.toContain('Try again');
+    expect(page.text).toContain('Wait a moment, then go back and start again.');
   });
 });
 

@@ -13,15 +13,8 @@ const SCREENS = {
   desktop: { viewport: { width: 1280, height: 900 }, colorScheme: 'dark' },
 } as const;
 
-/**
- * 320 px is the narrowest width that WCAG asks for (success criterion 1.4.10, the same as 400 % zoom); the others are a
- * phone and a desktop. Each in both colour schemes.
- */
-const EVERY_SCREEN = ([320, 390, 1280] as const).flatMap((width) =>
-  (['light', 'dark'] as const).map((colorScheme) => ({ width, colorScheme })),
-);
-
-function newFolder(name: string): string {
+/** An empty folder under test/artefacts. */
+export function newFolder(name: string): string {
   const folder = `${ARTEFACTS}/${name}`;
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -70,33 +63,11 @@ export function inspection(): Inspection {
   return { look, findings, count };
 }
 
-/** An inspection of each page on every screen, with screenshots on a light phone and a dark desktop. */
-export function closeLook(name: string): Inspection {
-  const folder = newFolder(name);
-  const findings: string[] = [];
-  const count = { pages: 0, rules: 0 };
-  const look: Look = async (page, title) => {
-    count.pages += 1;
-    for (const { width, colorScheme } of EVERY_SCREEN) {
-      await page.setViewportSize({ width, height: 800 });
-      await page.emulateMedia({ colorScheme });
-      const where = `${title}.${width}.${colorScheme}`;
-      if (width === (colorScheme === 'light' ? 390 : 1280)) {
-        await page.screenshot({ path: `${folder}/${where}.png`, fullPage: true });
-      }
-      count.rules += await axe(page, where, findings);
-      const scrolled = await page.evaluate('document.documentElement.scrollWidth');
-      if (scrolled !== width) findings.push(`${where}: ${scrolled} px wide`);
-    }
-  };
-  return { look, findings, count };
-}
-
 /** Instead of axe's source, half a megabyte that AxeBuilder would run twice each time, in a page that has it already. */
 const NO_SOURCE = '0';
 
 /** Adds the violations to `findings` and returns how many rules passed. */
-async function axe(page: Page, where: string, findings: string[]): Promise<number> {
+export async function axe(page: Page, where: string, findings: string[]): Promise<number> {
   const isThere = (await page.evaluate('typeof axe')) === 'object';
   const builder = new AxeBuilder({ page, ...(isThere ? { axeSource: NO_SOURCE } : {}) });
   const { passes, violations } = await builder.options(AXE).setLegacyMode().analyze();

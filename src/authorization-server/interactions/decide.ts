@@ -41,7 +41,13 @@ export async function decide(options: InteractionOptions, exchange: Exchange): P
   if (form.get('decision') !== 'approve' || !isMemberAsked || obstacleOf(options, pending, member) !== undefined)
     return redirect(response, interactionPath(interaction));
   if (await refuseSuspended(options, pending, member)) return;
-  await approve(options, pending, member, new Set(form.getAll('scope')));
+  await approve(options, pending, member, tickedIn(form, options.scopes));
+}
+
+/** The boxes that are ticked. Where the page summarises what the app can see, the answer `none` overrides its boxes. */
+function tickedIn(form: URLSearchParams, scopes: InteractionOptions['scopes']): ReadonlySet<string> {
+  const ticked = form.getAll('scope');
+  return new Set(form.get('reads') === 'none' ? ticked.filter((scope) => scopes[scope]?.kind === 'write') : ticked);
 }
 
 async function deny(options: InteractionOptions, pending: Pending, member: Member | undefined): Promise<void> {

@@ -8,7 +8,15 @@ import { redirect } from '../pages/pages.ts';
 import type { InteractionOptions } from './interactions.ts';
 import { logIn } from './log-in.ts';
 import { obstacleOf, showObstacle } from './obstacle.ts';
-import { auditPending, cancelForm, findPending, openWishesOf, type Pending, signInUrl } from './pending.ts';
+import {
+  auditPending,
+  cancelForm,
+  findPending,
+  openWishesOf,
+  type Pending,
+  signInUrl,
+  waitingAppOf,
+} from './pending.ts';
 import { refuseSuspended } from './refuse-suspended.ts';
 import { showConsent } from './show-consent.ts';
 import { asksForTime, mustSignIn, type Step } from './sign-in-wishes.ts';
@@ -45,6 +53,7 @@ function showLogin(options: InteractionOptions, pending: Pending, member: Member
   auditPending(options, pending, { action: 'sign_in_failed', member: member?.sub, reason });
   const view = {
     account: member === undefined ? undefined : accountOf(member),
+    app: waitingAppOf(options, pending),
     signIn: signInUrl(options, pending),
     cancel: cancelForm(options, interaction, member?.sub),
   };

@@ -3,7 +3,7 @@ import type { Member } from '../../login/connector.ts';
 import { accountOf } from '../members.ts';
 import { expectedPage, unconfirmedPage } from '../pages/login.ts';
 import type { InteractionOptions } from './interactions.ts';
-import { auditPending, cancelForm, openWishesOf, type Pending, signInUrl } from './pending.ts';
+import { auditPending, cancelForm, openWishesOf, type Pending, signInUrl, waitingAppOf } from './pending.ts';
 import { asksForTime } from './sign-in-wishes.ts';
 
 /** Why a request cannot be answered for the member who is signed in, whatever they decide. */
@@ -71,6 +71,7 @@ export function showObstacle(
   });
   const view = {
     account: member === undefined ? undefined : accountOf(member),
+    app: waitingAppOf(options, pending),
     cancel: cancelForm(options, pending.interaction, member?.sub),
   };
   options.pages.send(pending.exchange.response, 200, (words) =>

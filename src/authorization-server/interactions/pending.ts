@@ -5,10 +5,12 @@ import type { Member } from '../../login/connector.ts';
 import { parseScope } from '../../oauth/scope.ts';
 import type { AuditEvent } from '../../operations/audit.ts';
 import { clientHost } from '../client-host.ts';
+import { appView } from '../consent-view.ts';
 import { csrfToken } from '../csrf.ts';
 import { ENDPOINTS } from '../endpoints.ts';
 import { PageFailure } from '../pages/page-failure.ts';
 import { preferLanguages } from '../pages/pages.ts';
+import type { CancelForm, WaitingApp } from '../pages/waiting-app.ts';
 import type { InteractionOptions } from './interactions.ts';
 import type { SignInWishes } from './sign-in-wishes.ts';
 
@@ -34,8 +36,12 @@ export async function findPending(options: InteractionOptions, exchange: Exchang
   const provider = options.provider();
   const interaction = await findInteraction(provider, exchange);
   preferLanguages(interaction.params.ui_locales);
-  const client = await provider.Client.find(String(interaction.params.client_id)).catch(unlessStoreFails);
-  return { exchange, interaction, client };
+  return { exchange, interaction, client: await findClient(provider, interaction) };
+}
+
+/** The app of an interaction; undefined when it was deleted or disabled in the meantime. */
+export function findClient(provider: Provider, { params }: Interaction): Promise<Client | undefined> {
+  return provider.Client.find(String(params.client_id)).catch(unlessStoreFails);
 }
 
 /** An app that is disabled, or whose metadata document cannot be used now. Without the store, its demands would go unnoticed. */
@@ -51,6 +57,14 @@ async function findInteraction(provider: Provider, exchange: Exchange): Promise<
     if (!(thrown instanceof errors.SessionNotFound)) throw thrown;
   }
   throw new PageFailure('invalid_request', 'failure.interaction_over');
+}
+
+/** The app as pages name it, before the member is asked about it. */
+export function waitingAppOf(
+  { pages }: Pick<InteractionOptions, 'pages'>,
+  { client, interaction }: Pick<Pending, 'client' | 'interaction'>,
+): WaitingApp | undefined {
+  return client && appView(client, String(interaction.params.redirect_uri), pages.school);
 }
 
 export function auditPending(
@@ -75,7 +89,11 @@ export function interactionPath({ uid }: Interaction): string {
 }
 
 /** Where the Cancel form of a page posts to, and the token that it carries for the member it is shown to. */
-export function cancelForm({ csrfKeys }: InteractionOptions, interaction: Interaction, sub: string | undefined) {
+export function cancelForm(
+  { csrfKeys }: InteractionOptions,
+  interaction: Interaction,
+  sub: string | undefined,
+): CancelForm {
   return { action: interactionPath(interaction), csrf: csrfToken(csrfKeys, interaction.uid, sub ?? '') };
 }
 

@@ -1,14 +1,14 @@
 import type { Member } from '../../login/connector.ts';
-import { appView, scopeGroups } from '../consent-view.ts';
+import { appView, permissionsOf } from '../consent-view.ts';
 import { ENDPOINTS } from '../endpoints.ts';
 import { accountOf } from '../members.ts';
-import { consentPage } from '../pages/consent.ts';
+import { consentPage, isSuspicious } from '../pages/consent.ts';
 import { PageFailure } from '../pages/page-failure.ts';
 import type { InteractionOptions } from './interactions.ts';
 import { cancelForm, type Pending, requestedScopes } from './pending.ts';
 
 /**
- * Sends the consent page. `nothingTicked`: it is shown again because every box was unticked, and keeps them unticked.
+ * Sends the consent page. `nothingTicked`: it is shown again because nothing was ticked, and nothing is ticked now.
  * Throws PageFailure `invalid_request` when the app was deleted or disabled in the meantime.
  */
 export async function showConsent(
@@ -20,13 +20,16 @@ export async function showConsent(
   const { pages, grants } = options;
   if (client === undefined) throw new PageFailure('invalid_request', 'failure.app_gone');
   const form = cancelForm(options, interaction, member.sub);
+  const app = appView(client, String(interaction.params.redirect_uri), pages.school);
+  const held = await grants.held(member.sub, client.clientId);
+  const ticks = { held: held ?? new Set<string>(), isSuspicious: isSuspicious(app), nothingTicked };
   const view = {
-    app: appView(client, String(interaction.params.redirect_uri), pages.school),
+    app,
     account: accountOf(member),
-    firstTime: !(await grants.knows(member.sub, client.clientId)),
+    firstTime: held === undefined,
     connectedApps: ENDPOINTS.apps,
     ownSession: options.sessions !== undefined,
-    groups: scopeGroups(requestedScopes(interaction), options.scopes, !nothingTicked),
+    permissions: permissionsOf(requestedScopes(interaction), options.scopes, ticks),
     ...form,
     switchAccount: `${form.action}/switch`,
     nothingTicked,

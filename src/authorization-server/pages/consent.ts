@@ -1,7 +1,7 @@
-import type { Translatable } from '../../config/pages.ts';
-import type { ScopeConfig } from '../../config/schema.ts';
 import { type Html, html } from '../../http/html.ts';
+import { appMark } from './app-mark.ts';
 import type { Page } from './layout.ts';
+import { type Permissions, permissionFields, scopeCodes } from './permissions.ts';
 import type { Words } from './words.ts';
 
 export interface ConsentView {
@@ -13,7 +13,7 @@ export interface ConsentView {
   readonly connectedApps: string;
   /** Whether the app acts with the member's own session at the course site. */
   readonly ownSession: boolean;
-  readonly groups: readonly ScopeGroup[];
+  readonly permissions: Permissions;
   /** The form's action, and the link to sign in as someone else. */
   readonly action: string;
   readonly switchAccount: string;
@@ -51,61 +51,62 @@ export type Destination =
   | { readonly kind: 'computer' }
   | { readonly kind: 'scheme'; readonly scheme: string };
 
-export interface ScopeGroup {
-  readonly kind: ScopeConfig['kind'];
-  readonly scopes: readonly ScopeLine[];
+/** Whether the page advises against this app: Cancel is then the primary button, and no box that changes data is ticked. */
+export function isSuspicious({ posing, proof }: Pick<AppView, 'posing' | 'proof'>): boolean {
+  return posing || (proof.kind === 'proved' && proof.elsewhere);
 }
 
-interface ScopeLine {
-  readonly token: string;
-  readonly title: Translatable;
-  /** `always`: included in every approval, without a checkbox. */
-  readonly box: 'ticked' | 'unticked' | 'always';
-}
-
-/** The consent page. Approve and Cancel have equal weight. */
+/**
+ * The consent page. All of it is in the form, so that the buttons can stay at the bottom of the screen. Cancel comes
+ * first, so that Enter in the form approves nothing.
+ */
 export function consentPage(words: Words, view: ConsentView): Page {
   const { posing } = view.app;
   const app = view.app.name ?? words.text('consent.nameless');
+  const primary = isSuspicious(view.app) ? 'deny' : 'approve';
+  const button = (decision: 'deny' | 'approve', phrase: 'consent.cancel' | 'consent.approve') =>
+    html`<button type="submit" name="decision" value="${decision}"${decision === primary && html` class="go"`}>${words.html(phrase)}</button>`;
   return {
     id: 'consent',
     title: words.text(posing ? 'consent.title.posing' : 'consent.title', { app }),
     body: html`
-<h1>${words.html(posing ? 'consent.heading.posing' : 'consent.heading', { app })}</h1>
-${view.nothingTicked && html`<p class="notice problem" role="alert">${words.html('consent.nothing')}</p>`}
-${posing && html`<p class="notice problem">${words.html('consent.posing')}</p>`}
-${proof(words, view.app.proof)}
-${view.firstTime && html`<p class="notice">${words.html('consent.first')}</p>`}
-<div class="destination">${words.html('consent.destination', { place: html`<strong>${place(words, view.app.destination)}</strong>` })}</div>
-${links(words, view.app)}
-<p class="account"><span>${words.html('consent.account', { account: html`<strong><bdi>${view.account}</bdi></strong>` })}</span> <a href="${view.switchAccount}">${words.html('consent.switch')}</a></p>
-<form method="post" action="${view.action}">
+<form method="post" action="${view.action}" autocomplete="off">
 <input type="hidden" name="csrf" value="${view.csrf}">
-${view.groups.map((group) => fieldset(words, group))}
-${view.ownSession && html`<p class="notice">${words.html('consent.session')}</p>`}
+<div class="asking">${appMark(view.app.name)}<h1>${words.html(posing ? 'consent.heading.posing' : 'consent.heading', { app })}</h1></div>
+${view.nothingTicked && html`<p class="notice problem" role="alert">${words.html('consent.nothing')}</p>`}
+<p class="account"><span>${words.html('consent.account', { account: html`<strong><bdi>${view.account}</bdi></strong>` })}</span> <a href="${view.switchAccount}">${words.html('consent.switch')}</a></p>
+${whoAndWhere(words, view)}
+${permissionFields(words, view.permissions)}
+${view.ownSession && html`<p class="fine">${words.html('consent.session')}</p>`}
+<p class="fine">${words.html('consent.outlook', { apps: html`<a href="${view.connectedApps}" target="_blank" rel="noopener">${words.html('apps.title')}</a>` })}</p>
+${links(words, view.app)}
+<details class="fine"><summary>${words.html('consent.details')}</summary>${scopeCodes(words, view.permissions)}</details>
 <div class="actions">
-<button type="submit" name="decision" value="deny">${words.html('consent.cancel')}</button>
-<button type="submit" name="decision" value="approve">${words.html('consent.approve')}</button>
+${button('deny', 'consent.cancel')}
+${button('approve', 'consent.approve')}
 </div>
-</form>
-<p class="muted">${words.html('consent.outlook')}
-<a href="${view.connectedApps}" target="_blank" rel="noopener">${words.html('consent.apps')}</a></p>`,
+</form>`,
   };
 }
 
-function proof(words: Words, shown: AppProof): Html {
-  switch (shown.kind) {
-    case 'proved': {
-      const domain = words.html('consent.proved', { host: html`<strong><bdi>${shown.host}</bdi></strong>` });
-      // Not green when the redirect goes to another domain: green would suggest that it is safe.
-      return html`<p class="notice domain${shown.elsewhere ? '' : ' proof'}">${domain} ${words.html('consent.proved.limits')}</p>
-${shown.elsewhere && html`<p class="notice problem">${words.html('consent.proved.elsewhere')}</p>`}`;
-    }
-    case 'claimed':
-      return html`<p class="notice">${words.html('consent.claimed', { host: html`<strong><bdi>${shown.host}</bdi></strong>` })}</p>`;
-    case 'none':
-      return html`<p class="notice">${words.html('consent.unchecked')}</p>`;
-  }
+/** Where the browser is sent, and the one notice about the app: what is verified, or the strongest warning. */
+function whoAndWhere(words: Words, { app, firstTime }: ConsentView): Html {
+  const destination = html`<strong>${place(words, app.destination)}</strong>`;
+  const warning = isSuspicious(app) ? ' problem' : '';
+  const posing = app.posing && html`<strong>${words.html('consent.posing')}</strong> `;
+  const isElsewhere = app.proof.kind === 'proved' && app.proof.elsewhere;
+  // The warning about another domain says where the browser is sent.
+  return html`${!isElsewhere && html`<p class="destination">${words.html('consent.destination', { place: destination })}</p>`}
+${firstTime && html`<p class="fine">${words.html('consent.first')}</p>`}
+<p class="notice${app.proof.kind === 'proved' && warning === '' ? ' proof' : warning}">${posing}${proof(words, app.proof, destination)}</p>`;
+}
+
+function proof(words: Words, shown: AppProof, destination: Html): Html {
+  if (shown.kind === 'none') return words.html('consent.unchecked');
+  const host = html`<strong><bdi>${shown.host}</bdi></strong>`;
+  if (shown.kind === 'claimed') return words.html('consent.claimed', { host });
+  if (shown.elsewhere) return words.html('consent.proved.elsewhere', { host, place: destination });
+  return html`${words.html('consent.proved', { host })}<small>${words.html('consent.proved.limits')}</small>`;
 }
 
 /** Describes where the browser is sent. */
@@ -127,22 +128,4 @@ function links(words: Words, { policy, terms }: AppView): Html | undefined {
     html`<li><a href="${url.href}" target="_blank" rel="noopener noreferrer">${words.html(phrase, { host: url.host })}</a></li>`;
   if (policy === undefined && terms === undefined) return undefined;
   return html`<ul class="links">${link('consent.policy', policy)}${link('consent.terms', terms)}</ul>`;
-}
-
-function fieldset(words: Words, { kind, scopes }: ScopeGroup): Html {
-  return html`<fieldset class="${kind}">
-<legend>${words.html(`consent.scopes.${kind}`)}</legend>
-${kind === 'write' && html`<p>${words.html('consent.scopes.write.note')}</p>`}
-${scopes.map((scope) => line(words, scope))}</fieldset>`;
-}
-
-function line(words: Words, { token, title, box }: ScopeLine): Html {
-  const sentence = html`${words.own(title)} <code>${token}</code>`;
-  if (box === 'always') {
-    return html`<div class="scope always"><span>${sentence}<small>${words.html('consent.scopes.always')}</small></span></div>
-`;
-  }
-  return html`<label class="scope"><input type="checkbox" name="scope" value="${token}"${box === 'ticked' && html` checked`}>
-<span>${sentence}</span></label>
-`;
 }

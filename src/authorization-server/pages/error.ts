@@ -1,7 +1,8 @@
 import { type FailureCode, GatewayError, type Reference } from '../../errors.ts';
-import { html } from '../../http/html.ts';
+import { type Html, html } from '../../http/html.ts';
 import type { Page } from './layout.ts';
 import { PageFailure } from './page-failure.ts';
+import { waitIn } from './wait.ts';
 import type { Phrase, Words } from './words.ts';
 
 /** The app that made the request, by the name it chose, and the host of its redirect URI. */
@@ -21,7 +22,18 @@ export interface Refusal {
   readonly app: RefusedApp | undefined;
 }
 
+/** What the member can do about an error at this address. */
+export interface Retry {
+  /** Whether the same request can be sent again from the page: a GET that failed for now, and used nothing up. */
+  readonly offered: boolean;
+  /** Seconds until the gate answers again, if it says so. */
+  readonly wait: number | undefined;
+}
+
 interface ErrorView extends Refusal {
+  readonly retry: boolean;
+  /** For the message. */
+  readonly wait?: string | undefined;
   readonly heading: Phrase;
   /** What happened and what to do, for the member. */
   readonly message: Phrase;
@@ -38,24 +50,32 @@ const WITH_OWN_MESSAGE = [
 ] as const;
 
 /** An authorization request is refused without redirecting the member back to the app (RFC 6749 section 4.1.2.1). */
-export function refusalPage(words: Words, refusal: Refusal): Page {
+export function refusalPage(words: Words, refusal: Refusal, retry: Retry): Page {
   const reason = WITH_OWN_MESSAGE.find((code) => code === refusal.code) ?? 'malformed';
   return errorPage(words, {
     heading: 'refusal.heading',
     message: `refusal.${reason}`,
     advice: `refusal.${reason}.advice`,
+    retry: retry.offered,
     ...refusal,
   });
 }
 
 /** Every other failure. */
-export function failurePage(words: Words, failure: GatewayError, { requestId, traceId }: Reference): Page {
+export function failurePage(
+  words: Words,
+  failure: GatewayError,
+  { requestId, traceId }: Reference,
+  { offered, wait }: Retry,
+): Page {
   const ours = failure.status >= 500;
   const { code } = failure;
   return errorPage(words, {
     heading: ours ? 'failure.ours' : 'failure.theirs',
-    message: failure instanceof PageFailure ? failure.phrase : phraseOf(code),
-    advice: ours ? 'failure.ours.advice' : undefined,
+    message: failure instanceof PageFailure ? failure.phrase : phraseOf(code, wait),
+    wait: wait === undefined ? undefined : waitIn(words.locales, wait),
+    advice: ours ? (offered ? 'failure.ours.advice' : 'failure.ours.advice.again') : undefined,
+    retry: offered,
     code,
     detail: detailOf(failure),
     requestId,
@@ -65,7 +85,8 @@ export function failurePage(words: Words, failure: GatewayError, { requestId, tr
 }
 
 /** Fails to compile unless every failure code has a phrase. */
-function phraseOf(code: FailureCode): Phrase {
+function phraseOf(code: FailureCode, wait: number | undefined): Phrase {
+  if (code === 'too_many_requests' && wait !== undefined) return 'failure.too_many_requests.wait';
   return `failure.${code}`;
 }
 
@@ -75,15 +96,21 @@ function detailOf(failure: GatewayError): string {
   return failure instanceof PageFailure || failure.message === usual ? '' : failure.message;
 }
 
+/** An empty reference is the address of the page itself (RFC 3986 section 4.4), so the link can lead nowhere else. */
+function retryLink(words: Words): Html {
+  return html`<p class="retry"><a class="button go" href="">${words.html('error.retry')}</a></p>`;
+}
+
 function errorPage(words: Words, view: ErrorView): Page {
-  const { heading, message, advice, code, detail, requestId, traceId, app } = view;
+  const { heading, message, wait, advice, retry, code, detail, requestId, traceId, app } = view;
   return {
     id: 'error',
     title: words.text(heading),
     body: html`
 <h1>${words.html(heading)}</h1>
-<p>${words.html(message)}</p>
+<p>${words.html(message, { wait })}</p>
 ${advice !== undefined && html`<p>${words.html(advice)}</p>`}
+${retry && retryLink(words)}
 <h2 class="muted">${words.html('error.technical')}</h2>
 <dl class="muted">
 ${app !== undefined && html`<dt>${words.html('error.app')}</dt><dd><bdi>${app.name}</bdi></dd>`}

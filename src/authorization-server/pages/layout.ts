@@ -11,6 +11,7 @@ export interface Page {
     | 'consent'
     | 'suspended'
     | 'error'
+    | 'mcp'
     | 'apps'
     | 'app'
     | 'apps-sign-in'

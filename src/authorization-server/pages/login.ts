@@ -1,12 +1,14 @@
 import { type Html, html } from '../../http/html.ts';
 import type { Page } from './layout.ts';
+import { type CancelForm, type WaitingApp, waitingApp } from './waiting-app.ts';
 import type { Words } from './words.ts';
 
 interface StopView {
   /** The signed-in account, if there is one. */
   readonly account: string | undefined;
-  /** Where the Cancel button posts to, which refuses the app's request. */
-  readonly cancel: { readonly action: string; readonly csrf: string };
+  /** Undefined when it was deleted or disabled in the meantime. */
+  readonly app: WaitingApp | undefined;
+  readonly cancel: CancelForm;
 }
 
 export interface LoginView extends StopView {
@@ -49,7 +51,7 @@ function stopPage(
   words: Words,
   id: 'login' | 'suspended' | 'expected' | 'unconfirmed',
   phrase: 'login' | 'login.again' | 'suspended' | 'expected' | 'unconfirmed',
-  { account, cancel }: StopView,
+  { account, app, cancel }: StopView,
   { advice, go }: { readonly advice?: Html; readonly go?: Html },
 ): Page {
   return {
@@ -57,7 +59,7 @@ function stopPage(
     title: words.text(`${phrase}.title`),
     body: html`
 <h1>${words.html(`${phrase}.heading`)}</h1>
-<p>${words.html(`${phrase}.text`, { account: html`<strong><bdi>${account}</bdi></strong>` })}</p>
+<p>${words.html(`${phrase}.text`, { account: html`<strong><bdi>${account}</bdi></strong>`, app: waitingApp(words, app) })}</p>
 ${advice}
 <form method="post" action="${cancel.action}">
 <input type="hidden" name="csrf" value="${cancel.csrf}">

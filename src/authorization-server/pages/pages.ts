@@ -7,7 +7,7 @@ import { writeAnswer } from '../../http/answer.ts';
 import { currentRequest } from '../../http/current-request.ts';
 import type { Handler } from '../../http/exchange.ts';
 import { ENDPOINTS } from '../endpoints.ts';
-import { failurePage, type Refusal, refusalPage } from './error.ts';
+import { failurePage, type Refusal, type Retry, refusalPage } from './error.ts';
 import { chooseLanguage } from './language.ts';
 import { type Frame, type Page, renderPage } from './layout.ts';
 import { stylesheet } from './stylesheet.ts';
@@ -84,8 +84,8 @@ export function createPages(options: PagesOptions): Pages {
       headers: {
         ...always,
         'content-language': language,
-        ...(asked ? { vary: 'Accept-Language' } : {}),
         ...headers,
+        ...varying(headers.vary, asked ? 'Accept-Language' : undefined),
       },
       body: renderPage(page(words), words, frame),
     });
@@ -95,12 +95,20 @@ export function createPages(options: PagesOptions): Pages {
     school,
     send,
     refuse: (response, status, refusal) =>
-      send(response, status, (words) => refusalPage(words, { traceId: traceId(), ...refusal })),
+      send(response, status, (words) =>
+        refusalPage(words, { traceId: traceId(), ...refusal }, retryOf(response, status, {})),
+      ),
     fail: (response, failure, requestId) =>
       send(
         response,
         failure.status,
-        (words) => failurePage(words, failure, { requestId, traceId: traceId() }),
+        (words) =>
+          failurePage(
+            words,
+            failure,
+            { requestId, traceId: traceId() },
+            retryOf(response, failure.status, failure.headers),
+          ),
         failure.headers,
       ),
     stylesheet: asset(sheet, { 'content-type': 'text/css; charset=utf-8' }),
@@ -108,6 +116,24 @@ export function createPages(options: PagesOptions): Pages {
       logo === undefined
         ? undefined
         : asset(logo.bytes, { 'content-type': logo.type, 'content-security-policy': INERT }),
+  };
+}
+
+/** The Vary field of an answer that depends on these request fields. */
+function varying(...fields: readonly (string | undefined)[]): { readonly vary?: string } {
+  const named = fields.filter((field) => field !== undefined);
+  return named.length === 0 ? {} : { vary: named.join(', ') };
+}
+
+/** Addresses whose GET uses something up: a second one cannot succeed. */
+const USED_ONCE = `${ENDPOINTS.signIn}/callback/`;
+
+function retryOf({ req }: ServerResponse, status: number, headers: Readonly<Record<string, string>>): Retry {
+  const mayPass = status >= 500 || status === 429;
+  const wait = Number(headers['retry-after'] ?? Number.NaN);
+  return {
+    offered: mayPass && req.method === 'GET' && req.url?.startsWith(USED_ONCE) !== true,
+    wait: Number.isFinite(wait) ? Math.max(1, wait) : undefined,
   };
 }
 

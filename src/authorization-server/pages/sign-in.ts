@@ -1,6 +1,16 @@
-import { html } from '../../http/html.ts';
+import { type Html, html } from '../../http/html.ts';
 import type { Page } from './layout.ts';
+import { waitIn } from './wait.ts';
+import { type CancelForm, type WaitingApp, waitingApp } from './waiting-app.ts';
 import type { Phrase, Words } from './words.ts';
+
+/** What the member signs in for. */
+export type SignInPurpose =
+  /** An app waits; undefined if it was deleted or disabled in the meantime. */
+  | { readonly kind: 'app'; readonly app: WaitingApp | undefined; readonly cancel: CancelForm }
+  /** The page of connected apps, with the link back to the course site, if there is one. */
+  | { readonly kind: 'connected-apps'; readonly back: string | undefined }
+  | { readonly kind: 'unknown' };
 
 export interface SignInView {
   readonly action: string;
@@ -11,17 +21,19 @@ export interface SignInView {
   readonly problem: Extract<Phrase, `sign_in.${'wrong' | 'slow_down'}`> | undefined;
   /** Seconds until the next attempt, for `sign_in.slow_down`. */
   readonly wait?: number;
+  readonly purpose: SignInPurpose;
 }
 
 /** The gate's own sign-in page, for credentials that the course site verifies. */
-export function signInPage(words: Words, { action, returnTo, csrf, username, problem, wait = 0 }: SignInView): Page {
+export function signInPage(words: Words, view: SignInView): Page {
+  const { action, returnTo, csrf, username, problem, wait = 0, purpose } = view;
   return {
     id: 'sign-in',
     title: words.text('sign_in.title'),
     body: html`
-<h1>${words.html('sign_in.heading')}</h1>
+${heading(words, purpose)}
 ${problem !== undefined && html`<p class="notice problem" role="alert" id="problem">${words.html(problem, { wait: waitIn(words.locales, wait) })}</p>`}
-<p>${words.html('sign_in.text')}</p>
+<p>${words.html(purpose.kind === 'connected-apps' ? 'apps.sign-in' : 'sign_in.text')}</p>
 <form method="post" action="${action}" class="fields">
 <input type="hidden" name="csrf" value="${csrf}">
 <input type="hidden" name="return_to" value="${returnTo}">
@@ -30,7 +42,8 @@ ${problem !== undefined && html`<p class="notice problem" role="alert" id="probl
 <label for="password">${words.html('sign_in.password')}</label>
 <input id="password" name="password" type="password" required maxlength="1024" autocomplete="current-password"${focused(username !== '')}${described(problem)}>
 <div class="actions"><button type="submit">${words.html('sign_in.go')}</button></div>
-</form>`,
+</form>
+${wayBack(words, purpose)}`,
   };
 }
 
@@ -38,28 +51,42 @@ ${problem !== undefined && html`<p class="notice problem" role="alert" id="probl
 export function providersPage(
   words: Words,
   providers: readonly { readonly name: string; readonly href: string }[],
+  purpose: SignInPurpose,
 ): Page {
   return {
     id: 'sign-in',
     title: words.text('sign_in.title'),
     body: html`
-<h1>${words.html('sign_in.heading')}</h1>
+${heading(words, purpose)}
 <p>${words.html('sign_in.choose')}</p>
 <ul class="providers">
 ${providers.map(({ name, href }) => html`<li><a class="button go" href="${href}">${words.html('sign_in.with', { provider: name })}</a></li>`)}
-</ul>`,
+</ul>
+${wayBack(words, purpose)}`,
   };
+}
+
+function heading(words: Words, purpose: SignInPurpose): Html {
+  if (purpose.kind !== 'app') return html`<h1>${words.html('sign_in.heading')}</h1>`;
+  return html`<h1>${words.html('sign_in.heading.app', { app: waitingApp(words, purpose.app) })}</h1>
+${purpose.app?.posing && html`<p class="notice problem">${words.html('consent.posing')}</p>`}`;
+}
+
+/** Out of the sign-in: a form of its own, so that what was typed is not sent with it. */
+function wayBack(words: Words, purpose: SignInPurpose): Html | undefined {
+  if (purpose.kind === 'app') {
+    return html`<form method="post" action="${purpose.cancel.action}" class="way-back">
+<input type="hidden" name="csrf" value="${purpose.cancel.csrf}">
+<button type="submit" name="decision" value="deny">${words.html('sign_in.cancel')}</button>
+</form>`;
+  }
+  if (purpose.kind === 'unknown' || purpose.back === undefined) return undefined;
+  return html`<p class="way-back"><a class="button" href="${purpose.back}">${words.html('apps.back')}</a></p>`;
 }
 
 /** Puts the focus on the field to fill in next, without a script. */
 function focused(here: boolean) {
   return here && html` autofocus`;
-}
-
-/** Formats a wait such as `9 minutes`, rounded up. */
-function waitIn(locales: readonly string[], seconds: number): string {
-  const [value, unit] = seconds < 60 ? [seconds, 'second'] : [Math.ceil(seconds / 60), 'minute'];
-  return new Intl.NumberFormat(locales, { style: 'unit', unit, unitDisplay: 'long' }).format(value);
 }
 
 function described(problem: Phrase | undefined) {

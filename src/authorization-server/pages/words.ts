@@ -1,7 +1,10 @@
 import type { PageLanguage, Translatable } from '../../config/pages.ts';
 import { Html, type HtmlValue, html } from '../../http/html.ts';
+import ar from './i18n/ar.json' with { type: 'json' };
+import de from './i18n/de.json' with { type: 'json' };
 import en from './i18n/en.json' with { type: 'json' };
 import es from './i18n/es.json' with { type: 'json' };
+import fr from './i18n/fr.json' with { type: 'json' };
 
 type Key = keyof typeof en;
 
@@ -12,7 +15,7 @@ export type Phrase = Exclude<Key, `${CountedPhrase}_${Intl.LDMLPluralRule}`>;
 /** Languages with more plural forms than English have more keys. */
 export type Catalogue = Readonly<Record<Key, string>>;
 
-const BUILT_IN: Readonly<Record<string, Catalogue>> = { en, es };
+const BUILT_IN: Readonly<Record<string, Catalogue>> = { en, es, de, fr, ar };
 
 /**
  * Locales for dates and numbers where the language alone does not settle it. English readers differ in the order of day
@@ -34,7 +37,7 @@ export interface Words {
   /** A phrase about a number, in the plural form for it. `{count}` is the number. */
   count(phrase: CountedPhrase, count: number, values?: Readonly<Record<string, HtmlValue>>): Html;
   /** Text from the configuration, in another language if it is not translated into this one. */
-  own(text: Translatable): string;
+  own(text: Translatable): Html;
 }
 
 /** The phrases of the operator's catalogue, completed by the built-in one for the language, and by English. */
@@ -66,7 +69,7 @@ export function createWords(
       const shown = html`${new Intl.NumberFormat(locales).format(count)}`;
       return markup(texts[`${phrase}_${form}`] ?? catalogue[`${phrase}_other`], { ...values, count: shown });
     },
-    own: (text) => (typeof text === 'string' ? text : inLanguage(text, language)),
+    own: (text) => (typeof text === 'string' ? html`<bdi>${text}</bdi>` : inLanguage(text, language)),
   };
 }
 
@@ -75,8 +78,13 @@ export function inEnglish(phrase: Phrase): string {
   return en[phrase];
 }
 
-function inLanguage(texts: Readonly<Record<string, string>>, language: string): string {
-  return texts[language] ?? texts[primaryOf(language)] ?? texts.en ?? Object.values(texts)[0] ?? '';
+/** The text in this language, else in English, else the first. Says which language it is in, for screen readers. */
+function inLanguage(texts: Readonly<Record<string, string>>, language: string): Html {
+  const primary = primaryOf(language);
+  const [other = ''] = Object.keys(texts);
+  const found = [language, primary, 'en'].find((tag) => Object.hasOwn(texts, tag)) ?? other;
+  const text = texts[found] ?? '';
+  return primaryOf(found) === primary ? html`${text}` : html`<bdi lang="${found}">${text}</bdi>`;
 }
 
 function primaryOf(language: string): string {

@@ -6,7 +6,7 @@ import type { Grants } from '../grants.ts';
 import { isLoopback } from './loopback.ts';
 
 export interface ErrorRedirectOptions {
-  readonly grants: Pick<Grants, 'list' | 'knows'>;
+  readonly grants: Pick<Grants, 'list' | 'held'>;
   readonly connector: Pick<LoginConnector, 'identify'>;
   /** Shows the error on our own page, with the status of `ctx`. */
   readonly renderErrorPage: (ctx: KoaContextWithOIDC, error: string, description: string) => void;
@@ -42,7 +42,7 @@ export function errorRedirectRule(provider: Provider, options: ErrorRedirectOpti
     try {
       if ((await grants.list({ client: client.clientId }, 1)).length === 0) return false;
       const member = await connector.identify(req.headers, current.provenance);
-      return member !== undefined && (await grants.knows(member.sub, client.clientId));
+      return member !== undefined && (await grants.held(member.sub, client.clientId)) !== undefined;
     } catch {
       return false;
     }

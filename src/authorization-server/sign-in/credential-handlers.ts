@@ -20,31 +20,33 @@ const PAGE_LIFETIME = 3600;
 
 /** The gate's own sign-in page. Credentials are passed to `check` and nowhere else. */
 export function credentialHandlers(check: CredentialCheck, options: SignInHandlerOptions): SignInHandlers {
-  const { origin, pages, sessions, memberCookie, browserCookie, events } = options;
+  const { origin, pages, sessions, memberCookie, browserCookie, events, purposeOf } = options;
 
   /** Binds the form to this browser, so that an attacker's page cannot sign its visitor in as the attacker. */
   const csrfOf = (browser: string, returnTo: string) => csrfToken(options.csrfKeys, browser, returnTo);
 
-  const show = (
-    { request, response }: Exchange,
+  const show = async (
+    exchange: Exchange,
     returnTo: string,
     view: Pick<SignInView, 'username' | 'problem' | 'wait'>,
     { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
-  ): void => {
+  ): Promise<void> => {
+    const { request, response } = exchange;
     const browser = readCookie(request.headers, browserCookie.name) ?? randomBytes(32).toString('base64url');
     const csrf = csrfOf(browser, returnTo);
-    pages.send(response, status, (words) => signInPage(words, { action: ENDPOINTS.signIn, returnTo, csrf, ...view }), {
+    const shown = { action: ENDPOINTS.signIn, returnTo, csrf, ...view, purpose: await purposeOf(exchange, returnTo) };
+    pages.send(response, status, (words) => signInPage(words, shown), {
       ...headers,
       'set-cookie': browserCookie.set(browser, PAGE_LIFETIME),
     });
   };
 
   return {
-    page(exchange) {
+    async page(exchange) {
       const query = new URLSearchParams(exchange.target.query);
       const username = (query.get('login_hint') ?? '').slice(0, LONGEST_USERNAME);
       preferLanguages(query.get('ui_locales'));
-      show(exchange, parseReturnPath(query.getAll('return_to')), { username, problem: undefined });
+      await show(exchange, parseReturnPath(query.getAll('return_to')), { username, problem: undefined });
     },
 
     async submit(exchange) {

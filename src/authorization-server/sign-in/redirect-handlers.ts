@@ -20,17 +20,19 @@ export function redirectHandlers(
   attempts: Attempts,
   options: SignInHandlerOptions,
 ): SignInHandlers {
-  const { origin, pages, sessions, memberCookie, browserCookie, events } = options;
+  const { origin, pages, sessions, memberCookie, browserCookie, events, purposeOf } = options;
   const callbackOf = (id: string) => new URL(`${ENDPOINTS.signIn}/callback/${id}`, origin);
 
-  const choose = ({ response, target }: Exchange): void => {
+  const choose = async (exchange: Exchange, returnTo: string): Promise<void> => {
+    const { response, target } = exchange;
     const links = providers.map(({ id, name }) => {
       const query = new URLSearchParams(target.query);
       query.set('provider', id);
       return { name, href: `${ENDPOINTS.signIn}?${query}` };
     });
     preferLanguages(new URLSearchParams(target.query).get('ui_locales'));
-    pages.send(response, 200, (words) => providersPage(words, links));
+    const purpose = await purposeOf(exchange, returnTo);
+    pages.send(response, 200, (words) => providersPage(words, links, purpose));
   };
 
   return {
@@ -40,7 +42,7 @@ export function redirectHandlers(
       const returnTo = parseReturnPath(query.getAll('return_to'));
       const wanted = query.get('provider');
       const provider = providers.length === 1 ? providers[0] : providers.find(({ id }) => id === wanted);
-      if (provider === undefined) return choose(exchange);
+      if (provider === undefined) return choose(exchange, returnTo);
       const browser = readCookie(request.headers, browserCookie.name) ?? randomBytes(32).toString('base64url');
       const state = attempts.state();
       const { url, kept } = await provider.begin({ state, callback: callbackOf(provider.id), wish: wishOf(query) });

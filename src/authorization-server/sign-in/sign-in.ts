@@ -12,6 +12,7 @@ import type { InteractionOptions } from '../interactions/interactions.ts';
 import { limitAttempts } from './attempt-limits.ts';
 import { credentialHandlers } from './credential-handlers.ts';
 import { type SignInEvents, signInEvents } from './events.ts';
+import type { PurposeOf } from './purpose.ts';
 import { redirectHandlers } from './redirect-handlers.ts';
 
 export interface SignInOptions extends Pick<InteractionOptions, 'origin' | 'store' | 'clock' | 'pages' | 'audit'> {
@@ -19,6 +20,7 @@ export interface SignInOptions extends Pick<InteractionOptions, 'origin' | 'stor
   readonly places: Places;
   /** Called for every member before their session begins. Returns the member as they may be stored. */
   readonly signedIn: (member: Member) => Promise<Member>;
+  readonly purposeOf: PurposeOf;
 }
 
 /** The handlers of the gate's own sign-in pages. Absent ones have no route. */

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { callbackPage } from './callback-page.ts';
+import { CALLBACK_POLICY, type CallbackPage, callbackPage } from './callback-page.ts';
 import { listen, shut } from './listen.ts';
 
 export type CallbackServer = Awaited<ReturnType<typeof listenForCallback>>;
@@ -8,21 +8,25 @@ export type CallbackServer = Awaited<ReturnType<typeof listenForCallback>>;
 /**
  * Listens on a free port of 127.0.0.1 for the authorization response of a native app (RFC 8252 section 7.3). Rejects
  * with Node's error on failure.
+ * @param site - the name of the site, for the pages
  */
-export async function listenForCallback() {
+export async function listenForCallback(site: string) {
   let waiting: { state: string; accept: (response: URLSearchParams) => void } | undefined;
   let host = '';
 
+  const send = (response: ServerResponse, status: number, kind: CallbackPage, written?: () => void): void =>
+    answer(response, status, callbackPage(kind, site), written);
+
   const server = createServer((request, response) => {
     const query = callbackQuery(request, host);
-    if (query === undefined) return answer(response, 404, '');
+    if (query === undefined) return send(response, 404, 'nothing');
     const states = query.getAll('state');
     if (waiting === undefined || states.length !== 1 || !equal(states[0] ?? '', waiting.state)) {
-      return answer(response, 400, callbackPage('stranger'));
+      return send(response, 400, 'stranger');
     }
     const { accept } = waiting;
     waiting = undefined;
-    answer(response, 200, callbackPage(query.has('error') ? 'denied' : 'received'), () => accept(query));
+    send(response, 200, outcomeOf(query), () => accept(query));
   });
   host = `127.0.0.1:${await listen(server, 0, '127.0.0.1')}`;
 
@@ -52,6 +56,12 @@ function callbackQuery(request: IncomingMessage, host: string): URLSearchParams 
   return url?.pathname === '/callback' ? url.searchParams : undefined;
 }
 
+function outcomeOf(query: URLSearchParams): CallbackPage {
+  const error = query.get('error');
+  if (error === null) return 'received';
+  return error === 'access_denied' ? 'denied' : 'failed';
+}
+
 /** Compares in constant time. */
 function equal(one: string, other: string): boolean {
   const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest());
@@ -65,9 +75,11 @@ function answer(response: ServerResponse, status: number, page: string, written?
     'content-type': 'text/html; charset=utf-8',
     'content-length': Buffer.byteLength(page),
     'cache-control': 'no-store',
-    'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
+    'content-security-policy': CALLBACK_POLICY,
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    'cross-origin-opener-policy': 'same-origin',
     connection: 'close',
   });
   response.end(page);

@@ -16,6 +16,7 @@ import {
 import { gateOrigin, type Transport, transport } from './oauth/transport.ts';
 import { type Offer, readOffer } from './offer.ts';
 import { type Place, placesOf } from './places.ts';
+import { printable } from './printable.ts';
 
 export interface ConnectOptions {
   /** The site: its origin, or any address under it. */
@@ -39,6 +40,8 @@ interface Run extends ConnectOptions {
   readonly origin: string;
   readonly server: AuthorizationServer;
   readonly offer: Offer;
+  /** The site's name for people. */
+  readonly site: string;
   readonly client: RegisteredClient;
   readonly step: Step;
   readonly http: Transport;
@@ -47,6 +50,8 @@ interface Run extends ConnectOptions {
 const DEFAULT_SCOPE = ['openid', 'account:read', 'courses:read'];
 /** Seconds within which a revocation must reach every replica. */
 const REVOCATION_REACH = 5;
+/** In characters. */
+const LONGEST_NAME = 100;
 
 /**
  * Runs the whole flow against a site as any client would: discover, register, sign in, read what the site offers,
@@ -65,7 +70,7 @@ export async function connect(options: ConnectOptions): Promise<void> {
   if (!offer.described) print('– /openapi.json describes no API here. Trying the usual addresses.');
   const description = { name: 'coursegate connect', redirectUri: 'http://127.0.0.1/callback' };
   const client = await step('Registering as a public client', () => register(server, resource, description, http));
-  const run: Run = { ...options, origin, server, offer, client, step, http };
+  const run: Run = { ...options, origin, server, offer, site: siteOf(resource, origin), client, step, http };
   const issued: TokenResponse[] = [];
   let works = '';
   try {
@@ -123,10 +128,17 @@ function offeredScopes(resource: ResourceServer, server: AuthorizationServer, { 
   return [...wanted].filter((scope) => offered.length === 0 || offered.includes(scope)).join(' ');
 }
 
+/** What the site calls itself in its metadata, or its host. */
+function siteOf({ resource_name: name }: ResourceServer, origin: string): string {
+  return typeof name === 'string' && name.trim() !== ''
+    ? printable(name.trim()).slice(0, LONGEST_NAME)
+    : new URL(origin).host;
+}
+
 /** Sends the member to the site in a browser, and exchanges the code that comes back for the first tokens. */
 async function signIn(run: Run, scope: string): Promise<TokenResponse> {
   const { client, step } = run;
-  const callback = await listenForCallback();
+  const callback = await listenForCallback(run.site);
   try {
     const request = await authorizationRequest(client, callback.redirectUri, scope);
     run.print(`Sign in and approve here:\n\n  ${request.url}\n`);

@@ -17,13 +17,16 @@ import type { Dates } from '../../../src/authorization-server/pages/dates.ts';
 import { failurePage, refusalPage } from '../../../src/authorization-server/pages/error.ts';
 import { type Frame, type Page, renderPage } from '../../../src/authorization-server/pages/layout.ts';
 import { loginPage, suspendedPage } from '../../../src/authorization-server/pages/login.ts';
+import { mcpPage } from '../../../src/authorization-server/pages/mcp.ts';
 import { PageFailure } from '../../../src/authorization-server/pages/page-failure.ts';
+import { providersPage, signInPage } from '../../../src/authorization-server/pages/sign-in.ts';
 import { type Catalogue, createWords, type Words } from '../../../src/authorization-server/pages/words.ts';
 import { PAGE_LANGUAGES } from '../../../src/config/pages.ts';
 import { type FailureCode, GatewayError } from '../../../src/errors.ts';
 import { html } from '../../../src/http/html.ts';
 import { load, SMALL } from '../../config/fixture.ts';
 
+const retry = { offered: true, wait: undefined };
 const read = (language: string) =>
   JSON.parse(
     readFileSync(new URL(`../../../src/authorization-server/pages/i18n/${language}.json`, import.meta.url), 'utf8'),
@@ -31,13 +34,49 @@ const read = (language: string) =>
 const namesIn = (phrase: string) => [...phrase.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
 const EN = read('en');
 
+/** The end of the name of a phrase about a number. */
+const FORM = /_(?:zero|one|two|few|many|other)$/;
+const nameOf = (key: string) => (Object.hasOwn(EN, key.replace(FORM, '_other')) ? key.replace(FORM, '_') : key);
+const namesOf = (catalogue: Catalogue) => [...new Set(Object.keys(catalogue).map(nameOf))];
+
+/** Words that are the same in English. */
+const SAME: Readonly<Record<string, readonly string[]>> = {
+  es: ['error.code'],
+  de: ['consent.details', 'error.app', 'error.trace'],
+  fr: ['apps.pages', 'error.trace'],
+  ar: [],
+};
+/** The plural forms of whole numbers. French and Spanish have one more, for millions. */
+const FORMS: Readonly<Record<string, readonly string[]>> = {
+  en: ['one', 'other'],
+  es: ['one', 'other'],
+  de: ['one', 'other'],
+  fr: ['one', 'other'],
+  ar: ['zero', 'one', 'two', 'few', 'many', 'other'],
+};
+
 describe.each(PAGE_LANGUAGES)('the catalogue %s', (language) => {
   const catalogue = read(language);
 
   it('has the same phrases and placeholders as the others', () => {
-    expect(Object.keys(catalogue)).toEqual(Object.keys(EN));
+    expect(namesOf(catalogue)).toEqual(namesOf(EN));
     for (const [key, phrase] of Object.entries(catalogue)) {
-      expect(namesIn(phrase), key).toEqual(namesIn(EN[key as keyof Catalogue]));
+      const english = EN[(key in EN ? key : key.replace(FORM, '_other')) as keyof Catalogue];
+      const said = namesIn(phrase);
+      // A form for a single number can say it in words.
+      const expected = namesIn(english).filter(
+        (name) => name !== 'count' || said.includes(name) || !/_(?:zero|one|two)$/.test(key),
+      );
+      expect(said, key).toEqual(expected);
+    }
+  });
+
+  it('has every plural form of its language', () => {
+    const counted = Object.keys(EN).filter((key) => key.endsWith('_other'));
+    const forms = FORMS[language] ?? [];
+    for (const key of counted) {
+      const own = Object.keys(catalogue).filter((one) => FORM.test(one) && nameOf(one) === nameOf(key));
+      expect(own.sort(), key).toEqual(forms.map((form) => key.replace(FORM, `_${form}`)).sort());
     }
   });
 
@@ -49,14 +88,15 @@ describe.each(PAGE_LANGUAGES)('the catalogue %s', (language) => {
   it('is not a copy of the English one', () => {
     if (language === 'en') return;
     const { direction: _, ...phrases } = catalogue;
-    const same = Object.entries(phrases).filter(([key, phrase]) => phrase === EN[key as keyof Catalogue]);
-    // A word that is the same in both languages.
-    expect(same).toEqual([['error.code', 'Error']]);
+    const same = Object.keys(phrases).filter(
+      (key) => phrases[key as keyof typeof phrases] === EN[key as keyof Catalogue],
+    );
+    expect(same).toEqual(SAME[language]);
   });
 
   it('comes with a title of each bundled scope', async () => {
     for (const [name, { title }] of Object.entries((await load(SMALL)).config.scopes)) {
-      expect((title as Record<string, string>)[language], name).toMatch(/^\p{Lu}\p{L}.+[^.]$/u);
+      expect((title as Record<string, string>)[language], name).toMatch(/^[\p{Lu}\p{Script=Arabic}]\p{L}.+[^.]$/u);
     }
   });
 });
@@ -71,10 +111,9 @@ describe('the texts of the pages', () => {
   ) as Catalogue;
   const words = createWords('en', '0', marked);
   const frame: Frame = { school: '0', stylesheetUrl: '0', logoUrl: '0', support: '0' };
-  const group = (kind: 'identity' | 'read' | 'write') => ({
-    kind,
-    scopes: (['ticked', 'unticked', 'always'] as const).map((box) => ({ token: '0', title: '0', box })),
-  });
+  const scopes = (...boxes: ('ticked' | 'unticked' | 'always')[]) =>
+    boxes.map((box) => ({ token: '0', title: '0', box }));
+  const seven = scopes(...Array.from({ length: 7 }, () => 'ticked' as const));
   const app = {
     name: undefined,
     posing: false,
@@ -86,7 +125,7 @@ describe('the texts of the pages', () => {
   const view = {
     app,
     account: '0',
-    groups: [group('identity'), group('read'), group('write')],
+    permissions: { reads: scopes('ticked', 'always'), writes: scopes('unticked'), noReads: false },
     action: '0',
     switchAccount: '0',
     csrf: '0',
@@ -157,6 +196,12 @@ describe('the texts of the pages', () => {
   });
   const question = { name: '0', action: '0', fields: { all: '0' }, cancel: '0' };
   const cancel = { action: '0', csrf: '0' };
+  const posing = { name: '0', posing: true };
+  const signIn = { action: '0', returnTo: '0', csrf: '0', username: '0', problem: 'sign_in.wrong' } as const;
+  const mcp = {
+    ...{ address: '0', open: '0', documentation: '0', connectedApps: '0' },
+    commands: [{ program: '0', command: '0' }],
+  };
   const url = new URL('https://0.0.0.0/');
   const refusal = { detail: '0', requestId: '0' };
   const pages: Record<string, (words: Words) => Page> = {
@@ -164,6 +209,17 @@ describe('the texts of the pages', () => {
     'consent of a posing app': (words) =>
       consentPage(words, { ...view, app: { ...app, name: '0', posing: true, policy: url, terms: url } }),
     'consent of a proved app': (words) =>
+      consentPage(words, {
+        ...view,
+        app: {
+          ...app,
+          proof: { kind: 'proved', host: '0', elsewhere: false },
+          destination: { kind: 'host', host: '0' },
+        },
+      }),
+    'consent of an app that asks for much': (words) =>
+      consentPage(words, { ...view, permissions: { reads: seven, writes: seven, noReads: true } }),
+    'consent of an app that leads elsewhere': (words) =>
       consentPage(words, {
         ...view,
         app: {
@@ -200,14 +256,24 @@ describe('the texts of the pages', () => {
     'disconnecting a connection': (words) => disconnectPage(words, { ...question, what: 'connection' }),
     'disconnecting all': (words) => disconnectPage(words, { ...question, what: 'all', name: undefined }),
     'sign-in to connected apps': (words) => appsSignInPage(words, { signIn: '0', back: '0' }),
-    login: (words) => loginPage(words, { account: undefined, signIn: '0', cancel }),
-    'login again': (words) => loginPage(words, { account: '0', signIn: '0', cancel }),
-    suspended: (words) => suspendedPage(words, { account: '0', cancel }),
-    refusal: (words) => refusalPage(words, { code: '0', ...refusal, app: { name: '0', host: '0' } }),
+    login: (words) => loginPage(words, { app: posing, account: undefined, signIn: '0', cancel }),
+    'login again': (words) => loginPage(words, { app: undefined, account: '0', signIn: '0', cancel }),
+    suspended: (words) => suspendedPage(words, { app: undefined, account: '0', cancel }),
+    'sign-in to an app': (words) => signInPage(words, { ...signIn, purpose: { kind: 'app', app: posing, cancel } }),
+    'sign-in to see apps': (words) => signInPage(words, { ...signIn, purpose: { kind: 'connected-apps', back: '0' } }),
+    'sign-in with a provider': (words) =>
+      providersPage(words, [{ name: '0', href: '0' }], { kind: 'app', app: undefined, cancel }),
+    mcp: (words) => mcpPage(words, mcp),
+    refusal: (words) => refusalPage(words, { code: '0', ...refusal, app: { name: '0', host: '0' } }, retry),
     failure: (words) =>
-      failurePage(words, new GatewayError('invalid_request', { message: '0' }), { requestId: '0', traceId: '0' }),
+      failurePage(
+        words,
+        new GatewayError('invalid_request', { message: '0' }),
+        { requestId: '0', traceId: '0' },
+        retry,
+      ),
     'failure of ours': (words) =>
-      failurePage(words, new PageFailure('internal', 'failure.app_gone'), { requestId: '0' }),
+      failurePage(words, new PageFailure('internal', 'failure.app_gone'), { requestId: '0' }, retry),
   };
 
   it.each(Object.entries(pages))('%s: all come from the catalogue', (_name, page) => {
@@ -235,7 +301,7 @@ describe('the texts of the pages', () => {
     (code) => {
       for (const language of PAGE_LANGUAGES) {
         const words = createWords(language, '0');
-        expect(failurePage(words, new GatewayError(code), { requestId: '0' }).body.text).toContain(
+        expect(failurePage(words, new GatewayError(code), { requestId: '0' }, retry).body.text).toContain(
           read(language)[`failure.${code}`],
         );
       }
@@ -245,23 +311,28 @@ describe('the texts of the pages', () => {
   it('isolate inserted values from the text around them', () => {
     const words = createWords('en', 'School');
     expect(words.html('consent.heading', { app: 'דפי <לימוד>' }).text).toBe(
-      '<bdi>דפי &lt;לימוד&gt;</bdi> asks for access to your account at <bdi>School</bdi>',
+      '<bdi>דפי &lt;לימוד&gt;</bdi> asks for access to your account',
     );
+    expect(words.html('help').text).toBe('Get help from <bdi>School</bdi>');
     expect(words.text('consent.title', { app: 'דפי' })).toBe('\u2068דפי\u2069 asks for access');
     expect(words.text('consent.title', { app: 'App' })).toBe('App asks for access');
+    expect(createWords('ar', 'School').text('consent.title', { app: 'C++' })).toContain('\u2068C++\u2069');
   });
 
   it('fill each placeholder once, so that braces in a value are text', () => {
-    const words = createWords('en', '{app}');
-    expect(words.html('consent.heading', { app: '{school}{constructor}' }).text).toBe(
-      '<bdi>{school}{constructor}</bdi> asks for access to your account at <bdi>{app}</bdi>',
+    const words = createWords('en', '{account}');
+    expect(words.html('login.again.text', { account: '{school}{constructor}' }).text).toBe(
+      'You are signed in as <bdi>{school}{constructor}</bdi>, but your app wants you to sign in again. It is still waiting for you. If <bdi>{account}</bdi> does not ask for your password, sign out there first.',
     );
   });
 
   it('use an operator’s text in another language rather than none', () => {
-    const spanish = createWords('es', 'School');
-    expect(spanish.own('See')).toBe('See');
-    expect(spanish.own({ en: 'See', es: 'Ver' })).toBe('Ver');
-    expect(spanish.own({ en: 'See' })).toBe('See');
+    const spanish = (text: Parameters<Words['own']>[0]) => createWords('es', 'School').own(text).text;
+    expect(spanish({ en: 'See', es: 'Ver' })).toBe('Ver');
+    expect(spanish('See')).toBe('<bdi>See</bdi>');
+    expect(spanish({ en: 'See' })).toBe('<bdi lang="en">See</bdi>');
+    expect(spanish({ de: 'Sehen', en: 'See' })).toBe('<bdi lang="en">See</bdi>');
+    expect(spanish({ de: 'Sehen' })).toBe('<bdi lang="de">Sehen</bdi>');
+    expect(createWords('es-MX', 'School').own({ en: 'See', es: 'Ver' }).text).toBe('Ver');
   });
 });

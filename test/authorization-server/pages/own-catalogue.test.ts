@@ -75,7 +75,7 @@ describe('a catalogue of the operator', () => {
     [
       '[es, pt]',
       '',
-      'gate.yaml:15:19  pages.languages[1]: must be one of en, es, or the path of a catalogue such as lang/pt-BR.json',
+      'gate.yaml:15:19  pages.languages[1]: must be one of en, es, de, fr, ar, or the path of a catalogue such as lang/pt-BR.json',
     ],
   ])('is refused: %s with %#', async (list, text, message) => {
     const files = Object.fromEntries(['pt_BR.json', 'pt.json', 'en.json'].map((name) => [name, text]));

@@ -103,12 +103,11 @@ export async function post(
   return { url, status: answer.status, headers: answer.headers, text: await answer.text(), location };
 }
 
-/** The hidden fields of a page's form. */
+/** The hidden fields of a page's first form. The next one cancels. */
 function hiddenOf(page: Page): Record<string, string> {
   return Object.fromEntries(
-    [...page.text.matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [
-      name,
-      value.replaceAll('&amp;', '&'),
-    ]),
+    [...page.text.replace(/<\/form>.*/s, '').matchAll(/<input type="hidden" name="(\w+)" value="([^"]*)"/g)].map(
+      ([, name = '', value = '']) => [name, value.replaceAll('&amp;', '&')],
+    ),
   );
 }

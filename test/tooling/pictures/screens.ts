@@ -105,9 +105,9 @@ export async function recordScreens(browser: Browser, demo: Demo): Promise<reado
   await page.goto(demo.urls.client);
   const again = submit(page, '/courses');
   await press('The app tries again', again);
-  await page.locator('.app .problem').waitFor();
+  await submit(page, '/connect').waitFor();
   await page.evaluate('scrollTo(0, 0)');
-  await shoot('Its token no longer works');
+  await shoot('Its token no longer works, and it says so');
   await context.close();
   return screens;
 }

@@ -111,6 +111,62 @@ describe('Study Buddy', () => {
     expect(await press(demo, 'introspect')).toContain('not active');
   });
 
+  /** Reads the newest value of a name in the responses that Study Buddy shows. */
+  const shown = async (demo: Demo) => {
+    const text = (await page(demo, '/?secrets=shown')).replaceAll('&quot;', '"');
+    return (name: string) => [...text.matchAll(new RegExp(`"${name}": "([^"]+)"`, 'g'))].at(-1)?.[1] ?? '';
+  };
+
+  it('refreshes by itself when its access token is refused', async () => {
+    const demo = await start();
+    await connected(demo);
+    await demo.gate.expire((await shown(demo))('access_token'));
+    expect(await press(demo, 'courses')).toContain('2 courses, from the Account API.');
+    const text = await page(demo);
+    expect(titles(text).slice(-3)).toEqual([
+      'Read the member’s courses',
+      'Refresh the token',
+      'Read the member’s courses',
+    ]);
+    expect(text).toContain('<h2>Connected</h2>');
+    expect(text).not.toContain('<li class="step failed"');
+  });
+
+  it.each(['courses', 'refresh'])(
+    'notices on %s that its member disconnected it, and can connect again',
+    async (action) => {
+      const demo = await start();
+      const scope: [string, string][] = [
+        ['scope', 'openid'],
+        ['scope', 'account:read'],
+      ];
+      await connected(demo, scope);
+      // As the school's own page of connected apps would.
+      const last = await shown(demo);
+      const body = new URLSearchParams({ token: last('refresh_token'), client_id: last('client_id') });
+      expect((await fetch(last('revocation_endpoint'), { method: 'POST', body })).status).toBe(200);
+      const pressed = await demo.browser.post(`${demo.url}/${action}`);
+      expect([pressed.status, pressed.headers.get('location')]).toEqual([303, '/']);
+      const answer = await demo.browser.request(demo.url);
+      // The button leads through the gate to the school's own login page.
+      expect(answer.headers.get('content-security-policy')).not.toContain('form-action');
+      const text = await answer.text();
+      expect(text).toContain('<h2>You disconnected Study Buddy</h2>');
+      expect(text).not.toMatch(/<li class="step failed"|did not work|<table/);
+      const fields = [...text.matchAll(/<input type="hidden" name="(scope)" value="([^"]+)"/g)];
+      expect(fields.map(([, , value]) => value)).toEqual(['openid', 'account:read']);
+      expect(text).toContain('Connect again</button>');
+      expect(await connected(demo, scope)).toContain('<h2>Connected</h2>');
+    },
+  );
+
+  it('keeps its tokens while the school is unreachable', async () => {
+    const demo = await start({ reads: 503 });
+    await demo.browser.request(await toCallback(demo));
+    expect(await press(demo, 'courses')).toMatch(/^failed"/);
+    expect(await page(demo)).toContain('<h2>Connected</h2>');
+  });
+
   it('requests the selected scopes', async () => {
     const demo = await start();
     const text = await connected(demo, [

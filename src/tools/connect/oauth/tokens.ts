@@ -56,6 +56,11 @@ export async function requestResource(
   return oauth.protectedResourceRequest(token, 'POST', url, headers, JSON.stringify(body), http);
 }
 
+/** Whether the grant behind a refresh token is gone: revoked, expired, or deleted together with the client. */
+export function isGrantGone(thrown: unknown): boolean {
+  return thrown instanceof oauth.ResponseBodyError && ['invalid_grant', 'invalid_client'].includes(thrown.error);
+}
+
 /** Whether a resource refused the token itself. */
 export function isTokenRefused(thrown: unknown): boolean {
   return thrown instanceof oauth.WWWAuthenticateChallengeError && thrown.status === 401;

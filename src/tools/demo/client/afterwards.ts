@@ -1,11 +1,17 @@
 import { ConnectError } from '../../connect/connect-error.ts';
 import { readCourses } from '../../connect/courses.ts';
 import type { RegisteredClient } from '../../connect/oauth/registration.ts';
-import { introspectToken, isTokenRefused, refreshTokens, revokeToken } from '../../connect/oauth/tokens.ts';
+import {
+  introspectToken,
+  isGrantGone,
+  isTokenRefused,
+  refreshTokens,
+  revokeToken,
+} from '../../connect/oauth/tokens.ts';
 import type { Transport } from '../../connect/oauth/transport.ts';
 import { lifetime, read } from './flow.ts';
 import type { LessonName } from './lessons.ts';
-import { keepTokens, take, type Walk } from './walk.ts';
+import { keepTokens, refusedAs, take, type Walk } from './walk.ts';
 
 /** A connected walk, during one step. What the step found goes into `facts`. */
 interface Connected {
@@ -17,16 +23,9 @@ interface Connected {
 }
 
 /** The actions for a connected app: the page's buttons, by the last segment of their path. */
-export const ACTIONS: Readonly<Record<string, (walk: Walk) => Promise<void>>> = {
-  courses: (walk) => (walk.revoked ? readAnyway(walk) : read(walk)),
-  refresh: connected('refresh', async ({ walk, tokens, client, http, facts }) => {
-    if (tokens.refresh === undefined) {
-      throw new ConnectError('The school issued no refresh token.', 'Connect again when the access token has expired.');
-    }
-    const answer = await refreshTokens(client, tokens.refresh, http);
-    keepTokens(walk, answer);
-    facts.push(lifetime(answer));
-  }),
+export const ACTIONS: Readonly<Record<string, (walk: Walk) => Promise<unknown>>> = {
+  courses: (walk) => (walk.revoked ? readAnyway(walk) : readOrNotice(walk)),
+  refresh: refreshOrNotice,
   introspect: connected('introspect', async ({ tokens, client, http, facts }) => {
     const { active, aud } = await introspectToken(client, tokens.access, http);
     facts.push(active ? 'The token is active.' : 'The token is not active: it will not be accepted anywhere.');
@@ -42,6 +41,40 @@ export const ACTIONS: Readonly<Record<string, (walk: Walk) => Promise<void>>> = 
     walk.courses = undefined;
   }),
 };
+
+/**
+ * Reads with the current token. If it is refused, it may only have expired, so Study Buddy refreshes it once, and learns
+ * at the latest then that the member has disconnected it.
+ */
+async function readOrNotice(walk: Walk): Promise<void> {
+  await read(walk);
+  if (
+    !refusedAs(walk, isTokenRefused, 'Refused: the access token is no longer valid. Study Buddy tries to refresh it.')
+  )
+    return;
+  if (await refreshOrNotice(walk)) await read(walk);
+}
+
+/** Returns whether there are new tokens. */
+async function refreshOrNotice(walk: Walk): Promise<boolean> {
+  const before = walk.tokens;
+  await refresh(walk);
+  if (refusedAs(walk, isGrantGone, 'Refused: the connection is over. Study Buddy stops using its tokens.')) {
+    walk.disconnected = true;
+    walk.courses = undefined;
+    delete walk.tokens;
+  }
+  return walk.tokens !== undefined && walk.tokens !== before;
+}
+
+const refresh = connected('refresh', async ({ walk, tokens, client, http, facts }) => {
+  if (tokens.refresh === undefined) {
+    throw new ConnectError('The school issued no refresh token.', 'Connect again when the access token has expired.');
+  }
+  const answer = await refreshTokens(client, tokens.refresh, http);
+  keepTokens(walk, answer);
+  facts.push(lifetime(answer));
+});
 
 /** Reads with the revoked token. Here a refusal is the success, and data would be a failure. */
 const readAnyway = connected('refused', async ({ walk, tokens, http, facts }) => {

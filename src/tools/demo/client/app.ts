@@ -27,9 +27,9 @@ export function studyBuddy({ url, gate }: Places, sessions: Sessions): express.E
 
   app.get('/', (request, response) => {
     const walk = sessions.find(request.headers.cookie)?.walk;
-    if (walk !== undefined) return send(response, 200, walkPage(walk, request.query.secrets === 'shown'));
-    allowLeaving(response);
-    send(response, 200, welcome(gate));
+    // Both have a Connect button, which leads to the school.
+    if (walk === undefined || walk.disconnected) allowLeaving(response);
+    send(response, 200, walk === undefined ? welcome(gate) : walkPage(walk, request.query.secrets === 'shown'));
   });
 
   app.post('/connect', async (request, response) => {
@@ -41,6 +41,7 @@ export function studyBuddy({ url, gate }: Places, sessions: Sessions): express.E
       scope: chosenScope(request.body),
       steps: [],
       revoked: false,
+      disconnected: false,
     };
     session.walk = walk;
     const authorize = await inTurn(session, () => begin(walk));
@@ -74,7 +75,7 @@ export function studyBuddy({ url, gate }: Places, sessions: Sessions): express.E
     const walk = session?.walk;
     if (session === undefined || walk === undefined) return response.redirect(303, '/');
     await inTurn(session, () => work(walk));
-    response.redirect(303, latest(session));
+    response.redirect(303, walk.disconnected ? '/' : latest(session));
   });
 
   app.use((_request, response) => send(response, 404, problemPage(NOTHING_HERE)));

@@ -7,7 +7,8 @@ import type { Step } from './walk.ts';
 /** Renders one step as a card. */
 export function stepCard(step: Step, open: boolean, mask: Mask): Html {
   const { title, why, standard } = LESSONS[step.lesson];
-  const state = step.problem !== undefined ? 'failed' : step.lesson === 'refused' ? 'refused' : 'done';
+  const state =
+    step.problem !== undefined ? 'failed' : step.refused === true || step.lesson === 'refused' ? 'refused' : 'done';
   return html`<li class="step ${state}" id="step-${step.number}">
     <details${open && html` open`}>
       <summary><span class="number">${step.number}</span> <span class="title">${title}</span>

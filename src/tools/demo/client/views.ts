@@ -64,6 +64,11 @@ function connectForm(): Html {
 }
 
 function status(walk: Walk): Html {
+  if (walk.disconnected) {
+    return html`<h2>You disconnected Study Buddy</h2><p>The school no longer accepts its tokens: you disconnected it
+      there, or the connection has expired. The requests and responses stay here until you start over.</p>
+      <p>You can connect it again at any time.</p>`;
+  }
   if (walk.revoked) return html`<h2>Disconnected</h2><p>Study Buddy has revoked its tokens.</p>`;
   if (walk.tokens !== undefined) {
     const who = walk.courses?.member?.email;
@@ -92,9 +97,17 @@ function buttons(walk: Walk): Html {
     button('introspect', 'Show what the token is'),
   ];
   return html`<div class="buttons">
+    ${walk.disconnected && connectAgain(walk.scope)}
     ${has && (walk.revoked ? disconnected : connected)}
-    ${button('start-over', 'Start over', has ? '' : 'primary')}
+    ${button('start-over', 'Start over', has || walk.disconnected ? '' : 'primary')}
   </div>`;
+}
+
+/** Connects with the scopes of the connection that is over. */
+function connectAgain(scope: string): Html {
+  return html`<form method="post" action="/connect">
+    ${scope.split(' ').map((name) => html`<input type="hidden" name="scope" value="${name}">`)}
+    <button class="primary">Connect again</button></form>`;
 }
 
 function courseList({ courses, total, source }: Courses): Html {

@@ -16,6 +16,8 @@ export interface Step {
   /** What was found or checked, in sentences. */
   readonly facts: string[];
   problem?: ConnectError;
+  /** The school refused the token, as it should: nothing failed. */
+  refused?: true;
 }
 
 /** One run of the flow in a browser, from Connect to Disconnect. */
@@ -29,7 +31,10 @@ export interface Walk {
   /** The authorization request that is waiting for its response. */
   pending?: AuthorizationRequest | undefined;
   tokens?: { readonly access: string; readonly refresh: string | undefined; readonly scope: string };
+  /** Study Buddy revoked its tokens. */
   revoked: boolean;
+  /** The school has ended the connection. */
+  disconnected: boolean;
   courses?: Courses | undefined;
 }
 
@@ -56,6 +61,16 @@ export async function take<T extends {}>(
     step.problem = explain(thrown, `“${LESSONS[lesson].title}”`);
     return undefined;
   }
+}
+
+/** Turns the problem of the last step into a refusal to explain. Returns whether `recognises` its cause. */
+export function refusedAs(walk: Walk, recognises: (thrown: unknown) => boolean, fact: string): boolean {
+  const step = walk.steps.at(-1);
+  if (step?.problem === undefined || !recognises(step.problem.cause)) return false;
+  delete step.problem;
+  step.refused = true;
+  step.facts.push(fact);
+  return true;
 }
 
 /** Stores the tokens of a response. Without a new refresh token, the old one remains valid (RFC 6749 section 6). */

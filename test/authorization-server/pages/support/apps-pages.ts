@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import type { Look } from '../../../support/album.ts';
 import { type App, authorizationRequest, bearer, redeem, registerApp } from '../../../support/app.ts';
 import { createBrowser } from '../../../support/browser.ts';
+import { tabTo } from '../../../support/keyboard.ts';
 import { approve } from '../../../support/member.ts';
 import { answerJson, type DocumentHost, plainDocument } from '../../client-documents/support/document-host.ts';
 
@@ -65,7 +66,7 @@ export async function appsPages(page: Page, place: Place, look: Look): Promise<v
   await tabTo(page, 'a[href*="/apps/app?"]');
   await page.keyboard.press('Enter');
   await page.locator('main#app').waitFor();
-  for (const summary of await page.locator('summary').all()) await summary.click();
+  for (const summary of await page.locator('summary').all()) await summary.press('Enter');
   await look(page, 'app');
   await disconnect(page, 'a[href*="connection="]');
   await page.goto(`${origin}/oauth/apps`);
@@ -90,14 +91,6 @@ async function disconnect(page: Page, link: string, look?: Look, title = ''): Pr
   await tabTo(page, 'form button');
   await page.keyboard.press('Enter');
   await page.getByRole('status').waitFor();
-}
-
-async function tabTo(page: Page, selector: string): Promise<void> {
-  for (let presses = 0; presses < 200; presses += 1) {
-    await page.keyboard.press('Tab');
-    if (await page.evaluate(`document.activeElement.matches(${JSON.stringify(selector)})`)) return;
-  }
-  throw new Error(`the Tab key does not reach ${selector}`);
 }
 
 async function letIn(app: App, { cookie }: Place) {

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import type { Look } from '../../../support/album.ts';
 import { type App, authorizationRequest, redeem, registerApp } from '../../../support/app.ts';
 import { createBrowser } from '../../../support/browser.ts';
+import { SCOPES } from '../../../support/catalogue.ts';
 import { command } from '../../../support/commands.ts';
 import { approve } from '../../../support/member.ts';
 import { answerJson, type DocumentHost, plainDocument } from '../../client-documents/support/document-host.ts';
@@ -20,8 +21,6 @@ interface Place {
   /** The admin listener, which takes commands. The member who is signed in is m-1. */
   readonly admin: string;
   readonly member: SignedIn;
-  /** Additional parameters of the app's request: its language. */
-  readonly wish: Readonly<Record<string, string>>;
 }
 
 const EVERYTHING = 'openid profile email account:read courses:read courses:write students:write';
@@ -37,7 +36,7 @@ export async function gatePages(page: Page, place: Place, look: Look): Promise<v
 }
 
 async function consents(page: Page, place: Place, look: Look, plain: App): Promise<void> {
-  const { origin, host, wish } = place;
+  const { origin, host } = place;
   const named = (client_name: string, metadata: Record<string, string> = {}) =>
     registerApp(origin, { metadata: { client_name, ...metadata } });
   const published = (name: string, redirectUri: string): App => {
@@ -67,10 +66,16 @@ async function consents(page: Page, place: Place, look: Look, plain: App): Promi
     ],
   ];
   for (const [title, app] of apps) {
-    await page.goto((await authorizationRequest(app, { scope: EVERYTHING, ...wish })).url);
+    await page.goto((await authorizationRequest(app, { scope: EVERYTHING })).url);
     await page.locator('main#consent').waitFor();
     await look(page, title);
   }
+  await page.goto((await authorizationRequest(plain, { scope: SCOPES.join(' ') })).url);
+  await look(page, 'consent-all-scopes');
+  for (const summary of await page.locator('summary').all()) await summary.click();
+  await look(page, 'consent-all-scopes-open');
+  await page.goto((await authorizationRequest(plain, { scope: 'openid courses:write' })).url);
+  await look(page, 'consent-step-up');
   for (const box of await page.getByRole('checkbox').all()) await box.uncheck();
   await page.locator('button[value=approve]').click();
   await page.getByRole('alert').waitFor();
@@ -78,9 +83,9 @@ async function consents(page: Page, place: Place, look: Look, plain: App): Promi
 }
 
 /** The member went back to the gate without signing in, or without signing in again. */
-async function signIns(page: Page, { origin, wish }: Place, look: Look, app: App): Promise<void> {
+async function signIns(page: Page, { origin }: Place, look: Look, app: App): Promise<void> {
   const back = async (parameters: Record<string, string>) => {
-    await page.goto((await authorizationRequest(app, { ...parameters, ...wish })).url);
+    await page.goto((await authorizationRequest(app, parameters)).url);
     await page.goto(origin + new URL(page.url()).searchParams.get('return_to'));
     await page.locator('main#login').waitFor();
   };
@@ -94,7 +99,7 @@ async function signIns(page: Page, { origin, wish }: Place, look: Look, app: App
 }
 
 /** The app expects another member, or must know when this one signed in. */
-async function obstacles(page: Page, { origin, member, wish }: Place, look: Look, app: App): Promise<void> {
+async function obstacles(page: Page, { origin, member }: Place, look: Look, app: App): Promise<void> {
   const own = { ...member };
   const elsewhere = createBrowser();
   elsewhere.cookies.set('school_session', { value: 'held', path: '/' });
@@ -102,30 +107,33 @@ async function obstacles(page: Page, { origin, member, wish }: Place, look: Look
   const request = await authorizationRequest(app);
   const tokens = await redeem(app, request, await approve(request.url, app.redirectUri, { browser: elsewhere }));
   Object.assign(member, own);
-  await page.goto((await authorizationRequest(app, { id_token_hint: String(tokens.id_token), ...wish })).url);
+  await page.goto((await authorizationRequest(app, { id_token_hint: String(tokens.id_token) })).url);
   await page.locator('main#expected').waitFor();
   await look(page, 'expected');
   member.since = undefined;
-  await page.goto((await authorizationRequest(app, { max_age: '60', ...wish })).url);
+  await page.goto((await authorizationRequest(app, { max_age: '60' })).url);
   await page.goto(origin + new URL(page.url()).searchParams.get('return_to'));
   await page.locator('main#unconfirmed').waitFor();
   await look(page, 'unconfirmed');
   Object.assign(member, own);
 }
 
-async function suspended(page: Page, { admin, wish }: Place, look: Look, app: App): Promise<void> {
+async function suspended(page: Page, { admin }: Place, look: Look, app: App): Promise<void> {
   await command(admin, '/members/m-1/suspend');
-  await page.goto((await authorizationRequest(app, wish)).url);
+  await page.goto((await authorizationRequest(app)).url);
   await page.locator('main#suspended').waitFor();
   await look(page, 'suspended');
   await command(admin, '/members/m-1/resume');
 }
 
-async function refusals(page: Page, { origin, wish }: Place, look: Look, app: App): Promise<void> {
-  const { url } = await authorizationRequest(app, { client_id: 'nobody-knows-me', ...wish });
+async function refusals(page: Page, { origin }: Place, look: Look, app: App): Promise<void> {
+  const { url } = await authorizationRequest(app, { client_id: 'nobody-knows-me' });
   await page.goto(url);
   await page.locator('main#error').waitFor();
   await look(page, 'refused');
+  await page.goto(`${origin}/mcp`);
+  await page.locator('summary').click();
+  await look(page, 'mcp');
   await page.goto(`${origin}/oauth/interaction/long-gone`);
   await page.locator('main#error').waitFor();
   await look(page, 'expired');

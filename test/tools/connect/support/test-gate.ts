@@ -12,6 +12,8 @@ export interface TestGate {
   readonly clients: () => Promise<string[]>;
   /** Whether this token is valid at the authorization server. */
   readonly alive: (token: string) => Promise<boolean>;
+  /** Ends this access token, and nothing else. */
+  readonly expire: (token: string) => Promise<void>;
   close(): Promise<void>;
 }
 
@@ -105,6 +107,7 @@ export async function startTestGate(options: TestGateOptions = {}): Promise<Test
     origin,
     clients: async () => [...known],
     alive: async (token) => (await provider.AccessToken.find(token)) !== undefined,
+    expire: async (token) => void (await (await provider.AccessToken.find(token))?.destroy()),
     close: () => close(server),
   };
 }

@@ -84,7 +84,7 @@ ${main}
 
 function signInState({ member, csrf }: Visitor): Html {
   if (member === undefined) return html`<a href="/login">Sign in</a>`;
-  return html`<span>${member.name}</span>
+  return html`<div class="visitor"><span>${member.name}</span>
 <form method="post" action="/logout"><input type="hidden" name="csrf" value="${csrf}">
-<button class="plain">Sign out</button></form>`;
+<button class="plain">Sign out</button></form></div>`;
 }

@@ -1,7 +1,13 @@
-/** The school's stylesheet, served at /style.css. */
+/** The school's stylesheet, served at /style.css: designed for 390 px, light and dark. */
 export const STYLESHEET = `
 :root { --ink: #1d2a30; --soft: #55666e; --line: #d5dde0; --paper: #fff; --ground: #f3f6f5; --sea: #14506b;
-  --sea-dark: #0d3a4f; --rust: #b04a22; color-scheme: light; }
+  --sea-dark: #0d3a4f; --on-sea: #fff; --rust: #b04a22; --field: #7d8f97; --banner: #0d3a4f; --alert: #fbeee8;
+  --info: #e8f1f4; color-scheme: light dark; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e4ecef; --soft: #a9b8bf; --line: #33444c; --paper: #18242a; --ground: #101a1f; --sea: #7cc4e0;
+    --sea-dark: #a9daee; --on-sea: #082430; --rust: #f0a07c; --field: #8296a0; --banner: #0a2a39; --alert: #3b2318;
+    --info: #15323e; }
+}
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--ground); color: var(--ink); font: 1rem/1.55 system-ui, sans-serif; }
 a { color: var(--sea); text-underline-offset: .15em; }
@@ -9,7 +15,7 @@ a:hover { color: var(--sea-dark); }
 :focus-visible { outline: 3px solid var(--rust); outline-offset: 2px; border-radius: 2px; }
 .skip { position: absolute; left: -99rem; }
 .skip:focus { left: .5rem; top: .5rem; background: var(--paper); padding: .5rem 1rem; }
-.note { margin: 0; background: var(--sea-dark); color: #e6f0f3; text-align: center; font-size: .875rem;
+.note { margin: 0; background: var(--banner); color: #e6f0f3; text-align: center; font-size: .875rem;
   padding: .4rem 1rem; }
 .bar { background: var(--paper); border-bottom: 1px solid var(--line); }
 .bar > div, main, footer { width: min(62rem, 100% - 2rem); margin-inline: auto; }
@@ -17,6 +23,7 @@ a:hover { color: var(--sea-dark); }
 .bar nav { display: flex; flex-wrap: wrap; align-items: center; gap: .4rem 1.25rem; margin-left: auto; }
 .bar nav a { padding-block: .25rem; }
 .bar form { margin: 0; }
+.visitor { display: flex; flex-wrap: wrap; align-items: center; gap: .4rem .75rem; }
 .brand { font-family: Georgia, serif; font-size: 1.25rem; font-weight: 700; text-decoration: none;
   color: var(--sea-dark); }
 main { padding-block: 2rem 3rem; }
@@ -38,21 +45,28 @@ p .button { margin-block: .35rem; }
 .panel > :last-child { margin-bottom: 0; }
 .panel form { display: grid; gap: .35rem; }
 label { font-weight: 600; margin-top: .6rem; }
-input { font: inherit; padding: .6rem .7rem; border: 1px solid #7d8f97; border-radius: .4rem; width: 100%;
+input { font: inherit; padding: .6rem .7rem; border: 1px solid var(--field); border-radius: .4rem; width: 100%;
   background: var(--paper); color: inherit; }
 button, .button { font: inherit; font-weight: 600; cursor: pointer; border: 1px solid var(--sea);
-  border-radius: .4rem; background: var(--sea); color: #fff; padding: .6rem 1.1rem; text-decoration: none;
+  border-radius: .4rem; background: var(--sea); color: var(--on-sea); padding: .6rem 1.1rem; text-decoration: none;
   display: inline-block; text-align: center; }
-button:hover, .button:hover { background: var(--sea-dark); color: #fff; }
+button:hover, .button:hover { background: var(--sea-dark); color: var(--on-sea); }
 .panel form button { margin-top: 1.1rem; }
 button.plain { background: none; color: var(--sea); border-color: var(--line); padding: .3rem .8rem; }
-button.plain:hover { border-color: var(--sea); }
-.alert { border-left: 4px solid var(--rust); background: #fbeee8; padding: .6rem .9rem; margin: .75rem 0; }
-.info { border-left: 4px solid var(--sea); background: #e8f1f4; padding: .6rem .9rem; margin: .75rem 0; }
+button.plain:hover { background: none; color: var(--sea-dark); border-color: var(--sea); }
+.alert { border-left: 4px solid var(--rust); background: var(--alert); padding: .6rem .9rem; margin: .75rem 0; }
+.info { border-left: 4px solid var(--sea); background: var(--info); padding: .6rem .9rem; margin: .75rem 0; }
 .lectures { padding-left: 0; list-style: none; margin: 0; }
 .lectures li { display: flex; justify-content: space-between; gap: 1rem; padding: .5rem 0;
   border-top: 1px solid var(--line); }
 .lectures .here { font-weight: 600; color: var(--sea-dark); }
 .pages { display: flex; flex-wrap: wrap; gap: 1rem; align-items: center; margin-top: 1.5rem; }
+@media (max-width: 36rem) {
+  .bar nav { margin-left: 0; width: 100%; }
+  .visitor { width: 100%; justify-content: space-between; }
+  p > .button { display: block; }
+  main { padding-block: 1.25rem 2rem; }
+  .panel { padding: 1.1rem; }
+}
 footer { padding-block: 1.5rem; border-top: 1px solid var(--line); color: var(--soft); font-size: .875rem; }
 `;
