@@ -1,9 +1,8 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { complaintsOf } from '../support/album.ts';
+import { closeLook, complaintsOf, LANGUAGES } from '../support/album.ts';
 import { authorizationRequest, registerApp } from '../support/app.ts';
 import { browserPresent, launchChromium } from '../support/chromium.ts';
-import { closeLook } from '../support/close-look.ts';
 import { type CookieSchool, connectWith, startCookieSchool } from '../support/cookie-school.ts';
 import { startWorld, type World } from '../support/world.ts';
 
@@ -37,7 +36,7 @@ describe.skipIf(!browserPresent())('an app that uses the member’s own session,
   }, async () => {
     const session = school.signIn('member');
     await connectWith(world.origin, { school_session: session });
-    const { look, findings, count, sheets } = closeLook('own-session');
+    const { look, findings, count, sheets } = closeLook('own-session', LANGUAGES);
     const context = await browser.newContext();
     context.setDefaultTimeout(20_000);
     try {

@@ -86,13 +86,13 @@ ${CONSENT}${CONNECTED_APPS}`;
  * (WCAG 2.2 success criterion 2.4.11).
  */
 const CONSENT = `
-#consent { padding-top: 1rem; }
+#consent { padding-top: .875rem; }
 #consent h1 { margin: 0; font-size: 1.25rem; }
-.asking { display: flex; gap: .75rem; align-items: flex-start; margin-bottom: .5rem; }
+.asking { display: flex; gap: .75rem; align-items: flex-start; margin-bottom: .375rem; }
 .asking .mark { flex: none; width: 2.5rem; height: 2.5rem; }
 #consent .account, .destination, .destination + .fine { margin-bottom: .25rem; }
 #consent .account { font-size: .875rem; }
-#consent .notice { margin-block: .5rem .75rem; padding: .5rem .75rem; font-size: .875rem; line-height: 1.4; }
+#consent .notice { margin-block: .375rem .5rem; padding: .5rem .75rem; font-size: .875rem; line-height: 1.4; }
 #consent .notice.problem { font-weight: inherit; }
 .notice small { display: block; font-size: inherit; }
 .fine { margin-bottom: .5rem; font-size: .875rem; color: var(--soft); }
@@ -116,7 +116,7 @@ fieldset:has([name=reads][value=none]:checked) .list { display: none; }
 @media (min-height: 30rem) {
   #consent { padding-bottom: 0; }
   html:has(#consent) { scroll-padding-block-end: 6rem; }
-  #consent .actions { position: sticky; inset-block-end: 0; margin: 0 -1rem; padding: .75rem 1rem; background: var(--paper); border-top: 1px solid var(--line); }
+  #consent .actions { position: sticky; inset-block-end: 0; margin: 0 -1rem; padding: .625rem 1rem; background: var(--paper); border-top: 1px solid var(--line); }
 }
 @media (min-height: 30rem) and (min-width: 36rem) {
   #consent .actions { margin-inline: -2rem; padding-inline: 2rem; border-radius: 0 0 .75rem .75rem; }

@@ -2,10 +2,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { complaintsOf } from '../../support/album.ts';
+import { closeLook, complaintsOf, LANGUAGES } from '../../support/album.ts';
 import { type App, authorizationRequest, registerApp } from '../../support/app.ts';
 import { browserPresent, launchChromium } from '../../support/chromium.ts';
-import { closeLook } from '../../support/close-look.ts';
 import { COMMAND_SECRET } from '../../support/commands.ts';
 import { startRecordingUpstream } from '../../support/recording-upstream.ts';
 import { startWorld, type World } from '../../support/world.ts';
@@ -86,7 +85,7 @@ describe.skipIf(!browserPresent())('in Chromium', () => {
 
     it('every page is readable on every screen, in light and dark mode, and by keyboard', IN_TURN, async () => {
       const { host, member, world: own } = await stand();
-      const { look, findings, count, sheets } = closeLook('pages');
+      const { look, findings, count, sheets } = closeLook('pages', LANGUAGES);
       await visit(
         {},
         async (page, context) => {
@@ -103,7 +102,7 @@ describe.skipIf(!browserPresent())('in Chromium', () => {
 
     it('connected apps are readable on every screen, and work by keyboard', IN_TURN, async () => {
       const { host, world: own } = await stand();
-      const { look, findings, count, sheets } = closeLook('apps');
+      const { look, findings, count, sheets } = closeLook('apps', LANGUAGES);
       await visit(
         {},
         async (page, context) => {
