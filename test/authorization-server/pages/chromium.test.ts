@@ -5,46 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { closeLook, complaintsOf, LANGUAGES, type Look } from '../../support/album.ts';
 import { type App, authorizationRequest, registerApp } from '../../support/app.ts';
 import { browserPresent, launchChromium } from '../../support/chromium.ts';
-import { COMMAND_SECRET } from '../../support/commands.ts';
 import { tabTo } from '../../support/keyboard.ts';
-import { startRecordingUpstream } from '../../support/recording-upstream.ts';
-import { startWorld, type World } from '../../support/world.ts';
-import { type DocumentHost, startDocumentHost } from '../client-documents/support/document-host.ts';
+import type { World } from '../../support/world.ts';
 import { appsPages } from './support/apps-pages.ts';
-import { gatePages, type SignedIn } from './support/gate-pages.ts';
+import { gatePages } from './support/gate-pages.ts';
+import { openStand, type Stand } from './support/stand.ts';
 
 const LONGEST = { timeout: 1_800_000 };
-
-interface Stand {
-  readonly host: DocumentHost;
-  readonly world: World;
-  /** Whom the school says is signed in, and since when: long ago, so that the member can go back without a new sign-in. */
-  readonly member: SignedIn;
-  close(): Promise<unknown>;
-}
-
-async function openStand(): Promise<Stand> {
-  const member: SignedIn = { id: 'm-1', email: 'ann@school.example', since: 1_700_000_000 };
-  const host = await startDocumentHost();
-  const school = await startRecordingUpstream((request, response) => {
-    const known = request.url === '/api/me' && request.headers.cookie !== undefined;
-    const status = request.url === '/api/me' && !known ? 401 : 200;
-    response.writeHead(status, { 'content-type': known ? 'application/json' : 'text/plain' });
-    response.end(known ? JSON.stringify(member) : 'Sign in');
-  });
-  const world = await startWorld({
-    profile: 'A',
-    documentNetwork: host.network,
-    environment: { COMMAND_SECRET },
-    overrides: {
-      admin: { hmac: { secret: { env: 'COMMAND_SECRET' } } },
-      upstreams: { school: { url: school.url } },
-      login: { whoami: { authTime: '/since' } },
-      pages: { support: 'mailto:help@school.example', apps: { back: '/my/account' } },
-    },
-  });
-  return { host, world, member, close: () => Promise.all([world.close(), host.close(), school.close()]) };
-}
 
 describe.skipIf(!browserPresent())('in Chromium', () => {
   let browser: Browser;
@@ -90,7 +57,6 @@ describe.skipIf(!browserPresent())('in Chromium', () => {
       };
       await visit({}, story, stand.world.origin);
       await sheets(browser);
-      console.info(name, count);
       expect(findings).toEqual([]);
       return count;
     };
@@ -112,9 +78,10 @@ describe.skipIf(!browserPresent())('in Chromium', () => {
   });
 
   it('a member chooses what an app can do, and approves it, with the keyboard alone', async () => {
-    const app = await registerApp(world.origin);
+    const scope = 'openid profile courses:read courses:write';
+    const { url } = await authorizationRequest(await registerApp(world.origin), { scope });
     await visit({}, async (page) => {
-      await page.goto((await authorizationRequest(app, { scope: 'openid profile courses:read courses:write' })).url);
+      await page.goto(url);
       await tabTo(page, '[value="courses:read"]');
       await page.keyboard.press('Space');
       await tabTo(page, '[value="courses:write"]');
