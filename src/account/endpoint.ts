@@ -6,7 +6,7 @@ import { fieldValues } from '../http/field-values.ts';
 import { insufficientScope, SESSION_OVER, type SessionOver } from '../oauth/challenge.ts';
 import { type Scheme, schemeOf } from '../oauth/credentials.ts';
 import type { MemberPrincipal } from '../oauth/principal.ts';
-import type { Scope } from '../oauth/scope.ts';
+import { ACCOUNT_SCOPE, type Scope } from '../oauth/scope.ts';
 import type { CallForPrincipal } from '../upstream/request.ts';
 import type { Mistake } from './connect/mistakes.ts';
 import { timeWarnings } from './connect/time-warnings.ts';
@@ -19,7 +19,7 @@ import type { OperationData, PrepareOperation } from './prepared-operation.ts';
 import { readFields } from './read-fields.ts';
 import type { RecordedFile } from './remote/recorded.ts';
 import { negotiate, type ResponseType, readGraphqlRequest } from './request.ts';
-import { scopesMissingForMutation } from './scopes.ts';
+import { scopesMissingForMutation, scopesOfQueries } from './scopes.ts';
 
 export interface AccountOptions {
   /** The contract: the schema that clients see. */
@@ -60,7 +60,7 @@ export interface AccountOptions {
 /** Receives what the operator's logs record about an operation. Called before the response is sent. */
 interface Observer {
   /** Called with the parts of the account that were returned or changed, as named by `readFields`. */
-  readonly gave: (fields: readonly string[]) => void;
+  readonly gave: (fields: readonly string[], how: 'read' | 'change') => void;
   /** Called with the fields of a mutation, comma-separated, and its outcome. */
   readonly changed: (fields: string, outcome: 'success' | 'failure' | 'refused') => void;
 }
@@ -80,6 +80,8 @@ export interface Account {
   readonly endpoint: AccountEndpoint;
   /** Prepares the operator's own documents, which tools run for a member under the rules of the endpoint. */
   readonly prepare: PrepareOperation;
+  /** The scopes that a token needs to read everything. */
+  readonly readScopes: readonly string[];
   /** What in the mapping is allowed but most likely unintended. */
   readonly warnings: readonly Mistake[];
 }
@@ -97,6 +99,7 @@ export function createAccount(options: AccountOptions): Account {
     endpoint: (request, response, principal, observer = {}) =>
       serve(operations, request, response, principal, observer),
     prepare: (query) => prepareOperation(operations, query),
+    readScopes: [ACCOUNT_SCOPE, ...scopesOfQueries(operations, operations.guards)],
     warnings: timeWarnings(operations.mapping, options.timeZone),
   };
 }
@@ -152,7 +155,10 @@ async function answerTo(
   const result = await execute(operations, document, asked, principal, ended);
   if (result === SESSION_OVER) return result;
   const { executed, body } = result;
-  gave?.(readFields(document, asked.operationName, body.data as OperationData | null | undefined));
+  gave?.(
+    readFields(document, asked.operationName, body.data as OperationData | null | undefined),
+    mutation === undefined ? 'read' : 'change',
+  );
   if (mutation !== undefined) changed?.(mutation, 'errors' in body || !executed ? 'failure' : 'success');
   return answer(type, executed, body);
 }

@@ -10,8 +10,8 @@ export function accountHandler(endpoint: AccountEndpoint, audit: Audit): Handler
     if (principal.kind !== 'member') throw new GatewayError('internal');
     const began = performance.now();
     return endpoint(request, response, principal, {
-      gave(fields) {
-        record.areas = fields.map(areaOf.field);
+      gave(fields, how) {
+        record.areas = fields.map(how === 'read' ? areaOf.field : areaOf.change);
       },
       changed: (name, outcome) =>
         audit({

@@ -111,3 +111,10 @@ export function scopesMissingForMutation(
   });
   return needed.length === 0 ? undefined : [...new Set(needed)];
 }
+
+/** The scopes that the guarded fields of queries need: of several lists that would do, the first. */
+export function scopesOfQueries({ schema }: Contract, guards: Guards): readonly string[] {
+  const mutations = `${schema.getMutationType()?.name}.`;
+  const reads = [...guards].filter(([coordinate]) => !coordinate.startsWith(mutations));
+  return [...new Set(reads.flatMap(([, requirements]) => requirements.flatMap(([scopes = []]) => scopes)))];
+}

@@ -2,7 +2,7 @@ import type Provider from 'oidc-provider';
 import type { ScopeConfig } from '../config/schema.ts';
 import type { Scope } from '../oauth/scope.ts';
 import { clientProof } from './client-documents/client-proof.ts';
-import type { KnownApp } from './pages/connected-app.ts';
+import type { KnownApp } from './pages/app-row.ts';
 import type { AppProof, AppView, Destination } from './pages/consent.ts';
 import { MOST_LISTED, type Permissions } from './pages/permissions.ts';
 import { isPosing } from './pages/posing.ts';

@@ -9,6 +9,8 @@ export interface DescribedService {
   readonly config: Config;
   /** Paths of the authorization server. */
   readonly endpoints: Endpoints;
+  /** The scopes that the metadata of the origin lists: what reading needs. */
+  readonly offered: readonly string[];
   /** The MCP server; undefined when there is none. */
   readonly mcp: DescribedTools | undefined;
 }

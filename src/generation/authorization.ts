@@ -89,7 +89,7 @@ export async function openAuthorization(loaded: LoadedConfig, parts: Authorizati
     connector: signIn.connector,
     sessions,
     connectedApps: {
-      names: { scopes: config.scopes, tools: new Map(config.mcp?.tools.map(({ name, title }) => [name, title])) },
+      names: { scopes: config.scopes, tools: new Map(config.mcp?.tools.map((tool) => [tool.name, tool])) },
       timeZone: config.timeZone,
       back: config.pages.apps.back,
     },

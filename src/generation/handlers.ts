@@ -17,6 +17,7 @@ import type { Routed } from '../upstream/routing.ts';
 import type { Interfaces } from './account-and-mcp.ts';
 import type { Authorization } from './authorization.ts';
 import { mcpPageHandler } from './mcp-page.ts';
+import { offeredScopes } from './offered-scopes.ts';
 import type { ServedResources } from './resources.ts';
 import type { UpstreamLanes } from './upstreams.ts';
 
@@ -35,15 +36,16 @@ export function buildRoutes(loaded: LoadedConfig, parts: HandlerParts): readonly
   const { origin } = config;
   const { audit } = parts.foundation;
   const { forward } = parts.lanes;
-  const { resources, scopesOf, nameOf } = parts.served;
+  const { resources, nameOf } = parts.served;
   const { pages, server, signInHandlers } = parts.authorization;
   const { account, mcp } = parts.interfaces;
   const { admission } = parts;
   const linksOf = createRouteLinks(config.routes);
+  const offered = offeredScopes(config, { account, tools: mcp?.endpoints.open.plain.offered });
 
-  const metadataHandler = (resource: string, offered: readonly string[], name: string): Handler => {
+  const metadataHandler = (resource: string, scopes: readonly string[], name: string): Handler => {
     const documentation = origin + DISCOVERY_PATHS.authMd;
-    const document = protectedResourceMetadata({ resource, issuer: origin, scopes: offered, name, documentation });
+    const document = protectedResourceMetadata({ resource, issuer: origin, scopes, name, documentation });
     return ({ response, record }) => {
       record.noteStep('resource-metadata');
       writeAnswer(response, json(200, document, { 'cache-control': 'public, max-age=300' }));
@@ -53,6 +55,7 @@ export function buildRoutes(loaded: LoadedConfig, parts: HandlerParts): readonly
     service: {
       config,
       endpoints: ENDPOINTS,
+      offered: offered(origin),
       mcp: mcp === undefined ? undefined : { ...MCP_PATHS, tools: mcp.tools },
     },
     routes: () => routes,
@@ -78,7 +81,7 @@ export function buildRoutes(loaded: LoadedConfig, parts: HandlerParts): readonly
     signIn: signInHandlers,
     stylesheet: pages.stylesheet,
     logo: pages.logo,
-    protectedResourceMetadata: ({ resource }) => metadataHandler(resource, scopesOf(resource), nameOf(resource)),
+    protectedResourceMetadata: ({ resource }) => metadataHandler(resource, offered(resource), nameOf(resource)),
     userinfo: server.userinfo,
     account: account === undefined ? undefined : accountHandler(account.endpoint, audit),
     mcp: mcp && {

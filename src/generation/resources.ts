@@ -7,7 +7,7 @@ import { type ResourceIndicators, resourceIndicators } from '../oauth/resource-i
 export interface ServedResources {
   readonly resources: readonly [ProtectedResource, ...ProtectedResource[]];
   readonly indicators: ResourceIndicators;
-  /** The scopes offered at a resource. */
+  /** The scopes that a token for a resource may have. */
   scopesOf(resource: string): readonly string[];
   nameOf(resource: string): string;
 }

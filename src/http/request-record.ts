@@ -101,6 +101,8 @@ export const areaOf = {
     scopes.length === 0 ? `route:${pattern}` : `scope:${scopes.join(' ')}`,
   /** A field of the Account API, by its path from the root. */
   field: (path: string) => `field:${path}`,
+  /** A mutation of the Account API, by the name of its root field. */
+  change: (name: string) => `change:${name}`,
   tool: (name: string) => `tool:${name}`,
 } as const;
 

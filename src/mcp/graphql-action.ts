@@ -1,9 +1,7 @@
 import type { PrepareOperation } from '../account/prepared-operation.ts';
 import { SESSION_OVER } from '../oauth/challenge.ts';
+import { ACCOUNT_SCOPE } from '../oauth/scope.ts';
 import { type BuiltAction, MUST_SIGN_IN } from './tool.ts';
-
-/** The scope that every token for the Account API needs, whatever the document. */
-const ACCOUNT_SCOPE = 'account:read';
 
 /**
  * Creates an action that runs a document of the Account API for the token's member. Returns a mistake if the document

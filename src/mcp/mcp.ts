@@ -2,6 +2,7 @@
 
 import type { PrepareOperation } from '../account/prepared-operation.ts';
 import type { Config, McpConfig } from '../config/schema.ts';
+import { withoutWrites } from '../config/scope-kinds.ts';
 import { protectedResource } from '../oauth/protected-resource.ts';
 import type { Scope } from '../oauth/scope.ts';
 import type { Audit } from '../operations/audit.ts';
@@ -83,7 +84,12 @@ export function createMcp({ config, mcp, call, prepare, audit, serverOf, onError
  * few apps can ask for more later. Scopes for changes are requested when they are needed.
  */
 function offeredScopes(tools: readonly Tool[], known: Config['scopes']): Scope {
-  return new Set(tools.flatMap((tool) => [...tool.scopes]).filter((scope) => known[scope]?.kind !== 'write'));
+  return new Set(
+    withoutWrites(
+      tools.flatMap((tool) => [...tool.scopes]),
+      known,
+    ),
+  );
 }
 
 function instructionsOf({ signIn }: McpConfig, origin: string, name: string): string {

@@ -1,6 +1,9 @@
 /** scope-token = 1*( %x21 / %x23-5B / %x5D-7E ), case-sensitive (RFC 6749 section 3.3). */
 const SCOPE_TOKEN = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
 
+/** The scope that every token for the Account API needs, whatever the document. */
+export const ACCOUNT_SCOPE = 'account:read';
+
 /** A set of scope tokens, in the order of their first occurrence. */
 export type Scope = ReadonlySet<string>;
 

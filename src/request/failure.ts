@@ -2,6 +2,7 @@ import { stepAt } from '../authorization-server/connection-steps.ts';
 import { asGatewayError, oauthError, renderFailure } from '../errors.ts';
 import { writeAnswer } from '../http/answer.ts';
 import type { Routed, Routing } from '../upstream/routing.ts';
+import { browserPage } from './browser-page.ts';
 import { CORS_HEADERS } from './cors.ts';
 import type { Incoming, RequestParts } from './parts.ts';
 import type { Route } from './route.ts';
@@ -29,7 +30,8 @@ export function answerFailure(
   }
   response.setHeader('x-request-id', requestId);
   const route = target === undefined ? undefined : routeAt(parts.routing, target.path, request.method ?? '');
-  const voice = route?.voice ?? (/\btext\/html\b/.test(request.headers.accept ?? '') ? 'page' : 'problem');
+  const own = route !== undefined && browserPage(route, request) !== undefined ? 'page' : route?.voice;
+  const voice = own ?? (/\btext\/html\b/.test(request.headers.accept ?? '') ? 'page' : 'problem');
   if (route?.cors) for (const [name, value] of Object.entries(CORS_HEADERS)) response.setHeader(name, value);
   if (voice === 'oauth') record.oauthError = oauthError(failure);
   if (voice === 'page') parts.errorPage(response, failure, requestId);

@@ -5,6 +5,7 @@ import { GatewayError } from '../errors.ts';
 import { areaOf } from '../http/request-record.ts';
 import type { McpEndpoint } from '../mcp/sign-in.ts';
 import { metadataPath, resourceOf } from '../oauth/protected-resource.ts';
+import { ACCOUNT_SCOPE } from '../oauth/scope.ts';
 import type { Protection } from '../resource-server/gate.ts';
 import { routedBy } from '../upstream/own-record.ts';
 import type { Routed } from '../upstream/routing.ts';
@@ -42,6 +43,7 @@ export function routeRows(served: Served): readonly Routed<Row>[] {
 
     visit(ENDPOINTS.apps, { ...PAGE, handler: (of) => of.connectedApps.list }),
     visit(`${ENDPOINTS.apps}/return`, { ...PAGE, handler: (of) => of.connectedApps.returned }),
+    visit(`${ENDPOINTS.apps}/app`, { ...PAGE, handler: (of) => of.connectedApps.details }),
     visit(`${ENDPOINTS.apps}/disconnect`, { ...PAGE, handler: (of) => of.connectedApps.ask }),
     route('POST', `${ENDPOINTS.apps}/disconnect`, { ...PAGE, handler: (of) => of.connectedApps.disconnect }),
     ...when(signIn !== undefined, [visit(ENDPOINTS.signIn, { ...PAGE, handler: (of) => of.signIn?.page })]),
@@ -79,7 +81,7 @@ export function routeRows(served: Served): readonly Routed<Row>[] {
       ? []
       : [
           route('POST', served.accountPath, {
-            protection: member('account:read'),
+            protection: member(ACCOUNT_SCOPE),
             voice: 'graphql',
             cors: true,
             handler: (of) => of.account,

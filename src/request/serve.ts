@@ -5,6 +5,7 @@ import { GatewayError, type Voice } from '../errors.ts';
 import type { Provenance } from '../http/provenance.ts';
 import type { RequestInFlight } from '../http/requests-in-flight.ts';
 import { parseTarget, type Target } from '../upstream/target.ts';
+import { browserPage, hasPage } from './browser-page.ts';
 import { answerPreflight } from './cors.ts';
 import { enter } from './enter.ts';
 import { answerFailure, routeAt } from './failure.ts';
@@ -94,17 +95,11 @@ function toRoute(parts: RequestParts, incoming: Incoming): Promise<void> | undef
 /** Shows a browser the page of an endpoint that has no GET. Throws `method_not_allowed` for everything else. */
 function toPage(parts: RequestParts, incoming: Incoming, allow: readonly string[]): Promise<void> | undefined {
   const { request, target, record } = incoming;
-  const method = request.method ?? '';
-  const route = routeAt(parts.routing, target.path, method);
-  const shows = route?.page !== undefined && (method === 'GET' || method === 'HEAD');
-  if (!shows || !asksForPage(request)) throw wrongMethod(allow, route?.voice, shows);
+  const route = routeAt(parts.routing, target.path, request.method ?? '');
+  const page = route && browserPage(route, request);
+  if (page === undefined) throw wrongMethod(allow, route?.voice, route !== undefined && hasPage(route, request));
   record.route = target.path;
-  return enter(parts, incoming, { protection: 'public', voice: 'page', cors: false, handler: route.page });
-}
-
-/** Browsers name HTML, and the types of MCP at most by a wildcard. */
-function asksForPage({ headers: { accept = '' } }: IncomingMessage): boolean {
-  return /\btext\/html\b/i.test(accept) && !/\b(?:text\/event-stream|application\/json)\b/i.test(accept);
+  return enter(parts, incoming, { protection: 'public', voice: 'page', cors: false, handler: page });
 }
 
 /** GraphQL clients can send queries by GET, and urql does so by default: they are told how to change that. */

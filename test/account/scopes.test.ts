@@ -115,3 +115,22 @@ test('scopes that are not a list of lists are reported', () => {
   expect(mistake).toMatch(/^12 account schema: .*String cannot represent/);
   expect(others).toEqual([]);
 });
+
+test('what reading needs is the scope of the API, and those of guarded fields, the first of several', async () => {
+  const mutation = 'type Mutation { change: Boolean @requiresScopes(scopes: [["account:write"]]) }';
+  account = await startAccount({
+    call: callOver(school.origin),
+    schema: contractFiles(SCOPED_CONTRACT + mutation),
+    mappings: [
+      SCOPED_MAPPING,
+      {
+        file: 'change.graphql',
+        text: `extend type Mutation {
+  change: Boolean @connect(source: "school", http: { POST: "/api/v1/x" }, selection: "$(true)")
+}`,
+      },
+    ],
+    scopes: [...SCOPES, 'account:write'],
+  });
+  expect(account.readScopes).toEqual(['account:read', 'profile', 'email', 'orders:read', 'receipts:read']);
+});

@@ -41,6 +41,8 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the OpenAPI document of Pro
       refreshUrl: metadata.token_endpoint,
     });
     expect(Object.keys(authorizationCode?.scopes as object)).toEqual(metadata.scopes_supported);
+    const resource = await (await fetch(`${world.origin}/.well-known/oauth-protected-resource`)).json();
+    expect(securitySchemes.oauth2?.['x-read-scopes']).toEqual((resource as typeof metadata).scopes_supported);
     expect(authorizationCode?.scopes).toMatchObject({ 'courses:read': 'Browse the course catalogue' });
     expect(securitySchemes.openIdConnect?.openIdConnectUrl).toBe(`${world.origin}/.well-known/openid-configuration`);
   });

@@ -24,29 +24,35 @@ const signedIn = async (origin: string, member: { login: string; password: strin
   return browser;
 };
 
-/** The cards of the connected apps page: the text of each, by app name. */
-const cardsOf = (page: Page): ReadonlyMap<string, string> =>
+/** What the scope courses:read is called. */
+const COURSES = 'Browse the course catalogue';
+
+/** The rows of the connected apps page: the text of each, by app name. */
+const rowsOf = (page: Page): ReadonlyMap<string, string> =>
   new Map(
     page.text
       .split('<li class="app">')
       .slice(1)
-      .map((card) => [textOf(/<h2>(.*?)<\/h2>/s.exec(card)?.[1] ?? ''), textOf(card)]),
+      .map((row) => [textOf(/<h2>(.*?)<\/h2>/s.exec(row)?.[1] ?? ''), textOf(row.split('</li>', 1)[0] ?? '')]),
   );
 const textOf = (markup: string): string =>
   markup
-    .replace(/<\/?(time|bdi|strong|code)\b[^>]*>/g, '')
+    .replace(/<\/?(time|bdi|strong|code|a)\b[^>]*>/g, '')
     .replace(/<[^>]*>/g, ' ')
     .replace(/\s+/g, ' ')
     .trim();
-/** The target of the link or button with this text. */
+/** The target of the link or button with this text or label. */
 const linkOf = (page: Page, text: string): string => {
-  const found = [...page.text.matchAll(/<a [^>]*href="([^"]*)"[^>]*>(.*?)<\/a>/gs)].find(
-    ([, , inner = '']) => textOf(inner) === text,
+  const found = [...page.text.matchAll(/<a [^>]*href="([^"]*)"([^>]*)>(.*?)<\/a>/gs)].find(
+    ([, , rest = '', inner = '']) => text === (/aria-label="([^"]*)"/.exec(rest)?.[1] ?? textOf(inner)),
   );
   if (found === undefined) throw new Error(`no link ${text} in ${textOf(page.text)}`);
   return new URL((found[1] ?? '').replaceAll('&amp;', '&'), page.url).href;
 };
 const notice = (page: Page): string => textOf(/<p[^>]*role="status">(.*?)<\/p>/s.exec(page.text)?.[1] ?? '');
+
+/** The page about an app, from the list. */
+const openApp = (browser: Browser, list: Page, name: string) => browser.open(linkOf(list, name));
 
 /** Follows Disconnect and confirms. */
 const disconnect = async (browser: Browser, page: Page, text: string): Promise<Page> =>
@@ -92,7 +98,8 @@ describe('the page of connected apps', () => {
       .split('\n')
       .filter((line) => line.includes(action))
       .map((line) => JSON.parse(line) as Record<string, string>);
-  const cardOf = async (browser: Browser, name: string) => cardsOf(await open(browser)).get(name);
+  const detailsOf = async (browser: Browser, name: string) =>
+    textOf((await openApp(browser, await open(browser), name)).text);
 
   describe('signing in', () => {
     it('happens on the school’s own page, which leads back to the list', async () => {
@@ -145,27 +152,70 @@ describe('the page of connected apps', () => {
     expect(page.text).not.toContain('/oauth/apps/disconnect');
   });
 
-  it('lists each app of the member: whether it is verified, where it leads, what it may do and since when', async () => {
+  it('lists each app of the member: whether it is verified and can make changes, when it was used and expires', async () => {
     vi.setSystemTime(Date.UTC(2027, 2, 4, 9, 5));
     const app = await named(world.origin, 'Listed');
     await connect(app, { ticked: ['courses:read', 'account:read'] });
+    await connect(await named(world.origin, 'Writer'), { parameters: { scope: 'openid courses:read courses:write' } });
+    await connect(await named(world.origin, 'Harbour Lane School'));
     await connect(await named(world.origin, 'Of somebody else'), { member: OLU });
-    const page = await open(await signedIn(world.origin));
-    const card = cardsOf(page).get('Listed') ?? '';
+    const rows = rowsOf(await open(await signedIn(world.origin)));
+    expect(rows.get('Listed')).toBe('L Listed Not verified Never used Expires 3 Mar 2028 Disconnect');
+    expect(rows.get('Writer')).toBe('W Writer Can make changes Not verified Never used Expires 3 Mar 2028 Disconnect');
+    expect(rows.get('Harbour Lane School')).toContain('Not part of Harbour Lane School');
+    expect([...rows.keys()]).not.toContain('Of somebody else');
+  });
+
+  it('has a page about each app: whether it is verified, where it leads, what it can do and since when', async () => {
+    vi.setSystemTime(Date.UTC(2027, 2, 4, 9, 5));
+    const app = await named(world.origin, 'Described');
+    const scope = 'openid courses:read courses:write account:read account:write';
+    await connect(app, { parameters: { scope }, ticked: ['courses:read', 'courses:write', 'account:read'] });
+    const browser = await signedIn(world.origin);
+    const page = await openApp(browser, await open(browser), 'Described');
+    expect(page.text).toContain('<main id="app">');
+    expect(page.headers.get('cache-control')).toBe('no-store');
+    expect(page.text).not.toMatch(/<script|style=|\son\w+=/);
+    const text = textOf(page.text);
     for (const words of [
       'Not verified: Harbour Lane School has not reviewed this app',
       'Sends you to app.example',
       'Connected 4 Mar 2027, 09:05',
       'Last used Never',
       'Expires 3 Mar 2028',
-      'Browse the course catalogue',
       'It has not read or changed anything.',
+      'Times are in Coordinated Universal Time',
     ]) {
-      expect(card).toContain(words);
+      expect(text).toContain(words);
     }
-    expect(card).not.toContain('View your email address');
-    expect(textOf(page.text)).toContain('Times are in Coordinated Universal Time');
-    expect([...cardsOf(page).keys()]).not.toContain('Of somebody else');
+    // What it can change is apart from what it can see.
+    const [changes = '', sees = ''] = page.text.split('<h3>It can see</h3>');
+    expect(changes).toMatch(
+      /class="changes"><h3>It can make changes, without asking you each time<\/h3><ul><li>Create/,
+    );
+    expect(sees).toContain(COURSES);
+    expect(text).not.toContain('Change your account');
+    expect(linkOf(page, 'All connected apps')).toBe(`${world.origin}/oauth/apps`);
+  });
+
+  it('answers 404 for the app of another member, an unknown one, and none', async () => {
+    const theirs = await named(world.origin, 'Theirs');
+    await connect(theirs, { member: OLU });
+    const browser = await signedIn(world.origin);
+    const pages = await Promise.all(
+      [`?app=${theirs.client.client_id}`, '?app=unknown', '?all', ''].map((query) =>
+        browser.open(`${world.origin}/oauth/apps/app${query}`),
+      ),
+    );
+    for (const page of pages) {
+      expect([page.status, textOf(page.text)]).toEqual([404, textOf(pages[0]?.text ?? '')]);
+      expect(page.text).not.toContain('Theirs');
+      expect(page.text).toContain('This app is not connected to your account.');
+    }
+    const own = await signedIn(world.origin, OLU);
+    expect((await own.open(`${world.origin}/oauth/apps/app?app=${theirs.client.client_id}`)).status).toBe(200);
+    const stranger = await createBrowser().open(`${world.origin}/oauth/apps/app?app=${theirs.client.client_id}`);
+    expect(new URL(stranger.url).pathname).toBe('/login');
   });
 
   it('shows markup in the name of an app as text, also on the confirmation page', async () => {
@@ -173,20 +223,38 @@ describe('the page of connected apps', () => {
     await connect(await named(world.origin, name));
     const browser = await signedIn(world.origin);
     const page = await open(browser);
-    const [, href = ''] = /<a class="button" href="([^"]*)">[^<]*<bdi>&lt;\/h2&gt;/.exec(page.text) ?? [];
-    for (const { text } of [page, await browser.open(world.origin + href)]) {
+    const href = (of: RegExp) => world.origin + (of.exec(page.text)?.[1] ?? '').replaceAll('&amp;', '&');
+    const about = await browser.open(href(/<a href="([^"]*)"><bdi>&lt;\/h2&gt;/));
+    const asked = await browser.open(href(/href="([^"]*)" aria-label="Disconnect &lt;\/h2&gt;/));
+    for (const { text } of [page, about, asked]) {
       expect(text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt; &amp;');
       expect(text).not.toMatch(/<script|<img src=x/);
     }
   });
 
   it('lists what an app did in the member’s words, how often and when last', async () => {
-    vi.setSystemTime(Date.UTC(2027, 3, 1, 12, 0));
+    vi.setSystemTime(Date.UTC(2027, 2, 31, 23, 57));
     const app = await named(world.origin, 'Busy');
     const { access_token } = await connect(app, {
-      parameters: { scope: 'openid account:read courses:read courses:write orders:read' },
+      parameters: { scope: 'openid account:read account:write courses:read courses:write orders:read' },
     });
     const browser = await signedIn(world.origin);
+    const tool = (name: string, given: object) =>
+      fetch(`${world.origin}/mcp`, {
+        method: 'POST',
+        headers: {
+          ...bearer(access_token),
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } }),
+      }).then((response) => response.text());
+    const position = { courseSlug: 'turning-bowls', lectureId: '4995', positionSeconds: 77 };
+    const input = '{ courseSlug: "turning-bowls", lectureId: "4995", positionSeconds: 77 }';
+    await account(access_token, `mutation { savePlaybackPosition(input: ${input}) { courseSlug } }`);
+    await tool('save_playback_position', position);
+
+    vi.setSystemTime(Date.UTC(2027, 3, 1, 0, 0));
     for (let at = 0; at < 3; at += 1) expect(await get('/api/v1/courses?per_page=1', access_token)).toBe(200);
     await account(
       access_token,
@@ -194,38 +262,35 @@ describe('the page of connected apps', () => {
     );
     expect(await get('/api/oauth/userinfo', access_token)).toBe(200);
     expect(await get('/api/v1/whoami', access_token)).toBe(200);
-    vi.setSystemTime(Date.UTC(2027, 3, 1, 12, 4));
-    await fetch(`${world.origin}/mcp`, {
-      method: 'POST',
-      headers: {
-        ...bearer(access_token),
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-      },
-      body: JSON.stringify({
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'tools/call',
-        params: { name: 'get_my_account', arguments: {} },
-      }),
-    }).then((response) => response.text());
+    vi.setSystemTime(Date.UTC(2027, 3, 1, 0, 4));
+    await tool('get_my_account', {});
     // Refused, not found, or not about the member: none of these count as use.
     expect(await get('/api/v1/students', access_token)).toBe(403);
     expect(await get('/api/v1/courses/no-such-course', access_token)).toBe(404);
     await account(access_token, '{ __schema { queryType { name } } }');
 
-    vi.setSystemTime(Date.UTC(2027, 3, 1, 12, 9));
-    const card = (await cardOf(browser, 'Busy')) ?? '';
-    expect(card).toContain('Last used 5 minutes ago (1 Apr 2027, 12:04)');
-    expect(card.slice(card.indexOf('30 days'), card.indexOf('Disconnect'))).toBe(
-      '30 days Browse the course catalogue · 3 times, last 1 Apr 2027, 12:00 ' +
-        'Tool: Get my account · once · 1 Apr 2027, 12:04 ' +
-        'Your account: id · once · 1 Apr 2027, 12:00 ' +
-        'Your account: email · once · 1 Apr 2027, 12:00 ' +
-        'Your account: enrolled courses · once · 1 Apr 2027, 12:00 ' +
-        'Know who you are · once · 1 Apr 2027, 12:00 ' +
-        '/api/v1/whoami · once · 1 Apr 2027, 12:00 ',
+    vi.setSystemTime(Date.UTC(2027, 3, 1, 0, 9));
+    expect(rowsOf(await open(browser)).get('Busy')).toContain('Last used 5 minutes ago');
+    const text = await detailsOf(browser, 'Busy');
+    expect(text).toContain('Last used 5 minutes ago (1 Apr 2027, 00:04)');
+    expect(text.slice(text.indexOf('Changes it made'), text.indexOf('Times are in'))).toBe(
+      'Changes it made ' +
+        'Saved where you stopped in a course · once · 31 Mar ' +
+        'Used the tool “Save where I stopped” · once · 31 Mar ' +
+        'What it read ' +
+        `${COURSES} · 3 times · 1 Apr ` +
+        'Used the tool “Get my account” · once · 1 Apr ' +
+        'Read your member ID · once · 1 Apr ' +
+        'Read your email address · once · 1 Apr ' +
+        'Read your courses and your progress · once · 1 Apr ' +
+        'Checked who you are · once · 1 Apr ' +
+        'Used the address /api/v1/whoami · once · 1 Apr ',
     );
+    expect(text).toContain('Use each day from 3 Mar to 1 Apr');
+    expect(text).toContain('Day (UTC) Reads Changes 1 Apr 9 0 31 Mar 0 2 ');
+    const { text: markup } = await openApp(browser, await open(browser), 'Busy');
+    expect(markup.match(/<rect class="(reads|changes)"/g)).toHaveLength(2);
+    expect(markup).toMatch(/<svg [^>]*role="img" aria-labelledby="usage-title usage-text"/);
   });
 
   it('keeps usage counts over a restart, drops them after 30 days, and always keeps the day of the last use', async () => {
@@ -236,17 +301,17 @@ describe('the page of connected apps', () => {
     await world.restart();
     expect(await get('/api/v1/courses?per_page=1', access_token)).toBe(200);
     const browser = await signedIn(world.origin);
-    expect(await cardOf(browser, 'Kept')).toContain('Browse the course catalogue · 2 times');
+    expect(await detailsOf(browser, 'Kept')).toContain(`${COURSES} · 2 times`);
     await world.restart();
-    expect(await cardOf(browser, 'Kept')).toContain('Browse the course catalogue · 2 times');
+    expect(await detailsOf(browser, 'Kept')).toContain(`${COURSES} · 2 times`);
 
     vi.setSystemTime(Date.UTC(2027, 4, 30, 12, 0));
     const late = await signedIn(world.origin);
-    expect(await cardOf(late, 'Kept')).toContain('Browse the course catalogue · 2 times');
+    expect(await detailsOf(late, 'Kept')).toContain(`${COURSES} · 2 times`);
     vi.setSystemTime(Date.UTC(2027, 4, 31, 12, 0));
     const later = await signedIn(world.origin);
-    expect(await cardOf(later, 'Kept')).toContain('It has not read or changed anything.');
-    expect(await cardOf(later, 'Kept')).toContain('Last used 1 month ago (1 May 2027, 12:00)');
+    expect(await detailsOf(later, 'Kept')).toContain('It has not read or changed anything.');
+    expect(await detailsOf(later, 'Kept')).toContain('Last used 1 month ago (1 May 2027, 12:00)');
   });
 
   describe('Disconnect', () => {
@@ -280,7 +345,7 @@ describe('the page of connected apps', () => {
       await cutOff(tokens.access_token, tokens.refresh_token, app);
       const page = await browser.open(posted.location ?? '');
       expect(notice(page)).toBe('Disconnected. It can no longer use your account.');
-      expect([...cardsOf(page).keys()]).not.toContain('Cut off');
+      expect([...rowsOf(page).keys()]).not.toContain('Cut off');
       expect(await statusOf(world.origin, left.access_token)).toBe(200);
       expect(events().slice(before)).toMatchObject([
         {
@@ -310,8 +375,9 @@ describe('the page of connected apps', () => {
       const third = await connect(app);
       const browser = await signedIn(world.origin);
       const page = await open(browser);
-      expect(cardsOf(page).get('Many')).toContain('It is connected 3 times');
-      const [newest = ''] = [...page.text.matchAll(/href="([^"]*\?connection=[^"]*)"/g)].map(([, href = '']) => href);
+      const about = await openApp(browser, page, 'Many');
+      expect(textOf(about.text)).toContain('Connected 3 times');
+      const [newest = ''] = [...about.text.matchAll(/href="([^"]*\?connection=[^"]*)"/g)].map(([, href = '']) => href);
       const without = await browser.submit(await browser.open(world.origin + newest), {});
       expect(notice(without)).toBe('Connection ended. It can no longer be used.');
       await cutOff(third.access_token, third.refresh_token, app);
@@ -328,7 +394,7 @@ describe('the page of connected apps', () => {
       const browser = await signedIn(world.origin);
       const page = await disconnect(browser, await open(browser), 'Disconnect all apps');
       expect(notice(page)).toBe('All apps are disconnected. None of them can use your account any longer.');
-      expect(cardsOf(page).size).toBe(0);
+      expect(rowsOf(page).size).toBe(0);
       for (const { access_token } of tokens) expect(await statusOf(world.origin, access_token)).toBe(401);
       expect(await statusOf(world.origin, others.access_token)).toBe(200);
     });
@@ -403,13 +469,13 @@ describe('the page of connected apps', () => {
     const first = await open(browser);
     const total = Number(/(\d+) apps in total/.exec(textOf(first.text))?.[1]);
     expect(total).toBeGreaterThanOrEqual(12);
-    expect(cardsOf(first).size).toBe(10);
+    expect(rowsOf(first).size).toBe(10);
     const second = await browser.open(linkOf(first, 'More apps'));
-    expect(cardsOf(second).size).toBe(total - 10);
-    expect([...cardsOf(second).keys()].some((name) => cardsOf(first).has(name))).toBe(false);
-    expect(cardsOf(await browser.open(linkOf(second, 'Previous apps'))).size).toBe(10);
+    expect(rowsOf(second).size).toBe(total - 10);
+    expect([...rowsOf(second).keys()].some((name) => rowsOf(first).has(name))).toBe(false);
+    expect(rowsOf(await browser.open(linkOf(second, 'Previous apps'))).size).toBe(10);
     for (const page of ['0', '-1', '999', '1e3', 'x', '']) {
-      expect(cardsOf(await open(browser, `?page=${page}`)).size).toBeGreaterThan(0);
+      expect(rowsOf(await open(browser, `?page=${page}`)).size).toBeGreaterThan(0);
     }
   });
 
@@ -424,8 +490,10 @@ describe('the page of connected apps', () => {
     const text = textOf(await answer.text());
     expect(answer.headers.get('content-language')).toBe('es');
     expect(text).toContain('Aplicaciones conectadas a tu cuenta en Harbour Lane School');
-    expect(text).toContain('Consultar el catálogo de cursos · una vez · 3 nov 2027, 08:00');
     expect(text).toContain('Zona horaria: tiempo universal coordinado');
+    const path = `/oauth/apps/app?app=${app.client.client_id}`;
+    const about = await fetch(world.origin + path, { headers: { cookie, 'accept-language': 'es-MX' } });
+    expect(textOf(await about.text())).toContain('Consultar el catálogo de cursos · una vez · 3 nov');
   });
 
   it('uses the language that its link requests, on every page it leads to', async () => {
@@ -434,7 +502,10 @@ describe('the page of connected apps', () => {
     const browser = await signedIn(world.origin);
     const list = await open(browser, '?ui_locales=es-MX');
     expect(list.text).toContain('<html lang="es"');
-    expect(list.text).not.toContain('propia sesión');
+    const about = await openApp(browser, list, 'Pedida');
+    expect(about.text).toContain('<html lang="es"');
+    expect(about.text).not.toContain('propia sesión');
+    expect((await browser.open(linkOf(about, 'Todas las aplicaciones conectadas'))).text).toContain('<html lang="es"');
     const asked = await browser.open(linkOf(list, 'Desconectar Pedida'));
     expect(asked.text).toContain('<html lang="es"');
     const done = await browser.submit(asked, {});
@@ -476,7 +547,7 @@ describe('the page of connected apps', () => {
       const page = await open(browser);
       expect(textOf(page.text)).toContain('An app that is no longer registered');
       const all = await disconnect(browser, page, 'Disconnect all apps');
-      expect(cardsOf(all).size).toBe(0);
+      expect(rowsOf(all).size).toBe(0);
     } finally {
       await world.restart({ pages: { apps: { back: '/my/courses' } } });
     }
@@ -495,7 +566,7 @@ it('an app whose client document is unreachable is listed by its domain, unverif
     const app = { ...(await registerApp(world.origin)), client: { client_id: url }, redirectUri };
     await connect(app);
     const proved = await (await signedIn(world.origin)).open(`${world.origin}/oauth/apps`);
-    expect(cardsOf(proved).get('Claude')).toContain('Verified domain: claude.ai');
+    expect(rowsOf(proved).get('Claude')).toContain('Verified: claude.ai');
 
     // The document is stored for thirty days and was not requested since; its URL now fails.
     host.serve(url, (_request, response) => void response.writeHead(404).end());
@@ -504,8 +575,8 @@ it('an app whose client document is unreachable is listed by its domain, unverif
     const browser = await signedIn(world.origin);
     const page = await browser.open(`${world.origin}/oauth/apps`);
     expect(page.status).toBe(200);
-    expect(cardsOf(page).get('claude.ai')).toContain('Not verified');
-    expect(cardsOf(await disconnect(browser, page, 'Disconnect claude.ai')).size).toBe(0);
+    expect(rowsOf(page).get('claude.ai')).toContain('Not verified');
+    expect(rowsOf(await disconnect(browser, page, 'Disconnect claude.ai')).size).toBe(0);
   } finally {
     vi.useRealTimers();
     await world.close();
@@ -544,7 +615,7 @@ describe.skipIf(!redisPresent())('connected apps of two gates on one Redis', () 
     await replica.restart();
     const browser = await signedIn(world.origin);
     const page = await browser.open(`${world.origin}/oauth/apps`);
-    expect(cardsOf(page).get('Shared')).toContain('Browse the course catalogue · 3 times');
+    expect(textOf((await openApp(browser, page, 'Shared')).text)).toContain(`${COURSES} · 3 times`);
 
     expect(await read(replica.origin)).toBe(200);
     await disconnect(browser, page, 'Disconnect Shared');
@@ -564,6 +635,6 @@ describe.skipIf(!redisPresent())('connected apps of two gates on one Redis', () 
     expect((await open()).status).toBe(503);
     for (const key of await client.keys('*:entry:Client:*-away')) await client.rename(key, key.slice(0, -5));
     client.disconnect();
-    expect([...cardsOf(await open()).keys()]).toContain('Misplaced');
+    expect([...rowsOf(await open()).keys()]).toContain('Misplaced');
   });
 });

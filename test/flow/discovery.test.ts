@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SCOPES } from '../support/catalogue.ts';
+import type { Config } from '../../src/config/schema.ts';
+import { READ_SCOPES, SCOPES } from '../support/catalogue.ts';
 import { rawRequest } from '../support/raw.ts';
 import { startWorld, type World } from '../support/world.ts';
 
@@ -23,7 +24,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('discovery in Profile $profi
     expect(described).toEqual({
       resource: world.origin,
       authorization_servers: [world.origin],
-      scopes_supported: SCOPES,
+      scopes_supported: READ_SCOPES,
       bearer_methods_supported: ['header'],
       resource_name: 'Harbour Lane School',
       resource_documentation: `${world.origin}/auth.md`,
@@ -174,5 +175,49 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('discovery in Profile $profi
       expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
       expect(answer.headers.getSetCookie()).toEqual([]);
     });
+  });
+});
+
+describe('the scopes that the metadata of the origin lists', () => {
+  const listed = async (config: (all: Config) => Config): Promise<unknown> => {
+    const world = await startWorld({ profile: 'B', adjust: config });
+    try {
+      const resource = (await (await fetch(world.origin + RESOURCE)).json()) as Record<string, unknown>;
+      const server = (await (await fetch(world.origin + SERVER)).json()) as Record<string, unknown>;
+      expect(server.scopes_supported).toEqual(SCOPES);
+      return resource.scopes_supported;
+    } finally {
+      await world.close();
+    }
+  };
+  const route = (match: string, ...scopes: string[]) =>
+    ({ match, scopes, upstream: 'school' }) as unknown as Config['routes'][number];
+  const tool = (name: string, config: Config) => config.mcp?.tools.find((one) => one.name === name);
+
+  it('are those of routes that can be read, and of tools, but none for changes', async () => {
+    const scopes = await listed((config) => ({
+      ...config,
+      routes: [
+        route('GET /api/v1/orders/**', 'orders:read'),
+        route('HEAD /api/v1/pages/**', 'pages:read', 'pages:write'),
+        route('* /api/v1/posts/**', 'posts:read'),
+        route('POST /api/v1/comments', 'comments:read'),
+        route('GET /api/v1/whoami', 'email'),
+        route('POST|DELETE /api/v1/courses/**', 'courses:write'),
+      ],
+      mcp: config.mcp && {
+        ...config.mcp,
+        tools: [
+          { ...tool('get_my_account', config), scopes: ['account:read', 'account:write', 'forms:read'] } as never,
+        ],
+      },
+    }));
+    expect(scopes).toEqual(['email', 'orders:read', 'posts:read', 'forms:read', 'pages:read', 'account:read']);
+  });
+
+  it('allow changes where nothing can be read without them, and are left out where none is needed', async () => {
+    const only = (...routes: Config['routes']) => listed((config) => ({ ...config, mcp: undefined, routes }));
+    expect(await only(route('* /api/v1/storage/**', 'storage:write'))).toEqual(['storage:write']);
+    expect(await only(route('GET /api/v1/whoami'))).toBeUndefined();
   });
 });

@@ -107,7 +107,9 @@ describe('a request with an id_token_hint', () => {
     const after = await browser.submit(page, { decision: 'approve', scope: 'courses:read' }, toElsewhere);
     expect(answerOf(after)).toBeUndefined();
     expect(after.text).toContain('<main id="expected">');
-    expect((await browser.open(`${world.origin}/oauth/apps`)).text).not.toContain('It is connected');
+    const connected = await browser.open(`${world.origin}/oauth/apps/app?app=${app.client.client_id}`);
+    expect(connected.text).toContain('What it can do');
+    expect(connected.text).not.toContain('Connected 2 times');
   });
 
   it('cannot be denied by a form from another site', async () => {

@@ -1,6 +1,6 @@
 import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SCOPES } from '../support/catalogue.ts';
+import { READ_SCOPES, SCOPES } from '../support/catalogue.ts';
 import { approve } from '../support/member.ts';
 import { startWorld, type World } from '../support/world.ts';
 
@@ -77,6 +77,48 @@ describe.each([
       name: 'WWWAuthenticateChallengeError',
       status: 401,
     });
+  });
+
+  it('that copies the scopes of the resource asks only to read, and for a change when a 403 names its scope', async () => {
+    const config = await register('none', oidc.None());
+    const metadata = await fetch(`${world.origin}/.well-known/oauth-protected-resource`);
+    const { resource, scopes_supported } = (await metadata.json()) as { resource: string; scopes_supported: string[] };
+    const authorize = async (scope: string) => {
+      const [pkceCodeVerifier, expectedState] = [oidc.randomPKCECodeVerifier(), oidc.randomState()];
+      const url = oidc.buildAuthorizationUrl(config, {
+        redirect_uri: CALLBACK,
+        scope,
+        code_challenge: await oidc.calculatePKCECodeChallenge(pkceCodeVerifier),
+        code_challenge_method: 'S256',
+        state: expectedState,
+        resource,
+      });
+      const returned = await approve(url.href, CALLBACK);
+      return oidc.authorizationCodeGrant(config, returned, { pkceCodeVerifier, expectedState }, { resource });
+    };
+    const courses = new URL('/api/v1/courses', world.origin);
+    const create = (token: string) =>
+      oidc.fetchProtectedResource(
+        config,
+        token,
+        courses,
+        'POST',
+        '{"title":"Knots"}',
+        new Headers({ 'content-type': 'application/json' }),
+      );
+
+    const reading = await authorize(scopes_supported.join(' '));
+    expect(reading.scope?.split(' ')).toEqual(READ_SCOPES);
+    expect((await oidc.fetchProtectedResource(config, reading.access_token, courses, 'GET')).status).toBe(200);
+    const refused = await create(reading.access_token).catch((thrown: unknown) => thrown);
+    expect(refused).toMatchObject({ name: 'WWWAuthenticateChallengeError', status: 403 });
+    const [challenge] = (refused as oidc.WWWAuthenticateChallengeError).cause;
+    expect(challenge?.parameters).toMatchObject({ error: 'insufficient_scope' });
+    const asked = challenge?.parameters.scope ?? '';
+    expect(asked.split(' ')).toEqual([...READ_SCOPES, 'courses:write']);
+
+    const writing = await authorize(asked);
+    expect((await create(writing.access_token)).status).toBe(201);
   });
 
   it('rejects a response with another issuer or state', async () => {

@@ -1,9 +1,8 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { complaintsOf } from '../support/album.ts';
+import { closeLook, complaintsOf, LANGUAGES } from '../support/album.ts';
 import { authorizationRequest, registerApp } from '../support/app.ts';
 import { browserPresent, launchChromium } from '../support/chromium.ts';
-import { closeLook } from '../support/close-look.ts';
 import { type CookieSchool, connectWith, startCookieSchool } from '../support/cookie-school.ts';
 import { startWorld, type World } from '../support/world.ts';
 
@@ -32,12 +31,12 @@ describe.skipIf(!browserPresent())('an app that uses the member’s own session,
     await school.close();
   });
 
-  it('is marked on the consent page and among the connected apps, in every language', {
+  it('is marked on the consent page and on the page about the connected app, in every language', {
     timeout: LONGEST,
   }, async () => {
     const session = school.signIn('member');
     await connectWith(world.origin, { school_session: session });
-    const { look, findings, count, sheets } = closeLook('own-session');
+    const { look, findings, count, sheets } = closeLook('own-session', LANGUAGES);
     const context = await browser.newContext();
     context.setDefaultTimeout(20_000);
     try {
@@ -47,9 +46,10 @@ describe.skipIf(!browserPresent())('an app that uses the member’s own session,
       const { url } = await authorizationRequest(await registerApp(world.origin));
       for (const [title, address] of [
         ['consent', String(url)],
-        ['apps', `${world.origin}/oauth/apps`],
+        ['app', `${world.origin}/oauth/apps`],
       ] as const) {
         await page.goto(address);
+        if (title === 'app') await page.locator('.app h2 a').click();
         expect(await page.locator('main').innerText()).toContain('acts with your own sign-in at');
         await look(page, title);
       }

@@ -167,7 +167,9 @@ describe('a sign-in form', () => {
       const volatile = /^(date|x-request-id|set-cookie|keep-alive)$/;
       return {
         status: page.status,
-        text: page.text.replaceAll(username, 'NAME').replace(/(name="(?:csrf|return_to)" value=")[^"]*/g, '$1'),
+        text: page.text
+          .replaceAll(username, 'NAME')
+          .replace(/(name="(?:csrf|return_to)" value="|action="\/oauth\/interaction\/)[^"]*/g, '$1'),
         fields: [...page.headers].filter(([name]) => !volatile.test(name)),
         cookies: page.headers.getSetCookie().map((line) => line.replace(/=[^;]*/, '=')),
       };

@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hashPassword } from '../../src/passwords/password-hash.ts';
-import { complaintsOf } from '../support/album.ts';
+import { closeLook, complaintsOf, LANGUAGES } from '../support/album.ts';
 import { authorizationRequest, registerApp } from '../support/app.ts';
 import { browserPresent, launchChromium } from '../support/chromium.ts';
-import { closeLook } from '../support/close-look.ts';
 import { type SignInWorld, startSignIn } from './support/sign-in.ts';
 
 describe.skipIf(!browserPresent())('the gate’s own sign-in page in Chromium', () => {
@@ -34,7 +33,7 @@ describe.skipIf(!browserPresent())('the gate’s own sign-in page in Chromium', 
   it('is readable in every language on every screen, works with the keyboard, and remembers the name', {
     timeout: 240_000,
   }, async () => {
-    const { look, findings, sheets } = closeLook('sign-in');
+    const { look, findings, sheets } = closeLook('sign-in', LANGUAGES);
     const context = await browser.newContext();
     context.setDefaultTimeout(60_000);
     try {

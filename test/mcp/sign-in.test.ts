@@ -232,6 +232,28 @@ describe('the MCP endpoints with the SDK’s client', () => {
     },
   );
 
+  it.each(['auto', 'legacy'] as const)(
+    'are asked only to read at first, and for a change when a tool needs it, %s',
+    async (mode) => {
+      const { client, finish, scopeAsked } = await signingIn(`${world.origin}/mcp/member`, mode);
+      await expect(client.connect(finish.transport())).rejects.toThrow();
+      expect(scopeAsked()).toBe('account:read');
+      await finish.signIn();
+      const again = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
+      await again.connect(finish.transport());
+      const save = () =>
+        again.callTool({
+          name: 'save_playback_position',
+          arguments: { courseSlug: 'turning-bowls', lectureId: '4995', positionSeconds: 77 },
+        });
+      await expect(save()).rejects.toThrow();
+      expect(scopeAsked()).toBe('account:read account:write');
+      await finish.signIn();
+      expect((await save()).structuredContent).toMatchObject({ slug: 'turning-bowls' });
+      await again.close();
+    },
+  );
+
   it.each(['auto', 'legacy'] as const)('list more tools after a sign-in at the open endpoint, %s', async (mode) => {
     const { client, finish } = await signingIn(`${world.origin}/mcp`, mode);
     await client.connect(finish.transport());
@@ -259,5 +281,5 @@ async function signingIn(address: string, mode: 'auto' | 'legacy') {
       await transport.finishAuth(await memory.approved());
     },
   };
-  return { client, finish };
+  return { client, finish, scopeAsked: () => memory.asked()?.searchParams.get('scope') };
 }

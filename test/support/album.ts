@@ -1,7 +1,9 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { AxeBuilder } from '@axe-core/playwright';
-import type { BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { contactSheets, type Shot } from './contact-sheet.ts';
+import { keyboardFindings } from './keyboard.ts';
 
 /** Called for each page of a story, with the title of the step. */
 export type Look = (page: Page, title: string) => Promise<void>;
@@ -14,7 +16,7 @@ const SCREENS = {
 } as const;
 
 /** An empty folder under test/artefacts. */
-export function newFolder(name: string): string {
+function newFolder(name: string): string {
   const folder = `${ARTEFACTS}/${name}`;
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -63,11 +65,103 @@ export function inspection(): Inspection {
   return { look, findings, count };
 }
 
+/** What the pages speak. English comes last, so that a story goes on in English. */
+export const LANGUAGES = ['es', 'de', 'fr', 'ar', 'en'] as const;
+
+/**
+ * 320 px is the narrowest width that WCAG asks for (success criterion 1.4.10, the same as 400 % zoom); the others are a
+ * phone and a desktop. Each in both colour schemes.
+ */
+const EVERY_SCREEN = ([320, 390, 1280] as const).flatMap((width) =>
+  (['light', 'dark'] as const).map((colorScheme) => ({ width, colorScheme })),
+);
+
+/** `npm run test:pages`: each page in each language on each screen. */
+const EVERYTHING = process.env.COURSEGATE_PAGES === 'all';
+
+const OPEN_ALL = 'for (const one of document.querySelectorAll("details")) one.open = true';
+
+interface CloseLook {
+  readonly look: Look;
+  readonly findings: string[];
+  readonly count: { pages: number; screens: number; rules: number };
+  /** Writes a contact sheet of all screenshots, one for each language where there are many. */
+  sheets(browser: Browser): Promise<readonly string[]>;
+}
+
+/**
+ * Checks pages on every screen: WCAG 2.2 AA as far as axe can, and that nothing scrolls sideways. With several languages,
+ * each page is loaded again with another Accept-Language (the browser context must have no locale of its own), and the
+ * Tab key must reach everything on it; it is seen in each language and on each screen at least once, and with EVERYTHING
+ * in each language on each screen. Screenshots are left in the folder `name` of test/artefacts.
+ */
+export function closeLook(name: string, languages: readonly string[] = ['en']): CloseLook {
+  const folder = newFolder(name);
+  const inTurn = languages.length > 1;
+  const findings: string[] = [];
+  const count = { pages: 0, screens: 0, rules: 0 };
+  const shots: (Shot & { readonly language: string; readonly screen: number })[] = [];
+
+  const look: Look = async (page, title) => {
+    const turn = count.pages;
+    count.pages += 1;
+    for (const [at, language] of languages.entries()) {
+      if (inTurn) findings.push(...(await inLanguage(page, language)).map((found) => `${title}: ${found}`));
+      const screens = EVERY_SCREEN.filter((_, screen) => EVERYTHING || (screen + turn) % languages.length === at);
+      for (const { width, colorScheme } of screens) {
+        await page.setViewportSize({ width, height: 800 });
+        await page.emulateMedia({ colorScheme });
+        const where = `${title}.${language}.${width}.${colorScheme}`;
+        const file = `${folder}/${where}.png`;
+        await page.screenshot({ path: file, fullPage: true });
+        if (inTurn) await page.evaluate(OPEN_ALL);
+        const screen = EVERY_SCREEN.findIndex((one) => one.width === width && one.colorScheme === colorScheme);
+        shots.push({ row: title, column: `${language} ${width} ${colorScheme}`, file, width, language, screen });
+        const scrolled = await page.evaluate('document.documentElement.scrollWidth');
+        if (scrolled !== width) findings.push(`${where}: ${scrolled} px wide`);
+        count.rules += await axe(page, where, findings);
+        count.screens += 1;
+      }
+      if (inTurn && (EVERYTHING || turn % languages.length === at)) {
+        findings.push(...(await keyboardFindings(page)).map((found) => `${title}.${language}: ${found}`));
+      }
+    }
+  };
+
+  return {
+    look,
+    findings,
+    count,
+    async sheets(browser) {
+      if (!EVERYTHING) {
+        const byScreen = shots.toSorted((a, b) => a.screen - b.screen);
+        return contactSheets(browser, byScreen, `${folder}/sheet`);
+      }
+      console.info(name, count);
+      const written: string[] = [];
+      for (const language of languages) {
+        const own = shots.filter((shot) => shot.language === language);
+        written.push(...(await contactSheets(browser, own, `${folder}/sheet-${language}`)));
+      }
+      return written;
+    },
+  };
+}
+
+async function inLanguage(page: Page, language: string): Promise<readonly string[]> {
+  await page.setExtraHTTPHeaders({ 'accept-language': language });
+  await page.reload();
+  const html = page.locator('html');
+  const shown = `${await html.getAttribute('lang')} ${await html.getAttribute('dir')}`;
+  const expected = `${language} ${language === 'ar' ? 'rtl' : 'ltr'}`;
+  return shown === expected ? [] : [`${shown} instead of ${expected}`];
+}
+
 /** Instead of axe's source, half a megabyte that AxeBuilder would run twice each time, in a page that has it already. */
 const NO_SOURCE = '0';
 
 /** Adds the violations to `findings` and returns how many rules passed. */
-export async function axe(page: Page, where: string, findings: string[]): Promise<number> {
+async function axe(page: Page, where: string, findings: string[]): Promise<number> {
   const isThere = (await page.evaluate('typeof axe')) === 'object';
   const builder = new AxeBuilder({ page, ...(isThere ? { axeSource: NO_SOURCE } : {}) });
   const { passes, violations } = await builder.options(AXE).setLegacyMode().analyze();

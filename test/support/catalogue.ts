@@ -39,3 +39,26 @@ export const SCOPES = [
   'account:read',
   'account:write',
 ] as const;
+
+/** Those that reading needs: everything else changes something, or says who the member is. */
+export const READ_SCOPES = [
+  'courses:read',
+  'students:read',
+  'members:read',
+  'analytics:read',
+  'curriculum:read',
+  'orders:read',
+  'school:read',
+  'appearance:read',
+  'events:read',
+  'membership_plans:read',
+  'coupons:read',
+  'posts:read',
+  'subscriptions:read',
+  'digital_products:read',
+  'comments:read',
+  'lecturers:read',
+  'forms:read',
+  'pages:read',
+  'account:read',
+] as const;

@@ -9,13 +9,17 @@ import { ENDPOINTS } from '../endpoints.ts';
 import type { StandingGrant } from '../grants.ts';
 import type { InteractionOptions } from '../interactions/interactions.ts';
 import { accountOf } from '../members.ts';
+import type { KnownApp } from '../pages/app-row.ts';
 import { appsPage, appsSignInPage, disconnectPage } from '../pages/apps.ts';
-import type { KnownApp } from '../pages/connected-app.ts';
+import { connectedAppPage, missingAppPage } from '../pages/connected-app.ts';
 import { createDates } from '../pages/dates.ts';
 import { preferLanguages, redirect } from '../pages/pages.ts';
-import { type AreaNames, byApp, connectedAppOf, pageOf } from './app-list.ts';
+import { detailsOf } from './app-details.ts';
+import { byApp, pageOf, rowOf } from './app-list.ts';
+import type { AreaNames } from './areas.ts';
 import { appsPath, type Carried, carriedBy, disconnectPath, fieldsOf, type Target, targetOf } from './target.ts';
 import type { Usage } from './usage.ts';
+import { dayOf } from './use-entry.ts';
 
 type Shared = 'provider' | 'connector' | 'grants' | 'sessions' | 'origin' | 'pages' | 'csrfKeys' | 'clock' | 'audit';
 
@@ -33,8 +37,9 @@ export interface ConnectedAppsOptions extends Pick<InteractionOptions, Shared> {
  *
  *   list --not signed in--> sign-in at the course site -> returned --still not--> sign-in page
  *    ^ |                                                    |
- *    | +--Disconnect--> ask --form--> disconnect            |
- *    +------------------------------------+-----------------+
+ *    | +--> details --+                                     |
+ *    | +--------------+--Disconnect--> ask --form--> disconnect
+ *    +----------------------------------------------+-------+
  *
  * Each step identifies the member again, and acts only on the member's own grants.
  */
@@ -42,6 +47,7 @@ export function createConnectedApps(options: ConnectedAppsOptions) {
   return {
     list: (exchange: Exchange) => forMember(options, exchange, list),
     returned: (exchange: Exchange) => returned(options, exchange),
+    details: (exchange: Exchange) => forMember(options, exchange, details),
     ask: (exchange: Exchange) => forMember(options, exchange, ask),
     async disconnect(exchange: Exchange) {
       refuseCrossSite(exchange.request, options.origin);
@@ -112,8 +118,7 @@ async function list(options: ConnectedAppsOptions, { exchange, query, carried, m
     apps: await Promise.all(
       shown.map(async (app) => ({
         app: await known(options, app.clientId),
-        ownSession: await actsWithSession(options, app.grants),
-        ...connectedAppOf(app, uses, names, carried),
+        ...rowOf(app, names, carried),
       })),
     ),
     total: apps.length,
@@ -125,6 +130,24 @@ async function list(options: ConnectedAppsOptions, { exchange, query, carried, m
   pages.send(exchange.response, 200, (words) =>
     appsPage(words, createDates(words.locales, timeZone, unixSeconds(clock)), view),
   );
+}
+
+/** Another member's app, and one that is not connected, are the same 404. */
+async function details(options: ConnectedAppsOptions, { exchange, query, carried, member }: Visit): Promise<void> {
+  const { pages, names, timeZone, clock } = options;
+  const { response } = exchange;
+  const target = targetOf(query);
+  const standing = target?.kind === 'app' ? matching(target, await grantsOf(options, member)) : [];
+  const uses = standing.length === 0 ? new Map() : await options.usage.of(member.sub);
+  const [app] = byApp(standing, uses);
+  if (app === undefined) return pages.send(response, 404, (words) => missingAppPage(words, appsPath(carried)));
+  const now = unixSeconds(clock);
+  const view = {
+    app: await known(options, app.clientId),
+    ownSession: await actsWithSession(options, app.grants),
+    ...detailsOf(app, uses, { names, carried, today: dayOf(now) }),
+  };
+  pages.send(response, 200, (words) => connectedAppPage(words, createDates(words.locales, timeZone, now), view));
 }
 
 function grantsOf({ grants }: ConnectedAppsOptions, { sub }: Member): Promise<readonly StandingGrant[]> {

@@ -29,6 +29,11 @@ export function carriedBy(parameters: URLSearchParams): Carried {
   return wish !== null && /^[A-Za-z0-9 -]{1,100}$/.test(wish) ? { ui_locales: wish } : {};
 }
 
+/** The page about one app. */
+export function detailsPath(clientId: string, carried: Carried): string {
+  return `${ENDPOINTS.apps}/app?${new URLSearchParams({ ...fieldsOf({ kind: 'app', clientId }), ...carried })}`;
+}
+
 /** The confirmation page. */
 export function disconnectPath(target: Target, carried: Carried): string {
   return `${ENDPOINTS.apps}/disconnect?${new URLSearchParams({ ...fieldsOf(target), ...carried })}`;

@@ -21,6 +21,8 @@ export interface GrantUse {
   readonly lastUsedAt: number;
   /** Counts of the last 30 days (UTC), by area. */
   readonly areas: ReadonlyMap<string, AreaUse>;
+  /** The same for each day with use: days since the epoch, in UTC. */
+  readonly days: ReadonlyMap<number, ReadonlyMap<string, AreaUse>>;
 }
 
 /** The admitted principal. */
@@ -154,15 +156,19 @@ export function createUsage(store: Store, clock: Clock, bounds = BOUNDS) {
         ({ day }) => day > since,
       );
 
-      const uses = new Map<string, { lastUsedAt: number; areas: Map<string, AreaUse> }>();
+      type Areas = Map<string, AreaUse>;
+      const uses = new Map<string, { lastUsedAt: number; areas: Areas; days: Map<number, Areas> }>();
       const useOf = (grantId: string) => {
-        const use = uses.get(grantId) ?? { lastUsedAt: 0, areas: new Map<string, AreaUse>() };
+        const use = uses.get(grantId) ?? { lastUsedAt: 0, areas: new Map(), days: new Map() };
         uses.set(grantId, use);
         return use;
       };
       for (const { grantId, at } of last.map(readLastUse)) useOf(grantId).lastUsedAt = at;
-      for (const { grantId, areas } of segments) {
+      for (const { grantId, day, areas } of segments) {
         const use = useOf(grantId);
+        const ofDay: Areas = use.days.get(day) ?? new Map();
+        addUp(ofDay, areas);
+        use.days.set(day, ofDay);
         use.lastUsedAt = Math.max(use.lastUsedAt, lastOf(areas));
         addUp(use.areas, areas);
       }

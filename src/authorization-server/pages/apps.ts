@@ -1,6 +1,6 @@
 import { type Html, html } from '../../http/html.ts';
 import type { Target } from '../connected-apps/target.ts';
-import { type ConnectedApp, connectedApp } from './connected-app.ts';
+import { type AppRow, appRow } from './app-row.ts';
 import type { Dates } from './dates.ts';
 import type { Page } from './layout.ts';
 import type { Words } from './words.ts';
@@ -9,7 +9,7 @@ export interface AppsView {
   readonly account: string;
   /** What the member has just disconnected. */
   readonly done: Target['kind'] | undefined;
-  readonly apps: readonly ConnectedApp[];
+  readonly apps: readonly AppRow[];
   /** The total number of apps, and the links to the pages around this one. */
   readonly total: number;
   readonly previous: string | undefined;
@@ -20,7 +20,7 @@ export interface AppsView {
   readonly back: string | undefined;
 }
 
-/** The connected apps of a member, what they did, and the links to disconnect them. */
+/** The connected apps of a member, with links to disconnect them and to the page about each. */
 export function appsPage(words: Words, dates: Dates, view: AppsView): Page {
   return {
     id: 'apps',
@@ -36,16 +36,16 @@ ${view.apps.length === 0 ? html`<p>${words.html('apps.none')}</p><p class="muted
 function listed(words: Words, dates: Dates, view: AppsView): Html {
   return html`<p>${words.html('apps.text')}</p>
 <ul class="apps">
-${view.apps.map((app) => connectedApp(words, dates, app))}</ul>
+${view.apps.map((app) => appRow(words, dates, app))}</ul>
 ${(view.previous !== undefined || view.next !== undefined) && pager(words, view)}
-${view.total > 1 && html`<p class="actions"><a class="button" href="${view.disconnectAll}">${words.html('apps.disconnect.all')}</a></p>`}
+${view.total > 1 && html`<p class="actions"><a class="button danger quiet" href="${view.disconnectAll}">${words.html('apps.disconnect.all')}</a></p>`}
 <p class="muted">${words.html('apps.zone', { zone: dates.zone })}</p>`;
 }
 
 function pager(words: Words, { previous, next, total }: AppsView): Html {
   return html`<nav class="pager" aria-label="${words.text('apps.pages')}">
 ${previous !== undefined && html`<a href="${previous}" rel="prev">${words.html('apps.previous')}</a>`}
-<span class="muted">${words.html('apps.total', { count: html`${total}` })}</span>
+<span class="muted">${words.count('apps.total', total)}</span>
 ${next !== undefined && html`<a href="${next}" rel="next">${words.html('apps.next')}</a>`}
 </nav>`;
 }
@@ -75,7 +75,7 @@ export function disconnectPage(words: Words, view: DisconnectView): Page {
 ${Object.entries(view.fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <div class="actions">
 <a class="button" href="${view.cancel}">${words.html('apps.keep')}</a>
-<button type="submit">${words.html('apps.confirm')}</button>
+<button type="submit" class="danger">${words.html('apps.confirm')}</button>
 </div>
 </form>`,
   };

@@ -1,39 +1,30 @@
 import type { Translatable } from '../../config/pages.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
-import { type AppProof, type Destination, place } from './consent.ts';
+import { appMark } from './app-mark.ts';
+import { type AppRow, changesBadge, nameOf, plainNameOf } from './app-row.ts';
+import { type AppProof, place } from './consent.ts';
 import type { Dates } from './dates.ts';
-import type { Phrase, Words } from './words.ts';
+import type { Page } from './layout.ts';
+import { type DayUse, usageChart } from './usage-chart.ts';
+import type { Words } from './words.ts';
 
-/** What is known about an app that a member has connected. */
-export interface KnownApp {
-  /** Chosen by the app, and therefore not to be trusted. */
-  readonly name: string | undefined;
-  readonly posing: boolean;
-  readonly proof: AppProof;
-  /** Every redirect destination it has registered. */
-  readonly destinations: readonly Destination[];
-}
-
-/** A connected app on the page. Times are Unix seconds. */
-export interface ConnectedApp {
-  /** Undefined when the app is no longer registered. Its grants are still valid. */
-  readonly app: KnownApp | undefined;
+/** The page about one connected app. Times are Unix seconds. */
+export interface ConnectedApp extends Omit<AppRow, 'details'> {
+  /** The list of all apps. */
+  readonly all: string;
   /** Connections that can be disconnected one by one, newest first. Only the first few are listed. */
   readonly connections: readonly Connection[];
   readonly olderConnections: number;
-  /** Titles of its scopes. */
-  readonly scopes: readonly Translatable[];
+  /** Titles of its scopes: those that allow changes, and the others. */
+  readonly changes: readonly Translatable[];
+  readonly sees: readonly Translatable[];
   readonly connectedAt: number;
-  /** Undefined when it has never been used. */
-  readonly lastUsedAt: number | undefined;
-  /** The latest expiry of its connections; undefined when one never expires. */
-  readonly endsAt: number | undefined;
   /** Whether it acts with the member's own session at the course site. */
   readonly ownSession: boolean;
   /** What it did in the last 30 days, most frequent first. */
-  readonly areas: readonly AreaLine[];
-  /** The page that confirms disconnecting it. */
-  readonly disconnect: string;
+  readonly did: { readonly changes: readonly AreaLine[]; readonly reads: readonly AreaLine[] };
+  /** The same by day, the oldest first. */
+  readonly days: readonly DayUse[];
 }
 
 interface Connection {
@@ -50,31 +41,62 @@ export interface AreaLine {
 }
 
 /** Lines shown by default; the others are in a `details` element. */
-const SHOWN_AREAS = 8;
+const SHOWN = 8;
 
-/** One app on the page of connected apps. */
-export function connectedApp(words: Words, dates: Dates, shown: ConnectedApp): Html {
+/** What one app can do and has done, and the links to disconnect it. */
+export function connectedAppPage(words: Words, dates: Dates, shown: ConnectedApp): Page {
   const { app } = shown;
-  const name = app?.name ?? words.text('consent.nameless');
-  return html`<li class="app">
-<h2>${app === undefined ? words.html('apps.gone') : html`<bdi>${name}</bdi>`}</h2>
+  const used = shown.did.changes.length + shown.did.reads.length > 0;
+  return {
+    id: 'app',
+    title: plainNameOf(words, app),
+    body: html`
+<p class="up"><a href="${shown.all}">${words.html('apps.all')}</a></p>
+<div class="who">${appMark(app?.name)}<div><h1>${nameOf(words, app)}</h1>
+${shown.canChange && changesBadge(words)}</div></div>
 ${app?.posing && html`<p class="notice problem">${words.html('consent.posing')}</p>`}
-${app !== undefined && proof(words, app.proof)}
-<dl>
-${app !== undefined && app.destinations.length > 0 && html`<dt>${words.html('apps.destination')}</dt><dd>${list(app.destinations.map((one) => place(words, one)))}</dd>`}
-<dt>${words.html('apps.connected')}</dt><dd>${dates.moment(shown.connectedAt)}</dd>
-<dt>${words.html('apps.used')}</dt><dd>${used(words, dates, shown.lastUsedAt)}</dd>
-${shown.endsAt !== undefined && html`<dt>${words.html('apps.ends')}</dt><dd>${dates.day(shown.endsAt)}</dd>`}
-</dl>
-<h3>${words.html('apps.scopes')}</h3>
-<ul>${shown.scopes.map((scope) => html`<li>${words.own(scope)}</li>`)}</ul>
+${app !== undefined && !(app.posing && app.proof.kind === 'none') && proof(words, app.proof)}
+${facts(words, dates, shown)}
+<p class="actions"><a class="button danger quiet" href="${shown.disconnect}">${words.html('apps.disconnect', { app: nameOf(words, app) })}</a></p>
+<p class="muted">${words.html('apps.disconnect.text')}</p>
+<section>
+<h2>${words.html('apps.scopes')}</h2>
+${shown.changes.length > 0 && html`<div class="changes"><h3>${words.html('apps.can.change')}</h3>${titles(words, shown.changes)}</div>`}
+${shown.sees.length > 0 && html`<h3>${words.html('apps.can.see')}</h3>${titles(words, shown.sees)}`}
 ${shown.ownSession && html`<p class="notice">${words.html('apps.session')}</p>`}
-<h3>${words.html('apps.activity')}</h3>
-${activity(words, dates, shown.areas)}
+</section>
+<section>
+<h2>${words.html('apps.activity')}</h2>
+${used ? activity(words, dates, shown) : html`<p class="muted">${words.html('apps.nothing')}</p>`}
+</section>
 ${shown.connections.length + shown.olderConnections > 1 && connections(words, dates, shown)}
-<p class="actions"><a class="button" href="${shown.disconnect}">${words.html('apps.disconnect', { app: html`<bdi>${app === undefined ? words.html('apps.gone') : name}</bdi>` })}</a></p>
-</li>
-`;
+<p class="muted">${words.html('apps.zone', { zone: dates.zone })}</p>`,
+  };
+}
+
+/** The app is not connected to the member's account, or there is none. */
+export function missingAppPage(words: Words, all: string): Page {
+  return {
+    id: 'app',
+    title: words.text('apps.missing'),
+    body: html`
+<h1>${words.html('apps.missing')}</h1>
+<p><a href="${all}">${words.html('apps.all')}</a></p>`,
+  };
+}
+
+function facts(words: Words, dates: Dates, { app, connectedAt, lastUsedAt, endsAt }: ConnectedApp): Html {
+  const places = app?.destinations ?? [];
+  return html`<dl>
+${places.length > 0 && html`<dt>${words.html('apps.destination')}</dt><dd>${list(places.map((one) => place(words, one)))}</dd>`}
+<dt>${words.html('apps.connected')}</dt><dd>${dates.moment(connectedAt)}</dd>
+<dt>${words.html('apps.used')}</dt><dd>${used(words, dates, lastUsedAt)}</dd>
+${endsAt !== undefined && html`<dt>${words.html('apps.ends')}</dt><dd>${dates.day(endsAt)}</dd>`}
+</dl>`;
+}
+
+function titles(words: Words, scopes: readonly Translatable[]): Html {
+  return html`<ul>${scopes.map((title) => html`<li>${words.own(title)}</li>`)}</ul>`;
 }
 
 function proof(words: Words, shown: AppProof): Html {
@@ -85,7 +107,7 @@ function proof(words: Words, shown: AppProof): Html {
 ${shown.elsewhere && html`<p class="notice problem">${words.html('apps.elsewhere')}</p>`}`;
 }
 
-export function list(items: readonly HtmlValue[]): Html {
+function list(items: readonly HtmlValue[]): Html {
   return html`${items.map((item, at) => html`${at > 0 && ', '}${item}`)}`;
 }
 
@@ -93,28 +115,34 @@ function used(words: Words, dates: Dates, at: number | undefined): Html {
   return at === undefined ? words.html('apps.never') : html`${dates.ago(at)} (${dates.moment(at)})`;
 }
 
-function activity(words: Words, dates: Dates, areas: readonly AreaLine[]): Html {
-  if (areas.length === 0) return html`<p class="muted">${words.html('apps.nothing')}</p>`;
+/** Changes come first, and apart from the rest. */
+function activity(words: Words, dates: Dates, { did, days }: ConnectedApp): Html {
+  return html`${usageChart(words, dates, days)}
+${did.changes.length > 0 && html`<div class="changes"><h3>${words.html('apps.did.changes')}</h3>${lines(words, dates, did.changes)}</div>`}
+${did.reads.length > 0 && html`<h3>${words.html('apps.did.reads')}</h3>${lines(words, dates, did.reads)}`}`;
+}
+
+function lines(words: Words, dates: Dates, areas: readonly AreaLine[]): Html {
   const line = ({ label, count, last }: AreaLine) => {
-    const phrase: Phrase = count === 1 ? 'apps.area.once' : 'apps.area.times';
-    return html`<li>${words.html(phrase, { area: label(words), count: html`${count}`, last: dates.moment(last) })}</li>
+    const values = { area: label(words), last: dates.shortDay(last) };
+    return html`<li>${count === 1 ? words.html('apps.area.once', values) : words.count('apps.area.times', count, values)}</li>
 `;
   };
-  const rest = areas.slice(SHOWN_AREAS);
-  return html`<ul class="areas">${areas.slice(0, SHOWN_AREAS).map(line)}</ul>
-${rest.length > 0 && html`<details><summary>${words.html('apps.more', { count: html`${rest.length}` })}</summary><ul class="areas">${rest.map(line)}</ul></details>`}`;
+  const rest = areas.slice(SHOWN);
+  return html`<ul>${areas.slice(0, SHOWN).map(line)}</ul>
+${rest.length > 0 && html`<details><summary>${words.count('apps.more', rest.length)}</summary><ul>${rest.map(line)}</ul></details>`}`;
 }
 
 function connections(words: Words, dates: Dates, { connections: shown, olderConnections: older }: ConnectedApp): Html {
-  return html`<details><summary>${words.html('apps.connections', { count: html`${shown.length + older}` })}</summary>
+  return html`<section>
+<h2>${words.count('apps.connections', shown.length + older)}</h2>
 <p class="muted">${words.html('apps.connections.text')}</p>
 <ul class="connections">${shown.map(
-    (
-      one,
-    ) => html`<li><span>${words.html('apps.connection', { since: dates.moment(one.connectedAt), used: used(words, dates, one.lastUsedAt) })}</span>
-<a href="${one.disconnect}">${words.html('apps.connection.disconnect', { since: dates.moment(one.connectedAt) })}</a></li>
+    ({ connectedAt, lastUsedAt, disconnect }) =>
+      html`<li><span>${words.html('apps.connection', { since: dates.moment(connectedAt), used: used(words, dates, lastUsedAt) })}</span>
+<a class="end" href="${disconnect}">${words.html('apps.connection.disconnect', { since: dates.moment(connectedAt) })}</a></li>
 `,
   )}</ul>
-${older > 0 && html`<p class="muted">${words.html('apps.connections.older', { count: html`${older}` })}</p>`}
-</details>`;
+${older > 0 && html`<p class="muted">${words.count('apps.connections.older', older)}</p>`}
+</section>`;
 }

@@ -13,6 +13,7 @@ export interface Page {
     | 'error'
     | 'mcp'
     | 'apps'
+    | 'app'
     | 'apps-sign-in'
     | 'disconnect';
   readonly title: string;

@@ -1,4 +1,5 @@
 import { inkOn, readableOn } from '../../config/colour.ts';
+import { CONNECTED_APPS } from './apps-stylesheet.ts';
 
 const DARK_PAPER = '#1b2130';
 /** More than WCAG AA requires: text looks thinner on a dark background. */
@@ -61,19 +62,9 @@ a:focus-visible, button:focus-visible, input:focus-visible { outline: 3px solid 
 .button, button { display: block; width: 100%; min-height: 3rem; padding: .75rem .5rem; font: inherit; font-weight: 600; text-align: center; text-decoration: none; color: var(--accent); background: var(--paper); border: 2px solid var(--accent); border-radius: .5rem; cursor: pointer; }
 button.go, .button.go { background: var(--accent); color: var(--on-accent); }
 dl { display: grid; grid-template-columns: auto 1fr; gap: .25rem 1rem; margin: .25rem 0 1rem; font-size: .875rem; }
-.apps, .areas, .connections { margin: 0 0 1rem; padding: 0; list-style: none; }
-.app { margin: 0 0 1.5rem; padding: 1rem 1rem 0; border: 1px solid var(--line); border-radius: .5rem; }
-.app h2 { margin: 0 0 .75rem; font-size: 1.25rem; }
-.app h3 { margin: 1rem 0 .25rem; font-size: 1rem; }
-.app dl { margin-block: .75rem; }
-.app ul { margin-block: 0 .75rem; }
-.app details { margin-block: .75rem; }
-.app .actions { margin-top: 1rem; }
-.areas li, .connections li { padding: .375rem 0; border-bottom: 1px solid var(--line); }
-.connections li span { display: block; }
 summary { padding-block: .5rem; min-height: 2.75rem; font-weight: 600; cursor: pointer; }
 summary:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
-.connections a, .pager a { display: inline-block; padding-block: .375rem; }
+.pager a { display: inline-block; padding-block: .375rem; }
 .pager { display: flex; flex-wrap: wrap; gap: .5rem 1rem; justify-content: space-between; align-items: baseline; margin: 0 0 1rem; }
 h2.muted { margin-top: 1.5rem; font-size: .875rem; }
 dd { margin: 0; min-width: 0; text-align: match-parent; }
@@ -88,7 +79,7 @@ h2 + .copy { margin-top: .5rem; }
 main details { margin: 0 0 1rem; }
 .commands { display: block; }
 .commands dt { margin-block-end: .25rem; }
-${CONSENT}`;
+${CONSENT}${CONNECTED_APPS}`;
 }
 
 /**
@@ -97,13 +88,13 @@ ${CONSENT}`;
  * (WCAG 2.2 success criterion 2.4.11).
  */
 const CONSENT = `
-#consent { padding-top: 1rem; }
+#consent { padding-top: .875rem; }
 #consent h1 { margin: 0; font-size: 1.25rem; }
-.asking { display: flex; gap: .75rem; align-items: flex-start; margin-bottom: .5rem; }
+.asking { display: flex; gap: .75rem; align-items: flex-start; margin-bottom: .375rem; }
 .asking .mark { flex: none; width: 2.5rem; height: 2.5rem; }
 #consent .account, .destination, .destination + .fine { margin-bottom: .25rem; }
 #consent .account { font-size: .875rem; }
-#consent .notice { margin-block: .5rem .75rem; padding: .5rem .75rem; font-size: .875rem; line-height: 1.4; }
+#consent .notice { margin-block: .375rem .5rem; padding: .5rem .75rem; font-size: .875rem; line-height: 1.4; }
 #consent .notice.problem { font-weight: inherit; }
 .notice small { display: block; font-size: inherit; }
 .fine { margin-bottom: .5rem; font-size: .875rem; color: var(--soft); }
@@ -127,7 +118,7 @@ fieldset:has([name=reads][value=none]:checked) .list { display: none; }
 @media (min-height: 30rem) {
   #consent { padding-bottom: 0; }
   html:has(#consent) { scroll-padding-block-end: 6rem; }
-  #consent .actions { position: sticky; inset-block-end: 0; margin: 0 -1rem; padding: .75rem 1rem; background: var(--paper); border-top: 1px solid var(--line); }
+  #consent .actions { position: sticky; inset-block-end: 0; margin: 0 -1rem; padding: .625rem 1rem; background: var(--paper); border-top: 1px solid var(--line); }
 }
 @media (min-height: 30rem) and (min-width: 36rem) {
   #consent .actions { margin-inline: -2rem; padding-inline: 2rem; border-radius: 0 0 .75rem .75rem; }

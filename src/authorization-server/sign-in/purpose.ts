@@ -1,3 +1,4 @@
+import { asGatewayError } from '../../errors.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { ENDPOINTS } from '../endpoints.ts';
 import type { InteractionOptions } from '../interactions/interactions.ts';
@@ -17,22 +18,32 @@ export type PurposeOf = (exchange: Exchange, returnTo: string) => Promise<SignIn
  * interaction. Cancelling can: the form posts to the interaction, like that of the consent page.
  */
 export function purposeOf(options: PurposeOptions): PurposeOf {
-  const { provider, connector, home } = options;
-  return async ({ request, provenance }, returnTo) => {
-    if (returnTo.startsWith(ENDPOINTS.apps)) return { kind: 'connected-apps', back: home };
+  return async (exchange, returnTo) => {
+    if (returnTo.startsWith(ENDPOINTS.apps)) return { kind: 'connected-apps', back: options.home };
     const uid = INTERACTION.exec(returnTo)?.[1];
-    const interaction = uid === undefined ? undefined : await provider().Interaction.find(uid);
-    if (interaction === undefined) return { kind: 'unknown' };
-    const [client, member] = await Promise.all([
-      findClient(provider(), interaction),
-      connector.identify(request.headers, provenance),
-    ]);
-    return {
-      kind: 'app',
-      app: waitingAppOf(options, { client, interaction }),
-      cancel: cancelForm(options, interaction, member?.sub),
-    };
+    return uid === undefined ? { kind: 'unknown' } : appOf(options, exchange, uid).catch(unlessStoreFails);
   };
 }
 
 const INTERACTION = new RegExp(`^${ENDPOINTS.interaction}/([^/?]+)/return$`);
+
+async function appOf(options: PurposeOptions, { request, provenance }: Exchange, uid: string): Promise<SignInPurpose> {
+  const { provider, connector } = options;
+  const interaction = await provider().Interaction.find(uid);
+  if (interaction === undefined) return { kind: 'unknown' };
+  const [client, member] = await Promise.all([
+    findClient(provider(), interaction),
+    connector.identify(request.headers, provenance),
+  ]);
+  return {
+    kind: 'app',
+    app: waitingAppOf(options, { client, interaction }),
+    cancel: cancelForm(options, interaction, member?.sub),
+  };
+}
+
+/** Without the store no one can sign in, but attempts are still counted and told apart from failures. */
+function unlessStoreFails(thrown: unknown): SignInPurpose {
+  if (asGatewayError(thrown).code !== 'store_unavailable') throw thrown;
+  return { kind: 'unknown' };
+}

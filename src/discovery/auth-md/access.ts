@@ -136,7 +136,8 @@ function scopes({ config }: DescribedService): string {
   const parts = config.resources.map(
     ({ path, scopes: of }) => `A token for ${code(config.origin + path)} can only have ${codes(of)}.`,
   );
-  const words = 'Request only what you need: the member sees each scope as a sentence, and can deselect any of them.';
+  const words =
+    'Start with the scopes that the protected resource metadata lists, or with fewer: reading needs no others. Request a scope for changes when you need it: a 403 names it. The member sees each scope as a sentence, and can deselect any of them.';
   return ['## Scopes', [words, ...parts].join(' '), table([['Scope', 'Description'], ...rows])].join('\n\n');
 }
 

@@ -120,7 +120,7 @@ const metadata = {
     {
       resource: uri('The value of `resource` in token requests.'),
       authorization_servers: list({ type: 'string', format: 'uri' }, 'The issuer.'),
-      scopes_supported: strings('The scopes that tokens for this resource can have.'),
+      scopes_supported: strings('The scopes that reading needs. Tokens can have more.'),
       bearer_methods_supported: strings('How tokens are sent.'),
       dpop_signing_alg_values_supported: strings('The accepted signing algorithms of DPoP proofs.'),
       resource_name: text('The name of the resource.'),
@@ -141,7 +141,7 @@ const metadata = {
       introspection_endpoint: uri('RFC 7662.'),
       pushed_authorization_request_endpoint: uri('RFC 9126.'),
       service_documentation: uri('How to get access, for developers and agents.'),
-      scopes_supported: strings('All scopes.'),
+      scopes_supported: strings('All scopes, also those for changes.'),
       response_types_supported: strings('Always `code`.'),
       grant_types_supported: strings('The grant types.'),
       code_challenge_methods_supported: strings('Always `S256`.'),

@@ -5,7 +5,7 @@ import { type DescribedService, type RouteProtection, textOf } from '../describe
 import type { Json } from './json.ts';
 
 /** The `securitySchemes`: how to get tokens, with the URLs and scopes of the running service. */
-export function securitySchemes({ config, endpoints }: DescribedService): Json {
+export function securitySchemes({ config, endpoints, offered }: DescribedService): Json {
   const { origin, clients } = config;
   const { enabled, initialAccessToken } = clients.registration;
   return {
@@ -20,6 +20,8 @@ export function securitySchemes({ config, endpoints }: DescribedService): Json {
           scopes: scopeTitles(config),
         },
       },
+      // OpenAPI has no member for what the metadata of the resource lists. `coursegate doctor` compares copies with it.
+      'x-read-scopes': offered,
     },
     openIdConnect: {
       type: 'openIdConnect',

@@ -87,6 +87,7 @@ export interface Reply {
 
 export interface TestAccount {
   readonly url: string;
+  readonly readScopes: readonly string[];
   readonly errors: unknown[];
   /** For each of the errors: the field and its place in the mapping. */
   readonly failed: (string | undefined)[];
@@ -104,7 +105,7 @@ export async function startAccount(
 ): Promise<TestAccount> {
   const errors: unknown[] = [];
   const failed: (string | undefined)[] = [];
-  const { endpoint } = createAccount({
+  const { endpoint, readScopes } = createAccount({
     schema: contractFiles(CONTRACT_FILE),
     mappings: [MAPPING_FILE, EVENTS_MAPPING_FILE],
     recorded: [EVENTS_SCHEMA_FILE],
@@ -138,6 +139,7 @@ export async function startAccount(
   };
   return {
     url,
+    readScopes,
     errors,
     failed,
     send,

@@ -1,15 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { areaLabel } from '../../../src/authorization-server/connected-apps/app-list.ts';
+import { areaLabel } from '../../../src/authorization-server/connected-apps/areas.ts';
 import {
   type AppsView,
   appsPage,
   appsSignInPage,
   disconnectPage,
 } from '../../../src/authorization-server/pages/apps.ts';
-import type { ConnectedApp } from '../../../src/authorization-server/pages/connected-app.ts';
+import {
+  type ConnectedApp,
+  connectedAppPage,
+  missingAppPage,
+} from '../../../src/authorization-server/pages/connected-app.ts';
 import { type AppProof, consentPage } from '../../../src/authorization-server/pages/consent.ts';
-import type { Dates } from '../../../src/authorization-server/pages/dates.ts';
+import { createDates, type Dates } from '../../../src/authorization-server/pages/dates.ts';
 import { failurePage, refusalPage } from '../../../src/authorization-server/pages/error.ts';
 import { type Frame, type Page, renderPage } from '../../../src/authorization-server/pages/layout.ts';
 import { loginPage, suspendedPage } from '../../../src/authorization-server/pages/login.ts';
@@ -69,6 +73,7 @@ describe.each(PAGE_LANGUAGES)('the catalogue %s', (language) => {
 
   it('has every plural form of its language', () => {
     const counted = Object.keys(EN).filter((key) => key.endsWith('_other'));
+    expect(counted).not.toEqual([]);
     const forms = FORMS[language] ?? [];
     for (const key of counted) {
       const own = Object.keys(catalogue).filter((one) => FORM.test(one) && nameOf(one) === nameOf(key));
@@ -130,26 +135,49 @@ describe('the texts of the pages', () => {
     firstTime: true,
     connectedApps: '0',
   };
-  const dates: Dates = { day: () => html`0`, moment: () => html`0`, ago: () => '0', zone: '0' };
-  const names = { scopes: {}, tools: new Map<string, string>() };
-  const connected: ConnectedApp = {
+  const dates: Dates = {
+    day: () => html`0`,
+    moment: () => html`0`,
+    shortDay: () => html`0`,
+    dayOfUse: () => '0',
+    ago: () => '0',
+    zone: '0',
+  };
+  const names = { scopes: {}, tools: new Map() };
+  const did = (...areas: string[]) => areas.map((area) => ({ label: areaLabel(area, names), count: 2, last: 0 }));
+  const connected = {
     app: { name: '0', posing: true, proof: { kind: 'none' }, destinations: [{ kind: 'host', host: '0' }] },
     connections: [{ connectedAt: 0, lastUsedAt: undefined, disconnect: '0' }],
     ownSession: true,
     olderConnections: 1,
-    scopes: ['0'],
+    all: '0',
+    details: '0',
+    canChange: true,
+    changes: ['0'],
+    sees: ['0'],
     connectedAt: 0,
     lastUsedAt: 0,
     endsAt: 0,
-    areas: [
-      { label: areaLabel('scope:0 0', names), count: 1, last: 0 },
-      { label: areaLabel('field:0', names), count: 2, last: 0 },
-      { label: areaLabel('tool:0', names), count: 2, last: 0 },
-      ...Array.from({ length: 6 }, () => ({ label: areaLabel('route:0', names), count: 2, last: 0 })),
-      { label: areaLabel('other', names), count: 2, last: 0 },
+    did: {
+      changes: did('change:savePlaybackPosition', 'change:cancelEventRegistration', 'change:0'),
+      reads: [
+        { label: areaLabel('scope:0 0', names), count: 1, last: 0 },
+        ...did(
+          'scope:openid',
+          'field:viewer.id',
+          'field:viewer.email',
+          'field:viewer.enrolledCourses',
+          'field:viewer.orders',
+        ),
+        ...did('field:viewer.eventRegistrations', 'field:0', 'tool:0', 'route:0', 'other'),
+      ],
+    },
+    days: [
+      { day: 0, reads: 0, changes: 0 },
+      { day: 1, reads: 1000, changes: 1 },
     ],
     disconnect: '0',
-  };
+  } as const satisfies AppsView['apps'][number] & ConnectedApp;
   const apps: AppsView = {
     account: '0',
     done: 'app',
@@ -160,11 +188,12 @@ describe('the texts of the pages', () => {
     disconnectAll: '0',
     back: '0',
   };
-  const proved = (proof: AppProof): ConnectedApp => ({
+  const proved = (proof: AppProof) => ({
     ...connected,
     app: { name: undefined, posing: false, destinations: [], proof },
     lastUsedAt: undefined,
-    areas: [],
+    endsAt: undefined,
+    did: { changes: [], reads: [] },
   });
   const question = { name: '0', action: '0', fields: { all: '0' }, cancel: '0' };
   const cancel = { action: '0', csrf: '0' };
@@ -216,6 +245,13 @@ describe('the texts of the pages', () => {
           { ...connected, app: undefined },
         ],
       }),
+    'a connected app': (words) => connectedAppPage(words, dates, connected),
+    'a connected app that was never used': (words) =>
+      connectedAppPage(words, dates, proved({ kind: 'proved', host: '0', elsewhere: true })),
+    'a connected app of a claimed domain': (words) =>
+      connectedAppPage(words, dates, proved({ kind: 'claimed', host: '0' })),
+    'a connected app that is gone': (words) => connectedAppPage(words, dates, { ...connected, app: undefined }),
+    'an app that is not connected': (words) => missingAppPage(words, '0'),
     'no connected apps': (words) => appsPage(words, dates, { ...apps, done: undefined, apps: [], total: 0 }),
     'disconnecting an app': (words) => disconnectPage(words, { ...question, what: 'app' }),
     'disconnecting a connection': (words) => disconnectPage(words, { ...question, what: 'connection' }),
@@ -273,6 +309,30 @@ describe('the texts of the pages', () => {
     },
   );
 
+  it.each<[string, readonly string[]]>([
+    ['en', ['0 apps in total', '1 app in total', '2 apps in total', '1,000 apps in total']],
+    ['fr', ['0 application au total', '1 application au total', '2 applications au total']],
+    ['ar', ['لا تطبيقات', 'الإجمالي: تطبيق واحد', 'الإجمالي: تطبيقان', 'الإجمالي: 1,000 تطبيق']],
+  ])('have numbers in the plural form of %s', (language, texts) => {
+    const words = createWords(language, 'School');
+    expect([0, 1, 2, 1000].slice(0, texts.length).map((count) => words.count('apps.total', count).text)).toEqual(texts);
+  });
+
+  it('have the dates of the language, in Arabic too with the Gregorian calendar and the digits 0 to 9', () => {
+    const moment = (language: string) =>
+      createDates(createWords(language, 'School').locales, 'UTC', 0)
+        .moment(1_795_000_000)
+        .text.replace(/<[^>]*>/g, '');
+    expect(['en', 'es', 'de', 'fr', 'ar', 'xx'].map(moment)).toEqual([
+      '18 Nov 2026, 11:06',
+      '18 nov 2026, 11:06',
+      '18. Nov. 2026, 11:06',
+      '18 nov. 2026, 11:06',
+      '18 نوفمبر 2026، 11:06',
+      '18 Nov 2026, 11:06',
+    ]);
+  });
+
   it('isolate inserted values from the text around them', () => {
     const words = createWords('en', 'School');
     expect(words.html('consent.heading', { app: 'דפי <לימוד>' }).text).toBe(
@@ -286,8 +346,8 @@ describe('the texts of the pages', () => {
 
   it('fill each placeholder once, so that braces in a value are text', () => {
     const words = createWords('en', '{account}');
-    expect(words.html('login.again.text', { account: '{school}{constructor}' }).text).toBe(
-      'You are signed in as <bdi>{school}{constructor}</bdi>, but your app wants you to sign in again. It is still waiting for you. If <bdi>{account}</bdi> does not ask for your password, sign out there first.',
+    expect(words.html('login.again.text', { app: 'Buddy', account: '{school}{constructor}' }).text).toBe(
+      'You are signed in as <bdi>{school}{constructor}</bdi>, but <bdi>Buddy</bdi> wants you to sign in again. It is still waiting for you. If <bdi>{account}</bdi> does not ask for your password, sign out there first.',
     );
   });
 

@@ -44,6 +44,7 @@ describe.skipIf(!browserPresent())('the consent page on a small phone', () => {
       const opened = await browser.newContext({ locale });
       // A cookie belongs to a host, whatever its port: this one is sent to both gates.
       await opened.addCookies([{ name: 'school_session', value: 'held', url: worlds.short.origin }]);
+      opened.setDefaultTimeout(10_000);
       return opened;
     };
     contexts = { 'en-GB': await context('en-GB'), 'es-MX': await context('es-MX') };

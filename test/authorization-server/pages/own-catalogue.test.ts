@@ -29,8 +29,8 @@ describe('a catalogue of the operator', () => {
     ['a missing placeholder', { 'consent.proved': 'Provado' }, '3:20  ["consent.proved"]: must contain {host}'],
     [
       'a plural form of a phrase without a number',
-      { 'apps.title_one': 'X' },
-      '3:2  ["apps.title_one"]: there is no phrase of this name (did you mean "apps.title"?)',
+      { 'apps.heading_one': 'X' },
+      '3:2  ["apps.heading_one"]: there is no phrase of this name (did you mean "apps.heading"?)',
     ],
     ['markup as a name', { '<b>': 'X' }, '3:2  ["<b>"]: there is no phrase of this name'],
   ])('is refused with its line for %s', async (_name, phrases, message) => {

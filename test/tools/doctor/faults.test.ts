@@ -38,6 +38,19 @@ describe('a deployment with one fault', () => {
     expect(report.leftBehind).toEqual([]);
   });
 
+  it('has no findings with copies of the metadata that are up to date', { timeout: 60_000 }, async () => {
+    proxy.fault = {
+      fromGate({ headers }, { url }) {
+        if (url.pathname.startsWith('/.well-known/')) delete headers['x-request-id'];
+      },
+    };
+    const { found, report } = await problems();
+    expect(found).toEqual([]);
+    expect(report.findings.find(({ check }) => check === 'server.copy')?.seen).toMatch(
+      /oauth-authorization-server, .*oauth-protected-resource: copies, the same/,
+    );
+  });
+
   it('keeps no registration, and the report names those that could not be deleted', { timeout: 60_000 }, async () => {
     const clients = new Set<string>();
     const remember: Fault['fromGate'] = ({ status, body }, { method, url }) => {

@@ -40,7 +40,9 @@ function isCopy(answer: Answer): boolean {
 }
 
 interface GateSays {
+  /** Of the authorization server, and of the resource. */
   readonly scopes: readonly string[];
+  readonly reads: readonly string[];
   readonly registration: boolean;
   readonly endpoints: Readonly<Record<string, unknown>>;
 }
@@ -50,18 +52,23 @@ function gateSays(api: JsonObject | undefined): GateSays | undefined {
   const schemes = object(object(api?.components).securitySchemes);
   const flow = object(object(object(schemes.oauth2).flows).authorizationCode);
   if (flow.tokenUrl === undefined) return undefined;
+  const scopes = Object.keys(object(flow.scopes));
+  const reads = object(schemes.oauth2)['x-read-scopes'];
   return {
-    scopes: Object.keys(object(flow.scopes)),
+    scopes,
+    // Version 0.1 lists all scopes in both documents.
+    reads: reads === undefined ? scopes : strings(reads),
     registration: schemes.registrationAccessToken !== undefined,
     endpoints: { authorization_endpoint: flow.authorizationUrl, token_endpoint: flow.tokenUrl },
   };
 }
 
 /** The names of the members that differ. Metadata of a resource has no endpoints. */
-function differences(document: JsonObject, { scopes, registration, endpoints }: GateSays): readonly string[] {
+function differences(document: JsonObject, { scopes, reads, registration, endpoints }: GateSays): readonly string[] {
   const isServer = document.issuer !== undefined;
   const given = strings(document.scopes_supported).filter((scope) => scope !== 'offline_access');
-  const sameScopes = given.length === scopes.length && given.every((scope) => scopes.includes(scope));
+  const said = isServer ? scopes : reads;
+  const sameScopes = given.length === said.length && given.every((scope) => said.includes(scope));
   return [
     ...(sameScopes ? [] : ['scopes_supported']),
     ...Object.entries(endpoints).flatMap(([name, value]) => (isServer && document[name] !== value ? [name] : [])),

@@ -54,12 +54,22 @@ export async function appsPages(page: Page, place: Place, look: Look): Promise<v
     body: '{"query":"{ viewer { id email } }"}',
   }).then((answer) => answer.text());
 
+  // Changes, some of them on a day with reads.
+  for (let times = 0; times < 2; times += 1) {
+    const create = { method: 'POST', headers: bearer(access_token), body: '{}' };
+    await (await fetch(`${origin}/api/v1/courses`, create)).arrayBuffer();
+  }
+
   await page.goto(`${origin}/oauth/apps`);
-  for (const summary of await page.locator('summary').all()) await summary.click();
   await look(page, 'apps');
-  // With the keyboard only: to the first app's Disconnect link, and through the confirmation.
-  await page.locator('summary').first().press('Enter');
+  // With the keyboard only: to the page about an app, and through the confirmation of its Disconnect links.
+  await tabTo(page, 'a[href*="/apps/app?"]');
+  await page.keyboard.press('Enter');
+  await page.locator('main#app').waitFor();
+  for (const summary of await page.locator('summary').all()) await summary.press('Enter');
+  await look(page, 'app');
   await disconnect(page, 'a[href*="connection="]');
+  await page.goto(`${origin}/oauth/apps`);
   await disconnect(page, 'a[href*="app="]', look, 'apps-ask');
   await look(page, 'apps-done');
   await disconnect(page, 'a[href*="all="]');

@@ -144,7 +144,7 @@ export const BROKEN: readonly Broken[] = [
   {
     what: 'an old copy of the metadata',
     finds: ['server.copy'],
-    says: /\/\.well-known\/oauth-authorization-server is a copy with another scopes_supported than the gate/,
+    says: /\/\.well-known\/oauth-authorization-server is a copy with another scopes_supported than the gate.*oauth-protected-resource is a copy with another scopes_supported/s,
     fault: back(at(RFC8414, OPENID, PRM), (answered) => {
       if (answered.status !== 200) return;
       delete answered.headers['x-request-id'];

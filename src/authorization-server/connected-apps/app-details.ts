@@ -1,0 +1,59 @@
+import type { AreaLine, ConnectedApp } from '../pages/connected-app.ts';
+import type { DayUse } from '../pages/usage-chart.ts';
+import { type AppGrants, rowOf, scopesOf } from './app-list.ts';
+import { type AreaNames, areaLabel, isChange } from './areas.ts';
+import { appsPath, type Carried, disconnectPath } from './target.ts';
+import type { GrantUse } from './usage.ts';
+import { TOLD_DAYS } from './use-entry.ts';
+
+/** The most connections listed for one app. */
+const LISTED = 20;
+
+/**
+ * What the page about one app shows, apart from the app's own metadata.
+ * @param today - in days since the epoch, UTC
+ */
+export function detailsOf(
+  app: AppGrants,
+  uses: ReadonlyMap<string, GrantUse>,
+  { names, carried, today }: { names: AreaNames; carried: Carried; today: number },
+): Omit<ConnectedApp, 'app' | 'ownSession'> {
+  const { grants, areas } = app;
+  const [changes, reads] = apart([...areas], ([area]) => isChange(area, names));
+  const [writeScopes, otherScopes] = apart(scopesOf(grants), (token) => names.scopes[token]?.kind === 'write');
+  const titleOf = (token: string) => names.scopes[token]?.title ?? token;
+  const lines = (some: readonly (readonly [string, { count: number; last: number }])[]) =>
+    some
+      .map(([area, use]): AreaLine => ({ label: areaLabel(area, names), ...use }))
+      .toSorted((a, b) => b.count - a.count || b.last - a.last);
+  return {
+    ...rowOf(app, names, carried),
+    all: appsPath(carried),
+    connections: grants.slice(0, LISTED).map(({ id, grantedAt }) => ({
+      connectedAt: grantedAt,
+      lastUsedAt: uses.get(id)?.lastUsedAt,
+      disconnect: disconnectPath({ kind: 'connection', id }, carried),
+    })),
+    olderConnections: Math.max(0, grants.length - LISTED),
+    sees: otherScopes.map(titleOf),
+    changes: writeScopes.map(titleOf),
+    connectedAt: grants[0]?.grantedAt ?? 0,
+    did: { changes: lines(changes), reads: lines(reads) },
+    days: daysOf(app, uses, names, today),
+  };
+}
+
+/** The use on each of the days that are kept, the oldest first. */
+function daysOf({ grants }: AppGrants, uses: ReadonlyMap<string, GrantUse>, names: AreaNames, today: number) {
+  return Array.from({ length: TOLD_DAYS }, (_, at): DayUse => {
+    const day = today - TOLD_DAYS + 1 + at;
+    const used = grants.flatMap(({ id }) => [...(uses.get(id)?.days.get(day) ?? [])]);
+    const [changes, reads] = apart(used, ([area]) => isChange(area, names));
+    const sum = (some: typeof used) => some.reduce((total, [, { count }]) => total + count, 0);
+    return { day, reads: sum(reads), changes: sum(changes) };
+  });
+}
+
+function apart<Item>(items: readonly Item[], test: (item: Item) => boolean): [Item[], Item[]] {
+  return [items.filter(test), items.filter((item) => !test(item))];
+}

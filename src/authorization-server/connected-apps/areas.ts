@@ -1,0 +1,66 @@
+import type { ScopeConfig } from '../../config/schema.ts';
+import { html } from '../../http/html.ts';
+import type { AreaLine } from '../pages/connected-app.ts';
+import type { Phrase } from '../pages/words.ts';
+
+/** Titles for the names of areas, and which of them are changes. */
+export interface AreaNames {
+  readonly scopes: Readonly<Record<string, ScopeConfig>>;
+  /** By name. */
+  readonly tools: ReadonlyMap<string, { readonly title: string; readonly scopes: readonly string[] }>;
+}
+
+/** What the contract's own fields are called. Fields that an operator adds are shown by their names. */
+const FIELDS: Readonly<Record<string, Phrase>> = {
+  'field:viewer.id': 'apps.did.id',
+  'field:viewer.email': 'apps.did.email',
+  'field:viewer.enrolledCourses': 'apps.did.courses',
+  'field:viewer.orders': 'apps.did.orders',
+  'field:viewer.eventRegistrations': 'apps.did.events',
+  'change:savePlaybackPosition': 'apps.did.position',
+  'change:cancelEventRegistration': 'apps.did.cancel_event',
+  'scope:openid': 'apps.did.identity',
+};
+
+/** The label of an area (see `areaOf`), which may have been counted under an earlier configuration. */
+export function areaLabel(area: string, { scopes, tools }: AreaNames): AreaLine['label'] {
+  const phrase = FIELDS[area];
+  if (phrase !== undefined) return (words) => words.html(phrase);
+  const [kind, name] = partsOf(area);
+  switch (kind) {
+    case 'scope':
+      return ({ own }) =>
+        html`${name.split(' ').map((token, at) => html`${at > 0 && ', '}${own(scopes[token]?.title ?? token)}`)}`;
+    case 'field':
+      return (words) => words.html('apps.did.field', { name: inWords(name) });
+    case 'change':
+      return (words) => words.html('apps.did.change', { name: inWords(name) });
+    case 'tool':
+      return (words) => words.html('apps.did.tool', { name: tools.get(name)?.title ?? inWords(name) });
+    case 'route':
+      return (words) => words.html('apps.did.route', { path: html`<code dir="ltr">${name}</code>` });
+    default:
+      return (words) => words.html('apps.did.other');
+  }
+}
+
+/** Whether an area is a change: a mutation, or something that needs a scope for changes. */
+export function isChange(area: string, { scopes, tools }: AreaNames): boolean {
+  const [kind, name] = partsOf(area);
+  const needed = kind === 'scope' ? name.split(' ') : kind === 'tool' ? (tools.get(name)?.scopes ?? []) : [];
+  return kind === 'change' || needed.some((token) => scopes[token]?.kind === 'write');
+}
+
+function partsOf(area: string): readonly [kind: string, name: string] {
+  const colon = area.indexOf(':');
+  return [area.slice(0, Math.max(0, colon)), area.slice(colon + 1)];
+}
+
+/** Turns `viewer.phoneNumbers` into `phone numbers`. */
+function inWords(name: string): string {
+  const last = name.slice(name.lastIndexOf('.') + 1);
+  return last
+    .replaceAll('_', ' ')
+    .replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2')
+    .toLowerCase();
+}

@@ -1,0 +1,72 @@
+import { type Html, html } from '../../http/html.ts';
+import { appMark } from './app-mark.ts';
+import type { AppProof, Destination } from './consent.ts';
+import type { Dates } from './dates.ts';
+import type { Words } from './words.ts';
+
+/** What is known about an app that a member has connected. */
+export interface KnownApp {
+  /** Chosen by the app, and therefore not to be trusted. */
+  readonly name: string | undefined;
+  readonly posing: boolean;
+  readonly proof: AppProof;
+  /** Every redirect destination it has registered. */
+  readonly destinations: readonly Destination[];
+}
+
+/** A connected app in the list. Times are Unix seconds. */
+export interface AppRow {
+  /** Undefined when the app is no longer registered. Its grants are still valid. */
+  readonly app: KnownApp | undefined;
+  /** Whether one of its scopes allows changes. */
+  readonly canChange: boolean;
+  /** Undefined when it has never been used. */
+  readonly lastUsedAt: number | undefined;
+  /** The latest expiry of its connections; undefined when one never expires. */
+  readonly endsAt: number | undefined;
+  /** The page about it, and the one that confirms disconnecting it. */
+  readonly details: string;
+  readonly disconnect: string;
+}
+
+export function appRow(words: Words, dates: Dates, row: AppRow): Html {
+  const { app, lastUsedAt, endsAt } = row;
+  const facts = [
+    app !== undefined && proofInBrief(words, app.proof),
+    lastUsedAt === undefined
+      ? words.html('apps.row.never')
+      : words.html('apps.row.used', { when: dates.ago(lastUsedAt) }),
+    endsAt !== undefined && words.html('apps.row.ends', { date: dates.day(endsAt) }),
+  ];
+  return html`<li class="app">
+${appMark(app?.name)}
+<div>
+<h2><a href="${row.details}">${nameOf(words, app)}</a></h2>
+${app?.posing && html`<p class="badge problem">${words.html('apps.row.posing')}</p>`}
+${row.canChange && changesBadge(words)}
+<p class="muted">${facts.filter(Boolean).map((fact) => html`<span>${fact}</span> `)}</p>
+</div>
+<a class="end" href="${row.disconnect}" aria-label="${words.text('apps.disconnect', { app: plainNameOf(words, app) })}">${words.html('apps.confirm')}</a>
+</li>
+`;
+}
+
+/** In words, so that it does not depend on a colour. */
+export function changesBadge(words: Words): Html {
+  return html`<p class="badge">${words.html('apps.row.changes')}</p>`;
+}
+
+export function nameOf(words: Words, app: KnownApp | undefined): Html {
+  return app === undefined ? words.html('apps.gone') : html`<bdi>${plainNameOf(words, app)}</bdi>`;
+}
+
+/** The app's name for titles and labels, which have no markup. */
+export function plainNameOf(words: Words, app: KnownApp | undefined): string {
+  return app === undefined ? words.text('apps.gone') : (app.name ?? words.text('consent.nameless'));
+}
+
+function proofInBrief(words: Words, proof: AppProof): Html {
+  return proof.kind === 'proved' && !proof.elsewhere
+    ? words.html('apps.row.verified', { host: proof.host })
+    : words.html('apps.row.unverified');
+}
