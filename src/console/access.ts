@@ -68,8 +68,8 @@ export function createAccess(options: AccessOptions) {
   ): void => {
     const page = signInPage({
       ...view,
-      takesSecret: secrets.length > 0 && isConfidential(request),
-      certificate: sessions.boundToCertificate(request)?.certificate,
+      secret: secrets.length === 0 ? 'none' : isConfidential(request) ? 'asked' : 'in clear',
+      mtls: mtls && sessions.boundToCertificate(request) === undefined,
       fromElsewhere: !isOwnRequest(request),
     });
     sendView(response, status, page, school);
@@ -90,28 +90,30 @@ export function createAccess(options: AccessOptions) {
     return { secret: verified.secret, by: 'link' };
   };
 
+  /**
+   * The session of a request, or undefined. A client certificate opens one with the first page. Throws
+   * `store_unavailable` for a form while it is unknown whether the session was signed out at another replica.
+   */
+  const find = async (request: IncomingMessage, response: ServerResponse): Promise<Session | undefined> => {
+    if (!isOwnRequest(request)) return undefined;
+    const session = sessions.find(request);
+    const certainly = request.method === 'POST' && request.url !== SIGN_OUT;
+    if (session !== undefined && !(await onceOnly.isUsed(session.id, certainly))) {
+      const extended = sessions.extended(request, session);
+      if (extended !== undefined) response.setHeader('set-cookie', extended);
+      return session;
+    }
+    const bound = request.method === 'POST' ? undefined : sessions.boundToCertificate(request);
+    return bound && open(request, response, bound, 'certificate');
+  };
+
   return {
     /** Throws `forbidden` when the console is switched off. */
     requireConfigured(): void {
       if (secrets.length === 0 && !mtls) throw new GatewayError('forbidden', { message: SWITCHED_OFF });
     },
 
-    /**
-     * The session of a request, or undefined. A client certificate opens one with the first page. Throws
-     * `store_unavailable` for a form while it is unknown whether the session was signed out at another replica.
-     */
-    async find(request: IncomingMessage, response: ServerResponse): Promise<Session | undefined> {
-      if (!isOwnRequest(request)) return undefined;
-      const session = sessions.find(request);
-      const certainly = request.method === 'POST' && request.url !== SIGN_OUT;
-      if (session !== undefined && !(await onceOnly.isUsed(session.id, certainly))) {
-        const extended = sessions.extended(request, session);
-        if (extended !== undefined) response.setHeader('set-cookie', extended);
-        return session;
-      }
-      const bound = request.method === 'POST' ? undefined : sessions.boundToCertificate(request);
-      return bound && open(request, response, bound, 'certificate');
-    },
+    find,
 
     /** Sends the browser to the sign-in page, which leads back. */
     ask(request: IncomingMessage, response: ServerResponse): void {
@@ -120,8 +122,9 @@ export function createAccess(options: AccessOptions) {
       see(response, SIGN_IN + back);
     },
 
-    form(request: IncomingMessage, response: ServerResponse): void {
+    async form(request: IncomingMessage, response: ServerResponse): Promise<void> {
       const { to, link } = readQuery((request.url ?? '').split('?').slice(1).join('?'));
+      if (link === undefined && (await find(request, response)) !== undefined) return see(response, returnPath(to));
       const isUsable = link !== undefined && verifyLink(link, secrets, unixSeconds(clock)) !== undefined;
       const view = { to: returnPath(to), link: isUsable ? link : undefined };
       if (link === undefined || isUsable) show(request, response, 200, view);

@@ -78,7 +78,7 @@ ${operator !== undefined && navigation(section)}
 ${notice !== undefined && html`<p class="notice good" role="status">${notice}</p>`}
 ${body}
 </main>
-<footer class="foot">coursegate ${manifest.version}</footer>
+${operator !== undefined && html`<footer class="foot">coursegate ${manifest.version}</footer>`}
 </body>
 </html>
 `.text;

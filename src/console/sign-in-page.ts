@@ -8,10 +8,10 @@ export interface SignInView {
   readonly problem?: string | undefined;
   /** A valid link of `coursegate console`. */
   readonly link?: string | undefined;
-  /** Whether the form asks for the secret: not where it would cross the network in clear. */
-  readonly takesSecret: boolean;
-  /** The subject of the certificate that the browser shows. */
-  readonly certificate?: string | undefined;
+  /** Whether there is a secret, and the form asks for it: not where it would cross the network in clear. */
+  readonly secret: 'asked' | 'in clear' | 'none';
+  /** Whether client certificates are accepted. */
+  readonly mtls: boolean;
   /** Whether another page led here, so that the browser kept its session to itself. */
   readonly fromElsewhere: boolean;
 }
@@ -35,16 +35,16 @@ function openLink(to: string, link: string): Html {
 </form>`;
 }
 
-function waysIn({ to, takesSecret, certificate, fromElsewhere }: SignInView): Html {
+function waysIn({ to, secret, mtls, fromElsewhere }: SignInView): Html {
   return html`${fromElsewhere && html`<p>Already signed in? <a href="${to}">Continue to the console</a></p>`}
+${mtls && html`<p>Your browser shows no client certificate that <code>admin.mtls</code> accepts.</p>`}
 ${
-  certificate !== undefined &&
-  html`<p>Your browser shows the certificate <bdi>${certificate}</bdi>.</p>
-<p class="actions"><a class="button go" href="${to}">Continue with this certificate</a></p>`
+  secret !== 'none' &&
+  html`<p>Run this on the machine of the gate, and open the link that it prints:</p>
+<pre><code>coursegate console --config coursegate.yaml</code></pre>`
 }
-<p>Run this on the machine of the gate, and open the link that it prints:</p>
-<pre><code>coursegate console --config coursegate.yaml</code></pre>
-${takesSecret ? secretForm(to) : html`<p class="muted">You cannot sign in with the secret here: this connection is neither encrypted nor from this machine.</p>`}`;
+${secret === 'asked' && secretForm(to)}
+${secret === 'in clear' && html`<p class="muted">You cannot sign in with the secret here: this connection is neither encrypted nor from the machine of the gate.</p>`}`;
 }
 
 function secretForm(to: string): Html {

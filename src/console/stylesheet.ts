@@ -31,7 +31,7 @@ body { margin: 0; background: var(--ground); color: var(--ink); font: 1rem/1.5 s
 .sections a:hover { color: var(--ink); }
 .sections a[aria-current] { color: var(--ink); font-weight: 600; border-bottom-color: var(--accent); }
 main { max-width: 76rem; margin: 0 auto; padding: 1.25rem 1rem 2rem; outline: none; }
-.outside main, .outside .foot { max-width: 34rem; }
+.outside main { max-width: 34rem; }
 .outside .top { padding-inline: max(1rem, calc((100vw - 34rem) / 2 + 1rem)); }
 .foot { max-width: 76rem; margin: 0 auto; padding: 0 1rem 1.5rem; color: var(--soft); font-size: .8125rem; }
 h1 { margin: 0 0 1rem; font-size: 1.5rem; line-height: 1.25; }

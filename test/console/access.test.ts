@@ -58,6 +58,7 @@ describe('the console', () => {
     const asked = await ask(world.admin, '/console/members?q=m-1');
     const form = await ask(world.admin, asked.location ?? '');
     expect(form.text).toContain('name="to" value="/console/members?q=m-1"');
+    expect(form.text).not.toMatch(/coursegate \d/);
     audited();
     expect((await signIn({ secret: COMMAND_SECRET, to: '/console/members?q=m-1' })).location).toBe(
       '/console/members?q=m-1',
@@ -69,6 +70,7 @@ describe('the console', () => {
     expect(page.text).toContain('<h1>Overview</h1>');
     expect(page.text).toContain('Signed in with the admin secret');
     expect((await session.get('/console/nowhere')).status).toBe(404);
+    expect((await session.get('/console/sign-in?to=/console/keys')).location).toBe('/console/keys');
 
     expect((await session.post('/console/sign-out')).text).toContain('<h1>Signed out</h1>');
     expect(audited()).toEqual([['operator_signed_out', undefined, 'operator', '127.0.0.1']]);
@@ -233,6 +235,9 @@ describe('a client certificate', () => {
       expect((await show(other, cookie)).status).toBe(303);
       expect((await show(other)).status).toBe(303);
     }
+    const empty = await ask(admin, '/console/sign-in', { ca: own.ca });
+    expect(empty.text).toContain('Your browser shows no client certificate');
+    expect(empty.text).not.toMatch(/coursegate console|type="password"/);
     // Another operator's certificate opens a session of its own, and not this one.
     const taken = await show(ann, cookie);
     expect(taken.text).toContain('CN=ann.example');

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { concernsOf } from '../../src/console/attention.ts';
 import type { GateSources, GateStatus } from '../../src/console/gate-status.ts';
+import { signLink } from '../../src/console/link.ts';
 import { overviewRoute } from '../../src/console/overview.ts';
 import { html } from '../../src/http/html.ts';
+import { COMMAND_SECRET } from '../support/commands.ts';
 import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';
 import type { World } from '../support/world.ts';
 import { ask, type ConsoleSession, openConsole, startConsoleWorld } from './support/console.ts';
@@ -82,6 +84,9 @@ describe.skipIf(!redisPresent())('while the store is down, the console', () => {
       expect((await session.post('/console/sign-out')).status).toBe(200);
       expect((await session.get('/console')).status).toBe(303);
     }
+    const form = { link: signLink(COMMAND_SECRET, Math.floor(Date.now() / 1000)) };
+    const open = () => ask(world.admin, '/console/sign-in', { method: 'POST', form });
+    expect([(await open()).status, (await open()).status]).toEqual([303, 401]);
   });
 });
 
