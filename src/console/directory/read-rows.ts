@@ -12,7 +12,7 @@ const SLICE = 100;
 /** The most that are looked at for them. Redis looks at all keys to find those of one kind. */
 const MOST_LOOKED_AT = 1000;
 /** The most members, apps and grants that are read, each. */
-export const MOST_ROWS = 200_000;
+const MOST_ROWS = 200_000;
 
 interface Reading {
   readonly rows: Rows;
