@@ -1,7 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { complaintsOf } from '../support/album.ts';
-import { closeLook } from '../support/close-look.ts';
+import { closeLook, complaintsOf } from '../support/album.ts';
 import { registerApp } from '../support/app.ts';
 import { browserPresent, launchChromium } from '../support/chromium.ts';
 import { connect } from '../support/connection.ts';

@@ -16,7 +16,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import { createLog } from '../../src/operations/log.ts';
 import { type Gateway, startGateway } from '../../src/process/gateway.ts';
 import { followConfig } from '../../src/process/watch/follow.ts';
-import { closeLook } from '../support/close-look.ts';
+import { closeLook } from '../support/album.ts';
 import { browserPresent, launchChromium } from '../support/chromium.ts';
 import { COMMAND_SECRET } from '../support/commands.ts';
 import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';

@@ -1,8 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signLink } from '../../src/console/link.ts';
-import { complaintsOf } from '../support/album.ts';
-import { closeLook } from '../support/close-look.ts';
+import { closeLook, complaintsOf } from '../support/album.ts';
 import { browserPresent, launchChromium } from '../support/chromium.ts';
 import { COMMAND_SECRET } from '../support/commands.ts';
 import type { World } from '../support/world.ts';

@@ -1,7 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { complaintsOf } from '../support/album.ts';
-import { closeLook } from '../support/close-look.ts';
+import { closeLook, complaintsOf } from '../support/album.ts';
 import { authorizationRequest, registerApp } from '../support/app.ts';
 import { createBrowser } from '../support/browser.ts';
 import { browserPresent, launchChromium } from '../support/chromium.ts';

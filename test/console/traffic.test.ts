@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { closeLook } from '../support/close-look.ts';
+import { closeLook } from '../support/album.ts';
 import { bearer, registerApp } from '../support/app.ts';
 import { browserPresent, launchChromium } from '../support/chromium.ts';
 import { approved, connect, refreshForm, token } from '../support/connection.ts';

@@ -53,7 +53,7 @@ export function drawLines(chart: Chart): Html {
       html`<line x1="0" x2="100%" y1="${down(level)}" y2="${down(level)}"/><text x="-8" y="${down(level)}" dy=".35em" text-anchor="end">${format(level)}</text>`,
   )}</g>
 ${timeAxis(ticks)}
-<svg width="100%" height="100%" viewBox="0 0 ${SIZE} ${SIZE}" preserveAspectRatio="none">${gaps(chart.measured)}${lines.map((one) => drawLine(one, y))}</svg>
+<svg width="100%" height="100%" viewBox="0 0 ${SIZE} ${SIZE}" preserveAspectRatio="none" overflow="visible">${gaps(chart.measured)}${lines.map((one) => drawLine(one, y))}</svg>
 </svg>`;
 }
 

@@ -55,11 +55,12 @@ export function addMinute(sum: Minute, from: Minute): void {
 }
 
 export function addBuckets(sum: Minute['latencies'], key: string, buckets: ArrayLike<number>, sign = 1): void {
-  const before = sum.get(key) ?? [];
-  sum.set(
-    key,
-    Array.from(buckets, (count, at) => (before[at] ?? 0) + sign * count),
-  );
+  let into = sum.get(key);
+  if (into === undefined) {
+    into = new Array<number>(buckets.length).fill(0);
+    sum.set(key, into);
+  }
+  for (let at = 0; at < buckets.length; at += 1) into[at] = (into[at] ?? 0) + sign * (buckets[at] ?? 0);
 }
 
 /** What happened between two totals of a process. What is open now is no difference. */

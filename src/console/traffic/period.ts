@@ -2,7 +2,7 @@ import { addMinute, emptyMinute, MINUTE, type Minute, minuteOf } from './minute.
 import type { TrafficMinutes } from './minutes.ts';
 
 /** A part of a period, and what happened in it. */
-export interface Slot {
+interface Slot {
   /** Its beginning, in milliseconds since the epoch. */
   readonly at: number;
   /** Undefined if no process measured it. */

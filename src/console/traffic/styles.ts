@@ -17,7 +17,7 @@ export const TRAFFIC_STYLES = `
 .card .figure:nth-child(3) { grid-column: 1 / -1; }
 .figure h3 { margin: 0; font-size: 1rem; line-height: 1.5; }
 .figure > p { margin: 0 0 .5rem; font-size: .875rem; }
-svg.chart { display: block; box-sizing: border-box; width: 100%; height: 13rem; padding-block: .75rem 1.75rem; padding-inline: 3.25rem 1.25rem; overflow: visible; direction: ltr; }
+svg.chart { display: block; box-sizing: border-box; width: 100%; height: 13rem; padding-block: .75rem 1.75rem; padding-inline: 3.5rem 1.25rem; overflow: visible; direction: ltr; }
 svg.axis { display: block; width: 100%; height: 1.25rem; overflow: visible; }
 .axis g.times { transform: translateY(-1.25rem); }
 .chart text, .axis text { font-size: .75rem; fill: var(--soft); }

@@ -6,7 +6,7 @@ import { siteCalls } from './site-calls.ts';
 import { suggestScope } from './suggested-scope.ts';
 
 /** A proposed route and the observed requests that justify it. */
-export interface ProposedRoute {
+interface ProposedRoute {
   readonly route: RouteConfig;
   /** The configured route that it is, or that it replaces at another address. */
   readonly configured?: RouteConfig;

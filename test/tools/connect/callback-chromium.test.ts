@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { listenForCallback } from '../../../src/tools/connect/callback-server.ts';
-import { complaintsOf } from '../../support/album.ts';
-import { closeLook } from '../../support/close-look.ts';
+import { closeLook, complaintsOf } from '../../support/album.ts';
 import { browserPresent, launchChromium } from '../../support/chromium.ts';
 import { CookieBrowser } from './support/cookie-browser.ts';
 import { runConnect } from './support/run-connect.ts';
