@@ -1,6 +1,5 @@
 import type { RequestListener } from 'node:http';
 import { hostname } from 'node:os';
-import type { RequestHandler } from 'express';
 import type { Decision } from '../authorization-server/administration/account-control.ts';
 import { createAssertionControl } from '../authorization-server/administration/assertion-control.ts';
 import { callerCheck, callerRefusals } from '../authorization-server/administration/caller.ts';
@@ -8,21 +7,16 @@ import { createStoreControl } from '../authorization-server/administration/store
 import type { AuthorizationServer } from '../authorization-server/authorization-server.ts';
 import type { Share } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import { consoleState } from '../console/console-state.ts';
-import type { DirectoryDeps } from '../console/directory/deps.ts';
-import type { Directory } from '../console/directory/directory.ts';
-import type { GateSources } from '../console/gate-status.ts';
 import { GatewayError } from '../errors.ts';
 import type { Events } from '../events/events.ts';
 import type { Foundation } from '../foundation/foundation.ts';
 import { hostCheck } from '../operations/admin-callers.ts';
-import { createHealth, type HealthChecks } from '../operations/health.ts';
+import { createHealth } from '../operations/health.ts';
 import type { Observer } from '../operations/observe/observer.ts';
 import type { InFlight } from '../request/in-flight.ts';
-import { bytesOf } from '../storage/sqlite-size.ts';
 import { createAssertionTrial } from '../upstream/assertion-trial.ts';
 import type { Pools } from '../upstream/pools.ts';
-import { checkText } from './check-text.ts';
+import { consoleHandler } from './console.ts';
 
 export interface AdminParts {
   readonly foundation: Foundation;
@@ -64,6 +58,7 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
     clock,
     audit,
   });
+  const retry = (decision: Decision) => retryEvents(parts, decision);
   const createApp = async () => {
     const [{ adminApp }, { commandRouter }, { webhookReceiver }] = await Promise.all([
       import('../operations/admin.ts'),
@@ -80,7 +75,7 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
         controls: {
           ...server.controls,
           store: createStoreControl({ reseal, audit }),
-          events: { retry: (decision) => retryEvents(parts, decision) },
+          events: { retry },
           assertions: createAssertionControl({
             trial: createAssertionTrial({ config, pools, signing: () => keyring.signing(), clock }),
             audit,
@@ -97,105 +92,15 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
         hold: inFlight.hold,
         onError: (error) => log.error({ err: error }, 'a command failed'),
       }),
-      console: consoleHandler(loaded, parts, health),
+      console: consoleHandler(loaded, parts, { health, uptime, retryEvents: retry }),
     });
   };
   return onFirstRequest(createApp, (error) => log.error({ err: error }, 'the admin listener could not be loaded'));
 }
 
-/** The console, which is loaded with the first request for one of its pages. */
-function consoleHandler(loaded: LoadedConfig, parts: AdminParts, health: HealthChecks): RequestHandler {
-  const { config } = loaded;
-  const { foundation, server, events, observer, inFlight, share } = parts;
-  const { secret, store, counters, traffic, recorder, audit, clock, log } = foundation;
-  const kept = share.take('console', [], consoleState, ({ directory }) => directory?.close());
-  const create = async () => {
-    const [{ createConsole }, { createDirectory }] = await Promise.all([
-      import('../console/console.ts'),
-      import('../console/directory/directory.ts'),
-    ]);
-    const onError = (error: unknown) => log.error({ err: error }, 'a page of the console failed');
-    kept.directory ??= createDirectory({ store, clock });
-    return createConsole({
-      school: config.name,
-      colour: config.pages.colour,
-      origin: config.origin,
-      secret,
-      secrets: loaded.admin.hmac,
-      mtls: loaded.admin.mtls === undefined ? undefined : { names: config.admin.mtls?.names },
-      kept,
-      connections: {
-        ...{ recorder, store, clock, timeZone: config.timeZone },
-        setting: {
-          origin: config.origin,
-          codeLifetime: config.tokens.code,
-          replayWindow: config.tokens.replayWindow,
-        },
-      },
-      gate: gateSources(loaded, parts, health),
-      operate: {
-        keys: server.controls.keys,
-        events: { state: () => events.state(), retry: (decision) => retryEvents(parts, decision) },
-        observer,
-        configuration: { loaded, check: (text) => checkText(loaded, text) },
-      },
-      timeZone: config.timeZone,
-      ...{ store, counters, traffic, audit, clock },
-      hold: inFlight.hold,
-      directory: directoryDeps(loaded, parts, kept.directory, onError),
-      onError,
-    });
-  };
-  let created: Promise<RequestHandler> | undefined;
-  return async (request, response, next) => {
-    created ??= create().catch((thrown: unknown) => {
-      created = undefined;
-      throw thrown;
-    });
-    return (await created)(request, response, next);
-  };
-}
-
-/** What the console's first page shows of the gate. */
-function gateSources(loaded: LoadedConfig, parts: AdminParts, health: HealthChecks): GateSources {
-  const { store, routes } = loaded.config;
-  const { foundation, pools, events, observer } = parts;
-  return {
-    health,
-    store: { kind: store.kind, bytes: store.kind === 'sqlite' ? () => bytesOf(store.path) : undefined },
-    keys: foundation.keyring,
-    upstreams: () =>
-      [...pools.all()].map(([name, { url, admission }]) => ({ name, origin: url.origin, ...admission.state() })),
-    reloads: foundation.reloads.state,
-    config: { profile: loaded.profile, routes: routes.length },
-    observing: observer !== undefined,
-    unusedApps: foundation.unused.apps,
-    events: events.state,
-    uptime,
-  };
-}
-
 /** Seconds since the process started. */
 function uptime(): number {
   return performance.now() / 1000;
-}
-
-/** For the pages about members, apps and grants. */
-function directoryDeps(
-  { config }: LoadedConfig,
-  { foundation, server }: AdminParts,
-  directory: Directory,
-  onError: (error: unknown) => void,
-): DirectoryDeps {
-  const { store, usage, trail, clock } = foundation;
-  const { name: school, timeZone, scopes, clients, mcp } = config;
-  return {
-    ...{ store, usage, trail, clock, directory, onError, school, timeZone, scopes },
-    account: server.controls.account,
-    grants: server.grants,
-    tools: new Map(mcp?.tools.map(({ name, title }) => [name, title])),
-    takesNewApps: clients.registration.enabled || clients.documents.enabled,
-  };
 }
 
 async function retryEvents(
