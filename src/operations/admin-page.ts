@@ -1,8 +1,7 @@
 import { html } from '../http/html.ts';
 
 /** A refusal of the admin listener as a page for a browser. It is in the console's style, and leads there. */
-export function refusalPage(title: string, text: string) {
-  const sentence = `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`;
+export function refusalPage(title: string, sentence: string) {
   return {
     contentType: 'text/html; charset=utf-8',
     headers: {

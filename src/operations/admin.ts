@@ -35,8 +35,14 @@ interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+interface Refusal extends Reply {
+  /** For the page in a browser, which says `text` unless there is a sentence. */
+  readonly title: string;
+  readonly sentence?: string;
+}
+
 const JSON_TYPE = 'application/json';
-const MISDIRECTED = {
+const MISDIRECTED: Refusal = {
   title: 'Another name is needed',
   status: 421,
   text: 'This host name is not one of the listener’s. Use its address (127.0.0.1), localhost, a name without dots, or the name in listen.admin.host or listen.probes.host.',
@@ -44,8 +50,18 @@ const MISDIRECTED = {
 const TO_CONSOLE: Reply = { status: 303, text: 'the console is at /console', headers: { location: '/console' } };
 const NO_EVENTS: Reply = { status: 404, text: '`events` is not configured: nothing is sent to the backend' };
 const NOT_OBSERVING: Reply = { status: 404, text: 'not in observe mode: nothing is counted' };
-const NOT_FOUND = { status: 404, title: 'Not found', text: 'not found' };
-const FROM_PAGE = { status: 403, title: 'Not allowed', text: 'requests from web pages are refused' };
+const NOT_FOUND: Refusal = {
+  status: 404,
+  title: 'Not found',
+  text: 'not found',
+  sentence: 'The admin listener has nothing at this address.',
+};
+const FROM_PAGE: Refusal = {
+  status: 403,
+  title: 'Not allowed',
+  text: 'requests from web pages are refused',
+  sentence: 'Requests from other web pages are refused.',
+};
 const NO_METHOD: Reply = { status: 405, text: 'method not allowed', headers: { allow: 'GET, HEAD' } };
 const UNREACHABLE: Reply = { status: 503, text: 'the store is unavailable' };
 
@@ -137,8 +153,9 @@ function wantsPage({ headers }: Request): boolean {
 }
 
 /** Sends a refusal, as a page if a browser shows it. */
-function refuse(request: Request, response: Response, reply: Reply & { readonly title: string }): void {
-  send(response, wantsPage(request) ? { ...reply, ...refusalPage(reply.title, reply.text) } : reply);
+function refuse(request: Request, response: Response, reply: Refusal): void {
+  const { title, text, sentence = text } = reply;
+  send(response, wantsPage(request) ? { ...reply, ...refusalPage(title, sentence) } : reply);
 }
 
 /** Sends text with a line feed at its end. Nothing here may be cached. */
