@@ -137,6 +137,7 @@ export function closeLook(name: string, languages: readonly string[] = ['en']): 
         const byScreen = shots.toSorted((a, b) => a.screen - b.screen);
         return contactSheets(browser, byScreen, `${folder}/sheet`);
       }
+      console.info(name, count);
       const written: string[] = [];
       for (const language of languages) {
         const own = shots.filter((shot) => shot.language === language);

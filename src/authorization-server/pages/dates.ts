@@ -15,8 +15,10 @@ const UNITS = [
  * @param now - in Unix seconds
  */
 export function createDates(locales: readonly string[], timeZone: string, now: number) {
-  const day = new Intl.DateTimeFormat(locales, { timeZone, day: 'numeric', month: 'short', year: 'numeric' });
-  const time = new Intl.DateTimeFormat(locales, { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+  const date = { timeZone, day: 'numeric', month: 'short', year: 'numeric' } as const;
+  const day = new Intl.DateTimeFormat(locales, date);
+  const time = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+  const moment = new Intl.DateTimeFormat(locales, { ...date, ...time });
   const short = (zone: string) => new Intl.DateTimeFormat(locales, { timeZone: zone, day: 'numeric', month: 'short' });
   const [shortDay, shortDayUtc] = [short(timeZone), short('UTC')];
   const zone = new Intl.DateTimeFormat(locales, { timeZone, timeZoneName: 'long' })
@@ -28,7 +30,7 @@ export function createDates(locales: readonly string[], timeZone: string, now: n
     /** The date. */
     day: (seconds: number): Html => marked(seconds, day.format(seconds * 1000)),
     /** The date and time, to the minute. */
-    moment: (seconds: number): Html => marked(seconds, `${day.format(seconds * 1000)}, ${time.format(seconds * 1000)}`),
+    moment: (seconds: number): Html => marked(seconds, moment.format(seconds * 1000)),
     /** The date without a year, for the last weeks. */
     shortDay: (seconds: number): Html => marked(seconds, shortDay.format(seconds * 1000)),
     /** The same for days since the epoch, in UTC. */

@@ -13,7 +13,7 @@ import {
   missingAppPage,
 } from '../../../src/authorization-server/pages/connected-app.ts';
 import { type AppProof, consentPage } from '../../../src/authorization-server/pages/consent.ts';
-import type { Dates } from '../../../src/authorization-server/pages/dates.ts';
+import { createDates, type Dates } from '../../../src/authorization-server/pages/dates.ts';
 import { failurePage, refusalPage } from '../../../src/authorization-server/pages/error.ts';
 import { type Frame, type Page, renderPage } from '../../../src/authorization-server/pages/layout.ts';
 import { loginPage, suspendedPage } from '../../../src/authorization-server/pages/login.ts';
@@ -73,6 +73,7 @@ describe.each(PAGE_LANGUAGES)('the catalogue %s', (language) => {
 
   it('has every plural form of its language', () => {
     const counted = Object.keys(EN).filter((key) => key.endsWith('_other'));
+    expect(counted).not.toEqual([]);
     const forms = FORMS[language] ?? [];
     for (const key of counted) {
       const own = Object.keys(catalogue).filter((one) => FORM.test(one) && nameOf(one) === nameOf(key));
@@ -308,6 +309,30 @@ describe('the texts of the pages', () => {
     },
   );
 
+  it.each<[string, readonly string[]]>([
+    ['en', ['0 apps in total', '1 app in total', '2 apps in total', '1,000 apps in total']],
+    ['fr', ['0 application au total', '1 application au total', '2 applications au total']],
+    ['ar', ['لا تطبيقات', 'الإجمالي: تطبيق واحد', 'الإجمالي: تطبيقان', 'الإجمالي: 1,000 تطبيق']],
+  ])('have numbers in the plural form of %s', (language, texts) => {
+    const words = createWords(language, 'School');
+    expect([0, 1, 2, 1000].slice(0, texts.length).map((count) => words.count('apps.total', count).text)).toEqual(texts);
+  });
+
+  it('have the dates of the language, in Arabic too with the Gregorian calendar and the digits 0 to 9', () => {
+    const moment = (language: string) =>
+      createDates(createWords(language, 'School').locales, 'UTC', 0)
+        .moment(1_795_000_000)
+        .text.replace(/<[^>]*>/g, '');
+    expect(['en', 'es', 'de', 'fr', 'ar', 'xx'].map(moment)).toEqual([
+      '18 Nov 2026, 11:06',
+      '18 nov 2026, 11:06',
+      '18. Nov. 2026, 11:06',
+      '18 nov. 2026, 11:06',
+      '18 نوفمبر 2026، 11:06',
+      '18 Nov 2026, 11:06',
+    ]);
+  });
+
   it('isolate inserted values from the text around them', () => {
     const words = createWords('en', 'School');
     expect(words.html('consent.heading', { app: 'דפי <לימוד>' }).text).toBe(
@@ -321,8 +346,8 @@ describe('the texts of the pages', () => {
 
   it('fill each placeholder once, so that braces in a value are text', () => {
     const words = createWords('en', '{account}');
-    expect(words.html('login.again.text', { account: '{school}{constructor}' }).text).toBe(
-      'You are signed in as <bdi>{school}{constructor}</bdi>, but your app wants you to sign in again. It is still waiting for you. If <bdi>{account}</bdi> does not ask for your password, sign out there first.',
+    expect(words.html('login.again.text', { app: 'Buddy', account: '{school}{constructor}' }).text).toBe(
+      'You are signed in as <bdi>{school}{constructor}</bdi>, but <bdi>Buddy</bdi> wants you to sign in again. It is still waiting for you. If <bdi>{account}</bdi> does not ask for your password, sign out there first.',
     );
   });
 

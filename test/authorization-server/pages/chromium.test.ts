@@ -2,48 +2,16 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { closeLook, complaintsOf, LANGUAGES } from '../../support/album.ts';
+import { closeLook, complaintsOf, LANGUAGES, type Look } from '../../support/album.ts';
 import { type App, authorizationRequest, registerApp } from '../../support/app.ts';
 import { browserPresent, launchChromium } from '../../support/chromium.ts';
-import { COMMAND_SECRET } from '../../support/commands.ts';
-import { startRecordingUpstream } from '../../support/recording-upstream.ts';
-import { startWorld, type World } from '../../support/world.ts';
-import { type DocumentHost, startDocumentHost } from '../client-documents/support/document-host.ts';
+import { tabTo } from '../../support/keyboard.ts';
+import type { World } from '../../support/world.ts';
 import { appsPages } from './support/apps-pages.ts';
-import { gatePages, type SignedIn } from './support/gate-pages.ts';
+import { gatePages } from './support/gate-pages.ts';
+import { openStand, type Stand } from './support/stand.ts';
 
-const IN_TURN = { timeout: 1_800_000 };
-
-interface Stand {
-  readonly host: DocumentHost;
-  readonly world: World;
-  /** Whom the school says is signed in, and since when: long ago, so that the member can go back without a new sign-in. */
-  readonly member: SignedIn;
-  close(): Promise<unknown>;
-}
-
-async function openStand(): Promise<Stand> {
-  const member: SignedIn = { id: 'm-1', email: 'ann@school.example', since: 1_700_000_000 };
-  const host = await startDocumentHost();
-  const school = await startRecordingUpstream((request, response) => {
-    const known = request.url === '/api/me' && request.headers.cookie !== undefined;
-    const status = request.url === '/api/me' && !known ? 401 : 200;
-    response.writeHead(status, { 'content-type': known ? 'application/json' : 'text/plain' });
-    response.end(known ? JSON.stringify(member) : 'Sign in');
-  });
-  const world = await startWorld({
-    profile: 'A',
-    documentNetwork: host.network,
-    environment: { COMMAND_SECRET },
-    overrides: {
-      admin: { hmac: { secret: { env: 'COMMAND_SECRET' } } },
-      upstreams: { school: { url: school.url } },
-      login: { whoami: { authTime: '/since' } },
-      pages: { support: 'mailto:help@school.example', apps: { back: '/my/account' } },
-    },
-  });
-  return { host, world, member, close: () => Promise.all([world.close(), host.close(), school.close()]) };
-}
+const LONGEST = { timeout: 1_800_000 };
 
 describe.skipIf(!browserPresent())('in Chromium', () => {
   let browser: Browser;
@@ -75,46 +43,54 @@ describe.skipIf(!browserPresent())('in Chromium', () => {
   };
 
   describe.concurrent('in every language', () => {
-    const others: Stand[] = [];
-    const stand = async () => {
-      const one = await openStand();
-      others.push(one);
-      return one;
-    };
-    afterAll(() => Promise.all(others.map((one) => one.close())));
+    const stands: Stand[] = [];
+    afterAll(() => Promise.all(stands.map((one) => one.close())));
 
-    it('every page is readable on every screen, in light and dark mode, and by keyboard', IN_TURN, async () => {
-      const { host, member, world: own } = await stand();
-      const { look, findings, count, sheets } = closeLook('pages', LANGUAGES);
-      await visit(
-        {},
-        async (page, context) => {
-          const complaints = complaintsOf(context);
-          await gatePages(page, { origin: own.origin, admin: own.admin, host, member }, look);
-          expect(complaints).toEqual([]);
-        },
-        own.origin,
-      );
+    const lookAt = async (name: string, show: (page: Page, stand: Stand, look: Look) => Promise<void>) => {
+      const stand = await openStand();
+      stands.push(stand);
+      const { look, findings, count, sheets } = closeLook(name, LANGUAGES);
+      const story = async (page: Page, context: BrowserContext) => {
+        const complaints = complaintsOf(context);
+        await show(page, stand, look);
+        expect(complaints).toEqual([]);
+      };
+      await visit({}, story, stand.world.origin);
       await sheets(browser);
       expect(findings).toEqual([]);
+      return count;
+    };
+
+    it('every page is readable on every screen, in light and dark mode, and by keyboard', LONGEST, async () => {
+      const count = await lookAt('pages', (page, { host, member, world: { origin, admin } }, look) =>
+        gatePages(page, { origin, admin, host, member }, look),
+      );
       expect(count.rules).toBeGreaterThan(10 * count.screens);
     });
 
-    it('connected apps are readable on every screen, and work by keyboard', IN_TURN, async () => {
-      const { host, world: own } = await stand();
-      const { look, findings, count, sheets } = closeLook('apps', LANGUAGES);
-      await visit(
-        {},
-        async (page, context) => {
-          const complaints = complaintsOf(context);
-          await appsPages(page, { origin: own.origin, host, cookie: { name: 'school_session', value: 'held' } }, look);
-          expect(complaints).toEqual([]);
-        },
-        own.origin,
+    it('connected apps are readable on every screen, and work by keyboard', LONGEST, async () => {
+      const cookie = { name: 'school_session', value: 'held' };
+      const count = await lookAt('apps', (page, { host, world: { origin } }, look) =>
+        appsPages(page, { origin, host, cookie }, look),
       );
-      await sheets(browser);
-      expect(findings).toEqual([]);
       expect(count.pages).toBe(6);
+    });
+  });
+
+  it('a member chooses what an app can do, and approves it, with the keyboard alone', async () => {
+    const scope = 'openid profile courses:read courses:write';
+    const { url } = await authorizationRequest(await registerApp(world.origin), { scope });
+    await visit({}, async (page) => {
+      await page.goto(url);
+      await tabTo(page, '[value="courses:read"]');
+      await page.keyboard.press('Space');
+      await tabTo(page, '[value="courses:write"]');
+      await page.keyboard.press('Space');
+      const sent = page.waitForRequest((request) => request.method() === 'POST');
+      await tabTo(page, 'button[value=approve]');
+      await page.keyboard.press('Enter');
+      const form = new URLSearchParams((await sent).postData() ?? '');
+      expect([form.get('decision'), ...form.getAll('scope')]).toEqual(['approve', 'profile', 'courses:write']);
     });
   });
 
