@@ -124,9 +124,16 @@ describe('the details', () => {
   });
 
   it('escape what apps and members say of themselves', async () => {
-    await registerApp(world.origin, { metadata: { client_name: '<b>Bold</b>' } });
-    const { text } = await operator.get('/console/search?q=zzz%3Cb%3E');
-    expect(text).not.toContain('<b>');
+    const { client } = await registerApp(world.origin, { metadata: { client_name: '<b>Bold' } });
+    for (const to of [
+      path('apps', client.client_id),
+      '/console/search?q=%3Cb%3EBold',
+      '/console/members/%3Cb%3EBold',
+    ]) {
+      const { text } = await operator.get(to);
+      expect(text).toContain('&lt;b&gt;Bold');
+      expect(text).not.toContain('<b>');
+    }
   });
 });
 
