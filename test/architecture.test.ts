@@ -184,7 +184,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
     'operations/admin.ts',
     'authorization-server/administration/commands.ts',
     'console',
-    'generation/admin.ts',
+    'generation/console.ts',
     'tools/demo',
   ],
   ws: ['tools/demo/school'],
