@@ -1,8 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { ConsoleRequest } from '../../src/console/console-route.ts';
+import type { DirectoryDeps } from '../../src/console/directory/deps.ts';
 import { createDirectory } from '../../src/console/directory/directory.ts';
 import { pageOf, rankOf } from '../../src/console/directory/find.ts';
+import { appsPage } from '../../src/console/directory/lists.ts';
 import { readRows } from '../../src/console/directory/read-rows.ts';
 import { folded, forgetGrants, searchText } from '../../src/console/directory/rows.ts';
+import { searchPage } from '../../src/console/directory/search-page.ts';
+import { GatewayError } from '../../src/errors.ts';
 import { redisStore } from '../../src/storage/redis.ts';
 import { sealedStore } from '../../src/storage/seal.ts';
 import { memoryStore } from '../../src/storage/sqlite.ts';
@@ -146,6 +151,24 @@ describe('the directory', () => {
     expect((await ready(directory)).grants.size).toBe(300);
     directory.close();
   });
+});
+
+it('the lists and the search are shown while the store is down', async () => {
+  const store = sealedStore(memoryStore(Date.now), 'k'.repeat(32));
+  await seed(store, { grants: 20, members: 10, apps: 4 });
+  const directory = createDirectory({ store, clock: Date.now, patience: 5000 });
+  await directory.look();
+  const down = () => Promise.reject(new GatewayError('store_unavailable'));
+  const deps = {
+    ...{ directory, clock: Date.now, timeZone: 'UTC', scopes: {}, takesNewApps: true },
+    ...{ store: { ...store, get: down }, grants: { find: down }, account: { registrationClosedSince: down } },
+  } as unknown as DirectoryDeps;
+  const request = { query: { q: 'claude' }, params: {}, form: {}, csrf: '' } as unknown as ConsoleRequest;
+  for (const page of [searchPage, appsPage]) {
+    const shown = await page(deps, request);
+    expect('body' in shown && shown.body.text).toContain('Claude 3');
+  }
+  directory.close();
 });
 
 describe('pages of a list', () => {

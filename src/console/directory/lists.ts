@@ -95,7 +95,9 @@ export async function appsPage(deps: DirectoryDeps, { query }: ConsoleRequest): 
     document: 'Apps with a metadata document',
     disabled: 'Disabled apps',
   };
-  const body = html`${await registrationLine(deps)}
+  // The list is in memory: it is shown while the store is down, too.
+  const registration = await registrationLine(deps).catch(() => html`<p class="notice">The store is unavailable.</p>`);
+  const body = html`${registration}
 <form class="filter">
 ${searchField('Part of a name, host or ID', q)}
 ${choice('kind', 'Show', kinds, kind)}

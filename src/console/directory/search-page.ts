@@ -25,7 +25,10 @@ type Hit = MemberRow | AppRow;
 export async function searchPage(deps: DirectoryDeps, { query }: ConsoleRequest): Promise<ConsoleAnswer> {
   const q = query.q?.trim() ?? '';
   const view = await deps.directory.look();
-  const exact = q === '' ? [] : await exactly(deps, q, view.state === 'ready' ? view.rows : undefined);
+  const exact = await exactly(deps, q, view.state === 'ready' ? view.rows : undefined).catch((thrown: unknown) => {
+    if (view.state === 'reading') throw thrown;
+    return [];
+  });
   const found = view.state === 'ready' && q !== '' ? await best(view.rows, folded(q), query.place) : undefined;
   const body = html`<form class="filter" role="search">
 ${searchField('Member or app', q)}
@@ -58,6 +61,7 @@ function itemOf(hit: Hit): ListedRow {
 
 /** What has exactly this id in the store, and is not among the rows: they may not be read, or be older. */
 async function exactly(deps: DirectoryDeps, id: string, rows: Rows | undefined): Promise<readonly ListedRow[]> {
+  if (id === '') return [];
   const [member, client, grant] = await Promise.all([
     rows?.members.has(id) ? undefined : storedMembers(deps.store).find(id),
     rows?.apps.has(id) ? undefined : findClient(deps.store, id),

@@ -154,6 +154,7 @@ function errors({ config }: DescribedService): string {
       ['400', code('invalid_request'), 'Read `error_description` and fix the request.'],
       ['401', code('invalid_client'), 'The client is unknown, or no longer known: repeat step 3.'],
       ['—', code('access_denied'), 'The member refused. Do not ask again right away.'],
+      ['403', code('access_denied'), 'No new apps are accepted at the moment. Tell the member.'],
       ['429', '', 'Wait for `Retry-After` seconds.'],
       ['503', '', 'Wait for `Retry-After` seconds; the token remains valid.'],
     ]),

@@ -166,6 +166,7 @@ function registration({ config, endpoints }: Pick<DescribedService, 'config' | '
         ...(initialAccessToken === undefined
           ? {}
           : { 401: answer('The initial access token is missing or wrong.', json('OAuthError'), BEARER_CHALLENGE) }),
+        403: answer('The operator has closed registration (`access_denied`).', json('OAuthError')),
         ...failures('oauth', 400, 413, 415),
         ...rated,
       },
