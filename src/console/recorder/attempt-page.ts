@@ -65,7 +65,7 @@ function facts(attempt: Attempt): Html {
 function stepItem(step: Step, before: Step | undefined): Html {
   const waited = before === undefined ? undefined : step.since - before.at;
   const parameters = shown(step);
-  return html`<li class="${isRefused(step) ? 'refused' : 'fine'}">
+  return html`<li class="${step.kind === 'challenge' ? 'expected' : isRefused(step) ? 'refused' : 'fine'}">
 <p class="line"><strong>${kindName(step.kind)}</strong> <span class="result">${outcomeOf(step)}</span>${
     step.times > 1 && html` <span class="muted">${step.times} times</span>`
   }</p>

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Attempt, addStep, factOf, isDiscovery, isOfApp, isRefused, type Step } from './attempt.ts';
+import { createBeginnings } from './beginnings.ts';
 import { QUOTAS, type Standing, standingOf } from './standing.ts';
 
 /** How long an app may take between two requests that only its address and user agent join, in milliseconds. */
@@ -24,6 +25,7 @@ interface Held {
 export function createAttempts(changed: (attempt: Attempt, held: boolean) => void = () => {}) {
   const held = new Map<string, Held>();
   const byKey = new Map<Key, Held>();
+  const mayBegin = createBeginnings();
   /** How many attempts have each key. */
   const sharers = new Map<Key, number>();
   const counts: Record<Standing, number> = { begun: 0, 'with-member': 0, connected: 0, elsewhere: 0 };
@@ -70,6 +72,14 @@ export function createAttempts(changed: (attempt: Attempt, held: boolean) => voi
     return alone?.attempt.steps.some(({ kind }) => kind === 'token') === true ? alone : undefined;
   };
 
+  const merge = (one: Held, other: Held): void => {
+    const keys = [...other.keys];
+    release(other);
+    one.attempt.steps = [...other.attempt.steps, ...one.attempt.steps].sort((a, b) => a.since - b.since);
+    one.attempt.left += other.attempt.left;
+    point(one, keys);
+  };
+
   /** Takes in what the same app did before its client_id was known. */
   const absorb = (one: Held, step: Step): void => {
     const other = isOfApp(step) ? at(agentKey(step)) : undefined;
@@ -80,8 +90,7 @@ export function createAttempts(changed: (attempt: Attempt, held: boolean) => voi
     )
       return;
     if (step.at - lastOf(other.attempt).at > WINDOW) return;
-    one.attempt.steps = [...other.attempt.steps, ...one.attempt.steps].sort((a, b) => a.since - b.since);
-    release(other);
+    merge(one, other);
   };
 
   const keep = (one: Held, step: Step): void => {
@@ -103,7 +112,7 @@ export function createAttempts(changed: (attempt: Attempt, held: boolean) => voi
     /** Adds a step to its attempt, or begins one with it. Steps that tell nothing by themselves begin none. */
     add(step: Step): void {
       const found = find(step);
-      if (found === undefined && !begins(step)) return;
+      if (found === undefined && !(begins(step) && mayBegin(step))) return;
       keep(found ?? begin(step), step);
     },
 
@@ -111,8 +120,10 @@ export function createAttempts(changed: (attempt: Attempt, held: boolean) => voi
     addRecorded({ id, steps, left }: Attempt): void {
       const [first] = steps;
       if (first === undefined) return;
-      const found = steps.flatMap(strongKeys).map(at).find(Boolean) ?? ofClient(first, at) ?? ofAddress(first, at);
+      const known = new Set(steps.flatMap(strongKeys).flatMap((key) => at(key) ?? []));
+      const [found = ofClient(first, at) ?? ofAddress(first, at), ...others] = known;
       const one = found ?? begin(first, id);
+      for (const other of others) merge(one, other);
       for (const step of steps) keep(one, step);
       one.attempt.left += left;
       one.attempt.steps.sort((a, b) => a.since - b.since);

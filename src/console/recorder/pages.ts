@@ -6,7 +6,7 @@ import { attemptPage } from './attempt-page.ts';
 import { lastOf } from './attempts.ts';
 import { badge } from './badge.ts';
 import { type Explained, type Explaining, explainedAttempts } from './explained.ts';
-import { appName, kindName, lasting, STATES } from './words.ts';
+import { ago, appName, kindName, STATES } from './words.ts';
 
 const PATH = '/console/connections';
 const PAGE = 50;
@@ -28,7 +28,7 @@ export function recorderPanel(parts: Explaining): ConsolePanel {
       const stopped = (await explainedAttempts(parts)).filter(({ state }) => state === 'stopped');
       if (stopped.length === 0) return html`<p class="muted">None in the last 24 hours.</p>`;
       return html`${table(stopped.slice(0, ON_FIRST_PAGE), parts.clock())}
-<p><a href="${PATH}?state=stopped">All that stopped (${stopped.length})</a></p>`;
+<p class="more"><a href="${PATH}?state=stopped">All that stopped (${stopped.length})</a></p>`;
     },
   };
 }
@@ -94,7 +94,7 @@ ${page < pages && html`<a href="${to(page + 1)}" rel="next">Older</a>`}
 }
 
 function table(shown: readonly Explained[], now: number): Html {
-  return html`<div class="attempts-scroll"><table class="attempts">
+  return html`<div class="scroll"><table class="attempts">
 <thead><tr><th scope="col">App</th><th scope="col">State</th><th scope="col">Cause</th><th scope="col">Member</th><th scope="col">Last step</th></tr></thead>
 <tbody>${shown.map((explained) => row(explained, now))}</tbody>
 </table></div>`;
@@ -105,9 +105,9 @@ function row(explained: Explained, now: number): Html {
   const member = factOf(attempt, 'member');
   return html`<tr>
 <th scope="row"><a href="${PATH}/${attempt.id}">${appName(attempt)}</a></th>
-<td>${badge(state)}${state === 'connected' || state === 'ended' ? undefined : html` <span class="muted">${kindName(at.kind)}</span>`}</td>
+<td>${badge(state)}${state === 'connected' || state === 'ended' ? undefined : html`<br><span class="muted">${kindName(at.kind)}</span>`}</td>
 <td>${why?.cause.title}</td>
 <td>${member !== undefined && html`<a href="/console/members/${encodeURIComponent(member)}">${member}</a>`}</td>
-<td class="when">${lasting(now - lastOf(attempt).at)} ago</td>
+<td class="when">${ago(now - lastOf(attempt).at)}</td>
 </tr>`;
 }

@@ -59,7 +59,7 @@ export function createRecorder(store: Store, clock: Clock) {
     request(record: RequestRecord, status: number, userAgent: string): void {
       recording = true;
       for (const note of record.steps ?? []) {
-        if (note.kind === 'use' && record.outcome === 'public' && note.error === undefined) continue;
+        if (isNone(note, record)) continue;
         attempts.add(stepOf(note, record, status, userAgent, clock()));
       }
     },
@@ -98,13 +98,20 @@ export function createRecorder(store: Store, clock: Clock) {
 
     /** The attempts of all processes, the newest first. Without the store, those of this process. */
     async list(): Promise<readonly Attempt[]> {
+      attempts.releaseBefore(clock() - KEPT * 1000);
       const own = attempts.all();
       const ids = new Set(own.map(({ id }) => id));
       const others = (await recorded(store, clock).catch(() => [])).filter(({ id }) => !ids.has(id));
-      const joined = others.length === 0 ? own : together([...own, ...others]);
+      const joined = others.length === 0 ? own : together([...others, ...own]);
       return joined.filter((attempt) => standingOf(attempt) !== 'elsewhere').toSorted(byLastStep);
     },
   };
+}
+
+/** Whether a note turned out to be no step: a token that was only asked about, or a way to the next page of the gate. */
+function isNone({ kind, error, grantId, outcome }: StepNote, record: RequestRecord): boolean {
+  if (error !== undefined || outcome !== undefined) return false;
+  return (kind === 'use' && record.outcome === 'public') || (kind === 'code' && grantId === undefined);
 }
 
 async function recorded(store: Store, clock: Clock): Promise<readonly Attempt[]> {

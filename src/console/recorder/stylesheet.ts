@@ -1,6 +1,9 @@
 /** Classes of the recorder's pages. */
 export const RECORDER_STYLES = `
 .attempts th[scope=row] { font-size: inherit; color: inherit; }
+.attempts thead th { white-space: nowrap; }
+.attempts td { min-width: 5rem; }
+.more { margin-top: .75rem; }
 .attempts .when { white-space: nowrap; color: var(--soft); }
 .todo { margin: 0 0 1rem; }
 .todo div { margin-bottom: .75rem; }
@@ -10,6 +13,7 @@ export const RECORDER_STYLES = `
 .steps > li { position: relative; padding: 0 0 1rem 1.75rem; border-inline-start: 2px solid var(--line); margin-inline-start: .5rem; }
 .steps > li:last-child { border-color: transparent; }
 .steps > li::before { content: ""; position: absolute; inset-inline-start: calc(-.375rem - 1px); top: .375rem; width: .75rem; height: .75rem; border-radius: 50%; background: var(--good-ink); }
+.steps > li.expected::before { background: var(--soft); }
 .steps > li.refused::before { background: var(--bad-ink); border-radius: 0; }
 .steps p { margin: 0; }
 .steps .result { color: var(--soft); }

@@ -14,9 +14,9 @@ const KINDS: Readonly<Record<StepKind, string>> = {
   'sign-in': 'Sign-in',
   consent: 'Consent',
   code: 'Return to the app',
-  token: 'Code exchanged for tokens',
+  token: 'Token request',
   use: 'Token used',
-  refresh: 'Refresh',
+  refresh: 'Refresh request',
   revocation: 'Connection ended',
 };
 
@@ -50,6 +50,7 @@ export const kindName = (kind: StepKind): string => KINDS[kind];
 
 /** What came of a step, in a few words. */
 export function outcomeOf(step: Step): string {
+  if (step.kind === 'challenge') return 'challenged';
   const told = step.outcome === undefined ? undefined : (OUTCOMES[step.outcome] ?? step.outcome);
   if (step.error !== undefined) return told === undefined ? step.error : `${told}: ${step.error}`;
   return told ?? (isRefused(step) ? `answered ${step.status}` : 'ok');
@@ -67,6 +68,11 @@ export function lasting(milliseconds: number): string {
   const seconds = Math.round(milliseconds / 1000);
   if (seconds < 120) return `${seconds} s`;
   return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
+}
+
+/** How long ago something was, for people. */
+export function ago(milliseconds: number): string {
+  return milliseconds < 1000 ? 'just now' : `${lasting(milliseconds)} ago`;
 }
 
 export function timeOf(milliseconds: number): string {
