@@ -104,6 +104,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'account',
     'mcp',
     'authorization-server/administration',
+    'console/link.ts',
     'generation/account-and-mcp.ts',
     'process',
     'tools',

@@ -25,6 +25,8 @@ interface AdminAnswer {
 /** The admin listener of a running gate. */
 export interface AdminClient {
   readonly address: string;
+  /** The secret of `admin.hmac`, if the configuration was given and has one. */
+  readonly secret: string | undefined;
   /** Sends an unsigned GET. Throws CommandFailure when no gate answers. */
   ask(path: string, accept?: string): Promise<AdminAnswer>;
   /** Sends a signed command and returns the JSON response. Throws CommandFailure if it is refused or no gate answers. */
@@ -66,6 +68,7 @@ export async function adminClient(flags: GateFlags, terminal: Pick<Terminal, 'en
 
   return {
     address,
+    secret,
     ask: (path, accept = '*/*') => send('GET', path, { accept }, Buffer.alloc(0)),
     async command(method, path, given) {
       const body = Buffer.from(given === undefined ? '' : JSON.stringify(given));

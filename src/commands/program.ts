@@ -41,6 +41,11 @@ const COMMANDS: readonly Entry[] = [
     'print the routes that a gate in observe mode proposes, as YAML for `routes`',
     () => import('./observed.ts'),
   ],
+  [
+    'console',
+    'open the operator’s console in a browser, by a link that works once: exits 1 when the gate refuses it, 69 when no gate answers',
+    () => import('./console.ts'),
+  ],
   ['clients', 'list and show apps; revoke, disable, enable or delete them', () => import('./clients.ts')],
   [
     'members',

@@ -1,39 +1,119 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { TLSSocket } from 'node:tls';
 import { type Refusal, SWITCHED_OFF } from '../authorization-server/administration/caller.ts';
 import { GatewayError } from '../errors.ts';
 import { readBody } from '../http/body.ts';
-import { html } from '../http/html.ts';
+import { trustedProxies } from '../http/trusted-proxies.ts';
+import type { Audit } from '../operations/audit.ts';
+import { type Clock, unixSeconds } from '../storage/store.ts';
+import type { OnceOnly } from './console-state.ts';
 import { readFields, readQuery } from './fields.ts';
-import { ROOT, SIGN_IN, see, sendView } from './frame.ts';
-import type { Session, Sessions } from './session.ts';
+import { ROOT, SIGN_IN, SIGN_OUT, see, sendView } from './frame.ts';
+import { LINK_LIFETIME, verifyLink } from './link.ts';
+import { isOwnRequest } from './same-origin.ts';
+import { type Binding, type Session, type Sessions, TOTAL } from './session.ts';
+import { type SignInView, signedOutPage, signInPage } from './sign-in-page.ts';
 
 /** Bytes. Ample for the longest secret. */
 const BODY_LIMIT = 4096;
 const LONGEST_RETURN = 1024;
+
+const isLoopback = trustedProxies(['loopback']);
+
+const WRONG_SECRET = 'That is not the admin secret.';
+const WRONG_LINK = 'This link has expired or was already used. Run coursegate console again.';
+const IN_CLEAR = 'The admin secret is not accepted over a connection that is neither encrypted nor from this machine.';
 
 export interface AccessOptions {
   readonly school: string;
   readonly sessions: Sessions;
   /** The secrets that are accepted for commands. */
   readonly secrets: readonly string[];
+  /** Whether client certificates are accepted. */
   readonly mtls: boolean;
-  /** Ids of sessions that were signed out. */
-  readonly ended: Set<string>;
+  readonly onceOnly: OnceOnly;
   readonly refusal: Refusal;
+  readonly audit: Audit;
+  readonly clock: Clock;
 }
 
-/** Who may see the console: see docs/console.md. */
-export function createAccess({ school, sessions, secrets, mtls, ended, refusal }: AccessOptions) {
+export type Access = ReturnType<typeof createAccess>;
+
+/** Who may see the console: whoever could run the commands, by the same secret or client certificate. */
+export function createAccess(options: AccessOptions) {
+  const { school, sessions, secrets, mtls, onceOnly, refusal, audit, clock } = options;
+
+  const open = (request: IncomingMessage, response: ServerResponse, bound: Binding, reason: string): Session => {
+    const session = sessions.begin(bound);
+    audited('operator_signed_in', response, session, reason);
+    response.setHeader('set-cookie', sessions.cookie(request, session));
+    return session;
+  };
+  const audited = (
+    action: 'operator_signed_in' | 'operator_signed_out',
+    response: ServerResponse,
+    { bound: { certificate } }: Session,
+    reason?: string,
+  ) => {
+    const requestId = String(response.getHeader('x-request-id'));
+    audit({ action, by: 'operator', reason, certificate, address: response.req.socket.remoteAddress, requestId });
+  };
+
+  const show = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    status: number,
+    view: Pick<SignInView, 'to' | 'problem' | 'link'>,
+  ): void => {
+    const page = signInPage({
+      ...view,
+      takesSecret: secrets.length > 0 && isConfidential(request),
+      certificate: sessions.boundToCertificate(request)?.certificate,
+      fromElsewhere: !isOwnRequest(request),
+    });
+    sendView(response, status, page, school);
+  };
+
+  /** What a form proves; undefined if it proves nothing. */
+  const proved = async (
+    request: IncomingMessage,
+    { link, secret = '' }: Readonly<Record<string, string>>,
+  ): Promise<{ readonly secret: string; readonly by: string } | undefined> => {
+    if (link === undefined) {
+      if (!isConfidential(request)) throw new GatewayError('forbidden', { message: IN_CLEAR });
+      const matched = secrets.filter((one) => isSame(one, secret));
+      return matched[0] === undefined ? undefined : { secret: matched[0], by: 'secret' };
+    }
+    const verified = verifyLink(link, secrets, unixSeconds(clock));
+    if (verified === undefined || !(await onceOnly.use(verified.mark, 2 * LINK_LIFETIME + 1))) return undefined;
+    return { secret: verified.secret, by: 'link' };
+  };
+
   return {
-    /** The session of a request, or undefined. Throws `forbidden` when the console is switched off. */
-    find(request: IncomingMessage): Session | undefined {
+    /** Throws `forbidden` when the console is switched off. */
+    requireConfigured(): void {
       if (secrets.length === 0 && !mtls) throw new GatewayError('forbidden', { message: SWITCHED_OFF });
-      const session = sessions.find(request);
-      return session === undefined || ended.has(session.id) ? undefined : session;
     },
 
-    /** Sends the browser to the sign-in form, which leads back. */
+    /**
+     * The session of a request, or undefined. A client certificate opens one with the first page. Throws
+     * `store_unavailable` for a form while it is unknown whether the session was signed out at another replica.
+     */
+    async find(request: IncomingMessage, response: ServerResponse): Promise<Session | undefined> {
+      if (!isOwnRequest(request)) return undefined;
+      const session = sessions.find(request);
+      const certainly = request.method === 'POST' && request.url !== SIGN_OUT;
+      if (session !== undefined && !(await onceOnly.isUsed(session.id, certainly))) {
+        const extended = sessions.extended(request, session);
+        if (extended !== undefined) response.setHeader('set-cookie', extended);
+        return session;
+      }
+      const bound = request.method === 'POST' ? undefined : sessions.boundToCertificate(request);
+      return bound && open(request, response, bound, 'certificate');
+    },
+
+    /** Sends the browser to the sign-in page, which leads back. */
     ask(request: IncomingMessage, response: ServerResponse): void {
       const wanted = request.url ?? ROOT;
       const back = wanted === ROOT || !isConsolePath(wanted) ? '' : `?${new URLSearchParams({ to: wanted })}`;
@@ -41,41 +121,54 @@ export function createAccess({ school, sessions, secrets, mtls, ended, refusal }
     },
 
     form(request: IncomingMessage, response: ServerResponse): void {
-      const { to = ROOT } = readQuery((request.url ?? '').split('?')[1] ?? '');
-      sendView(response, 200, { title: 'Sign in', body: signInForm(to) }, school);
+      const { to, link } = readQuery((request.url ?? '').split('?').slice(1).join('?'));
+      const isUsable = link !== undefined && verifyLink(link, secrets, unixSeconds(clock)) !== undefined;
+      const view = { to: returnPath(to), link: isUsable ? link : undefined };
+      if (link === undefined || isUsable) show(request, response, 200, view);
+      else show(request, response, 401, { ...view, problem: WRONG_LINK });
     },
 
     async submit(request: IncomingMessage, response: ServerResponse): Promise<void> {
-      const { secret = '', to = ROOT } = readFields((await readBody(request, BODY_LIMIT)).toString('utf8'));
-      const matched = secrets.find((one) => isSame(one, secret));
-      if (matched === undefined)
-        throw refusal(request, 'the secret is not the one in admin.hmac', 'Coursegate-Signature');
-      const session = sessions.begin(sessions.boundToSecret(matched));
-      response.setHeader('set-cookie', sessions.cookie(request, session));
-      see(response, isConsolePath(to) ? to : ROOT);
+      const given = readFields((await readBody(request, BODY_LIMIT)).toString('utf8'));
+      const to = returnPath(given.to);
+      const proof = await proved(request, given);
+      if (proof !== undefined) {
+        open(request, response, sessions.boundToSecret(proof.secret), proof.by);
+        return see(response, to);
+      }
+      const problem = given.link === undefined ? WRONG_SECRET : WRONG_LINK;
+      const failure = refusal(
+        request,
+        given.link === undefined ? 'wrong console secret' : 'wrong console link',
+        'Form',
+      );
+      // Beyond the limit of wrong attempts, there is no reason any more.
+      if (failure.code !== 'unauthorized') throw failure;
+      show(request, response, failure.status, { to, problem });
     },
 
-    signOut(request: IncomingMessage, response: ServerResponse, session: Session): void {
-      ended.add(session.id);
+    async signOut(request: IncomingMessage, response: ServerResponse, session: Session): Promise<void> {
+      await onceOnly.use(session.id, TOTAL);
+      audited('operator_signed_out', response, session);
       response.setHeader('set-cookie', sessions.cleared(request));
-      see(response, SIGN_IN);
+      sendView(response, 200, signedOutPage(), school);
     },
   };
 }
 
-function signInForm(to: string) {
-  return html`<form class="fields" method="post" action="${SIGN_IN}">
-<input type="hidden" name="to" value="${to}">
-<label for="secret">Admin secret</label>
-<input id="secret" name="secret" type="password" autocomplete="off" required>
-<button class="go">Sign in</button>
-</form>`;
+/** Whether nobody on the network can read what is sent: through TLS, or from this machine, such as through a tunnel. */
+function isConfidential({ socket }: IncomingMessage): boolean {
+  return socket instanceof TLSSocket || isLoopback(socket.remoteAddress ?? '');
 }
 
 /** In constant time. */
 function isSame(known: string, given: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(known), digest(given));
+}
+
+function returnPath(given: string | undefined): string {
+  return given !== undefined && isConsolePath(given) ? given : ROOT;
 }
 
 /** Whether a target that came from outside is a path of the console. */

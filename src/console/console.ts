@@ -5,20 +5,22 @@ import { callerRefusals } from '../authorization-server/administration/caller.ts
 import type { Audit } from '../operations/audit.ts';
 import type { Counters } from '../storage/counters.ts';
 import { deriveKey } from '../storage/seal.ts';
-import type { Clock } from '../storage/store.ts';
+import type { Clock, Store } from '../storage/store.ts';
 import { createAccess } from './access.ts';
 import type { ConsolePanel, ConsoleRoute } from './console-route.ts';
-import type { ConsoleState } from './console-state.ts';
+import { type ConsoleState, onceOnly } from './console-state.ts';
+import type { GateSources } from './gate-status.ts';
 import { overviewRoute } from './overview.ts';
 import type { Explaining } from './recorder/explained.ts';
 import { recorderPanel, recorderRoutes } from './recorder/pages.ts';
 import { consoleRouter } from './router.ts';
 import { createSessions } from './session.ts';
-import { consoleStylesheet } from './stylesheet.ts';
+import { consoleIcon, consoleStylesheet } from './stylesheet.ts';
 
 export interface ConsoleOptions {
   readonly school: string;
   readonly colour: string;
+  readonly timeZone: string;
   readonly origin: string;
   /** The secret of the store, from which the key of the sessions is derived. */
   readonly secret: string;
@@ -28,6 +30,8 @@ export interface ConsoleOptions {
   readonly mtls: { readonly names: readonly string[] | undefined } | undefined;
   readonly kept: ConsoleState;
   readonly connections: Explaining;
+  readonly gate: GateSources;
+  readonly store: Store;
   readonly counters: Counters;
   readonly clock: Clock;
   readonly audit: Audit;
@@ -46,13 +50,20 @@ function panelsOf({ connections }: ConsoleOptions): readonly ConsolePanel[] {
 }
 
 export function createConsole(options: ConsoleOptions): RequestHandler {
-  const { school, colour, origin, secret, secrets, mtls, kept, counters, clock, audit, hold, onError } = options;
+  const { school, colour, origin, secret, secrets, mtls, kept, store, counters, clock, audit, hold, onError } = options;
   const sessions = createSessions({ key: deriveKey(secret, `console ${origin}`), secrets, mtls, clock });
   const access = createAccess({
-    ...{ school, sessions, secrets, mtls: mtls !== undefined, ended: kept.ended },
+    ...{ school, sessions, secrets, mtls: mtls !== undefined, audit, clock },
+    onceOnly: onceOnly(kept, { store, clock, onError }),
     refusal: callerRefusals({ counters, clock, audit }),
   });
-  const routes = [overviewRoute({ panels: panelsOf(options), onError }), ...routesOf(options)];
-  const stylesheet = consoleStylesheet(colour);
-  return consoleRouter({ school, stylesheet, routes, sessions, access, notices: kept.notices, hold, onError });
+  const { gate, timeZone } = options;
+  const overview = overviewRoute({ gate, timeZone, panels: panelsOf(options), clock, onError });
+  const routes = [overview, ...routesOf(options)];
+  return consoleRouter({
+    ...{ school, routes, sessions, access, hold, onError },
+    stylesheet: consoleStylesheet(colour),
+    icon: consoleIcon(colour),
+    notices: kept.notices,
+  });
 }

@@ -6,6 +6,7 @@ import type { Section } from './console-route.ts';
 
 export const ROOT = '/console';
 export const STYLESHEET = `${ROOT}/console.css`;
+export const ICON = `${ROOT}/icon.svg`;
 export const SIGN_IN = `${ROOT}/sign-in`;
 export const SIGN_OUT = `${ROOT}/sign-out`;
 
@@ -61,6 +62,7 @@ function renderView({ title, body, section, operator, notice }: View, school: st
 <meta name="color-scheme" content="light dark">
 <title>${title} · ${school} console</title>
 <link rel="stylesheet" href="${STYLESHEET}">
+<link rel="icon" href="${ICON}" type="image/svg+xml">
 </head>
 <body class="${operator === undefined ? 'outside' : 'inside'}">
 <a class="skip" href="#main">Skip to content</a>

@@ -3,19 +3,21 @@ import { type ErrorRequestHandler, type Request, type RequestHandler, type Respo
 import { asGatewayError, GatewayError } from '../errors.ts';
 import { readBody } from '../http/body.ts';
 import { html } from '../http/html.ts';
-import { type createAccess, isConsolePath } from './access.ts';
+import { type Access, isConsolePath } from './access.ts';
 import type { ConsoleAnswer, ConsoleRequest, ConsoleRoute } from './console-route.ts';
+import { keep } from './console-state.ts';
 import { checkedParams, LONGEST_FORM, readFields, readQuery } from './fields.ts';
-import { type Operator, PAGE_HEADERS, ROOT, SIGN_IN, SIGN_OUT, STYLESHEET, see, sendView } from './frame.ts';
+import { ICON, type Operator, PAGE_HEADERS, ROOT, SIGN_IN, SIGN_OUT, STYLESHEET, see, sendView } from './frame.ts';
 import { isNavigation, isOwnRequest } from './same-origin.ts';
 import type { Session, Sessions } from './session.ts';
 
 export interface RouterOptions {
   readonly school: string;
   readonly stylesheet: string;
+  readonly icon: string;
   readonly routes: readonly ConsoleRoute[];
   readonly sessions: Sessions;
-  readonly access: ReturnType<typeof createAccess>;
+  readonly access: Access;
   /** Notices of the last actions, by session: each is shown once. */
   readonly notices: Map<string, string>;
   /** Told of each action, which continues when the browser disconnects. The work does not reject. */
@@ -25,6 +27,7 @@ export interface RouterOptions {
 }
 
 const LONGEST_REASON = 200;
+const ENDED = 'Your session has ended. Sign in, and try again.';
 const METHODS = ['GET', 'HEAD', 'POST'];
 
 /**
@@ -32,7 +35,7 @@ const METHODS = ['GET', 'HEAD', 'POST'];
  * check is made here.
  */
 export function consoleRouter(options: RouterOptions): RequestHandler {
-  const { school, access, sessions, stylesheet } = options;
+  const { school, access, sessions } = options;
   const router = Router({ caseSensitive: true, strict: true });
   router.use((request, response, next) => {
     response.locals.requestId = randomUUID();
@@ -41,32 +44,26 @@ export function consoleRouter(options: RouterOptions): RequestHandler {
       throw new GatewayError('method_not_allowed', { headers: { allow: METHODS.join(', ') } });
     next();
   });
-  router.get(STYLESHEET, (_request, response) => {
-    const headers = {
-      ...PAGE_HEADERS,
-      'content-type': 'text/css; charset=utf-8',
-      'cache-control': 'private, max-age=60',
-    };
-    response.writeHead(200, headers).end(stylesheet);
-  });
+  router.get(STYLESHEET, asset('text/css; charset=utf-8', options.stylesheet));
+  router.get(ICON, asset('image/svg+xml', options.icon));
   router.use((request, _response, next) => {
     if (!isNavigation(request) || (request.method === 'POST' && !isOwnRequest(request)))
       throw new GatewayError('forbidden', { message: 'Requests from other pages are refused.' });
     next();
   });
+  router.use((_request, _response, next) => {
+    access.requireConfigured();
+    next();
+  });
   router.get(SIGN_IN, (request, response) => access.form(request, response));
   router.post(SIGN_IN, (request, response) => access.submit(request, response));
-  router.use((request, response, next) => {
-    const session = access.find(request);
-    // A link on another page leads to the sign-in form, even if the browser has a session.
-    if (session === undefined || !isOwnRequest(request)) {
-      if (request.method === 'POST')
-        throw new GatewayError('unauthorized', { message: 'Your session has ended. Sign in again.' });
+  router.use(async (request, response, next) => {
+    const session = await access.find(request, response);
+    if (session === undefined) {
+      if (request.method === 'POST') throw new GatewayError('unauthorized', { message: ENDED });
       return access.ask(request, response);
     }
     response.locals.session = session;
-    const extended = sessions.extended(request, session);
-    if (extended !== undefined) response.setHeader('set-cookie', extended);
     next();
   });
   serve(router, options);
@@ -80,7 +77,7 @@ export function consoleRouter(options: RouterOptions): RequestHandler {
     router.post(SIGN_OUT, async (request, response) => {
       const session = sessionOf(response) as Session;
       await readRequest(request, response, sessions);
-      access.signOut(request, response, session);
+      await access.signOut(request, response, session);
     });
     for (const { method, path, run } of routes) {
       const at = path === '/' ? ROOT : ROOT + path;
@@ -91,7 +88,7 @@ export function consoleRouter(options: RouterOptions): RequestHandler {
         const answer: ConsoleAnswer = await work;
         if ('see' in answer) {
           if (!isConsolePath(answer.see)) throw new Error(`${answer.see} is no path of the console`);
-          notices.set(session.id, answer.done);
+          keep(notices, session.id, answer.done);
           return see(response, answer.see);
         }
         const notice = notices.get(session.id);
@@ -100,6 +97,12 @@ export function consoleRouter(options: RouterOptions): RequestHandler {
       });
     }
   }
+}
+
+/** The same for everyone, and without data. */
+function asset(type: string, text: string): RequestHandler {
+  const headers = { ...PAGE_HEADERS, 'content-type': type, 'cache-control': 'private, max-age=60' };
+  return (_request, response) => void response.writeHead(200, headers).end(text);
 }
 
 function sessionOf(response: Response): Session | undefined {

@@ -7,11 +7,12 @@ import { type Clock, unixSeconds } from '../storage/store.ts';
 
 /** Seconds without a request after which a session ends, and seconds after which it ends in any case. */
 const IDLE = 30 * 60;
-const TOTAL = 8 * 3600;
+export const TOTAL = 8 * 3600;
 /** Seconds after which the cookie is written again, so that not every page writes it. */
 const REFRESHED = 60;
 
-const LONGEST_COOKIE = 512;
+/** The payload and its signature in base64url. */
+const VALUE = /^([\w-]{1,200})\.([\w-]{43})$/;
 /** Cookies of one name that are tried: another program at this host name may have set one. */
 const MOST_COOKIES = 4;
 
@@ -53,7 +54,7 @@ export function createSessions({ key, secrets, mtls, clock }: SessionsOptions) {
   const sign = (text: string): Buffer => createHmac('sha256', key).update(text).digest();
   // Cookies do not tell ports apart: two gates at one address, through two tunnels, need two names.
   const name = `coursegate_console_${sign('cookie').toString('hex').slice(0, 8)}`;
-  const macOf = (payload: string, to: string) => sign(`session\0${to}\0${payload}`);
+  const macOf = (payload: string, to: string) => sign(`session\0${to}\0${payload}`).toString('base64url');
 
   const boundToSecret = (secret: string): Binding => ({ to: `secret ${secret}`, certificate: undefined });
   const boundToCertificate = (request: IncomingMessage): Binding | undefined => {
@@ -62,10 +63,10 @@ export function createSessions({ key, secrets, mtls, clock }: SessionsOptions) {
   };
 
   const read = (value: string, bindings: readonly Binding[]): Session | undefined => {
-    const [payload = '', shown = ''] = value.split('.');
-    const given = Buffer.from(shown, 'base64url');
+    const [, payload = '', shown = ''] = VALUE.exec(value) ?? [];
+    const given = Buffer.from(shown);
     const bound = bindings.find(({ to }) => {
-      const mac = macOf(payload, to);
+      const mac = Buffer.from(macOf(payload, to));
       return given.length === mac.length && timingSafeEqual(given, mac);
     });
     if (bound === undefined) return undefined;
@@ -79,7 +80,7 @@ export function createSessions({ key, secrets, mtls, clock }: SessionsOptions) {
   const cookie = (request: IncomingMessage, { id, began, seen, bound }: Session) => {
     const payload = Buffer.from(JSON.stringify([id, began, seen])).toString('base64url');
     const age = Math.min(IDLE, began + TOTAL - seen);
-    return `${name}=${payload}.${macOf(payload, bound.to).toString('base64url')}; ${attributes(request, age)}`;
+    return `${name}=${payload}.${macOf(payload, bound.to)}; ${attributes(request, age)}`;
   };
 
   return {
@@ -91,7 +92,7 @@ export function createSessions({ key, secrets, mtls, clock }: SessionsOptions) {
       const certificate = boundToCertificate(request);
       const bindings = [...secrets.map(boundToSecret), ...(certificate === undefined ? [] : [certificate])];
       const values = cookiePairs(request.headers.cookie ?? '')
-        .filter((pair) => pair.startsWith(`${name}=`) && pair.length <= LONGEST_COOKIE)
+        .filter((pair) => pair.startsWith(`${name}=`))
         .map((pair) => pair.slice(name.length + 1));
       for (const value of values.slice(0, MOST_COOKIES)) {
         const session = read(value, bindings);

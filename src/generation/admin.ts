@@ -8,13 +8,15 @@ import type { AuthorizationServer } from '../authorization-server/authorization-
 import type { Share } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { consoleState } from '../console/console-state.ts';
+import type { GateSources } from '../console/gate-status.ts';
 import { GatewayError } from '../errors.ts';
 import type { Events } from '../events/events.ts';
 import type { Foundation } from '../foundation/foundation.ts';
 import { hostCheck } from '../operations/admin-callers.ts';
-import { createHealth } from '../operations/health.ts';
+import { createHealth, type HealthChecks } from '../operations/health.ts';
 import type { Observer } from '../operations/observe/observer.ts';
 import type { InFlight } from '../request/in-flight.ts';
+import { bytesOf } from '../storage/sqlite-size.ts';
 import { createAssertionTrial } from '../upstream/assertion-trial.ts';
 import type { Pools } from '../upstream/pools.ts';
 
@@ -46,7 +48,7 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
     config: { routes: config.routes.length, profile: loaded.profile },
     draining,
     observing: observer !== undefined,
-    uptime: () => performance.now() / 1000,
+    uptime,
     log,
   });
   metrics.watch({ ready: async () => (await health.ready()).ok });
@@ -91,15 +93,16 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
         hold: inFlight.hold,
         onError: (error) => log.error({ err: error }, 'a command failed'),
       }),
-      console: consoleHandler(loaded, parts),
+      console: consoleHandler(loaded, parts, health),
     });
   };
   return onFirstRequest(createApp, (error) => log.error({ err: error }, 'the admin listener could not be loaded'));
 }
 
 /** The console, which is loaded with the first request for one of its pages. */
-function consoleHandler(loaded: LoadedConfig, { foundation, inFlight, share }: AdminParts): RequestHandler {
+function consoleHandler(loaded: LoadedConfig, parts: AdminParts, health: HealthChecks): RequestHandler {
   const { config } = loaded;
+  const { foundation, inFlight, share } = parts;
   const { secret, store, counters, audit, recorder, clock, log } = foundation;
   const kept = share.take('console', [], consoleState);
   const create = async () => {
@@ -113,14 +116,16 @@ function consoleHandler(loaded: LoadedConfig, { foundation, inFlight, share }: A
       mtls: loaded.admin.mtls === undefined ? undefined : { names: config.admin.mtls?.names },
       kept,
       connections: {
-        ...{ recorder, store, clock },
+        ...{ recorder, store, clock, timeZone: config.timeZone },
         setting: {
           origin: config.origin,
           codeLifetime: config.tokens.code,
           replayWindow: config.tokens.replayWindow,
         },
       },
-      ...{ counters, audit, clock },
+      gate: gateSources(loaded, parts, health),
+      timeZone: config.timeZone,
+      ...{ store, counters, audit, clock },
       hold: inFlight.hold,
       onError: (error) => log.error({ err: error }, 'a page of the console failed'),
     });
@@ -133,6 +138,30 @@ function consoleHandler(loaded: LoadedConfig, { foundation, inFlight, share }: A
     });
     return (await created)(request, response, next);
   };
+}
+
+/** What the console's first page shows of the gate. */
+function gateSources(loaded: LoadedConfig, parts: AdminParts, health: HealthChecks): GateSources {
+  const { store, routes } = loaded.config;
+  const { foundation, pools, events, observer } = parts;
+  return {
+    health,
+    store: { kind: store.kind, bytes: store.kind === 'sqlite' ? () => bytesOf(store.path) : undefined },
+    keys: foundation.keyring,
+    upstreams: () =>
+      [...pools.all()].map(([name, { url, admission }]) => ({ name, origin: url.origin, ...admission.state() })),
+    reloads: foundation.reloads.state,
+    config: { profile: loaded.profile, routes: routes.length },
+    observing: observer !== undefined,
+    unusedApps: foundation.unused.apps,
+    events: events.state,
+    uptime,
+  };
+}
+
+/** Seconds since the process started. */
+function uptime(): number {
+  return performance.now() / 1000;
 }
 
 async function retryEvents(events: AdminParts['events']): Promise<{ readonly pending: number }> {

@@ -9,6 +9,7 @@ import express, {
 } from 'express';
 import { writeAnswer } from '../http/answer.ts';
 import { isFromPage } from './admin-callers.ts';
+import { refusalPage } from './admin-page.ts';
 import { type Health, type HealthChecks, healthLines } from './health.ts';
 import type { Observer } from './observe/observer.ts';
 
@@ -35,14 +36,16 @@ interface Reply {
 }
 
 const JSON_TYPE = 'application/json';
-const MISDIRECTED: Reply = {
+const MISDIRECTED = {
+  title: 'Another name is needed',
   status: 421,
   text: 'This host name is not one of the listener’s. Use its address (127.0.0.1), localhost, a name without dots, or the name in listen.admin.host or listen.probes.host.',
 };
+const TO_CONSOLE: Reply = { status: 303, text: 'the console is at /console', headers: { location: '/console' } };
 const NO_EVENTS: Reply = { status: 404, text: '`events` is not configured: nothing is sent to the backend' };
 const NOT_OBSERVING: Reply = { status: 404, text: 'not in observe mode: nothing is counted' };
-const NOT_FOUND: Reply = { status: 404, text: 'not found' };
-const FROM_PAGE: Reply = { status: 403, text: 'requests from web pages are refused' };
+const NOT_FOUND = { status: 404, title: 'Not found', text: 'not found' };
+const FROM_PAGE = { status: 403, title: 'Not allowed', text: 'requests from web pages are refused' };
 const NO_METHOD: Reply = { status: 405, text: 'method not allowed', headers: { allow: 'GET, HEAD' } };
 const UNREACHABLE: Reply = { status: 503, text: 'the store is unavailable' };
 
@@ -55,18 +58,20 @@ const UNREACHABLE: Reply = { status: 503, text: 'the store is unavailable' };
  * - `/events`: events waiting for the backend.
  * - `/console`: the operator's console, to which `/` leads a browser.
  *
- * Except for the console, these do not authenticate the caller: the listener is on loopback, answers only to its own names, and refuses
- * requests sent by web pages. Commands do authenticate, by `admin.hmac` or `admin.mtls`, so they answer to any name.
+ * Except for the console, these do not authenticate the caller: the listener is on loopback, answers only to its own
+ * names, and refuses requests sent by web pages. Commands do authenticate, by `admin.hmac` or `admin.mtls`, so they
+ * answer to any name.
  */
 export function adminApp({ health, isOurs, metrics, observer, events, commands, console }: AdminOptions): Express {
   const app = plainApp();
   app.use((request, response, next) => {
     if (!isConsole(request.path)) return next();
-    return isOurs(request) ? console(request, response, next) : send(response, MISDIRECTED);
+    return isOurs(request) ? console(request, response, next) : refuse(request, response, MISDIRECTED);
   });
-  app.use((request, response, next) => (isFromPage(request) ? send(response, FROM_PAGE) : next()));
+  app.use((request, response, next) => (isFromPage(request) ? refuse(request, response, FROM_PAGE) : next()));
   app.use(commands);
-  app.use((request, response, next) => (isOurs(request) ? next() : send(response, MISDIRECTED)));
+  app.use((request, response, next) => (isOurs(request) ? next() : refuse(request, response, MISDIRECTED)));
+  app.get('/', (request, response, next) => (wantsPage(request) ? send(response, TO_CONSOLE) : next()));
 
   const serve = (path: string, reply: (request: Request) => Reply | Promise<Reply>) =>
     app
@@ -84,7 +89,7 @@ export function adminApp({ health, isOurs, metrics, observer, events, commands, 
     const state = await events.state();
     return state === undefined ? NO_EVENTS : asJson(state);
   });
-  app.use((_request, response) => send(response, NOT_FOUND));
+  app.use((request, response) => refuse(request, response, NOT_FOUND));
   app.use(((_thrown, _request, response, _next) => send(response, UNREACHABLE)) satisfies ErrorRequestHandler);
   return app;
 }
@@ -124,6 +129,16 @@ function healthAnswer({ path, query, headers }: Request, result: Health): Reply 
 
 function asJson(value: object): Reply {
   return { contentType: JSON_TYPE, text: JSON.stringify(value, undefined, 2) };
+}
+
+/** Whether a person looks: browsers ask for HTML, and programs for anything. */
+function wantsPage({ headers }: Request): boolean {
+  return headers.accept?.includes('text/html') === true;
+}
+
+/** Sends a refusal, as a page if a browser shows it. */
+function refuse(request: Request, response: Response, reply: Reply & { readonly title: string }): void {
+  send(response, wantsPage(request) ? { ...reply, ...refusalPage(reply.title, reply.text) } : reply);
 }
 
 /** Sends text with a line feed at its end. Nothing here may be cached. */

@@ -106,6 +106,9 @@ const ACTIONS = {
   assertions_tried: kind('success', 'api', 'access'),
   /** The signing keys were rotated, on schedule or by command. */
   keys_rotated: kind('success', 'configuration', 'change'),
+  /** The operator opened or left the console, by a link, the secret or a client certificate. */
+  operator_signed_in: kind('success', 'session authentication', 'start'),
+  operator_signed_out: kind('success', 'session', 'end'),
   /** A command on the admin listener that was not authenticated as the backend's. */
   command_refused: kind('alert', 'api intrusion_detection', 'denied'),
   /**

@@ -197,7 +197,7 @@ const EVENTS: Readonly<Record<string, Line>> = {
 };
 
 /** Events that the tests of their own modules cover. */
-const ELSEWHERE: readonly string[] = ['config_reloaded'];
+const ELSEWHERE: readonly string[] = ['config_reloaded', 'operator_signed_in', 'operator_signed_out'];
 
 const folder = mkdtempSync(join(tmpdir(), 'coursegate-events-'));
 const logTo = (name: string, level: 'info' | 'error' = 'info') => createLog(level, openSync(join(folder, name), 'a'));

@@ -74,6 +74,8 @@ async function loadedFrom(file: string): Promise<Loaded> {
   rmSync(loads);
   const packages = PACKAGES.filter((name) => urls.some((url) => url.includes(`/node_modules/${name}/`))).sort();
   expect(packages).toEqual(expect.arrayContaining(ALWAYS));
+  // The console is loaded with the first request for one of its pages.
+  expect(urls.filter((url) => url.endsWith('/src/console/console.ts'))).toEqual([]);
   return { modules: urls.length, packages: packages.filter((name) => !ALWAYS.includes(name)) };
 }
 

@@ -4,15 +4,17 @@ import { lastOf } from './attempts.ts';
 import { badge } from './badge.ts';
 import type { Explained, Explaining } from './explained.ts';
 import { shown, textOf } from './text.ts';
-import { kindName, lasting, outcomeOf, timeOf } from './words.ts';
+import { kindName, lasting, outcomeOf } from './words.ts';
 
 /** One attempt: what went wrong and what to do, then every step. */
-export function attemptPage(explained: Explained, { setting }: Explaining): Html {
+export function attemptPage(explained: Explained, { setting, timeZone }: Explaining): Html {
   const { attempt } = explained;
+  const day = new Intl.DateTimeFormat('en-GB', { timeZone, dateStyle: 'medium', timeStyle: 'long' });
+  const time = new Intl.DateTimeFormat('en-GB', { timeZone, timeStyle: 'medium' });
   return html`${diagnosis(explained)}
-${facts(attempt)}
+${facts(attempt, day)}
 <section><h2>Steps</h2>
-<ol class="steps">${attempt.steps.map((step, index) => stepItem(step, attempt.steps[index - 1]))}</ol>
+<ol class="steps">${attempt.steps.map((step, index) => stepItem(step, attempt.steps[index - 1], time))}</ol>
 ${attempt.left > 0 && html`<p class="muted">${attempt.left} steps in the middle were left out.</p>`}</section>
 <details><summary>Text for the app’s developer</summary>
 <p>It names no member and no address.</p>
@@ -48,7 +50,7 @@ function marked(text: string): readonly (Html | string)[] {
   return text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
 }
 
-function facts(attempt: Attempt): Html {
+function facts(attempt: Attempt, day: Intl.DateTimeFormat): Html {
   const [clientId, member] = [factOf(attempt, 'clientId'), factOf(attempt, 'member')];
   const [first] = attempt.steps;
   const app = attempt.steps.find((step) => isOfApp(step) && step.userAgent !== '');
@@ -56,20 +58,20 @@ function facts(attempt: Attempt): Html {
     ['Client', clientId && html`<a href="/console/apps/${encodeURIComponent(clientId)}">${clientId}</a>`],
     ['Member', member && html`<a href="/console/members/${encodeURIComponent(member)}">${member}</a>`],
     ['User agent', app?.userAgent],
-    ['Began', first && timeOf(first.since)],
+    ['Began', first && day.format(first.since)],
     ['Took', first && lasting(lastOf(attempt).at - first.since)],
   ];
   return html`<dl class="facts">${rows.map(([name, value]) => value && html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 }
 
-function stepItem(step: Step, before: Step | undefined): Html {
+function stepItem(step: Step, before: Step | undefined, time: Intl.DateTimeFormat): Html {
   const waited = before === undefined ? undefined : step.since - before.at;
   const parameters = shown(step);
   return html`<li class="${step.kind === 'challenge' ? 'expected' : isRefused(step) ? 'refused' : 'fine'}">
 <p class="line"><strong>${kindName(step.kind)}</strong> <span class="result">${outcomeOf(step)}</span>${
     step.times > 1 && html` <span class="muted">${step.times} times</span>`
   }</p>
-<p class="muted"><time datetime="${new Date(step.since).toISOString()}">${timeOf(step.since).slice(11, 19)}</time>${
+<p class="muted"><time datetime="${new Date(step.since).toISOString()}">${time.format(step.since)}</time>${
     waited !== undefined && waited >= 1000 && html`, ${lasting(waited)} later`
   }${step.endpoint !== '' && html` · <code>${step.endpoint}</code>`}${step.status > 0 && html` · ${step.status}`}${
     step.status > 0 && html` · ${lasting(step.took)}`

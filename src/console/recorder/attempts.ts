@@ -118,8 +118,9 @@ export function createAttempts(changed: (attempt: Attempt, held: boolean) => voi
 
     /** Adds what another process has recorded of an attempt. */
     addRecorded({ id, steps, left }: Attempt): void {
-      const [first] = steps;
-      if (first === undefined) return;
+      const [begun] = steps;
+      if (begun === undefined) return;
+      const first = { ...begun, clientId: factOf({ steps }, 'clientId') };
       const known = new Set(steps.flatMap(strongKeys).flatMap((key) => at(key) ?? []));
       const [found = ofClient(first, at) ?? ofAddress(first, at), ...others] = known;
       const one = found ?? begin(first, id);

@@ -11,6 +11,7 @@ export interface Explaining {
   readonly store: Pick<Store, 'get'>;
   readonly clock: Clock;
   readonly setting: Setting;
+  readonly timeZone: string;
 }
 
 /** An attempt, where it is, and why it stopped. */

@@ -1,6 +1,6 @@
 import type { Step } from './attempt.ts';
 import type { Explained } from './explained.ts';
-import { appName, kindName, lasting, outcomeOf, STATES, timeOf } from './words.ts';
+import { appName, kindName, lasting, outcomeOf, STATES, utcOf } from './words.ts';
 
 /**
  * An attempt as text for the app's developer: nothing about the member, the browser or any address it came from.
@@ -11,7 +11,7 @@ export function textOf({ attempt, state, at, why }: Explained, origin: string): 
   const [first] = attempt.steps;
   return [
     `Attempt of ${appName(attempt)} to connect to ${origin}`,
-    `${first === undefined ? '' : timeOf(first.since)}: ${STATES[state]} at ${kindName(at.kind).toLowerCase()}`,
+    `${first === undefined ? '' : utcOf(first.since)}: ${STATES[state]} at ${kindName(at.kind).toLowerCase()}`,
     ...(cause === undefined || stopped === undefined ? [] : ['', `${cause.title}. ${cause.why(stopped)}`]),
     ...(developer === undefined ? [] : ['', `To change: ${developer}`]),
     '',

@@ -75,6 +75,7 @@ export function ago(milliseconds: number): string {
   return milliseconds < 1000 ? 'just now' : `${lasting(milliseconds)} ago`;
 }
 
-export function timeOf(milliseconds: number): string {
+/** In UTC: for people who are elsewhere. */
+export function utcOf(milliseconds: number): string {
   return `${new Date(milliseconds).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }

@@ -36,21 +36,23 @@ export function startConsoleWorld(options: Partial<WorldOptions> = {}): Promise<
   });
 }
 
-interface Asking extends Pick<RequestOptions, 'ca' | 'cert' | 'key'> {
+export interface Asking extends Pick<RequestOptions, 'ca' | 'cert' | 'key'> {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly form?: Readonly<Record<string, string>>;
+  /** Leaves out what a browser says about the page that a form is on. */
+  readonly bare?: boolean;
 }
 
 /** Sends what a browser sends for a page of its own. Not fetch(), which says that it is a script. */
 export async function ask(admin: string, path: string, asking: Asking = {}): Promise<Shown> {
-  const { method = 'GET', headers = {}, form, ...tls } = asking;
+  const { method = 'GET', headers = {}, form, bare = false, ...tls } = asking;
   const request = (admin.startsWith('https:') ? httpsRequest : httpRequest)(admin + path, {
     method,
     ...tls,
     headers: {
       accept: 'text/html',
-      ...(method === 'POST' ? { origin: admin, 'sec-fetch-site': 'same-origin' } : {}),
+      ...(method === 'POST' && !bare ? { origin: admin, 'sec-fetch-site': 'same-origin' } : {}),
       ...headers,
     },
   });
@@ -61,23 +63,24 @@ export async function ask(admin: string, path: string, asking: Asking = {}): Pro
 }
 
 /** Signs in with the form. */
-export async function openConsole({ admin }: Pick<World, 'admin'>, secret = COMMAND_SECRET): Promise<ConsoleSession> {
-  const entered = await ask(admin, '/console/sign-in', { method: 'POST', form: { secret } });
+export async function openConsole(world: Pick<World, 'admin'>, secret = COMMAND_SECRET): Promise<ConsoleSession> {
+  const entered = await ask(world.admin, '/console/sign-in', { method: 'POST', form: { secret } });
   const cookie = entered.cookies[0]?.split(';')[0] ?? '';
   if (entered.status !== 303 || cookie === '') throw new Error(`cannot sign in: ${entered.status} ${entered.text}`);
-  const get: ConsoleSession['get'] = (path, headers = {}) => ask(admin, path, { headers: { cookie, ...headers } });
+  const get: ConsoleSession['get'] = (path, headers = {}) =>
+    ask(world.admin, path, { headers: { cookie, ...headers } });
   let csrf: string | undefined;
   return {
     cookie,
     get,
     async post(path, form = {}) {
       csrf ??= csrfOf((await get('/console')).text);
-      return ask(admin, path, { method: 'POST', headers: { cookie }, form: { csrf, ...form } });
+      return ask(world.admin, path, { method: 'POST', headers: { cookie }, form: { csrf, ...form } });
     },
   };
 }
 
-function csrfOf(page: string): string {
+export function csrfOf(page: string): string {
   return /name="csrf" value="([^"]+)"/.exec(page)?.[1] ?? '';
 }
 

@@ -1,0 +1,43 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+
+/** Seconds for which a link can be used. */
+export const LINK_LIFETIME = 60;
+
+const FORM = /^(\d{1,12})\.([0-9a-f]{32})\.([0-9a-f]{64})$/;
+
+/** The value of `link` at /console/sign-in, which opens one session. `now` is in Unix seconds. */
+export function signLink(secret: string, now: number): string {
+  const nonce = randomBytes(16).toString('hex');
+  return `${now}.${nonce}.${macOf(secret, String(now), nonce).toString('hex')}`;
+}
+
+export interface VerifiedLink {
+  /** The secret that signed it. */
+  readonly secret: string;
+  /** Identifies the link, so that it is used once. */
+  readonly mark: string;
+}
+
+/** Undefined if no secret signed the link, or not within LINK_LIFETIME. */
+export function verifyLink(link: string, secrets: readonly string[], now: number): VerifiedLink | undefined {
+  const [, time = '', nonce = '', mark = ''] = FORM.exec(link) ?? [];
+  if (mark === '' || Math.abs(now - Number(time)) > LINK_LIFETIME) return undefined;
+  const given = Buffer.from(mark, 'hex');
+  // Every secret is tried, so that the time taken does not reveal which one matched.
+  const [secret] = secrets.filter((one) => timingSafeEqual(macOf(one, time, nonce), given));
+  return secret === undefined ? undefined : { secret, mark };
+}
+
+/**
+ * A name of this computer that others cannot guess. Cookies do not tell ports apart: under this name, the browser shows
+ * the session to no other program that listens on the computer. Browsers resolve every name under .localhost to the
+ * computer itself (RFC 6761 section 6.3).
+ */
+export function privateHost(secret: string): string {
+  const mark = createHmac('sha256', secret).update('coursegate-console-host').digest('hex').slice(0, 20);
+  return `console-${mark}.localhost`;
+}
+
+function macOf(secret: string, time: string, nonce: string): Buffer {
+  return createHmac('sha256', secret).update(`coursegate-console-v1\n${time}\n${nonce}`).digest();
+}
