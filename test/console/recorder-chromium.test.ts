@@ -33,7 +33,7 @@ describe.runIf(browserPresent())('the pages of the connection recorder', () => {
     expect(await page.getByLabel('State').inputValue()).toBe('stopped');
     await page.getByLabel('State').selectOption('');
     await page.getByRole('button', { name: 'Show' }).press('Enter');
-    await page.getByText('in progress').first().waitFor();
+    await page.locator('.badge.warn').first().waitFor();
     await look(page, 'list');
     await page.locator('.attempts th a').first().press('Enter');
     await page.getByText('Cause: scope-unknown').waitFor();
