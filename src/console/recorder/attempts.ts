@@ -154,10 +154,20 @@ const networkKey = ({ network }: Step): Key => `network ${network}`;
 /** One app may connect many members: a new authorization request begins another attempt. */
 function ofClient(step: Step, at: (key: Key) => Held | undefined): Held | undefined {
   const last = step.clientId === undefined ? undefined : at(clientKey(step.clientId));
-  if (last === undefined || !beginsAuthorization(step)) return last;
+  if (last === undefined || isAnother(last.attempt, step)) return undefined;
+  if (!beginsAuthorization(step)) return last;
   const { steps } = last.attempt;
   const pushed = step.kind === 'authorization' && steps.at(-1)?.kind === 'pushed-request';
   return pushed || steps.at(-1)?.kind === 'client-document' || !steps.some(beginsAuthorization) ? last : undefined;
+}
+
+/** Whether an attempt is about another interaction or grant than a step. */
+function isAnother({ steps }: Attempt, { interaction, grantId }: Step): boolean {
+  return steps.some(
+    (one) =>
+      (interaction !== undefined && one.interaction !== undefined && one.interaction !== interaction) ||
+      (grantId !== undefined && one.grantId !== undefined && one.grantId !== grantId),
+  );
 }
 
 function ofAddress(step: Step, at: (key: Key) => Held | undefined): Held | undefined {
