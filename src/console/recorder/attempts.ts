@@ -93,13 +93,17 @@ export function createAttempts(changed: (attempt: Attempt, held: boolean) => voi
     merge(one, other);
   };
 
-  const keep = (one: Held, step: Step): void => {
-    absorb(one, step);
-    addStep(one.attempt, step);
+  const pointAt = (one: Held, step: Step): void => {
     const client = step.clientId === undefined ? [] : [clientKey(step.clientId)];
     const agent = isOfApp(step) ? [agentKey(step)] : [];
     point(one, [...strongKeys(step), ...client, ...agent]);
     if (isDiscovery(step)) point(one, [networkKey(step)]);
+  };
+
+  const keep = (one: Held, step: Step): void => {
+    absorb(one, step);
+    addStep(one.attempt, step);
+    pointAt(one, step);
     counts[one.standing] -= 1;
     one.standing = standingOf(one.attempt);
     counts[one.standing] += 1;
@@ -116,7 +120,7 @@ export function createAttempts(changed: (attempt: Attempt, held: boolean) => voi
       keep(found ?? begin(step), step);
     },
 
-    /** Adds what another process has recorded of an attempt. */
+    /** Adds what another process has recorded of an attempt, without the shares: it is bounded where it is read. */
     addRecorded({ id, steps, left }: Attempt): void {
       const [begun] = steps;
       if (begun === undefined) return;
@@ -125,9 +129,12 @@ export function createAttempts(changed: (attempt: Attempt, held: boolean) => voi
       const [found = ofClient(first, at) ?? ofAddress(first, at), ...others] = known;
       const one = found ?? begin(first, id);
       for (const other of others) merge(one, other);
-      for (const step of steps) keep(one, step);
+      for (const step of steps) {
+        absorb(one, step);
+        pointAt(one, step);
+      }
       one.attempt.left += left;
-      one.attempt.steps.sort((a, b) => a.since - b.since);
+      one.attempt.steps = [...one.attempt.steps, ...steps].sort((a, b) => a.since - b.since);
     },
 
     all: (): readonly Attempt[] => [...held.values()].map(({ attempt }) => attempt),
