@@ -16,7 +16,7 @@ export interface RequestRecordsOptions {
   readonly accessLog: AccessLog | undefined;
   /** Called with the areas that a member's app read or changed; undefined when this is not counted. */
   readonly used: ((member: MemberPrincipal, areas: readonly string[]) => void) | undefined;
-  /** Called with each request that was a step of connecting an app, once it is over; undefined when nobody reads them. */
+  /** Called with each request that was a step of connecting an app, once it is over; undefined when there is no console. */
   readonly connecting: ((record: RequestRecord, status: number, userAgent: string) => void) | undefined;
   /** Called for each request that the gate refused. */
   readonly denied: (record: RequestRecord) => void;

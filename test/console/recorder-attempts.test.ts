@@ -192,7 +192,7 @@ describe('attempts', () => {
   });
 });
 
-describe('a gate that nobody can open the console of', () => {
+describe('a gate without an admin secret', () => {
   let world: World;
   afterEach(() => world.close());
 

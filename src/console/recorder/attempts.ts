@@ -65,7 +65,7 @@ export function createAttempts(changed: (attempt: Attempt, held: boolean) => voi
   const find = (step: Step): Held | undefined =>
     strongKeys(step).map(at).find(Boolean) ?? ofClient(step, at) ?? ofOldToken(step) ?? ofAddress(step, at);
 
-  /** An old token names nobody. On a member's own device the app is still the only one of its kind. */
+  /** An old token does not say whose it is. On a member's own device, the app is still the only one of its kind. */
   const ofOldToken = (step: Step): Held | undefined => {
     const key = agentKey(step);
     const alone = isOldToken(step) && sharers.get(key) === 1 ? at(key) : undefined;

@@ -5,7 +5,7 @@ const MINUTE = 60_000;
 const OF_NETWORK = 60;
 const OF_ALL = 600;
 
-/** Bounds the work that a flood of such requests makes. Whoever is registered or asks for authorization is not bounded. */
+/** Bounds the work that a flood of such requests makes. Registrations and authorization requests are not bounded here. */
 export function createBeginnings(): (step: Step) => boolean {
   const begun = new Map<string, number>();
   let all = 0;

@@ -30,7 +30,7 @@ export type Recorder = ReturnType<typeof createRecorder>;
  * write needs a read first, and replicas overwrite nothing.
  */
 export function createRecorder(store: Store, clock: Clock) {
-  /** Whether requests are reported, which they are only for a console that somebody can open. */
+  /** Whether requests are reported, which they are only if the console can be opened. */
   let recording = false;
   const changed = new Set<Attempt>();
   const released = new Set<string>();
