@@ -55,7 +55,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('discovery in Profile $profi
       protected_resources: [world.origin],
       service_documentation: `${world.origin}/auth.md`,
       scopes_supported: SCOPES,
-      ui_locales_supported: ['en', 'es'],
+      ui_locales_supported: ['en', 'es', 'de', 'fr', 'ar'],
       response_types_supported: ['code'],
       response_modes_supported: expect.arrayContaining(['query']),
       grant_types_supported: ['authorization_code', 'refresh_token'],

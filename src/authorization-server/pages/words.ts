@@ -9,7 +9,7 @@ import fr from './i18n/fr.json' with { type: 'json' };
 type Key = keyof typeof en;
 
 /** A phrase about a number: one text for each plural form of the language, such as `KEY_one` and `KEY_other`. */
-export type CountedPhrase = Key extends infer K ? (K extends `${infer Phrase}_other` ? Phrase : never) : never;
+type CountedPhrase = Key extends infer K ? (K extends `${infer Phrase}_other` ? Phrase : never) : never;
 export type Phrase = Exclude<Key, `${CountedPhrase}_${Intl.LDMLPluralRule}`>;
 
 /** Languages with more plural forms than English have more keys. */

@@ -70,7 +70,7 @@ export async function appsPages(page: Page, place: Place, look: Look): Promise<v
   await look(page, 'app');
   await disconnect(page, 'a[href*="connection="]');
   await page.goto(`${origin}/oauth/apps`);
-  await disconnect(page, 'a[href*="app="]', look, 'apps-ask');
+  await disconnect(page, 'a[href*="/disconnect?app="]', look, 'apps-ask');
   await look(page, 'apps-done');
   await disconnect(page, 'a[href*="all="]');
 
