@@ -195,6 +195,7 @@ describe('the page of connected apps', () => {
     );
     expect(sees).toContain(COURSES);
     expect(text).not.toContain('Change your account');
+    expect(text).not.toContain('your own sign-in');
     expect(linkOf(page, 'All connected apps')).toBe(`${world.origin}/oauth/apps`);
   });
 

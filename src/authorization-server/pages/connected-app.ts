@@ -128,8 +128,10 @@ function lines(words: Words, dates: Dates, areas: readonly AreaLine[]): Html {
     return html`<li>${count === 1 ? words.html('apps.area.once', values) : words.count('apps.area.times', count, values)}</li>
 `;
   };
-  const rest = areas.slice(SHOWN);
-  return html`<ul>${areas.slice(0, SHOWN).map(line)}</ul>
+  // A single line is shown rather than folded.
+  const shown = areas.length === SHOWN + 1 ? SHOWN + 1 : SHOWN;
+  const rest = areas.slice(shown);
+  return html`<ul>${areas.slice(0, shown).map(line)}</ul>
 ${rest.length > 0 && html`<details><summary>${words.count('apps.more', rest.length)}</summary><ul>${rest.map(line)}</ul></details>`}`;
 }
 

@@ -27,7 +27,7 @@ export function usageChart(words: Words, dates: Dates, days: readonly DayUse[]):
 <desc id="usage-text">${words.text('apps.chart.text')}</desc>
 ${bars(days, reads, changes)}
 </svg>
-<div class="range" aria-hidden="true"><span>${range.first}</span> <span>${range.last}</span></div>
+<div class="range" aria-hidden="true"><bdi>${range.first}</bdi> <bdi>${range.last}</bdi></div>
 ${changes > 0 && html`<p class="key" aria-hidden="true"><span class="reads">${words.html('apps.chart.reads')}</span> <span class="changes">${words.html('apps.chart.changes')}</span></p>`}
 ${table(words, dates, days, changes > 0)}
 </figure>`;

@@ -96,7 +96,15 @@ describe.each(STORES)('usage counts in %s', (_name, make) => {
     usage.count(ANN, ['courses']);
     await usage.flush();
     expect(await store.findBy('GrantUse', 'grant', 'g1')).toHaveLength(2);
-    expect(await areasOf(createUsage(store, clock))).toEqual({ courses: 21 });
+    const reader = createUsage(store, clock);
+    expect(await areasOf(reader)).toEqual({ courses: 21 });
+    const today = Math.floor(now / DAY);
+    const { days } = (await reader.of('ann')).get('g1') ?? {};
+    const counts = [...(days ?? [])].map(([day, areas]) => [day, areas.get('courses')?.count]);
+    expect(counts.toSorted()).toEqual([
+      [today - 1, 20],
+      [today, 1],
+    ]);
   });
 
   it('include what is not written yet', async () => {

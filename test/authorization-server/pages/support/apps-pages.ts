@@ -63,7 +63,7 @@ export async function appsPages(page: Page, place: Place, look: Look): Promise<v
   await page.goto(`${origin}/oauth/apps`);
   await look(page, 'apps');
   // With the keyboard only: to the page about an app, and through the confirmation of its Disconnect links.
-  await tabTo(page, 'a[href*="/apps/app?"]');
+  await tabTo(page, `a[href*="/apps/app?app=${plain.client.client_id}"]`);
   await page.keyboard.press('Enter');
   await page.locator('main#app').waitFor();
   for (const summary of await page.locator('summary').all()) await summary.press('Enter');
