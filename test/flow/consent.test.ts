@@ -299,7 +299,7 @@ describe('the consent page', () => {
       });
 
     it('uses the language that the app requested, up to the last page', async () => {
-      const { browser, page } = await open(app, { ui_locales: 'fr-CA es-MX en' });
+      const { browser, page } = await open(app, { ui_locales: 'pt-BR es-MX en' });
       expect(page.text).toContain('<html lang="es" dir="ltr">');
       expect(page.headers.get('content-language')).toBe('es');
       expect(page.headers.get('vary')).toBeNull();
@@ -323,8 +323,12 @@ describe('the consent page', () => {
       expect(spanish.headers.get('vary')).toBe('Accept-Language');
       expect(await spanish.text()).toContain('<html lang="es" dir="ltr">');
       const german = await withHeader(page.url, 'de', browser);
-      expect(german.headers.get('vary')).toBe('Accept-Language');
-      expect(await german.text()).toContain('<html lang="en" dir="ltr">');
+      expect(await german.text()).toContain('<html lang="de" dir="ltr">');
+      const arabic = await withHeader(page.url, 'ar', browser);
+      expect(await arabic.text()).toContain('<html lang="ar" dir="rtl">');
+      const japanese = await withHeader(page.url, 'ja', browser);
+      expect(japanese.headers.get('vary')).toBe('Accept-Language');
+      expect(await japanese.text()).toContain('<html lang="en" dir="ltr">');
     });
 
     it('applies the language to error pages too', async () => {

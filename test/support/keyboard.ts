@@ -50,5 +50,7 @@ export async function keyboardFindings(page: Page): Promise<readonly string[]> {
     if (!seen) findings.push(`the focus cannot be seen on ${element}`);
     if (!here) findings.push(`the focus is off the screen on ${element}`);
   }
+  // Behind the last element, the Tab key would leave the page.
+  await page.evaluate("(document.querySelector('[autofocus]') ?? document.body.firstElementChild).focus()");
   return findings;
 }

@@ -67,7 +67,8 @@ summary:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 .pager a { display: inline-block; padding-block: .375rem; }
 .pager { display: flex; flex-wrap: wrap; gap: .5rem 1rem; justify-content: space-between; align-items: baseline; margin: 0 0 1rem; }
 h2.muted { margin-top: 1.5rem; font-size: .875rem; }
-dd { margin: 0; min-width: 0; text-align: match-parent; }
+dd { margin: 0; min-width: 0; }
+[dir=rtl] dd[dir=ltr] { text-align: end; }
 code { font-family: ui-monospace, "DejaVu Sans Mono", monospace; }
 main > .way-back { margin: -.25rem 0 0; }
 .providers + .way-back { margin-top: 1.5rem; }
