@@ -12,7 +12,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { loadConfig } from '../../src/config/load.ts';
+import { type LoadedConfig, loadConfig } from '../../src/config/load.ts';
+import { createProposals } from '../../src/console/operate/proposal.ts';
+import { checkText } from '../../src/generation/check-text.ts';
 import { createLog } from '../../src/operations/log.ts';
 import { type Gateway, startGateway } from '../../src/process/gateway.ts';
 import { followConfig } from '../../src/process/watch/follow.ts';
@@ -31,6 +33,7 @@ const logFile = join(folder, 'log');
 const environment = { COMMAND_SECRET };
 
 let site: RecordingUpstream;
+let loaded: LoadedConfig;
 let gateway: Gateway;
 let following: ReturnType<typeof followConfig>;
 let origin: string;
@@ -73,7 +76,7 @@ beforeAll(async () => {
   writeFileSync(real, configOf(port, site.url), { mode: 0o640 });
   chmodSync(real, 0o640);
   symlinkSync('gate.yaml', file);
-  const loaded = await loadConfig({ file, environment });
+  loaded = await loadConfig({ file, environment });
   const log = createLog('info', openSync(logFile, 'a'));
   gateway = await startGateway({ loaded, log, clock: Date.now });
   following = followConfig({ file, environment, loaded, reload: gateway.reload, log, quiet: 20 });
@@ -95,6 +98,17 @@ const show = async (path: string) => (await session.get(path)).text;
 const draftIn = (page: string) => /name="draft" value="([^"]+)"/.exec(page)?.[1] ?? '';
 const logged = (action: string) => readFileSync(logFile, 'utf8').includes(`"event.action":"${action}"`);
 const reloads = () => readFileSync(logFile, 'utf8').match(/"event.action":"config_reloaded"/g)?.length ?? 0;
+
+/** Proposals whose result is another one than what was written, as if something overrode the file. */
+const proposed = (result: (given: string) => string) => {
+  const check = (given: string) => checkText(loaded, result(given));
+  const route = { match: 'GET /new', upstream: 'back', scopes: ['courses:read'], anonymous: 'refuse' } as const;
+  const report = () => ({
+    ...{ since: new Date(0), quietSince: undefined, dropped: 0, observed: [], notes: [] },
+    routes: [{ route: { ...route, scopes: [...route.scopes] }, evidence: '1 request' }],
+  });
+  return createProposals({ loaded, check }, { report });
+};
 
 describe('the page of observe mode', () => {
   it('shows what was counted, and the proposal as YAML', async () => {
@@ -137,17 +151,28 @@ describe('the page of observe mode', () => {
     expect([text(), logged('routes_accepted')]).toEqual([before, false]);
   });
 
-  it('refuses a result that is not valid, or that the environment overrides', async () => {
+  it('refuses a result that is not valid, with each mistake and its place', async () => {
     const before = text();
-    const draft = draftIn(await show('/console/observe/accept'));
-    // The proposal is checked again when it is accepted: a file that it names may be gone by then.
-    expect(draft).not.toBe('');
-    const broken = before.replace('log: { level: info }', 'log: { level: silent }');
-    expect(broken).not.toBe(before);
-    const loaded = await loadConfig({ file, environment });
-    await expect(loaded.loadText(broken)).rejects.toThrow('`observe` needs its warnings logged');
-    expect((await loaded.loadText(before.replace('The end', 'the end'))).config.routes.length).toBe(3);
+    const drafted = await proposed((given) => `${given}nonsense: 1\n`).draft(false);
+    expect(drafted).toEqual({
+      refused: 'The result would not be a valid configuration.',
+      problems: [expect.stringContaining('coursegate.yaml')],
+    });
+    expect(JSON.stringify(drafted)).toContain('nonsense');
+    const enforcing = await proposed((given) => given.replace(/^listen: .*$/m, 'listen: { port: 1 }')).draft(true);
+    expect(JSON.stringify(enforcing)).toContain('cannot be changed while the gate is running');
     expect(text()).toBe(before);
+  });
+
+  it('refuses what another source than the file decides', async () => {
+    const before = text();
+    expect(await proposed(() => before).draft(false)).toEqual({
+      refused: 'The routes are not decided by this file: an environment variable or a profile overrides it.',
+    });
+    const observing = (given: string) => `${given}enforcement: { mode: observe }\n`;
+    expect(await proposed(observing).draft(true)).toEqual({
+      refused: 'Observe mode is not decided by this file: an environment variable overrides it.',
+    });
   });
 });
 
@@ -162,9 +187,9 @@ describe('accepting the proposal', () => {
   });
 
   it('writes the routes with their comments, and the gate loads them', async () => {
-    const loaded = await loadConfig({ file, environment });
+    const current = await loadConfig({ file, environment });
     const log = createLog('info', openSync(logFile, 'a'));
-    following = followConfig({ file, environment, loaded, reload: gateway.reload, log, quiet: 20 });
+    following = followConfig({ file, environment, loaded: current, reload: gateway.reload, log, quiet: 20 });
     await following.now();
     session = await openConsole(admin);
     const before = reloads();

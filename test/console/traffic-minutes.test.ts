@@ -163,10 +163,14 @@ describe('traffic', () => {
     expect([...shown.minutes.values()][0]?.counts.get('requests admitted')).toBe(5);
     // Not tried again until the next minute is over.
     await traffic.tick();
+    pass(1);
+    await expect(traffic.tick()).rejects.toThrow('down');
     fails = false;
+    // Of the next hour: what the last one had is written with it.
     pass(1);
     await traffic.tick();
-    expect(await admittedIn(createTrafficMinutes({ metrics: newMetrics(), store, clock }))).toEqual({ 0: 5, 1: 0 });
+    const other = createTrafficMinutes({ metrics: newMetrics(), store, clock });
+    expect(await admittedIn(other)).toEqual({ 0: 5, 1: 0, 2: 0 });
     expect((await traffic.recent(0)).complete).toBe(true);
   });
 
