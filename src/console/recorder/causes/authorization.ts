@@ -89,7 +89,7 @@ export const AUTHORIZATION: readonly Cause[] = [
     id: 'resource-path',
     fits: (stopped) =>
       stopped.at.error === 'invalid_target' && sent(stopped, 'resource').startsWith(`${stopped.origin}/`),
-    title: 'The app names an address that is no resource of its own',
+    title: 'The app asks for a token for an address that is not a resource',
     why: (stopped) =>
       `The app asks for a token for ${sent(stopped, 'resource')}. That is an address of this gate, but not one that tokens are issued for: ${stopped.at.description}.`,
     operator: 'Check the address that was entered in the app: for assistants it is the one of /mcp or /mcp/member.',

@@ -58,7 +58,7 @@ export const DISCOVERY: readonly Cause[] = [
     fits: ({ at }) => ['resource-metadata', 'server-metadata', 'guess'].includes(at.kind),
     title: 'The app read the metadata and went no further',
     why: () =>
-      'The app neither registered nor sent a member to the authorization page. It may need something that the metadata does not offer, or it waits for its user. An app with a metadata document of its own goes on in another browser: look for its name in this list.',
+      'The app neither registered nor sent a member to the authorization page. It may need something that the metadata does not offer, or it waits for its user. An app that publishes a metadata document continues in the member’s browser: look for its name in this list.',
     developer:
       'Compare what your client needs with /.well-known/oauth-authorization-server: response types, grants, client authentication, scopes.',
     docs: APP,
