@@ -9,6 +9,7 @@ export const define: Define = (command, { tell, say, environment }) => {
     tell('');
     tell(`  The school           ${demo.origin}            (behind the gate; directly at ${demo.urls.school})`);
     tell(`  A third-party app    ${demo.urls.client}            (press Connect)`);
+    tell(`  The console          ${demo.urls.console}    (secret: ${demo.adminSecret})`);
     tell('  Members              student@example.com / student   and   other@example.com / other');
     tell(`  On the command line  npx coursegate connect ${demo.origin}`);
     tell('');

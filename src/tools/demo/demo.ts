@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../../config/load.ts';
 import { createLog } from '../../operations/log.ts';
@@ -7,6 +8,9 @@ import { startClient } from './client.ts';
 import { startSchool } from './school.ts';
 
 const CONFIG_FILE = fileURLToPath(new URL('../../../config/coursegate.yaml', import.meta.url));
+
+/** The secret of the console, for this run only. */
+const ADMIN_SECRET = 'DEMO_ADMIN_SECRET';
 
 export interface DemoOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -33,7 +37,12 @@ export async function startDemo({ environment, clock }: DemoOptions) {
   started.defer(close);
 
   const upstreams = { school: { url: urls.school }, progress: { url: urls.progress }, events: { url: urls.events } };
-  const loaded = await loadConfig({ file: CONFIG_FILE, environment, overrides: { upstreams } });
+  const adminSecret = randomBytes(24).toString('base64url');
+  const loaded = await loadConfig({
+    file: CONFIG_FILE,
+    environment: { ...environment, [ADMIN_SECRET]: adminSecret },
+    overrides: { upstreams, admin: { hmac: { secret: { env: ADMIN_SECRET } } } },
+  });
   origin = loaded.config.origin;
   const gateway = await startGateway({
     loaded,
@@ -49,7 +58,8 @@ export async function startDemo({ environment, clock }: DemoOptions) {
   return {
     origin,
     profile: loaded.profile,
-    urls: { school: urls.school, client: client.url },
+    urls: { school: urls.school, client: client.url, console: `http://localhost:${gateway.adminPort}/console` },
+    adminSecret,
     close: () => running.disposeAsync(),
   };
 }
