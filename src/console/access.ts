@@ -40,7 +40,7 @@ export interface AccessOptions {
 
 export type Access = ReturnType<typeof createAccess>;
 
-/** Who may see the console: whoever could run the commands, by the same secret or client certificate. */
+/** Access to the console: by the same secret or client certificate as the commands. */
 export function createAccess(options: AccessOptions) {
   const { school, sessions, secrets, mtls, onceOnly, refusal, audit, clock } = options;
 
@@ -159,7 +159,7 @@ export function createAccess(options: AccessOptions) {
   };
 }
 
-/** Whether nobody on the network can read what is sent: through TLS, or from this machine, such as through a tunnel. */
+/** Whether the network cannot read what is sent: over TLS, or from this machine, such as through a tunnel. */
 function isConfidential({ socket }: IncomingMessage): boolean {
   return socket instanceof TLSSocket || isLoopback(socket.remoteAddress ?? '');
 }

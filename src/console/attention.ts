@@ -23,7 +23,7 @@ export function concernsOf(status: GateStatus, now: number): readonly Concern[] 
 
 const FAILED: Readonly<Record<string, string>> = {
   store:
-    'The store cannot be used. Nobody can sign in or connect an app, and changes made here will fail, until it is back. The log says why.',
+    'The store cannot be used. Members cannot sign in or connect an app, and changes made here will fail, until it is back. The log says why.',
   keys: 'There is no key to sign with. The log says why.',
   drain: 'This gate is shutting down.',
 };

@@ -48,7 +48,7 @@ export interface View {
   readonly body: Html;
   /** Undefined for a page that is in no section. */
   readonly section?: Section | undefined;
-  /** Undefined when nobody is signed in. */
+  /** Undefined when no operator is signed in. */
   readonly operator?: Operator | undefined;
   /** What the last action did. */
   readonly notice?: string | undefined;

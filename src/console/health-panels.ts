@@ -12,7 +12,7 @@ const CHECKS: Readonly<Record<string, string>> = {
   drain: 'Traffic',
 };
 
-/** Checks that have a card of their own. */
+/** Checks that have their own card. */
 const CARDS: Readonly<Record<string, true>> = { config: true, keys: true };
 
 const STORES: Readonly<Record<string, string>> = {

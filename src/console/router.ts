@@ -31,7 +31,7 @@ const ENDED = 'Your session has ended. Sign in, and try again.';
 const METHODS = ['GET', 'HEAD', 'POST'];
 
 /**
- * Serves the console's pages below /console. Nothing is passed on: whoever mounts it has checked `Host`, and every other
+ * Serves the console's pages below /console. Nothing is passed on: the admin listener has already checked `Host`, and every other
  * check is made here.
  */
 export function consoleRouter(options: RouterOptions): RequestHandler {

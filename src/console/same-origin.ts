@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 
-/** Whether the browser asks for a document in a window of its own: not for a frame, an image or a script's fetch. */
+/** Whether the browser asks for a document for a whole window, not for a frame, an image or a script's fetch. */
 export function isNavigation({ headers }: IncomingMessage): boolean {
   const { 'sec-fetch-mode': mode, 'sec-fetch-dest': dest } = headers;
   return (mode === undefined || mode === 'navigate') && (dest === undefined || dest === 'document');

@@ -21,6 +21,6 @@ export function appMark(name: string | undefined): Html {
 function initialOf(name: string): string {
   const first = /[\p{L}\p{N}]\p{M}{0,2}/u.exec(name)?.[0] ?? '?';
   const upper = first.toUpperCase();
-  // Some letters have no capital of their own: ß becomes SS.
+  // Some letters have no single capital: ß becomes SS.
   return [...upper].length === [...first].length ? upper : first;
 }

@@ -72,7 +72,7 @@ function heading(words: Words, purpose: SignInPurpose): Html {
 ${purpose.app?.posing && html`<p class="notice problem">${words.html('consent.posing')}</p>`}`;
 }
 
-/** Out of the sign-in: a form of its own, so that what was typed is not sent with it. */
+/** The way out of the sign-in. It is a separate form, so that what was typed is not sent with it. */
 function wayBack(words: Words, purpose: SignInPurpose): Html | undefined {
   if (purpose.kind === 'app') {
     return html`<form method="post" action="${purpose.cancel.action}" class="way-back">

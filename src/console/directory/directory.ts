@@ -22,7 +22,7 @@ export interface DirectoryOptions {
   readonly idle?: number;
 }
 
-/** Milliseconds after which the rows are read again when somebody looks at them; longer if reading takes long. */
+/** Milliseconds after which the rows are read again when they are shown; longer if reading takes long. */
 const FRESH = 60_000;
 const TIMES_AS_LONG_AS_READING = 30;
 const IDLE = 10 * 60_000;
@@ -65,7 +65,7 @@ export function createDirectory({ store, clock, most, patience = PATIENCE, idle 
       }
     };
     const current: Reading = { share: 0, stop, corrections, done: work() };
-    // Whoever waits for it learns of a failure; without anybody waiting, the next look tries again.
+    // A page that waits for it gets the failure. If no page waits, the next one tries again.
     current.done.catch(() => {});
     return current;
   };

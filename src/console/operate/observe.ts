@@ -81,7 +81,7 @@ ${
 ${
   routes.length === 0
     ? html`<p>None yet. Use the site for a while, with every part of it that apps should reach.</p>`
-    : html`<p>The proposal leaves out what nobody used in this time, and includes everything that was used, wanted or not. Read it before you accept it.</p>
+    : html`<p>The proposal leaves out what was not used in this time, and includes everything that was used, wanted or not. Read it before you accept it.</p>
 <p><a class="button go" href="${PATH}/accept">Accept ${counted(routes.length, 'route')}</a></p>`
 }
 <pre class="code" tabindex="0" role="region" aria-label="Proposed routes as YAML">${observer.yaml()}</pre>

@@ -26,7 +26,7 @@ const ENDINGS: ReadonlySet<AuditEvent['action']> = new Set(['app_disconnected', 
 export type Recorder = ReturnType<typeof createRecorder>;
 
 /**
- * Keeps attempts in memory and writes them in batches. Each process writes entries of its own, and readers join them: no
+ * Keeps attempts in memory and writes them in batches. Each process writes its own entries, and readers join them: no
  * write needs a read first, and replicas overwrite nothing.
  */
 export function createRecorder(store: Store, clock: Clock) {

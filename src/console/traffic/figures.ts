@@ -75,7 +75,7 @@ export function allFigures(period: Period): readonly Figure[] {
     counted(period, 'open', 'In progress', 'Open at the end of a minute', 'Nothing was open', OPEN),
     refusals(period),
     counted(period, 'failures', 'Failures', `By cause, ${per}`, 'Nothing failed', 'most'),
-    counted(period, 'sign-ins', 'Sign-ins', `By outcome, ${per}`, 'Nobody signed in', 'most'),
+    counted(period, 'sign-ins', 'Sign-ins', `By outcome, ${per}`, 'No sign-ins', 'most'),
     counted(
       period,
       'tokens',

@@ -23,7 +23,7 @@ export interface TrafficMinutesOptions {
   readonly metrics: Readings;
   readonly store: Store;
   readonly clock: Clock;
-  /** Whether anybody may look at it. Without a console, nothing is kept. */
+  /** Whether there is a console to show it. Without one, nothing is kept. */
   readonly isKept?: () => boolean;
 }
 

@@ -76,7 +76,7 @@ const KEPT: ReadonlySet<AuditAction> = new Set([
 ]);
 
 /**
- * Lines wait in memory and are written in batches beside the requests, each as an entry of its own, so that replicas
+ * Lines wait in memory and are written in batches beside the requests, each as a separate entry, so that replicas
  * never overwrite each other's. What they use of the store is bounded by a quota.
  */
 export function createTrail({ store, clock, log, isKept = () => true, most = MOST }: TrailOptions) {
@@ -130,7 +130,7 @@ type SubjectName = Extract<ReferenceName, 'member' | 'client' | 'grant'>;
 
 const MEMBER_OF = { member: 'member', client: 'clientId', grant: 'grantId' } as const;
 
-/** The end of one grant is not listed with its app: a command that ends them all has a line of its own. */
+/** The end of one grant is not listed with its app: a command that ends them all has its own line. */
 function subjectOf(line: TrailLine, name: SubjectName): string | undefined {
   return name === 'client' && line.action === 'grant_ended' ? undefined : line[MEMBER_OF[name]];
 }
