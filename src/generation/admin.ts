@@ -16,7 +16,6 @@ import type { Observer } from '../operations/observe/observer.ts';
 import type { InFlight } from '../request/in-flight.ts';
 import { createAssertionTrial } from '../upstream/assertion-trial.ts';
 import type { Pools } from '../upstream/pools.ts';
-import { consoleHandler } from './console.ts';
 
 export interface AdminParts {
   readonly foundation: Foundation;
@@ -60,10 +59,11 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
   });
   const retry = (decision: Decision) => retryEvents(parts, decision);
   const createApp = async () => {
-    const [{ adminApp }, { commandRouter }, { webhookReceiver }] = await Promise.all([
+    const [{ adminApp }, { commandRouter }, { webhookReceiver }, { consoleHandler }] = await Promise.all([
       import('../operations/admin.ts'),
       import('../authorization-server/administration/commands.ts'),
       import('../authorization-server/administration/webhooks.ts'),
+      import('./console.ts'),
     ]);
     return adminApp({
       health,
