@@ -58,7 +58,7 @@ interface GatewayPlace {
   readonly site: string;
 }
 
-/** A running gate: `serve` with a store, default settings, audit, metrics, and the access log in a file. */
+/** A running gate: `serve` with a store, default settings, the console, audit, metrics, and the access log in a file. */
 export interface Gate {
   readonly origin: string;
   readonly port: number;
@@ -149,6 +149,8 @@ listen:
   admin: { port: ${at.adminPort} }
 ${gateway === undefined ? '' : `  trustedProxies: [loopback]\n  decisions: { address: "unix:${at.decisions}" }\n`}store: ${redis === undefined ? '{ kind: sqlite, path: data/gate.db }' : '{ kind: redis, url: { env: REDIS_URL } }'}
 secret: { env: BENCH_SECRET }
+# With the console, so that what it keeps is measured too.
+admin: { hmac: { secret: { env: BENCH_SECRET } } }
 login:
   kind: session
   upstream: site
