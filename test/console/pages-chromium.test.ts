@@ -7,6 +7,17 @@ import { COMMAND_SECRET } from '../support/commands.ts';
 import type { World } from '../support/world.ts';
 import { browseConsole, startConsoleWorld } from './support/console.ts';
 
+/** Pages that the tests of the other parts do not look at, and lists without entries. */
+const FURTHER_PAGES = [
+  ['search', 'search?q=a'],
+  ['apps', 'apps'],
+  ['members', 'members'],
+  ['registration', 'registration'],
+  ['day', 'traffic?span=day'],
+  ['rotate', 'keys/rotate'],
+  ['events', 'events'],
+] as const;
+
 describe.runIf(browserPresent())('the console in Chromium', () => {
   let world: World;
   let browser: Browser;
@@ -46,9 +57,13 @@ describe.runIf(browserPresent())('the console in Chromium', () => {
     await look(page, 'overview');
     await page.goto('/console/nowhere');
     await look(page, 'not-found');
+    for (const [title, path] of FURTHER_PAGES) {
+      expect((await page.goto(`/console/${path}`))?.status()).toBe(200);
+      await look(page, title);
+    }
     await context.close();
     expect(findings).toEqual([]);
-    expect(count.pages).toBe(5);
+    expect(count.pages).toBe(5 + FURTHER_PAGES.length);
     expect(complaints).toEqual([]);
   });
 
