@@ -1,6 +1,7 @@
 import { type Html, html } from '../../http/html.ts';
 
-const UNITS = [
+/** Units of time, the largest first, with their length in seconds. */
+export const TIME_UNITS = [
   ['year', 365 * 86_400],
   ['month', 30 * 86_400],
   ['day', 86_400],
@@ -38,7 +39,7 @@ export function createDates(locales: readonly string[], timeZone: string, now: n
     /** The time passed, in the largest unit: "5 minutes ago". */
     ago(seconds: number): string {
       const passed = Math.max(0, now - seconds);
-      const [unit, length] = UNITS.find(([, length]) => passed >= length) ?? ['minute', 60];
+      const [unit, length] = TIME_UNITS.find(([, length]) => passed >= length) ?? ['minute', 60];
       // Less than a minute is "this minute". Otherwise use numbers, since “last month” can mean 2 days ago, or 40.
       const relative = new Intl.RelativeTimeFormat(locales, { numeric: passed < 60 ? 'auto' : 'always' });
       return relative.format(-Math.floor(passed / length), unit);

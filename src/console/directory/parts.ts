@@ -1,5 +1,6 @@
 // What the pages about apps, members and grants have in common.
 
+import { TIME_UNITS } from '../../authorization-server/pages/dates.ts';
 import type { Translatable } from '../../config/pages.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { ConsoleRequest } from '../console-route.ts';
@@ -23,14 +24,6 @@ export function withQuery(path: string, query: Readonly<Record<string, string | 
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given)}`;
 }
 
-const SECONDS = [
-  ['year', 365 * 86_400],
-  ['month', 30 * 86_400],
-  ['day', 86_400],
-  ['hour', 3600],
-  ['minute', 60],
-] as const;
-
 /** Dates of the console: English, in the time zone of the school. All functions take Unix seconds. */
 export function datesOf({ timeZone, clock }: Pick<DirectoryDeps, 'timeZone' | 'clock'>) {
   const zone = { timeZone, day: 'numeric', month: 'short', year: 'numeric' } as const;
@@ -41,7 +34,7 @@ export function datesOf({ timeZone, clock }: Pick<DirectoryDeps, 'timeZone' | 'c
   const relative = new Intl.RelativeTimeFormat('en', { numeric: 'always' });
   const ago = (seconds: number): string => {
     const passed = clock() / 1000 - seconds;
-    const [unit, length] = SECONDS.find(([, length]) => Math.abs(passed) >= length) ?? [];
+    const [unit, length] = TIME_UNITS.find(([, length]) => Math.abs(passed) >= length) ?? [];
     return unit === undefined ? 'just now' : relative.format(-Math.trunc(passed / length), unit);
   };
   const marked = (seconds: number, text: string, title?: string) =>
