@@ -87,11 +87,6 @@ const program = new Command('coursegate')
   .addHelpText('after', '\nStart with:  npm start   (the demo), then  coursegate connect http://localhost:8080');
 
 const terminal = processTerminal(() => program.opts<{ color: boolean }>().color === false);
-for (const [name, description, load] of COMMANDS) {
-  const command = program.command(name).description(description);
-  if (name === named) (await load()).define(command, terminal);
-}
-
 /** The longest prefix of the command line that names a command. */
 function understood(): Typed {
   let command = program;
@@ -105,12 +100,19 @@ function understood(): Typed {
   return { command: words.join(' '), config: command.opts<{ config?: string }>().config, argument: command.args[0] };
 }
 
-try {
-  await program.parseAsync();
-} catch (thrown) {
-  const told = describeFailure(thrown, understood());
-  if (told !== undefined) {
-    terminal.tell(told.text);
-    terminal.end(told.code);
+/** Runs the command on the command line. */
+export async function runProgram(): Promise<void> {
+  for (const [name, description, load] of COMMANDS) {
+    const command = program.command(name).description(description);
+    if (name === named) (await load()).define(command, terminal);
+  }
+  try {
+    await program.parseAsync();
+  } catch (thrown) {
+    const told = describeFailure(thrown, understood());
+    if (told !== undefined) {
+      terminal.tell(told.text);
+      terminal.end(told.code);
+    }
   }
 }
