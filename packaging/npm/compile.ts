@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { copyFiles, filesBelow, filesBesideCode, ROOT } from '../files.ts';
 
@@ -15,7 +15,7 @@ export async function buildDist({ out = join(ROOT, 'dist') } = {}): Promise<read
     const code = join(emitted, 'src');
     for (const path of filesBelow(code).filter((one) => one.endsWith('.map'))) nameSource(join(code, path), path);
     rmSync(out, { recursive: true, force: true });
-    cpSync(code, out, { recursive: true });
+    copyFiles(code, out, filesBelow(code));
   } finally {
     rmSync(emitted, { recursive: true, force: true });
   }
