@@ -49,9 +49,6 @@ async function main(): Promise<void> {
     builder: values.builder ?? OWN_BUILDER,
     time: buildTime(),
     tools: { node: process.versions.node, npm: said('npm', '--version') },
-    materials: [
-      { name: `node ${process.versions.node} (${process.platform} ${process.arch})`, sha256: sha256(process.execPath) },
-    ],
   });
   writeFileSync(join(out, `coursegate-${version}.provenance.json`), statement);
   writeFileSync(

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import node from './binary/node.json' with { type: 'json' };
 import { ROOT } from './files.ts';
 import { manifestIn } from './packages.ts';
 
 /** A file with its SHA-256 in hexadecimal. */
-export interface Digest {
+interface Digest {
   readonly name: string;
   readonly sha256: string;
 }
@@ -22,8 +23,6 @@ export interface Build {
   readonly time: number;
   /** Versions of the programs that have a say in the bytes. */
   readonly tools: Readonly<Record<string, string>>;
-  /** Programs that were built in, such as Node. */
-  readonly materials: readonly Digest[];
 }
 
 /** The URI of the builder of a release that nothing else is said about: the program in this package. */
@@ -52,7 +51,10 @@ export function provenance(subjects: readonly Digest[], build: Build): string {
         resolvedDependencies: [
           { name: 'source', ...uri, digest: { gitCommit: build.commit } },
           descriptor({ name: 'package-lock.json', sha256: lock }),
-          ...build.materials.map(descriptor),
+          ...Object.entries(node.integrity).map(([processor, integrity]) => ({
+            uri: `pkg:npm/node-linux-${processor}@${node.version}`,
+            digest: { sha512: Buffer.from(integrity.replace('sha512-', ''), 'base64').toString('hex') },
+          })),
         ],
       },
       runDetails: { builder: { id: build.builder } },
