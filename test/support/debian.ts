@@ -45,6 +45,8 @@ export interface Debian {
   succeed(command: string, options?: RunOptions): Promise<string>;
   /** Starts a shell command and does not wait for its end. Signals reach the shell's process, so begin it with `exec`. */
   start(command: string, options?: RunOptions): WatchedProcess;
+  /** Starts a program of this machine, with this machine's files, in the network of the Debian. */
+  startBeside(program: string, args: readonly string[]): WatchedProcess;
   remove(): Promise<void>;
 }
 
@@ -127,6 +129,7 @@ export async function startDebian({
     const ran = start(command, options);
     return { code: await ran.exited, stdout: ran.stdout(), stderr: ran.stderr() };
   };
+  const beside: WatchedProcess[] = [];
   if (systemd)
     await run(`until systemctl is-system-running --wait 2>&1 | grep -q 'running\\|degraded'; do sleep 0.1; done`);
   return {
@@ -138,7 +141,15 @@ export async function startDebian({
       if (code !== 0) throw new Error(`${command}\nended with ${code}\n${stdout}${stderr}`);
       return stdout;
     },
+    startBeside(program, args) {
+      const options = { stdio: ['ignore', 'pipe', 'pipe'] } as const;
+      const child = watchProcess(spawn('nsenter', [`--target=${pid}`, '--net', program, ...args], options));
+      beside.push(child);
+      return child;
+    },
     async remove() {
+      for (const child of beside) child.signal('SIGKILL');
+      await Promise.all(beside.map(({ exited }) => exited));
       // The kernel ends every other process and mount with process 1, and unshare ends after them.
       process.kill(Number(pid), 'SIGKILL');
       await holder.exited;
