@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { type WatchedProcess, watchProcess } from './watched.ts';
 
 const SUITE = 'bookworm';
@@ -13,8 +13,8 @@ export interface DebianOptions {
   readonly packages?: readonly string[];
   /** Folders of this machine by their path inside. */
   readonly mounts?: Readonly<Record<string, string>>;
-  /** A program to run as process 1 instead of one that only waits, such as `/sbin/init`. */
-  readonly init?: string;
+  /** Whether a systemd is process 1, as on a server, instead of a process that only waits. */
+  readonly systemd?: boolean;
 }
 
 export interface RunOptions {
@@ -45,6 +45,8 @@ export interface Debian {
   succeed(command: string, options?: RunOptions): Promise<string>;
   /** Starts a shell command and does not wait for its end. Signals reach the shell's process, so begin it with `exec`. */
   start(command: string, options?: RunOptions): WatchedProcess;
+  /** Starts a program of this machine, with this machine's files, in the network of the Debian. */
+  startBeside(program: string, args: readonly string[]): WatchedProcess;
   remove(): Promise<void>;
 }
 
@@ -95,13 +97,19 @@ export async function debianRoot(packages: readonly string[] = []): Promise<stri
 }
 
 /** Starts a copy of the minimal Debian. */
-export async function startDebian({ packages = [], mounts = {}, init }: DebianOptions = {}): Promise<Debian> {
-  const lower = await debianRoot(packages);
+export async function startDebian({
+  packages = [],
+  mounts = {},
+  systemd = false,
+}: DebianOptions = {}): Promise<Debian> {
+  const lower = await debianRoot(systemd ? ['dbus', 'systemd', ...packages] : packages);
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-debian-'));
   for (const name of ['root', 'upper', 'work']) mkdirSync(join(folder, name), { mode: 0o755 });
-  const spaces = ['--mount', '--pid', '--net', '--uts', '--ipc', '--cgroup', '--fork', '--kill-child'];
-  const script = first({ lower, folder, mounts, init });
-  const holder = watchProcess(spawn('unshare', [...spaces, 'sh', '-c', script], { stdio: ['ignore', 'pipe', 'pipe'] }));
+  const spaces = ['--mount', '--pid', '--net', '--uts', '--ipc', '--fork', '--kill-child'];
+  const script = first({ lower, folder, mounts, systemd });
+  // Ends with this process, whatever ends it.
+  const program = ['--pdeathsig', 'KILL', 'unshare', ...spaces, 'sh', '-c', script];
+  const holder = watchProcess(spawn('setpriv', program, { stdio: ['ignore', 'pipe', 'pipe'] }));
   const pid = (await holder.line(/^started \d+$/)).slice('started '.length);
 
   const start = (command: string, { user = 'root', environment = {}, network = 'own', input }: RunOptions = {}) => {
@@ -121,6 +129,9 @@ export async function startDebian({ packages = [], mounts = {}, init }: DebianOp
     const ran = start(command, options);
     return { code: await ran.exited, stdout: ran.stdout(), stderr: ran.stderr() };
   };
+  const beside: WatchedProcess[] = [];
+  if (systemd)
+    await run(`until systemctl is-system-running --wait 2>&1 | grep -q 'running\\|degraded'; do sleep 0.1; done`);
   return {
     path: `/proc/${pid}/root`,
     start,
@@ -130,10 +141,19 @@ export async function startDebian({ packages = [], mounts = {}, init }: DebianOp
       if (code !== 0) throw new Error(`${command}\nended with ${code}\n${stdout}${stderr}`);
       return stdout;
     },
+    startBeside(program, args) {
+      const options = { stdio: ['ignore', 'pipe', 'pipe'] } as const;
+      const child = watchProcess(spawn('nsenter', [`--target=${pid}`, '--net', program, ...args], options));
+      beside.push(child);
+      return child;
+    },
     async remove() {
-      // unshare ends process 1 with itself, and the kernel every other process and mount with process 1.
-      holder.signal('SIGKILL');
+      for (const child of beside) child.signal('SIGKILL');
+      await Promise.all(beside.map(({ exited }) => exited));
+      // The kernel ends every other process and mount with process 1, and unshare ends after them.
+      process.kill(Number(pid), 'SIGKILL');
       await holder.exited;
+      if (systemd) execFileSync('unshare', ['--mount', 'sh', '-c', removedGroup(folder)]);
       rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -148,23 +168,26 @@ function signalChild(pid: number | undefined, signal: NodeJS.Signals): void {
   for (const child of children.trim().split(/\s+/)) process.kill(Number(child), signal);
 }
 
-interface FirstProcess extends Required<Pick<DebianOptions, 'mounts'>> {
+interface FirstProcess extends Required<Pick<DebianOptions, 'mounts' | 'systemd'>> {
   readonly lower: string;
   readonly folder: string;
-  readonly init: string | undefined;
 }
 
 /** The script of process 1: mounts the copy, makes it the root, prints its id as this machine sees it, and waits. */
-function first({ lower, folder, mounts, init }: FirstProcess): string {
+function first({ lower, folder, mounts, systemd }: FirstProcess): string {
   const root = join(folder, 'root');
   const overlay = `lowerdir=${lower},upperdir=${folder}/upper,workdir=${folder}/work`;
   const node = (name: string) => `touch dev/${name}; mount --bind /dev/${name} dev/${name}`;
-  return [
+  const outer = [
     'set -e',
     'mount --make-rprivate /',
     // Inside a container, an overlay on an overlay is refused: then the copy is a real one.
     `mount -t overlay overlay -o ${overlay} ${root} || { cp -a ${lower}/. ${root}; mount --bind ${root} ${root}; }`,
+    ...(systemd ? ownGroup(folder) : []),
     `cd ${root}`,
+  ];
+  const inner = [
+    'set -e',
     'mount -t tmpfs -o mode=755 tmpfs dev',
     ...['null', 'zero', 'full', 'random', 'urandom', 'tty'].map(node),
     'mkdir dev/pts dev/shm',
@@ -174,20 +197,32 @@ function first({ lower, folder, mounts, init }: FirstProcess): string {
     'ln -s /proc/self/fd/0 dev/stdin; ln -s /proc/self/fd/1 dev/stdout; ln -s /proc/self/fd/2 dev/stderr',
     'mount -t sysfs -o ro sysfs sys',
     'mount -t tmpfs -o mode=755 tmpfs run',
-    ...(init === undefined ? [] : ['mkdir -p run/systemd', 'mount -t tmpfs tmpfs tmp -o mode=1777']),
+    ...(systemd ? ['mount -t cgroup2 cgroup2 sys/fs/cgroup'] : []),
     ...Object.entries(mounts).flatMap(([place, from]) => [
       `mkdir -p .${quoted(place)}`,
       `mount --bind ${quoted(from)} .${quoted(place)}`,
     ]),
     'cat /etc/resolv.conf > etc/resolv.conf',
     'echo debian > etc/hostname; hostname debian; echo "127.0.0.1 localhost debian" > etc/hosts',
+    'ip link set lo up',
     'read -r self rest < /proc/self/stat',
     'mount -t proc proc proc',
-    'ip link set lo up',
     'mkdir -p .outside; pivot_root . .outside; cd /; umount -l .outside; rmdir .outside',
     'echo "started $self"',
-    init === undefined ? 'exec sleep infinity' : `exec env -i container=coursegate PATH=${PATH} ${init}`,
-  ].join('\n');
+    systemd ? `exec env -i container=test PATH=${PATH} /lib/systemd/systemd >/dev/null 2>&1` : 'exec sleep infinity',
+  ];
+  return [...outer, `exec unshare --cgroup sh -c ${quoted(inner.join('\n'))}`].join('\n');
 }
+
+/** Puts process 1 in a control group that it owns, which systemd needs to keep services apart. */
+const ownGroup = (folder: string) => [
+  `mkdir ${folder}/groups; mount -t cgroup2 cgroup2 ${folder}/groups`,
+  `mkdir ${folder}/groups/${basename(folder)}; echo $$ > ${folder}/groups/${basename(folder)}/cgroup.procs`,
+  `umount ${folder}/groups`,
+];
+
+/** Removes it, with the groups of the services that were in it. */
+const removedGroup = (folder: string) =>
+  `mount -t cgroup2 cgroup2 ${folder}/groups && find ${folder}/groups/${basename(folder)} -depth -type d -exec rmdir {} +`;
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
