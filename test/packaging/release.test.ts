@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readMarkdown } from '../docs/support/markdown.ts';
+import { type Engine, startEngine } from '../image/support/engine.ts';
 import { schemaErrors } from './support/cyclonedx-schema.ts';
 import { change, cloneForRelease, type ReleaseClone, ROOT } from './support/release-clone.ts';
 
@@ -43,13 +44,18 @@ describe('npm run release', () => {
   const work = mkdtempSync(join(tmpdir(), 'coursegate-release-test-'));
   const [key, downloads] = [join(work, 'owner.key'), join(work, 'downloads')];
   const released = () => join(clone.path, 'build/release/v9.8.7');
-  beforeAll(() => {
+  let engine: Engine | undefined;
+  beforeAll(async () => {
     clone = cloneForRelease();
-  });
-  afterAll(() => {
+    if (!ALL) return;
+    engine = await startEngine();
+    Object.assign(process.env, engine.environment);
+  }, BUILD_TIME);
+  afterAll(async () => {
+    await engine?.remove();
     clone.remove();
     rmSync(work, { recursive: true });
-  });
+  }, BUILD_TIME);
 
   it('refuses a commit without the tag of its version', async () => {
     const without = await clone.release();
