@@ -71,8 +71,9 @@ describe('the bundle', () => {
     expect(await post('/account/graphql', { query: '{ viewer { email } }' })).toContain('student@example.com');
     const list = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
     expect(await post('/mcp', list)).toContain('search_courses');
-    const console = await createBrowser().open(`http://localhost:${adminPort}/console/sign-in`);
-    expect([console.status, console.text]).toEqual([200, expect.stringContaining('Harbour Lane School')]);
+    // Refused, because `fetch` is no navigation, but with a page of the console.
+    const console = await fetch(`http://localhost:${adminPort}/console/sign-in`);
+    expect([console.status, await console.text()]).toEqual([403, expect.stringContaining('Harbour Lane School')]);
     demo.signal('SIGTERM');
     expect(await demo.exited).toBe(0);
     expect(filesBelow(folder).filter((path) => !path.startsWith('bundle/'))).toEqual([]);
