@@ -181,7 +181,7 @@ describe('serve', () => {
     command.signal('SIGTERM');
     expect(await command.exited).toBe(0);
     // The log has one JSON record per line and nothing else.
-    for (const line of command.stderr().trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('request_id');
+    for (const line of command.stderr().trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('level');
     expect(await listens(port)).toBe(false);
     expect(readFileSync(join(folder, 'data/gate.db')).length).toBeGreaterThan(0);
   });
