@@ -2,4 +2,4 @@ import { keepCompiledCode } from './commands/compile-cache.ts';
 
 // First, because it has no effect on what is loaded already.
 keepCompiledCode();
-await import('./commands/program.ts');
+void import('./commands/program.ts').then(({ runProgram }) => runProgram());

@@ -1,5 +1,5 @@
 import { type Define, readConfig, subcommand } from './command.ts';
-import { EXIT } from './failure.ts';
+import { EXIT } from './exit-codes.ts';
 
 interface SchemaFlags {
   readonly config: string;

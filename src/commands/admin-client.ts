@@ -4,7 +4,8 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import type { LoadedConfig } from '../config/load.ts';
 import { readConfig } from './command.ts';
-import { CommandFailure, EXIT, misused } from './failure.ts';
+import { EXIT } from './exit-codes.ts';
+import { CommandFailure, misused } from './failure.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The options that select the gate a command talks to. */

@@ -3,7 +3,7 @@ import type { LoadedConfig } from '../config/load.ts';
 import type { Checked, CheckFormat } from '../config/problem-report.ts';
 import { ConfigError, type Problem } from '../config/problems.ts';
 import { type Define, readConfig, withExamples } from './command.ts';
-import { EXIT } from './failure.ts';
+import { EXIT } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 
 interface Flags {

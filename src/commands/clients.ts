@@ -1,5 +1,6 @@
 import type { Define } from './command.ts';
-import { CommandFailure, EXIT, misused } from './failure.ts';
+import { EXIT } from './exit-codes.ts';
+import { CommandFailure, misused } from './failure.ts';
 import { answer, asking, changing, confirmed, everyPage, get, type OperatorFlags } from './operator.ts';
 import { table } from './table.ts';
 import { type ClientDetail, type ClientView, grantsTable, when } from './views.ts';

@@ -1,5 +1,6 @@
 import { type Define, readConfig, subcommand } from './command.ts';
-import { CommandFailure, EXIT } from './failure.ts';
+import { EXIT } from './exit-codes.ts';
+import { CommandFailure } from './failure.ts';
 
 interface PrintFlags {
   readonly config: string;

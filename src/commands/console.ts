@@ -1,6 +1,7 @@
 import { type AdminClient, adminClient, type GateFlags } from './admin-client.ts';
 import { type Define, withExamples } from './command.ts';
-import { CommandFailure, EXIT } from './failure.ts';
+import { EXIT } from './exit-codes.ts';
+import { CommandFailure } from './failure.ts';
 import { gateOptions } from './operator.ts';
 
 const SIGN_IN = '/console/sign-in';

@@ -1,7 +1,8 @@
 import type { Report } from '../tools/doctor/doctor.ts';
 import { adminClient, type GateFlags } from './admin-client.ts';
 import { type Define, readConfig, withExamples } from './command.ts';
-import { CommandFailure, EXIT, misused } from './failure.ts';
+import { EXIT } from './exit-codes.ts';
+import { CommandFailure, misused } from './failure.ts';
 import { gateOptions } from './operator.ts';
 import type { Terminal } from './terminal.ts';
 

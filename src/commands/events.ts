@@ -1,7 +1,8 @@
 import type { EventsState } from '../events/state.ts';
 import { adminClient } from './admin-client.ts';
 import { type Define, readConfig, subcommand } from './command.ts';
-import { CommandFailure, EXIT } from './failure.ts';
+import { EXIT } from './exit-codes.ts';
+import { CommandFailure } from './failure.ts';
 import { asking, confirmed, gateOptions, type OperatorFlags } from './operator.ts';
 
 export const define: Define = (command, terminal) => {

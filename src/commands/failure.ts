@@ -1,18 +1,7 @@
 import { CommanderError } from 'commander';
 import { ConfigError } from '../config/problems.ts';
 import { ConnectError } from '../tools/connect/connect-error.ts';
-
-/** Exit codes, from sysexits.h where it defines one. */
-export const EXIT = {
-  ok: 0,
-  failure: 1,
-  /** The confirmation was declined, or nothing was found. */
-  unanswered: 2,
-  usage: 64,
-  /** Something the command needs, such as a running gate, is unavailable. */
-  unavailable: 69,
-  config: 78,
-} as const;
+import { EXIT } from './exit-codes.ts';
 
 export interface FailureOptions {
   /** The command to try next. */

@@ -1,6 +1,7 @@
 import { adminClient, type GateFlags } from './admin-client.ts';
 import { type Define, withExamples } from './command.ts';
-import { CommandFailure, EXIT } from './failure.ts';
+import { EXIT } from './exit-codes.ts';
+import { CommandFailure } from './failure.ts';
 import { gateOptions } from './operator.ts';
 
 interface HealthFlags extends GateFlags {

@@ -1,5 +1,5 @@
 import { type Define, withExamples } from './command.ts';
-import { EXIT } from './failure.ts';
+import { EXIT } from './exit-codes.ts';
 
 interface InitFlags {
   readonly upstream: string;

@@ -1,5 +1,5 @@
 import type { Log } from '../operations/log.ts';
-import { EXIT } from './failure.ts';
+import { EXIT } from './exit-codes.ts';
 
 /** Runs until SIGTERM or SIGINT, then closes and exits 0. A second signal exits at once. */
 export function untilSignal(close: () => Promise<void>, tell: (line: string) => void): void {

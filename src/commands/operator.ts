@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { adminClient, type GateFlags } from './admin-client.ts';
 import { subcommand } from './command.ts';
-import { CommandFailure, EXIT } from './failure.ts';
+import { EXIT } from './exit-codes.ts';
+import { CommandFailure } from './failure.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface OperatorFlags extends GateFlags {

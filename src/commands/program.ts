@@ -1,99 +1,76 @@
 import { Command } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
-import type { Define } from './command.ts';
+import { programName } from '../tools/program-name.ts';
+import { COMMAND_TABLE } from './command-table.ts';
 import { describeFailure, type Typed } from './failure.ts';
-import { processTerminal } from './terminal.ts';
+import { processTerminal, type Terminal } from './terminal.ts';
 
-type Entry = readonly [name: string, description: string, load: () => Promise<{ readonly define: Define }>];
+/** Instead of the name of a command: all of them. */
+export const ALL = '*';
 
-/** Every command. Only the one on the command line is loaded. */
-const COMMANDS: readonly Entry[] = [
-  [
-    'demo',
-    'run the gate in front of a small legacy school, together with a third-party app',
-    () => import('./demo.ts'),
-  ],
-  ['serve', 'run the gate', () => import('./serve.ts')],
-  ['check', 'check a configuration file; starts nothing', () => import('./check.ts')],
-  [
-    'health',
-    'check a running gate: exits 0 when healthy, 1 when not, 69 when no gate answers',
-    () => import('./health.ts'),
-  ],
-  ['config', 'print the effective configuration, or its schema', () => import('./config.ts')],
-  [
-    'init',
-    'inspect your site, and write a configuration, a drop-in and snippets for the web server',
-    () => import('./init.ts'),
-  ],
-  [
-    'snippets',
-    'print the web server configuration that sends the gate its paths, or asks it about them',
-    () => import('./snippets.ts'),
-  ],
-  [
-    'export',
-    'write the discovery documents as files, for a host that cannot send /.well-known to the gate',
-    () => import('./export.ts'),
-  ],
-  [
-    'observed',
-    'print the routes that a gate in observe mode proposes, as YAML for `routes`',
-    () => import('./observed.ts'),
-  ],
-  [
-    'console',
-    'open the operator’s console in a browser, by a link that works once: exits 1 when the gate refuses it, 69 when no gate answers',
-    () => import('./console.ts'),
-  ],
-  ['clients', 'list and show apps; revoke, disable, enable or delete them', () => import('./clients.ts')],
-  [
-    'members',
-    'list and show members with connected apps; revoke, suspend or resume them',
-    () => import('./members.ts'),
-  ],
-  ['grants', 'revoke a grant', () => import('./grants.ts')],
-  ['keys', 'list, rotate, import, remove and export the signing keys', () => import('./keys.ts')],
-  ['secret', 'rotate the secret that encrypts the store, without losing data', () => import('./secret.ts')],
-  ['account', 'maintain the schemas of the Account API', () => import('./account.ts')],
-  ['events', 'test, list and retry the events sent to the backend', () => import('./events.ts')],
-  ['backup', 'copy the store to a new file, even while the gate runs', () => import('./backup.ts')],
-  ['mcp', 'propose tools for agents', () => import('./mcp.ts')],
-  ['connect', 'connect to a gate as an app would, and print what it can read', () => import('./connect.ts')],
-  [
-    'doctor',
-    'examine a deployment from outside, coursegate or not, and your backend with --config: exits 1 if a check fails, 2 if the site does not answer',
-    () => import('./doctor.ts'),
-  ],
-  [
-    'hash-password',
-    'read a password from stdin, and print its hash for a directory file',
-    () => import('./hash-password.ts'),
-  ],
-];
+/**
+ * The program with all its commands. `wanted` is the one that is loaded, or ALL: of the others, only the name
+ * and what they do are known.
+ */
+export async function createProgram(wanted: string | undefined): Promise<readonly [Command, Terminal]> {
+  const program = new Command('coursegate');
+  const terminal = processTerminal(() => program.opts<{ color: boolean }>().color === false);
+  program
+    .description(
+      'Lets members of an existing course site connect apps and assistants with the login they already have.',
+    )
+    .version(manifest.version, '-V, --version', 'print the version')
+    .option('--no-color', 'print without colours, like the variable NO_COLOR')
+    .helpOption('-h, --help', 'print help for a command')
+    .configureHelp({
+      showGlobalOptions: true,
+      // A default of false goes without saying.
+      optionDescription(option) {
+        const { argChoices, defaultValue, description, mandatory } = option;
+        const more = [
+          ...(mandatory ? ['required'] : []),
+          ...(argChoices === undefined ? [] : [`one of: ${argChoices.join(', ')}`]),
+          ...(typeof defaultValue === 'string' ? [`default: ${defaultValue}`] : []),
+        ];
+        return more.length === 0 ? description : `${description} (${more.join('; ')})`;
+      },
+      styleTitle: (text) => `\u001b[1m${text}\u001b[22m`,
+    })
+    // Failures that commander finds are rendered below, like all others.
+    .configureOutput({ outputError: () => {}, getOutHasColors: terminal.colour, getErrHasColors: () => false })
+    .exitOverride();
+  for (const [heading, entries] of Object.entries(COMMAND_TABLE)) {
+    for (const { name, summary, description = summary, load } of entries) {
+      const command = program.command(name).summary(summary).description(description).helpGroup(heading);
+      if (wanted === name || wanted === ALL) (await load()).define(command, terminal);
+    }
+  }
+  program.commandsGroup('Help:').helpCommand('help [command]', 'print help for a command');
+  program.addHelpText('after', () =>
+    ['', 'To try it:', `  ${programName()} demo`, `  ${programName()} connect http://localhost:8080`].join('\n'),
+  );
+  return [program, terminal];
+}
 
-const typed = process.argv.slice(2);
-// In `coursegate help serve`, the second word is the command.
-const named = typed.find((word) => !word.startsWith('-') && word !== 'help');
-
-const program = new Command('coursegate')
-  .description('Lets members of an existing course site connect apps and assistants with the login they already have.')
-  .version(manifest.version)
-  .option('--no-color', 'print without colours, like the variable NO_COLOR')
-  .configureHelp({ showGlobalOptions: true })
-  // Failures that commander finds are rendered below, like all others.
-  .configureOutput({ outputError: () => {} })
-  .exitOverride()
-  .addHelpText('after', '\nStart with:  npm start   (the demo), then  coursegate connect http://localhost:8080');
-
-const terminal = processTerminal(() => program.opts<{ color: boolean }>().color === false);
-for (const [name, description, load] of COMMANDS) {
-  const command = program.command(name).description(description);
-  if (name === named) (await load()).define(command, terminal);
+/** Runs the command line of this process, and sets its exit code. */
+export async function runProgram(): Promise<void> {
+  const typed = process.argv.slice(2);
+  // In `coursegate help serve`, the second word is the command.
+  const named = typed.find((word) => !word.startsWith('-') && word !== 'help');
+  // A completion script is made of all commands.
+  const [program, terminal] = await createProgram(named === 'completion' ? ALL : named);
+  try {
+    await program.parseAsync(process.argv, { from: 'node' });
+  } catch (thrown) {
+    const told = describeFailure(thrown, understood(program, typed));
+    if (told === undefined) return;
+    terminal.tell(told.text);
+    terminal.end(told.code);
+  }
 }
 
 /** The longest prefix of the command line that names a command. */
-function understood(): Typed {
+function understood(program: Command, typed: readonly string[]): Typed {
   let command = program;
   const words = ['coursegate'];
   for (const word of typed.filter((one) => !one.startsWith('-'))) {
@@ -103,14 +80,4 @@ function understood(): Typed {
     words.push(word);
   }
   return { command: words.join(' '), config: command.opts<{ config?: string }>().config, argument: command.args[0] };
-}
-
-try {
-  await program.parseAsync();
-} catch (thrown) {
-  const told = describeFailure(thrown, understood());
-  if (told !== undefined) {
-    terminal.tell(told.text);
-    terminal.end(told.code);
-  }
 }
