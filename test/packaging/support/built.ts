@@ -1,0 +1,3 @@
+export async function builtBinaries() {
+  return { binaries: '/tmp/out/h3/bin', notices: ['/work/wt/deb/LICENSE'] };
+}

@@ -1,0 +1,56 @@
+import type { ChildProcess } from 'node:child_process';
+
+export interface WatchedProcess {
+  /** What was printed so far. */
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  /** Resolves when a line of standard output matches; rejects when the process exits first. */
+  line(pattern: RegExp): Promise<string>;
+  /** The exit code, or the signal that killed it. */
+  readonly exited: Promise<number | NodeJS.Signals>;
+  signal(signal: NodeJS.Signals): void;
+  readonly pid: number | undefined;
+}
+
+/** Follows the output of a process whose standard output and error are pipes. */
+export function watchProcess(child: ChildProcess): WatchedProcess {
+  let stdout = '';
+  let stderr = '';
+  /** The lines so far. The last one may not be complete. */
+  const lines = [''];
+  const watchers = new Set<() => void>();
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+    const [rest = '', ...more] = text.split('\n');
+    lines.push(lines.pop() + rest, ...more);
+    for (const watcher of watchers) watcher();
+  });
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const exited = new Promise<number | NodeJS.Signals>((resolve) => {
+    child.on('close', (code, signal) => resolve(code ?? signal ?? 'SIGKILL'));
+  });
+  return {
+    stdout: () => stdout,
+    stderr: () => stderr,
+    exited,
+    signal: (signal) => void child.kill(signal),
+    pid: child.pid,
+    line: (pattern) =>
+      new Promise((resolve, reject) => {
+        let looked = 0;
+        const look = () => {
+          const found = lines.slice(looked).find((line) => pattern.test(line));
+          // The last line may go on.
+          looked = lines.length - 1;
+          if (found === undefined) return;
+          watchers.delete(look);
+          resolve(found);
+        };
+        watchers.add(look);
+        look();
+        exited.then((code) => reject(new Error(`ended with ${code}: ${stderr}`)), reject);
+      }),
+  };
+}
