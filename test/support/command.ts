@@ -21,7 +21,13 @@ export interface Command {
  */
 export function runCommand(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Command {
   const child = spawn(process.execPath, [MAIN, ...args], {
-    env: { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...environment },
+    env: {
+      PATH: process.env.PATH ?? '',
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      // As npx sets it, so that the commands in messages begin in the same way on every machine.
+      npm_command: 'exec',
+      ...environment,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';

@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { listAt, valueAt } from '../../../config/tree.ts';
+import type { Framework } from '../names.ts';
 import { upstreamName } from './configuration.ts';
-import type { Framework } from './frameworks.ts';
 import { CONFIGURATION, INTEGRATIONS, type NewFile, type SecretName, treeOf } from './preset.ts';
 
 export interface DropInOptions {
