@@ -111,14 +111,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** The modules are folders; these two files alone are at the root. */
-const ROOT_FILES = ['main.ts', 'errors.ts'];
+/** The modules are folders; these files alone are at the root. */
+const ROOT_FILES = ['main.ts', 'errors.ts', 'installation.ts'];
 
 const LEAVES = [
   '../package.json',
   // Texts only: an operator's catalogue is held to their names and placeholders.
   'authorization-server/pages/i18n',
   'errors.ts',
+  // Where the product's own files are.
+  'installation.ts',
   'http',
   'operations/log.ts',
   'operations/audit.ts',
@@ -175,6 +177,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   'd3-shape': ['console/traffic/chart.ts'],
   '@grpc/grpc-js': ['decisions/grpc'],
   '@grpc/proto-loader': ['decisions/grpc/service.ts'],
+  protobufjs: ['decisions/grpc/service.ts'],
   negotiator: ['authorization-server/pages/language.ts'],
   commander: ['commands'],
   ioredis: ['storage/redis.ts', 'storage/redis-connection.ts', 'storage/redis-start.ts', 'storage/redis-target.ts'],
@@ -236,7 +239,7 @@ describe('the layout of src', () => {
     expect(IMPORTS.length).toBeGreaterThan(200);
   });
 
-  it('has every file in a module, except for the entry point and the error table', () => {
+  it('has every file in a module, except for the entry point and two that all of them use', () => {
     expect(FILES.filter((file) => MAY_IMPORT[moduleOf(file)] === undefined && !ROOT_FILES.includes(file))).toEqual([]);
     expect(Object.keys(MAY_IMPORT).filter((module) => !FILES.some((file) => moduleOf(file) === module))).toEqual([]);
     expect(Object.keys(MAY_IMPORT).length).toBeLessThanOrEqual(28);
@@ -286,6 +289,16 @@ describe('the layout of src', () => {
       /\bprocess\.(env|argv|exit|on|once|stdout|stderr|exitCode)\b/.test(readFileSync(join(SRC, file), 'utf8')),
     );
     expect(broken).toEqual([]);
+  });
+
+  it('finds its own files in one place, because a bundle and the single binary keep them elsewhere', () => {
+    const finds = /\bimport\.meta\b|\b__(?:dirname|filename)\b|\bnew Worker\(|\bcreateRequire\b/;
+    expect(FILES.filter((file) => finds.test(readFileSync(join(SRC, file), 'utf8')))).toEqual(['installation.ts']);
+  });
+
+  it('has no top-level await, which CommonJS does not have', () => {
+    const awaits = /^(?:await\b|(?:export )?(?:const|let) [^\n]*= await\b|for await\b|try \{\n {2}await\b)/m;
+    expect(FILES.filter((file) => awaits.test(readFileSync(join(SRC, file), 'utf8')))).toEqual([]);
   });
 
   it('names no profile outside the configuration loader', () => {

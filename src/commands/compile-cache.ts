@@ -1,8 +1,8 @@
 import { mkdirSync, statSync } from 'node:fs';
 import module from 'node:module';
-import { fileURLToPath } from 'node:url';
+import { installedPath } from '../installation.ts';
 
-const PACKAGES = fileURLToPath(new URL('../../node_modules', import.meta.url));
+const PACKAGES = installedPath('node_modules');
 const WRITABLE_BY_OTHERS = 0o022;
 
 /**

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { readInstalled } from '../installation.ts';
 import { profileFile, profileNames, SCOPES_FILE } from './profiles.ts';
 import { configSchema } from './schema.ts';
 import { isTree } from './tree.ts';
@@ -69,7 +69,7 @@ function partial(schema: boolean | JsonSchema | undefined): boolean | JsonSchema
   return rest;
 }
 
-function topLevelKeys(file: URL): string[] {
-  const tree: unknown = parse(readFileSync(file, 'utf8'));
+function topLevelKeys(file: string): string[] {
+  const tree: unknown = parse(readInstalled(file).toString('utf8'));
   return isTree(tree) ? Object.keys(tree) : [];
 }

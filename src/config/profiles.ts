@@ -1,23 +1,23 @@
-import { readdirSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
+import { installedFiles, installedPath } from '../installation.ts';
 import type { Finding } from './problems.ts';
 import { didYouMean } from './suggest.ts';
 
-/** The bundled files, found relative to the sources. */
-export const SCOPES_FILE = new URL('../../config/scopes.yaml', import.meta.url);
-const PROFILES = new URL('../../config/profiles/', import.meta.url);
+/** The bundled catalogue of scopes. */
+export const SCOPES_FILE = installedPath('config/scopes.yaml');
+const PROFILES = installedPath('config/profiles');
 
 /** The names of the bundled profiles, one for each file in the folder. */
-export function profileNames(folder: URL = PROFILES): readonly string[] {
-  return readdirSync(folder)
+export function profileNames(folder = PROFILES): readonly string[] {
+  return installedFiles(folder)
     .filter((file) => file.endsWith('.yaml'))
     .map((file) => basename(file, '.yaml').toUpperCase())
     .sort();
 }
 
 /** The file of a profile from `profileNames`. */
-export function profileFile(name: string): URL {
-  return new URL(`${name.toLowerCase()}.yaml`, PROFILES);
+export function profileFile(name: string): string {
+  return join(PROFILES, `${name.toLowerCase()}.yaml`);
 }
 
 /**

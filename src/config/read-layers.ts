@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { readInstalled } from '../installation.ts';
 import { reason } from './account-files.ts';
 import { readYaml, type YamlLayer } from './document.ts';
 import { readEnvironment } from './environment.ts';
@@ -52,7 +51,6 @@ async function readYamlFile(shown: string, read: () => Promise<string>): Promise
   }
 }
 
-async function readBundled(url: URL): Promise<YamlLayer> {
-  const file = fileURLToPath(url);
-  return await readYamlFile(relative('.', file), () => readFile(file, 'utf8'));
+async function readBundled(file: string): Promise<YamlLayer> {
+  return await readYamlFile(relative('.', file), async () => readInstalled(file).toString('utf8'));
 }

@@ -1,15 +1,15 @@
-import { readFileSync } from 'node:fs';
+import { installedPath, readInstalled } from '../installation.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { isTree, type Path, type Tree, valueAt } from './tree.ts';
 
 /** The generated file, because building the JSON Schema at run time would take a tenth of the start time. */
-const SCHEMA = new URL('../../schema/config.schema.json', import.meta.url);
+const SCHEMA = installedPath('schema/config.schema.json');
 
 let root: JsonSchema | undefined;
 
 /** Looks up what the schema allows at a path. The `kind`s in the settings select between variants. */
 export function shapeAt(path: Path, tree: Tree) {
-  root ??= JSON.parse(readFileSync(SCHEMA, 'utf8')) as JsonSchema;
+  root ??= JSON.parse(readInstalled(SCHEMA).toString('utf8')) as JsonSchema;
   let nodes: readonly JsonSchema[] = [root];
   for (const [depth, step] of path.entries()) {
     nodes = variants(nodes, valueAt(tree, path.slice(0, depth))).flatMap((node) => childOf(node, step));

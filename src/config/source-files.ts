@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { open, readdir, readFile } from 'node:fs/promises';
 import { resolve as resolvePath } from 'node:path';
+import { installedFiles, isAsset, readInstalled } from '../installation.ts';
 
 /** A file is larger than the caller accepts. */
 export class FileTooLarge extends Error {
@@ -73,7 +74,7 @@ export function sourceFiles(folder: string): SourceFiles {
     resolve,
     text: async (path) => (await bytes(path, Number.POSITIVE_INFINITY)).toString('utf8'),
     bytes,
-    names: (path) => note({ path: resolve(path), kind: 'folder', most: 0 }, () => readdir(resolve(path)), stampOfNames),
+    names: (path) => note({ path: resolve(path), kind: 'folder', most: 0 }, () => namesIn(resolve(path)), stampOfNames),
     asked: () => [...seen.values()],
     fingerprint(key) {
       const all = [...seen.values()].map(({ path, stamp }) => `${path} ${stamp}`).toSorted();
@@ -88,6 +89,8 @@ export function sourceFiles(folder: string): SourceFiles {
 }
 
 async function readAtMost(path: string, most: number): Promise<Buffer> {
+  // Only the demo's configuration, whose files are small.
+  if (isAsset(path)) return readInstalled(path);
   if (most === Number.POSITIVE_INFINITY) return readFile(path);
   const file = await open(path);
   try {
@@ -99,8 +102,13 @@ async function readAtMost(path: string, most: number): Promise<Buffer> {
   }
 }
 
+async function namesIn(folder: string): Promise<readonly string[]> {
+  if (!isAsset(folder)) return readdir(folder);
+  return [...new Set(installedFiles(folder).map((path) => path.split('/')[0] ?? path))];
+}
+
 function stampNow({ path, kind, most }: Seen): Promise<string> {
-  const stamp = kind === 'folder' ? readdir(path).then(stampOfNames) : readAtMost(path, most).then(stampOfBytes);
+  const stamp = kind === 'folder' ? namesIn(path).then(stampOfNames) : readAtMost(path, most).then(stampOfBytes);
   return stamp.catch(stampOfFailure);
 }
 

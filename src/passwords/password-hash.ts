@@ -3,7 +3,7 @@
 import { argon2, createHash, createHmac, pbkdf2, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
-import { Worker } from 'node:worker_threads';
+import { startThread } from '../installation.ts';
 
 /** A parsed password hash. */
 export interface PasswordHash {
@@ -94,14 +94,13 @@ function phcArgon2(encoded: string): ReturnType<Scheme> {
 function bcrypt(encoded: string): ReturnType<Scheme> {
   if (!/^\$2[aby]\$/.test(encoded)) return undefined;
   const cost = Number(/^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/.exec(encoded)?.[1]);
-  const verify = (password: string) =>
-    inThread<boolean>(new URL('./bcrypt-thread.ts', import.meta.url), password, encoded);
+  const verify = (password: string) => inThread<boolean>('passwords/bcrypt-thread', password, encoded);
   return within(cost, 4, 16) ? { scheme: 'bcrypt', verify } : 'malformed';
 }
 
 /** Runs a hash in a new thread: the password's memory is freed with it, and the event loop is not blocked. */
-async function inThread<T>(file: URL, password: string, hash: unknown): Promise<T> {
-  const worker = new Worker(file, { workerData: { password, hash } });
+async function inThread<T>(name: string, password: string, hash: unknown): Promise<T> {
+  const worker = startThread(name, { workerData: { password, hash } });
   worker.unref();
   try {
     const [answer] = (await once(worker, 'message')) as [T];
@@ -149,9 +148,10 @@ function phpass(encoded: string): ReturnType<Scheme> {
   const found = /^\$[PH]\$(.)([./0-9A-Za-z]{8})([./0-9A-Za-z]{22})$/.exec(encoded);
   const cost = PHPASS_DIGITS.indexOf(found?.[1] ?? '?');
   if (!within(cost, 7, 20)) return 'malformed';
-  const thread = new URL('./phpass-thread.ts', import.meta.url);
   const hash = { cost, salt: found?.[2] };
-  return compared('phpass', fromPhpass(found?.[3] ?? ''), (password) => inThread<Uint8Array>(thread, password, hash));
+  return compared('phpass', fromPhpass(found?.[3] ?? ''), (password) =>
+    inThread<Uint8Array>('passwords/phpass-thread', password, hash),
+  );
 }
 
 /** Decodes phpass's variant of Base64, which has the least significant bits first. */

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { Worker } from 'node:worker_threads';
+import { startThread } from '../installation.ts';
 import { StoreOpenError } from './open-failure.ts';
 import { identityOf, SCHEMA_VERSION } from './sqlite-schema.ts';
 
@@ -52,7 +52,7 @@ export function judgePagesWithin(path: string, database: DatabaseSync, limits: C
   }
   const done = new Int32Array(new SharedArrayBuffer(4));
   const text = new Uint8Array(new SharedArrayBuffer(1024));
-  const worker = new Worker(new URL('./sqlite-check-thread.ts', import.meta.url), { workerData: { path, done, text } });
+  const worker = startThread('storage/sqlite-check-thread', { workerData: { path, done, text } });
   worker.unref();
   const verdict = () => (done[0] ? asDamage(path, Buffer.from(text.slice(0, done[0])).toString('utf8')) : undefined);
   const found = new Promise<StoreOpenError | undefined>((resolve) => {

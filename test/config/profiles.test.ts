@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../src/config/load.ts';
@@ -81,7 +80,7 @@ describe('profiles', () => {
 
   it('match the files', async () => {
     const folder = await folderWith({ 'b.yaml': '', 'a.yaml': '', 'c.yaml': '', 'README.md': '' });
-    expect(profileNames(pathToFileURL(`${folder}/`))).toEqual(['A', 'B', 'C']);
+    expect(profileNames(folder)).toEqual(['A', 'B', 'C']);
   });
 });
 

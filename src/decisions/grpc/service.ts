@@ -1,7 +1,9 @@
 import { createServer, type Server } from 'node:net';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { Server as GrpcServer, ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js';
-import { load } from '@grpc/proto-loader';
+import { fromJSON } from '@grpc/proto-loader';
+import protobuf from 'protobufjs';
+import { codePath, installedFiles, readInstalled } from '../../installation.ts';
 import { type CheckOptions, checkHandler } from './check.ts';
 
 /** The listener of envoy.service.auth.v3.Authorization. Its caller makes `server` listen. */
@@ -11,7 +13,7 @@ export interface ExtAuthz {
   readonly drain: (seconds: number) => Promise<void>;
 }
 
-const PROTO = 'envoy/service/auth/v3/external_auth.proto';
+const PROTOS = codePath('decisions/grpc');
 const SERVICE = 'envoy.service.auth.v3.Authorization';
 
 const LIMITS = {
@@ -28,8 +30,7 @@ const ANSWER_WITHIN = 4.5;
 export async function openExtAuthz(
   options: Omit<CheckOptions, 'server' | 'answerWithin'> & { readonly answerWithin?: number },
 ): Promise<ExtAuthz> {
-  const includeDirs = [fileURLToPath(new URL('.', import.meta.url))];
-  const definitions = await load(PROTO, { includeDirs, keepCase: true, enums: Number, longs: Number });
+  const definitions = fromJSON(protos(), { enums: Number, longs: Number });
   const grpc = new GrpcServer(LIMITS);
   const injector = grpc.createConnectionInjector(ServerCredentials.createInsecure());
   const server = createServer((socket) => injector.injectConnection(socket));
@@ -44,4 +45,12 @@ export async function openExtAuthz(
       grpc.forceShutdown();
     },
   };
+}
+
+/** All `.proto` files. Their imports are not followed, because the single binary has no files to open. */
+function protos(): protobuf.INamespace {
+  const root = new protobuf.Root();
+  for (const file of installedFiles(PROTOS).filter((path) => path.endsWith('.proto')))
+    protobuf.parse(readInstalled(join(PROTOS, file)).toString('utf8'), root, { keepCase: true });
+  return root.toJSON();
 }

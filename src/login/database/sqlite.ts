@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import { startThread } from '../../installation.ts';
 import { unavailable } from '../outbound-fetch.ts';
 import { firstTwo, type Reader, type ReaderOptions } from './reader.ts';
 
@@ -22,7 +22,7 @@ export function sqliteReader({ url, query, timeout, connections }: ReaderOptions
       else if (queue.length >= WAITING) throw unavailable('too many queries are waiting for the database');
       else await new Promise<void>((resolve) => queue.push(resolve));
       const workerData = { path, sql, login, timeout: Math.ceil(timeout) };
-      const worker = new Worker(new URL('./sqlite-thread.ts', import.meta.url), { workerData });
+      const worker = startThread('login/database/sqlite-thread', { workerData });
       worker.once('exit', () => {
         const next = queue.shift();
         if (next === undefined) running -= 1;

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../../config/load.ts';
+import { installedPath, RUNS_SOURCES } from '../../installation.ts';
 import { createLog } from '../../operations/log.ts';
 import { startGateway } from '../../process/gateway.ts';
 import type { Clock } from '../../storage/store.ts';
 import { startClient } from './client.ts';
 import { startSchool } from './school.ts';
 
-const CONFIG_FILE = fileURLToPath(new URL('../../../config/coursegate.yaml', import.meta.url));
+const CONFIG_FILE = installedPath('config/coursegate.yaml');
 
 /** The secret of the console, for this run only. */
 const ADMIN_SECRET = 'DEMO_ADMIN_SECRET';
@@ -37,11 +37,13 @@ export async function startDemo({ environment, clock }: DemoOptions) {
   started.defer(close);
 
   const upstreams = { school: { url: urls.school }, progress: { url: urls.progress }, events: { url: urls.events } };
+  // The configuration keeps the store in the installation, where only a clone has a place for it.
+  const store = RUNS_SOURCES || environment.COURSEGATE_DATA !== undefined ? undefined : { kind: 'memory' };
   const adminSecret = randomBytes(24).toString('base64url');
   const loaded = await loadConfig({
     file: CONFIG_FILE,
     environment: { ...environment, [ADMIN_SECRET]: adminSecret },
-    overrides: { upstreams, admin: { hmac: { secret: { env: ADMIN_SECRET } } } },
+    overrides: { upstreams, store, admin: { hmac: { secret: { env: ADMIN_SECRET } } } },
   });
   origin = loaded.config.origin;
   const gateway = await startGateway({

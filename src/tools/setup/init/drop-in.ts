@@ -1,6 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { listAt, valueAt } from '../../../config/tree.ts';
+import { installedFiles, readInstalled } from '../../../installation.ts';
 import type { Framework } from '../names.ts';
 import { upstreamName } from './configuration.ts';
 import { CONFIGURATION, INTEGRATIONS, type NewFile, type SecretName, treeOf } from './preset.ts';
@@ -24,21 +24,17 @@ const NOT_FOR_THE_SITE = [CONFIGURATION, 'mapping.graphql', 'README.md'];
 const SETTINGS = /(\/\/ >>> settings[^\n]*\n)[\s\S]*?(\/\/ <<< settings)/;
 
 /** The files of a framework's drop-in with its settings filled in, and its `.env`; none for a site without a drop-in. */
-export async function dropIn(options: DropInOptions): Promise<readonly NewFile[]> {
+export function dropIn(options: DropInOptions): readonly NewFile[] {
   const { framework, origin } = options;
   if (framework === 'generic') return [];
   const folder = join(INTEGRATIONS, framework);
-  const names = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = names
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
-    .filter((path) => !NOT_FOR_THE_SITE.includes(path))
-    .toSorted();
+  const files = installedFiles(folder).filter((path) => !NOT_FOR_THE_SITE.includes(path));
   // Such a backend is used as it is.
   if (files.length === 0) return [];
-  const copied = await Promise.all(
-    files.map(async (path) => ({ path: `drop-in/${path}`, text: await readFile(join(folder, path), 'utf8') })),
-  );
+  const copied = files.map((path) => ({
+    path: `drop-in/${path}`,
+    text: readInstalled(join(folder, path)).toString('utf8'),
+  }));
   if (framework === 'wordpress') {
     if (!copied.some(({ text }) => SETTINGS.test(text)))
       throw new Error('The WordPress drop-in has no settings block to fill in.');

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { lstatSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type LoadedConfig, loadConfig } from '../../../config/load.ts';
 import { readPlainYaml } from '../../../config/plain-yaml.ts';
 import { SCOPES_FILE } from '../../../config/profiles.ts';
 import type { ScopeConfig } from '../../../config/schema.ts';
+import { readInstalled } from '../../../installation.ts';
 import { printable } from '../../connect/printable.ts';
 import { UsageError } from '../../usage-error.ts';
 import type { Framework, Plugin } from '../names.ts';
@@ -71,7 +72,7 @@ export async function init(options: InitOptions): Promise<readonly string[]> {
     tell(
       `Port ${DEFAULT_ADMIN_PORT} is taken: the admin listener gets ${adminPort}. Use --admin-port to choose another.`,
     );
-  const written = await writeConfiguration({
+  const written = writeConfiguration({
     framework,
     port,
     adminPort,
@@ -99,7 +100,7 @@ export async function init(options: InitOptions): Promise<readonly string[]> {
   const loaded = await loadBeforehand(own, written);
   const files: readonly NewFile[] = [
     ...own,
-    ...(await dropIn({
+    ...dropIn({
       framework,
       origin,
       secrets,
@@ -107,7 +108,7 @@ export async function init(options: InitOptions): Promise<readonly string[]> {
       jwksUrl: `http://127.0.0.1:${port}/.well-known/jwks.json`,
       adminUrl: `http://127.0.0.1:${adminPort}`,
       configuration,
-    })),
+    }),
     ...webServerFiles(loaded, plugin),
   ];
   if (!force) requireNew(dir, files);
@@ -131,7 +132,9 @@ async function look(
   const seen = await visitor.visit([...new Set([...MARK_PATHS, ...DISCOVERY_PAGES])]);
   const guess =
     given === undefined ? guessFramework(seen) : ({ framework: given, sure: 'given', marks: [], others: [] } as const);
-  const catalogue = readPlainYaml(await readFile(SCOPES_FILE, 'utf8')) as { scopes: Record<string, ScopeConfig> };
+  const catalogue = readPlainYaml(readInstalled(SCOPES_FILE).toString('utf8')) as {
+    scopes: Record<string, ScopeConfig>;
+  };
   const found = await discover(visitor, guess.framework, catalogue.scopes);
   for (const line of whatWasSeen(seen, guess, found)) options.tell(printable(line));
   return { framework: guess.framework, found };

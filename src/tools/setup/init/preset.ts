@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { addKey, insertAfter, keepNeeded, removeKey, replaceValue } from '../../../config/edit-yaml.ts';
 import { readPlainYaml } from '../../../config/plain-yaml.ts';
 import { isTree, listAt, type Path, type Tree, valueAt } from '../../../config/tree.ts';
+import { installedPath, readInstalled } from '../../../installation.ts';
 import {
   apiSections,
   type ConfigurationOptions,
@@ -36,7 +35,8 @@ export interface Written {
 }
 
 export const CONFIGURATION = 'coursegate.yaml';
-export const INTEGRATIONS = fileURLToPath(new URL('../../../../integrations/', import.meta.url));
+/** The folders of the presets and drop-ins. */
+export const INTEGRATIONS = installedPath('integrations');
 
 /**
  * Files of secrets, next to the configuration. The gate and the bridge of the drop-in share the first, the site signs
@@ -53,13 +53,13 @@ const SHARED: Readonly<Record<string, SecretName>> = {
 };
 
 /** Writes the configuration for a site: for a known framework, its preset with the addresses and secrets filled in. */
-export async function writeConfiguration(options: ConfigurationOptions): Promise<Written> {
+export function writeConfiguration(options: ConfigurationOptions): Written {
   if (options.framework === 'generic')
     return { configuration: genericConfiguration(options), files: [], secrets: [], variables: [] };
   const folder = join(INTEGRATIONS, options.framework);
-  const addressed = withAddresses(await readFile(join(folder, CONFIGURATION), 'utf8'), options);
+  const addressed = withAddresses(readInstalled(join(folder, CONFIGURATION)).toString('utf8'), options);
   const { text, secrets, variables } = withSecrets(withApi(addressed, options));
-  const { configuration, files } = await withAccount(text, folder);
+  const { configuration, files } = withAccount(text, folder);
   return { configuration, files, secrets, variables };
 }
 
@@ -133,7 +133,7 @@ function variablesIn(value: unknown, path: Path): readonly { name: string; path:
 }
 
 /** Copies the files of the Account API next to the configuration. */
-async function withAccount(preset: string, folder: string): Promise<Pick<Written, 'configuration' | 'files'>> {
+function withAccount(preset: string, folder: string): Pick<Written, 'configuration' | 'files'> {
   let configuration = preset;
   const files: NewFile[] = [];
   for (const key of ['schema', 'mappings']) {
@@ -141,7 +141,7 @@ async function withAccount(preset: string, folder: string): Promise<Pick<Written
     const named = valueAt(treeOf(configuration), path);
     if (typeof named !== 'string') continue;
     configuration = replaceValue(configuration, path, basename(named));
-    files.push({ path: basename(named), text: await readFile(join(folder, named), 'utf8') });
+    files.push({ path: basename(named), text: readInstalled(join(folder, named)).toString('utf8') });
   }
   return { configuration, files };
 }

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import type { DecisionAddress } from '../../../config/decisions.ts';
 import { DECISION_FIELDS, DECISION_PATHS, JUDGED_IDENTITY } from '../../../decisions/protocol.ts';
+import { codePath, readInstalled } from '../../../installation.ts';
 import { oneExpression } from './gate-paths.ts';
 import {
   CORS_RESPONSE_FIELDS,
@@ -18,7 +18,7 @@ import {
 } from './plugin-options.ts';
 
 /** What is the same for every configuration. */
-const SCRIPT = new URL('coursegate.lua', import.meta.url);
+const SCRIPT = codePath('tools/setup/snippets/coursegate.lua');
 
 /** For HAProxy: a whole configuration, and the Lua script that asks. */
 export function haproxyAuth(options: PluginOptions): readonly SnippetFile[] {
@@ -176,7 +176,7 @@ local IDENTITY = ${list(JUDGED_IDENTITY.map((name) => name.toLowerCase()))}
 local FIELDS = {
 ${upstreams.map(({ id, requestFields }) => `  ['to_${id}'] = ${list(requestFields)},\n`).join('')}}
 
-${readFileSync(SCRIPT, 'utf8')}`;
+${readInstalled(SCRIPT).toString('utf8')}`;
 }
 
 function list(texts: readonly string[]): string {
