@@ -1,6 +1,7 @@
+import { Option } from 'commander';
 import type { Define } from './command.ts';
 import { EXIT } from './exit-codes.ts';
-import { CommandFailure, misused } from './failure.ts';
+import { CommandFailure } from './failure.ts';
 import { answer, asking, changing, confirmed, everyPage, get, type OperatorFlags } from './operator.ts';
 import { table } from './table.ts';
 import { type ClientDetail, type ClientView, grantsTable, when } from './views.ts';
@@ -32,10 +33,13 @@ export const define: Define = (command, terminal) => {
   asking(command, 'list', 'list apps', '--config coursegate.yaml', '--config coursegate.yaml --host claude.ai --json')
     .option('--name <text>', 'only apps with this text in their name or id')
     .option('--host <host>', 'only apps that redirect members to this host')
-    .option('--kind <kind>', 'only apps of this kind: registered, or document (known by a client ID metadata document)')
+    .addOption(
+      new Option(
+        '--kind <kind>',
+        'only apps that registered, or that are known by a client ID metadata document',
+      ).choices(['registered', 'document']),
+    )
     .action(async ({ name, host, kind, ...flags }: ListFlags) => {
-      if (kind !== undefined && kind !== 'registered' && kind !== 'document')
-        throw misused('--kind must be registered or document.');
       const clients = await everyPage<ClientView>(terminal, flags, '/clients', { name, host, kind }, 'clients');
       answer(terminal, flags, clients, () =>
         table(

@@ -1,7 +1,13 @@
-import { type Define, withExamples } from './command.ts';
+import { type Define, withExamples, withExits } from './command.ts';
+import { EXIT, EXIT_MEANINGS } from './exit-codes.ts';
 
 export const define: Define = (command, { say, tell, interrupted }) => {
-  withExamples(command, 'http://localhost:8080')
+  withExits(withExamples(command, 'http://localhost:8080'), {
+    [EXIT.failure]: 'a step failed',
+    [EXIT.unanswered]: 'the member declined, or did not come back from the site',
+    [EXIT.unavailable]: 'the site does not answer',
+    [EXIT.interrupted]: EXIT_MEANINGS[EXIT.interrupted],
+  })
     .argument('<url>', 'the origin of the site, such as https://school.example')
     .option('--scope <scope>', 'the scopes to ask for, separated by spaces')
     .option('--no-browser', 'print the address to open instead of opening it')

@@ -69,7 +69,7 @@ export const define: Define = (command, terminal) => {
     .option('--timeout <seconds>', 'limit for the whole run', '120')
     .option('--json', 'print the findings as JSON', false)
     .action(async (url: string | undefined, options: DoctorFlags) => {
-      const { DoctorError, exitCode } = await import('../tools/doctor/doctor.ts');
+      const { exitCode } = await import('../tools/doctor/doctor.ts');
       const { toJson } = await import('../tools/doctor/report-json.ts');
       const { toText } = await import('../tools/doctor/report-text.ts');
       const timeout = Number(options.timeout);
@@ -86,9 +86,7 @@ export const define: Define = (command, terminal) => {
         begin,
       };
       const { environment } = terminal;
-      const report = await run(url, options, { environment }, shared).catch((thrown: unknown) => {
-        throw thrown instanceof DoctorError ? new CommandFailure(thrown.message, { code: EXIT.usage }) : thrown;
-      });
+      const report = await run(url, options, { environment }, shared);
       terminal.print(
         options.json
           ? `${JSON.stringify(toJson(report), undefined, 2)}\n`

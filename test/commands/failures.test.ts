@@ -34,8 +34,12 @@ interface Documented {
 async function commandsOf(words: readonly string[]): Promise<readonly Documented[]> {
   const help = await runToEnd([...words, '--help']);
   const { stdout } = help;
-  const listed = /\nCommands:\n([\s\S]*?)(?:\n\n|$)/.exec(stdout)?.[1] ?? '';
-  const names = [...listed.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name = '']) => name).filter((name) => name !== 'help');
+  const listed = stdout
+    .split(/\n(?=\S+:\n)/)
+    .filter((section) => /^(?!Options|Arguments|Global)[A-Z][a-z]+:\n {2}[a-z]/.test(section));
+  const names = [...listed.join('\n').matchAll(/^ {2}([a-z-]+)/gm)]
+    .map(([, name = '']) => name)
+    .filter((name) => name !== 'help');
   const below: Documented[] = [];
   for (const name of names) below.push(...(await commandsOf([...words, name])));
   return names.length === 0 ? [{ words, help }] : below;
@@ -48,7 +52,7 @@ describe('a command that fails', () => {
     for (const { words, help } of all) {
       const { code, stdout, stderr } = await runToEnd([...words, '--no-such-option']);
       expect([words.join(' '), code, stdout]).toEqual([words.join(' '), 64, '']);
-      expect(stderr).toMatch(new RegExp(`\nTry: coursegate ${words.join(' ')} --help\n$`));
+      expect(stderr).toMatch(new RegExp(`\nTry: npx coursegate ${words.join(' ')} --help\n$`));
       expect([help.code, help.stderr]).toEqual([0, '']);
       expect(help.stdout).toMatch(/Examples?:\n {2}\S*coursegate /);
     }
@@ -111,7 +115,7 @@ describe('a command that fails', () => {
     expect([ran.code, ran.stdout]).toEqual([code, expect.not.stringContaining('Try:')]);
     expect(ran.stderr).toMatch(says);
     const lines = ran.stderr.trimEnd().split('\n');
-    expect(lines.at(-1)?.startsWith(`Try: ${next}`), ran.stderr).toBe(true);
+    expect(lines.at(-1)?.startsWith(`Try: npx ${next}`), ran.stderr).toBe(true);
     expect(ran.stderr).not.toMatch(/^\s+at /m);
   });
 
@@ -126,7 +130,7 @@ describe('a command that fails', () => {
     const ran = await runToEnd(['serve', '--config', CONFIG], { ...ALONE, ADMIN_PORT: taken });
     expect(ran.code).toBe(1);
     expect(ran.stderr).toMatch(
-      new RegExp(`Port ${taken} is in use\\.[^\n]*\nTry: PORT=8090 coursegate serve --config ${CONFIG}\n$`),
+      new RegExp(`Port ${taken} is in use\\.[^\n]*\nTry: PORT=8090 npx coursegate serve --config ${CONFIG}\n$`),
     );
   });
 });

@@ -173,7 +173,7 @@ describe('serve', () => {
     expect(await second.exited).toBe(1);
     expect(second.stdout()).toBe('');
     expect(second.stderr()).toMatch(
-      new RegExp(`^Port ${named()} is in use\\.[^\\n]*\\nTry: PORT=8090 coursegate [^\\n]*\\n$`),
+      new RegExp(`^Port ${named()} is in use\\.[^\\n]*\\nTry: PORT=8090 npx coursegate [^\\n]*\\n$`),
     );
   });
 
@@ -203,7 +203,7 @@ describe('the demo', () => {
       expect(await command.exited).toBe(1);
       expect(command.stdout()).toBe('');
       expect(command.stderr()).toMatch(
-        new RegExp(`^Port ${taken} is in use\\.[^\\n]*\\nTry: PORT=8090 coursegate [^\\n]*\\n$`),
+        new RegExp(`^Port ${taken} is in use\\.[^\\n]*\\nTry: PORT=8090 npx coursegate [^\\n]*\\n$`),
       );
     } finally {
       squatter.close();

@@ -115,8 +115,9 @@ function steps(print: (line: string) => void): Step {
       print(`✓ ${doing} (${Math.round(performance.now() - begin)} ms)`);
       return value;
     } catch (thrown) {
-      print(`✗ ${doing}`);
-      throw explain(thrown, doing);
+      const failure = explain(thrown, doing);
+      print(`${failure.end === 'declined' || failure.end === 'interrupted' ? '–' : '✗'} ${doing}`);
+      throw failure;
     }
   };
 }
@@ -142,7 +143,12 @@ async function signIn(run: Run, scope: string): Promise<TokenResponse> {
   try {
     const request = await authorizationRequest(client, callback.redirectUri, scope);
     run.print(`Sign in and approve here:\n\n  ${request.url}\n`);
-    const response = await step('Waiting for the member', () => waitForMember(callback, request, run));
+    const response = await step('Waiting for the member', async () => {
+      const received = await waitForMember(callback, request, run);
+      // Throws, as it does in the next step for every other error.
+      if (received.get('error') === 'access_denied') checkResponse(client, request, received);
+      return received;
+    });
     return await step('Exchanging the code for tokens', async () =>
       exchangeCode(client, request, checkResponse(client, request, response), run.http),
     );
@@ -180,7 +186,7 @@ async function useToken(run: Run, { access_token: token, scope }: TokenResponse,
     if (server.introspection_endpoint !== undefined && (await isActive(token))) return;
     throw new ConnectError(
       'The site issued a token, but nothing there accepts it.',
-      'Check with coursegate doctor that the paths of the gate reach it.',
+      'Check that the paths of the gate reach it.',
     );
   });
   return { isAccepted: isActive, complete };
@@ -214,6 +220,7 @@ async function waitForMember(
     throw new ConnectError(
       `The browser did not come back from the site within ${timeout} seconds.`,
       'Open the printed URL in a browser on this machine, sign in, and approve.',
+      { end: 'declined' },
     );
   }
 }

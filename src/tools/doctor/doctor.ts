@@ -1,5 +1,6 @@
 import { typedUrl } from '../connect/oauth/transport.ts';
 import { printable } from '../connect/printable.ts';
+import { UsageError } from '../usage-error.ts';
 import { type Answer, jsonObject } from './answer.ts';
 import { createAsk } from './ask.ts';
 import { certificateEnd } from './certificate.ts';
@@ -54,11 +55,6 @@ export interface Report {
   readonly leftBehind: readonly string[];
 }
 
-/** An unusable address or selection of checks, worded for the operator. */
-export class DoctorError extends Error {
-  override readonly name = 'DoctorError';
-}
-
 export const DEFAULT_TIMEOUT = 120;
 export const PATIENCE = 10_000;
 /** Bytes: the OpenAPI document of a gate is the longest that is read. */
@@ -66,7 +62,7 @@ const LONGEST_BODY = 1024 * 1024;
 
 /**
  * Examines a deployment from the outside, as apps and assistants see it. Works with any OAuth server that has protected
- * resources. Throws DoctorError for an invalid address or selection of checks.
+ * resources. Throws UsageError for an invalid address or selection of checks.
  */
 export async function doctor(options: DoctorOptions): Promise<Report> {
   const { origin, path } = addressOf(options.url);
@@ -139,17 +135,16 @@ export function countLevels(findings: readonly Finding[]): Readonly<Record<Level
   return count;
 }
 
-/** The address as typed. Throws DoctorError if it is unusable, or contains credentials. */
+/** The address as typed. Throws UsageError if it is unusable, or contains credentials. */
 export function addressOf(typed: string): { origin: string; path: string } {
   const url = typedUrl(typed);
   if (url === null || !/^https?:$/.test(url.protocol))
-    throw new DoctorError(`"${typed}" is not a web address. Give one such as https://school.example/mcp.`);
-  if (url.username !== '' || url.password !== '')
-    throw new DoctorError('Give the address without a name and password.');
+    throw new UsageError(`"${typed}" is not a web address. Give one such as https://school.example/mcp.`);
+  if (url.username !== '' || url.password !== '') throw new UsageError('Give the address without a name and password.');
   return { origin: url.origin, path: url.pathname.replace(/\/+$/, '') };
 }
 
-/** The checks of a table that were asked for. Throws DoctorError for an id or theme that no table has. */
+/** The checks of a table that were asked for. Throws UsageError for an id or theme that no table has. */
 export function chosen<T extends { readonly id: string }>(
   table: readonly T[],
   { only = [], skip = [], others = [] }: CheckChoice,
@@ -157,7 +152,7 @@ export function chosen<T extends { readonly id: string }>(
   const means = (wish: string, { id }: { readonly id: string }) => id === wish || id.startsWith(`${wish}.`);
   for (const wish of [...only, ...skip]) {
     if ([table, ...others].flat().some((one) => means(wish, one))) continue;
-    throw new DoctorError(`There is no check "${wish}". See docs/doctor.md, or run without --only and --skip.`);
+    throw new UsageError(`There is no check "${wish}". See docs/doctor.md, or run without --only and --skip.`);
   }
   return table.filter(
     (one) => (only.length === 0 || only.some((wish) => means(wish, one))) && !skip.some((wish) => means(wish, one)),

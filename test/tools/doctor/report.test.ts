@@ -182,7 +182,7 @@ describe('coursegate doctor', () => {
       const wrong = runCommand(['doctor', ...args]);
       expect(await wrong.exited).toBe(64);
       expect(wrong.stderr()).toContain(says);
-      expect(wrong.stderr()).toMatch(/\nTry: coursegate doctor --help\n$/);
+      expect(wrong.stderr()).toMatch(/\nTry: npx coursegate doctor --help\n$/);
       expect(wrong.stderr()).not.toContain('secret');
     }
   });

@@ -16,7 +16,7 @@ export interface BackendDoctorOptions extends Pick<DoctorOptions, Shared>, Check
 
 /**
  * Examines what a configuration connects, as the gate sees it: its upstreams, the way to sign in, and how backends treat
- * assertions. Throws DoctorError for an unusable selection of checks.
+ * assertions. Throws UsageError for an unusable selection of checks.
  */
 export async function examineBackend(options: BackendDoctorOptions): Promise<Report> {
   const { loaded, admin, member } = options;
