@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { filesBelow } from '../files.ts';
 import type { Processor } from './node.ts';
 import { onProcessor } from './toolchain.ts';
 
@@ -52,11 +53,4 @@ export async function packApplication(bundle: string, node: Buffer, processor: P
   } finally {
     rmSync(folder, { recursive: true });
   }
-}
-
-function filesBelow(folder: string): readonly string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
-    .toSorted();
 }

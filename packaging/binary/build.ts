@@ -1,15 +1,14 @@
 /** Builds the single binaries from the bundle: `node packaging/binary/build.ts [--arch x64|arm64] [--out DIR]`. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
+import { ROOT } from '../files.ts';
 import { packApplication } from './application.ts';
 import { assemble } from './assemble.ts';
 import { NODE_VERSION, nodeFor, type Processor } from './node.ts';
 import { loaderFor } from './toolchain.ts';
 
-const BUILD = fileURLToPath(new URL('../../build/', import.meta.url));
 const PROCESSORS: readonly Processor[] = ['x64', 'arm64'];
 
 export interface BinaryOptions {
@@ -25,8 +24,8 @@ export interface BinaryOptions {
  * bundles give equal files with equal compilers. Returns the paths of the files.
  */
 export async function buildBinary({
-  out = join(BUILD, 'binary'),
-  bundle = join(BUILD, 'bundle'),
+  out = join(ROOT, 'build/binary'),
+  bundle = join(ROOT, 'build/bundle'),
   processors = PROCESSORS,
 }: BinaryOptions = {}): Promise<readonly string[]> {
   if (manifest.devDependencies.node !== NODE_VERSION) {
@@ -42,22 +41,26 @@ export async function buildBinary({
     const binary = assemble({ node: executable, application, ...(await loaderFor(processor)) });
     const file = join(out, `coursegate-linux-${processor}`);
     writeFileSync(file, binary, { mode: 0o755 });
-    writeFileSync(join(out, NOTICE), notice(bundle, licence));
+    writeFileSync(join(out, NOTICE), notice(licence));
     files.push(file);
   }
   return [...files, join(out, NOTICE)];
 }
 
-const NOTICE = 'NOTICE';
+const NOTICE = 'NOTICE-node';
 
-/** The licences of everything inside. */
-function notice(bundle: string, node: Buffer): string {
-  const parts = [
-    readFileSync(join(bundle, 'NOTICE'), 'utf8'),
-    `Node.js ${NODE_VERSION}\n\n${node.toString('utf8')}`,
-    'libstdc++ and libgcc, of GCC\n\nGPL-3.0-or-later WITH GCC-exception-3.1: the GCC Runtime Library Exception permits to\nconvey them, combined with this program, under the terms of this program. Sources: https://gcc.gnu.org\n',
-  ];
-  return parts.join(`\n${'-'.repeat(80)}\n\n`);
+/** The licences of what is in a binary besides the bundle, which has its own `NOTICE`. */
+function notice(node: string): string {
+  return `Node.js ${NODE_VERSION}
+
+${node}
+${'-'.repeat(80)}
+
+libstdc++ and libgcc, the libraries of GCC that Node is linked to: https://gcc.gnu.org
+
+GPL-3.0-or-later WITH GCC-exception-3.1. The GCC Runtime Library Exception permits to convey them, combined with other
+programs, under the terms of those programs.
+`;
 }
 
 if (import.meta.main) {

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { ROOT } from '../files.ts';
 import pinned from './node.json' with { type: 'json' };
 
 /** The processors that there is a binary for, as Node names them. */
@@ -12,7 +12,7 @@ export type Processor = 'x64' | 'arm64';
 export const NODE_VERSION = pinned.version;
 
 const run = promisify(execFile);
-const CACHE = fileURLToPath(new URL('../../node_modules/.cache/coursegate-binary/', import.meta.url));
+const CACHE = join(ROOT, 'node_modules/.cache/coursegate-binary');
 
 /**
  * The executable and the licence of the pinned Node for a processor, from the package `node-linux-…` of the npm registry,
@@ -20,7 +20,7 @@ const CACHE = fileURLToPath(new URL('../../node_modules/.cache/coursegate-binary
  */
 export async function nodeFor(
   processor: Processor,
-): Promise<{ readonly executable: Buffer; readonly licence: Buffer }> {
+): Promise<{ readonly executable: Buffer; readonly licence: string }> {
   const name = `node-linux-${processor}-${NODE_VERSION}.tgz`;
   const kept = join(CACHE, name);
   if (!existsSync(kept)) {
@@ -35,7 +35,10 @@ export async function nodeFor(
     rmSync(kept);
     throw new Error(`${name} is not the package that packaging/binary/node.json names: its integrity is ${integrity}`);
   }
-  return { executable: await unpacked(kept, 'package/bin/node'), licence: await unpacked(kept, 'package/LICENSE') };
+  return {
+    executable: await unpacked(kept, 'package/bin/node'),
+    licence: (await unpacked(kept, 'package/LICENSE')).toString('utf8'),
+  };
 }
 
 async function unpacked(archive: string, path: string): Promise<Buffer> {

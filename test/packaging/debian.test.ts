@@ -49,7 +49,14 @@ describe.skipIf(!debianPresent())('the Debian package', () => {
     deb = built[0] ?? '';
     newer = withVersion(deb, NEWER);
     withVersion(deb, '1000.0.0');
-    debian = await startDebian({ systemd: true, mounts: { '/mnt': folder, '/opt/node': '/work/wt/deb/node_modules/node', '/opt/bundle': '/work/wt/deb/build/bundle' } });
+    debian = await startDebian({
+      systemd: true,
+      mounts: {
+        '/mnt': folder,
+        '/opt/node': '/work/wt/deb/node_modules/node',
+        '/opt/bundle': '/work/wt/deb/build/bundle',
+      },
+    });
     await debian.startBeside(process.execPath, [inside('school.ts'), '8000']).line(/^ready$/);
   }, 15 * 60_000);
   afterAll(async () => {
@@ -105,7 +112,9 @@ describe.skipIf(!debianPresent())('the Debian package', () => {
 
   it('runs the gate as its user, which can write to the store’s folder only', async () => {
     writeFileSync(join(debian.path, CONFIGURATION), CONFIG);
-    await debian.succeed(`chgrp coursegate ${CONFIGURATION} && chmod 0640 ${CONFIGURATION} && systemctl start coursegate`);
+    await debian.succeed(
+      `chgrp coursegate ${CONFIGURATION} && chmod 0640 ${CONFIGURATION} && systemctl start coursegate`,
+    );
     await healthy();
     const status = await debian.succeed(`cat /proc/${await pid()}/status`);
     const user = (await debian.succeed('id --user coursegate')).trim();
@@ -171,7 +180,13 @@ describe.skipIf(!debianPresent())('the Debian package', () => {
   });
 
   it('can be installed where systemd does not run, as in a container', async () => {
-    const container = await startDebian({ mounts: { '/mnt': folder, '/opt/node': '/work/wt/deb/node_modules/node', '/opt/bundle': '/work/wt/deb/build/bundle' } });
+    const container = await startDebian({
+      mounts: {
+        '/mnt': folder,
+        '/opt/node': '/work/wt/deb/node_modules/node',
+        '/opt/bundle': '/work/wt/deb/build/bundle',
+      },
+    });
     try {
       await container.succeed(`apt-get install --yes /mnt/${deb.split('/').pop()}`);
       const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
