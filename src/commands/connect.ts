@@ -1,7 +1,9 @@
 import { type Define, withExamples, withExits } from './command.ts';
 import { EXIT, EXIT_MEANINGS } from './exit-codes.ts';
 
-export const define: Define = (command, { say, tell, interrupted }) => {
+const COLOURS: Readonly<Record<string, number>> = { '✓': 32, '✗': 31, '–': 90 };
+
+export const define: Define = (command, terminal) => {
   withExits(withExamples(command, 'http://localhost:8080'), {
     [EXIT.failure]: 'a step failed',
     [EXIT.unanswered]: 'the member declined, or did not come back from the site',
@@ -14,9 +16,12 @@ export const define: Define = (command, { say, tell, interrupted }) => {
     .action(async (url: string, { scope, browser }: { scope?: string; browser: boolean }) => {
       const { connect } = await import('../tools/connect/connect.ts');
       const { openBrowser } = await import('../tools/connect/open-browser.ts');
+      const { waitFor } = await import('./progress.ts');
+      const { say, tell, paintMessage, interrupted } = terminal;
       await connect({
         url,
-        print: tell,
+        print: (line) => tell(line.replace(/^[✓✗–]/, (mark) => paintMessage(COLOURS[mark] ?? 0, mark))),
+        wait: (what) => waitFor(terminal, what),
         result: say,
         signal: interrupted(),
         ...(scope === undefined ? {} : { scope }),

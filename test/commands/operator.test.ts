@@ -335,7 +335,7 @@ describe.each(STORES)('an operator, with a store in $store', ({ store }) => {
   it('is refused without the configured secret, and learns what to check', async () => {
     const { code, stdout, stderr } = await runToEnd(['keys', 'rotate', '--now', '--admin', world.admin]);
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/refused this command[\s\S]*\nTry: npx coursegate check FILE\n$/);
+    expect(stderr).toMatch(/refused this command[\s\S]*\nTry: npx coursegate keys rotate --help\n$/);
   });
 });
 

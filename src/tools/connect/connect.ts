@@ -27,6 +27,8 @@ export interface ConnectOptions {
   readonly open?: (url: string) => void | Promise<void>;
   /** Prints progress, one line at a time. */
   readonly print: (line: string) => void;
+  /** Shows that a step goes on. Returns a function that removes it. */
+  readonly wait?: (what: string) => () => void;
   /** Prints the result, one line at a time. */
   readonly result: (line: string) => void;
   /** Seconds to wait for the member, 300 by default. */
@@ -61,7 +63,7 @@ const LONGEST_NAME = 100;
 export async function connect(options: ConnectOptions): Promise<void> {
   const { print, signal } = options;
   const origin = gateOrigin(options.url);
-  const step = steps(print);
+  const step = steps(print, options.wait);
   const http = transport(origin, { signal });
 
   const resource = await step('Finding the protected resource', () => discoverResource(origin, http));
@@ -107,11 +109,12 @@ interface Used {
 type Step = <T>(doing: string, work: () => Promise<T>) => Promise<T>;
 
 /** Runs steps and prints each with its duration. Errors become ConnectErrors. */
-function steps(print: (line: string) => void): Step {
+function steps(print: (line: string) => void, wait: ConnectOptions['wait']): Step {
   return async (doing, work) => {
     const begin = performance.now();
+    const shown = wait?.(doing);
     try {
-      const value = await work();
+      const value = await work().finally(shown);
       print(`✓ ${doing} (${Math.round(performance.now() - begin)} ms)`);
       return value;
     } catch (thrown) {

@@ -7,8 +7,10 @@ import { certificateEnd } from './certificate.ts';
 import { CHECKS } from './checks/checks.ts';
 import { edgeOf } from './edges.ts';
 import { examine } from './examine.ts';
+import { createFacts } from './facts/facts.ts';
 import { RESOURCE_METADATA_PATH } from './facts/resource-metadata.ts';
 import type { Finding, Level } from './finding.ts';
+import { type NotOAuth, notOAuth } from './not-oauth.ts';
 import { type Registered, removeAll } from './registrations.ts';
 import { patiently, type Site } from './site.ts';
 
@@ -39,6 +41,10 @@ export interface DoctorOptions extends CheckChoice {
   readonly now?: () => number;
   /** Called with the address once it has been validated. */
   readonly begin?: (url: string) => void;
+  /** Called with the number of checks that are done, and of all. */
+  readonly progress?: (done: number, total: number) => void;
+  /** Whether all checks are run even if the site shows nothing of OAuth, because there is known to be a gate. */
+  readonly insist?: boolean;
 }
 
 /** The findings of an audit. `toJson` is the stable form. */
@@ -48,7 +54,9 @@ export interface Report {
   readonly seconds: number;
   /** Why the site could not be reached. */
   readonly unreachable?: string;
-  /** False when the site was unreachable or the time was over. */
+  /** The site answers, but there is nothing of OAuth to examine. */
+  readonly nothing?: NotOAuth;
+  /** False when there was nothing to examine or the time was over. */
   readonly complete: boolean;
   readonly findings: readonly Finding[];
   /** Ids of clients that were registered for the audit and could not be deleted. */
@@ -87,7 +95,11 @@ export async function doctor(options: DoctorOptions): Promise<Report> {
   };
 
   const unreachable = await reasonUnreachable(site);
-  const findings = unreachable === undefined ? await examine(site, checks) : [];
+  const find = createFacts(site);
+  const insist = options.insist === true || (options.only ?? []).length > 0;
+  const nothing = unreachable === undefined && !insist ? await notOAuth(site, find) : undefined;
+  const isExamined = unreachable === undefined && nothing === undefined;
+  const findings = isExamined ? await examine(site, checks, { find, progress: options.progress }) : [];
   // The cleanup may run after the time for the audit is over.
   const tidy = createAsk({ origin, ...limits, signal: AbortSignal.any([]), patience: Math.min(limits.patience, 5000) });
   const leftBehind = await removeAll(tidy, registered ?? new Set());
@@ -96,7 +108,8 @@ export async function doctor(options: DoctorOptions): Promise<Report> {
     startedAt: new Date(begun),
     seconds: Math.round((now() - begun) / 100) / 10,
     ...(unreachable === undefined ? {} : { unreachable: printable(unreachable) }),
-    complete: unreachable === undefined && !signal.aborted,
+    ...(nothing === undefined ? {} : { nothing }),
+    complete: isExamined && !signal.aborted,
     findings,
     leftBehind: leftBehind.map(printable),
   };
@@ -122,7 +135,7 @@ function isGatewayError(answer: Answer): boolean {
   return [502, 503, 504].includes(answer.status) && jsonObject(answer) === undefined && edgeOf(answer) === undefined;
 }
 
-/** 0 when no check fails, 1 when one does, 2 when the site could not be reached or the time was over. */
+/** 0 when no check fails, 1 when one does, 2 when there was nothing to examine or the time was over. */
 export function exitCode({ findings, complete }: Report): 0 | 1 | 2 {
   if (!complete) return 2;
   return findings.some(({ level }) => level === 'failure') ? 1 : 0;

@@ -6,8 +6,8 @@ import { GATEWAY_CHECKS, GATEWAY_THEMES } from '../../../src/tools/doctor/gatewa
 import { type EchoServer, startEchoServer } from '../../../src/tools/doctor/gateway/echo.ts';
 import { examineGateway, type GatewayDoctorOptions } from '../../../src/tools/doctor/gateway/gateway-doctor.ts';
 import { otherIdentityFields } from '../../../src/tools/doctor/gateway/names.ts';
-import { UsageError } from '../../../src/tools/usage-error.ts';
 import { toText } from '../../../src/tools/doctor/report-text.ts';
+import { UsageError } from '../../../src/tools/usage-error.ts';
 import { createAuthority } from '../../support/certificates.ts';
 import { runCommand } from '../../support/command.ts';
 import { freePort } from '../../support/world.ts';

@@ -11,7 +11,7 @@ import { type EchoServer, startEchoServer } from './echo.ts';
 import { createGateway, type Gateway } from './gateway.ts';
 import { readersOf } from './readings.ts';
 
-type Shared = 'only' | 'skip' | 'timeout' | 'signal' | 'patience' | 'ca' | 'now' | 'begin';
+type Shared = 'only' | 'skip' | 'timeout' | 'signal' | 'patience' | 'ca' | 'now' | 'begin' | 'progress';
 
 export interface GatewayDoctorOptions extends Pick<DoctorOptions, Shared> {
   /** The origin of the gateway, such as https://school.example. */
@@ -51,7 +51,11 @@ export async function examineGateway(options: GatewayDoctorOptions): Promise<Rep
   const signal = options.signal === undefined ? late : AbortSignal.any([late, options.signal]);
   const to = { origin, ca: options.ca, patience: options.patience ?? PATIENCE, signal };
   try {
-    const result = await attack(createGateway({ to, echoPath, openPath, forbiddenPath, token, echoServer }), checks);
+    const result = await attack(
+      createGateway({ to, echoPath, openPath, forbiddenPath, token, echoServer }),
+      checks,
+      options.progress,
+    );
     return {
       url: origin + echoPath,
       startedAt: new Date(begun),
@@ -69,6 +73,7 @@ export async function examineGateway(options: GatewayDoctorOptions): Promise<Rep
 async function attack(
   gateway: Gateway,
   checks: readonly GatewayCheck[],
+  progress: GatewayDoctorOptions['progress'],
 ): Promise<Pick<Report, 'unreachable' | 'findings'>> {
   const findings: Finding[] = [];
   try {
@@ -80,6 +85,7 @@ async function attack(
           ? await verdictsOf(() => one.run(gateway, found))
           : [{ level: 'skipped' as const, seen: why }];
       findings.push(...fewOf(verdicts).map((verdict) => finding(one, verdict)));
+      progress?.(checks.indexOf(one) + 1, checks.length);
     }
     return { findings };
   } catch (thrown) {
