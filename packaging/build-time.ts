@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { ROOT } from './packages.ts';
+import { ROOT } from './files.ts';
 
 /** The time that everything built is dated with: `SOURCE_DATE_EPOCH`, or the time of the commit. Seconds since 1970. */
 export function buildTime(): number {

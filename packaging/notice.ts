@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type InstalledPackage, ROOT } from './packages.ts';
+import { ROOT } from './files.ts';
+import type { InstalledPackage } from './packages.ts';
 
 /** Licences that allow a package inside coursegate, which is MIT itself. They ask for their text to go along. */
 const ALLOWED = new Set(['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT']);

@@ -1,9 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-/** The folder of the clone. */
-export const ROOT = fileURLToPath(new URL('..', import.meta.url));
+import { ROOT } from './files.ts';
 
 /** The parts of a package.json that NOTICE, the SBOM and the provenance use. */
 export interface Manifest {

@@ -2,13 +2,6 @@ import { createHash } from 'node:crypto';
 import { Contrib, Enums, Models, Serialize, Spec } from '@cyclonedx/cyclonedx-library';
 import { type InstalledPackage, manifestIn, requiredBy } from './packages.ts';
 
-/** A program that goes along with coursegate, and the versions of what it is made of. */
-export interface Runtime {
-  readonly version: string;
-  /** As in `process.versions`. */
-  readonly contains: Readonly<Record<string, string | undefined>>;
-}
-
 const licences = new Contrib.License.Factories.LicenseFactory(() => {
   throw new Error('no licence expressions: npm’s are single SPDX identifiers, and others are written as names');
 });
@@ -22,9 +15,13 @@ const components = new Contrib.FromNodePackageJson.Builders.ComponentBuilder(
  * time give the same bytes.
  *
  * @param time - Seconds since 1970.
- * @param runtime - Node, where it is part of the artefact.
+ * @param beside - What else is in the artefact, such as Node.
  */
-export function sbom(packages: readonly InstalledPackage[], time: number, runtime?: Runtime): string {
+export function sbom(
+  packages: readonly InstalledPackage[],
+  time: number,
+  beside: readonly Models.Component[] = [],
+): string {
   const gate = componentOf(manifestIn(), Enums.ComponentType.Application);
   const byFolder = new Map(packages.map((one) => [one.folder, packageComponent(one)]));
   const bom = new Models.Bom({
@@ -33,10 +30,9 @@ export function sbom(packages: readonly InstalledPackage[], time: number, runtim
   });
   connect(gate, '', byFolder);
   for (const [folder, component] of byFolder) connect(component, folder, byFolder);
-  if (runtime !== undefined) {
-    const node = runtimeComponent(runtime);
-    bom.components.add(node);
-    gate.dependencies.add(node.bomRef);
+  for (const component of beside) {
+    bom.components.add(component);
+    gate.dependencies.add(component.bomRef);
   }
   bom.serialNumber = serialNumberOf(serialized(bom));
   return `${serialized(bom)}\n`;
@@ -65,28 +61,6 @@ function connect(component: Models.Component, folder: string, among: ReadonlyMap
     const other = among.get(needed);
     if (other !== undefined) component.dependencies.add(other.bomRef);
   }
-}
-
-/** Versions of interfaces in `process.versions`: no software. */
-const INTERFACES = new Set(['node', 'modules', 'napi', 'unicode', 'tz', 'cldr']);
-
-function runtimeComponent({ version, contains }: Runtime): Models.Component {
-  const parts = Object.entries(contains).flatMap(([name, its]) =>
-    its === undefined || INTERFACES.has(name) ? [] : [[name, its] as const],
-  );
-  return new Models.Component(Enums.ComponentType.Platform, 'node', {
-    version,
-    bomRef: `node@${version}`,
-    purl: `pkg:generic/node@${version}`,
-    cpe: `cpe:2.3:a:nodejs:node.js:${version}:*:*:*:*:*:*:*`,
-    licenses: new Models.LicenseRepository([licences.makeFromString('MIT')]),
-    components: new Models.ComponentRepository(
-      parts.map(
-        ([name, its]) =>
-          new Models.Component(Enums.ComponentType.Library, name, { version: its, bomRef: `node@${version}#${name}` }),
-      ),
-    ),
-  });
 }
 
 function serialized(bom: Models.Bom): string {

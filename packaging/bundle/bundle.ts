@@ -1,8 +1,9 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type OutputChunk, type Plugin, rolldown } from 'rolldown';
+import { type Plugin, rolldown } from 'rolldown';
 import { describeBundle } from '../describe-bundle.ts';
 import { copyFiles, filesBelow, filesBesideCode, ROOT, threads } from '../files.ts';
+import { REQUIRE_ASSET } from './require-asset.ts';
 
 /** The folders that the code reads, as they are in a clone. */
 const FOLDERS = ['config', 'schema', 'integrations'];
@@ -14,18 +15,19 @@ const EXTERNAL = ['pg-native', 'cloudflare:sockets'];
 const MODULE_URL = "const moduleUrl = require('node:url').pathToFileURL(__filename).href;";
 
 /**
- * Writes the gate as a folder that needs nothing but Node: all code with its dependencies in one file, which loads faster
- * than a thousand, one for each thread, and the files that the code reads. Returns the paths of the files.
+ * Writes the gate as a folder that needs nothing but Node: the code with its dependencies in few files, which load faster
+ * than a thousand, and the files that the code reads. Returns the paths of the files.
  */
 export async function buildBundle({ out = join(ROOT, 'build/bundle') } = {}): Promise<readonly string[]> {
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });
-  const modules = new Set(await bundle('main', join(out, 'lib/coursegate.cjs')));
-  for (const thread of threads())
-    for (const module of await bundle(thread, join(out, `lib/${thread}.cjs`))) modules.add(module);
+  const lib = join(out, 'lib');
+  const modules = await bundle({ coursegate: 'src/main.ts' }, lib, true);
+  // A thread of the single binary has no `require` for other files.
+  for (const thread of threads()) modules.push(...(await bundle({ [thread]: `src/${thread}.ts` }, lib, false)));
   // JSON is imported, and so in the bundle already.
   const beside = filesBesideCode().filter((path) => !path.endsWith('.json'));
-  copyFiles(join(ROOT, 'src'), join(out, 'lib'), beside);
+  copyFiles(join(ROOT, 'src'), lib, beside);
   for (const folder of FOLDERS) copyFiles(join(ROOT, folder), join(out, folder), filesBelow(join(ROOT, folder)));
   copyFiles(ROOT, out, ['LICENSE']);
   const { name, version, description, license } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
@@ -33,7 +35,7 @@ export async function buildBundle({ out = join(ROOT, 'build/bundle') } = {}): Pr
     join(out, 'package.json'),
     `${JSON.stringify({ name, version, description, license }, undefined, 2)}\n`,
   );
-  describeBundle({ out, modules: [...modules] });
+  describeBundle({ out, modules: [...new Set(modules)] });
   return filesBelow(out).map((path) => join(out, path));
 }
 
@@ -52,11 +54,14 @@ const jsonAsText: Plugin = {
   },
 };
 
-/** Bundles a file of `src`. Returns the absolute paths of the modules that are in the output. */
-async function bundle(entry: string, file: string): Promise<readonly string[]> {
+/**
+ * Bundles files of `src`, by the names of their bundles. What only some commands need, or only some configurations, is in
+ * files beside them, so that a start reads no more code than it runs. Returns the absolute paths of the modules in the output.
+ */
+async function bundle(input: Readonly<Record<string, string>>, dir: string, codeSplitting: boolean) {
   const build = await rolldown({
     cwd: ROOT,
-    input: `src/${entry}.ts`,
+    input,
     platform: 'node',
     external: EXTERNAL,
     transform: { define: { 'import.meta.url': 'moduleUrl' } },
@@ -64,14 +69,17 @@ async function bundle(entry: string, file: string): Promise<readonly string[]> {
     plugins: [jsonAsText],
   });
   const { output } = await build.write({
-    file,
+    dir,
+    entryFileNames: '[name].cjs',
+    chunkFileNames: '[name].cjs',
     format: 'cjs',
-    codeSplitting: false,
+    codeSplitting,
     comments: false,
-    minify: { compress: true, mangle: false, codegen: true },
-    banner: MODULE_URL,
+    // Only white space: `compress` has changed what the store's commit returns, and names are needed in stack traces.
+    minify: { compress: false, mangle: false, codegen: true },
+    banner: ({ isEntry }) => (isEntry && codeSplitting ? REQUIRE_ASSET : '') + MODULE_URL,
   });
   await build.close();
-  const [chunk] = output as [OutputChunk];
-  return Object.entries(chunk.modules).flatMap(([id, { renderedLength }]) => (renderedLength > 0 ? [id] : []));
+  const chunks = output.filter((one) => one.type === 'chunk');
+  return chunks.flatMap(({ modules }) => Object.keys(modules).filter((id) => (modules[id]?.renderedLength ?? 0) > 0));
 }

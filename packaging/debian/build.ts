@@ -91,7 +91,10 @@ function putPages(put: Put, pages: string): void {
 function putMetadata(tree: string, fields: string): void {
   const put = putInto(tree);
   const sums = filesBelow(tree).map(
-    (path) => `${createHash('md5').update(readFileSync(join(tree, path))).digest('hex')}  ${path}\n`,
+    (path) =>
+      `${createHash('md5')
+        .update(readFileSync(join(tree, path)))
+        .digest('hex')}  ${path}\n`,
   );
   put('DEBIAN/control', fields);
   put('DEBIAN/md5sums', sums.join(''));
@@ -120,5 +123,6 @@ if (import.meta.main) {
   const architectures = Object.keys(ARCHITECTURES).filter((name) => values.arch === undefined || name === values.arch);
   if (architectures.length === 0) throw new Error(`--arch is one of ${Object.keys(ARCHITECTURES).join(', ')}`);
   const out = values.out ?? join(ROOT, 'build/debian');
-  for (const file of await buildDebianPackages({ out, architectures: architectures as Architecture[] })) console.log(file);
+  for (const file of await buildDebianPackages({ out, architectures: architectures as Architecture[] }))
+    console.log(file);
 }

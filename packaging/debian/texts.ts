@@ -35,7 +35,10 @@ Description: OAuth 2.0 access to an existing course site
 `;
 
 /** The changelog in Debian's form. What changed is in CHANGELOG.md. */
-export const changelog = (version: string, time: number): string => `coursegate (${debianVersion(version)}) stable; urgency=medium
+export const changelog = (
+  version: string,
+  time: number,
+): string => `coursegate (${debianVersion(version)}) stable; urgency=medium
 
   * Release ${version}. CHANGELOG.md says what changed.
 

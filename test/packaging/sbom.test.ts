@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { notice } from '../../packaging/notice.ts';
 import { packagesOf, productionPackages } from '../../packaging/packages.ts';
+import { nodeComponent } from '../../packaging/runtime-components.ts';
 import { sbom } from '../../packaging/sbom.ts';
 import { schemaErrors } from './support/cyclonedx-schema.ts';
 
@@ -99,7 +100,7 @@ describe('the SBOM', () => {
 
   it('of a binary names Node too, with what it is made of', () => {
     const { version, versions } = process;
-    const whole = sbom(packagesOf(MODULES), TIME, { version: versions.node, contains: versions });
+    const whole = sbom(packagesOf(MODULES), TIME, [nodeComponent(versions)]);
     expect(schemaErrors(whole)).toEqual([]);
     const node = (JSON.parse(whole) as Bom).components.find(({ name }) => name === 'node');
     expect(node).toMatchObject({ type: 'platform', version: version.slice(1), licenses: [{ license: { id: 'MIT' } }] });

@@ -1,0 +1,67 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** A repository with the files of this work tree as its only commit, with a section for the version in CHANGELOG.md. */
+export interface ReleaseClone {
+  readonly path: string;
+  git(...words: readonly string[]): string;
+  /** Runs packaging/release.ts in it, in a process with this umask. */
+  release(options?: readonly string[], umask?: string): Promise<Ended>;
+  remove(): void;
+}
+
+interface Ended {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export function cloneForRelease(): ReleaseClone {
+  const path = mkdtempSync(join(tmpdir(), 'coursegate-repository-'));
+  const git = (...words: readonly string[]) =>
+    execFileSync('git', ['-c', 'user.name=Test', '-c', 'user.email=test@school.example', ...words], {
+      cwd: path,
+      encoding: 'utf8',
+    }).trim();
+  execFileSync(
+    'sh',
+    [
+      '-c',
+      `git ls-files -z --cached --others --exclude-standard | tar -c --null -T - --ignore-failed-read | tar -x -C "$1"`,
+      'sh',
+      path,
+    ],
+    { cwd: ROOT },
+  );
+  const changelog = join(path, 'CHANGELOG.md');
+  writeFileSync(changelog, `${readFileSync(changelog, 'utf8')}\n## 0.1.0 - 2026-11-23\n\n- The first one.\n`);
+  git('init', '--quiet', '--initial-branch=main');
+  git('add', '--all');
+  git('commit', '--quiet', '--message', 'Release 0.1.0');
+  return {
+    path,
+    git,
+    release: (options = [], umask = '022') => released(path, options, umask),
+    remove: () => rmSync(path, { recursive: true, force: true }),
+  };
+}
+
+function released(cwd: string, options: readonly string[], umask: string): Promise<Ended> {
+  const script = 'umask "$1"; shift; exec "$@"';
+  const child = spawn('sh', ['-c', script, 'sh', umask, process.execPath, 'packaging/release.ts', ...options], { cwd });
+  const texts = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      texts[name] += text;
+    });
+  }
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (status) => resolve({ status, ...texts }));
+  });
+}
