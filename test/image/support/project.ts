@@ -42,7 +42,7 @@ export async function startProject(
     readOnly: service.read_only ?? false,
     network: network.members[name]?.namespace ?? '',
     mounts: {
-      '/etc/hosts': join(folder, 'hosts'),
+      '/etc/hosts:ro': join(folder, 'hosts'),
       ...mountsOf(name, service, join(folder, 'volumes'), images(service)),
     },
   });
