@@ -106,7 +106,9 @@ describe.skipIf(!debianPresent() || !builderPresent())('the Debian package', () 
 
   it('runs the gate as its user, which can write to the store’s folder only', async () => {
     writeFileSync(join(debian.path, CONFIGURATION), CONFIG);
-    await debian.succeed(`chgrp coursegate ${CONFIGURATION} && chmod 0640 ${CONFIGURATION} && systemctl start coursegate`);
+    await debian.succeed(
+      `chgrp coursegate ${CONFIGURATION} && chmod 0640 ${CONFIGURATION} && systemctl start coursegate`,
+    );
     await healthy();
     const status = await debian.succeed(`cat /proc/${await pid()}/status`);
     const user = (await debian.succeed('id --user coursegate')).trim();
