@@ -47,7 +47,10 @@ const FOLLOWED: Readonly<Record<string, (host: SchoolHost, text: string) => unkn
 
 describe.skipIf(!debianPresent() || !builderPresent())('docs/install.md', () => {
   let host: SchoolHost | undefined;
-  afterEach(() => host?.remove(), LONGEST);
+  afterEach(async () => {
+    await host?.remove();
+    host = undefined;
+  }, LONGEST);
 
   it.each(WAYS)(
     'leads from an empty Debian 12 to a doctor without complaints: %s',
