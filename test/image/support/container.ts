@@ -30,7 +30,7 @@ export function startContainer(
   { environment = {}, readOnly = true, network, ...options }: ContainerOptions = {},
 ): WatchedProcess {
   const { root, configuration } = image;
-  const mounts = { ...image.mounts, ...options.mounts };
+  const mounts = { '/etc/hosts:ro': '/etc/hosts', ...image.mounts, ...options.mounts };
   const [user, group] = configuration.User.split(':');
   const inside = (path: string) => quoted(root + path);
   const variables = [...configuration.Env, ...Object.entries(environment).map(([name, value]) => `${name}=${value}`)];
@@ -64,7 +64,9 @@ export function startContainer(
     get pid() {
       return first();
     },
-    signal: (signal) => void process.kill(first(), signal),
+    signal: (signal) => {
+      if (outer.exitCode === null && outer.signalCode === null) process.kill(first(), signal);
+    },
   };
 }
 
