@@ -124,6 +124,15 @@ describe.skipIf(!debianPresent() || !builderPresent())('the Debian package', () 
     expect(app.status).toBe(200);
   });
 
+  it('loads a changed configuration when it is reloaded', async () => {
+    const before = await pid();
+    await debian.succeed(
+      `sed -i 's/^profile: B/profile: B\\nname: Harbour Lane/' ${CONFIGURATION} && systemctl reload coursegate`,
+    );
+    await until('journalctl --unit coursegate --output cat | grep -q config_reloaded');
+    expect(await pid()).toBe(before);
+  });
+
   it('survives an upgrade with its configuration, secret and store, and runs the new version', async () => {
     const before = { pid: await pid(), ...(await kept()) };
     await install(newer);
