@@ -29,7 +29,7 @@ export interface RunOptions {
   readonly input?: string;
 }
 
-export interface Ran {
+interface Ran {
   readonly code: number | NodeJS.Signals;
   readonly stdout: string;
   readonly stderr: string;

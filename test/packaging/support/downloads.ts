@@ -1,13 +1,11 @@
-import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildDebianPackages } from '../../../packaging/debian/build.ts';
-import { ROOT } from '../../../packaging/files.ts';
-import { buildDist } from '../../../packaging/npm/compile.ts';
 import { builtImage } from '../../image/support/built-image.ts';
 import { builtArtefacts } from './artefacts.ts';
+import { pack } from './installed.ts';
 import { type SchoolHost, startSchoolHost } from './school-host.ts';
 
 /** The ways of docs/install.md to get the gate. */
@@ -37,13 +35,10 @@ const DOWNLOADS: Readonly<Record<Exclude<Way, 'image'>, (folder: string) => Prom
   },
   binary: async () => join((await builtArtefacts()).binaries, 'coursegate-linux-x64'),
   async npm(out) {
-    await buildDist();
-    const packed = execFileSync('npm', ['pack', '--silent', '--pack-destination', out], {
-      cwd: ROOT,
-      encoding: 'utf8',
-    });
+    const { tarball } = await pack();
     const file = join(out, TARBALL);
-    copyFileSync(join(out, basename(packed.trim())), file);
+    renameSync(tarball, file);
+    rmSync(dirname(tarball), { recursive: true });
     return file;
   },
 };
