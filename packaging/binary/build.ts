@@ -35,9 +35,9 @@ export async function buildBinary({
   }
   mkdirSync(out, { recursive: true });
   const files: string[] = [];
+  const application = await packApplication(bundle);
   for (const processor of processors) {
     const { executable, licence } = await nodeFor(processor);
-    const application = await packApplication(bundle, executable, processor);
     const binary = assemble({ node: executable, application, ...(await loaderFor(processor)) });
     const file = join(out, `coursegate-linux-${processor}`);
     writeFileSync(file, binary, { mode: 0o755 });
