@@ -21,8 +21,8 @@ interface DebianBuild {
   readonly architectures?: readonly Architecture[];
   /** The folder with `coursegate-linux-x64` and `coursegate-linux-arm64`. */
   readonly binaries?: string;
-  /** Texts with the licences of what is in the binary. */
-  readonly notices?: readonly string[];
+  /** The bundle that they were built from. */
+  readonly bundle?: string;
 }
 
 /**
@@ -33,7 +33,7 @@ export async function buildDebianPackages({
   out,
   architectures = ['x64', 'arm64'],
   binaries = join(ROOT, 'build/binary'),
-  notices = [join(ROOT, 'build/bundle/NOTICE'), join(ROOT, 'build/binary/NOTICE-node')],
+  bundle = join(ROOT, 'build/bundle'),
 }: DebianBuild): Promise<readonly string[]> {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
   const time = buildTime();
@@ -52,7 +52,9 @@ export async function buildDebianPackages({
       put(`${documentation}/copyright`, copyright(readFileSync(join(ROOT, 'LICENSE'), 'utf8')));
       put(`${documentation}/changelog.gz`, compressed(changelog(version, time)));
       put(`${documentation}/CHANGELOG.md.gz`, compressed(readFileSync(join(ROOT, 'CHANGELOG.md'))));
-      for (const notice of notices) put(`${documentation}/${basename(notice)}.gz`, compressed(readFileSync(notice)));
+      for (const notice of [join(bundle, 'NOTICE'), join(binaries, 'NOTICE-node')])
+        put(`${documentation}/${basename(notice)}.gz`, compressed(readFileSync(notice)));
+      put(`${documentation}/sbom.cdx.json.gz`, compressed(readFileSync(join(bundle, 'sbom.cdx.json'))));
       put('usr/share/lintian/overrides/coursegate', ours('lintian-overrides'));
       mkdirSync(join(tree, 'etc/coursegate'), { recursive: true });
       putMetadata(tree, control({ version, architecture: ARCHITECTURES[architecture], size: sizeOf(tree) }));

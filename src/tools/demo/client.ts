@@ -7,6 +7,8 @@ import { memorySessions } from './client/sessions.ts';
 export interface ClientOptions {
   /** 0 for any free port. */
   readonly port: number;
+  /** The address to listen on. Default: localhost. */
+  readonly host?: string;
   /** The gate's origin, such as http://localhost:8080. */
   readonly gate: string;
   /** The time in milliseconds. */
@@ -20,7 +22,7 @@ export interface ClientOptions {
 export async function startClient(options: ClientOptions): Promise<{ url: string; close(): Promise<void> }> {
   const gate = gateOrigin(options.gate);
   const server = createServer();
-  const url = `http://localhost:${await listen(server, options.port, 'localhost')}`;
+  const url = `http://localhost:${await listen(server, options.port, options.host ?? 'localhost')}`;
   server.on('request', studyBuddy({ url, gate }, memorySessions(options.clock ?? Date.now)));
   return { url, close: () => shut(server) };
 }

@@ -54,7 +54,14 @@ export async function startDemo({ environment, clock }: DemoOptions) {
   });
   started.defer(() => gateway.close(5));
 
-  const client = await startClient({ port: portOf(environment.CLIENT_PORT, 8081), gate: origin, clock });
+  // In a container, only what listens beyond loopback can be reached: the app then listens where the gate does.
+  const { host } = loaded.config.listen;
+  const client = await startClient({
+    port: portOf(environment.CLIENT_PORT, 8081),
+    ...(host === '127.0.0.1' ? {} : { host }),
+    gate: origin,
+    clock,
+  });
   started.defer(() => client.close());
   const running = started.move();
   return {

@@ -1,93 +1,89 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { readFileSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { type WatchedProcess, watchProcess } from '../../support/watched.ts';
 import type { BuiltImage } from './engine.ts';
 
 export interface ContainerOptions {
-  /** Folders of this machine by their path in the container. Paths that end in `:ro` are read-only. */
-  readonly mounts: Readonly<Record<string, string>>;
+  /** Files and folders of this machine by their path in the container. Paths that end in `:ro` are read-only. */
+  readonly mounts?: Readonly<Record<string, string>>;
+  /** Variables besides those of the image. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Whether only mounts and /tmp can be written to, as with `--read-only --tmpfs /tmp`. Default: true. */
+  readonly readOnly?: boolean;
+  /** The name of a network namespace. Default: the network of this machine. */
+  readonly network?: string;
 }
 
 export interface Ran {
-  readonly code: number;
+  readonly code: number | NodeJS.Signals;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-export interface RunningContainer {
-  readonly pid: number;
-  readonly stdout: () => string;
-  readonly stderr: () => string;
-  /** Resolves when a line of standard output matches; rejects if the container ends first. */
-  line(pattern: RegExp): Promise<string>;
-  signal(signal: NodeJS.Signals): void;
-  readonly exited: Promise<Ran>;
-}
+const UNSHARE = '/usr/bin/unshare';
 
-/**
- * Runs a program with its arguments in an image, as an engine does with `--read-only --tmpfs /tmp`: on a read-only file
- * system, with the user and variables of the image. It uses the network of this machine.
- */
+/** Runs a program with its arguments in an image as an engine does, with the user and the variables of the image. */
 export function startContainer(
   image: BuiltImage,
   program: readonly string[],
-  { mounts }: ContainerOptions,
-): RunningContainer {
+  { environment = {}, readOnly = true, network, ...options }: ContainerOptions = {},
+): WatchedProcess {
   const { root, configuration } = image;
+  const mounts = { ...image.mounts, ...options.mounts };
+  const [user, group] = configuration.User.split(':');
   const inside = (path: string) => quoted(root + path);
+  const variables = [...configuration.Env, ...Object.entries(environment).map(([name, value]) => `${name}=${value}`)];
   const script = [
     'set -e',
     'mount --make-rprivate /',
     `mount --bind ${inside('')} ${inside('')}`,
-    `mount -o remount,bind,ro ${inside('')}`,
+    `mkdir -p ${['/proc', '/dev', '/tmp'].map(inside).join(' ')}`,
+    ...Object.entries(mounts).map(([place, source]) => mountPoint(inside(withoutFlag(place)), source)),
+    ...(readOnly ? [`mount -o remount,bind,ro ${inside('')}`] : []),
     `mount -t proc proc ${inside('/proc')}`,
     `mount --rbind /dev ${inside('/dev')}`,
     `mount -t tmpfs tmpfs ${inside('/tmp')}`,
-    ...Object.entries(mounts).flatMap(([place, folder]) => {
-      const path = place.replace(/:ro$/, '');
-      const bound = `mount --bind ${quoted(folder)} ${inside(path)}`;
+    ...Object.entries(mounts).flatMap(([place, source]) => {
+      const path = withoutFlag(place);
+      const bound = `${mountPoint(inside(path), source)}; mount --bind ${quoted(source)} ${inside(path)}`;
       return path === place ? [bound] : [bound, `mount -o remount,bind,ro ${inside(path)}`];
     }),
-    `exec chroot --userspec=${configuration.User} ${inside('')} env -i -C ${configuration.WorkingDir} ` +
-      `${configuration.Env.map(quoted).join(' ')} ${program.map(quoted).join(' ')}`,
+    // The image may have no other program than the one that is run, which is found in its own PATH.
+    `exec env -i ${variables.map(quoted).join(' ')} ${UNSHARE} --root=${inside('')} --wd=${configuration.WorkingDir} ` +
+      `--setuid=${user} --setgid=${group} ${program.map(quoted).join(' ')}`,
   ].join('\n');
-  const child = spawn('unshare', ['--mount', 'sh', '-c', script], { stdio: ['ignore', 'pipe', 'pipe'] });
-  return watched(child);
+  const entered = network === undefined ? [] : ['nsenter', `--net=/run/netns/${network}`];
+  const spaces = ['--mount', '--pid', '--fork', '--kill-child'];
+  const [command = '', ...args] = [...entered, UNSHARE, ...spaces, 'sh', '-c', script];
+  const outer = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  /** Process 1 of the container, with whose end all others end. */
+  const first = () => Number(readFileSync(`/proc/${outer.pid}/task/${outer.pid}/children`, 'utf8').trim());
+  return {
+    ...watchProcess(outer),
+    get pid() {
+      return first();
+    },
+    signal: (signal) => void process.kill(first(), signal),
+  };
 }
 
 /** The same, and waits for its end. */
-export function runInContainer(image: BuiltImage, program: readonly string[], options: ContainerOptions): Promise<Ran> {
-  return startContainer(image, program, options).exited;
+export async function runInContainer(
+  image: BuiltImage,
+  program: readonly string[],
+  options?: ContainerOptions,
+): Promise<Ran> {
+  const ran = startContainer(image, program, options);
+  return { code: await ran.exited, stdout: ran.stdout(), stderr: ran.stderr() };
 }
 
-function watched(child: ChildProcess): RunningContainer {
-  let [stdout, stderr] = ['', ''];
-  const watchers = new Set<() => void>();
-  child.stdout?.on('data', (chunk: Buffer) => {
-    stdout += chunk.toString('utf8');
-    for (const watcher of watchers) watcher();
-  });
-  child.stderr?.on('data', (chunk: Buffer) => {
-    stderr += chunk.toString('utf8');
-  });
-  const exited = new Promise<Ran>((resolve) => {
-    child.on('close', (code) => resolve({ code: code ?? -1, stdout, stderr }));
-  });
-  return {
-    pid: child.pid ?? 0,
-    stdout: () => stdout,
-    stderr: () => stderr,
-    exited,
-    signal: (signal) => void child.kill(signal),
-    line: (pattern) =>
-      new Promise((resolve, reject) => {
-        const look = () => {
-          const found = stdout.split('\n').find((line) => pattern.test(line));
-          if (found !== undefined) resolve(found);
-        };
-        watchers.add(look);
-        look();
-        exited.then(({ code }) => reject(new Error(`ended with ${code}: ${stderr}`)), reject);
-      }),
-  };
+const withoutFlag = (place: string) => place.replace(/:ro$/, '');
+
+/** Makes a file or a folder to mount on, unless it exists. */
+function mountPoint(path: string, source: string): string {
+  const make = statSync(source).isDirectory() ? `mkdir -p ${path}` : `{ mkdir -p ${dirname(path)}'; touch ${path}; }`;
+  return `[ -e ${path} ] || ${make}`;
 }
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,92 +1,101 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { ROOT } from '../../../packaging/files.ts';
+import { debianPresent, debianRoot } from '../../support/debian.ts';
 
-const run = promisify(execFile);
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const SUITE = 'bookworm';
 /** The base image of the Dockerfile. */
-const BASE = `docker.io/library/node:24-${SUITE}-slim`;
+const BASE = 'docker.io/library/node:24-bookworm-slim';
+const NPM_CACHE = '/var/cache/npm';
 const BUILD_TIME = 15 * 60_000;
 
-const there = (program: string) =>
-  (process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, program)));
+/** The part of an image's configuration that the tests use. */
+export interface ImageConfiguration {
+  readonly User: string;
+  readonly Env: readonly string[];
+  readonly Entrypoint: readonly string[];
+  readonly Cmd: readonly string[];
+  readonly WorkingDir: string;
+  readonly Volumes: Readonly<Record<string, unknown>>;
+}
+
+export interface BuiltImage<Configuration extends ImageConfiguration = ImageConfiguration> {
+  readonly configuration: Configuration;
+  /** The folder with its files. */
+  readonly root: string;
+  /** Folders of this machine that belong to it, as in `ContainerOptions`. */
+  readonly mounts?: Readonly<Record<string, string>>;
+}
+
+export interface Engine {
+  /** The variables with which buildah uses this engine's storage, also for a process of ours that runs it. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Runs buildah and resolves with its output. */
+  buildah(...args: readonly string[]): Promise<string>;
+  /** Builds the Dockerfile of a folder as `docker build` does, with npm's cache. Resolves with the name of the image. */
+  build(folder: string, options: readonly string[]): Promise<string>;
+  /** Makes a container of an image, whose files are deleted with the engine, and lists the digests of its layers. */
+  container<Configuration extends ImageConfiguration>(
+    image: string,
+  ): Promise<BuiltImage<Configuration> & { readonly layers: readonly string[] }>;
+  remove(): Promise<void>;
+}
 
 /**
  * Whether an image can be built here. Without the programs, its tests are skipped by name, with instructions. In CI they
  * fail instead, since a green run must mean that they ran. Without permission to mount, they are skipped, also in CI.
  */
 export function enginePresent(): boolean {
-  const missing = ['buildah', 'mmdebstrap'].filter((program) => !there(program));
-  if (missing.length > 0) {
-    const advice = `no ${missing.join(', ')} found: the image is built with them (apt-get install buildah mmdebstrap)`;
+  if (!(process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, 'buildah')))) {
+    const advice = 'no buildah found: the image is built with it (apt-get install buildah)';
     if (process.env.CI) throw new Error(advice);
     console.warn(`SKIPPED: ${advice}`);
     return false;
   }
-  try {
-    execFileSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'tmpfs', tmpdir()], { stdio: 'ignore' });
-    return true;
-  } catch {
-    process.stderr.write('SKIPPED: the tests of the image need the right to mount (root): sudo npm run test:image\n');
-    return false;
-  }
-}
-
-/** The part of an image's configuration that the tests use. */
-interface ImageConfiguration {
-  readonly User: string;
-  readonly Env: readonly string[];
-  readonly Entrypoint: readonly string[];
-  readonly Cmd: readonly string[];
-  readonly WorkingDir: string;
-  readonly StopSignal: string;
-  readonly Labels: Readonly<Record<string, string>>;
-  readonly Volumes: Readonly<Record<string, unknown>>;
-  readonly ExposedPorts: Readonly<Record<string, unknown>>;
-  readonly Healthcheck: { readonly Test: readonly string[] };
-}
-
-export interface BuiltImage {
-  readonly configuration: ImageConfiguration;
-  /** The folder with its files. */
-  readonly root: string;
-  remove(): Promise<void>;
+  return debianPresent();
 }
 
 /**
- * Builds the project's Dockerfile without an engine, with buildah and chroot isolation. A Debian made by mmdebstrap and the
- * Node of this checkout replace the official Node image. npm's cache is used.
+ * Starts with an empty storage in which a Debian made by mmdebstrap, with the Node and the npm of this machine, has the name
+ * of the official Node image: nothing is pulled. Commands of a build run in a chroot.
  */
-export async function buildImage(args: Readonly<Record<string, string>>): Promise<BuiltImage> {
+export async function startEngine(): Promise<Engine> {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-image-'));
-  const driver = canOverlay(folder) ? 'overlay' : 'vfs';
-  const storage = ['--root', join(folder, 'root'), '--runroot', join(folder, 'run'), '--storage-driver', driver];
-  const buildah = async (command: string, ...more: readonly string[]): Promise<string> => {
-    const env = { ...process.env, BUILDAH_ISOLATION: 'chroot' };
+  const storage = `[storage]
+driver = "${canOverlay(folder) ? 'overlay' : 'vfs'}"
+graphroot = "${folder}/root"
+runroot = "${folder}/run"
+`;
+  writeFileSync(join(folder, 'storage.conf'), storage);
+  const environment = { CONTAINERS_STORAGE_CONF: join(folder, 'storage.conf'), BUILDAH_ISOLATION: 'chroot' };
+  const buildah = async (...args: readonly string[]): Promise<string> => {
+    const env = { ...process.env, ...environment };
     const options = { env, maxBuffer: 64 * 1024 ** 2, timeout: BUILD_TIME };
-    return (await run('buildah', [...storage, command, ...more], options)).stdout.trim();
+    return (await promisify(execFile)('buildah', args, options)).stdout.trim();
   };
-
-  const cache = execFileSync('npm', ['config', 'get', 'cache'], { encoding: 'utf8' }).trim();
-  mkdirSync(cache, { recursive: true });
   await commitBase(buildah, folder);
-  const buildArgs = Object.entries(args).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]);
-  const place = ['--volume', `${cache}:${NPM_CACHE}`, '--tag', 'coursegate:test', ROOT];
-  await buildah('build-using-dockerfile', '--format', 'docker', '--pull-never', ...buildArgs, ...place);
-  const container = await buildah('from', '--pull-never', 'localhost/coursegate:test');
-  const inspected = JSON.parse(await buildah('inspect', '--type', 'image', 'localhost/coursegate:test')) as {
-    Docker: { config: ImageConfiguration };
-  };
   return {
-    configuration: inspected.Docker.config,
-    root: await buildah('mount', container),
+    environment,
+    buildah,
+    async build(context, options) {
+      const cache = execFileSync('npm', ['config', 'get', 'cache'], { encoding: 'utf8' }).trim();
+      mkdirSync(cache, { recursive: true });
+      const place = ['--volume', `${cache}:${NPM_CACHE}`, '--tag', 'coursegate:test', context];
+      await buildah('build-using-dockerfile', '--format=docker', '--pull-never', '--layers', ...options, ...place);
+      return 'localhost/coursegate:test';
+    },
+    async container<Configuration extends ImageConfiguration>(image: string) {
+      const inspected = JSON.parse(await buildah('inspect', '--type', 'image', image)) as {
+        Docker: { config: Configuration; rootfs: { diff_ids: readonly string[] } };
+      };
+      const root = await buildah('mount', await buildah('from', '--pull-never', image));
+      return { configuration: inspected.Docker.config, root, layers: inspected.Docker.rootfs.diff_ids };
+    },
     async remove() {
-      await buildah('umount', container);
-      await run('rm', ['-rf', folder], { timeout: BUILD_TIME });
+      await buildah('umount', '--all');
+      await promisify(execFile)('rm', ['-rf', folder], { timeout: BUILD_TIME });
     },
   };
 }
@@ -104,27 +113,25 @@ function canOverlay(folder: string): boolean {
   }
 }
 
-const NPM_CACHE = '/var/cache/npm';
-
 /** Builds the stand-in for the Node image, with npm and other programs that our image must not contain. */
-async function commitBase(
-  buildah: (command: string, ...more: readonly string[]) => Promise<string>,
-  folder: string,
-): Promise<void> {
+async function commitBase(buildah: Engine['buildah'], folder: string): Promise<void> {
   const container = await buildah('from', 'scratch');
-  await buildah('add', '--quiet', container, await debian(), '/');
   const local = join(folder, 'local');
   mkdirSync(join(local, 'lib/node_modules/corepack'), { recursive: true });
   mkdirSync(join(local, 'bin'));
   cpSync(join(ROOT, 'node_modules/node/bin/node'), join(local, 'bin/node'));
+  writeFileSync(join(local, 'LICENSE'), 'The licence of Node.\n');
   cpSync(npmFolder(), join(local, 'lib/node_modules/npm'), { recursive: true });
   execFileSync('ln', ['-s', '../lib/node_modules/npm/bin/npm-cli.js', join(local, 'bin/npm')]);
   execFileSync('ln', ['-s', '../lib/node_modules/npm/bin/npx-cli.js', join(local, 'bin/npx')]);
+  await buildah('copy', '--quiet', container, await debianRoot(), '/');
   await buildah('copy', '--quiet', container, local, '/usr/local');
-  const variables = [`npm_config_cache=${NPM_CACHE}`, 'npm_config_prefer_offline=true'];
-  variables.push(
-    `npm_config_registry=${execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim()}`,
-  );
+  const registry = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim();
+  const variables = [
+    `npm_config_cache=${NPM_CACHE}`,
+    'npm_config_prefer_offline=true',
+    `npm_config_registry=${registry}`,
+  ];
   // For a registry behind a proxy with its own CA.
   const authorities = process.env.NODE_EXTRA_CA_CERTS;
   if (authorities !== undefined && existsSync(authorities)) {
@@ -134,19 +141,6 @@ async function commitBase(
   await buildah('config', ...variables.flatMap((variable) => ['--env', variable]), container);
   await buildah('commit', '--quiet', '--rm', '--format', 'docker', container, BASE);
   rmSync(local, { recursive: true });
-}
-
-/** A Debian like the base of the official images, as a tar file; created once. */
-async function debian(): Promise<string> {
-  const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'coursegate-image');
-  const file = join(cache, `${SUITE}.tar`);
-  if (existsSync(file)) return file;
-  mkdirSync(cache, { recursive: true });
-  const making = join(cache, `${process.pid}.tar`);
-  const options = { timeout: BUILD_TIME, maxBuffer: 64 * 1024 ** 2 };
-  await run('mmdebstrap', ['--variant=minbase', '--include=ca-certificates', SUITE, making], options);
-  renameSync(making, file);
-  return file;
 }
 
 /** The path of npm on this machine. */

@@ -1,0 +1,33 @@
+// Loads a Compose file as `docker compose config` does: with variables and .env, held against the schema of the
+// specification. Prints it as JSON.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"github.com/compose-spec/compose-go/v2/cli"
+)
+
+func load(file string) ([]byte, error) {
+	options, err := cli.NewProjectOptions([]string{file}, cli.WithOsEnv, cli.WithDotEnv)
+	if err != nil {
+		return nil, err
+	}
+	project, err := options.LoadProject(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(project)
+}
+
+func main() {
+	text, err := load(os.Args[1])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Println(string(text))
+}

@@ -1,3 +1,0 @@
-export async function builtBinaries() {
-  return { binaries: '/tmp/out/h3/bin', notices: ['/work/wt/deb/LICENSE'] };
-}
