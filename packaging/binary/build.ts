@@ -1,5 +1,5 @@
 /** Builds the single binaries from the bundle: `node packaging/binary/build.ts [--arch x64|arm64] [--out DIR]`. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
@@ -33,6 +33,7 @@ export async function buildBinary({
       `packaging/binary/node.json names Node ${NODE_VERSION}, package.json ${manifest.devDependencies.node}`,
     );
   }
+  if (!existsSync(bundle)) throw new Error(`there is no bundle in ${bundle}: npm run build`);
   mkdirSync(out, { recursive: true });
   const files: string[] = [];
   const application = await packApplication(bundle);
