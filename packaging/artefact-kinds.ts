@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Models } from '@cyclonedx/cyclonedx-library';
 import { buildBinary } from './binary/build.ts';
@@ -7,13 +7,15 @@ import { buildTime } from './build-time.ts';
 import { buildBundle } from './bundle/bundle.ts';
 import { buildDebianPackages } from './debian/build.ts';
 import { ROOT } from './files.ts';
+import { buildImage } from './image/build.ts';
+import { imageComponents } from './image-components.ts';
 import { buildDist } from './npm/compile.ts';
 import { manifestIn, packagesOf, productionPackages } from './packages.ts';
 import { binaryComponents } from './runtime-components.ts';
 import { sbom } from './sbom.ts';
 
 /** The kinds of artefacts of a release, in the order in which they are built: each but the first needs those before it. */
-export const KINDS = ['npm', 'bundle', 'binary', 'debian'] as const;
+export const KINDS = ['npm', 'bundle', 'binary', 'debian', 'image'] as const;
 
 export type Kind = (typeof KINDS)[number];
 
@@ -29,7 +31,8 @@ export const ARTEFACTS: Readonly<Record<Kind, (out: string) => Promise<void>>> =
   },
   async bundle(out) {
     await buildBundle({ out: BUNDLE });
-    archive(BUNDLE, join(out, `${NAME}-bundle.tar.gz`), `${NAME}-bundle`);
+    const options = ['--use-compress-program=gzip --no-name --best', '--transform', `s,^,${NAME}-bundle/,`];
+    archive(BUNDLE, join(out, `${NAME}-bundle.tar.gz`), options);
     copyFileSync(join(BUNDLE, 'sbom.cdx.json'), join(out, `${NAME}-bundle.cdx.json`));
   },
   async binary(out) {
@@ -38,6 +41,12 @@ export const ARTEFACTS: Readonly<Record<Kind, (out: string) => Promise<void>>> =
   },
   async debian(out) {
     await buildDebianPackages({ out });
+  },
+  async image(out) {
+    const layout = join(ROOT, 'build/image');
+    await buildImage({ out: layout, bundle: BUNDLE });
+    archive(layout, join(out, `${NAME}-image.tar`), []);
+    writeFileSync(join(out, `${NAME}-image.cdx.json`), bundleSbom(imageComponents(layout)));
   },
 };
 
@@ -54,11 +63,9 @@ function copyAll(files: readonly string[], out: string): void {
   for (const file of files) copyFileSync(file, join(out, basename(file)));
 }
 
-/** Writes a folder into a `.tar.gz` that depends on nothing but the names, contents and executable bits of its files. */
-function archive(folder: string, file: string, name: string): void {
-  execFileSync('tar', [
-    ...['--create', '--file', file, '--use-compress-program=gzip --no-name --best', '--format=ustar', '--sort=name'],
-    ...['--owner=0', '--group=0', '--numeric-owner', `--mtime=@${buildTime()}`, '--mode=u=rwX,go=rX'],
-    ...['--directory', folder, '--transform', `s,^\\.,${name},`, '.'],
-  ]);
+/** Writes a folder into an archive that depends on nothing but the names, contents and executable bits of its files. */
+function archive(folder: string, file: string, options: readonly string[]): void {
+  const same = ['--format=ustar', '--sort=name', '--owner=0', '--group=0', '--numeric-owner', '--mode=u=rwX,go=rX'];
+  const place = ['--create', '--file', file, '--directory', folder, `--mtime=@${buildTime()}`];
+  execFileSync('tar', [...place, ...same, ...options, ...readdirSync(folder).sort()]);
 }

@@ -54,21 +54,8 @@ interface Wanted {
 /** Clones the tag, installs its packages, and builds. Returns the folder with the artefacts, below `work`. */
 function build(work: string, { only, builder, environment }: Wanted): string {
   const [clone, out] = [join(work, 'clone'), join(work, 'out')];
-  // The tag without history, and not by hard links.
-  git(
-    '-c',
-    'core.autocrlf=false',
-    '-c',
-    'advice.detachedHead=false',
-    'clone',
-    '--quiet',
-    '--depth',
-    '1',
-    '--branch',
-    TAG,
-    `file://${ROOT}`,
-    clone,
-  );
+  const settings = ['-c', 'core.autocrlf=false', '-c', 'advice.detachedHead=false'];
+  git(...settings, 'clone', '--quiet', '--no-local', '--depth', '1', '--branch', TAG, ROOT, clone);
   const time = execFileSync('git', ['log', '-1', '--format=%ct'], { cwd: clone, encoding: 'utf8' }).trim();
   const env = {
     ...process.env,

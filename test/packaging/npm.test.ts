@@ -86,7 +86,7 @@ describe.skipIf(!registryPresent())('the npm package', () => {
       return { code: await command.exited, said: command.stdout() };
     };
 
-    it('--help prints every command, and check a mistake with its line', async () => {
+    it('--help prints every command, and check accepts the demo’s configuration', async () => {
       const help = await ran('--help');
       expect(help.code).toBe(0);
       for (const name of ['demo', 'serve', 'check', 'init', 'connect', 'doctor'])

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -15,7 +16,7 @@ export interface Authority {
   readonly caFile: string;
   /** PEM. */
   readonly ca: string;
-  /** Issues a certificate for a host name, valid for `days` from now. A negative number gives an expired one. */
+  /** Issues a certificate for a host name or an IP address, valid for `days` from now. A negative number gives an expired one. */
   issue(host: string, days?: number): Certificate;
   close(): void;
 }
@@ -58,7 +59,7 @@ commonName=supplied
     issue(host, days = 1) {
       count += 1;
       const name = `leaf${count}`;
-      const san = `subjectAltName=DNS:${host}`;
+      const san = `subjectAltName=${isIP(host) === 0 ? 'DNS' : 'IP'}:${host}`;
       openssl('req', ...key, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', `/CN=${host}`, '-addext', san);
       const validity = ['-startdate', time(-10), '-enddate', time(days)];
       openssl('ca', '-batch', '-config', 'ca.cnf', '-in', `${name}.csr`, '-out', `${name}.crt`, '-notext', ...validity);

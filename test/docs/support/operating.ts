@@ -8,7 +8,20 @@ import { coursegateCall } from './shell.ts';
 
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
 /** Commands of npm itself. */
-const NPM = new Set(['ci', 'install', 'test', 'start', 'run', 'exec', 'audit', 'sbom', 'pack', 'outdated', 'ls']);
+const NPM = new Set([
+  'ci',
+  'install',
+  'test',
+  'start',
+  'run',
+  'exec',
+  'audit',
+  'sbom',
+  'pack',
+  'publish',
+  'outdated',
+  'ls',
+]);
 
 /** Throws if `npm run` names a script that package.json does not have. */
 export function checkNpm([program, ...words]: readonly string[]): void {

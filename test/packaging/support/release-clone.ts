@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** A repository with the files of this work tree as its only commit, with a section for the version in CHANGELOG.md. */
+/** A repository with the files of this work tree as its only commit, in which they are version 9.8.7. */
 export interface ReleaseClone {
   readonly path: string;
   git(...words: readonly string[]): string;
@@ -38,17 +38,22 @@ export function cloneForRelease(): ReleaseClone {
     ],
     { cwd: ROOT },
   );
-  const changelog = join(path, 'CHANGELOG.md');
-  writeFileSync(changelog, `${readFileSync(changelog, 'utf8')}\n## 0.1.0 - 2026-11-23\n\n- The first one.\n`);
+  change(join(path, 'package.json'), (text) => text.replace(/"version": ".*"/, '"version": "9.8.7"'));
+  change(join(path, 'CHANGELOG.md'), (text) => `${text}\n## 9.8.7 - 2026-11-23\n\n- One more.\n`);
   git('init', '--quiet', '--initial-branch=main');
   git('add', '--all');
-  git('commit', '--quiet', '--message', 'Release 0.1.0');
+  git('commit', '--quiet', '--message', 'Release 9.8.7');
   return {
     path,
     git,
     release: (options = [], umask = '022') => released(path, options, umask),
     remove: () => rmSync(path, { recursive: true, force: true }),
   };
+}
+
+/** Rewrites a file. */
+export function change(file: string, by: (text: string) => string): void {
+  writeFileSync(file, by(readFileSync(file, 'utf8')));
 }
 
 function released(cwd: string, options: readonly string[], umask: string): Promise<Ended> {

@@ -1,0 +1,243 @@
+import { createHash } from 'node:crypto';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { buildBinary } from '../../packaging/binary/build.ts';
+import { extAuthzClient } from '../decisions/support/ext-authz-client.ts';
+import { authorizationRequest, bearer, redeem, registerApp } from '../support/app.ts';
+import { createBrowser } from '../support/browser.ts';
+import { createAuthority } from '../support/certificates.ts';
+import { offeredScopes, reachConsent } from '../support/member.ts';
+import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
+import { freePort } from '../support/world.ts';
+import { KINDS } from '../tools/setup/sites.ts';
+import { builderPresent, builtArtefacts } from './support/artefacts.ts';
+import { type EmptyRoot, emptyRoot, mountsPermitted } from './support/empty-root.ts';
+import { type SchoolConfig, writeSchoolConfig } from './support/school-config.ts';
+
+const BUILDING = 10 * 60_000;
+const SECRET = 'a-secret-of-the-gateway-0123456789';
+
+describe.skipIf(!builderPresent() || !mountsPermitted())('the single binary', { timeout: 120_000 }, () => {
+  let artefacts: Awaited<ReturnType<typeof builtArtefacts>>;
+  let school: RecordingUpstream;
+  const roots: EmptyRoot[] = [];
+  const rootFor = (processor: 'x64' | 'arm64', certificates?: string) => {
+    const root = emptyRoot(join(artefacts.binaries, `coursegate-linux-${processor}`), processor, certificates);
+    roots.push(root);
+    return root;
+  };
+
+  beforeAll(async () => {
+    artefacts = await builtArtefacts();
+    school = await startRecordingUpstream((request, response) => {
+      const known = /^\/(?:api|shop|welcome)\b/.test(request.url ?? '');
+      response.writeHead(known ? 200 : 404, { 'content-type': 'text/plain' }).end(known ? 'the school' : 'nothing');
+    });
+  }, BUILDING);
+  afterEach(() => {
+    for (const root of roots.splice(0)) root.remove();
+  });
+  afterAll(() => school?.close());
+
+  it.each(['x64', 'arm64'] as const)(
+    'for %s is the same when it is built again in another folder',
+    async (processor) => {
+      const folder = mkdtempSync(join(tmpdir(), 'coursegate-again-'));
+      try {
+        cpSync(artefacts.bundle, join(folder, 'bundle'), { recursive: true });
+        const [file = ''] = await buildBinary({ bundle: join(folder, 'bundle'), out: folder, processors: [processor] });
+        const hash = (path: string) => createHash('sha256').update(readFileSync(path)).digest('hex');
+        expect(hash(file)).toBe(hash(join(artefacts.binaries, `coursegate-linux-${processor}`)));
+        expect(statSync(file).mode & 0o777).toBe(0o755);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    },
+  );
+
+  it('comes with the licences of Node and of GCC’s libraries', () => {
+    const notice = readFileSync(join(artefacts.binaries, 'NOTICE-node'), 'utf8');
+    for (const part of [
+      'Node.js is licensed for use as follows',
+      'OpenSSL',
+      'GPL-3.0-or-later WITH GCC-exception-3.1',
+    ]) {
+      expect(notice).toContain(part);
+    }
+  });
+
+  it.each([
+    ['x64', 'libc.so.6 libdl.so.2 libm.so.6 libpthread.so.0 ld-linux-x86-64.so.2'],
+    ['arm64', 'libc.so.6 libdl.so.2 libm.so.6 libpthread.so.0 ld-linux-aarch64.so.1'],
+  ] as const)('for %s runs with nothing but glibc and certificates', async (processor, glibc) => {
+    const root = rootFor(processor, 'no certificate\n');
+    const files = readdirSync(root.path, { recursive: true, withFileTypes: true })
+      .filter((one) => one.isFile())
+      .map(({ name }) => name);
+    const emulator = processor === 'arm64' ? ['qemu'] : [];
+    expect(files.sort()).toEqual([...glibc.split(' '), 'ca-certificates.crt', 'coursegate', ...emulator].sort());
+    expect(await root.run(['--version'])).toEqual({ code: 0, stdout: '0.1.0\n', stderr: '' });
+    await writeSchoolConfig(root.path, school.url);
+    expect(
+      await root.run(['check', '/data/coursegate.yaml'], { MEMBERS: 'sqlite:/data/members.db', DECISIONS: SECRET }),
+    ).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^\/data\/coursegate\.yaml: valid/),
+    });
+  });
+
+  it('for arm64 serves', async () => {
+    const root = rootFor('arm64');
+    const { origin, file, environment } = await writeSchoolConfig(root.path, school.url);
+    const gate = root.start(['serve', '--config', file], environment);
+    await gate.line(/coursegate ready/);
+    expect(await (await fetch(`${origin}/welcome`)).text()).toBe('the school');
+    gate.signal('SIGTERM');
+    expect(await gate.exited).toBe(0);
+  });
+
+  it('inspects a site whose certificate the system trusts, and brings configuration and drop-ins along', async () => {
+    const authority = createAuthority();
+    const site = createServer(authority.issue('127.0.0.1'), (request, response) => {
+      const page = KINDS.wordpress?.[request.url?.split('?')[0] ?? ''];
+      if (page === undefined) response.writeHead(404).end();
+      else page(request, response);
+    });
+    await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+    const args = [
+      'init',
+      '--upstream',
+      `https://127.0.0.1:${(site.address() as AddressInfo).port}`,
+      '--dir',
+      '/data/gate',
+    ];
+    try {
+      const distrusted = await rootFor('x64').run([...args, '--origin', 'https://school.example']);
+      expect([distrusted.code, distrusted.stdout]).toEqual([1, '']);
+      const root = rootFor('x64', authority.ca);
+      const written = await root.run([...args, '--origin', 'https://school.example'], { TMPDIR: '/data' });
+      expect(written).toMatchObject({ code: 0, stderr: expect.stringContaining('Framework: wordpress') });
+      expect(written.stdout).toMatch(/^\/data\/gate\/drop-in\/\S+\.php$/m);
+      expect(await root.run(['check', '/data/gate/coursegate.yaml'])).toMatchObject({ code: 0 });
+    } finally {
+      authority.close();
+      site.close();
+    }
+  });
+
+  describe('with a store, a database of members, and gRPC', () => {
+    let root: EmptyRoot;
+    let config: SchoolConfig;
+    let gate: ReturnType<EmptyRoot['start']>;
+    beforeAll(async () => {
+      root = emptyRoot(join(artefacts.binaries, 'coursegate-linux-x64'), 'x64');
+      config = await writeSchoolConfig(root.path, school.url);
+      gate = root.start(['serve', '--config', config.file], config.environment);
+      await gate.line(/coursegate ready/);
+    });
+    afterAll(async () => {
+      gate.signal('SIGKILL');
+      await gate.exited;
+      root.remove();
+    });
+
+    it.each([
+      ['bcrypt', 'sam@school.test', '1001'],
+      ['phpass', 'olu@school.test', '1002'],
+    ])('signs members in by a hash of %s, and answers for them over HTTP and gRPC', async (_scheme, username, id) => {
+      const app = await registerApp(config.origin);
+      const request = await authorizationRequest(app, { scope: 'openid courses:read' });
+      const browser = createBrowser();
+      const consent = await browser.submit(await browser.open(request.url), { username, password: 'correct horse' });
+      const decision = { decision: 'approve', scope: offeredScopes(consent) };
+      const back = await browser.submit(consent, decision, (location) => !location.startsWith(app.redirectUri));
+      const { access_token: token } = await redeem(app, request, new URL(back.location ?? ''));
+
+      const courses = `${config.origin}/api/v1/courses/7`;
+      expect((await fetch(courses)).status).toBe(401);
+      expect((await fetch(courses, { headers: bearer(token) })).status).toBe(200);
+      expect(school.last().values('x-member-id')).toEqual([id]);
+
+      const client = extAuthzClient(config.decisions);
+      const { host } = new URL(config.origin);
+      const fields = { ':authority': host, ':path': '/shop/1', ':method': 'GET', authorization: `Bearer ${token}` };
+      const headers = Object.entries(fields).map(([key, value]) => ({ key, raw_value: Buffer.from(value) }));
+      const http = { method: 'GET', path: '/shop/1', host, header_map: { headers } };
+      const source = { address: { socket_address: { address: '203.0.113.7' } } };
+      const decided = await client.check(
+        { attributes: { source, request: { http } } },
+        { 'x-coursegate-secret': SECRET },
+      );
+      client.close();
+      expect([
+        decided.status.code,
+        decided.ok_response?.headers.find(({ header }) => header.key === 'x-member-id'),
+      ]).toEqual([0, expect.objectContaining({ header: expect.objectContaining({ value: id }) })]);
+    });
+
+    it('uses its own copies of libstdc++ and libgcc, which the root has not', () => {
+      expect(loaded(gate.pid)).toEqual(['libc.so.6', 'libdl.so.2', 'libm.so.6', 'libpthread.so.0', 'memfd:coursegate']);
+    });
+
+    it('is green to the doctor', async () => {
+      const report = await root.run(['doctor', config.origin, '--json']);
+      const { findings } = JSON.parse(report.stdout) as { findings: { level: string; check: string; seen: string }[] };
+      expect(findings.filter(({ level }) => level === 'failure')).toEqual([]);
+      expect(report.code).toBe(0);
+    });
+
+    it('finds damage in a large store before it starts', async () => {
+      gate.signal('SIGTERM');
+      expect(await gate.exited).toBe(0);
+      const path = join(root.path, 'data/gate.db');
+      const store = new DatabaseSync(path);
+      store.exec('create table padding (text); begin');
+      const insert = store.prepare('insert into padding values (?)');
+      for (let row = 0; row < 10_000; row += 1) insert.run('x'.repeat(4000));
+      store.exec('commit; pragma wal_checkpoint(truncate)');
+      store.close();
+      gate = root.start(['serve', '--config', config.file], config.environment);
+      await gate.line(/coursegate ready/);
+      gate.signal('SIGTERM');
+      expect(await gate.exited).toBe(0);
+
+      const garbled = readFileSync(path);
+      const page = 4096 * Math.floor(garbled.length / 2 / 4096);
+      writeFileSync(path, garbled.fill(0xa5, page, page + 4096));
+      gate = root.start(['serve', '--config', config.file], config.environment);
+      expect(await gate.exited).toBe(1);
+      expect(gate.stderr()).toMatch(/^The store \/data\/gate\.db is damaged \(/);
+    });
+  });
+
+  it('runs the demo, to which an app can connect', async () => {
+    const root = rootFor('x64');
+    // The one name that the demo uses, as every system has it.
+    mkdirSync(join(root.path, 'etc'), { recursive: true });
+    writeFileSync(join(root.path, 'etc/hosts'), '127.0.0.1 localhost\n');
+    const [PORT, ADMIN_PORT, CLIENT_PORT] = (await Promise.all([freePort(), freePort(), freePort()])).map(String);
+    const demo = root.start(['demo'], { PORT, ADMIN_PORT, CLIENT_PORT, SCHOOL_PORT: '0' } as Record<string, string>);
+    const ready = await demo.line(/^coursegate ready/);
+    expect(ready).toBe(`coursegate ready http://localhost:${PORT} profile=A`);
+    const app = root.start(['connect', `http://localhost:${PORT}`, '--no-browser']);
+    const address = () => /^ {2}(http:\S+\/oauth\/authorize\S+)$/m.exec(app.stderr())?.[1];
+    const { browser, page } = await reachConsent((await vi.waitUntil(address, { timeout: 30_000 })) ?? '');
+    await browser.submit(page, { decision: 'approve', scope: offeredScopes(page) });
+    expect(await app.exited).toBe(0);
+    expect(app.stderr()).toMatch(/✓ Everything works\.\n$/);
+    demo.signal('SIGTERM');
+    expect(await demo.exited).toBe(0);
+  });
+});
+
+/** The libraries that a process has loaded. */
+function loaded(pid: number | undefined): readonly string[] {
+  const maps = readFileSync(`/proc/${pid}/maps`, 'utf8');
+  const names = maps.split('\n').flatMap((line) => /\/(lib\w[^/]*\.so\S*|memfd:\S+)/.exec(line)?.[1] ?? []);
+  return [...new Set(names)].toSorted();
+}
