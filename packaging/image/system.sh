@@ -27,11 +27,9 @@ for library in $libraries; do
 done
 
 for package in $packages; do
-  mkdir -p "$to/usr/share/doc"
-  if [ -L "usr/share/doc/$package" ]; then
-    cp -P "usr/share/doc/$package" "$to/usr/share/doc/"
-  else
-    mkdir "$to/usr/share/doc/$package"
+  # The folders of GCC's libraries are links to that of gcc-12-base, and the slim image may lack them.
+  if [ ! -L "usr/share/doc/$package" ] && [ -f "usr/share/doc/$package/copyright" ]; then
+    mkdir -p "$to/usr/share/doc/$package"
     cp "usr/share/doc/$package/copyright" "$to/usr/share/doc/$package/"
   fi
   # Where scanners look for the packages of an image without dpkg.

@@ -106,10 +106,10 @@ describe.skipIf(!enginePresent() || !composePresent())('docker compose up', () =
     let origin: string;
     let project: Project;
     beforeAll(async () => {
+      folder = mkdtempSync(join(tmpdir(), 'coursegate-stand-ins-'));
       const port = await freePort();
       origin = `http://localhost:${port}`;
       project = await loadProject(file('compose.wordpress.yaml'), { ...SECRETS, PORT: String(port) });
-      folder = mkdtempSync(join(tmpdir(), 'coursegate-stand-ins-'));
       for (const name of ['wordpress', 'mariadb']) mkdirSync(join(folder, name));
       const images = {
         wordpress: standIn(join(folder, 'wordpress'), 'start-wordpress', '/var/www/html'),

@@ -52,6 +52,7 @@ export async function startProject(
   };
   const output = (name: string) => `${running.get(name)?.stdout()}${running.get(name)?.stderr()}`;
   const met = async (name: string, condition: string): Promise<void> => {
+    if (condition === 'service_started') return;
     const container = running.get(name) as WatchedProcess;
     const failed = (why: string) => new Error(`${name} ${why}: ${output(name)}`);
     if (condition === 'service_completed_successfully') {
