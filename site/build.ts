@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -71,13 +71,14 @@ export function buildSite(options: SiteOptions): readonly Version[] {
   }
 }
 
-/** In a process per version: VitePress keeps the renderer of the first. */
+/** In a process per version: VitePress keeps the renderer of the first. Throws with its output if it fails. */
 function runVitePress(settings: Settings): void {
-  execFileSync(process.execPath, [join(SITE, 'node_modules/vitepress/bin/vitepress.js'), 'build', SITE], {
-    cwd: SITE,
-    env: { ...process.env, [SETTINGS_VARIABLE]: JSON.stringify(settings) },
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [join(SITE, 'node_modules/vitepress/bin/vitepress.js'), 'build', SITE],
+    { cwd: SITE, env: { ...process.env, [SETTINGS_VARIABLE]: JSON.stringify(settings) }, encoding: 'utf8' },
+  );
+  if (status !== 0) throw new Error(`VitePress failed for version ${settings.version.name}:\n${stdout}${stderr}`);
 }
 
 /** The web address in `repository` of package.json, without what only git needs. */

@@ -17,3 +17,5 @@ export function installGenerator(): void {
   });
   writeFileSync(INSTALLED, lock);
 }
+
+if (import.meta.main) installGenerator();

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vitepress';
+import { accessibleTheme } from '../accessible-theme.ts';
 import { anchorOf } from '../anchors.ts';
 import { sidebarOf } from '../contents.ts';
 import { asOnTheCodeHost, type MarkdownIt } from '../markdown.ts';
@@ -32,6 +33,7 @@ export default defineConfig({
         sourceUrl: (file) => repository && `${repository}/blob/${version.ref}/${file}`,
       }),
   },
+  vite: { plugins: [accessibleTheme()], build: { chunkSizeWarningLimit: 2048 } },
   vue: { template: { transformAssetUrls: false } },
   themeConfig: {
     siteTitle: 'coursegate',

@@ -130,7 +130,7 @@ export async function wordsOf(page: Page): Promise<string> {
   const app = await page.locator('.app, .step .title').allInnerTexts();
   const text = app.length > 0 ? app.join(' ') : await page.locator('body').innerText();
   return text
-    .replace(/\b[0-9a-f]{32}\b/g, 'ID')
+    .replace(/\b[0-9a-f-]{12,}\b|[\w-]{8}…/g, 'ID')
     .replace(/\d{4}-\d\d-\d\d|\d{1,2} (?:[A-Z][a-z]+ \d{4}|[A-Z][a-z]{2}\b)/g, 'DATE')
     .replace(/just now|\d+ s ago/g, 'AGO')
     .replace(/\d+/g, '0')
