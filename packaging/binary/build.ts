@@ -1,5 +1,5 @@
 /** Builds the single binaries from the bundle: `node packaging/binary/build.ts [--arch x64|arm64] [--out DIR]`. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import manifest from '../../package.json' with { type: 'json' };
@@ -33,11 +33,12 @@ export async function buildBinary({
       `packaging/binary/node.json names Node ${NODE_VERSION}, package.json ${manifest.devDependencies.node}`,
     );
   }
+  if (!existsSync(bundle)) throw new Error(`there is no bundle in ${bundle}: npm run build`);
   mkdirSync(out, { recursive: true });
   const files: string[] = [];
+  const application = await packApplication(bundle);
   for (const processor of processors) {
     const { executable, licence } = await nodeFor(processor);
-    const application = await packApplication(bundle, executable, processor);
     const binary = assemble({ node: executable, application, ...(await loaderFor(processor)) });
     const file = join(out, `coursegate-linux-${processor}`);
     writeFileSync(file, binary, { mode: 0o755 });

@@ -8,10 +8,10 @@ import type { Processor } from './node.ts';
 
 const run = promisify(execFile);
 const SOURCES = fileURLToPath(new URL('loader/', import.meta.url));
-/** By Debian's names, which other distributions share. */
+/** By the names of Debian. */
 const TARGETS = {
-  x64: { triplet: 'x86_64-linux-gnu', emulator: 'qemu-x86_64-static', packages: 'gcc-x86-64-linux-gnu' },
-  arm64: { triplet: 'aarch64-linux-gnu', emulator: 'qemu-aarch64-static', packages: 'gcc-aarch64-linux-gnu' },
+  x64: { compiler: 'x86_64-linux-gnu-gcc', packages: 'gcc-x86-64-linux-gnu libstdc++6-amd64-cross' },
+  arm64: { compiler: 'aarch64-linux-gnu-gcc', packages: 'gcc-aarch64-linux-gnu libstdc++6-arm64-cross' },
 } as const;
 const OPTIONS = [
   ...['-std=c11', '-Wall', '-Wextra', '-Werror', '-Os', '-s'],
@@ -27,8 +27,7 @@ const OPTIONS = [
  * missing, with the command that installs it.
  */
 export async function loaderFor(processor: Processor) {
-  const { triplet, packages } = TARGETS[processor];
-  const compiler = `${triplet}-gcc`;
+  const { compiler, packages } = TARGETS[processor];
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-loader-'));
   try {
     const out = join(folder, 'loader');
@@ -44,11 +43,4 @@ export async function loaderFor(processor: Processor) {
   } finally {
     rmSync(folder, { recursive: true });
   }
-}
-
-/** The command line that runs a program for a processor here: under QEMU, with the C library of Debian's cross compiler. */
-export function onProcessor(processor: Processor, program: string, args: readonly string[]): [string, ...string[]] {
-  if (process.arch === processor) return [program, ...args];
-  const { triplet, emulator } = TARGETS[processor];
-  return [emulator, '-L', `/usr/${triplet}`, program, ...args];
 }

@@ -7,6 +7,8 @@ import { hashPassword } from '../../src/passwords/password-hash.ts';
 import { closeLook, complaintsOf, LANGUAGES } from '../support/album.ts';
 import { authorizationRequest, registerApp } from '../support/app.ts';
 import { browserPresent, launchChromium } from '../support/chromium.ts';
+import { tabTo } from '../support/keyboard.ts';
+import { startWorld } from '../support/world.ts';
 import { type SignInWorld, startSignIn } from './support/sign-in.ts';
 
 describe.skipIf(!browserPresent())('the gate’s own sign-in page in Chromium', () => {
@@ -67,6 +69,45 @@ describe.skipIf(!browserPresent())('the gate’s own sign-in page in Chromium', 
     }
     await sheets(browser);
     expect(findings).toEqual([]);
+  });
+
+  it('is a choice between providers, and offers another attempt while one is unavailable', {
+    timeout: 240_000,
+  }, async () => {
+    const provider = (id: string, name: string) => ({
+      ...{ id, name, issuer: 'http://127.0.0.1:9', clientId: 'gate', clientSecret: { env: 'IDP_SECRET' } },
+    });
+    const providers = [provider('a', 'Harbour Lane Staff'), provider('b', 'W'.repeat(60))];
+    const world = await startWorld({
+      profile: 'A',
+      environment: { IDP_SECRET: 'what the provider knows of the gate' },
+      overrides: { login: { kind: 'oidc', providers } },
+    });
+    const { look, findings, count, sheets } = closeLook('providers', LANGUAGES);
+    const context = await browser.newContext();
+    context.setDefaultTimeout(60_000);
+    try {
+      const complaints = complaintsOf(context);
+      const page = await context.newPage();
+      await page.goto((await authorizationRequest(await registerApp(world.origin))).url);
+      await page.locator('main#sign-in .providers').waitFor();
+      await look(page, 'providers');
+      await tabTo(page, 'a[href*="provider=a"]');
+      await page.keyboard.press('Enter');
+      await page.locator('main#error').waitFor();
+      await look(page, 'unavailable');
+      const again = page.waitForResponse((response) => response.url() === page.url());
+      await tabTo(page, '.retry a');
+      await page.keyboard.press('Enter');
+      expect((await again).status()).toBe(503);
+      expect(complaints).toEqual([]);
+    } finally {
+      await context.close();
+      await world.close();
+    }
+    await sheets(browser);
+    expect(findings).toEqual([]);
+    expect(count.pages).toBe(2);
   });
 
   it('names the app that waits, and leads back to it without a sign-in', { timeout: 60_000 }, async () => {

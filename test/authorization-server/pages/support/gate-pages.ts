@@ -4,6 +4,7 @@ import { type App, authorizationRequest, redeem, registerApp } from '../../../su
 import { createBrowser } from '../../../support/browser.ts';
 import { SCOPES } from '../../../support/catalogue.ts';
 import { command } from '../../../support/commands.ts';
+import { tabTo } from '../../../support/keyboard.ts';
 import { approve } from '../../../support/member.ts';
 import { answerJson, type DocumentHost, plainDocument } from '../../client-documents/support/document-host.ts';
 
@@ -12,6 +13,8 @@ export interface SignedIn {
   id: string;
   email: string;
   since: number | undefined;
+  /** Whether the school answers with a failure instead. */
+  failing?: boolean;
 }
 
 /** Where the pages are served. The browser is signed in at the school. */
@@ -33,6 +36,7 @@ export async function gatePages(page: Page, place: Place, look: Look): Promise<v
   await obstacles(page, place, look, plain);
   await suspended(page, place, look, plain);
   await refusals(page, place, look, plain);
+  await failure(page, place, look, plain);
 }
 
 async function consents(page: Page, place: Place, look: Look, plain: App): Promise<void> {
@@ -124,6 +128,19 @@ async function suspended(page: Page, { admin }: Place, look: Look, app: App): Pr
   await page.locator('main#suspended').waitFor();
   await look(page, 'suspended');
   await command(admin, '/members/m-1/resume');
+}
+
+/** The school fails, and the page offers another attempt, which succeeds. */
+async function failure(page: Page, { member }: Place, look: Look, app: App): Promise<void> {
+  const { url } = await authorizationRequest(app);
+  member.failing = true;
+  await page.goto(url);
+  await page.locator('main#error').waitFor();
+  await look(page, 'unavailable');
+  member.failing = false;
+  await tabTo(page, '.retry a');
+  await page.keyboard.press('Enter');
+  await page.locator('main#consent').waitFor();
 }
 
 async function refusals(page: Page, { origin }: Place, look: Look, app: App): Promise<void> {

@@ -18,7 +18,7 @@ export async function openStand(): Promise<Stand> {
   const host = await startDocumentHost();
   const school = await startRecordingUpstream((request, response) => {
     const known = request.url === '/api/me' && request.headers.cookie !== undefined;
-    const status = request.url === '/api/me' && !known ? 401 : 200;
+    const status = member.failing ? 503 : request.url === '/api/me' && !known ? 401 : 200;
     response.writeHead(status, { 'content-type': known ? 'application/json' : 'text/plain' });
     response.end(known ? JSON.stringify(member) : 'Sign in');
   });
