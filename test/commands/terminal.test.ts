@@ -50,7 +50,8 @@ describe.skipIf(!programPresent('script', 'bsdutils'))('in a terminal', () => {
     expect(output.slice(bars)).toContain(ERASED);
     const lines = output.split(/\r?\n/).map((line) => plain(line.split(ERASED).at(-1) ?? ''));
     // The first line and the summary begin with the address, and stay whole for programs that look for them.
-    for (const line of lines.filter((one) => !one.includes(world.origin))) expect(line.length, line).toBeLessThanOrEqual(60);
+    for (const line of lines.filter((one) => !one.includes(world.origin)))
+      expect(line.length, line).toBeLessThanOrEqual(60);
     for (const [bar] of output.matchAll(/Checking \[[^\r]*/g)) expect(bar.length).toBeLessThanOrEqual(60);
   }, 60_000);
 
@@ -125,7 +126,9 @@ describe.skipIf(!programPresent('script', 'bsdutils'))('in a terminal', () => {
       await connect.shows(waiting);
       connect.type('\u0003');
       expect(await connect.exited).toBe(130);
-      expect(plain(connect.output())).toMatch(/\n– Waiting for the member\n✓ Registration deleted\nCancelled\. Nothing stays connected\.\n$/);
+      expect(plain(connect.output())).toMatch(
+        /\n– Waiting for the member\n✓ Registration deleted\nCancelled\. Nothing stays connected\.\n$/,
+      );
     }, 60_000);
   });
 
