@@ -5,7 +5,7 @@ import { SHELLS, type Shell } from './completion/shells.ts';
 export const define: Define = (command, { print }) => {
   withExamples(
     command,
-    'bash > ~/.local/share/bash-completion/completions/coursegate',
+    'bash > /etc/bash_completion.d/coursegate',
     'zsh > /usr/local/share/zsh/site-functions/_coursegate',
     'fish > ~/.config/fish/completions/coursegate.fish',
   )

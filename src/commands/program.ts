@@ -24,6 +24,7 @@ export async function createProgram(wanted: string | undefined): Promise<readonl
     .helpOption('-h, --help', 'print help for a command')
     .configureHelp({
       showGlobalOptions: true,
+      minWidthToWrap: 20,
       // A default of false goes without saying.
       optionDescription(option) {
         const { argChoices, defaultValue, description, mandatory } = option;

@@ -17,7 +17,7 @@ export interface Started {
 export function programName({ environment, binary }: Started = startedAs()): string {
   if (binary !== undefined) return shellWord(binary);
   // npm puts node_modules/.bin on the PATH of what it runs, and only of that.
-  if (environment.npm_execpath !== undefined || environment.npm_command !== undefined) return 'npx coursegate';
+  if (environment.npm_execpath || environment.npm_command) return 'npx coursegate';
   const folders = (environment.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
   return folders.some((folder) => isProgram(join(folder, 'coursegate'))) ? 'coursegate' : 'npx coursegate';
 }

@@ -39,7 +39,7 @@ const CASES: readonly { line: string; offers: readonly string[]; never?: readonl
   { line: 'coursegate export --dir gate', offers: ['gate folder'] },
   { line: 'coursegate completion ', offers: ['bash', 'fish', 'zsh'] },
   { line: 'coursegate help mem', offers: ['members'] },
-  { line: 'coursegate clients show ', offers: [], never: ['coursegate.yaml', 'show', 'list'] },
+  { line: 'coursegate clients show ', offers: [], never: ['coursegate.yaml', 'list'] },
 ];
 
 /** Words as an interactive shell lists or inserts them: the screen after Tab was pressed, without the line itself. */
@@ -85,7 +85,8 @@ async function pressTab(shell: string, setUp: readonly string[], line: string): 
   });
   for (const one of setUp) terminal.type(`${one}\n`);
   terminal.type(`echo RE''ADY\n`);
-  const before = (await terminal.shows(/READY\r?\n/)).length;
+  // Until the prompt is there, Tab and Ctrl-U would go to the terminal and not to the shell.
+  const before = (await terminal.shows(/READY\r?\n[\s\S]*\$ /)).length;
   terminal.type(`${line}\t`);
   // Ctrl-U empties the line, so that only this command is run after the completion.
   terminal.type('\t\u0015');
@@ -97,7 +98,7 @@ async function pressTab(shell: string, setUp: readonly string[], line: string): 
     screen
       .split('DONE')[0]
       ?.replaceAll('\\ ', ' ')
-      .split(/\s{2,}|\n|\u0007/) ?? []
+      .split(/\s{2,}|\n/) ?? []
   );
 }
 

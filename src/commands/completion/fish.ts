@@ -62,7 +62,9 @@ function linesOf(command: Described): readonly string[] {
 function optionFlags({ long, short, values }: DescribedOption): string {
   const names = [...(short === undefined ? [] : [`-s ${short.slice(1)}`]), `-l ${long.slice(2)}`];
   if (values === undefined) return names.join(' ');
-  return [...names, '-r', ...(values === 'text' ? [] : [offer(values)])].join(' ');
+  // With -x, nothing but what is offered: no file names.
+  const only = values === 'file' ? '-r' : '-x';
+  return [...names, only, ...(values === 'text' ? [] : [offer(values)])].join(' ');
 }
 
 function offer(values: Exclude<Values, 'text'>): string {

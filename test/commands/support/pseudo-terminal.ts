@@ -52,8 +52,8 @@ export function runInTerminal(
   };
 }
 
-/** Text without the sequences that colour it or move the cursor. */
+/** Text as it is left on the screen, without colours: what a line had before it was emptied is gone. */
 export function plain(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one
-  return text.replace(/\u001b\[[\d;?]*[A-Za-z]|\r/g, '');
+  return text.replace(/[^\n]*\r\u001b\[2K/g, '').replace(/\u001b\[[\d;?]*[A-Za-z]|[\r\u0007]/g, '');
 }

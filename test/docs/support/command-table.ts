@@ -1,8 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
-import { ROOT } from './pages.ts';
+import type { Command } from 'commander';
+import { ALL, createProgram } from '../../../src/commands/program.ts';
 
-/** The options and arguments in a command's `--help`. */
+/** The options and arguments of a command. */
 interface Described {
   readonly commands: ReadonlySet<string>;
   /** Whether an option takes a value, by `--name` and `-n`. */
@@ -12,30 +11,24 @@ interface Described {
   readonly most: number;
 }
 
-const read = new Map<string, Described>();
+const [PROGRAM] = await createProgram(ALL);
 
-/** Runs `coursegate --help` once for each command that a page names. */
 function described(path: readonly string[]): Described {
-  const name = path.join(' ');
-  const known = read.get(name);
-  if (known !== undefined) return known;
-  const help = execFileSync(process.execPath, [join(ROOT, 'src/main.ts'), ...path, '--help'], { encoding: 'utf8' });
-  const part = (title: string) => new RegExp(`^${title}:\\n((?: .*\\n?)*)`, 'm').exec(help)?.[1] ?? '';
-  const usage = (/^Usage: (.*)$/m.exec(help)?.[1] ?? '').replace('[options]', '').replace('[command]', '');
-  const found: Described = {
-    commands: new Set([...part('Commands').matchAll(/^ {2}([a-z][a-z-]*)/gm)].map(([, one = '']) => one)),
+  const below = (command: Command | undefined, name: string) => command?.commands.find((one) => one.name() === name);
+  const command = path.reduce(below, PROGRAM) ?? PROGRAM;
+  const help = command.createHelp();
+  const options = [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)];
+  const given = command.registeredArguments;
+  return {
+    commands: new Set(command.commands.map((one) => one.name())),
     options: new Map(
-      [...help.matchAll(/^ {2}(?:(-\w), )?(--[a-z][a-z-]*)( [<[])?/gm)].flatMap(([, short, long = '', value]) =>
-        [short ?? long, long].map((one) => [one, value !== undefined] as const),
+      options.flatMap(({ short, long, required, optional }) =>
+        [short, long].flatMap((name) => (name === undefined ? [] : [[name, required || optional] as const])),
       ),
     ),
-    needed: usage.split(' ').filter((word) => word.startsWith('<')).length,
-    most: /\.\.\.[>\]]/.test(usage)
-      ? Number.POSITIVE_INFINITY
-      : usage.split(' ').filter((word) => /^[<[]/.test(word)).length,
+    needed: given.filter(({ required }) => required).length,
+    most: given.some(({ variadic }) => variadic) ? Number.POSITIVE_INFINITY : given.length,
   };
-  read.set(name, found);
-  return found;
 }
 
 /**
