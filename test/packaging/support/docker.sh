@@ -24,9 +24,16 @@ shift
 [ $# -gt 0 ] || set -- serve --config /etc/coursegate/coursegate.yaml
 [ -z "$name" ] || echo "$mounts" >"/run/docker-$name"
 script='set -e
-  cd /srv/image
-  mount --bind . . && cd . && mount -o remount,bind,ro /srv/image && cd /srv/image
-  mount -t proc proc proc && mount --rbind /dev dev && mount -t tmpfs tmpfs tmp
+  folder=$(mktemp -d /run/container-XXXXXX)
+  mount -t tmpfs tmpfs "$folder"
+  mkdir "$folder/upper" "$folder/work" "$folder/root"
+  mount -t overlay overlay -o "lowerdir=/srv/image,upperdir=$folder/upper,workdir=$folder/work" "$folder/root"
+  cd "$folder/root"
+  mkdir -p proc dev tmp etc
+  touch etc/hosts
+  mount -t proc proc proc
+  mount --rbind /dev dev
+  mount -t tmpfs tmpfs tmp
   cp /etc/ssl/test-ca.pem tmp
   mount --bind /etc/hosts etc/hosts
   for mount in $0; do
@@ -36,10 +43,13 @@ script='set -e
       /*) ;;
       *) from=/srv/volumes/$from && install -d -o 65532 -g 65532 "$from" ;;
     esac
+    mkdir -p ".${rest%:ro}"
     mount --bind "$from" ".${rest%:ro}"
     [ "$rest" = "${rest%:ro}" ] || mount -o remount,bind,ro ".${rest%:ro}"
   done
-  exec chroot --userspec=65532:65532 . /usr/bin/env -i PATH=/usr/local/bin NODE_EXTRA_CA_CERTS=/tmp/test-ca.pem coursegate "$@"'
+  mount -o remount,bind,ro "$folder/root"
+  exec env -i PATH=/usr/local/bin NODE_EXTRA_CA_CERTS=/tmp/test-ca.pem \
+    /usr/sbin/chroot --userspec=65532:65532 "$folder/root" coursegate "$@"'
 set -- unshare --mount sh -c "$script" "$mounts" "$@"
 [ -z "$detach" ] || set -- systemd-run --quiet --unit="docker-$name" "$@"
 exec "$@"
