@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { buildBundle } from '../../packaging/bundle/bundle.ts';
+import { buildDist } from '../../packaging/npm/compile.ts';
 import { THIS_TREE } from '../support/gate.ts';
 import { table } from '../support/report.ts';
 import { bench, type Findings, OPTIONS, type Run } from '../support/run.ts';
@@ -21,6 +23,8 @@ interface Way extends Named {
   readonly tree: string;
   /** Written into a file; undefined for the demo's configuration. */
   readonly config?: string;
+  /** The program; the sources of the tree if omitted. */
+  readonly main?: string;
   readonly environment?: Readonly<Record<string, string>>;
 }
 
@@ -37,6 +41,8 @@ site: { upstream: school }
 const UNCACHED = { NODE_DISABLE_COMPILE_CACHE: '1' };
 const FIRST = 'first start';
 const LATER = 'later starts, with the compile cache';
+const BUNDLE = 'bundle, first start';
+const COMPILED = 'compiled, as in the npm package, first start';
 const SMALL_FIRST = 'minimal configuration, first start';
 const SMALL_LATER = 'minimal configuration, later starts';
 
@@ -45,9 +51,14 @@ async function measure(run: Run, base: Tree | undefined): Promise<Findings> {
   const smallBefore = `minimal configuration, ${options.base}`;
   const small = join(run.folder, 'small.yaml');
   writeFileSync(small, SMALL);
+  await buildDist();
+  await buildBundle({ out: join(run.folder, 'bundle') });
+  const bundle = join(run.folder, 'bundle/lib/coursegate.cjs');
   const ways: Way[] = [
     { name: FIRST, tree: THIS_TREE, environment: UNCACHED },
     { name: twin(FIRST), twinOf: FIRST, tree: THIS_TREE, environment: UNCACHED },
+    { name: BUNDLE, tree: THIS_TREE, main: bundle, environment: UNCACHED },
+    { name: COMPILED, tree: THIS_TREE, main: join(THIS_TREE, 'dist/main.js'), environment: UNCACHED },
     { name: LATER, tree: THIS_TREE },
     { name: SMALL_FIRST, tree: THIS_TREE, config: small, environment: UNCACHED },
     { name: SMALL_LATER, tree: THIS_TREE, config: small },
@@ -59,8 +70,8 @@ async function measure(run: Run, base: Tree | undefined): Promise<Findings> {
         ]),
   ];
   // The warm-up reads from disk and fills the cache.
-  const measured = await run.inTurns('start, CPU', ways, ({ tree, config, environment }) =>
-    startOnce(tree, run.folder, environment, config),
+  const measured = await run.inTurns('start, CPU', ways, ({ tree, config, environment, main }) =>
+    startOnce(tree, run.folder, environment, config, main),
   );
   const walls = (name: string) => measured.get(name)?.map(({ wall }) => wall) ?? [];
   run.pair(`${FIRST}: time`, walls(FIRST), walls(twin(FIRST)));
@@ -68,14 +79,15 @@ async function measure(run: Run, base: Tree | undefined): Promise<Findings> {
     name,
     shown(estimate(walls(name)), 0),
     shown(ratio(walls(name), walls(name.startsWith('minimal') ? smallBefore : before)), 2),
+    name.startsWith('minimal') ? '' : shown(ratio(walls(name), walls(FIRST)), 2),
     shown(estimate(starts.map(({ cpu }) => cpu)), 0),
   ]);
   const text = `\`npm run bench:start\`: \`serve\` with the demo's configuration (Account API, tools, embedded store) and with a minimal one, from
 the spawn to the line "coursegate ready", each time with a new store. A first start has no compiled code.
 
-${table(['start', 'time, ms', `x ${options.base}, same configuration`, 'CPU time, ms'], rows)}`;
+${table(['start', 'time, ms', `x ${options.base}, same configuration`, 'x first start', 'CPU time, ms'], rows)}`;
   const goal = (name: string) => (base === undefined ? undefined : ratio(walls(name), walls(before)));
-  return { text, goals: { start: goal(FIRST), restart: goal(LATER) } };
+  return { text, goals: { start: goal(FIRST), restart: goal(LATER), bundle: ratio(walls(BUNDLE), walls(FIRST)) } };
 }
 
 await bench('Start', 12, options, async (run) => {

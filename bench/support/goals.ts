@@ -27,6 +27,7 @@ const GOALS = {
   refreshRate: { what: 'refreshes per second on SQLite', least: 400, unit: '' },
   start: { what: 'time from spawn to ready / at the start of this work: first start', most: 0.6, unit: ' x' },
   restart: { what: 'time from spawn to ready / at the start of this work: later starts', most: 0.6, unit: ' x' },
+  bundle: { what: 'time from spawn to ready: bundle / sources, first start of both', most: 0.45, unit: ' x' },
   eventCpu: { what: 'CPU per event of a stream', most: 30, unit: ' µs' },
   besideSpread: {
     what: 'p99 of plain requests beside all streams, events spread over the second',

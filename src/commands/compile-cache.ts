@@ -2,6 +2,7 @@ import { mkdirSync, statSync } from 'node:fs';
 import module from 'node:module';
 import { installedPath } from '../installation.ts';
 
+const INSTALLATION = installedPath('.');
 const PACKAGES = installedPath('node_modules');
 const WRITABLE_BY_OTHERS = 0o022;
 
@@ -14,7 +15,8 @@ export function keepCompiledCode(): void {
   const folder = `${PACKAGES}/.cache/coursegate`;
   try {
     const account = process.getuid?.();
-    if (statSync(PACKAGES).uid !== account) return;
+    // Installed by npm, the packages are beside this one.
+    if ((statSync(PACKAGES, { throwIfNoEntry: false }) ?? statSync(INSTALLATION)).uid !== account) return;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const { uid, mode } = statSync(folder);
     if (uid === account && (mode & WRITABLE_BY_OTHERS) === 0) module.enableCompileCache(folder);
