@@ -11,6 +11,8 @@ WORKDIR /build
 COPY package.json package-lock.json ./
 RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
+# The date of the list of packages: seconds since 1970, such as the time of the commit.
+ARG SOURCE_DATE_EPOCH=0
 RUN npm run build -- --only bundle
 
 # packaging/image/build.ts replaces this stage with a bundle that has been built already.

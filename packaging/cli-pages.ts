@@ -1,16 +1,16 @@
 /** Writes the man page and the completion scripts of the command line: `node packaging/cli-pages.ts FOLDER` */
-import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { completionScript } from '../src/commands/completion/completion-script.ts';
 import { ALL, createProgram } from '../src/commands/program.ts';
+import { buildTime } from './build-time.ts';
 import { manPage } from './man-page.ts';
 
 /** Writes `coursegate.1`, `coursegate.bash`, `_coursegate` and `coursegate.fish` to `out`. Resolves to their paths. */
 export async function writeCliPages(out: string): Promise<readonly string[]> {
   const [program] = await createProgram(ALL);
   const pages = {
-    'coursegate.1': manPage(program, buildTime()),
+    'coursegate.1': manPage(program, buildTime() * 1000),
     'coursegate.bash': completionScript('bash', program),
     _coursegate: completionScript('zsh', program),
     'coursegate.fish': completionScript('fish', program),
@@ -23,13 +23,6 @@ export async function writeCliPages(out: string): Promise<readonly string[]> {
       return path;
     }),
   );
-}
-
-/** Milliseconds since 1970: of SOURCE_DATE_EPOCH, or else of the last commit. */
-function buildTime(): number {
-  const given =
-    process.env.SOURCE_DATE_EPOCH ?? execFileSync('git', ['log', '-1', '--format=%ct'], { encoding: 'utf8' });
-  return Number(given) * 1000;
 }
 
 if (import.meta.main) for (const path of await writeCliPages(process.argv[2] ?? 'build/cli')) console.log(path);

@@ -116,8 +116,6 @@ const ROOT_FILES = ['main.ts', 'errors.ts', 'installation.ts'];
 
 const LEAVES = [
   '../package.json',
-  // Texts only: an operator's catalogue is held to their names and placeholders.
-  'authorization-server/pages/i18n',
   'errors.ts',
   // Where the product's own files are.
   'installation.ts',

@@ -105,7 +105,7 @@ function pack(tree: string, file: string, time: number): void {
   execFileSync('chmod', ['-R', 'u=rwX,go=rX', tree]);
   // Like the secret in it, the configuration is only for root and the gate.
   chmodSync(join(tree, 'etc/coursegate'), 0o750);
-  execFileSync('dpkg-deb', ['--root-owner-group', '-Zxz', '--build', tree, file], {
+  execFileSync('dpkg-deb', ['--root-owner-group', '-Zgzip', '-z6', '--build', tree, file], {
     env: { ...process.env, SOURCE_DATE_EPOCH: String(time) },
     stdio: ['ignore', 'ignore', 'inherit'],
   });

@@ -6,6 +6,9 @@ import { buildTime } from '../build-time.ts';
 import { filesBelow, ROOT } from '../files.ts';
 import { completeLayout } from './layout.ts';
 
+/** The processor of this machine, as images name it. */
+const HERE = process.arch === 'x64' ? 'amd64' : process.arch;
+
 export interface ImageOptions {
   /** The folder of the OCI image layout. What is in it is deleted. Default: build/image. */
   readonly out?: string;
@@ -31,7 +34,8 @@ export async function buildImage({
   const output = await buildah(
     ...['build-using-dockerfile', '--quiet', '--format=docker', '--layers', '--identity-label=false'],
     ...['--timestamp', String(buildTime()), '--build-context', `bundle=${bundle}`],
-    ...(platform === undefined ? [] : ['--platform', platform]),
+    // Debian 12's buildah does not set BUILDPLATFORM.
+    ...(platform === undefined ? [] : ['--platform', platform, '--build-arg', `BUILDPLATFORM=linux/${HERE}`]),
     ...['--build-arg', `VERSION=${version}`, '--build-arg', `REVISION=${revision}`, ROOT],
   );
   const image = output.split('\n').at(-1) ?? '';

@@ -3,6 +3,7 @@
 # licences and package records, and a user. It only reads files, so the Debian may be of another architecture.
 # Usage: sh system.sh DEBIAN FOLDER
 set -eu
+umask 022
 from=$1
 to=$2
 libraries='ld-linux-*.so.* libc.so.6 libdl.so.2 libm.so.6 libpthread.so.0 libresolv.so.2 libgcc_s.so.1 libstdc++.so.6*'
@@ -26,8 +27,13 @@ for library in $libraries; do
 done
 
 for package in $packages; do
-  mkdir -p "$to/usr/share/doc/$package"
-  cp -L "usr/share/doc/$package/copyright" "$to/usr/share/doc/$package/"
+  mkdir -p "$to/usr/share/doc"
+  if [ -L "usr/share/doc/$package" ]; then
+    cp -P "usr/share/doc/$package" "$to/usr/share/doc/"
+  else
+    mkdir "$to/usr/share/doc/$package"
+    cp "usr/share/doc/$package/copyright" "$to/usr/share/doc/$package/"
+  fi
   # Where scanners look for the packages of an image without dpkg.
   awk -v RS= -v "name=Package: $package" '$0 == name || index($0, name "\n") == 1' var/lib/dpkg/status > "$to/var/lib/dpkg/status.d/$package"
   if [ ! -s "$to/var/lib/dpkg/status.d/$package" ]; then echo "system.sh: $package is not installed in $from" >&2; exit 1; fi

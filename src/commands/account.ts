@@ -1,5 +1,5 @@
-import { type Define, readConfig, subcommand } from './command.ts';
-import { EXIT } from './exit-codes.ts';
+import { type Define, readConfig, subcommand, withExits } from './command.ts';
+import { EXIT, type ExitNotes } from './exit-codes.ts';
 
 interface SchemaFlags {
   readonly config: string;
@@ -7,8 +7,13 @@ interface SchemaFlags {
 }
 
 export const define: Define = (command, terminal) => {
-  const schemas = (name: string, description: string, act: (flags: SchemaFlags) => Promise<void>) =>
-    subcommand(command, name, description, '--config coursegate.yaml')
+  const schemas = (
+    name: string,
+    description: string,
+    act: (flags: SchemaFlags) => Promise<void>,
+    exits: ExitNotes = {},
+  ) =>
+    withExits(subcommand(command, name, description, '--config coursegate.yaml'), exits)
       .requiredOption('--config <file>', 'the configuration file')
       .option('--upstream <name>', 'only this upstream')
       .action(act);
@@ -24,7 +29,7 @@ export const define: Define = (command, terminal) => {
 
   schemas(
     'diff',
-    'compare the schemas of GraphQL upstreams with the saved files; exits 1 if they differ',
+    'compare the schemas of GraphQL upstreams with the saved files',
     async ({ config, upstream }) => {
       const { compareSchemas } = await import('../account/remote/recording.ts');
       const lines = await compareSchemas(await readConfig(config, terminal), upstream);
@@ -32,5 +37,6 @@ export const define: Define = (command, terminal) => {
       if (lines.length > 0) terminal.end(EXIT.failure);
       else terminal.say('No differences.');
     },
+    { [EXIT.ok]: 'no differences', [EXIT.failure]: 'the schemas differ' },
   );
 };

@@ -3,9 +3,11 @@ import { readFile } from 'node:fs/promises';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import type { LoadedConfig } from '../config/load.ts';
+import { shellWord } from '../tools/shell-word.ts';
 import { readConfig } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { CommandFailure, misused } from './failure.ts';
+import { type AdminAnswer, asJson, firstLine, isForeign, notAGate } from './not-a-gate.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The options that select the gate a command talks to. */
@@ -18,18 +20,15 @@ export interface GateFlags {
   readonly key?: string;
 }
 
-interface AdminAnswer {
-  readonly status: number;
-  readonly text: string;
-}
-
 /** The admin listener of a running gate. */
 export interface AdminClient {
   readonly address: string;
   /** The secret of `admin.hmac`, if the configuration was given and has one. */
   readonly secret: string | undefined;
-  /** Sends an unsigned GET. Throws CommandFailure when no gate answers. */
+  /** Sends an unsigned GET. Throws CommandFailure when nothing answers. */
   ask(path: string, accept?: string): Promise<AdminAnswer>;
+  /** The failure for an answer that no gate gives. */
+  noGate(answer: AdminAnswer): CommandFailure;
   /** Sends a signed command and returns the JSON response. Throws CommandFailure if it is refused or no gate answers. */
   command<T>(method: 'GET' | 'POST', path: string, body?: object): Promise<T>;
 }
@@ -49,8 +48,8 @@ export async function adminClient(flags: GateFlags, terminal: Pick<Terminal, 'en
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
     throw misused(`"${address}" is not the address of an admin listener, such as http://127.0.0.1:9090.`);
   }
-  const [cert, key] = await Promise.all([flags.cert, flags.key].map((path) => path && readPemFile(path)));
-  const next = file === undefined ? 'coursegate serve --config FILE' : `coursegate serve --config ${file}`;
+  const [cert, key] = await Promise.all([flags.cert, flags.key].map((path) => path && readTextFile(path)));
+  const start = file === undefined ? {} : { next: `coursegate serve --config ${shellWord(file)}` };
   const pinned = loaded?.admin.mtls?.cert;
   // Certificates rarely name the loopback address used here, so the configured certificate itself is pinned.
   const trusted =
@@ -62,7 +61,7 @@ export async function adminClient(flags: GateFlags, terminal: Pick<Terminal, 'en
       if (thrown instanceof CommandFailure) throw thrown;
       throw new CommandFailure(`No gate answers at ${address}.`, {
         reason: `Is it running with this configuration? (${thrown instanceof Error ? thrown.message : String(thrown)})`,
-        next,
+        ...start,
         code: EXIT.unavailable,
       });
     });
@@ -71,6 +70,7 @@ export async function adminClient(flags: GateFlags, terminal: Pick<Terminal, 'en
     address,
     secret,
     ask: (path, accept = '*/*') => send('GET', path, { accept }, Buffer.alloc(0)),
+    noGate: (answer) => notAGate(address, answer),
     async command(method, path, given) {
       const body = Buffer.from(given === undefined ? '' : JSON.stringify(given));
       const { signCommand, SIGNATURE_FIELD } = await import('../authorization-server/administration/signature.ts');
@@ -78,9 +78,10 @@ export async function adminClient(flags: GateFlags, terminal: Pick<Terminal, 'en
       const signed = { method, target: pathname + search, body };
       const signature: Record<string, string> =
         secret === undefined ? {} : { [SIGNATURE_FIELD]: signCommand(signed, secret, Math.floor(Date.now() / 1000)) };
-      const { status, text } = await send(method, path, signature, body);
-      if (status === 200) return JSON.parse(text);
-      throw refusal(status, text, file);
+      const answer = await send(method, path, signature, body);
+      const reply = answer.status === 200 ? asJson(answer.text) : undefined;
+      if (reply !== undefined) return reply as never;
+      throw answer.status === 200 || isForeign(answer) ? notAGate(address, answer) : refusal(answer, address, file);
     },
   };
 }
@@ -98,38 +99,35 @@ function addressOf(loaded: LoadedConfig | undefined): string {
   return `${scheme}://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
 }
 
-export async function readPemFile(path: string): Promise<string> {
+export async function readTextFile(path: string): Promise<string> {
   return readFile(path, 'utf8').catch((cause: unknown) => {
     throw misused(`Cannot read ${path}.`, { cause });
   });
 }
 
 /** Turns an error response of the admin listener into a failure with advice. */
-function refusal(status: number, text: string, file: string | undefined): CommandFailure {
-  const config = file ?? 'FILE';
+function refusal({ status, text }: AdminAnswer, address: string, file: string | undefined): CommandFailure {
   const title = titleOf(text);
+  const config = file === undefined ? undefined : shellWord(file);
   if (status === 401 || status === 403) {
     return new CommandFailure(`The gate refused this command: ${title}`, {
       reason:
         'Commands are signed with admin.hmac of the file given by --config, or authenticated by --cert and --key.',
-      next: `coursegate check ${config}`,
+      ...(config === undefined ? {} : { next: `coursegate check ${config}` }),
     });
   }
   if (status >= 500) {
     return new CommandFailure(`The gate cannot do this right now: ${title}`, {
-      next: `coursegate health --config ${config}`,
+      next: `coursegate health ${config === undefined ? `--admin ${address}` : `--config ${config}`}`,
       code: EXIT.unavailable,
     });
   }
-  return new CommandFailure(title);
+  return new CommandFailure(title, { code: status === 404 ? EXIT.unanswered : EXIT.failure });
 }
 
 function titleOf(text: string): string {
-  try {
-    const { title } = JSON.parse(text) as { title?: unknown };
-    if (typeof title === 'string') return title;
-  } catch {}
-  return text.trim().slice(0, 200);
+  const { title } = Object(asJson(text)) as { title?: unknown };
+  return typeof title === 'string' ? title : firstLine(text);
 }
 
 async function exchange(url: string, options: RequestOptions, body: Buffer): Promise<AdminAnswer> {
@@ -149,5 +147,11 @@ async function exchange(url: string, options: RequestOptions, body: Buffer): Pro
     if (length > LONGEST_ANSWER) throw new Error('the response is too long');
     chunks.push(chunk);
   }
-  return { status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') };
+  const { statusCode: status = 0, headers: received } = response;
+  return {
+    status,
+    type: (received['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '',
+    location: received.location,
+    text: Buffer.concat(chunks).toString('utf8'),
+  };
 }

@@ -7,10 +7,12 @@ export const define: Define = (command, terminal) => {
     .action(async ({ config: file, to }: { config: string; to: string }) => {
       const { backupStore } = await import('../storage/backup.ts');
       const { config, secret } = await readConfig(file, terminal);
-      const { from, beside } = await backupStore(config.store, to);
+      const { waitFor } = await import('./progress.ts');
+      const shown = waitFor(terminal, `Copying the store to ${to}`);
+      const { from, beside } = await backupStore(config.store, to).finally(shown);
       const kept =
         secret === undefined && beside !== undefined ? beside : `the one that \`secret\` refers to in ${file}`;
-      terminal.say(`Copied ${from} to ${to}.`);
+      terminal.say(terminal.paint(32, `Copied ${from} to ${to}.`));
       terminal.say(
         `The copy can be read only with its secret, which it does not contain: ${kept}. Store the two separately.`,
       );

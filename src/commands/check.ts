@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Checked, CheckFormat } from '../config/problem-report.ts';
 import { ConfigError, type Problem } from '../config/problems.ts';
-import { type Define, readConfig, withExamples } from './command.ts';
+import { type Define, readConfig, withExamples, withExits } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -13,6 +13,10 @@ interface Flags {
 
 export const define: Define = (command, terminal) => {
   const { say, tell, end } = terminal;
+  withExits(command, {
+    [EXIT.ok]: 'the configuration is valid',
+    [EXIT.config]: 'it has mistakes, or with --strict warnings',
+  });
   withExamples(
     command,
     'coursegate.yaml',
@@ -21,7 +25,7 @@ export const define: Define = (command, terminal) => {
   )
     .argument('<file>', 'the configuration file')
     .addOption(
-      new Option('--format <format>', 'text, json for programs, or github to annotate a pull request')
+      new Option('--format <format>', 'for people, for programs, or to annotate a pull request')
         .choices(['text', 'json', 'github'])
         .default('text'),
     )

@@ -1,7 +1,18 @@
-import type { Define } from './command.ts';
+import { Option } from 'commander';
+import { type Define, withExits } from './command.ts';
 import { EXIT } from './exit-codes.ts';
-import { CommandFailure, misused } from './failure.ts';
-import { answer, asking, changing, confirmed, everyPage, get, type OperatorFlags } from './operator.ts';
+import { CommandFailure } from './failure.ts';
+import {
+  answer,
+  asking,
+  changing,
+  confirmed,
+  everyPage,
+  gateWords,
+  get,
+  type OperatorFlags,
+  requireMeant,
+} from './operator.ts';
 import { table } from './table.ts';
 import { type ClientDetail, type ClientView, grantsTable, when } from './views.ts';
 
@@ -16,15 +27,23 @@ const VERBS = {
   revoke: {
     description: 'end every connection of an app; it may ask members again',
     question: 'End every connection of',
+    anyway: undefined,
   },
   disable: {
     description: 'end every connection of an app, and refuse it until it is enabled again',
     question: 'End every connection and block all requests of',
+    anyway: undefined,
   },
-  enable: { description: 'allow a disabled app again', question: undefined },
+  enable: {
+    description: 'allow a disabled app again',
+    question: undefined,
+    // An app that was deleted while it was disabled is refused when it comes back.
+    anyway: 'Allow it should it come back?',
+  },
   delete: {
     description: 'end every connection of an app, and delete it; it may register again',
     question: 'End every connection and delete the registration of',
+    anyway: undefined,
   },
 } as const;
 
@@ -32,10 +51,13 @@ export const define: Define = (command, terminal) => {
   asking(command, 'list', 'list apps', '--config coursegate.yaml', '--config coursegate.yaml --host claude.ai --json')
     .option('--name <text>', 'only apps with this text in their name or id')
     .option('--host <host>', 'only apps that redirect members to this host')
-    .option('--kind <kind>', 'only apps of this kind: registered, or document (known by a client ID metadata document)')
+    .addOption(
+      new Option(
+        '--kind <kind>',
+        'only apps that registered, or that are known by a client ID metadata document',
+      ).choices(['registered', 'document']),
+    )
     .action(async ({ name, host, kind, ...flags }: ListFlags) => {
-      if (kind !== undefined && kind !== 'registered' && kind !== 'document')
-        throw misused('--kind must be registered or document.');
       const clients = await everyPage<ClientView>(terminal, flags, '/clients', { name, host, kind }, 'clients');
       answer(terminal, flags, clients, () =>
         table(
@@ -54,13 +76,16 @@ export const define: Define = (command, terminal) => {
       );
     });
 
-  asking(command, 'show', 'show an app and the members who have connected it', '--config coursegate.yaml CLIENT_ID')
+  withExits(
+    asking(command, 'show', 'show an app and the members who have connected it', '--config coursegate.yaml CLIENT_ID'),
+    { [EXIT.unanswered]: 'no such app' },
+  )
     .argument('<client>', 'the client_id of the app')
     .action(async (id: string, flags: OperatorFlags) => {
       const client = await get<ClientDetail>(terminal, flags, `/clients/${encodeURIComponent(id)}`);
-      if (client.known === false && client.grants.length === 0) {
-        throw new CommandFailure(`No app has the id ${id}.`, {
-          next: 'coursegate clients list --help',
+      if (isStranger(client)) {
+        throw new CommandFailure(neverSeen(id), {
+          next: `coursegate clients list ${gateWords(flags)}`,
           code: EXIT.unanswered,
         });
       }
@@ -84,10 +109,13 @@ export const define: Define = (command, terminal) => {
       );
     });
 
-  for (const [verb, { description, question }] of Object.entries(VERBS)) {
+  for (const [verb, { description, question, anyway }] of Object.entries(VERBS)) {
     changing(command, verb, description, '--config coursegate.yaml CLIENT_ID --reason "as agreed"')
       .argument('<client>', 'the client_id of the app')
       .action(async (id: string, flags: OperatorFlags) => {
+        const isNew = isStranger(await get<ClientDetail>(terminal, flags, `/clients/${encodeURIComponent(id)}`));
+        if (isNew)
+          await requireMeant(terminal, flags, { message: neverSeen(id), question: anyway, list: 'clients list' });
         const change = await confirmed(terminal, flags, question && `${question} ${id}?`);
         const reply = await change<{ ended?: number }>(`/clients/${encodeURIComponent(id)}/${verb}`);
         const ended = reply.ended === undefined ? '' : `: ${reply.ended} connections ended`;
@@ -95,3 +123,9 @@ export const define: Define = (command, terminal) => {
       });
   }
 };
+
+function isStranger({ known, grants }: ClientDetail): boolean {
+  return known === false && grants.length === 0;
+}
+
+const neverSeen = (id: string): string => `No app has the id ${id}.`;

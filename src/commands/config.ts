@@ -1,3 +1,4 @@
+import { shellWord } from '../tools/shell-word.ts';
 import { type Define, readConfig, subcommand } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { CommandFailure } from './failure.ts';
@@ -27,7 +28,7 @@ export const define: Define = (command, terminal) => {
       if (key !== undefined && tree[key] === undefined) {
         throw new CommandFailure(`The configuration has no block "${key}". It has: ${Object.keys(tree).join(', ')}.`, {
           code: EXIT.usage,
-          next: `coursegate config print --config ${file}`,
+          next: `coursegate config print --config ${shellWord(file)}`,
         });
       }
       const shown = key === undefined ? tree : { [key]: tree[key] };

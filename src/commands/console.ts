@@ -1,5 +1,5 @@
 import { type AdminClient, adminClient, type GateFlags } from './admin-client.ts';
-import { type Define, withExamples } from './command.ts';
+import { type Define, withExamples, withExits } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { CommandFailure } from './failure.ts';
 import { gateOptions } from './operator.ts';
@@ -8,6 +8,7 @@ const SIGN_IN = '/console/sign-in';
 const LOOPBACK = ['127.0.0.1', '[::1]', 'localhost'];
 
 export const define: Define = (command, terminal) => {
+  withExits(command, { [EXIT.failure]: 'the gate refused the link, or the console is switched off' });
   gateOptions(
     withExamples(command, '--config coursegate.yaml', '--config coursegate.yaml --admin http://127.0.0.1:19090'),
   )
@@ -54,8 +55,9 @@ async function wayIn(gate: AdminClient): Promise<WayIn> {
 }
 
 async function check(gate: AdminClient, path: string): Promise<void> {
-  const { status } = await gate.ask(path, 'text/html');
-  if (status === 200) return;
+  const answer = await gate.ask(path, 'text/html');
+  const { status } = answer;
+  if (status === 200 && /<title>[^<]* console<\/title>/.test(answer.text)) return;
   if (status === 403)
     throw new CommandFailure('The console is switched off.', {
       reason: 'Set admin.hmac (a secret) or admin.mtls (client certificates) in the configuration.',
@@ -64,7 +66,5 @@ async function check(gate: AdminClient, path: string): Promise<void> {
     throw new CommandFailure('The gate refused the link.', {
       reason: 'Its admin.hmac differs from the one in the file given by --config, or the clocks differ by a minute.',
     });
-  throw new CommandFailure(`The gate at ${gate.address} has no console: it answered ${status}.`, {
-    code: EXIT.unavailable,
-  });
+  throw gate.noGate(answer);
 }

@@ -1,3 +1,4 @@
+import { programName } from '../tools/program-name.ts';
 import { type Define, withExamples } from './command.ts';
 import { untilSignal } from './lifetime.ts';
 
@@ -11,7 +12,7 @@ export const define: Define = (command, { tell, say, environment }) => {
     tell(`  A third-party app    ${demo.urls.client}            (press Connect)`);
     tell(`  The console          ${demo.urls.console}    (secret: ${demo.adminSecret})`);
     tell('  Members              student@example.com / student   and   other@example.com / other');
-    tell(`  On the command line  npx coursegate connect ${demo.origin}`);
+    tell(`  On the command line  ${programName()} connect ${demo.origin}`);
     tell('');
     say(`coursegate ready ${demo.origin} profile=${demo.profile}`);
   });

@@ -1,8 +1,9 @@
 import type { Report } from '../tools/doctor/doctor.ts';
+import { programName } from '../tools/program-name.ts';
 import { adminClient, type GateFlags } from './admin-client.ts';
-import { type Define, readConfig, withExamples } from './command.ts';
+import { type Define, readConfig, withExamples, withExits } from './command.ts';
 import { EXIT } from './exit-codes.ts';
-import { CommandFailure, misused } from './failure.ts';
+import { misused } from './failure.ts';
 import { gateOptions } from './operator.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -36,6 +37,11 @@ const WITH_GATEWAY = {
 } as const;
 
 export const define: Define = (command, terminal) => {
+  withExits(command, {
+    [EXIT.ok]: 'no check failed',
+    [EXIT.failure]: 'a check failed',
+    [EXIT.unanswered]: 'nothing to examine, or the time was over before all checks had run',
+  });
   const described = withExamples(
     command,
     'https://school.example/mcp',
@@ -69,12 +75,14 @@ export const define: Define = (command, terminal) => {
     .option('--timeout <seconds>', 'limit for the whole run', '120')
     .option('--json', 'print the findings as JSON', false)
     .action(async (url: string | undefined, options: DoctorFlags) => {
-      const { DoctorError, exitCode } = await import('../tools/doctor/doctor.ts');
+      const { exitCode } = await import('../tools/doctor/doctor.ts');
       const { toJson } = await import('../tools/doctor/report-json.ts');
       const { toText } = await import('../tools/doctor/report-text.ts');
       const timeout = Number(options.timeout);
       if (!(timeout > 0 && timeout <= 3600)) throw misused('--timeout must be a number of seconds from 1 to 3600.');
       const ids = (list: string | undefined) => list?.split(',').map((id) => id.trim()) ?? [];
+      const { progressOf } = await import('./progress.ts');
+      const progress = progressOf(terminal, 'Checking');
       const begin = (what: string) => (address: string) => {
         if (!options.json) terminal.tell(`${what.replace('URL', address)} …`);
       };
@@ -84,16 +92,21 @@ export const define: Define = (command, terminal) => {
         timeout,
         signal: terminal.interrupted(),
         begin,
+        ...(options.json ? {} : { progress: progress.at }),
       };
       const { environment } = terminal;
-      const report = await run(url, options, { environment }, shared).catch((thrown: unknown) => {
-        throw thrown instanceof DoctorError ? new CommandFailure(thrown.message, { code: EXIT.usage }) : thrown;
-      });
+      const report = await run(url, options, { environment }, shared).finally(() => progress.done());
       terminal.print(
         options.json
           ? `${JSON.stringify(toJson(report), undefined, 2)}\n`
           : toText(report, { width: terminal.width, colour: terminal.colour() }),
       );
+      const { nothing } = report;
+      if (nothing !== undefined && !options.json) {
+        const { origin } = new URL(report.url);
+        const next = nothing.elsewhere === undefined ? `init --upstream ${origin}` : `doctor ${nothing.elsewhere}`;
+        terminal.tell(`Try: ${programName()} ${next}`);
+      }
       terminal.end(exitCode(report));
     });
 };
@@ -103,6 +116,7 @@ interface Shared {
   readonly skip: readonly string[];
   readonly timeout: number;
   readonly signal: AbortSignal;
+  readonly progress?: (done: number, total: number) => void;
   /** Announces the audit; `what` contains URL. */
   readonly begin: (what: string) => (address: string) => void;
 }
@@ -150,13 +164,15 @@ type OtherChecks = readonly (readonly { readonly id: string }[])[];
 /** Checks a site from the outside. `others`: the checks that run besides. */
 async function siteReport(
   url: string,
-  { register }: DoctorFlags,
+  { register, config }: DoctorFlags,
   { begin, ...shared }: Shared,
   others: OtherChecks,
 ): Promise<Report> {
   const { doctor } = await import('../tools/doctor/doctor.ts');
   const how = register ? '' : ' without registering an app';
-  return doctor({ url, register, others, ...shared, begin: begin(`Checking URL${how}`) });
+  // With the configuration of a gate, there is one, even if nothing of it can be seen.
+  const insist = config !== undefined;
+  return doctor({ url, register, insist, others, ...shared, begin: begin(`Checking URL${how}`) });
 }
 
 /** Checks the backend from the gate's side. */

@@ -1,18 +1,19 @@
 import type { EventsState } from '../events/state.ts';
+import { shellWord } from '../tools/shell-word.ts';
 import { adminClient } from './admin-client.ts';
-import { type Define, readConfig, subcommand } from './command.ts';
+import { type Define, readConfig, subcommand, withExits } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { CommandFailure } from './failure.ts';
+import { asJson, firstLine, isForeign } from './not-a-gate.ts';
 import { asking, confirmed, gateOptions, type OperatorFlags } from './operator.ts';
 
 export const define: Define = (command, terminal) => {
   const { say, tell } = terminal;
-  subcommand(
-    command,
-    'test',
-    'send one test.ping to the backend; exits 1 if it is not accepted',
-    '--config coursegate.yaml',
-  )
+  withExits(subcommand(command, 'test', 'send one test.ping to the backend', '--config coursegate.yaml'), {
+    [EXIT.ok]: 'the backend accepted it',
+    [EXIT.failure]: 'the backend refused it',
+    [EXIT.unavailable]: 'the backend does not answer',
+  })
     .requiredOption('--config <file>', 'the configuration file')
     .action(async ({ config: file }: { config: string }) => {
       const { pingBackend } = await import('../events/ping.ts');
@@ -23,7 +24,7 @@ export const define: Define = (command, terminal) => {
       if (!pinged.taken) {
         throw new CommandFailure(`test.ping at ${path} of ${upstream}: ${pinged.detail}.`, {
           reason: pinged.answered ? 'Does the backend verify with the same secret?' : 'Is the backend running?',
-          next: `coursegate check ${file}`,
+          next: `coursegate check ${shellWord(file)}`,
           code: pinged.answered ? EXIT.failure : EXIT.unavailable,
         });
       }
@@ -32,12 +33,16 @@ export const define: Define = (command, terminal) => {
 
   asking(command, 'list', 'list pending events, and why they are pending', '--config coursegate.yaml').action(
     async ({ json, ...flags }: OperatorFlags) => {
-      const { status, text } = await (await adminClient(flags, terminal)).ask('/events');
+      const gate = await adminClient(flags, terminal);
+      const answer = await gate.ask('/events');
+      const { status, text } = answer;
+      const state = status === 200 ? asJson(text) : undefined;
+      if (isForeign(answer) || (status === 200 && state === undefined)) throw gate.noGate(answer);
       if (status === 404) throw noEvents(flags.config);
       if (status !== 200)
-        throw new CommandFailure(`The gate cannot list its events: ${text.trim()}`, { code: EXIT.unavailable });
+        throw new CommandFailure(`The gate cannot list its events: ${firstLine(text)}`, { code: EXIT.unavailable });
       if (json) return say(text.trim());
-      const { pending, paused_until, stopped_at, last_failure, events } = JSON.parse(text) as EventsState;
+      const { pending, paused_until, stopped_at, last_failure, events } = state as EventsState;
       const { grant = 0, client = 0, refusal = 0 } = pending;
       tell(`${grant + client + refusal} pending: ${grant} for grants, ${client} for clients, ${refusal} for refusals.`);
       if (last_failure !== undefined) tell(`Last failed delivery at ${last_failure.at}: ${last_failure.reason}.`);
@@ -64,9 +69,8 @@ export const define: Define = (command, terminal) => {
   });
 };
 
-function noEvents(file = 'FILE'): CommandFailure {
+function noEvents(file: string | undefined): CommandFailure {
   return new CommandFailure('This configuration has no `events`, so nothing is sent to the backend.', {
-    next: `coursegate check ${file}`,
-    code: EXIT.failure,
+    ...(file === undefined ? {} : { next: `coursegate config print --config ${shellWord(file)}` }),
   });
 }

@@ -1,3 +1,4 @@
+import { programName } from '../tools/program-name.ts';
 import { type Define, readConfig, withExamples } from './command.ts';
 
 interface ExportFlags {
@@ -18,7 +19,7 @@ export const define: Define = (command, terminal) => {
         '/.well-known/jwks.json is not among them, because keys rotate: apps that verify ID tokens need it.',
       );
       terminal.tell(
-        `Export again after each change of the configuration. To find old copies: coursegate doctor ${origin}`,
+        `Export again after each change of the configuration. To find old copies: ${programName()} doctor ${origin}`,
       );
     });
 };

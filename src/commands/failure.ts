@@ -1,15 +1,18 @@
 import { CommanderError } from 'commander';
 import { ConfigError } from '../config/problems.ts';
-import { ConnectError } from '../tools/connect/connect-error.ts';
-import { EXIT } from './exit-codes.ts';
+import { type ConnectEnd, ConnectError } from '../tools/connect/connect-error.ts';
+import { programName } from '../tools/program-name.ts';
+import { shellWord } from '../tools/shell-word.ts';
+import { UsageError } from '../tools/usage-error.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
 
 export interface FailureOptions {
-  /** The command to try next. */
+  /** The command to try next, such as `coursegate doctor URL`, complete. By default, the help. */
   readonly next?: string;
   /** The cause, if the message does not state it. */
   readonly reason?: string;
   /** Exit code, 1 by default. */
-  readonly code?: number;
+  readonly code?: ExitCode;
   readonly cause?: unknown;
 }
 
@@ -39,12 +42,20 @@ export interface Typed {
   readonly argument: string | undefined;
 }
 
-/** Suggested when the configuration file does not exist. */
-const FIRST_RUN = 'coursegate init --upstream http://127.0.0.1:8000   (writes a configuration for your site)';
+/** Suggested when the configuration file does not exist: the address is that of a site on this machine. */
+const FIRST_RUN = 'coursegate init --upstream http://127.0.0.1:8000';
+
+const CONNECT_EXIT: Readonly<Record<ConnectEnd, ExitCode>> = {
+  failed: EXIT.failure,
+  unreachable: EXIT.unavailable,
+  misused: EXIT.usage,
+  declined: EXIT.unanswered,
+  interrupted: EXIT.interrupted,
+};
 
 interface Report {
   readonly text: string;
-  readonly code: number;
+  readonly code: ExitCode;
 }
 
 /**
@@ -69,20 +80,35 @@ export function describeFailure(thrown: unknown, typed: Typed): Report | undefin
     const [first] = thrown.problems;
     const file = typed.config ?? typed.argument ?? 'FILE';
     // A file with mistakes has been checked already: the messages say what to do.
-    const check = typed.command === 'coursegate check' ? undefined : `coursegate check ${file}`;
+    const check = typed.command === 'coursegate check' ? undefined : `coursegate check ${shellWord(file)}`;
     const next = first?.line === 0 && first.file === file ? FIRST_RUN : check;
     return report([thrown.message], next, EXIT.config);
   }
-  if (thrown instanceof ConnectError) return report([thrown.message, thrown.advice], help, EXIT.failure);
+  if (thrown instanceof UsageError) return report([thrown.message], help, EXIT.usage);
+  if (thrown instanceof ConnectError) return connectReport(thrown, typed);
   const port = portFailure(thrown, typed);
   if (port !== undefined) return port;
   if (!(thrown instanceof Error)) return report([String(thrown)], help, EXIT.failure);
   return report([thrown.message, causeOf(thrown)], help, EXIT.failure);
 }
 
-function report(lines: readonly (string | undefined)[], next: string | undefined, code: number): Report {
-  const all = [...lines, next && `Try: ${next}`];
-  return { text: all.filter((line) => line !== undefined).join('\n'), code };
+function report(lines: readonly (string | undefined)[], next: string | undefined, code: ExitCode): Report {
+  // In front of `coursegate` there may be a variable, such as PORT=8090.
+  const command = next?.replace(/(?<=^|\s)coursegate(?= |$)/, programName());
+  const all = [...lines, command && `Try: ${command}`];
+  return { text: all.filter((line) => line !== undefined && line !== '').join('\n'), code };
+}
+
+function connectReport({ message, advice, end }: ConnectError, { argument }: Typed): Report {
+  const site = argument === undefined ? undefined : shellWord(argument);
+  const next: Readonly<Record<ConnectEnd, string | undefined>> = {
+    failed: site && `coursegate doctor ${site}`,
+    unreachable: 'coursegate connect --help',
+    misused: 'coursegate connect --help',
+    declined: site && `coursegate connect ${site}`,
+    interrupted: undefined,
+  };
+  return report([message, advice], next[end], CONNECT_EXIT[end]);
 }
 
 function causeOf({ cause, message }: Error): string | undefined {
@@ -92,7 +118,7 @@ function causeOf({ cause, message }: Error): string | undefined {
 function portFailure(thrown: unknown, { command, config }: Typed): Report | undefined {
   const { code, port } = Object(thrown) as { code?: unknown; port?: unknown };
   if (typeof port !== 'number') return undefined;
-  const again = config === undefined ? command : `${command} --config ${config}`;
+  const again = config === undefined ? command : `${command} --config ${shellWord(config)}`;
   if (code === 'EADDRINUSE') {
     const others = 'Stop the program that uses it, or set PORT, ADMIN_PORT, SCHOOL_PORT or CLIENT_PORT.';
     return report([`Port ${port} is in use. ${others}`], `PORT=8090 ${again}`, EXIT.failure);

@@ -1,7 +1,9 @@
+import { shellWord } from '../tools/shell-word.ts';
 import { adminClient, type GateFlags } from './admin-client.ts';
-import { type Define, withExamples } from './command.ts';
+import { type Define, withExamples, withExits } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { CommandFailure } from './failure.ts';
+import { type AdminAnswer, asJson } from './not-a-gate.ts';
 import { gateOptions } from './operator.ts';
 
 interface HealthFlags extends GateFlags {
@@ -11,20 +13,31 @@ interface HealthFlags extends GateFlags {
 
 export const define: Define = (command, terminal) => {
   const { say, print } = terminal;
-  gateOptions(withExamples(command, '--config coursegate.yaml', '--admin http://127.0.0.1:9090 --json'))
+  withExits(withExamples(command, '--config coursegate.yaml', '--admin http://127.0.0.1:9090 --json'), {
+    [EXIT.ok]: 'healthy',
+    [EXIT.failure]: 'not healthy',
+  });
+  gateOptions(command)
     .option('--live', 'check only that the process is alive, not that it is ready for requests', false)
     .option('--json', 'print the checks as JSON', false)
     .action(async ({ live, json, ...flags }: HealthFlags) => {
       const path = live ? '/livez' : '/readyz';
       const gate = await adminClient(flags, terminal);
-      const { status, text } = await gate.ask(`${path}?verbose`, json ? 'application/json' : 'text/plain');
-      if (json) say(text.trim());
-      else print(text);
-      if (status !== 200) {
+      const answer = await gate.ask(`${path}?verbose`, json ? 'application/json' : 'text/plain');
+      if (!isHealth(answer, json)) throw gate.noGate(answer);
+      if (json) say(answer.text.trim());
+      else print(answer.text);
+      if (answer.status !== 200) {
         throw new CommandFailure(`The gate at ${gate.address} is not ${live ? 'alive' : 'ready'}.`, {
-          next: `coursegate health ${flags.config === undefined ? `--admin ${gate.address}` : `--config ${flags.config}`} --json`,
-          code: EXIT.failure,
+          next: `coursegate health ${flags.config === undefined ? `--admin ${gate.address}` : `--config ${shellWord(flags.config)}`} --json`,
         });
       }
     });
 };
+
+/** Whether an answer lists checks, as a gate does. */
+function isHealth({ status, text }: AdminAnswer, json: boolean): boolean {
+  if (status !== 200 && status !== 503) return false;
+  if (json) return Array.isArray((Object(asJson(text)) as { checks?: unknown }).checks);
+  return /^\[[+-]\]\w+ (ok|failed)/.test(text) && /^(livez|readyz) check (passed|failed)$/m.test(text);
+}

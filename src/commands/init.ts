@@ -1,3 +1,5 @@
+import { Option } from 'commander';
+import { FRAMEWORKS, type Framework, PLUGINS, type Plugin } from '../tools/setup/names.ts';
 import { type Define, withExamples } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 
@@ -7,10 +9,10 @@ interface InitFlags {
   readonly port: string;
   readonly adminPort?: string;
   readonly dir: string;
-  readonly framework?: string;
+  readonly framework?: Framework;
   readonly site: boolean;
   readonly observe: boolean;
-  readonly plugin?: string;
+  readonly plugin?: Plugin;
   readonly yes: boolean;
   readonly force: boolean;
 }
@@ -27,15 +29,11 @@ export const define: Define = (command, { say, tell, end, input, confirm, interr
     .option('--port <number>', 'the port for the gate', '8080')
     .option('--admin-port <number>', 'the port for the admin listener; by default 9090, or a free one if that is taken')
     .option('--dir <folder>', 'the folder to write to', '.')
-    .option(
-      '--framework <name>',
-      'wordpress, moodle, learnhouse, frappe, django, rails, laravel, express, spring or generic; detected by default',
-    )
+    .addOption(new Option('--framework <name>', 'what your site is made with; detected by default').choices(FRAMEWORKS))
     .option('--site', 'send the whole site through the gate, not only its own paths', false)
     .option('--observe', 'let every request through, and propose routes from the traffic', false)
-    .option(
-      '--plugin <gateway>',
-      'the gateway that asks coursegate and forwards requests itself: nginx, caddy, traefik, haproxy or envoy',
+    .addOption(
+      new Option('--plugin <gateway>', 'a gateway that asks coursegate and forwards requests itself').choices(PLUGINS),
     )
     .option('--yes', 'do not ask for confirmation', false)
     .option('--force', 'overwrite existing files', false)

@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import { readPemFile } from './admin-client.ts';
+import { readTextFile } from './admin-client.ts';
 import type { Define } from './command.ts';
 import { misused } from './failure.ts';
 import { answer, asking, changing, confirmed, get, type OperatorFlags } from './operator.ts';
@@ -44,7 +44,7 @@ export const define: Define = (command, terminal) => {
   )
     .argument('<file>', 'the key file, or - for standard input')
     .action(async (file: string, flags: OperatorFlags) => {
-      const key = keyIn(file === '-' ? await text(terminal.input) : await readPemFile(file));
+      const key = keyIn(file === '-' ? await text(terminal.input) : await readTextFile(file));
       const change = await confirmed(terminal, flags, 'Replace the next signing key of its kind with this one?');
       show(flags, await change('/keys/import', { key }));
     });

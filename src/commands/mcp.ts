@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readTextFile } from './admin-client.ts';
 import { type Define, readConfig, subcommand } from './command.ts';
 
 interface ImportFlags {
@@ -24,7 +24,7 @@ export const define: Define = (command, terminal) => {
       const { tools, notes } =
         openapi === undefined
           ? proposeFromRoutes(config.routes)
-          : proposeFromOpenApi(readPlainYaml(await readFile(openapi, 'utf8')), config.routes, { writes });
+          : proposeFromOpenApi(readPlainYaml(await readTextFile(openapi)), config.routes, { writes });
       for (const note of notes) terminal.tell(`left out: ${note}`);
       terminal.tell(
         `${tools.length} tools proposed. Keep the few that help members, and describe them in members' own words.`,

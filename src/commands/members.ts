@@ -1,7 +1,17 @@
-import type { Define } from './command.ts';
+import { type Define, withExits } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { CommandFailure } from './failure.ts';
-import { answer, asking, changing, confirmed, everyPage, get, type OperatorFlags } from './operator.ts';
+import {
+  answer,
+  asking,
+  changing,
+  confirmed,
+  everyPage,
+  gateWords,
+  get,
+  type OperatorFlags,
+  requireMeant,
+} from './operator.ts';
 import { table } from './table.ts';
 import { grantsTable, type MemberDetail, type MemberView, when } from './views.ts';
 
@@ -9,14 +19,22 @@ const VERBS = {
   revoke: {
     description: 'end every connection of a member',
     question: 'End every connection of',
+    anyway: undefined,
     done: 'revoked',
   },
   suspend: {
     description: 'end every connection of a member, and allow no new ones until they are resumed',
     question: 'End every connection and allow no new ones for',
+    // A member can be kept from connecting at all.
+    anyway: 'Allow no connections from now on?',
     done: 'suspended',
   },
-  resume: { description: 'allow a suspended member to connect apps again', question: undefined, done: 'resumed' },
+  resume: {
+    description: 'allow a suspended member to connect apps again',
+    question: undefined,
+    anyway: undefined,
+    done: 'resumed',
+  },
 } as const;
 
 export const define: Define = (command, terminal) => {
@@ -33,18 +51,21 @@ export const define: Define = (command, terminal) => {
       );
     });
 
-  asking(
-    command,
-    'show',
-    'show the connections of a member, and whether they are suspended',
-    '--config coursegate.yaml m-1001',
+  withExits(
+    asking(
+      command,
+      'show',
+      'show the connections of a member, and whether they are suspended',
+      '--config coursegate.yaml m-1001',
+    ),
+    { [EXIT.unanswered]: 'no such member' },
   )
     .argument('<member>', 'their id in the backend')
     .action(async (id: string, flags: OperatorFlags) => {
       const member = await get<MemberDetail>(terminal, flags, `/members/${encodeURIComponent(id)}`);
-      if (!member.known && member.state === 'active' && member.grants.length === 0) {
-        throw new CommandFailure(`No member with the id ${id} has ever connected an app.`, {
-          next: 'coursegate members list --help',
+      if (isStranger(member)) {
+        throw new CommandFailure(neverSeen([id]), {
+          next: `coursegate members list ${gateWords(flags)}`,
           code: EXIT.unanswered,
         });
       }
@@ -57,25 +78,50 @@ export const define: Define = (command, terminal) => {
       );
     });
 
-  for (const [verb, { description, question, done }] of Object.entries(VERBS)) {
+  for (const [verb, { description, question, anyway, done }] of Object.entries(VERBS)) {
     changing(command, verb, description, '--config coursegate.yaml m-1001 --reason "as agreed"')
       .argument('<members...>', 'their ids in the backend')
       .action(async (ids: readonly string[], flags: OperatorFlags) => {
         const { progressOf } = await import('./progress.ts');
+        const found: MemberDetail[] = [];
+        for (const id of ids) found.push(await get(terminal, flags, `/members/${encodeURIComponent(id)}`));
+        const strangers = found.filter(isStranger).map(({ id }) => id);
+        if (strangers.length > 0)
+          await requireMeant(terminal, flags, {
+            message: neverSeen(strangers),
+            question: anyway,
+            list: 'members list',
+          });
         const whom = ids.length === 1 ? ids[0] : `${ids.length} members`;
-        const change = await confirmed(terminal, flags, question && `${question} ${whom}?`);
+        const asks = strangers.length > 0 ? undefined : question;
+        const change = await confirmed(terminal, flags, asks && `${asks} ${whom}?`);
         const progress = progressOf(terminal, `${verb} ${ids.length} members`);
-        const replies: { id: string; ended?: number }[] = [];
-        for (const id of ids) {
-          replies.push(await change(`/members/${encodeURIComponent(id)}/${verb}`));
+        const replies: { id: string; ended?: number; state?: string }[] = [];
+        const lines: string[] = [];
+        for (const { id, state } of found) {
+          // To resume a member ends their connections, so that none of the suspension is left: not of an active one.
+          const reply =
+            verb === 'resume' && state === 'active'
+              ? undefined
+              : await change<{ id: string; ended?: number }>(`/members/${encodeURIComponent(id)}/${verb}`);
+          replies.push(reply ?? { id, state });
+          const ended = reply?.ended === undefined ? '' : `: ${reply.ended} connections ended`;
+          lines.push(reply === undefined ? `${id} was not suspended\n` : `${done} ${id}${ended}\n`);
           progress.at(replies.length, ids.length);
         }
         progress.done();
-        answer(terminal, flags, replies, () =>
-          replies
-            .map(({ id, ended }) => `${done} ${id}${ended === undefined ? '' : `: ${ended} connections ended`}\n`)
-            .join(''),
-        );
+        answer(terminal, flags, replies, () => lines.join(''));
       });
   }
 };
+
+/** An id that never signed in is more likely a typo than a member. */
+function isStranger({ known, state, grants }: MemberDetail): boolean {
+  return !known && state === 'active' && grants.length === 0;
+}
+
+function neverSeen(ids: readonly string[]): string {
+  return ids.length === 1
+    ? `No member with the id ${ids[0]} has ever connected an app.`
+    : `No members with these ids have ever connected an app: ${ids.join(', ')}.`;
+}

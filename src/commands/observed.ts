@@ -1,6 +1,7 @@
 import { adminClient, type GateFlags } from './admin-client.ts';
 import { type Define, withExamples } from './command.ts';
 import { CommandFailure } from './failure.ts';
+import { firstLine, isForeign } from './not-a-gate.ts';
 import { gateOptions } from './operator.ts';
 
 export const define: Define = (command, terminal) => {
@@ -8,12 +9,12 @@ export const define: Define = (command, terminal) => {
     .option('--json', 'print all counters as JSON', false)
     .action(async ({ json, ...flags }: GateFlags & { readonly json: boolean }) => {
       const gate = await adminClient(flags, terminal);
-      const { status, text } = await gate.ask(json ? '/observed.json' : '/observed');
-      if (status !== 200) {
-        throw new CommandFailure(`${gate.address} answered: ${text.trim().slice(0, 200)}`, {
-          next: 'coursegate init --observe --upstream URL   (writes a configuration in observe mode)',
-        });
-      }
-      terminal.print(text);
+      const answer = await gate.ask(json ? '/observed.json' : '/observed');
+      const { status, type, text } = answer;
+      if (status === 200 && type === (json ? 'application/json' : 'application/yaml')) return terminal.print(text);
+      if (status === 200 || isForeign(answer)) throw gate.noGate(answer);
+      throw new CommandFailure(`${gate.address} answered: ${firstLine(text)}`, {
+        reason: 'For observe mode, set enforcement.mode to observe, or write a configuration with init --observe.',
+      });
     });
 };

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
+import { shellWord } from '../tools/shell-word.ts';
 import { adminClient, type GateFlags } from './admin-client.ts';
-import { subcommand } from './command.ts';
+import { subcommand, withExits } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { CommandFailure } from './failure.ts';
 import type { Terminal } from './terminal.ts';
@@ -27,9 +28,10 @@ export function asking(...words: Parameters<typeof subcommand>): Command {
 
 /** Adds a subcommand that changes something. */
 export function changing(...words: Parameters<typeof subcommand>): Command {
-  return asking(...words)
+  const command = asking(...words)
     .option('--reason <text>', 'the reason to record in the audit log')
     .option('--yes', 'do not ask for confirmation (without a terminal, it never asks)', false);
+  return withExits(command, { [EXIT.unanswered]: 'nothing was changed: the answer was no, or there is no such thing' });
 }
 
 /** Prints the gate's answer, as JSON or as text for people. */
@@ -45,6 +47,50 @@ export function answer(
 /** Sends a command that changes something, with the actor and the reason for the audit log. */
 export type Change = <T>(path: string, more?: object) => Promise<T>;
 
+/** The options that select the gate, as they were typed, for a command to try next. */
+export function gateWords(flags: GateFlags): string {
+  const words = (['config', 'admin', 'cert', 'key'] as const).flatMap((name) => {
+    const value = flags[name];
+    return value === undefined ? [] : [`--${name} ${shellWord(value)}`];
+  });
+  return words.join(' ');
+}
+
+/** Members or apps that the gate has never seen, and what is to happen to them. */
+export interface Strangers {
+  /** Such as `No member with the id m-9 has ever connected an app.` */
+  readonly message: string;
+  /** For a command that makes sense before the first connection: asked on a terminal. Undefined for others. */
+  readonly question?: string | undefined;
+  /** The command that lists those that are known, such as `members list`. */
+  readonly list: string;
+}
+
+/**
+ * Fails for ids that are more likely typos: nothing is changed, and success is not reported. A command that can be meant
+ * for them all the same asks, and without a terminal needs --yes.
+ */
+export async function requireMeant(
+  terminal: Terminal,
+  flags: OperatorFlags,
+  { message, question, list }: Strangers,
+): Promise<void> {
+  if (question !== undefined && flags.yes) return;
+  if (question !== undefined && terminal.interactive) {
+    if (await terminal.confirm(`${message} ${question}`, false)) return;
+    throw declined();
+  }
+  throw new CommandFailure(message, {
+    reason: `Nothing was changed.${question === undefined ? '' : ' If the id is right, add --yes.'}`,
+    next: `coursegate ${list} ${gateWords(flags)}`,
+    code: EXIT.unanswered,
+  });
+}
+
+function declined(): CommandFailure {
+  return new CommandFailure('Cancelled: nothing was changed.', { code: EXIT.unanswered });
+}
+
 /** Finds the gate and, if there is a question, asks it. Throws CommandFailure when the operator declines. */
 export async function confirmed(
   terminal: Terminal,
@@ -53,8 +99,7 @@ export async function confirmed(
 ): Promise<Change> {
   const gate = await adminClient(flags, terminal);
   const asks = question !== undefined && !flags.yes && terminal.interactive;
-  if (asks && !(await terminal.confirm(question, false)))
-    throw new CommandFailure('Cancelled: nothing was changed.', { code: EXIT.unanswered });
+  if (asks && !(await terminal.confirm(question, false))) throw declined();
   return (path, more) => gate.command('POST', path, { by: 'operator', reason: flags.reason, ...more });
 }
 

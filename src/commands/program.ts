@@ -64,7 +64,8 @@ export async function runProgram(): Promise<void> {
   } catch (thrown) {
     const told = describeFailure(thrown, understood(program, typed));
     if (told === undefined) return;
-    terminal.tell(told.text);
+    const [what, ...more] = told.text.split('\n');
+    terminal.tell([terminal.paintMessage(31, what ?? ''), ...more].join('\n'));
     terminal.end(told.code);
   }
 }

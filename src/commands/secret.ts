@@ -1,5 +1,7 @@
+import { programName } from '../tools/program-name.ts';
+import { shellWord } from '../tools/shell-word.ts';
 import { type Define, readConfig, subcommand } from './command.ts';
-import { CommandFailure } from './failure.ts';
+import { CommandFailure, misused } from './failure.ts';
 import { answer, type Change, changing, confirmed, type OperatorFlags } from './operator.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -42,7 +44,7 @@ export const define: Define = (command, terminal) => {
       addSecret(path);
       terminal.say(`Added a new secret as the first line of ${path}.`);
       terminal.tell(
-        `Restart the gate, then run: coursegate secret reseal --config ${config}, and coursegate secret retire --config ${config}`,
+        `Restart the gate, then run: ${['reseal', 'retire'].map((verb) => `${programName()} secret ${verb} --config ${shellWord(config)}`).join(', and ')}`,
       );
     });
 
@@ -62,14 +64,14 @@ export const define: Define = (command, terminal) => {
 
 /** Path of the secret that the store generated. Throws CommandFailure when the configuration sets a secret. */
 async function ownSecret(file: string | undefined, terminal: Terminal): Promise<string> {
-  if (file === undefined) throw new CommandFailure('Specify the configuration: --config FILE.');
+  if (file === undefined) throw misused('Specify the configuration with --config.');
   const { secretPath } = await import('../storage/secret.ts');
   const { config, secret } = await readConfig(file, terminal);
   if (secret !== undefined || config.store.kind !== 'sqlite') {
     throw new CommandFailure('The secret is set in the configuration.', {
       reason:
         'Set the new one as `secret`, move the old one to `furtherSecrets`, restart the gate, and reseal the store.',
-      next: `coursegate secret reseal --config ${file}`,
+      next: `coursegate secret reseal --config ${shellWord(file)}`,
     });
   }
   return secretPath(config.store.path);

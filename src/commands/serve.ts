@@ -1,6 +1,7 @@
 import type { LoadedConfig } from '../config/load.ts';
 import type { Log } from '../operations/log.ts';
-import { type Define, readConfig, withExamples } from './command.ts';
+import { type Define, readConfig, withExamples, withExits } from './command.ts';
+import { EXIT } from './exit-codes.ts';
 import { onSignal, onUncaught, untilSignal } from './lifetime.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -11,6 +12,7 @@ interface ServeOptions {
 const DESCRIPTORS = { log: 2, access: 1 } as const;
 
 export const define: Define = (command, terminal) => {
+  withExits(command, { [EXIT.ok]: 'stopped by SIGTERM or Ctrl-C' });
   withExamples(
     command,
     '--config coursegate.yaml',

@@ -1,8 +1,10 @@
+import { Option } from 'commander';
+import { SERVERS, type Server } from '../tools/setup/names.ts';
 import { type Define, readConfig, withExamples } from './command.ts';
 
 interface SnippetFlags {
   readonly config: string;
-  readonly for: string;
+  readonly for: Server;
   readonly gate?: string;
   readonly dir?: string;
 }
@@ -14,9 +16,13 @@ export const define: Define = (command, terminal) => {
     '--config coursegate.yaml --for nginx-auth --dir /etc/nginx/coursegate',
   )
     .requiredOption('--config <file>', 'the configuration file')
-    .requiredOption(
-      '--for <server>',
-      'nginx, apache, caddy or traefik; or a gateway that asks and forwards itself: nginx-auth, caddy-auth, traefik-auth, haproxy, envoy, envoy-grpc, istio or gateway-api',
+    .addOption(
+      new Option(
+        '--for <server>',
+        'your web server, or with -auth and after it a gateway that asks coursegate and forwards requests itself',
+      )
+        .choices(SERVERS)
+        .makeOptionMandatory(),
     )
     .option('--gate <host:port>', 'where the web server reaches the gate; by default, the address it listens on')
     .option('--dir <folder>', 'write the files to this folder instead of printing them')

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
-import en from '../authorization-server/pages/i18n/en.json' with { type: 'json' };
 import { readYaml } from './document.ts';
+import en from './i18n/en.json' with { type: 'json' };
 import { readNamedFile, UnusableFile } from './named-file.ts';
 import { LANGUAGE_TAG, PAGE_LANGUAGES, type PageLanguage } from './pages.ts';
 import { type Finding, type Problem, problemAt } from './problems.ts';

@@ -20,6 +20,7 @@ import { recorderPanel, recorderRoutes } from './recorder/pages.ts';
 import { consoleRouter } from './router.ts';
 import { createSessions } from './session.ts';
 import { consoleIcon, consoleStylesheet } from './stylesheet.ts';
+import { createTimes, type Times } from './times.ts';
 import { type TrafficOptions, trafficPanel, trafficRoutes } from './traffic/page.ts';
 
 export interface ConsoleOptions {
@@ -36,31 +37,35 @@ export interface ConsoleOptions {
   readonly kept: ConsoleState;
   readonly traffic: TrafficOptions['traffic'];
   readonly operate: Pick<OperateOptions, 'keys' | 'events' | 'observer' | 'configuration'>;
-  readonly connections: Explaining;
+  readonly connections: Omit<Explaining, 'times'>;
   readonly gate: GateSources;
   readonly store: Store;
   readonly counters: Counters;
   readonly clock: Clock;
   readonly audit: Audit;
   /** For the pages about apps, members and grants. */
-  readonly directory: DirectoryDeps;
+  readonly directory: Omit<DirectoryDeps, 'times'>;
   readonly hold: (work: Promise<void>) => void;
   readonly onError: (error: unknown) => void;
 }
 
 /** Each part of the console adds a line. */
-function routesOf(options: ConsoleOptions): readonly ConsoleRoute[] {
+function routesOf(options: ConsoleOptions, times: Times): readonly ConsoleRoute[] {
   return [
-    ...trafficRoutes(options),
-    ...directoryRoutes(options.directory),
-    ...recorderRoutes(options.connections),
-    ...operateRoutes({ ...options, ...options.operate }),
+    ...trafficRoutes({ ...options, times }),
+    ...directoryRoutes({ ...options.directory, times }),
+    ...recorderRoutes({ ...options.connections, times }),
+    ...operateRoutes({ ...options, ...options.operate, times }),
   ];
 }
 
 /** Each part that shows something on the first page adds a line. */
-function panelsOf(options: ConsoleOptions): readonly ConsolePanel[] {
-  return [trafficPanel(options), recorderPanel(options.connections), registrationPanel(options.directory)];
+function panelsOf(options: ConsoleOptions, times: Times): readonly ConsolePanel[] {
+  return [
+    trafficPanel({ ...options, times }),
+    recorderPanel({ ...options.connections, times }),
+    registrationPanel({ ...options.directory, times }),
+  ];
 }
 
 export function createConsole(options: ConsoleOptions): RequestHandler {
@@ -72,8 +77,9 @@ export function createConsole(options: ConsoleOptions): RequestHandler {
     refusal: callerRefusals({ counters, clock, audit }),
   });
   const { gate, timeZone } = options;
-  const overview = overviewRoute({ gate, timeZone, panels: panelsOf(options), clock, onError });
-  const routes = [overview, ...routesOf(options)];
+  const times = createTimes(timeZone, clock);
+  const overview = overviewRoute({ gate, times, panels: panelsOf(options, times), clock, onError });
+  const routes = [overview, ...routesOf(options, times)];
   return consoleRouter({
     ...{ school, routes, sessions, access, hold, onError },
     stylesheet: consoleStylesheet(colour),

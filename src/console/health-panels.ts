@@ -1,9 +1,7 @@
-import { createDates } from '../authorization-server/pages/dates.ts';
 import { type Html, html } from '../http/html.ts';
 import { type Concern, concernsOf } from './attention.ts';
 import type { GateStatus, UpstreamStatus } from './gate-status.ts';
-
-type Dates = ReturnType<typeof createDates>;
+import type { Times } from './times.ts';
 
 const CHECKS: Readonly<Record<string, string>> = {
   config: 'Configuration',
@@ -41,15 +39,14 @@ function concern({ level, text, see }: Concern): Html {
 }
 
 /** The gate's own state, as cards. */
-export function healthCards(status: GateStatus, timeZone: string, now: number): Html {
-  const dates = createDates(['en-GB'], timeZone, now);
+export function healthCards(status: GateStatus, times: Times): Html {
   return html`<div class="cards">
 <section class="card"><h2>Health</h2>
 ${readiness(status)}</section>
 <section class="card"><h2>Configuration</h2>
-${configuration(status, dates)}</section>
+${configuration(status, times)}</section>
 <section class="card"><h2>Signing keys</h2>
-${signingKeys(status, dates)}</section>
+${signingKeys(status, times)}</section>
 <section class="card"><h2>Upstreams</h2>
 ${upstreams(status.upstreams)}</section>
 </div>`;
@@ -72,25 +69,25 @@ function detailOf(check: string, detail: string, { kind, bytes }: GateStatus['st
   return `${STORES[kind] ?? kind}${bytes === undefined ? '' : `, ${roundedSize(bytes)}`}`;
 }
 
-function configuration({ reload, config, observing }: GateStatus, dates: Dates): Html {
+function configuration({ reload, config, observing }: GateStatus, times: Times): Html {
   const { successful, takenAt, fingerprint } = reload;
   return html`<dl class="facts">
 <dt>Profile</dt><dd>${config.profile}</dd>
 <dt>Routes</dt><dd>${config.routes} ${observing ? html`<span class="badge warn">observed</span>` : html`<span class="badge good">enforced</span>`}</dd>
-<dt>In use since</dt><dd>${dates.moment(takenAt)}</dd>
+<dt>In use since</dt><dd>${times.moment(takenAt * 1000)}</dd>
 <dt>Last reload</dt><dd>${successful ? 'succeeded, or none yet' : html`<span class="badge bad">failed</span> the one before is in use`}</dd>
 <dt>Fingerprint</dt><dd><code>${fingerprint}</code></dd>
 </dl>`;
 }
 
-function signingKeys({ keys }: GateStatus, dates: Dates): Html {
+function signingKeys({ keys }: GateStatus, times: Times): Html {
   const signing = keys.filter(({ state }) => state === 'signing');
   return html`<table>
 <thead><tr><th scope="col">Key</th><th scope="col">Signs since</th><th scope="col">Next rotation</th></tr></thead>
 <tbody>
 ${signing.map(
   ({ kid, since, until, publicKey }) =>
-    html`<tr><th scope="row">${publicKey.alg}<small><code>${kid.slice(0, 8)}…</code></small></th><td>${dates.day(since)}</td><td>${until === undefined ? 'unknown' : dates.day(until)}</td></tr>
+    html`<tr><th scope="row">${publicKey.alg}<small><code>${kid.slice(0, 8)}…</code></small></th><td>${times.date(since * 1000)}</td><td>${until === undefined ? 'unknown' : times.date(until * 1000)}</td></tr>
 `,
 )}</tbody>
 </table>`;

@@ -4,17 +4,18 @@ import type { ConsolePanel, ConsoleRoute } from './console-route.ts';
 import { ROOT } from './frame.ts';
 import { type GateSources, gateStatus } from './gate-status.ts';
 import { attention, healthCards } from './health-panels.ts';
+import type { Times } from './times.ts';
 
 export interface OverviewOptions {
   readonly gate: GateSources;
-  readonly timeZone: string;
+  readonly times: Times;
   readonly panels: readonly ConsolePanel[];
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
 }
 
 /** The first page. Each panel fails by itself, so that the page can be read while the store is down. */
-export function overviewRoute({ gate, timeZone, panels, clock, onError }: OverviewOptions): ConsoleRoute {
+export function overviewRoute({ gate, times, panels, clock, onError }: OverviewOptions): ConsoleRoute {
   const shown = async ({ title, render }: ConsolePanel): Promise<Html> => {
     const body = await render().catch((thrown: unknown) => {
       onError(thrown);
@@ -27,7 +28,7 @@ ${body}</section>
   const health = async () => {
     const status = await gateStatus(gate);
     const now = unixSeconds(clock);
-    return { first: attention(status, now), cards: healthCards(status, timeZone, now) };
+    return { first: attention(status, now), cards: healthCards(status, times) };
   };
   return {
     method: 'GET',

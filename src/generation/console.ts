@@ -1,8 +1,8 @@
 import type { RequestHandler } from 'express';
 import type { Decision } from '../authorization-server/administration/account-control.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import type { ConsoleOptions } from '../console/console.ts';
 import { consoleState } from '../console/console-state.ts';
-import type { DirectoryDeps } from '../console/directory/deps.ts';
 import type { Directory } from '../console/directory/directory.ts';
 import type { GateSources } from '../console/gate-status.ts';
 import type { HealthChecks } from '../operations/health.ts';
@@ -41,7 +41,7 @@ export function consoleHandler(loaded: LoadedConfig, parts: AdminParts, shared: 
       mtls: loaded.admin.mtls === undefined ? undefined : { names: config.admin.mtls?.names },
       kept,
       connections: {
-        ...{ recorder, store, clock, timeZone: config.timeZone },
+        ...{ recorder, store, clock },
         setting: {
           origin: config.origin,
           codeLifetime: config.tokens.code,
@@ -97,11 +97,11 @@ function directoryDeps(
   { foundation, server }: AdminParts,
   directory: Directory,
   onError: (error: unknown) => void,
-): DirectoryDeps {
+): ConsoleOptions['directory'] {
   const { store, usage, trail, clock } = foundation;
-  const { name: school, timeZone, scopes, clients, mcp } = config;
+  const { name: school, scopes, clients, mcp } = config;
   return {
-    ...{ store, usage, trail, clock, directory, onError, school, timeZone, scopes },
+    ...{ store, usage, trail, clock, directory, onError, school, scopes },
     account: server.controls.account,
     grants: server.grants,
     tools: new Map(mcp?.tools.map(({ name, title }) => [name, title])),

@@ -1,6 +1,7 @@
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { isSea } from 'node:sea';
+import { shellWord } from './shell-word.ts';
 
 /** What of the process decides the name; injected in tests. */
 export interface Started {
@@ -14,7 +15,7 @@ export interface Started {
  * and `npx coursegate` in a clone or a project that depends on it.
  */
 export function programName({ environment, binary }: Started = startedAs()): string {
-  if (binary !== undefined) return /^[\w./@+-]+$/.test(binary) ? binary : `'${binary.replaceAll("'", "'\\''")}'`;
+  if (binary !== undefined) return shellWord(binary);
   // npm puts node_modules/.bin on the PATH of what it runs, and only of that.
   if (environment.npm_execpath !== undefined || environment.npm_command !== undefined) return 'npx coursegate';
   const folders = (environment.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
@@ -28,7 +29,7 @@ function startedAs(): Started {
 function isProgram(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
-    return true;
+    return statSync(path).isFile();
   } catch {
     return false;
   }

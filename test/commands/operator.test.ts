@@ -315,7 +315,7 @@ describe.each(STORES)('an operator, with a store in $store', ({ store }) => {
     for (const kid of before) expect(keys.stdout).toContain(kid);
     const early = await operate(world, 'keys', 'rotate');
     expect(early.code).toBe(1);
-    expect(early.stderr).toMatch(/less than an hour ago[\s\S]*\nTry: coursegate keys rotate --help\n$/);
+    expect(early.stderr).toMatch(/less than an hour ago[\s\S]*\nTry: npx coursegate keys rotate --help\n$/);
     expect((await operate(world, 'keys', 'rotate', '--now')).code).toBe(0);
     expect((await kids())[0]).toBe(before[1]);
     expect((await operate(world, 'keys', 'remove', String(before[0]))).stdout).not.toContain(before[0]);
@@ -335,7 +335,7 @@ describe.each(STORES)('an operator, with a store in $store', ({ store }) => {
   it('is refused without the configured secret, and learns what to check', async () => {
     const { code, stdout, stderr } = await runToEnd(['keys', 'rotate', '--now', '--admin', world.admin]);
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/refused this command[\s\S]*\nTry: coursegate check FILE\n$/);
+    expect(stderr).toMatch(/refused this command[\s\S]*\nTry: npx coursegate keys rotate --help\n$/);
   });
 });
 

@@ -134,7 +134,7 @@ it('resealing stops with the reason when another replica keeps writing with anot
     [
       'Another replica still encrypts with a different secret.',
       'Every replica must have the same first secret before the others can be removed.',
-      'Try: coursegate secret reseal --help',
+      'Try: npx coursegate secret reseal --help',
       '',
     ],
   ]);

@@ -7,6 +7,7 @@ import { appsPage } from '../../src/console/directory/lists.ts';
 import { readRows } from '../../src/console/directory/read-rows.ts';
 import { folded, forgetGrants, searchText } from '../../src/console/directory/rows.ts';
 import { searchPage } from '../../src/console/directory/search-page.ts';
+import { createTimes } from '../../src/console/times.ts';
 import { GatewayError } from '../../src/errors.ts';
 import { redisStore } from '../../src/storage/redis.ts';
 import { sealedStore } from '../../src/storage/seal.ts';
@@ -160,7 +161,7 @@ it('the lists and the search are shown while the store is down', async () => {
   await directory.look();
   const down = () => Promise.reject(new GatewayError('store_unavailable'));
   const deps = {
-    ...{ directory, clock: Date.now, timeZone: 'UTC', scopes: {}, takesNewApps: true },
+    ...{ directory, clock: Date.now, times: createTimes('UTC', Date.now), scopes: {}, takesNewApps: true },
     ...{ store: { ...store, get: down }, grants: { find: down }, account: { registrationClosedSince: down } },
   } as unknown as DirectoryDeps;
   const request = { query: { q: 'claude' }, params: {}, form: {}, csrf: '' } as unknown as ConsoleRequest;

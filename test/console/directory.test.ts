@@ -106,7 +106,9 @@ describe('the details', () => {
     expect(text).toContain('Dae Smith 3 – Claude 3');
     expect(text).toMatch(/Create and change the school.*courses courses:write can make changes/);
     expect(text).toContain('Resources http://localhost');
-    expect(text).toMatch(/Last used \d+ \w+ \d{4}, \d\d:\d\d/);
+    expect(text).toMatch(/Granted \d+ \w+ 20\d\d, \d\d:\d\d \w+ \((just now|\d+ (minute|hour)s? ago)\)/);
+    expect(text).toMatch(/Last used \d+ \w+ 20\d\d, \d\d:\d\d \w+ \((just now|\d+ (minute|hour)s? ago)\)/);
+    expect(text).toMatch(/Expires (never|\d+ \w+ 20\d\d, \d\d:\d\d \w+ \(in)/);
   });
 
   it('of an app with a metadata document name its proof, and of a registered one that there is none', async () => {
@@ -121,6 +123,7 @@ describe('the details', () => {
     const shown = await operator.get(path('members', memberId(1)));
     expect(namesIn(shown.text)).toEqual(['Calendar Sync 1', 'Calendar Sync 6']);
     expect(plain(shown.text)).toContain('Email person1@mail.example State active');
+    expect(plain(shown.text)).toMatch(/Calendar Sync 1 can make changes granted (just now|\d+ (minute|hour)s? ago)/);
   });
 
   it('escape what apps and members say of themselves', async () => {
@@ -174,6 +177,9 @@ describe('the actions', () => {
     expect(text).toContain('Suspended. 2 grants ended.');
     expect(actions()).toEqual(['grant_ended', 'grant_ended', 'member_suspended']);
     expect(await names('/console/members?state=suspended')).toEqual(['Farid Smith 5']);
+    const suspended = plain((await operator.get(path('members', 'm-5'))).text);
+    expect(suspended).toMatch(/State suspended since \d+ \w+ 20\d\d, \d\d:\d\d \w+ \(just now\)/);
+    expect(suspended).toMatch(/What happened \d+ \w+ 20\d\d, \d\d:\d\d \w+ Member suspended/);
     const resumed = await act(path('members', 'm-5', 'resume'));
     expect(resumed.text).toContain('State active');
     expect(actions()).toEqual(['member_resumed']);

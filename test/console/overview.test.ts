@@ -3,6 +3,7 @@ import { concernsOf } from '../../src/console/attention.ts';
 import type { GateSources, GateStatus } from '../../src/console/gate-status.ts';
 import { signLink } from '../../src/console/link.ts';
 import { overviewRoute } from '../../src/console/overview.ts';
+import { createTimes } from '../../src/console/times.ts';
 import { html } from '../../src/http/html.ts';
 import { COMMAND_SECRET } from '../support/commands.ts';
 import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';
@@ -146,7 +147,13 @@ it('a panel that fails leaves the others and the page', async () => {
     { title: 'Broken', render: () => Promise.reject(new Error('no data')) },
     { title: 'Whole', render: async () => html`<p>all there</p>` },
   ];
-  const { run } = overviewRoute({ gate, timeZone: 'UTC', panels, clock: () => 0, onError: (one) => errors.push(one) });
+  const { run } = overviewRoute({
+    gate,
+    times: createTimes('UTC', () => 0),
+    panels,
+    clock: () => 0,
+    onError: (one) => errors.push(one),
+  });
   const decision = {
     by: 'operator',
     reason: undefined,

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createTrafficMinutes } from '../../src/console/traffic/minutes.ts';
 import { quantile } from '../../src/console/traffic/quantile.ts';
-import { createTimes } from '../../src/console/traffic/times.ts';
 import { RequestRecord } from '../../src/http/request-record.ts';
 import { RequestsInFlight } from '../../src/http/requests-in-flight.ts';
 import { createMetrics, type Metrics } from '../../src/operations/metrics.ts';
@@ -274,26 +273,5 @@ describe('a quantile', () => {
     [[...Array(13).fill(0), 1], 0.5, Number.POSITIVE_INFINITY],
   ])('of %j at %d is %d', (buckets, part, expected) => {
     expect(rounded(quantile(buckets, part))).toBe(expected);
-  });
-});
-
-describe('the ticks of a time axis', () => {
-  it('are at full hours of the site, even where those are at half of the hour in UTC', () => {
-    const from = Date.UTC(2026, 10, 23, 14);
-    const ticks = createTimes('Asia/Kathmandu').ticks(from, from + 9 * 3_600_000, 180);
-    expect(ticks.map(({ at, label }) => [new Date(at).toISOString().slice(11, 16), label])).toEqual([
-      ['15:15', '21:00'],
-      ['18:15', '24 Nov'],
-      ['21:15', '03:00'],
-    ]);
-  });
-
-  it('skip the hour that daylight saving takes', () => {
-    const from = Date.UTC(2026, 2, 28, 23);
-    expect(
-      createTimes('Europe/Berlin')
-        .ticks(from, from + 3 * 3_600_000, 60)
-        .map(({ label }) => label),
-    ).toEqual(['29 Mar', '01:00', '03:00', '04:00']);
   });
 });

@@ -89,7 +89,7 @@ describe('the docs on the running demo', () => {
     expect(SESSIONS.map(({ file }) => file)).toEqual(expect.arrayContaining(['docs/clients.md', 'schema/README.md']));
     const client = (block: Block) => block.file === 'docs/clients.md';
     expect(SESSIONS.flatMap(({ blocks }) => blocks).filter(client).length).toBeGreaterThan(5);
-    expect(MODULES.filter(({ block }) => client(block)).length).toBeGreaterThan(3);
+    expect(MODULES.filter(({ block }) => client(block)).length).toBeGreaterThan(0);
     expect(ANSWERS.length).toBeGreaterThan(2);
   });
 });

@@ -1,19 +1,27 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { browserPresent, launchChromium } from '../support/chromium.ts';
-import { architectureSvg, SCHEMES } from '../tooling/pictures/architecture.ts';
+import { architectureSvg } from '../tooling/pictures/architecture.ts';
+import { pageShots, wordsIn } from '../tooling/pictures/page-shots.ts';
+import { SCHEMES } from '../tooling/pictures/palette.ts';
 import { recordScreens, withDemo } from '../tooling/pictures/screens.ts';
+import { sequenceSvg } from '../tooling/pictures/sequence.ts';
+import { SEQUENCES } from '../tooling/pictures/sign-in-sequences.ts';
 import { linksOf } from './support/links.ts';
 import { PAGES, ROOT } from './support/pages.ts';
 
 const FOLDER = join(ROOT, 'docs/images');
 const FILES = readdirSync(FOLDER);
-const README = PAGES.filter(({ file }) => file === 'README.md');
-const NAMED = README.flatMap((page) => [...linksOf(page)])
-  .map(({ target }) => target)
-  .filter((target) => target.startsWith('docs/images/'))
-  .map((target) => target.replace('docs/images/', ''));
+const ARTEFACTS = join(ROOT, 'test/artefacts/pictures');
+const NAMED = PAGES.flatMap((page) =>
+  [...linksOf(page)].map(({ target }) => /^docs\/images\/(.+)$/.exec(join(dirname(page.file), target))?.[1]),
+).filter((name) => name !== undefined);
+/** Every picture in HTML, with the page that shows it. */
+const PICTURES = PAGES.flatMap(({ file, prose }) => {
+  const text = prose.map((line) => line.text).join('\n');
+  return [...text.matchAll(/<picture>[\s\S]*?<\/picture>/g)].map(([html]) => ({ file, html }));
+});
 
 /** The first bytes of each format. */
 const FORMATS: Readonly<Record<string, RegExp>> = {
@@ -22,13 +30,16 @@ const FORMATS: Readonly<Record<string, RegExp>> = {
   webp: /^RIFF....WEBPVP8X/s,
 };
 
-/** The largest size of one picture; the README loads four. */
+/** The largest size of one picture, and of all: they are in every clone. */
 const MOST_BYTES = 500 * 1024;
+const MOST_BYTES_OF_ALL = 1536 * 1024;
 
 describe('docs/images', () => {
-  it('contains exactly what README.md shows', () => {
+  it('contains exactly what the pages show, in 1.5 MiB', () => {
     expect(FILES.length).toBeGreaterThan(4);
     expect([...new Set(NAMED)].sort()).toEqual(FILES.toSorted());
+    const bytes = FILES.reduce((sum, name) => sum + statSync(join(FOLDER, name)).size, 0);
+    expect(bytes).toBeLessThan(MOST_BYTES_OF_ALL);
   });
 
   it.each(FILES)('has a small image of the right format in %s', (name) => {
@@ -43,15 +54,31 @@ describe('docs/images', () => {
     expect(readFileSync(join(FOLDER, `architecture-${scheme}.svg`), 'utf8')).toBe(architectureSvg(scheme));
   });
 
+  it.each(SCHEMES)('has the sequences of a sign-in as `npm run pictures` draws them, in %s', (scheme) => {
+    for (const sequence of SEQUENCES) {
+      expect(readFileSync(join(FOLDER, `${sequence.name}-${scheme}.svg`), 'utf8')).toBe(sequenceSvg(sequence, scheme));
+    }
+  });
+
+  it.each(SEQUENCES)('tells $name in words, and in a list with a number for each arrow', (sequence) => {
+    const page = readFileSync(join(ROOT, 'docs/how-it-works.md'), 'utf8');
+    const below = page.split(`images/${sequence.name}-light.svg`)[1]?.split('\n## ')[0] ?? '';
+    expect(below).toContain(`alt="${sequence.description}"`);
+    const numbers = [...below.matchAll(/^(\d+)\. /gm)].map(([, number]) => Number(number));
+    expect(numbers).toEqual(sequence.steps.map((_, at) => at + 1));
+  });
+
   it('is shown with a description, in the reader’s colour scheme', () => {
-    const text = README.flatMap(({ prose }) => prose.map((line) => line.text)).join('\n');
-    for (const [tag] of text.matchAll(/<img [^>]*>/g)) expect(tag).toMatch(/ alt="[^"]{20,}"/);
-    const pictures = [...text.matchAll(/<picture>[\s\S]*?<\/picture>/g)].map(([one]) => one);
-    expect(pictures.length).toBeGreaterThan(2);
+    expect(PICTURES.length).toBeGreaterThan(6);
+    const tags = PICTURES.flatMap(({ html }) => html.match(/<img [^>]*>/g) ?? []);
+    for (const tag of tags) expect(tag).toMatch(/ alt="[^"]{20,}"/);
     for (const name of FILES.filter((file) => file.includes('-dark.'))) {
-      const picture = pictures.find((one) => one.includes(name)) ?? '';
-      expect(picture).toMatch(new RegExp(`media="\\(prefers-color-scheme: dark\\)" srcset="docs/images/${name}"`));
-      expect(picture).toContain(`src="docs/images/${name.replace('-dark.', '-light.')}"`);
+      const shown = PICTURES.filter(({ html }) => html.includes(`/${name}"`));
+      expect(shown.length, name).toBeGreaterThan(0);
+      for (const { html } of shown) {
+        expect(html).toMatch(new RegExp(`media="\\(prefers-color-scheme: dark\\)" srcset="[./a-z]*images/${name}"`));
+        expect(html).toMatch(new RegExp(`src="[./a-z]*images/${name.replace('-dark.', '-light.')}"`));
+      }
     }
   });
 
@@ -62,8 +89,12 @@ describe('docs/images', () => {
       const browser = await launchChromium();
       try {
         const screens = await withDemo((demo) => recordScreens(browser, demo));
-        const now = screens.map(({ caption, words }) => ({ caption, words }));
-        expect(now, 'stale: run `npm run pictures`').toEqual(taken);
+        const shots = await withDemo((demo) => pageShots(browser, demo));
+        mkdirSync(ARTEFACTS, { recursive: true });
+        for (const { name, png } of shots) {
+          for (const scheme of SCHEMES) writeFileSync(join(ARTEFACTS, `${name}-${scheme}.png`), png[scheme]);
+        }
+        expect(wordsIn(screens, shots), 'stale: run `npm run pictures`').toEqual(taken);
       } finally {
         await browser.close();
       }

@@ -23,7 +23,7 @@ describe('the messages that a page quotes (> text)', () => {
     ['en', 'In English', ['consent.approve', 'consent.cancel', 'apps.title', 'apps.confirm']],
     ['es', 'En español', ['consent.approve', 'consent.cancel', 'apps.title', 'apps.confirm']],
   ])('include the text of the pages in the guide for members, in %s', (language, heading, keys) => {
-    const file = join(ROOT, `src/authorization-server/pages/i18n/${language}.json`);
+    const file = join(ROOT, `src/config/i18n/${language}.json`);
     const words = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;
     const page = readFileSync(join(ROOT, 'docs/for-members.md'), 'utf8');
     const section = page.split(/^## /m).find((one) => one.startsWith(heading)) ?? '';

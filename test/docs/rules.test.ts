@@ -63,6 +63,8 @@ describe('an invalid code block', () => {
     ['python', 'def a(:', /SyntaxError/],
     ['ruby', 'def a(', /syntax error/],
     ['java', 'int a( {', /illegal start|expected/],
+    ['go', 'package main\n\nfunc main() {\n', /expected/],
+    ['go', 'package main\n\nfunc main() { }\n', /\+func main\(\) \{\}/],
     ['properties', 'no property', /no property/],
     ['sql', 'select 1', /does not end/],
     ['sql', "select 'a;", /not closed/],

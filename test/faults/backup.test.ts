@@ -70,7 +70,7 @@ describe('a backup', () => {
     const again = await run(copy);
     expect(again).toMatchObject({ code: 1, stdout: '' });
     expect(again.stderr).toBe(
-      `${copy} is there already, and a backup is never written over. Name another file.\nTry: coursegate backup --help\n`,
+      `${copy} is there already, and a backup is never written over. Name another file.\nTry: npx coursegate backup --help\n`,
     );
     expect(readFileSync(copy).equals(before)).toBe(true);
   });
@@ -99,7 +99,7 @@ describe('a backup', () => {
     const made = await run(join(folder, 'memory.db'), { COURSEGATE__STORE: '{ kind: memory }', COURSEGATE_DATA: '' });
     expect(made).toMatchObject({
       code: 1,
-      stderr: 'There is nothing to back up: this store is in memory.\nTry: coursegate backup --help\n',
+      stderr: 'There is nothing to back up: this store is in memory.\nTry: npx coursegate backup --help\n',
     });
   });
 
@@ -114,7 +114,7 @@ describe('a backup', () => {
     expect(made).toMatchObject({
       code: 1,
       stderr:
-        'This store is in Redis, which keeps its own copies: back up its append-only file, and keep `secret` elsewhere.\nTry: coursegate backup --help\n',
+        'This store is in Redis, which keeps its own copies: back up its append-only file, and keep `secret` elsewhere.\nTry: npx coursegate backup --help\n',
     });
   });
 });

@@ -173,7 +173,7 @@ describe('serve', () => {
     expect(await second.exited).toBe(1);
     expect(second.stdout()).toBe('');
     expect(second.stderr()).toMatch(
-      new RegExp(`^Port ${named()} is in use\\.[^\\n]*\\nTry: PORT=8090 coursegate [^\\n]*\\n$`),
+      new RegExp(`^Port ${named()} is in use\\.[^\\n]*\\nTry: PORT=8090 npx coursegate [^\\n]*\\n$`),
     );
   });
 
@@ -181,7 +181,7 @@ describe('serve', () => {
     command.signal('SIGTERM');
     expect(await command.exited).toBe(0);
     // The log has one JSON record per line and nothing else.
-    for (const line of command.stderr().trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('request_id');
+    for (const line of command.stderr().trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('level');
     expect(await listens(port)).toBe(false);
     expect(readFileSync(join(folder, 'data/gate.db')).length).toBeGreaterThan(0);
   });
@@ -203,7 +203,7 @@ describe('the demo', () => {
       expect(await command.exited).toBe(1);
       expect(command.stdout()).toBe('');
       expect(command.stderr()).toMatch(
-        new RegExp(`^Port ${taken} is in use\\.[^\\n]*\\nTry: PORT=8090 coursegate [^\\n]*\\n$`),
+        new RegExp(`^Port ${taken} is in use\\.[^\\n]*\\nTry: PORT=8090 npx coursegate [^\\n]*\\n$`),
       );
     } finally {
       squatter.close();

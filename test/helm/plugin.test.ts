@@ -84,7 +84,7 @@ describe.skipIf(!toolsPresent())('the chart for gateways that ask', () => {
     expect([code === 0, stderr]).toEqual([false, expect.stringContaining(words)]);
   });
 
-  it.each(['istio', 'gateway-api'])('knows the objects that are printed for %s', async (server) => {
+  it.each(['istio', 'gateway-api'] as const)('knows the objects that are printed for %s', async (server) => {
     const folder = mkdtempSync(join(tmpdir(), 'coursegate-snippet-'));
     const file = join(folder, 'coursegate.yaml');
     const { data } = only(await render('plugin.yaml'), 'ConfigMap', 'gate-coursegate');

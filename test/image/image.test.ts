@@ -34,9 +34,11 @@ describe.skipIf(!enginePresent())('the image', () => {
   }, LONGEST);
 
   const inside = (path: string) => join(image.root, path);
-  const bytes = (path: string) =>
-    Number(execFileSync('du', ['-sb', inside(path)], { encoding: 'utf8' }).split('\t')[0]);
   const found = (...tests: readonly string[]) => execFileSync('find', tests, { encoding: 'utf8' }).trim();
+  const bytes = (path: string) => {
+    const sizes = found(inside(path), '-type', 'f', '-printf', '%s\\n').split('\n');
+    return sizes.reduce((sum, size) => sum + Number(size), 0);
+  };
 
   it('has labels, a user, a command and a health check', () => {
     const { Labels, ...configuration } = image.configuration;
@@ -94,8 +96,8 @@ describe.skipIf(!enginePresent())('the image', () => {
       'libstdc++6',
     ]);
     expect(readFileSync(inside('var/lib/dpkg/status.d/libc6'), 'utf8')).toMatch(/^Package: libc6\n(?:.+\n)*Version: 2/);
-    expect(readFileSync(inside('usr/share/doc/libc6/copyright'), 'utf8')).toContain(
-      'GNU Lesser General Public License',
+    expect(readFileSync(inside('usr/share/doc/libc6/copyright'), 'utf8')).toMatch(
+      /GNU Lesser General Public\s+License/,
     );
   });
 

@@ -10,7 +10,8 @@ import { builderPresent, builtArtefacts } from './support/artefacts.ts';
 
 const NEWER = '999.0.0';
 const CONFIGURATION = '/etc/coursegate/coursegate.yaml';
-const inside = (name: string) => fileURLToPath(new URL(`support/${name}`, import.meta.url));
+const SCHOOL = fileURLToPath(new URL('support/school.ts', import.meta.url));
+const APP = fileURLToPath(new URL('support/app.ts', import.meta.url));
 
 /** For the demo's school, which signs members in through the gate. */
 const CONFIG = `version: 1
@@ -50,7 +51,7 @@ describe.skipIf(!debianPresent() || !builderPresent())('the Debian package', () 
     newer = withVersion(deb, NEWER);
     withVersion(deb, '1000.0.0');
     debian = await startDebian({ systemd: true, mounts: { '/mnt': folder } });
-    await debian.startBeside(process.execPath, [inside('school.ts'), '8000']).line(/^ready$/);
+    await debian.startBeside(process.execPath, [SCHOOL, '8000']).line(/^ready$/);
   }, 15 * 60_000);
   afterAll(async () => {
     await debian?.remove();
@@ -65,7 +66,7 @@ describe.skipIf(!debianPresent() || !builderPresent())('the Debian package', () 
   const until = (command: string) => debian.succeed(`timeout 60 sh -c 'until ${command}; do sleep 0.1; done'`);
   const healthy = () => until(`coursegate health --config ${CONFIGURATION} >/dev/null 2>&1`);
   const ask = async (...args: readonly string[]): Promise<Connected> => {
-    const asked = debian.startBeside(process.execPath, [inside('app.ts'), ...args]);
+    const asked = debian.startBeside(process.execPath, [APP, ...args]);
     const code = await asked.exited;
     if (code !== 0) throw new Error(asked.stderr());
     return JSON.parse(asked.stdout()) as Connected;
@@ -121,6 +122,15 @@ describe.skipIf(!debianPresent() || !builderPresent())('the Debian package', () 
     expect([options('/'), options('/var/lib/coursegate')]).toEqual(['ro', 'rw']);
     app = await ask('connect', 'http://localhost:8080');
     expect(app.status).toBe(200);
+  });
+
+  it('loads a changed configuration when it is reloaded', async () => {
+    const before = await pid();
+    await debian.succeed(
+      `sed -i 's/^profile: B/profile: B\\nname: Harbour Lane/' ${CONFIGURATION} && systemctl reload coursegate`,
+    );
+    await until('journalctl --unit coursegate --output cat | grep -q config_reloaded');
+    expect(await pid()).toBe(before);
   });
 
   it('survives an upgrade with its configuration, secret and store, and runs the new version', async () => {

@@ -103,7 +103,7 @@ describe('a damaged store', () => {
     expect(await command.exited).toBe(1);
     expect(command.stdout()).toBe('');
     expect(command.stderr()).toMatch(
-      /^The store \S+coursegate\.db is damaged \([^\n]+\): restore a backup, or move it away together with its -wal and -shm files; members then have to approve their apps again\.\nTry: coursegate serve --help\n$/,
+      /^The store \S+coursegate\.db is damaged \([^\n]+\): restore a backup, or move it away together with its -wal and -shm files; members then have to approve their apps again\.\nTry: npx coursegate serve --help\n$/,
     );
     expect(command.stderr()).toContain(path);
   });

@@ -13,7 +13,13 @@ export type Command = WatchedProcess;
 export function runCommand(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Command {
   return watchProcess(
     spawn(process.execPath, [MAIN, ...args], {
-      env: { PATH: process.env.PATH ?? '', NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...environment },
+      env: {
+        PATH: process.env.PATH ?? '',
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+        // As npx sets it, so that the commands in messages begin in the same way on every machine.
+        npm_command: 'exec',
+        ...environment,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     }),
   );

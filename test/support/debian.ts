@@ -29,7 +29,7 @@ export interface RunOptions {
   readonly input?: string;
 }
 
-export interface Ran {
+interface Ran {
   readonly code: number | NodeJS.Signals;
   readonly stdout: string;
   readonly stderr: string;
@@ -37,7 +37,7 @@ export interface Ran {
 
 /** A Debian 12 with its own processes, mounts and loopback interface. Everything in it is gone after `remove`. */
 export interface Debian {
-  /** The folder where this machine sees its files. */
+  /** The folder where this machine sees its files. An absolute link in it leads to this machine's own files. */
   readonly path: string;
   /** Runs a shell command in root's home folder. */
   run(command: string, options?: RunOptions): Promise<Ran>;
@@ -142,8 +142,8 @@ export async function startDebian({
       return stdout;
     },
     startBeside(program, args) {
-      const options = { stdio: ['ignore', 'pipe', 'pipe'] } as const;
-      const child = watchProcess(spawn('nsenter', [`--target=${pid}`, '--net', program, ...args], options));
+      const entered = [`--target=${pid}`, '--net', program, ...args];
+      const child = watchProcess(spawn('nsenter', entered, { stdio: ['ignore', 'pipe', 'pipe'] }));
       beside.push(child);
       return child;
     },
@@ -203,6 +203,8 @@ function first({ lower, folder, mounts, systemd }: FirstProcess): string {
       `mount --bind ${quoted(from)} .${quoted(place)}`,
     ]),
     'cat /etc/resolv.conf > etc/resolv.conf',
+    // Nothing here must survive a power failure, and dpkg waits for the disk after each file otherwise.
+    'echo force-unsafe-io > etc/dpkg/dpkg.cfg.d/test',
     'echo debian > etc/hostname; hostname debian; echo "127.0.0.1 localhost debian" > etc/hosts',
     'ip link set lo up',
     'read -r self rest < /proc/self/stat',

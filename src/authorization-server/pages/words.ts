@@ -1,10 +1,10 @@
+import ar from '../../config/i18n/ar.json' with { type: 'json' };
+import de from '../../config/i18n/de.json' with { type: 'json' };
+import en from '../../config/i18n/en.json' with { type: 'json' };
+import es from '../../config/i18n/es.json' with { type: 'json' };
+import fr from '../../config/i18n/fr.json' with { type: 'json' };
 import type { PageLanguage, Translatable } from '../../config/pages.ts';
 import { Html, type HtmlValue, html } from '../../http/html.ts';
-import ar from './i18n/ar.json' with { type: 'json' };
-import de from './i18n/de.json' with { type: 'json' };
-import en from './i18n/en.json' with { type: 'json' };
-import es from './i18n/es.json' with { type: 'json' };
-import fr from './i18n/fr.json' with { type: 'json' };
 
 type Key = keyof typeof en;
 

@@ -1,8 +1,9 @@
 import { type Html, html } from '../../http/html.ts';
 import type { ConsoleRequest } from '../console-route.ts';
+import { counted } from '../counted.ts';
 import type { DirectoryDeps } from './deps.ts';
-import { appName, memberName } from './details.ts';
-import { counted, pathOf, pathOfApp, pathOfGrant, pathOfMember } from './parts.ts';
+import { appName, memberName } from './names.ts';
+import { pathOf, pathOfApp, pathOfGrant, pathOfMember } from './paths.ts';
 import { appRow, forgetGrants, memberRow, type Rows } from './rows.ts';
 
 export type Params = ConsoleRequest['params'];

@@ -6,7 +6,7 @@ import { ACTIONS, type Action, type Params } from './action-table.ts';
 import { confirmation } from './confirm.ts';
 import type { DirectoryDeps } from './deps.ts';
 import { finishedSoon } from './finished-soon.ts';
-import { pathOf } from './parts.ts';
+import { pathOf } from './paths.ts';
 
 export function actionRoutes(deps: DirectoryDeps): readonly ConsoleRoute[] {
   return ACTIONS.flatMap((action): ConsoleRoute[] => {

@@ -3,6 +3,7 @@ import type { Usage } from '../../authorization-server/connected-apps/usage.ts';
 import type { Grants } from '../../authorization-server/grants.ts';
 import type { ScopeConfig } from '../../config/schema.ts';
 import type { Clock, Store } from '../../storage/store.ts';
+import type { Times } from '../times.ts';
 import type { Trail } from '../trail/trail.ts';
 import type { Directory } from './directory.ts';
 
@@ -20,8 +21,7 @@ export interface DirectoryDeps {
   readonly tools: ReadonlyMap<string, string>;
   /** The name of the course site. */
   readonly school: string;
-  /** IANA time zone for dates. */
-  readonly timeZone: string;
+  readonly times: Times;
   /** Whether new apps can become known at all, by the configuration. */
   readonly takesNewApps: boolean;
   /** Receives the failure of an action that took longer than its page. */

@@ -1,9 +1,10 @@
 import type { ConsoleRoute } from '../console-route.ts';
 import { actionRoutes } from './actions.ts';
+import { appPage } from './app-page.ts';
 import type { DirectoryDeps } from './deps.ts';
-import { appPage, memberPage } from './details.ts';
 import { grantPage } from './grant-page.ts';
 import { appsPage, grantsPage, membersPage } from './lists.ts';
+import { memberPage } from './member-page.ts';
 import { registrationPage } from './registration-page.ts';
 import { searchPage } from './search-page.ts';
 

@@ -1,8 +1,10 @@
 import { type Html, html } from '../../http/html.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-route.ts';
 import type { DirectoryDeps } from './deps.ts';
-import { appName, memberName } from './details.ts';
-import { CHANGES, canChange, datesOf, facts, pathOf, pathOfApp, pathOfMember, scopeTitle } from './parts.ts';
+import { facts } from './facts.ts';
+import { appName, memberName } from './names.ts';
+import { pathOf, pathOfApp, pathOfMember } from './paths.ts';
+import { CHANGES, canChange, scopeTitle } from './scopes.ts';
 import { trailSection } from './trail-list.ts';
 
 export async function grantPage(deps: DirectoryDeps, { params }: ConsoleRequest): Promise<ConsoleAnswer> {
@@ -20,13 +22,12 @@ ${trail}`;
     deps.usage.of(member),
   ]);
   const use = uses.get(id);
-  const dates = datesOf(deps);
   const body = html`<section class="card">${facts([
     ['Member', html`<a href="${pathOfMember(member)}"><bdi>${who ?? member}</bdi></a>`],
     ['App', html`<a href="${pathOfApp(clientId)}"><bdi>${app}</bdi></a>`],
-    ['Granted', dates.both(grantedAt)],
-    ['Last used', use === undefined ? 'never' : dates.both(use.lastUsedAt)],
-    ['Expires', expiresAt === undefined ? 'never' : dates.both(expiresAt)],
+    ['Granted', deps.times.both(grantedAt * 1000)],
+    ['Last used', use === undefined ? 'never' : deps.times.both(use.lastUsedAt * 1000)],
+    ['Expires', expiresAt === undefined ? 'never' : deps.times.both(expiresAt * 1000)],
     ['Resources', html`${resources.map((resource) => html`<code>${resource}</code><br>`)}`],
     ['Grant ID', html`<code>${id}</code>`],
   ])}
@@ -46,11 +47,10 @@ type Areas = ReturnType<Awaited<ReturnType<DirectoryDeps['usage']['of']>>['get']
 
 function usesOf(deps: DirectoryDeps, areas: NonNullable<Areas>['areas'] | undefined): Html {
   if (areas === undefined || areas.size === 0) return html`<p class="muted">Nothing.</p>`;
-  const dates = datesOf(deps);
   const sorted = [...areas].toSorted(([, a], [, b]) => b.count - a.count);
   return html`<ul class="plain">${sorted.map(
     ([area, { count, last }]) =>
-      html`<li>${areaText(deps, area)} <span class="muted">${count.toLocaleString('en')}×, last ${dates.ago(last)}</span></li>`,
+      html`<li>${areaText(deps, area)} <span class="muted">${count.toLocaleString('en')}×, last ${deps.times.ago(last * 1000)}</span></li>`,
   )}</ul>`;
 }
 

@@ -1,25 +1,16 @@
 import { type Html, html } from '../../http/html.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-route.ts';
+import { counted } from '../counted.ts';
+import type { Times } from '../times.ts';
 import type { DirectoryDeps } from './deps.ts';
+import { choice, searchField } from './filter-fields.ts';
 import { type Order, pageOf } from './find.ts';
-import {
-  CHANGES,
-  type ConsoleDates,
-  canChange,
-  choice,
-  counted,
-  datesOf,
-  foundList,
-  freshness,
-  type ListedRow,
-  pathOf,
-  pathOfApp,
-  pathOfGrant,
-  pathOfMember,
-  searchField,
-} from './parts.ts';
+import { freshness } from './freshness.ts';
+import { pathOf, pathOfApp, pathOfGrant, pathOfMember } from './paths.ts';
 import { registrationLine } from './registration-page.ts';
+import { foundList, type ListedRow } from './row-list.ts';
 import { type AppRow, folded, type GrantRow, type MemberRow, type Rows } from './rows.ts';
+import { CHANGES, canChange } from './scopes.ts';
 
 export const PAGE = 50;
 /** Days after which a grant counts as unused. */
@@ -70,7 +61,7 @@ ${choice('sort', 'Sort by', { '': 'Name', grants: 'Most grants' }, sort)}
 <button>Show</button>
 </form>
 ${list}
-${freshness(view, datesOf(deps))}`;
+${freshness(view, deps.times)}`;
   return { section: 'members', title: 'Members', body };
 }
 
@@ -105,7 +96,7 @@ ${choice('sort', 'Sort by', { '': 'Most members', name: 'Name' }, sort)}
 <button>Show</button>
 </form>
 ${list}
-${freshness(view, datesOf(deps))}
+${freshness(view, deps.times)}
 <p class="actions"><a class="button danger" href="${pathOf('consent')}">Require consent again for all apps…</a></p>`;
   return { section: 'apps', title: 'Apps', body };
 }
@@ -113,7 +104,6 @@ ${freshness(view, datesOf(deps))}
 export async function grantsPage(deps: DirectoryDeps, { query }: ConsoleRequest): Promise<ConsoleAnswer> {
   const { q, app, member, changes, unused, sort, place } = query;
   const view = await deps.directory.look();
-  const dates = datesOf(deps);
   const typed = folded(q ?? '');
   const before = deps.clock() / 1000 - UNUSED_DAYS * DAY;
   const hits = view.state === 'ready' && typed !== '' ? matching(view.rows, typed) : new Set();
@@ -130,7 +120,7 @@ export async function grantsPage(deps: DirectoryDeps, { query }: ConsoleRequest)
       await pageOf(view.rows.grants.values(), {
         ...{ keep, order: orderOf(GRANT_ORDERS, sort), cursor: place, limit: PAGE },
       }),
-      (row) => grantItem(row, writes(row.scopes), dates),
+      (row) => grantItem(row, writes(row.scopes), deps.times),
       { noun: 'grant', path: pathOf('grants'), query },
     );
   const sorts = { '': 'Newest', used: 'Last used', unused: 'Unused for longest', expires: 'Expires first' };
@@ -144,7 +134,7 @@ ${choice('sort', 'Sort by', sorts, sort)}
 <button>Show</button>
 </form>
 ${list}
-${freshness(view, dates)}`;
+${freshness(view, deps.times)}`;
   return { section: 'grants', title: 'Grants', body };
 }
 
@@ -191,14 +181,14 @@ export function appItem({ id, name, kind, hosts, disabled, members }: AppRow): L
   };
 }
 
-function grantItem({ id, member, app, grantedAt, lastUsedAt }: GrantRow, changes: boolean, dates: ConsoleDates) {
+function grantItem({ id, member, app, grantedAt, lastUsedAt }: GrantRow, changes: boolean, times: Times) {
   return {
     href: pathOfGrant(id),
     name: `${member.name ?? member.email ?? member.id} – ${app.name ?? app.id}`,
     badges: [changes && CHANGES],
     about: [
-      html`granted ${dates.ago(grantedAt)}`,
-      lastUsedAt === undefined ? 'never used' : html`last used ${dates.ago(lastUsedAt)}`,
+      html`granted ${times.ago(grantedAt * 1000)}`,
+      lastUsedAt === undefined ? 'never used' : html`last used ${times.ago(lastUsedAt * 1000)}`,
     ],
   } satisfies ListedRow;
 }

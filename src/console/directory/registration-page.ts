@@ -2,7 +2,7 @@ import { type Html, html } from '../../http/html.ts';
 import type { ConsoleAnswer, ConsolePanel, ConsoleRequest } from '../console-route.ts';
 import { confirmation } from './confirm.ts';
 import type { DirectoryDeps } from './deps.ts';
-import { datesOf, pathOf } from './parts.ts';
+import { pathOf } from './paths.ts';
 
 /** Whether new apps are accepted, with a link to change that. */
 export async function registrationLine(deps: DirectoryDeps): Promise<Html> {
@@ -11,7 +11,7 @@ export async function registrationLine(deps: DirectoryDeps): Promise<Html> {
   const since = await deps.account.registrationClosedSince();
   if (since === undefined)
     return html`<p><span class="badge good">open</span> New apps can connect. <a href="${pathOf('registration')}">Close registration…</a></p>`;
-  return html`<p><span class="badge warn">closed</span> New apps are refused since ${datesOf(deps).moment(since)}. <a href="${pathOf('registration')}">Open registration…</a></p>`;
+  return html`<p><span class="badge warn">closed</span> New apps are refused since ${deps.times.moment(since * 1000)}. <a href="${pathOf('registration')}">Open registration…</a></p>`;
 }
 
 /** For the first page, from which most searches begin. */
@@ -33,7 +33,7 @@ export async function registrationPage(deps: DirectoryDeps, { csrf }: ConsoleReq
           ...{ action: pathOf('registration', 'close'), button: 'Close registration', danger: true, csrf, back },
         })
       : confirmation({
-          text: html`<p>Registration is closed since ${datesOf(deps).both(since)}. When you open it, new apps can connect again.</p>`,
+          text: html`<p>Registration is closed since ${deps.times.both(since * 1000)}. When you open it, new apps can connect again.</p>`,
           ...{ action: pathOf('registration', 'open'), button: 'Open registration', csrf, back },
         });
   return { section: 'apps', title: since === undefined ? 'Close registration?' : 'Open registration?', body };

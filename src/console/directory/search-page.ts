@@ -3,20 +3,12 @@ import { storedMembers } from '../../authorization-server/members.ts';
 import { html } from '../../http/html.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-route.ts';
 import type { DirectoryDeps } from './deps.ts';
+import { searchField } from './filter-fields.ts';
 import { pageOf, rankOf } from './find.ts';
+import { freshness } from './freshness.ts';
 import { appItem, memberItem, PAGE } from './lists.ts';
-import {
-  datesOf,
-  foundList,
-  freshness,
-  type ListedRow,
-  listOf,
-  pathOf,
-  pathOfApp,
-  pathOfGrant,
-  pathOfMember,
-  searchField,
-} from './parts.ts';
+import { pathOf, pathOfApp, pathOfGrant, pathOfMember } from './paths.ts';
+import { foundList, type ListedRow, listOf } from './row-list.ts';
 import { type AppRow, folded, type MemberRow, type Rows } from './rows.ts';
 
 type Hit = MemberRow | AppRow;
@@ -36,7 +28,7 @@ ${searchField('Member or app', q)}
 </form>
 ${exact.length > 0 && html`<div class="card">${listOf(exact)}</div>`}
 ${found !== undefined && (found.total > 0 || exact.length === 0) && foundList(found, itemOf, { noun: 'result', path: pathOf('search'), query })}
-${freshness(view, datesOf(deps))}`;
+${freshness(view, deps.times)}`;
   return { section: 'overview', title: q === '' ? 'Search' : `Search: ${q}`, body };
 }
 

@@ -2,7 +2,7 @@ import { type Html, html } from '../../http/html.ts';
 import type { AuditAction } from '../../operations/audit.ts';
 import { type Subject, TRAIL_DAYS, type TrailLine } from '../trail/trail.ts';
 import type { DirectoryDeps } from './deps.ts';
-import { datesOf, pathOfApp, pathOfGrant, pathOfMember } from './parts.ts';
+import { pathOfApp, pathOfGrant, pathOfMember } from './paths.ts';
 
 const LINES = 50;
 
@@ -33,9 +33,8 @@ const SAID: Partial<Readonly<Record<AuditAction, string>>> = {
 /** The section with the newest audit lines about one member, app or grant. */
 export async function trailSection(deps: DirectoryDeps, subject: Subject): Promise<Html> {
   const lines = await deps.trail.of(subject, LINES);
-  const dates = datesOf(deps);
   const item = (line: TrailLine) => html`<li>
-<p>${dates.moment(Math.floor(line.at / 1000))} <strong>${SAID[line.action] ?? line.action}</strong>${alert(line)}</p>
+<p>${deps.times.moment(line.at)} <strong>${SAID[line.action] ?? line.action}</strong>${alert(line)}</p>
 <p class="muted">${aboutOf(line, subject).map((part) => html`<span>${part}</span> `)}</p>
 </li>
 `;

@@ -1,8 +1,9 @@
 import type { Decision } from '../../authorization-server/administration/account-control.ts';
 import type { EventsState } from '../../events/state.ts';
-import { type Html, html } from '../../http/html.ts';
+import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { ConsoleAnswer, ConsoleRoute } from '../console-route.ts';
-import { createTimes, type Times } from '../traffic/times.ts';
+import { counted } from '../counted.ts';
+import type { Times } from '../times.ts';
 
 export interface EventsOptions {
   readonly events: {
@@ -10,7 +11,7 @@ export interface EventsOptions {
     state(): Promise<EventsState | undefined>;
     retry(decision: Decision): Promise<{ readonly pending: number }>;
   };
-  readonly timeZone: string;
+  readonly times: Times;
 }
 
 const PATH = '/console/events';
@@ -21,8 +22,7 @@ const CLASSES: readonly (readonly [name: string, text: string])[] = [
   ['refusal', 'about refused requests'],
 ];
 
-export function eventRoutes({ events, timeZone }: EventsOptions): readonly ConsoleRoute[] {
-  const times = createTimes(timeZone);
+export function eventRoutes({ events, times }: EventsOptions): readonly ConsoleRoute[] {
   return [
     {
       method: 'GET',
@@ -38,7 +38,7 @@ export function eventRoutes({ events, timeZone }: EventsOptions): readonly Conso
       path: '/events/retry',
       run: async ({ decision }) => {
         const { pending } = await events.retry(decision);
-        return { see: PATH, done: `Sending ${counted(pending)} again.` };
+        return { see: PATH, done: `Sending ${counted(pending, 'event')} again.` };
       },
     },
   ];
@@ -56,10 +56,10 @@ function notConfigured(): Html {
 
 function statePage(state: EventsState, times: Times, csrf: string): Html {
   const { upstream, path, pending, paused_until, stopped_at, last_failure, events } = state;
-  const moment = (iso: string) => times.full(Date.parse(iso));
+  const moment = (iso: string) => times.moment(Date.parse(iso));
   const total = Object.values(pending).reduce((sum, count) => sum + count, 0);
   const oldest = events.map(({ timestamp }) => timestamp).toSorted()[0];
-  const fact = (term: string, text: string | undefined) =>
+  const fact = (term: string, text: HtmlValue) =>
     text === undefined ? undefined : html`<dt>${term}</dt><dd>${text}</dd>`;
   const split = CLASSES.filter(([name]) => (pending[name] ?? 0) > 0).map(([name, text]) => `${pending[name]} ${text}`);
   return html`${
@@ -70,7 +70,7 @@ function statePage(state: EventsState, times: Times, csrf: string): Html {
     total === 0 ? 'none: the backend has accepted everything' : `${total}: ${split.join(', ')}`,
   )}${fact('Oldest', oldest && moment(oldest))}${fact(
     'Last failed delivery',
-    last_failure && `${moment(last_failure.at)}: ${last_failure.reason}`,
+    last_failure && html`${moment(last_failure.at)}: ${last_failure.reason}`,
   )}${fact('Next attempt', paused_until && moment(paused_until))}</dl>
 ${
   total > 0 &&
@@ -82,10 +82,5 @@ ${total > events.length && html`<p class="muted">The ${events.length} most impor
     ({ id, type, timestamp, attempts, due_at }) =>
       html`<tr><td>${moment(timestamp)}</td><td><code>${type}</code></td><td class="number">${attempts}</td><td>${due_at === undefined ? 'in turn' : moment(due_at)}</td><td><code>${id}</code></td></tr>`,
   )}</tbody></table></div>`
-}
-<p class="muted">Times are in the time zone ${times.zone}.</p>`;
-}
-
-function counted(count: number): string {
-  return count === 1 ? '1 event' : `${count} events`;
+}`;
 }

@@ -1,15 +1,15 @@
 import type { KeyControl } from '../../authorization-server/administration/key-control.ts';
 import { GatewayError } from '../../errors.ts';
-import { type Html, html } from '../../http/html.ts';
+import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { Clock } from '../../storage/store.ts';
 import type { ConsoleAnswer, ConsoleRequest, ConsoleRoute } from '../console-route.ts';
-import { createTimes, type Times } from '../traffic/times.ts';
+import type { Times } from '../times.ts';
 import { confirmationForm } from './confirm.ts';
 
 export interface KeysOptions {
   readonly keys: KeyControl;
   readonly clock: Clock;
-  readonly timeZone: string;
+  readonly times: Times;
 }
 
 type Key = Awaited<ReturnType<KeyControl['list']>>['keys'][number];
@@ -34,16 +34,15 @@ export function keyRoutes(options: KeysOptions): readonly ConsoleRoute[] {
   ];
 }
 
-async function listPage({ keys, clock, timeZone }: KeysOptions): Promise<ConsoleAnswer> {
+async function listPage({ keys, clock, times }: KeysOptions): Promise<ConsoleAnswer> {
   const { keys: listed } = await keys.list();
-  const times = createTimes(timeZone);
   return {
     section: 'keys',
     title: 'Signing keys',
     body: html`<p>They sign ID tokens and the assertions that your backends receive. Verifiers find them at <code>/.well-known/jwks.json</code>. They are rotated on schedule (<code>keys.rotate</code>), without anything for you to do.</p>
 <p><a class="button" href="${PATH}/rotate">Rotate now</a></p>
 <div class="cards">${listed.map((key) => card(key, times, clock()))}</div>
-<p class="muted">Times are in the time zone ${timeZone}. To use a key of your own, run <code>coursegate keys import</code>.</p>`,
+<p class="muted">To use a key of your own, run <code>coursegate keys import</code>.</p>`,
   };
 }
 
@@ -55,18 +54,18 @@ const STATES = {
 
 function card({ kid, alg, state, since, until }: Key, times: Times, now: number): Html {
   const [name, look] = STATES[state];
-  const moment = (iso: string | undefined) => (iso === undefined ? 'unknown' : times.full(Date.parse(iso)));
-  const facts: Readonly<Record<Key['state'], readonly (readonly [string, string])[]>> = {
+  const moment = (iso: string | undefined) => (iso === undefined ? 'unknown' : times.moment(Date.parse(iso)));
+  const facts: Readonly<Record<Key['state'], readonly (readonly [string, HtmlValue])[]>> = {
     signing: [
-      ['In use since', `${moment(since)} (${ageOf(since, now)})`],
+      ['In use since', html`${moment(since)} (${ageOf(since, now)})`],
       ['Next rotation', moment(until)],
     ],
     next: [
-      ['Published since', `${moment(since)} (${ageOf(since, now)})`],
+      ['Published since', html`${moment(since)} (${ageOf(since, now)})`],
       ['Signs from', moment(until)],
     ],
     verifying: [
-      ['Retired since', `${moment(since)} (${ageOf(since, now)})`],
+      ['Retired since', html`${moment(since)} (${ageOf(since, now)})`],
       ['Published until', moment(until)],
     ],
   };

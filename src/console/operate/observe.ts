@@ -3,7 +3,8 @@ import type { Audit } from '../../operations/audit.ts';
 import type { Observation } from '../../operations/observe/observations.ts';
 import type { ObservedReport, Observer } from '../../operations/observe/observer.ts';
 import type { ConsoleAnswer, ConsoleRequest, ConsoleRoute } from '../console-route.ts';
-import { createTimes, type Times } from '../traffic/times.ts';
+import { counted } from '../counted.ts';
+import type { Times } from '../times.ts';
 import { confirmationForm } from './confirm.ts';
 import { type Change, type Configuration, createProposals, type Draft, type Refused } from './proposal.ts';
 
@@ -12,7 +13,7 @@ export interface ObserveOptions {
   readonly observer: Pick<Observer, 'report' | 'yaml'> | undefined;
   readonly configuration: Configuration;
   readonly audit: Audit;
-  readonly timeZone: string;
+  readonly times: Times;
 }
 
 const PATH = '/console/observe';
@@ -21,8 +22,7 @@ const REFUSED = ['no_token', 'unknown_token', 'method_not_allowed', 'spelling'] 
 /** Rows of the table: those that were requested most. */
 const MOST_ROWS = 100;
 
-export function observeRoutes({ observer, configuration, audit, timeZone }: ObserveOptions): readonly ConsoleRoute[] {
-  const times = createTimes(timeZone);
+export function observeRoutes({ observer, configuration, audit, times }: ObserveOptions): readonly ConsoleRoute[] {
   const proposals = observer && createProposals(configuration, observer);
   const page = (title: string, body: Html): ConsoleAnswer => ({ section: 'observe', title, body });
   const off = () => page('Observe mode', switchedOff());
@@ -73,8 +73,8 @@ function observedPage(observer: Pick<Observer, 'report' | 'yaml'>, times: Times)
   return html`<p class="notice">Routes to the site are not enforced: requests that they would refuse are passed to the site.</p>
 ${
   quietSince !== undefined &&
-  html`<p class="notice bad">No request for the site has arrived since ${times.full(quietSince.getTime())}. Is the web server sending everything to the gate, and not only its own addresses?</p>`
-}<dl class="facts"><dt>Observed since</dt><dd>${times.full(since.getTime())}</dd><dt>Requests</dt><dd>${requests.toLocaleString('en-GB')}</dd><dt>Would be refused</dt><dd>${refused.toLocaleString('en-GB')}</dd>${
+  html`<p class="notice bad">No request for the site has arrived since ${times.moment(quietSince.getTime())}. Is the web server sending everything to the gate, and not only its own addresses?</p>`
+}<dl class="facts"><dt>Observed since</dt><dd>${times.moment(since.getTime())}</dd><dt>Requests</dt><dd>${requests.toLocaleString('en-GB')}</dd><dt>Would be refused</dt><dd>${refused.toLocaleString('en-GB')}</dd>${
     dropped > 0 && html`<dt>Not recorded</dt><dd>${dropped.toLocaleString('en-GB')}</dd>`
   }</dl>
 <h2>Proposed routes</h2>
@@ -87,7 +87,7 @@ ${
 <pre class="code" tabindex="0" role="region" aria-label="Proposed routes as YAML">${observer.yaml()}</pre>
 ${notes.length > 0 && html`<h2>Left out, or worth a look</h2><ul>${notes.map((note) => html`<li>${note}</li>`)}</ul>`}
 ${observed.length > 0 && requestsTable(report)}
-<p class="muted">This replica counts on its own. Times are in the time zone ${times.zone}.</p>`;
+<p class="muted">This replica counts on its own.</p>`;
 }
 
 function requestsTable({ observed }: ObservedReport): Html {
@@ -161,8 +161,4 @@ ${problems.length > 0 && html`<pre class="code" tabindex="0" role="region" aria-
 
 function sumOf(observed: readonly Observation[], of: (one: Observation) => number): number {
   return observed.reduce((sum, one) => sum + of(one), 0);
-}
-
-function counted(count: number, what: string): string {
-  return `${count.toLocaleString('en-GB')} ${what}${count === 1 ? '' : 's'}`;
 }

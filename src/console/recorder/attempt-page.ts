@@ -1,4 +1,5 @@
 import { type Html, html } from '../../http/html.ts';
+import type { Times } from '../times.ts';
 import { type Attempt, factOf, isOfApp, isRefused, type Step } from './attempt.ts';
 import { lastOf } from './attempts.ts';
 import { badge } from './badge.ts';
@@ -7,14 +8,12 @@ import { shown, textOf } from './text.ts';
 import { kindName, lasting, outcomeOf } from './words.ts';
 
 /** One attempt: what went wrong and what to do, then every step. */
-export function attemptPage(explained: Explained, { setting, timeZone }: Explaining): Html {
+export function attemptPage(explained: Explained, { setting, times }: Explaining): Html {
   const { attempt } = explained;
-  const day = new Intl.DateTimeFormat('en-GB', { timeZone, dateStyle: 'medium', timeStyle: 'long' });
-  const time = new Intl.DateTimeFormat('en-GB', { timeZone, timeStyle: 'medium' });
   return html`${diagnosis(explained)}
-${facts(attempt, day)}
+${facts(attempt, times)}
 <section><h2>Steps</h2>
-<ol class="steps">${attempt.steps.map((step, index) => stepItem(step, attempt.steps[index - 1], time))}</ol>
+<ol class="steps">${attempt.steps.map((step, index) => stepItem(step, attempt.steps[index - 1], times))}</ol>
 ${attempt.left > 0 && html`<p class="muted">${attempt.left} steps in the middle were left out.</p>`}</section>
 <details><summary>Text for the app’s developer</summary>
 <p>It names no member and no address.</p>
@@ -37,7 +36,7 @@ function diagnosis({ state, at, why }: Explained): Html {
 <p>${badge(state)} <span class="muted">at “${kindName(at.kind)}”</span></p>
 <h2 id="cause">${cause.title}</h2>
 <p>${marked(cause.why(stopped))}</p>
-<dl class="todo">
+<dl class="advice">
 ${cause.operator !== undefined && html`<div><dt>You can</dt><dd>${marked(cause.operator)}</dd></div>`}
 ${developer !== undefined && html`<div><dt>The app’s developer</dt><dd>${marked(developer)}</dd></div>`}
 </dl>
@@ -50,7 +49,7 @@ function marked(text: string): readonly (Html | string)[] {
   return text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
 }
 
-function facts(attempt: Attempt, day: Intl.DateTimeFormat): Html {
+function facts(attempt: Attempt, times: Times): Html {
   const [clientId, member] = [factOf(attempt, 'clientId'), factOf(attempt, 'member')];
   const [first] = attempt.steps;
   const app = attempt.steps.find((step) => isOfApp(step) && step.userAgent !== '');
@@ -58,20 +57,20 @@ function facts(attempt: Attempt, day: Intl.DateTimeFormat): Html {
     ['Client', clientId && html`<a href="/console/apps/${encodeURIComponent(clientId)}">${clientId}</a>`],
     ['Member', member && html`<a href="/console/members/${encodeURIComponent(member)}">${member}</a>`],
     ['User agent', app?.userAgent],
-    ['Began', first && day.format(first.since)],
+    ['Began', first && times.moment(first.since)],
     ['Took', first && lasting(lastOf(attempt).at - first.since)],
   ];
   return html`<dl class="facts">${rows.map(([name, value]) => value && html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 }
 
-function stepItem(step: Step, before: Step | undefined, time: Intl.DateTimeFormat): Html {
+function stepItem(step: Step, before: Step | undefined, times: Times): Html {
   const waited = before === undefined ? undefined : step.since - before.at;
   const parameters = shown(step);
   return html`<li class="${step.kind === 'challenge' ? 'expected' : isRefused(step) ? 'refused' : 'fine'}">
 <p class="line"><strong>${kindName(step.kind)}</strong> <span class="result">${outcomeOf(step)}</span>${
     step.times > 1 && html` <span class="muted">${step.times} times</span>`
   }</p>
-<p class="muted"><time datetime="${new Date(step.since).toISOString()}">${time.format(step.since)}</time>${
+<p class="muted">${times.second(step.since)}${
     waited !== undefined && waited >= 1000 && html`, ${lasting(waited)} later`
   }${step.endpoint !== '' && html` · <code>${step.endpoint}</code>`}${step.status > 0 && html` · ${step.status}`}${
     step.status > 0 && html` · ${lasting(step.took)}`

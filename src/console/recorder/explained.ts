@@ -1,5 +1,6 @@
 import { LAST_USE, readLastUse } from '../../authorization-server/connected-apps/use-entry.ts';
 import type { Clock, Store } from '../../storage/store.ts';
+import type { Times } from '../times.ts';
 import { type Attempt, factOf } from './attempt.ts';
 import type { Cause, Setting, Stopped } from './causes/cause.ts';
 import { causeOf } from './causes/causes.ts';
@@ -11,7 +12,7 @@ export interface Explaining {
   readonly store: Pick<Store, 'get'>;
   readonly clock: Clock;
   readonly setting: Setting;
-  readonly timeZone: string;
+  readonly times: Times;
 }
 
 /** An attempt, where it is, and why it stopped. */

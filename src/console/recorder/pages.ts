@@ -1,12 +1,13 @@
 import { GatewayError } from '../../errors.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { ConsoleAnswer, ConsolePanel, ConsoleRequest, ConsoleRoute } from '../console-route.ts';
+import type { Times } from '../times.ts';
 import { factOf } from './attempt.ts';
 import { attemptPage } from './attempt-page.ts';
 import { lastOf } from './attempts.ts';
 import { badge } from './badge.ts';
 import { type Explained, type Explaining, explainedAttempts } from './explained.ts';
-import { ago, appName, kindName, STATES } from './words.ts';
+import { appName, kindName, STATES } from './words.ts';
 
 const PATH = '/console/connections';
 const PAGE = 50;
@@ -27,7 +28,7 @@ export function recorderPanel(parts: Explaining): ConsolePanel {
     async render() {
       const stopped = (await explainedAttempts(parts)).filter(({ state }) => state === 'stopped');
       if (stopped.length === 0) return html`<p class="muted">None in the last 24 hours.</p>`;
-      return html`${table(stopped.slice(0, ON_FIRST_PAGE), parts.clock())}
+      return html`${table(stopped.slice(0, ON_FIRST_PAGE), parts.times)}
 <p class="more"><a href="${PATH}?state=stopped">All that stopped (${stopped.length})</a></p>`;
     },
   };
@@ -43,7 +44,7 @@ async function list(parts: Explaining, { query }: ConsoleRequest): Promise<Conso
   const shown = wanted.slice((number - 1) * PAGE, number * PAGE);
   const body = html`<p>How apps tried to connect in the last 24 hours: what they asked for, in which order, and where they stopped.</p>
 ${filter(state, app)}
-${shown.length === 0 ? nothing(all.length) : table(shown, parts.clock())}
+${shown.length === 0 ? nothing(all.length) : table(shown, parts.times)}
 ${pager({ state, app }, number, Math.ceil(wanted.length / PAGE))}`;
   return { section: 'connections', title: 'Connections', body };
 }
@@ -93,14 +94,14 @@ ${page < pages && html`<a href="${to(page + 1)}" rel="next">Older</a>`}
 </nav>`;
 }
 
-function table(shown: readonly Explained[], now: number): Html {
+function table(shown: readonly Explained[], times: Times): Html {
   return html`<div class="scroll"><table class="attempts">
 <thead><tr><th scope="col">App</th><th scope="col">State</th><th scope="col">Cause</th><th scope="col">Member</th><th scope="col">Last step</th></tr></thead>
-<tbody>${shown.map((explained) => row(explained, now))}</tbody>
+<tbody>${shown.map((explained) => row(explained, times))}</tbody>
 </table></div>`;
 }
 
-function row(explained: Explained, now: number): Html {
+function row(explained: Explained, times: Times): Html {
   const { attempt, state, at, why } = explained;
   const member = factOf(attempt, 'member');
   return html`<tr>
@@ -108,6 +109,6 @@ function row(explained: Explained, now: number): Html {
 <td>${badge(state)}${state === 'connected' || state === 'ended' ? undefined : html`<br><span class="muted">${kindName(at.kind)}</span>`}</td>
 <td>${why?.cause.title}</td>
 <td>${member !== undefined && html`<a href="/console/members/${encodeURIComponent(member)}">${member}</a>`}</td>
-<td class="when">${ago(now - lastOf(attempt).at)}</td>
+<td class="when">${times.ago(lastOf(attempt).at)}</td>
 </tr>`;
 }

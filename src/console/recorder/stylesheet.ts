@@ -5,10 +5,10 @@ export const RECORDER_STYLES = `
 .attempts td { min-width: 5rem; }
 .more { margin-top: .75rem; }
 .attempts .when { white-space: nowrap; color: var(--soft); }
-.todo { margin: 0 0 1rem; }
-.todo div { margin-bottom: .75rem; }
-.todo dt { font-weight: 600; }
-.todo dd { margin: 0; max-width: 70ch; }
+.advice { margin: 0 0 1rem; }
+.advice div { margin-bottom: .75rem; }
+.advice dt { font-weight: 600; }
+.advice dd { margin: 0; max-width: 70ch; }
 .steps { list-style: none; margin: 0 0 1rem; padding: 0; }
 .steps > li { position: relative; padding: 0 0 1rem 1.75rem; border-inline-start: 2px solid var(--line); margin-inline-start: .5rem; }
 .steps > li:last-child { border-color: transparent; }

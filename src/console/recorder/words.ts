@@ -70,11 +70,6 @@ export function lasting(milliseconds: number): string {
   return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
 }
 
-/** How long ago something was, for people. */
-export function ago(milliseconds: number): string {
-  return milliseconds < 1000 ? 'just now' : `${lasting(milliseconds)} ago`;
-}
-
 /** In UTC: for people who are elsewhere. */
 export function utcOf(milliseconds: number): string {
   return `${new Date(milliseconds).toISOString().slice(0, 19).replace('T', ' ')} UTC`;

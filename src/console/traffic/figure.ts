@@ -1,8 +1,8 @@
 import { type Html, html } from '../../http/html.ts';
+import type { Times } from '../times.ts';
 import { type Chart, drawColumns, drawLines, drawTimes, type Line, lineSample } from './chart.ts';
 import { MINUTE } from './minute.ts';
 import type { Period } from './period.ts';
-import type { Times } from './times.ts';
 
 /** A chart with its heading, legend and numbers. */
 export interface Figure {
@@ -44,9 +44,9 @@ export function axisOf(period: Period, times: Times): Axis {
     times.ticks(from, from + length, every).map(({ at, label }) => ({ label, place: (at - from) / length }));
   return {
     period,
-    from: times.moment(from),
-    to: times.moment(from + length),
-    labels: slots.map(({ at }) => (span === 'hour' ? times.time(at) : times.moment(at))),
+    from: times.dayAndTime(from),
+    to: times.dayAndTime(from + length),
+    labels: slots.map(({ at }) => (span === 'hour' ? times.time(at) : times.dayAndTime(at))),
     measured: slots.map(({ minute }) => minute !== undefined),
     ticks: ticks(TICKS[span]),
     fewTicks: ticks(FEW_TICKS[span]),

@@ -1,25 +1,23 @@
 import { type Html, html } from '../../http/html.ts';
 import type { Clock } from '../../storage/store.ts';
 import type { ConsolePanel, ConsoleRoute } from '../console-route.ts';
+import type { Times } from '../times.ts';
 import { axisOf, type Figure, renderFigure } from './figure.ts';
 import { allFigures, formatCount, formatSeconds, mainFigures, responseTimes } from './figures.ts';
 import { countOf, namesIn } from './minute.ts';
 import type { TrafficMinutes } from './minutes.ts';
 import { type Period, readPeriod, type Span } from './period.ts';
-import { createTimes, type Times } from './times.ts';
 
 export interface TrafficOptions {
   readonly traffic: Pick<TrafficMinutes, 'recent'>;
   readonly clock: Clock;
-  /** The site's time zone, as an IANA name. */
-  readonly timeZone: string;
+  readonly times: Times;
 }
 
 const PATH = '/traffic';
 const LINK = '/console/traffic';
 
-export function trafficRoutes({ traffic, clock, timeZone }: TrafficOptions): readonly ConsoleRoute[] {
-  const times = createTimes(timeZone);
+export function trafficRoutes({ traffic, clock, times }: TrafficOptions): readonly ConsoleRoute[] {
   return [
     {
       method: 'GET',
@@ -34,15 +32,14 @@ export function trafficRoutes({ traffic, clock, timeZone }: TrafficOptions): rea
             isEmpty(period)
               ? nothingYet(span)
               : html`${notices(period)}${totals(period)}${figures(allFigures, period, times, upstreams(period))}`
-          }<p class="muted">Times are in the time zone ${timeZone}.</p>`,
+          }<p class="muted">Times are in the time zone ${times.zone}.</p>`,
         };
       },
     },
   ];
 }
 
-export function trafficPanel({ traffic, clock, timeZone }: TrafficOptions): ConsolePanel {
-  const times = createTimes(timeZone);
+export function trafficPanel({ traffic, clock, times }: TrafficOptions): ConsolePanel {
   return {
     title: 'Traffic in the last hour',
     render: async () => {

@@ -27,6 +27,8 @@ export interface ConnectOptions {
   readonly open?: (url: string) => void | Promise<void>;
   /** Prints progress, one line at a time. */
   readonly print: (line: string) => void;
+  /** Shows that a step goes on. Returns a function that removes it. */
+  readonly wait?: (what: string) => () => void;
   /** Prints the result, one line at a time. */
   readonly result: (line: string) => void;
   /** Seconds to wait for the member, 300 by default. */
@@ -61,7 +63,7 @@ const LONGEST_NAME = 100;
 export async function connect(options: ConnectOptions): Promise<void> {
   const { print, signal } = options;
   const origin = gateOrigin(options.url);
-  const step = steps(print);
+  const step = steps(print, options.wait);
   const http = transport(origin, { signal });
 
   const resource = await step('Finding the protected resource', () => discoverResource(origin, http));
@@ -107,16 +109,18 @@ interface Used {
 type Step = <T>(doing: string, work: () => Promise<T>) => Promise<T>;
 
 /** Runs steps and prints each with its duration. Errors become ConnectErrors. */
-function steps(print: (line: string) => void): Step {
+function steps(print: (line: string) => void, wait: ConnectOptions['wait']): Step {
   return async (doing, work) => {
     const begin = performance.now();
+    const shown = wait?.(doing);
     try {
-      const value = await work();
+      const value = await work().finally(shown);
       print(`✓ ${doing} (${Math.round(performance.now() - begin)} ms)`);
       return value;
     } catch (thrown) {
-      print(`✗ ${doing}`);
-      throw explain(thrown, doing);
+      const failure = explain(thrown, doing);
+      print(`${failure.end === 'declined' || failure.end === 'interrupted' ? '–' : '✗'} ${doing}`);
+      throw failure;
     }
   };
 }
@@ -142,7 +146,12 @@ async function signIn(run: Run, scope: string): Promise<TokenResponse> {
   try {
     const request = await authorizationRequest(client, callback.redirectUri, scope);
     run.print(`Sign in and approve here:\n\n  ${request.url}\n`);
-    const response = await step('Waiting for the member', () => waitForMember(callback, request, run));
+    const response = await step('Waiting for the member', async () => {
+      const received = await waitForMember(callback, request, run);
+      // Throws, as it does in the next step for every other error.
+      if (received.get('error') === 'access_denied') checkResponse(client, request, received);
+      return received;
+    });
     return await step('Exchanging the code for tokens', async () =>
       exchangeCode(client, request, checkResponse(client, request, response), run.http),
     );
@@ -180,7 +189,7 @@ async function useToken(run: Run, { access_token: token, scope }: TokenResponse,
     if (server.introspection_endpoint !== undefined && (await isActive(token))) return;
     throw new ConnectError(
       'The site issued a token, but nothing there accepts it.',
-      'Check with coursegate doctor that the paths of the gate reach it.',
+      'Check that the paths of the gate reach it.',
     );
   });
   return { isAccepted: isActive, complete };
@@ -214,6 +223,7 @@ async function waitForMember(
     throw new ConnectError(
       `The browser did not come back from the site within ${timeout} seconds.`,
       'Open the printed URL in a browser on this machine, sign in, and approve.',
+      { end: 'declined' },
     );
   }
 }

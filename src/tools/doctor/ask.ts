@@ -90,11 +90,13 @@ async function exchange(
   { method = 'GET', headers = {}, body, agent = AGENT }: Question,
   { lookup, ca, signal, longest }: Exchange,
 ): Promise<Answer> {
-  const options: RequestOptions & { ca?: string } = {
+  const options: RequestOptions & { ca?: string; servername?: string } = {
     method,
     // A new connection for each request, so that one response cannot affect the next.
     agent: false,
     signal,
+    // Otherwise Node takes it from the Host header, and a forged one would not match the certificate.
+    servername: isIP(target.hostname.replace(/^\[|\]$/g, '')) === 0 ? target.hostname : '',
     headers: {
       ...(agent === null ? {} : { 'user-agent': agent }),
       accept: 'application/json, */*;q=0.5',

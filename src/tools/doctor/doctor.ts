@@ -1,13 +1,16 @@
 import { typedUrl } from '../connect/oauth/transport.ts';
 import { printable } from '../connect/printable.ts';
+import { UsageError } from '../usage-error.ts';
 import { type Answer, jsonObject } from './answer.ts';
 import { createAsk } from './ask.ts';
 import { certificateEnd } from './certificate.ts';
 import { CHECKS } from './checks/checks.ts';
 import { edgeOf } from './edges.ts';
 import { examine } from './examine.ts';
+import { createFacts } from './facts/facts.ts';
 import { RESOURCE_METADATA_PATH } from './facts/resource-metadata.ts';
 import type { Finding, Level } from './finding.ts';
+import { type NotOAuth, notOAuth } from './not-oauth.ts';
 import { type Registered, removeAll } from './registrations.ts';
 import { patiently, type Site } from './site.ts';
 
@@ -38,6 +41,10 @@ export interface DoctorOptions extends CheckChoice {
   readonly now?: () => number;
   /** Called with the address once it has been validated. */
   readonly begin?: (url: string) => void;
+  /** Called with the number of checks that are done, and of all. */
+  readonly progress?: (done: number, total: number) => void;
+  /** Whether all checks are run even if the site shows nothing of OAuth, because there is known to be a gate. */
+  readonly insist?: boolean;
 }
 
 /** The findings of an audit. `toJson` is the stable form. */
@@ -47,16 +54,13 @@ export interface Report {
   readonly seconds: number;
   /** Why the site could not be reached. */
   readonly unreachable?: string;
-  /** False when the site was unreachable or the time was over. */
+  /** The site answers, but there is nothing of OAuth to examine. */
+  readonly nothing?: NotOAuth;
+  /** False when there was nothing to examine or the time was over. */
   readonly complete: boolean;
   readonly findings: readonly Finding[];
   /** Ids of clients that were registered for the audit and could not be deleted. */
   readonly leftBehind: readonly string[];
-}
-
-/** An unusable address or selection of checks, worded for the operator. */
-export class DoctorError extends Error {
-  override readonly name = 'DoctorError';
 }
 
 export const DEFAULT_TIMEOUT = 120;
@@ -66,7 +70,7 @@ const LONGEST_BODY = 1024 * 1024;
 
 /**
  * Examines a deployment from the outside, as apps and assistants see it. Works with any OAuth server that has protected
- * resources. Throws DoctorError for an invalid address or selection of checks.
+ * resources. Throws UsageError for an invalid address or selection of checks.
  */
 export async function doctor(options: DoctorOptions): Promise<Report> {
   const { origin, path } = addressOf(options.url);
@@ -91,7 +95,11 @@ export async function doctor(options: DoctorOptions): Promise<Report> {
   };
 
   const unreachable = await reasonUnreachable(site);
-  const findings = unreachable === undefined ? await examine(site, checks) : [];
+  const find = createFacts(site);
+  const insist = options.insist === true || (options.only ?? []).length > 0;
+  const nothing = unreachable === undefined && !insist ? await notOAuth(site, find) : undefined;
+  const isExamined = unreachable === undefined && nothing === undefined;
+  const findings = isExamined ? await examine(site, checks, { find, progress: options.progress }) : [];
   // The cleanup may run after the time for the audit is over.
   const tidy = createAsk({ origin, ...limits, signal: AbortSignal.any([]), patience: Math.min(limits.patience, 5000) });
   const leftBehind = await removeAll(tidy, registered ?? new Set());
@@ -100,7 +108,8 @@ export async function doctor(options: DoctorOptions): Promise<Report> {
     startedAt: new Date(begun),
     seconds: Math.round((now() - begun) / 100) / 10,
     ...(unreachable === undefined ? {} : { unreachable: printable(unreachable) }),
-    complete: unreachable === undefined && !signal.aborted,
+    ...(nothing === undefined ? {} : { nothing }),
+    complete: isExamined && !signal.aborted,
     findings,
     leftBehind: leftBehind.map(printable),
   };
@@ -126,7 +135,7 @@ function isGatewayError(answer: Answer): boolean {
   return [502, 503, 504].includes(answer.status) && jsonObject(answer) === undefined && edgeOf(answer) === undefined;
 }
 
-/** 0 when no check fails, 1 when one does, 2 when the site could not be reached or the time was over. */
+/** 0 when no check fails, 1 when one does, 2 when there was nothing to examine or the time was over. */
 export function exitCode({ findings, complete }: Report): 0 | 1 | 2 {
   if (!complete) return 2;
   return findings.some(({ level }) => level === 'failure') ? 1 : 0;
@@ -139,17 +148,16 @@ export function countLevels(findings: readonly Finding[]): Readonly<Record<Level
   return count;
 }
 
-/** The address as typed. Throws DoctorError if it is unusable, or contains credentials. */
+/** The address as typed. Throws UsageError if it is unusable, or contains credentials. */
 export function addressOf(typed: string): { origin: string; path: string } {
   const url = typedUrl(typed);
   if (url === null || !/^https?:$/.test(url.protocol))
-    throw new DoctorError(`"${typed}" is not a web address. Give one such as https://school.example/mcp.`);
-  if (url.username !== '' || url.password !== '')
-    throw new DoctorError('Give the address without a name and password.');
+    throw new UsageError(`"${typed}" is not a web address. Give one such as https://school.example/mcp.`);
+  if (url.username !== '' || url.password !== '') throw new UsageError('Give the address without a name and password.');
   return { origin: url.origin, path: url.pathname.replace(/\/+$/, '') };
 }
 
-/** The checks of a table that were asked for. Throws DoctorError for an id or theme that no table has. */
+/** The checks of a table that were asked for. Throws UsageError for an id or theme that no table has. */
 export function chosen<T extends { readonly id: string }>(
   table: readonly T[],
   { only = [], skip = [], others = [] }: CheckChoice,
@@ -157,7 +165,7 @@ export function chosen<T extends { readonly id: string }>(
   const means = (wish: string, { id }: { readonly id: string }) => id === wish || id.startsWith(`${wish}.`);
   for (const wish of [...only, ...skip]) {
     if ([table, ...others].flat().some((one) => means(wish, one))) continue;
-    throw new DoctorError(`There is no check "${wish}". See docs/doctor.md, or run without --only and --skip.`);
+    throw new UsageError(`There is no check "${wish}". See docs/doctor.md, or run without --only and --skip.`);
   }
   return table.filter(
     (one) => (only.length === 0 || only.some((wish) => means(wish, one))) && !skip.some((wish) => means(wish, one)),

@@ -1,5 +1,5 @@
 import type { Check, Outcome } from './check.ts';
-import { createFacts, type FactFinder, type Facts, type Need } from './facts/facts.ts';
+import type { FactFinder, Facts, Need } from './facts/facts.ts';
 import { type Finding, failure, finding, LEVELS, type Verdict } from './finding.ts';
 import type { Site } from './site.ts';
 import { NoAnswer, Unavailable } from './unavailable.ts';
@@ -7,15 +7,23 @@ import { NoAnswer, Unavailable } from './unavailable.ts';
 /** Checks that run concurrently. Few, to spare a site in use. */
 const AT_A_TIME = 3;
 
-/** Runs the checks, and resolves to their findings in the order of the checks, worst finding of a check first. */
-export async function examine(site: Site, checks: readonly Check[]): Promise<readonly Finding[]> {
-  const find = createFacts(site);
+/**
+ * Runs the checks, and resolves to their findings in the order of the checks, worst finding of a check first.
+ * @param progress - called after each check with the number of those that are done, and of all
+ */
+export async function examine(
+  site: Site,
+  checks: readonly Check[],
+  { find, progress }: { find: FactFinder; progress?: ((done: number, total: number) => void) | undefined },
+): Promise<readonly Finding[]> {
   const blamed = await findAll(checks, find);
   const findings = new Map<Check, readonly Finding[]>();
   const waiting = [...checks];
   const work = async () => {
-    for (let one = waiting.shift(); one !== undefined; one = waiting.shift())
+    for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
       findings.set(one, await examineOne(site, one, find, blamed.get(one)));
+      progress?.(findings.size, checks.length);
+    }
   };
   await Promise.all(Array.from({ length: AT_A_TIME }, work));
   return checks.flatMap((one) => findings.get(one) ?? []);

@@ -10,6 +10,7 @@ export function toJson(report: Report): object {
     seconds: report.seconds,
     reached: report.unreachable === undefined,
     ...(report.unreachable === undefined ? {} : { unreachable: report.unreachable }),
+    ...(report.nothing === undefined ? {} : { nothing: report.nothing }),
     complete: report.complete,
     summary: { passed: pass, skipped, warnings: warning, failures: failure },
     findings: report.findings,

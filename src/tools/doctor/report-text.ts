@@ -28,8 +28,19 @@ export function toText(report: Report, style: TextStyle): string {
   if (report.unreachable !== undefined) {
     const end = /[.?]$/.test(report.unreachable) ? '' : '.';
     put(`${report.url} cannot be reached: ${report.unreachable}${end}`, `${mark('failure')} `, '  ');
+    if (/^the certificate/.test(report.unreachable))
+      put('Apps refuse it too: renew it, or name your own authority in NODE_EXTRA_CA_CERTS.', '  ', '  ');
     lines.push('');
     if (report.findings.length === 0) return `${lines.join('\n')}\n`;
+  }
+
+  if (report.nothing !== undefined) {
+    const { seen, fix, elsewhere } = report.nothing;
+    const otherwise = 'There is no metadata at /.well-known/, and no address that asks for a token.';
+    put(`${report.url} is no gate: ${seen}`, `${mark('failure')} `, '  ');
+    if (elsewhere === undefined) put(fix === undefined ? otherwise : `Is one meant to be there? ${fix}`, '  ', '  ');
+    if (report.findings.length === 0) return `${lines.join('\n')}\n`;
+    lines.push('');
   }
 
   for (const [theme, findings] of Map.groupBy(report.findings, (one) => one.theme)) {

@@ -29,7 +29,7 @@ import { load, SMALL } from '../../config/fixture.ts';
 const retry = { offered: true, wait: undefined };
 const read = (language: string) =>
   JSON.parse(
-    readFileSync(new URL(`../../../src/authorization-server/pages/i18n/${language}.json`, import.meta.url), 'utf8'),
+    readFileSync(new URL(`../../../src/config/i18n/${language}.json`, import.meta.url), 'utf8'),
   ) as Catalogue;
 const namesIn = (phrase: string) => [...phrase.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
 const EN = read('en');

@@ -217,7 +217,7 @@ function fileNamed([key, value]: [string, unknown]): string[] {
   return ['file', 'cert', 'key', 'clientCa', 'ca'].includes(key) && !value.includes(' ') ? [value] : [];
 }
 
-const CATALOGUE = join(ROOT, 'src/authorization-server/pages/i18n/en.json');
+const CATALOGUE = join(ROOT, 'src/config/i18n/en.json');
 
 function contentFor(name: string, pair: { readonly cert: string; readonly key: string } | undefined): string {
   switch (extname(name)) {

@@ -7,10 +7,11 @@ import { approve } from '../../support/member.ts';
 import type { World } from '../../support/world.ts';
 import { type Block, placeOf } from './markdown.ts';
 import { ROOT } from './pages.ts';
+import { isOfPrograms } from './programs.ts';
 import { commandsIn } from './shell.ts';
 
-/** The demo's URLs on the pages, and in a test. */
-function placedAt({ origin, admin }: Pick<World, 'origin' | 'admin'>, text: string): string {
+/** A text of a page, with the addresses of a test's gate instead of the demo's. */
+export function placedAt({ origin, admin }: Pick<World, 'origin' | 'admin'>, text: string): string {
   return text
     .replace(/http:\/\/(?:localhost|127\.0\.0\.1):8080/g, origin)
     .replace(/http:\/\/(?:localhost|127\.0\.0\.1):9090/g, admin);
@@ -20,7 +21,8 @@ function placedAt({ origin, admin }: Pick<World, 'origin' | 'admin'>, text: stri
  * Whether a block is run against the demo: blocks with the comment `run`, and shell text that only sends requests to the
  * demo with curl. `run: not` excludes a block, and needs a reason after it.
  */
-export function isRun({ language, text, markers }: Block): boolean {
+export function isRun({ file, language, text, markers }: Block): boolean {
+  if (isOfPrograms(file)) return false;
   if (markers.some((marker) => /^run: not, .{10}/.test(marker))) return false;
   if (markers.some((marker) => /^run\b/.test(marker))) return ['sh', 'js', 'ts'].includes(language);
   if (language !== 'sh' || !/http:\/\/(?:localhost|127\.0\.0\.1):(?:8080|9090)/.test(text)) return false;
@@ -47,14 +49,15 @@ const LONGEST = 120_000;
  * Runs a program that may print an authorization URL. A member of the demo then opens it, signs in and approves. The final
  * redirect is requested if something listens there, and otherwise typed into the program.
  */
-async function runAsReader(
+export async function runAsReader(
   [program, ...args]: readonly [string, ...string[]],
   { origin }: World,
   environment: Readonly<Record<string, string>>,
+  folder = ROOT,
 ): Promise<Ran> {
   const child = spawn(program, args, {
-    cwd: ROOT,
-    env: { ...environment, PATH: process.env.PATH ?? '' },
+    cwd: folder,
+    env: { PATH: process.env.PATH ?? '', ...environment },
     timeout: LONGEST,
   });
   let stdout = '';

@@ -1,3 +1,5 @@
+import { anchorOf } from '../../../site/anchors.ts';
+
 /** A fenced block of a page. */
 export interface Block {
   /** The page, from the root of the project: `docs/security.md`. */
@@ -72,7 +74,7 @@ export function readMarkdown(file: string, text: string): Page {
       const [, marks = '', title = ''] = heading;
       headings.splice(marks.length - 1);
       headings[marks.length - 1] = title;
-      const slug = slugOf(title);
+      const slug = anchorOf(title);
       const seen = named.get(slug) ?? 0;
       named.set(slug, seen + 1);
       anchors.add(seen === 0 ? slug : `${slug}-${seen}`);
@@ -85,15 +87,6 @@ export function readMarkdown(file: string, text: string): Page {
 function isClosing(line: string | undefined, mark: string): boolean {
   const trimmed = line?.trim() ?? '';
   return trimmed.length >= mark.length && trimmed === (mark[0] ?? '').repeat(trimmed.length);
-}
-
-/** The anchor that GitHub gives a heading: lower case, without punctuation and marks, spaces as hyphens. */
-function slugOf(title: string): string {
-  return title
-    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}\p{M} _-]/gu, '')
-    .replaceAll(' ', '-');
 }
 
 /** The position of a block, for error messages. */

@@ -6,7 +6,7 @@ import { type Block, type Page, readMarkdown } from './markdown.ts';
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** Folders of other projects, or that are not committed. */
-const LEFT_OUT = new Set(['node_modules', '.installed', '.git', 'artefacts', 'data', 'dist']);
+const LEFT_OUT = new Set(['node_modules', '.installed', '.git', 'artefacts', 'data', 'dist', 'build']);
 
 /** Every Markdown file of the project. */
 export const PAGES: readonly Page[] = markdownFiles(ROOT)

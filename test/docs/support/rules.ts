@@ -95,6 +95,16 @@ export const RULES: Readonly<Record<string, Rule>> = {
       );
     },
   },
+  go: {
+    program: ['gofmt', 'golang-go', true],
+    // Prints what it would change. Only newer versions also fail then.
+    check: ({ text }) =>
+      readBy(
+        (file) => ['sh', '-c', 'gofmt -d "$0" >diff; code=$?; cat diff; test $code = 0 && test ! -s diff', file],
+        'block.go',
+        text,
+      ),
+  },
   properties: {
     check({ text }) {
       for (const line of text.split('\n')) {

@@ -115,5 +115,5 @@ export function coursegateCall(words: readonly string[]): readonly string[] | un
 function withoutOptions(words: readonly string[]): readonly string[] {
   const [first = '', ...rest] = words;
   if (!first.startsWith('-')) return words;
-  return withoutOptions(['-u', '-g', '-n', '--user', '--group'].includes(first) ? rest.slice(1) : rest);
+  return withoutOptions(['-u', '-g', '-n', '--user', '--group', '--file'].includes(first) ? rest.slice(1) : rest);
 }

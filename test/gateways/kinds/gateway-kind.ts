@@ -1,7 +1,9 @@
+import type { Server } from '../../../src/tools/setup/names.ts';
+
 /** A gateway that operators run, as the tests start it: with the file that `coursegate snippets --for NAME` prints. */
 export interface GatewayKind {
   /** The name in `snippets --for`. */
-  readonly name: string;
+  readonly name: Server;
   /** How to install it. */
   readonly install: string;
   /** Whether CI runs without it. */

@@ -10,7 +10,12 @@ import { startEngine } from './engine.ts';
 
 /** What a release sets: the layers of the two builds below are compared. */
 const TIME = '1750000000';
-const LABELS = { VERSION: '9.8.7', REVISION: 'abcdef0', SOURCE: 'https://school.example/coursegate' };
+const ARGUMENTS = {
+  SOURCE_DATE_EPOCH: TIME,
+  VERSION: '9.8.7',
+  REVISION: 'abcdef0',
+  SOURCE: 'https://school.example/coursegate',
+};
 
 const [folder = ''] = process.argv.slice(2);
 for (const earlier of readdirSync(dirname(folder), { withFileTypes: true })) {
@@ -19,8 +24,8 @@ for (const earlier of readdirSync(dirname(folder), { withFileTypes: true })) {
 mkdirSync(folder);
 const engine = await startEngine();
 try {
-  const labels = Object.entries(LABELS).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]);
-  const name = await engine.build(ROOT, ['--timestamp', TIME, ...labels]);
+  const args = Object.entries(ARGUMENTS).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]);
+  const name = await engine.build(ROOT, ['--timestamp', TIME, ...args]);
   const { configuration, layers, ...built } = await engine.container<GateConfiguration>(name);
   const root = join(folder, 'root');
   execFileSync('cp', ['-a', built.root, root]);

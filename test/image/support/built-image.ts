@@ -8,8 +8,11 @@ import { filesBelow, ROOT } from '../../../packaging/files.ts';
 import type { BuiltImage, ImageConfiguration } from './engine.ts';
 
 const BUILDER = fileURLToPath(new URL('build-image.ts', import.meta.url));
-const INPUTS = ['bin', 'config', 'integrations', 'packaging', 'schema', 'src', 'test/image/support'];
-const FILES = ['.dockerignore', 'Dockerfile', 'LICENSE', 'package.json', 'package-lock.json'];
+const INPUTS = ['bin', 'config', 'integrations', 'packaging', 'schema', 'src'];
+const FILES = [
+  ...['.dockerignore', 'Dockerfile', 'LICENSE', 'package.json', 'package-lock.json'],
+  ...['build-image', 'engine'].map((name) => `test/image/support/${name}.ts`),
+];
 
 /** The configuration of our image. */
 export interface GateConfiguration extends ImageConfiguration {

@@ -30,7 +30,9 @@ export function startContainer(
   { environment = {}, readOnly = true, network, ...options }: ContainerOptions = {},
 ): WatchedProcess {
   const { root, configuration } = image;
-  const mounts = { ...image.mounts, ...options.mounts };
+  const given = { '/etc/hosts:ro': '/etc/hosts', ...image.mounts, ...options.mounts };
+  // A folder before what is mounted in it.
+  const mounts = Object.entries(given).toSorted(([a], [b]) => (withoutFlag(a) < withoutFlag(b) ? -1 : 1));
   const [user, group] = configuration.User.split(':');
   const inside = (path: string) => quoted(root + path);
   const variables = [...configuration.Env, ...Object.entries(environment).map(([name, value]) => `${name}=${value}`)];
@@ -39,12 +41,12 @@ export function startContainer(
     'mount --make-rprivate /',
     `mount --bind ${inside('')} ${inside('')}`,
     `mkdir -p ${['/proc', '/dev', '/tmp'].map(inside).join(' ')}`,
-    ...Object.entries(mounts).map(([place, source]) => mountPoint(inside(withoutFlag(place)), source)),
+    ...mounts.map(([place, source]) => mountPoint(inside(withoutFlag(place)), source)),
     ...(readOnly ? [`mount -o remount,bind,ro ${inside('')}`] : []),
     `mount -t proc proc ${inside('/proc')}`,
     `mount --rbind /dev ${inside('/dev')}`,
     `mount -t tmpfs tmpfs ${inside('/tmp')}`,
-    ...Object.entries(mounts).flatMap(([place, source]) => {
+    ...mounts.flatMap(([place, source]) => {
       const path = withoutFlag(place);
       const bound = `${mountPoint(inside(path), source)}; mount --bind ${quoted(source)} ${inside(path)}`;
       return path === place ? [bound] : [bound, `mount -o remount,bind,ro ${inside(path)}`];
@@ -64,7 +66,9 @@ export function startContainer(
     get pid() {
       return first();
     },
-    signal: (signal) => void process.kill(first(), signal),
+    signal: (signal) => {
+      if (outer.exitCode === null && outer.signalCode === null) process.kill(first(), signal);
+    },
   };
 }
 

@@ -48,8 +48,12 @@ export interface Engine {
  * fail instead, since a green run must mean that they ran. Without permission to mount, they are skipped, also in CI.
  */
 export function enginePresent(): boolean {
-  if (!(process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, 'buildah')))) {
-    const advice = 'no buildah found: the image is built with it (apt-get install buildah)';
+  const folders = (process.env.PATH ?? '').split(':');
+  const tools = { buildah: 'buildah', ip: 'iproute2' };
+  const missing = Object.entries(tools).filter(([tool]) => !folders.some((folder) => existsSync(join(folder, tool))));
+  if (missing.length > 0) {
+    const packages = missing.map(([, name]) => name).join(' ');
+    const advice = `the image is built and run with ${Object.keys(tools).join(' and ')} (apt-get install ${packages})`;
     if (process.env.CI) throw new Error(advice);
     console.warn(`SKIPPED: ${advice}`);
     return false;

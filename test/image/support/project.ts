@@ -1,11 +1,16 @@
 import { chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import type { WatchedProcess } from '../../support/watched.ts';
 import type { Project, Service } from './compose.ts';
 import { type ContainerOptions, type Ran, runInContainer, startContainer } from './container.ts';
 import type { BuiltImage } from './engine.ts';
 import { startNetwork } from './network.ts';
+
+/** As engines do, with shorter pauses. In milliseconds. */
+const PROBE_INTERVAL = 500;
+const LONGEST_START = 120_000;
 
 export interface RunningProject {
   /** Runs a program in a running service, as `docker compose exec` does. */
@@ -37,7 +42,7 @@ export async function startProject(
     readOnly: service.read_only ?? false,
     network: network.members[name]?.namespace ?? '',
     mounts: {
-      '/etc/hosts': join(folder, 'hosts'),
+      '/etc/hosts:ro': join(folder, 'hosts'),
       ...mountsOf(name, service, join(folder, 'volumes'), images(service)),
     },
   });
@@ -59,10 +64,11 @@ export async function startProject(
     void container.exited.then(() => {
       over = true;
     });
-    for (const until = Date.now() + 60_000; ; ) {
+    for (const until = Date.now() + LONGEST_START; ; ) {
       const { code, stdout, stderr } = await exec(name, probe);
       if (code === 0) return;
       if (over || Date.now() > until) throw failed(`is not healthy (${stdout}${stderr})`);
+      await setTimeout(PROBE_INTERVAL);
     }
   };
   const order: string[] = [];

@@ -5,7 +5,7 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import { type Demo, startDemo } from '../../../src/tools/demo/demo.ts';
 import { SAM } from '../../support/member.ts';
 import { freePort } from '../../support/world.ts';
-import { SCHEMES, type Scheme } from './architecture.ts';
+import { SCHEMES, type Scheme } from './palette.ts';
 
 /** The demo's default ports, which the pictures show. The script itself uses free ports. */
 const READERS_PORTS = { gate: 8080, client: 8081 } as const;
@@ -114,7 +114,7 @@ export async function recordScreens(browser: Browser, demo: Demo): Promise<reado
 
 const submit = (page: Page, action: string): Locator => page.locator(`form[action$="${action}"] button`).first();
 
-async function fillIn(page: Page): Promise<void> {
+export async function fillIn(page: Page): Promise<void> {
   await page.locator('input[name=login]').fill(SAM.login);
   await page.locator('input[name=password]').fill(SAM.password);
 }
@@ -125,12 +125,14 @@ async function signIn(page: Page): Promise<void> {
   await page.locator('main#school-login form button').click();
 }
 
-/** The text of a page, with dates as DATE and other numbers as 0. Steps are reduced to titles, since they contain tokens. */
-async function wordsOf(page: Page): Promise<string> {
+/** The text of a page, with dates as DATE, IDs as ID and other numbers as 0. Steps are reduced to titles, since they contain tokens. */
+export async function wordsOf(page: Page): Promise<string> {
   const app = await page.locator('.app, .step .title').allInnerTexts();
   const text = app.length > 0 ? app.join(' ') : await page.locator('body').innerText();
   return text
-    .replace(/\d{4}-\d\d-\d\d|\d{1,2} [A-Z][a-z]+ \d{4}/g, 'DATE')
+    .replace(/\b[0-9a-f]{32}\b/g, 'ID')
+    .replace(/\d{4}-\d\d-\d\d|\d{1,2} (?:[A-Z][a-z]+ \d{4}|[A-Z][a-z]{2}\b)/g, 'DATE')
+    .replace(/just now|\d+ s ago/g, 'AGO')
     .replace(/\d+/g, '0')
     .replace(/\s+/g, ' ')
     .trim();
@@ -143,7 +145,7 @@ function readersUrl(text: string, { origin, urls }: Demo): string {
 }
 
 /** Replaces the free ports in the page's text by the default ones. */
-async function showReadersPorts(page: Page, { origin, urls }: Demo): Promise<void> {
+export async function showReadersPorts(page: Page, { origin, urls }: Demo): Promise<void> {
   const pairs = [
     [new URL(origin).host, `localhost:${READERS_PORTS.gate}`],
     [new URL(urls.client).host, `localhost:${READERS_PORTS.client}`],

@@ -93,7 +93,10 @@ describe('connect', () => {
     const { origin, clients } = await start({ deny: true });
     const { error } = await run(origin);
     expect(error).toBeInstanceOf(ConnectError);
-    expect(error?.message).toContain('access_denied (The member said no)');
+    expect(error?.message).toBe(
+      'Cancelled: the server answered access_denied (The member said no). Nothing was connected.',
+    );
+    expect(error?.end).toBe('declined');
     expect(error?.advice).toContain('approve');
     expect(await clients()).toEqual([]);
   });
@@ -172,7 +175,7 @@ describe('connect', () => {
     const stop = new AbortController();
     const stopped = await run(origin, { open: () => stop.abort(), signal: stop.signal });
     expect(stopped.error).toBeInstanceOf(ConnectError);
-    expect(stopped.error?.message).toContain('cancelled');
+    expect(stopped.error?.message).toBe('Cancelled. Nothing stays connected.');
     expect(await clients()).toEqual([]);
   });
 

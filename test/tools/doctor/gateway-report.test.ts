@@ -1,12 +1,13 @@
 import { type AddressInfo, connect, createServer as createSilentServer } from 'node:net';
 import { createServer } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DoctorError, exitCode, type Report } from '../../../src/tools/doctor/doctor.ts';
+import { exitCode, type Report } from '../../../src/tools/doctor/doctor.ts';
 import { GATEWAY_CHECKS, GATEWAY_THEMES } from '../../../src/tools/doctor/gateway/checks/checks.ts';
 import { type EchoServer, startEchoServer } from '../../../src/tools/doctor/gateway/echo.ts';
 import { examineGateway, type GatewayDoctorOptions } from '../../../src/tools/doctor/gateway/gateway-doctor.ts';
 import { otherIdentityFields } from '../../../src/tools/doctor/gateway/names.ts';
 import { toText } from '../../../src/tools/doctor/report-text.ts';
+import { UsageError } from '../../../src/tools/usage-error.ts';
 import { createAuthority } from '../../support/certificates.ts';
 import { runCommand } from '../../support/command.ts';
 import { freePort } from '../../support/world.ts';
@@ -161,7 +162,7 @@ describe('coursegate doctor --gateway', () => {
     [{ echoServer: '8099' }, '"8099" is not an address such as 127.0.0.1:8099.'],
   ])('refuses %j', async (wrong, says) => {
     const examined = examineGateway({ url: 'http://127.0.0.1:1', echo: '/a', ...wrong });
-    await expect(examined).rejects.toThrow(DoctorError);
+    await expect(examined).rejects.toThrow(UsageError);
     await expect(examined).rejects.toThrow(says);
   });
 

@@ -82,6 +82,14 @@ describe('a site on https', () => {
     expect((await findings({ url: later }))['reach.certificate']).toMatch(/^pass: valid for (29|30) more days$/);
   });
 
+  it('is asked with forged host names too, for which it has no certificate', async () => {
+    const url = await secure((request, response) => {
+      if (request.url !== '/.well-known/oauth-authorization-server') return response.writeHead(404).end();
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ issuer: url }));
+    });
+    expect((await findings({ url }))['reach.forwarded-host']).toMatch(/^pass: Host, Forwarded and X-Forwarded-Host/);
+  });
+
   it('is unreachable if its certificate has another name or is not trusted', async () => {
     const url = await secure((_request, response) => response.end('hello'), 'other.example');
     expect((await doctor({ url, ca: authority.ca })).unreachable).toContain('the certificate is not trusted');

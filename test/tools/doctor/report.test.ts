@@ -134,15 +134,15 @@ describe('coursegate doctor', () => {
     }
   });
 
-  it('exits 1 for another kind of server, 2 if nothing responds, and 64 for invalid arguments', {
+  it('exits 2 for another kind of server or if nothing responds, and 64 for invalid arguments', {
     timeout: 90_000,
   }, async () => {
     const server = createServer((_request, response) => response.end('hello'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `127.0.0.1:${(server.address() as AddressInfo).port}`;
     const bad = runCommand(['doctor', url]);
-    expect(await bad.exited).toBe(1);
-    expect(bad.stdout()).toContain('✗ The protected resource metadata is available');
+    expect(await bad.exited).toBe(2);
+    expect(bad.stdout()).toContain('is no gate: /.well-known/oauth-protected-resource: 200');
     await new Promise((resolve) => {
       server.close(resolve);
       server.closeAllConnections();
@@ -182,7 +182,7 @@ describe('coursegate doctor', () => {
       const wrong = runCommand(['doctor', ...args]);
       expect(await wrong.exited).toBe(64);
       expect(wrong.stderr()).toContain(says);
-      expect(wrong.stderr()).toMatch(/\nTry: coursegate doctor --help\n$/);
+      expect(wrong.stderr()).toMatch(/\nTry: npx coursegate doctor --help\n$/);
       expect(wrong.stderr()).not.toContain('secret');
     }
   });

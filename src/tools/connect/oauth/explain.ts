@@ -1,5 +1,5 @@
 import * as oauth from 'oauth4webapi';
-import { ConnectError } from '../connect-error.ts';
+import { type ConnectEnd, ConnectError } from '../connect-error.ts';
 import { printable } from '../printable.ts';
 
 /**
@@ -7,7 +7,7 @@ import { printable } from '../printable.ts';
  * 3.2.2, RFC 8707 section 2).
  */
 const ADVICE: Readonly<Record<string, string>> = {
-  access_denied: 'Nothing was connected. If that was a mistake, start again and approve.',
+  access_denied: 'If that was a mistake, start again and approve.',
   insufficient_scope: 'Connect again and request the scope that the response names.',
   invalid_client: 'The registration no longer exists, or its secret is wrong: start again to create a new one.',
   invalid_client_metadata: 'The server does not accept this kind of client: check its registration settings.',
@@ -36,8 +36,19 @@ const NETWORK: Readonly<Record<string, [string, string]>> = {
  */
 export function explain(thrown: unknown, doing: string): ConnectError {
   if (thrown instanceof ConnectError) return thrown;
+  const end = endOf(thrown);
+  if (end === 'interrupted') return new ConnectError('Cancelled. Nothing stays connected.', '', { end, cause: thrown });
   const [what, advice] = reason(thrown);
-  return new ConnectError(`${doing} failed: ${printable(what)}.`, advice, thrown);
+  if (end === 'declined')
+    return new ConnectError(`Cancelled: ${printable(what)}. Nothing was connected.`, advice, { end, cause: thrown });
+  return new ConnectError(`${doing} failed: ${printable(what)}.`, advice, { end, cause: thrown });
+}
+
+function endOf(thrown: unknown): ConnectEnd {
+  if (thrown instanceof oauth.AuthorizationResponseError && thrown.error === 'access_denied') return 'declined';
+  if (!(thrown instanceof Error)) return 'failed';
+  if (thrown.name === 'AbortError') return 'interrupted';
+  return thrown.name === 'TimeoutError' || thrown.message === 'fetch failed' ? 'unreachable' : 'failed';
 }
 
 function reason(thrown: unknown): [what: string, advice: string] {
@@ -54,7 +65,6 @@ function reason(thrown: unknown): [what: string, advice: string] {
   if (!(thrown instanceof Error)) return ['something unexpected happened', START_AGAIN];
   if (thrown.name === 'TimeoutError')
     return ['the server did not answer in time', 'Check that the server is running and reachable.'];
-  if (thrown.name === 'AbortError') return ['it was cancelled', 'Start again when you are ready.'];
   if (thrown.message === 'fetch failed') return network(thrown.cause);
   return [thrown.message, START_AGAIN];
 }

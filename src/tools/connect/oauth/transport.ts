@@ -1,5 +1,5 @@
 import * as oauth from 'oauth4webapi';
-import { ConnectError } from '../connect-error.ts';
+import { type ConnectEnd, ConnectError } from '../connect-error.ts';
 
 /** Options for every oauth4webapi request. */
 export type Transport = ReturnType<typeof transport>;
@@ -33,18 +33,20 @@ export function gateOrigin(typed: string): string {
     throw new ConnectError(
       `"${typed}" is not a web address.`,
       'Enter the origin of the site, such as https://school.example.',
+      { end: 'misused' },
     );
   }
-  requireSafe(url);
+  requireSafe(url, 'misused');
   return url.origin;
 }
 
 /** Throws ConnectError unless `url` is https, or http to this machine. */
-export function requireSafe(url: URL): void {
+export function requireSafe(url: URL, end: ConnectEnd = 'failed'): void {
   if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))) return;
   throw new ConnectError(
     `${url.origin} is not https, so tokens sent to it could be intercepted.`,
     'Use the https address; plain http is only allowed for localhost.',
+    { end },
   );
 }
 

@@ -5,7 +5,7 @@ import { type Finding, finding } from '../finding.ts';
 import { BACKEND_CHECKS } from './checks/checks.ts';
 import { type AdminAccess, openInstallation } from './installation.ts';
 
-type Shared = 'timeout' | 'signal' | 'patience' | 'now' | 'begin';
+type Shared = 'timeout' | 'signal' | 'patience' | 'now' | 'begin' | 'progress';
 
 export interface BackendDoctorOptions extends Pick<DoctorOptions, Shared>, CheckChoice {
   readonly loaded: LoadedConfig;
@@ -16,7 +16,7 @@ export interface BackendDoctorOptions extends Pick<DoctorOptions, Shared>, Check
 
 /**
  * Examines what a configuration connects, as the gate sees it: its upstreams, the way to sign in, and how backends treat
- * assertions. Throws DoctorError for an unusable selection of checks.
+ * assertions. Throws UsageError for an unusable selection of checks.
  */
 export async function examineBackend(options: BackendDoctorOptions): Promise<Report> {
   const { loaded, admin, member } = options;
@@ -41,6 +41,7 @@ export async function examineBackend(options: BackendDoctorOptions): Promise<Rep
     for (const one of checks) {
       const verdicts = await verdictsOf(() => one.run(installation));
       findings.push(...verdicts.map((verdict) => finding(one, verdict)));
+      options.progress?.(checks.indexOf(one) + 1, checks.length);
     }
     return {
       url: origin,

@@ -1,13 +1,6 @@
 import { printable } from '../../connect/printable.ts';
-import {
-  addressOf,
-  chosen,
-  DEFAULT_TIMEOUT,
-  DoctorError,
-  type DoctorOptions,
-  PATIENCE,
-  type Report,
-} from '../doctor.ts';
+import { UsageError } from '../../usage-error.ts';
+import { addressOf, chosen, DEFAULT_TIMEOUT, type DoctorOptions, PATIENCE, type Report } from '../doctor.ts';
 import { verdictsOf } from '../examine.ts';
 import { type Finding, finding, type Verdict } from '../finding.ts';
 import { NoAnswer, Unavailable } from '../unavailable.ts';
@@ -18,7 +11,7 @@ import { type EchoServer, startEchoServer } from './echo.ts';
 import { createGateway, type Gateway } from './gateway.ts';
 import { readersOf } from './readings.ts';
 
-type Shared = 'only' | 'skip' | 'timeout' | 'signal' | 'patience' | 'ca' | 'now' | 'begin';
+type Shared = 'only' | 'skip' | 'timeout' | 'signal' | 'patience' | 'ca' | 'now' | 'begin' | 'progress';
 
 export interface GatewayDoctorOptions extends Pick<DoctorOptions, Shared> {
   /** The origin of the gateway, such as https://school.example. */
@@ -39,15 +32,15 @@ export interface GatewayDoctorOptions extends Pick<DoctorOptions, Shared> {
 
 /**
  * Attacks a gateway that asks an auth service about each request, and reports what reached the backend although it
- * should not. Throws DoctorError for unusable options.
+ * should not. Throws UsageError for unusable options.
  */
 export async function examineGateway(options: GatewayDoctorOptions): Promise<Report> {
   const { origin } = addressOf(options.url);
   const [echoPath, openPath] = [pathOf(options.echo).replace(/\/+$/, ''), pathOf(options.open ?? '/')];
   const forbiddenPath = options.forbidden === undefined ? undefined : pathOf(options.forbidden);
-  if (echoPath === '') throw new DoctorError('--echo must name a path below the root, such as /echo.');
+  if (echoPath === '') throw new UsageError('--echo must name a path below the root, such as /echo.');
   if (readersOf(openPath, echoPath) !== undefined)
-    throw new DoctorError(`--public must name a path that is not below ${echoPath}.`);
+    throw new UsageError(`--public must name a path that is not below ${echoPath}.`);
   const token = tokenOf(options.token);
   const checks = chosen(options.authDown === true ? AUTH_DOWN : GATEWAY_CHECKS, options);
   const echoServer = options.echoServer === undefined ? undefined : await echoServerAt(options.echoServer);
@@ -58,7 +51,11 @@ export async function examineGateway(options: GatewayDoctorOptions): Promise<Rep
   const signal = options.signal === undefined ? late : AbortSignal.any([late, options.signal]);
   const to = { origin, ca: options.ca, patience: options.patience ?? PATIENCE, signal };
   try {
-    const result = await attack(createGateway({ to, echoPath, openPath, forbiddenPath, token, echoServer }), checks);
+    const result = await attack(
+      createGateway({ to, echoPath, openPath, forbiddenPath, token, echoServer }),
+      checks,
+      options.progress,
+    );
     return {
       url: origin + echoPath,
       startedAt: new Date(begun),
@@ -76,6 +73,7 @@ export async function examineGateway(options: GatewayDoctorOptions): Promise<Rep
 async function attack(
   gateway: Gateway,
   checks: readonly GatewayCheck[],
+  progress: GatewayDoctorOptions['progress'],
 ): Promise<Pick<Report, 'unreachable' | 'findings'>> {
   const findings: Finding[] = [];
   try {
@@ -87,6 +85,7 @@ async function attack(
           ? await verdictsOf(() => one.run(gateway, found))
           : [{ level: 'skipped' as const, seen: why }];
       findings.push(...fewOf(verdicts).map((verdict) => finding(one, verdict)));
+      progress?.(checks.indexOf(one) + 1, checks.length);
     }
     return { findings };
   } catch (thrown) {
@@ -111,23 +110,23 @@ function fewOf(verdicts: readonly Verdict[]): readonly Verdict[] {
 /** A path as typed. What is attacked with must not be a trick itself. */
 function pathOf(typed: string): string {
   if (!/^\/[\w.~/-]*$/.test(typed) || /\/\/|\/\.\.?(\/|$)/.test(typed))
-    throw new DoctorError(`"${typed}" is not a plain path such as /echo.`);
+    throw new UsageError(`"${typed}" is not a plain path such as /echo.`);
   return typed;
 }
 
 /** RFC 6750 section 2.1. The value is never printed. */
 function tokenOf(given: string | undefined): string | undefined {
   if (given === undefined || given === '') return undefined;
-  if (!/^[\w.~+/-]+=*$/.test(given)) throw new DoctorError('The token has characters that no bearer token has.');
+  if (!/^[\w.~+/-]+=*$/.test(given)) throw new UsageError('The token has characters that no bearer token has.');
   return given;
 }
 
 async function echoServerAt(address: string): Promise<EchoServer> {
   const [, host, port] = /^(.+):(\d{1,5})$/.exec(address) ?? [];
   if (host === undefined || Number(port) > 65_535)
-    throw new DoctorError(`"${address}" is not an address such as 127.0.0.1:8099.`);
+    throw new UsageError(`"${address}" is not an address such as 127.0.0.1:8099.`);
   return startEchoServer(host.replace(/^\[|\]$/g, ''), Number(port)).catch((thrown: unknown) => {
     const { code = String(thrown) } = Object(thrown) as { code?: string };
-    throw new DoctorError(`No echo server can be started at ${address} (${code}).`);
+    throw new UsageError(`No echo server can be started at ${address} (${code}).`);
   });
 }

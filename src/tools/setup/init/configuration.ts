@@ -1,6 +1,6 @@
 import { appAddress } from '../../../config/page-calls.ts';
+import type { Framework } from '../names.ts';
 import type { Discoveries } from './discoveries.ts';
-import type { Framework } from './frameworks.ts';
 import type { JsonLogin } from './json-login.ts';
 import { type Proposal, proposedTools } from './proposals.ts';
 

@@ -1,7 +1,7 @@
 import type { ScopeConfig } from '../../../config/schema.ts';
 import { type Answer, isHtml, jsonObject, pageTitle, strings } from '../../doctor/answer.ts';
+import type { Framework } from '../names.ts';
 import { type Description, readDescription } from './description.ts';
-import type { Framework } from './frameworks.ts';
 import { describedWhoami, findJsonLogin, type JsonLogin, type JsonWhoami, whoamiPaths } from './json-login.ts';
 import { addressesToTry, type Proposal, propose } from './proposals.ts';
 import type { Visit, Visitor } from './visit.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { listAt, valueAt } from '../../../config/tree.ts';
 import { installedFiles, readInstalled } from '../../../installation.ts';
+import type { Framework } from '../names.ts';
 import { upstreamName } from './configuration.ts';
-import type { Framework } from './frameworks.ts';
 import { CONFIGURATION, INTEGRATIONS, type NewFile, type SecretName, treeOf } from './preset.ts';
 
 export interface DropInOptions {

@@ -1,19 +1,6 @@
 import { field, isHtml, type JsonObject, jsonObject, strings } from '../../doctor/answer.ts';
+import type { Framework } from '../names.ts';
 import type { Visit } from './visit.ts';
-
-export const FRAMEWORKS = [
-  'wordpress',
-  'moodle',
-  'learnhouse',
-  'frappe',
-  'django',
-  'rails',
-  'laravel',
-  'express',
-  'spring',
-  'generic',
-] as const;
-export type Framework = (typeof FRAMEWORKS)[number];
 
 type Test = (visit: Visit) => boolean;
 

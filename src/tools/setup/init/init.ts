@@ -9,20 +9,14 @@ import { SCOPES_FILE } from '../../../config/profiles.ts';
 import type { ScopeConfig } from '../../../config/schema.ts';
 import { readInstalled } from '../../../installation.ts';
 import { printable } from '../../connect/printable.ts';
+import { UsageError } from '../../usage-error.ts';
+import type { Framework, Plugin } from '../names.ts';
 import { DEFAULT_ADMIN_PORT } from './configuration.ts';
 import { DISCOVERY_PAGES, type Discoveries, discover } from './discoveries.ts';
 import { dropIn } from './drop-in.ts';
-import { FRAMEWORKS, type Framework, guessFramework, MARK_PATHS } from './frameworks.ts';
+import { guessFramework, MARK_PATHS } from './frameworks.ts';
 import { freeAdminPort } from './free-port.ts';
-import {
-  DECISION_SECRET,
-  forGateway,
-  PLUGINS,
-  pluginGateway,
-  pluginStep,
-  webServerFiles,
-  webServerStep,
-} from './plugin.ts';
+import { DECISION_SECRET, forGateway, pluginGateway, pluginStep, webServerFiles, webServerStep } from './plugin.ts';
 import { CONFIGURATION, type NewFile, SECRET_FILES, type Written, writeConfiguration } from './preset.ts';
 import { whatIsLeft, whatWasSeen } from './report.ts';
 import { createVisitor } from './visit.ts';
@@ -39,11 +33,11 @@ export interface InitOptions {
   readonly dir: string;
   readonly force: boolean;
   /** Detected if not given. */
-  readonly framework?: string | undefined;
+  readonly framework?: Framework | undefined;
   readonly site: boolean;
   readonly observe: boolean;
-  /** The gateway that asks and forwards requests itself: one of `PLUGINS`. By default, requests go through the gate. */
-  readonly plugin?: string | undefined;
+  /** The gateway that asks and forwards requests itself. By default, requests go through the gate. */
+  readonly plugin?: Plugin | undefined;
   /** Prints findings and next steps, one line at a time. */
   readonly tell: (line: string) => void;
   /** Asks for confirmation before the files are written. */
@@ -54,27 +48,22 @@ export interface InitOptions {
   readonly whole?: number;
 }
 
-/** Why `init` failed, worded for the operator. */
-class InitError extends Error {
-  override readonly name = 'InitError';
-}
-
 const PATIENCE = 8000;
 const WHOLE = 60_000;
 
 /**
  * Inspects a site, and writes a configuration (loaded once to prove that it is valid), the drop-in, and snippets for
- * the web server. Returns the files written, none if the operator declined. Throws InitError before anything is
+ * the web server. Returns the files written, none if the operator declined. Throws UsageError before anything is
  * written; an existing file is overwritten only with `force`.
  */
 export async function init(options: InitOptions): Promise<readonly string[]> {
   const { tell, dir, force, port } = options;
   requirePort(port, '--port');
   if (options.adminPort !== undefined) requirePort(options.adminPort, '--admin-port');
-  if (port === options.adminPort) throw new InitError('--port and --admin-port must differ.');
+  if (port === options.adminPort) throw new UsageError('--port and --admin-port must differ.');
   const upstream = webAddress(options.upstream, '--upstream');
   const origin = options.origin === undefined ? new URL(upstream.origin) : webAddress(options.origin, '--origin');
-  const given = frameworkOf(options.framework);
+  const given = options.framework;
   const plugin = pluginOf(options);
 
   const { framework, found } = await look(options, { upstream, origin, given });
@@ -157,34 +146,26 @@ function newSecret(): string {
 
 function requirePort(port: number, option: string): void {
   if (!(Number.isInteger(port) && port > 0 && port < 65_536))
-    throw new InitError(`${option} must be a number from 1 to 65535.`);
+    throw new UsageError(`${option} must be a number from 1 to 65535.`);
 }
 
 function webAddress(typed: string, option: string): URL {
   const url = URL.parse(typed);
   if (url === null || !/^https?:$/.test(url.protocol) || url.hostname === '')
-    throw new InitError(`${option} must be an address such as http://127.0.0.1:8000, not "${printable(typed)}".`);
+    throw new UsageError(`${option} must be an address such as http://127.0.0.1:8000, not "${printable(typed)}".`);
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
-    throw new InitError(`${option} must be an address without a password, query or fragment.`);
-  if (option === '--origin' && url.pathname !== '/') throw new InitError('--origin must be a scheme and host only.');
+    throw new UsageError(`${option} must be an address without a password, query or fragment.`);
+  if (option === '--origin' && url.pathname !== '/') throw new UsageError('--origin must be a scheme and host only.');
   return url;
 }
 
-function frameworkOf(given: string | undefined): Framework | undefined {
-  const found = FRAMEWORKS.find((name) => name === given);
-  if (given !== undefined && found === undefined)
-    throw new InitError(`--framework must be one of ${FRAMEWORKS.join(', ')}, not "${printable(given)}".`);
-  return found;
-}
-
-function pluginOf({ plugin, site, observe }: InitOptions): ReturnType<typeof pluginGateway> {
+function pluginOf({ plugin, site, observe }: InitOptions): ReturnType<typeof pluginGateway> | undefined {
   if (plugin === undefined) return undefined;
-  const found = pluginGateway(plugin);
-  if (found === undefined)
-    throw new InitError(`--plugin must be one of ${PLUGINS.join(', ')}, not "${printable(plugin)}".`);
   if (site || observe)
-    throw new InitError('--plugin cannot be combined with --site or --observe: they send requests through coursegate.');
-  return found;
+    throw new UsageError(
+      '--plugin cannot be combined with --site or --observe: they send requests through coursegate.',
+    );
+  return pluginGateway(plugin);
 }
 
 /** Loads the files from a temporary folder, so that an invalid configuration is never written to the target. */
@@ -210,7 +191,7 @@ function requireNew(dir: string, files: readonly NewFile[]): void {
   const isThere = (path: string) => lstatSync(join(dir, path), { throwIfNoEntry: false }) !== undefined;
   const there = files.map(({ path }) => path).filter(isThere);
   if (there.length > 0)
-    throw new InitError(
+    throw new Error(
       `Nothing was written: ${there.join(', ')} already ${there.length === 1 ? 'exists' : 'exist'}. Use --force to overwrite.`,
     );
 }

@@ -1,4 +1,6 @@
 import type { LoadedConfig } from '../../../config/load.ts';
+import { programName } from '../../program-name.ts';
+import { type Plugin, SERVERS, type Server } from '../names.ts';
 import { configuredSnippet } from '../snippets/configured.ts';
 import { SNIPPETS } from '../snippets/snippet.ts';
 import { forwardedByGateway, type NewFile } from './preset.ts';
@@ -8,28 +10,26 @@ interface PluginGateway {
   /** As operators know it. */
   readonly name: string;
   /** Its key in `SNIPPETS`. */
-  readonly snippet: string;
+  readonly snippet: Server;
   /** Whether it can ask over a Unix socket. */
   readonly unixSockets: boolean;
 }
 
 /** By the value of `--plugin`. */
-const GATEWAYS: Readonly<Record<string, PluginGateway>> = {
+const GATEWAYS: Readonly<Record<Plugin, PluginGateway>> = {
   nginx: { name: 'nginx', snippet: 'nginx-auth', unixSockets: true },
   caddy: { name: 'Caddy', snippet: 'caddy-auth', unixSockets: true },
   traefik: { name: 'Traefik', snippet: 'traefik-auth', unixSockets: false },
   haproxy: { name: 'HAProxy', snippet: 'haproxy', unixSockets: true },
   envoy: { name: 'Envoy', snippet: 'envoy', unixSockets: true },
 };
-export const PLUGINS: readonly string[] = Object.keys(GATEWAYS);
 
 /** Next to the configuration; only for a gateway that asks over TCP. */
 export const DECISION_SECRET = 'decisions.secret';
 const SOCKET = '/run/coursegate/decisions.sock';
 
-/** Returns undefined for an unknown name. */
-export function pluginGateway(name: string): PluginGateway | undefined {
-  return Object.hasOwn(GATEWAYS, name) ? GATEWAYS[name] : undefined;
+export function pluginGateway(name: Plugin): PluginGateway {
+  return GATEWAYS[name];
 }
 
 /** Changes a configuration from `writeConfiguration`: the gateway asks about requests to routes, and forwards them. */
@@ -47,7 +47,7 @@ export function forGateway(configuration: string, { unixSockets }: PluginGateway
 export function webServerFiles(loaded: LoadedConfig, plugin: PluginGateway | undefined): readonly NewFile[] {
   const names =
     plugin === undefined
-      ? Object.keys(SNIPPETS).filter((name) => typeof SNIPPETS[name] === 'object')
+      ? SERVERS.filter((name) => typeof SNIPPETS[name] === 'object')
       : hasRoutes(loaded)
         ? [plugin.snippet]
         : [];
@@ -73,7 +73,7 @@ export function pluginStep(loaded: LoadedConfig, { name, snippet, unixSockets }:
       ? [`  2. Let ${name} ask and forward requests: install proxy/ as its first lines say. Then start the gate:`]
       : [
           `  2. Add routes with forwardedBy: gateway to coursegate.yaml. Then write the files for ${name}, and start the gate:`,
-          `     npx coursegate snippets --config coursegate.yaml --for ${snippet} --dir proxy`,
+          `     ${programName()} snippets --config coursegate.yaml --for ${snippet} --dir proxy`,
         ]),
     ...(unixSockets ? [`     (It needs the folder of ${SOCKET}, and ${name} the right to write to the socket.)`] : []),
   ];

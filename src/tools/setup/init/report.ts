@@ -1,5 +1,7 @@
+import { programName } from '../../program-name.ts';
+import type { Framework } from '../names.ts';
 import type { Discoveries } from './discoveries.ts';
-import type { Framework, Guess } from './frameworks.ts';
+import type { Guess } from './frameworks.ts';
 import type { Written } from './preset.ts';
 import type { Visit } from './visit.ts';
 
@@ -60,8 +62,8 @@ export function whatIsLeft(outcome: Outcome, { origin, upstream, routing }: Surr
     'Next steps:',
     `  1. ${firstStep(outcome)}`,
     ...routing,
-    '     npx coursegate serve --config coursegate.yaml',
-    `  3. Check the deployment: npx coursegate doctor ${origin.origin}`,
+    `     ${programName()} serve --config coursegate.yaml`,
+    `  3. Check the deployment: ${programName()} doctor ${origin.origin}`,
   ];
 }
 

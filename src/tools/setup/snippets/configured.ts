@@ -6,6 +6,7 @@ import type { Config } from '../../../config/schema.ts';
 import { formatPath } from '../../../config/tree.ts';
 import { trustedProxies } from '../../../http/trusted-proxies.ts';
 import { publicPaths } from '../../../request/public-paths.ts';
+import type { Server } from '../names.ts';
 import { gatePaths } from './gate-paths.ts';
 import { pluginOptions, type SnippetFile } from './plugin-options.ts';
 import { SNIPPETS, type SnippetOptions } from './snippet.ts';
@@ -20,17 +21,16 @@ export interface Snippet {
 
 /**
  * The snippet for a web server in front of the site. `server` is a key of `SNIPPETS`; `gate` is host:port as the web
- * server reaches the gate, its listen address by default. Throws for an unknown server, a malformed `gate`, or a
+ * server reaches the gate, its listen address by default. Throws for a malformed `gate`, or a
  * gateway that cannot ask because of the configuration.
  */
 export function configuredSnippet(
   loaded: Pick<LoadedConfig, 'config' | 'secrets'>,
-  server: string,
+  server: Server,
   gate?: string,
 ): Snippet {
   const { config } = loaded;
-  const snippet = Object.hasOwn(SNIPPETS, server) ? SNIPPETS[server] : undefined;
-  if (snippet === undefined) throw new Error(`--for must be one of ${Object.keys(SNIPPETS).join(', ')}.`);
+  const snippet = SNIPPETS[server];
   const at = reachedAt(config, gate);
   if (typeof snippet === 'object')
     return {

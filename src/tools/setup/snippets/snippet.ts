@@ -1,3 +1,4 @@
+import type { Server } from '../names.ts';
 import { caddyAuth } from './caddy-auth.ts';
 import { envoy } from './envoy.ts';
 import { envoyGrpc } from './envoy-grpc.ts';
@@ -26,7 +27,7 @@ export interface SnippetOptions {
 type Write = (options: SnippetOptions) => string;
 
 /** By the name in `--for`: how a web server sends requests to the gate, and how a gateway asks about them instead. */
-export const SNIPPETS: Readonly<Record<string, { readonly file: string; readonly write: Write } | WritePlugin>> = {
+export const SNIPPETS: Readonly<Record<Server, { readonly file: string; readonly write: Write } | WritePlugin>> = {
   nginx: { file: 'nginx.conf', write: nginx },
   apache: { file: 'apache.conf', write: apache },
   caddy: { file: 'Caddyfile', write: caddy },

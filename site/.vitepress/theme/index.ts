@@ -1,0 +1,19 @@
+import { onContentUpdated, type Theme } from 'vitepress';
+import DefaultTheme from 'vitepress/theme';
+import { defineComponent, h } from 'vue';
+import { scrollWithKeyboard } from './scroll-with-keyboard.ts';
+import { VersionMenu } from './version-menu.ts';
+import './style.css';
+
+const Layout = defineComponent({
+  setup() {
+    onContentUpdated(scrollWithKeyboard);
+    return () =>
+      h(DefaultTheme.Layout, null, {
+        'nav-bar-content-after': () => h(VersionMenu),
+        'nav-screen-content-after': () => h(VersionMenu),
+      });
+  },
+});
+
+export default { extends: DefaultTheme, Layout } satisfies Theme;

@@ -1,0 +1,91 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Demo } from '../../../src/tools/demo/demo.ts';
+import { authorizationRequest, registerApp } from '../../support/app.ts';
+import { createBrowser } from '../../support/browser.ts';
+import { SCHEMES, type Scheme } from './palette.ts';
+import { fillIn, type Screen, showReadersPorts, wordsOf } from './screens.ts';
+
+/** A page as the documentation shows it, in both colour schemes. */
+export interface PageShot {
+  /** The file, without scheme and ending. */
+  readonly name: string;
+  readonly png: Readonly<Record<Scheme, Buffer>>;
+  /** The text of the page, without the parts that change from day to day. */
+  readonly words: string;
+}
+
+const PHONE = { viewport: { width: 390, height: 560 }, deviceScaleFactor: 2 } as const;
+const DESKTOP = { viewport: { width: 1120, height: 760 }, deviceScaleFactor: 1.5 } as const;
+
+/** Shows the member's pages on a phone, and the pages for operators and /mcp on a desktop. */
+export async function pageShots(browser: Browser, demo: Demo): Promise<readonly PageShot[]> {
+  const shots: PageShot[] = [];
+  const shoot = async (name: string, page: Page, fullPage = true) => {
+    await showReadersPorts(page, demo);
+    const png: Partial<Record<Scheme, Buffer>> = {};
+    for (const colorScheme of SCHEMES) {
+      await page.emulateMedia({ colorScheme });
+      png[colorScheme] = await page.screenshot({ fullPage });
+    }
+    shots.push({ name, png: png as Record<Scheme, Buffer>, words: await wordsOf(page) });
+  };
+  const inContext = async (options: BrowserContextOptions, work: (page: Page) => Promise<void>) => {
+    const context = await browser.newContext(options);
+    await work(await context.newPage());
+    await context.close();
+  };
+
+  await inContext(PHONE, async (page) => {
+    await page.goto(demo.urls.client);
+    await page.locator('form[action$="/connect"] button').first().click();
+    await page.locator('main#school-login').waitFor();
+    await fillIn(page);
+    await shoot('sign-in', page);
+    await page.locator('main#school-login form button').click();
+    await page.locator('main#consent').waitFor();
+    await page.locator('button[value=approve]').click();
+    await page.locator('.app table').first().waitFor();
+    await page.goto(`${demo.origin}/oauth/apps`);
+    await shoot('connected-apps', page);
+    await page.locator('main a', { hasText: 'Study Buddy' }).first().click();
+    await page.waitForURL(/\/oauth\/apps\/./);
+    await shoot('connected-app', page);
+  });
+  await inContext(DESKTOP, async (page) => {
+    await page.goto(`${demo.origin}/mcp`);
+    await shoot('mcp-page', page);
+  });
+  await stoppedAttempt(demo);
+  await inContext(DESKTOP, async (page) => {
+    const { console: start } = demo.urls;
+    await page.goto(start);
+    await page.getByLabel('Admin secret').fill(demo.adminSecret);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.waitForURL('**/console');
+    await shoot('console-overview', page, false);
+    await page.goto(`${start}/apps`);
+    await page.getByRole('link', { name: 'Study Buddy' }).first().click();
+    await page.waitForURL(/\/console\/apps\/./);
+    await shoot('console-app', page, false);
+    await page.goto(`${start}/connections?state=stopped`);
+    await page.locator('.attempts th a').first().click();
+    await page.getByText('Cause: ').waitFor();
+    await shoot('console-connection', page, false);
+  });
+  return shots;
+}
+
+/** An app whose redirect URI differs from the registered one by its last character, as developers often write it. */
+async function stoppedAttempt({ origin }: Demo): Promise<void> {
+  const app = await registerApp(origin, { metadata: { client_name: 'Course Planner' } });
+  const { url } = await authorizationRequest(app, { redirect_uri: `${app.redirectUri}/` });
+  await createBrowser().open(url);
+}
+
+/** The text of all pages that the pictures show, by which a test notices that a page has changed. */
+export function wordsIn(screens: readonly Screen[], shots: readonly PageShot[]) {
+  return {
+    recording: screens.map(({ caption, words }) => ({ caption, words })),
+    pages: shots.map(({ name, words }) => ({ name, words })),
+  };
+}
