@@ -21,6 +21,18 @@ const CORRECTIONS: Readonly<Record<string, readonly (readonly [from: string, to:
   ],
   // A dialog with a list of links. It was a button, with options that contain links.
   'VPLocalSearchBox.vue': [
+    [
+      '<kbd :aria-label="translate(\'modal.footer.navigateUp',
+      '<kbd role="img" :aria-label="translate(\'modal.footer.navigateUp',
+    ],
+    [
+      '<kbd :aria-label="translate(\'modal.footer.navigateDown',
+      '<kbd role="img" :aria-label="translate(\'modal.footer.navigateDown',
+    ],
+    [
+      '<kbd :aria-label="translate(\'modal.footer.selectKey',
+      '<kbd role="img" :aria-label="translate(\'modal.footer.selectKey',
+    ],
     ['role="button"', 'role="dialog" aria-modal="true"'],
     [':aria-owns="results?.length ? \'localsearch-list\' : undefined"', ''],
     ['aria-expanded="true"\n      aria-haspopup="listbox"', ''],

@@ -116,7 +116,8 @@ function inBothSchemes(picture: string): string {
 function scrollingTables(tokens: Token[], Token: State['Token']): void {
   for (let at = tokens.length - 1; at >= 0; at -= 1) {
     const token = tokens[at];
-    if (token?.type === 'table_open') tokens.splice(at, 0, html('<div class="table-scroll">', Token));
+    // In place of VitePress's opening tag, which every Tab key stops at.
+    if (token?.type === 'table_open') tokens[at] = html('<div class="table-scroll"><table>', Token);
     if (token?.type === 'table_close') tokens.splice(at + 1, 0, html('</div>', Token));
   }
 }

@@ -119,6 +119,7 @@ describe('the documentation site', () => {
       const { page, complaints } = await open('/');
       const { look, findings } = closeLook('site-search');
       await page.keyboard.press('Control+k');
+      await page.locator('#localsearch-input:focus').waitFor();
       await page.keyboard.type('redirect_uri');
       await page.locator('#localsearch-item-0').waitFor();
       expect(await page.locator('.VPLocalSearchBox .results').innerText()).toContain('For client developers');
@@ -126,6 +127,7 @@ describe('the documentation site', () => {
       await page.keyboard.press('Escape');
       await page.locator('.VPLocalSearchBox').waitFor({ state: 'detached' });
       await page.keyboard.press('Control+k');
+      await page.locator('#localsearch-input:focus').waitFor();
       await page.keyboard.press('Control+a');
       await page.keyboard.type('contraseña');
       await page.locator('#localsearch-item-0').waitFor();
