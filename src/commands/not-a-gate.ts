@@ -29,9 +29,7 @@ function described({ status, type, location, text }: AdminAnswer): string {
   const title = /<title[^>]{0,100}>([^<]{0,200})/i.exec(text.slice(0, 20_000))?.[1]?.trim();
   if (title !== undefined) return `${status}, a page “${printable(title)}”`;
   if (text.trim() === '') return `${status} without content`;
-  return type === 'text/plain'
-    ? `${status}, ${firstLine(text)}`
-    : `${status} with ${printable(type) || 'no media type'}`;
+  return type === 'text/plain' || type === '' ? `${status}, ${firstLine(text)}` : `${status} with ${printable(type)}`;
 }
 
 /** The first line of a text, safe for a terminal. */
