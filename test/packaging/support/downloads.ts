@@ -17,9 +17,9 @@ export const TARBALL = 'coursegate.tgz';
 
 /** Starts a school's machine where the administrator has what this way downloads from a release. */
 export async function startWithDownload(way: Way): Promise<SchoolHost> {
-  if (way === 'image') return startWithImage();
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-downloads-'));
   try {
+    if (way === 'image') return await startWithImage(folder);
     return await startSchoolHost({ files: [await DOWNLOADS[way](folder)] });
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -43,10 +43,10 @@ const DOWNLOADS: Readonly<Record<Exclude<Way, 'image'>, (folder: string) => Prom
   },
 };
 
-async function startWithImage(): Promise<SchoolHost> {
+async function startWithImage(folder: string): Promise<SchoolHost> {
   const { root, layout } = await builtImage();
   // `docker load` of the stand-in looks only whether the file is there.
-  const file = join(mkdtempSync(join(tmpdir(), 'coursegate-downloads-')), 'coursegate-0.1.0-image.tar');
+  const file = join(folder, 'coursegate-0.1.0-image.tar');
   copyFileSync(join(layout, 'index.json'), file);
   const host = await startSchoolHost({ files: [file], mounts: { '/srv/image': root } });
   const docker = join(host.path, 'usr/local/bin/docker');

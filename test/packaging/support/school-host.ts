@@ -1,4 +1,4 @@
-import { copyFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createAuthority } from '../../support/certificates.ts';
@@ -6,6 +6,8 @@ import { type Debian, type DebianOptions, type RunOptions, startDebian } from '.
 
 const SCHOOL = fileURLToPath(new URL('school.ts', import.meta.url));
 const SITE = '/etc/nginx/conf.d/school.conf';
+/** What Node trusts there besides its own list. */
+const AUTHORITIES = '/etc/ssl/test-ca.pem';
 
 /** The demo's school on a Debian 12: https://school.example at nginx, and http://127.0.0.1:8000 behind it. */
 export interface SchoolHost extends Debian {
@@ -55,7 +57,9 @@ export async function startSchoolHost({ files, mounts }: SchoolHostOptions): Pro
   const { cert, key } = authority.issue('school.example', 90);
   writeFileSync(inside('/etc/nginx/school.crt'), cert);
   writeFileSync(inside('/etc/nginx/school.key'), key, { mode: 0o600 });
-  writeFileSync(inside('/etc/ssl/test-ca.pem'), authority.ca);
+  // And the one of a registry behind a proxy with its own authority.
+  const further = process.env.NODE_EXTRA_CA_CERTS;
+  writeFileSync(inside(AUTHORITIES), authority.ca + (further === undefined ? '' : readFileSync(further, 'utf8')));
   authority.close();
   writeFileSync(inside('/etc/hosts'), '127.0.0.1 localhost debian school.example\n');
   writeFileSync(inside(SITE), NGINX);
@@ -73,7 +77,7 @@ export async function startSchoolHost({ files, mounts }: SchoolHostOptions): Pro
       debian.succeed(`set -e\n${command}`, {
         user: 'ada',
         network,
-        environment: { NODE_EXTRA_CA_CERTS: '/etc/ssl/test-ca.pem' },
+        environment: { NODE_EXTRA_CA_CERTS: AUTHORITIES },
       }),
     addToSite(line) {
       writeFileSync(inside(SITE), NGINX.replace('  # More is included here.\n', `  ${line}\n`));
