@@ -17,6 +17,7 @@ import { gateOrigin, type Transport, transport } from './oauth/transport.ts';
 import { type Offer, readOffer } from './offer.ts';
 import { type Place, placesOf } from './places.ts';
 import { printable } from './printable.ts';
+import { type Step, steps } from './steps.ts';
 
 export interface ConnectOptions {
   /** The site: its origin, or any address under it. */
@@ -104,25 +105,6 @@ type IsAccepted = (token: string) => Promise<boolean>;
 interface Used {
   readonly isAccepted: IsAccepted;
   readonly complete: boolean;
-}
-
-type Step = <T>(doing: string, work: () => Promise<T>) => Promise<T>;
-
-/** Runs steps and prints each with its duration. Errors become ConnectErrors. */
-function steps(print: (line: string) => void, wait: ConnectOptions['wait']): Step {
-  return async (doing, work) => {
-    const begin = performance.now();
-    const shown = wait?.(doing);
-    try {
-      const value = await work().finally(shown);
-      print(`✓ ${doing} (${Math.round(performance.now() - begin)} ms)`);
-      return value;
-    } catch (thrown) {
-      const failure = explain(thrown, doing);
-      print(`${failure.end === 'declined' || failure.end === 'interrupted' ? '–' : '✗'} ${doing}`);
-      throw failure;
-    }
-  };
 }
 
 /** The default scopes, and those of the addresses to be read, that the site offers; all if the site lists none. */
