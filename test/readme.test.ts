@@ -34,7 +34,8 @@ describe('README', () => {
   it('names npm scripts and commands that exist', () => {
     const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object };
     const named = [...README.matchAll(/npm (?:run )?([a-z:]+)/g)].map((match) => match[1] ?? '');
-    for (const script of named.filter((name) => !['ci', 'install'].includes(name))) expect(scripts).toHaveProperty([script]);
+    for (const script of named.filter((name) => !['ci', 'install'].includes(name)))
+      expect(scripts).toHaveProperty([script]);
 
     const help = execFileSync(process.execPath, [join(root, 'src/main.ts'), '--help'], { encoding: 'utf8' });
     const commands = new Set([...README.matchAll(/npx coursegate ([a-z]+)/g)].map((match) => match[1]));

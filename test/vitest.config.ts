@@ -2,7 +2,10 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that are short and take long, because what they run is elsewhere, in the order in which they start. */
-const LONG = [/\/test\/(?:packaging|image|clients|integrations|site|soak)\//, /\/test\/faults\/|\/with-undici\.test\.ts$/];
+const LONG = [
+  /\/test\/(?:packaging|image|clients|integrations|site|soak)\//,
+  /\/test\/faults\/|\/with-undici\.test\.ts$/,
+];
 
 /** Largest files first, as usual, but those of LONG before them, so that none of them is the last one running. */
 class LongestFirst extends BaseSequencer {
