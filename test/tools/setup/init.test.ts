@@ -733,9 +733,9 @@ describe('coursegate init', () => {
     [['--upstream', 'http://127.0.0.1:1', '--framework', 'cobol']],
   ])('refuses %j', async (args) => {
     const command = runCommand(['init', '--dir', dir, ...args]);
-    expect(await command.exited).toBe(1);
+    expect(await command.exited).toBe(64);
     expect(command.stdout()).toBe('');
-    expect(command.stderr()).toMatch(/--(upstream|origin|framework) must be/);
+    expect(command.stderr()).toMatch(/--(upstream|origin) must be|'--framework <name>' argument 'cobol' is invalid/);
     expect(readdirSync(dir)).toEqual([]);
   });
 });

@@ -585,7 +585,7 @@ describe('snippets', () => {
     [['--for', 'nginx', '--gate', 'a;b'], /host:port/],
   ])('refuses %j', async (args, words) => {
     const refused = runCommand(['snippets', '--config', CONFIG, ...args]);
-    expect(await refused.exited).toBe(1);
+    expect(await refused.exited).toBe(64);
     expect(refused.stdout()).toBe('');
     expect(refused.stderr()).toMatch(words);
   });

@@ -6,6 +6,7 @@ import type { Config } from '../../../config/schema.ts';
 import { formatPath } from '../../../config/tree.ts';
 import { trustedProxies } from '../../../http/trusted-proxies.ts';
 import { publicPaths } from '../../../request/public-paths.ts';
+import { UsageError } from '../../usage-error.ts';
 import type { Server } from '../names.ts';
 import { gatePaths } from './gate-paths.ts';
 import { pluginOptions, type SnippetFile } from './plugin-options.ts';
@@ -60,10 +61,10 @@ export async function writeSnippet(folder: string, files: readonly SnippetFile[]
   );
 }
 
-/** Throws if `gate` is malformed. */
+/** Throws UsageError if `gate` is malformed. */
 function reachedAt(config: Config, gate: string = gateAddress(config)): string {
   if (/^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):\d{1,5}$/.test(gate)) return gate;
-  throw new Error(`--gate must be host:port, not "${gate}".`);
+  throw new UsageError(`--gate must be host:port, not "${gate}".`);
 }
 
 function snippetOptions(config: Config, gate: string): SnippetOptions {
