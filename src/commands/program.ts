@@ -1,8 +1,7 @@
 import { Command } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
-import { programName } from '../tools/program-name.ts';
 import { COMMAND_TABLE } from './command-table.ts';
-import { describeFailure, type Typed } from './failure.ts';
+import type { Typed } from './failure.ts';
 import { processTerminal, type Terminal } from './terminal.ts';
 
 /** Instead of the name of a command: all of them. */
@@ -47,9 +46,12 @@ export async function createProgram(wanted: string | undefined): Promise<readonl
     }
   }
   program.commandsGroup('Help:').helpCommand('help [command]', 'print help for a command');
-  program.addHelpText('after', () =>
-    ['', 'To try it:', `  ${programName()} demo`, `  ${programName()} connect http://localhost:8080`].join('\n'),
-  );
+  if (wanted === undefined || wanted === ALL) {
+    const { programName } = await import('../tools/program-name.ts');
+    program.addHelpText('after', () =>
+      ['', 'To try it:', `  ${programName()} demo`, `  ${programName()} connect http://localhost:8080`].join('\n'),
+    );
+  }
   return [program, terminal];
 }
 
@@ -63,6 +65,7 @@ export async function runProgram(): Promise<void> {
   try {
     await program.parseAsync(process.argv, { from: 'node' });
   } catch (thrown) {
+    const { describeFailure } = await import('./failure.ts');
     const told = describeFailure(thrown, understood(program, typed));
     if (told === undefined) return;
     const [what, ...more] = told.text.split('\n');

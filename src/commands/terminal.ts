@@ -1,5 +1,3 @@
-import { createInterface } from 'node:readline/promises';
-
 /** A command's access to the process: input, output and exit code. */
 export type Terminal = ReturnType<typeof processTerminal>;
 
@@ -44,6 +42,7 @@ export function processTerminal(plain: () => boolean) {
     interactive: stdin.isTTY === true && stderr.isTTY === true,
     /** Asks on standard error. Enter alone means `otherwise`. */
     async confirm(question: string, otherwise: boolean): Promise<boolean> {
+      const { createInterface } = await import('node:readline/promises');
       const terminal = createInterface({ input: stdin, output: stderr });
       // Without an answer, as after Ctrl-C or Ctrl-D, there is none to wait for.
       const closed = new Promise<undefined>((resolve) => terminal.once('close', () => resolve(undefined)));
