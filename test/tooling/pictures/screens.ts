@@ -125,17 +125,22 @@ async function signIn(page: Page): Promise<void> {
   await page.locator('main#school-login form button').click();
 }
 
-/** The text of a page, with dates as DATE, IDs as ID and other numbers as 0. Steps are reduced to titles, since they contain tokens. */
+/** The text of a page, with dates as DATE, IDs as ID, other numbers as 0, and times that pass as words. Steps are reduced to titles, since they contain tokens. */
 export async function wordsOf(page: Page): Promise<string> {
   const app = await page.locator('.app, .step .title').allInnerTexts();
   const text = app.length > 0 ? app.join(' ') : await page.locator('body').innerText();
-  return text
-    .replace(/\b[0-9a-f-]{12,}\b|[\w-]{8}…/g, 'ID')
-    .replace(/\d{4}-\d\d-\d\d|\d{1,2} (?:[A-Z][a-z]+ \d{4}|[A-Z][a-z]{2}\b)/g, 'DATE')
-    .replace(/just now|\d+ s ago/g, 'AGO')
-    .replace(/\d+/g, '0')
-    .replace(/\s+/g, ' ')
-    .trim();
+  return (
+    text
+      .replace(/\b[0-9a-f-]{12,}\b|[\w-]{8}…/g, 'ID')
+      .replace(/\d{4}-\d\d-\d\d|\d{1,2} (?:[A-Z][a-z]+ \d{4}|[A-Z][a-z]{2}\b)/g, 'DATE')
+      .replace(/just now|\d+ \w+ ago/g, 'AGO')
+      .replace(/(Running for) [^.]+/, '$1 A WHILE')
+      .replace(/\d+/g, '0')
+      .replace(/\s+/g, ' ')
+      // Figures appear after a full minute.
+      .replace(/(Traffic in the last hour) .+ (Attempts to connect)/, '$1 FIGURES $2')
+      .trim()
+  );
 }
 
 function readersUrl(text: string, { origin, urls }: Demo): string {
