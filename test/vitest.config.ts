@@ -30,9 +30,6 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     pool: 'forks',
     maxWorkers: 2,
-    // Every file would load the whole gate again, which takes about 2 s of CPU time. So a file undoes what it changes in
-    // its process: environment variables, timers, globals.
-    isolate: false,
     sequence: { sequencer: LongestFirst },
     // When a test hangs, not when it is slow: two workers share the machine with browsers, databases and whole frameworks.
     testTimeout: 60_000,
