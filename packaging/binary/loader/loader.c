@@ -6,7 +6,7 @@
  * it maps glibc's loader and jumps to it. Before that, where the system has no libstdc++, it puts the two libraries into
  * files in memory and makes them the program's first dependencies.
  *
- * It runs without a C library, before anything is relocated. ../loader.ts fills in `program` when the binary is built.
+ * It runs without a C library, before anything is relocated. ../assemble.ts fills in `program` when the binary is built.
  */
 #include <stddef.h>
 #include <stdint.h>
