@@ -103,7 +103,8 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
   const { layers, profile, ...read } = await readLayers(options, files);
   const merged = mergeLayers(layers);
   const tree = withoutUnaskedAccount(merged, layers);
-  const parsed = configSchema.safeParse(tree);
+  // Compiled code would pay off only if there were many configurations to parse.
+  const parsed = configSchema.safeParse(tree, { jitless: true });
   const secrets = await readSecrets(configSchema, tree, environment, files);
   const named = await readNamedFiles(tree, files);
   const findings = [

@@ -11,6 +11,8 @@ import type { Store } from '../storage/store.ts';
 import { sweepAll } from '../storage/sweep.ts';
 
 const SWEEP_EVERY = 60_000;
+/** Milliseconds: the first sweep would delay the first requests. */
+const FIRST_SWEEP = 1000;
 /**
  * How soon a rotation by another replica is picked up, in milliseconds. A new key is published long before it signs.
  */
@@ -49,8 +51,8 @@ export function startMaintenance(options: MaintenanceOptions): () => void {
     return { turn, timer: setInterval(turn, milliseconds).unref() };
   };
   const sweep = every(SWEEP_EVERY, () => sweepAll(store, draining), 'the store could not be swept');
-  // Also at startup: otherwise the store of a gate that is restarted more often than it sweeps would only grow.
-  sweep.turn();
+  // Also soon after the start: otherwise the store of a gate that is restarted more often than it sweeps would only grow.
+  const first = setTimeout(sweep.turn, FIRST_SWEEP).unref();
   const chores = [
     sweep,
     every(KEYS_EVERY, () => server().refreshKeys(), 'the signing keys could not be renewed'),
@@ -62,6 +64,7 @@ export function startMaintenance(options: MaintenanceOptions): () => void {
     every(USE_EVERY, () => recorder.flush(), 'connection attempts could not be written'),
   ];
   return () => {
+    clearTimeout(first);
     for (const { timer } of chores) clearInterval(timer);
   };
 }
