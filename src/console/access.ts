@@ -1,9 +1,9 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { type Refusal, SWITCHED_OFF } from '../authorization-server/administration/caller.ts';
 import { GatewayError } from '../errors.ts';
 import { readBody } from '../http/body.ts';
+import { isSameSecret } from '../http/same-secret.ts';
 import { trustedProxies } from '../http/trusted-proxies.ts';
 import type { Audit } from '../operations/audit.ts';
 import { type Clock, unixSeconds } from '../storage/store.ts';
@@ -82,7 +82,7 @@ export function createAccess(options: AccessOptions) {
   ): Promise<{ readonly secret: string; readonly by: string } | undefined> => {
     if (link === undefined) {
       if (!isConfidential(request)) throw new GatewayError('forbidden', { message: IN_CLEAR });
-      const matched = secrets.filter((one) => isSame(one, secret));
+      const matched = secrets.filter((one) => isSameSecret(secret, one));
       return matched[0] === undefined ? undefined : { secret: matched[0], by: 'secret' };
     }
     const verified = verifyLink(link, secrets, unixSeconds(clock));
@@ -162,12 +162,6 @@ export function createAccess(options: AccessOptions) {
 /** Whether the network cannot read what is sent: over TLS, or from this machine, such as through a tunnel. */
 function isConfidential({ socket }: IncomingMessage): boolean {
   return socket instanceof TLSSocket || isLoopback(socket.remoteAddress ?? '');
-}
-
-/** In constant time. */
-function isSame(known: string, given: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(known), digest(given));
 }
 
 function returnPath(given: string | undefined): string {

@@ -1,13 +1,14 @@
 // Plugin mode: a gateway asks here about each request to a protected route, and forwards it itself. The steps of a
 // request are the same as for one that comes through the public listener; only the handler of its route differs.
 
-import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { type Answer, asGatewayError, GatewayError, renderFailure } from '../errors.ts';
 import { writeAnswer } from '../http/answer.ts';
 import { withinRequest } from '../http/current-request.ts';
 import { fieldValues } from '../http/field-values.ts';
 import { type RequestInFlight, requestOf } from '../http/requests-in-flight.ts';
+import { isSameSecret } from '../http/same-secret.ts';
 import type { Log } from '../operations/log.ts';
 import type { Ration } from '../operations/ration.ts';
 import type { RequestParts } from '../request/parts.ts';
@@ -59,7 +60,7 @@ export function createDecisions(options: DecisionsOptions): Decisions {
   const warn = (key: string, message: string): void => ration(key, (suppressed) => log.warn({ suppressed }, message));
 
   const mayAsk: Decisions['mayAsk'] = (given, of) => {
-    if (secret !== undefined && !(given.length === 1 && isSame(given[0] as string, secret))) {
+    if (secret !== undefined && !(given.length === 1 && isSameSecret(given[0] as string, secret))) {
       warn('secret', 'a gateway was refused: it sent another secret than listen.decisions.secret, or none');
       return false;
     }
@@ -120,11 +121,6 @@ export function createDecisions(options: DecisionsOptions): Decisions {
       });
     },
   };
-}
-
-function isSame(given: string, expected: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(given), digest(expected));
 }
 
 /** The answer to a refused request, which nginx brings back for the client; a 503 if there is none. */

@@ -63,13 +63,18 @@ export function readOriginal(family: Family, request: IncomingMessage, origin: s
 /** The same for values that are already apart. */
 export function original(method: string, host: string, target: string, origin: string): OriginalRequest {
   if (!METHOD.test(method)) throw unclear('The method of this request is not one that is taken here.');
-  if (host.toLowerCase() !== new URL(origin).host) throw unclear('This host is not one that is served here.');
+  if (host.toLowerCase() !== authorityOf(origin)) throw unclear('This host is not one that is served here.');
   if (target.length > LONGEST_TARGET) throw new GatewayError('uri_too_long');
   const parsed = target.startsWith('/') ? parseTarget(target, origin) : undefined;
   if (parsed === undefined || parsed.path + parsed.query !== target)
     throw unclear('This address is not one that is taken here.');
   if (method === 'OPTIONS') throw new GatewayError('method_not_allowed');
   return { method, target };
+}
+
+/** Of an origin in its canonical form, as the configuration has it. */
+function authorityOf(origin: string): string {
+  return origin.slice(origin.indexOf('//') + 2);
 }
 
 function unclear(message: string): GatewayError {

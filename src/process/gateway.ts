@@ -1,6 +1,6 @@
 // The running gate: starts and stops listeners, background tasks and generations, and reloads the configuration.
 
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type DocumentNetwork, INTERNET } from '../authorization-server/client-documents/network.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { hasConsole } from '../console/has-console.ts';
@@ -16,6 +16,7 @@ import { createRation } from '../operations/ration.ts';
 import type { Dispatch } from '../request/dispatch.ts';
 import { createOpenAnswers } from '../resource-server/open-answers.ts';
 import type { Clock } from '../storage/store.ts';
+import { createGenerations } from './generations.ts';
 import { openListeners } from './listeners.ts';
 import { startMaintenance } from './maintenance.ts';
 import { createReload, type Reload } from './reload.ts';
@@ -56,7 +57,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   await checkDriver(loaded);
   let draining = false;
   const inFlight = new RequestsInFlight();
-  const opening = openFoundation({
+  const foundation = await openFoundation({
     loaded,
     log,
     clock,
@@ -67,11 +68,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     events: () => current().events.waiting(),
     hasConsole: () => hasConsole(current().loaded),
   });
-  // Begins a turn later, so that the code is loaded while the store answers or threads generate the first keys.
-  const [foundation, { createGenerations }] = await Promise.all([
-    opening,
-    nextTurn().then(() => import('./generations.ts')),
-  ]);
   const { store, usage, trail, recorder, unused, traffic, revocations } = foundation;
   const openAnswers = createOpenAnswers({
     inFlight,

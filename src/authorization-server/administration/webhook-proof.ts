@@ -1,5 +1,6 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { isSameSecret } from '../../http/same-secret.ts';
 
 /** HMAC-SHA-256 in hex (GitHub) or Base64 (WooCommerce, Shopify, Frappe). */
 const HEX = /^(?:sha256=)?([0-9a-f]{64})$/i;
@@ -29,7 +30,8 @@ export function webhookProof(headers: IncomingHttpHeaders, body: Buffer, secret:
     if (stamps > MOST_STAMPS) return undefined;
     const expected = time === undefined ? signature : sign(`${time}.`, body);
     const shown = time === undefined ? macIn(value) : macs.split(',').slice(1).map(stampedMac);
-    const proved = shown.some((mac) => timingSafeEqual(mac, expected)) || isSame(value, secret);
+    const proved =
+      shown.some((mac) => timingSafeEqual(mac, expected)) || isSameSecret(value.replace(/^Bearer /i, ''), secret);
     if (proved) return expected.toString('base64url');
   }
   return undefined;
@@ -45,10 +47,4 @@ function macIn(value: string): readonly Buffer[] {
 /** The HMAC in `v1=…`. */
 function stampedMac(part: string): Buffer {
   return Buffer.from(part.trim().slice(3), 'hex');
-}
-
-/** Compares in constant time, whatever the lengths. */
-function isSame(value: string, secret: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(value.replace(/^Bearer /i, '')), digest(secret));
 }

@@ -2,7 +2,7 @@
  * Dynamic client registration (RFC 7591) and its management (RFC 7592): limits, checks and storage of registered
  * clients. oidc-provider creates the client with its id, secret and registration access token.
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
+
 import type { IncomingMessage } from 'node:http';
 import type Provider from 'oidc-provider';
 import { GatewayError } from '../../errors.ts';
@@ -10,6 +10,7 @@ import { json, writeAnswer } from '../../http/answer.ts';
 import { mediaType, readBody } from '../../http/body.ts';
 import type { StepFacts } from '../../http/connection-step.ts';
 import type { Exchange } from '../../http/exchange.ts';
+import { isSameSecret } from '../../http/same-secret.ts';
 import { shownRedirectUri } from '../connection-steps.ts';
 import type { PassedBody } from '../mount.ts';
 import { judgeClientMetadata, type MetadataProblem, normalizeClientMetadata } from '../rules/client-metadata.ts';
@@ -171,6 +172,5 @@ function bearerToken(request: IncomingMessage): string | undefined {
 
 function matches(given: string | undefined, expected: string | undefined): boolean {
   if (expected === undefined) return true;
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return given !== undefined && timingSafeEqual(digest(given), digest(expected));
+  return given !== undefined && isSameSecret(given, expected);
 }
