@@ -35,9 +35,11 @@ function obstacles(): readonly string[] {
   if (tagged !== '' && tagged !== git('rev-parse', 'HEAD')) {
     found.push(`The tag ${TAG} is another commit than the one that is checked out: git checkout ${TAG}`);
   }
-  const heading = new RegExp(`^## \\[?${version.replaceAll('.', '\\.')}\\]?(?: |$)`, 'm');
-  if (!heading.test(readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8'))) {
-    found.push(`CHANGELOG.md has no section “## ${version}”.`);
+  const sections = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8').split(/^## /m);
+  const section = (name: string) => sections.find((one) => one.split(/\s/, 1)[0]?.replace(/^\[|\]$/g, '') === name);
+  if (section(version) === undefined) found.push(`CHANGELOG.md has no section “## ${version}”.`);
+  if (/^- /m.test(section('Unreleased') ?? '')) {
+    found.push(`CHANGELOG.md has entries under “## Unreleased”. Move them to “## ${version}”.`);
   }
   const changed = git('status', '--porcelain');
   if (changed !== '') found.push(`The work tree has changes that are not committed:\n${changed}`);

@@ -74,13 +74,14 @@ describe('npm run release', () => {
     clone.git('reset', '--quiet', '--hard', 'v9.8.7');
   });
 
-  it('refuses a version that the changelog does not have, and changes that are not committed', async () => {
-    change(join(clone.path, 'CHANGELOG.md'), (text) => text.replace('## 9.8.7 - ', '## 9.8.70 - '));
+  it('refuses a changelog without the version or with unreleased entries, and changes that are not committed', async () => {
+    change(join(clone.path, 'CHANGELOG.md'), (text) => text.replace('## 9.8.7 - ', '## Unreleased\n\n- One more.\n\n## 9.8.70 - '));
     writeFileSync(join(clone.path, 'left-over.txt'), '');
     const { status, stderr } = await clone.release();
     expect(status).toBe(1);
     expect(stderr.split('\n')).toEqual([
       'CHANGELOG.md has no section “## 9.8.7”.',
+      'CHANGELOG.md has entries under “## Unreleased”. Move them to “## 9.8.7”.',
       'The work tree has changes that are not committed:',
       'M CHANGELOG.md',
       '?? left-over.txt',
