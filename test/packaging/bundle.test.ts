@@ -5,14 +5,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildBundle } from '../../packaging/bundle/bundle.ts';
 import { filesBelow, ROOT } from '../../packaging/files.ts';
-import { extAuthzClient } from '../decisions/support/ext-authz-client.ts';
-import { authorizationRequest, bearer, redeem, registerApp } from '../support/app.ts';
-import { createBrowser } from '../support/browser.ts';
+import { bearer, registerApp } from '../support/app.ts';
 import { connect } from '../support/connection.ts';
-import { offeredScopes } from '../support/member.ts';
 import { startRecordingUpstream } from '../support/recording-upstream.ts';
 import { type WatchedProcess, watchProcess } from '../support/watched.ts';
 import { freePort } from '../support/world.ts';
+import { readAsMember } from './support/read-as-member.ts';
 import { writeSchoolConfig } from './support/school-config.ts';
 
 /** Outside of the clone, so that no package is found beside it. */
@@ -92,27 +90,8 @@ describe('the bundle', () => {
       MEMBERS: `sqlite:${root}/data/members.db`,
     });
     await gate.line(/^coursegate ready/);
-    const app = await registerApp(config.origin);
-    const request = await authorizationRequest(app, { scope: 'openid courses:read' });
-    const browser = createBrowser();
-    const consent = await browser.submit(await browser.open(request.url), { username, password: 'correct horse' });
-    const decision = { decision: 'approve', scope: offeredScopes(consent) };
-    const back = await browser.submit(consent, decision, (location) => !location.startsWith(app.redirectUri));
-    const { access_token: token } = await redeem(app, request, new URL(back.location ?? ''));
-    expect((await fetch(`${config.origin}/api/v1/courses/7`, { headers: bearer(token) })).status).toBe(200);
+    expect(await readAsMember(config, username)).toEqual({ status: 200, decided: { code: 0, member: id } });
     expect(school.last().values('x-member-id')).toEqual([id]);
-
-    const client = extAuthzClient(config.decisions);
-    const { host } = new URL(config.origin);
-    const fields = { ':authority': host, ':path': '/shop/1', ':method': 'GET', authorization: `Bearer ${token}` };
-    const headers = Object.entries(fields).map(([key, value]) => ({ key, raw_value: Buffer.from(value) }));
-    const http = { method: 'GET', path: '/shop/1', host, header_map: { headers } };
-    const source = { address: { socket_address: { address: '203.0.113.7' } } };
-    const secret = { 'x-coursegate-secret': config.environment.DECISIONS ?? '' };
-    const decided = await client.check({ attributes: { source, request: { http } } }, secret);
-    client.close();
-    const member = decided.ok_response?.headers.find(({ header }) => header.key === 'x-member-id');
-    expect([decided.status.code, member?.header.value]).toEqual([0, id]);
     gate.signal('SIGTERM');
     expect(await gate.exited).toBe(0);
     await school.close();

@@ -75,7 +75,9 @@ describe('npm run release', () => {
   });
 
   it('refuses a changelog without the version or with unreleased entries, and changes that are not committed', async () => {
-    change(join(clone.path, 'CHANGELOG.md'), (text) => text.replace('## 9.8.7 - ', '## Unreleased\n\n- One more.\n\n## 9.8.70 - '));
+    change(join(clone.path, 'CHANGELOG.md'), (text) =>
+      text.replace('## 9.8.7 - ', '## Unreleased\n\n- One more.\n\n## 9.8.70 - '),
+    );
     writeFileSync(join(clone.path, 'left-over.txt'), '');
     const { status, stderr } = await clone.release();
     expect(status).toBe(1);
