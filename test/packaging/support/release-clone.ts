@@ -39,7 +39,7 @@ export function cloneForRelease(): ReleaseClone {
     { cwd: ROOT },
   );
   change(join(path, 'package.json'), (text) => text.replace(/"version": ".*"/, '"version": "9.8.7"'));
-  change(join(path, 'CHANGELOG.md'), (text) => text.replace('## Unreleased', '## 9.8.7 - 2026-11-23'));
+  change(join(path, 'CHANGELOG.md'), (text) => text.replace(/^## .*$/m, '## 9.8.7 - 2026-11-23'));
   git('init', '--quiet', '--initial-branch=main');
   git('add', '--all');
   git('commit', '--quiet', '--message', 'Release 9.8.7');
