@@ -36,9 +36,6 @@ interface KeptAnswer {
   readonly answeredAt: number;
 }
 
-/** Earlier versions stored neither `by` nor `answeredAt`, and kept the entry for the window only. */
-type StoredAnswer = Omit<KeptAnswer, 'by' | 'answeredAt'> & Partial<KeptAnswer>;
-
 /**
  * Detects reused refresh tokens (RFC 9700 section 4.14.2), but tolerates repeated requests. Clients send a refresh twice
  * at once or lose an answer on the way: for `window` seconds the same request gets exactly the same answer, so only one
@@ -73,14 +70,13 @@ export function answerReplay(store: Store, clock: Clock, window: number) {
     async recall(presented: Presented): Promise<Recalled> {
       const entry = await store.get(KIND, presented.value);
       if (entry === undefined) return { kind: 'unknown' };
-      const kept = JSON.parse(open(keyOf(presented.value), entry.payload, KIND)) as StoredAnswer;
+      const kept = JSON.parse(open(keyOf(presented.value), entry.payload, KIND)) as KeptAnswer;
       const { question, body, by, answeredAt } = kept;
       const successor = await store.get('RefreshToken', String(body.refresh_token));
       if (successor === undefined || successor.consumedAt !== undefined) return { kind: 'reused' };
-      if (by !== undefined && answeredAt !== undefined && (await watch.isOver(by, answeredAt)))
-        return { kind: 'unknown' };
+      if (await watch.isOver(by, answeredAt)) return { kind: 'unknown' };
       if (question !== presented.question) return { kind: 'another-question' };
-      const age = clock() - (answeredAt ?? clock());
+      const age = clock() - answeredAt;
       return { kind: 'answer', body: age < window * 1000 ? body : aged(body, Math.floor(age / 1000)) };
     },
   };

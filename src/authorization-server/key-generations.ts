@@ -4,15 +4,6 @@ import { ALGORITHMS, type Algorithm, createKey, type PrivateJwk } from './signin
 
 const KIND = 'SigningKeys';
 
-/**
- * The store entries of each algorithm. Those of ES256 keep the names from before RS256 was added, so that an older gate
- * on the same store can still read and rotate them.
- */
-const ENTRIES: Readonly<Record<Algorithm, { readonly current: string; readonly numbered: string }>> = {
-  ES256: { current: 'current', numbered: 'generation-' },
-  RS256: { current: 'current-RS256', numbered: 'generation-RS256-' },
-};
-
 /** Attempts to write a change while other processes also write. */
 export const TRIES = 5;
 
@@ -54,17 +45,17 @@ export async function openGenerations(store: Store, now: number): Promise<Genera
 
 /** The stored generations, if any. */
 export async function stored(store: Store): Promise<readonly Generation[]> {
-  const read = await Promise.all(ALGORITHMS.map((alg) => readJson<Generation>(store, KIND, ENTRIES[alg].current)));
+  const read = await Promise.all(ALGORITHMS.map((alg) => readJson<Generation>(store, KIND, `current-${alg}`)));
   return read.filter((one) => one !== undefined);
 }
 
 /** Writes generations, all or none. Returns false if another process has written the same version. */
 export function write(store: Store, generations: readonly Generation[]): Promise<boolean> {
   const mutations = generations.flatMap((generation): readonly Mutation[] => {
-    const { current, numbered } = ENTRIES[generation.current.alg];
-    const entry = jsonEntry(KIND, current, generation, undefined);
+    const { alg } = generation.current;
+    const entry = jsonEntry(KIND, `current-${alg}`, generation, undefined);
     return [
-      { op: 'create', entry: { ...entry, id: `${numbered}${generation.version}` } },
+      { op: 'create', entry: { ...entry, id: `generation-${alg}-${generation.version}` } },
       { op: 'put', entry },
     ];
   });

@@ -2,7 +2,6 @@ import { isScalar, parseDocument } from 'yaml';
 import type { Layer } from './document.ts';
 import { environmentAliases } from './environment-aliases.ts';
 import type { Problem } from './problems.ts';
-import { removedKey } from './removed-keys.ts';
 import { type Environment, type Setting, settingsTree } from './setting.ts';
 import { shapeAt } from './shape.ts';
 import { nearest } from './suggest.ts';
@@ -50,8 +49,6 @@ function readSetting(variable: string, value: string, below: Tree): Setting | { 
     else if (open && step !== '') path.push(step.toLowerCase());
     else if (list) return { message: `a list is set whole: ${[prefix, ...steps.slice(0, index)].join('__')}='[…]'` };
     else {
-      const removed = removedKey([...path, step]);
-      if (removed !== undefined) return { message: removed };
       if (keys.length === 0) return { message: `${formatPath(path)} takes one value: nothing can be nested in it` };
       const better = nearest(step, keys.map(screaming));
       const hint = better === undefined ? '' : ` (did you mean ${[prefix, ...steps.with(index, better)].join('__')}?)`;

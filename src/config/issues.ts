@@ -1,9 +1,8 @@
 import type { z } from 'zod';
 import type { Finding } from './problems.ts';
-import { removedKey } from './removed-keys.ts';
 import { shapeAt } from './shape.ts';
 import { didYouMean } from './suggest.ts';
-import { isTree, type Path, type Tree, valueAt } from './tree.ts';
+import { type Path, type Tree, valueAt } from './tree.ts';
 
 type Issue = z.core.$ZodIssue;
 
@@ -16,18 +15,12 @@ export function readIssues(issues: readonly Issue[], tree: Tree): readonly Findi
       return [{ path, at: 'key' as const, message: issue.issues[0]?.message ?? 'is not a valid name here' }];
     }
     const value = valueAt(tree, path);
-    // What was a mapping in an earlier version can be a single value now.
-    const former = isTree(value) ? Object.keys(value).filter((key) => removedKey([...path, key]) !== undefined) : [];
-    if (issue.code === 'invalid_type' && former.length > 0)
-      return former.map((key) => unknownKey([...path, key], tree));
     if (value === undefined) return [{ path, at: 'key' as const, message: `is missing${bracketed(choices(issue))}` }];
     return [{ path, at: 'value' as const, message: describe(issue, value) }];
   });
 }
 
 function unknownKey(path: Path, tree: Tree): Finding {
-  const removed = removedKey(path);
-  if (removed !== undefined) return { path, at: 'key', message: removed };
   const key = String(path.at(-1));
   const { keys } = shapeAt(path.slice(0, -1), tree);
   const legal = keys.filter((name) => name !== '$schema');

@@ -1,6 +1,6 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { GatewayError } from '../errors.ts';
-import { contextOf, hashId, openWithAny, seal } from './cipher.ts';
+import { contextOf, openWithAny, seal } from './cipher.ts';
 import type { RawStore } from './store.ts';
 
 /** The kind of the one entry that is not stored under a keyed hash, because it holds the hash key. */
@@ -17,9 +17,8 @@ const FOREIGN =
  * The key for hashing ids belongs to the store and is kept in it, sealed like everything else. The operator's secret
  * can therefore change without any id changing. The key is generated when the store is new.
  * @param openKeys the keys that open payloads; the first one seals
- * @param before the keys that hashed ids before stores had their own key
  */
-export function indexKey(inner: RawStore, openKeys: readonly KeyObject[], before: readonly KeyObject[]): IndexKey {
+export function indexKey(inner: RawStore, openKeys: readonly KeyObject[]): IndexKey {
   let known: KeyObject | undefined;
   let looking: Promise<KeyObject> | undefined;
 
@@ -32,16 +31,10 @@ export function indexKey(inner: RawStore, openKeys: readonly KeyObject[], before
       throw new GatewayError('store_unavailable', { message: FOREIGN, cause });
     }
   };
-  const older = async (): Promise<KeyObject | undefined> => {
-    for (const key of before) {
-      if ((await inner.get('SigningKeys', hashId(key, 'SigningKeys', 'current'))) !== undefined) return key;
-    }
-    return undefined;
-  };
   const find = async (): Promise<KeyObject> => {
     const found = await stored();
     if (found !== undefined) return found;
-    const key = (await older()) ?? createSecretKey(randomBytes(32));
+    const key = createSecretKey(randomBytes(32));
     const payload = seal(
       openKeys[0] as KeyObject,
       key.export().toString('base64url'),

@@ -70,11 +70,7 @@ export function sealedStore(
   const [first, ...further] = typeof secrets === 'string' ? [secrets] : secrets;
   const sealKey = payloadKey(first);
   const openKeys = [sealKey, ...further.map(payloadKey)];
-  const key: IndexKey = indexKey(
-    inner,
-    openKeys,
-    [first, ...further].map((secret) => deriveKey(secret, 'store-index')),
-  );
+  const key: IndexKey = indexKey(inner, openKeys);
 
   let known: Hashing | undefined;
   const hashing = async (): Promise<Hashing> => {

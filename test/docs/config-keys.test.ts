@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { REMOVED_KEYS } from '../../src/config/removed-keys.ts';
 import { configPathsOf, isConfigPath } from './support/config-keys.ts';
 import { PAGES } from './support/pages.ts';
 
 describe('the configuration keys in the docs', () => {
   it.each(PAGES)('exist: $file', (page) => {
-    const removed = page.file === 'CHANGELOG.md' ? REMOVED_KEYS.map((one) => one.path) : [];
-    const wrong = configPathsOf(page).filter(({ path }) => !isConfigPath(path) && !removed.includes(path));
+    const wrong = configPathsOf(page).filter(({ path }) => !isConfigPath(path));
     expect(wrong.map(({ line, path }) => `${page.file}:${line}: the configuration has no ${path}`)).toEqual([]);
   });
 

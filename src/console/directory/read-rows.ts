@@ -21,8 +21,6 @@ interface Reading {
   /** Scope texts: many grants have the same. */
   readonly scopes: Map<string, string>;
   readonly most: number;
-  /** Kinds with entries from before they named who they are about. */
-  readonly unnamed: Set<string>;
 }
 
 /** What is read, in this order: grants last, because they refer to the others. */
@@ -42,12 +40,12 @@ const STEPS: readonly (readonly [kind: string, take: (reading: Reading, entry: E
  * Throws GatewayError `store_unavailable`, or the reason of the signal.
  */
 export async function readRows(
-  store: Pick<Store, 'scan' | 'get'>,
+  store: Pick<Store, 'scan'>,
   told: (share: number) => void,
   signal: AbortSignal,
   most = MOST_ROWS,
 ): Promise<Rows> {
-  const reading: Reading = { rows: emptyRows(), uses: new Map(), scopes: new Map(), most, unnamed: new Set() };
+  const reading: Reading = { rows: emptyRows(), uses: new Map(), scopes: new Map(), most };
   for (const [step, [kind, take]] of STEPS.entries()) {
     let from: string | undefined;
     let total = 0;
@@ -66,28 +64,7 @@ export async function readRows(
     if (from !== undefined) reading.rows.partial = true;
   }
   await countMembers(reading.rows, signal);
-  await askEach(store, reading, signal);
   return reading.rows;
-}
-
-/** Older suspensions do not say of whom: then each member, or app, is looked up. */
-async function askEach(store: Pick<Store, 'get'>, { rows, unnamed }: Reading, signal: AbortSignal): Promise<void> {
-  const members = unnamed.has('Suspension') ? [...rows.members.values()] : [];
-  const apps = unnamed.has('ClientBlock') ? [...rows.apps.values()] : [];
-  const lookUp = async <T extends { readonly id: string }>(kind: string, all: readonly T[], mark: (row: T) => void) => {
-    for (let at = 0; at < all.length; at += SLICE) {
-      const slice = all.slice(at, at + SLICE);
-      const found = await Promise.all(slice.map(({ id }) => store.get(kind, id)));
-      slice.filter((_, index) => found[index] !== undefined).forEach(mark);
-      await turn(undefined, { signal });
-    }
-  };
-  await lookUp('Suspension', members, (row) => {
-    row.suspended = true;
-  });
-  await lookUp('ClientBlock', apps, (row) => {
-    row.disabled = true;
-  });
 }
 
 function isFull({ rows, uses, most }: Reading, kind: string): boolean {
@@ -110,16 +87,14 @@ function takeApp({ rows }: Reading, entry: Entry): void {
   rows.apps.set(id, { id, name, kind, hosts, text, disabled: false, grants: 0, members: 0 });
 }
 
-function takeSuspension({ rows, unnamed }: Reading, { kind, payload }: Entry): void {
-  const { id } = JSON.parse(payload) as { readonly id?: string };
-  if (id === undefined) unnamed.add(kind);
-  else memberRow(rows, id).suspended = true;
+function takeSuspension({ rows }: Reading, { payload }: Entry): void {
+  const { id } = JSON.parse(payload) as { readonly id: string };
+  memberRow(rows, id).suspended = true;
 }
 
-function takeBlock({ rows, unnamed }: Reading, { kind, payload }: Entry): void {
-  const { id } = JSON.parse(payload) as { readonly id?: string };
-  if (id === undefined) unnamed.add(kind);
-  else appRow(rows, id).disabled = true;
+function takeBlock({ rows }: Reading, { payload }: Entry): void {
+  const { id } = JSON.parse(payload) as { readonly id: string };
+  appRow(rows, id).disabled = true;
 }
 
 function takeUse({ uses }: Reading, entry: Entry): void {
