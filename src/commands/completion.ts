@@ -1,6 +1,6 @@
 import { Argument } from 'commander';
 import { type Define, withExamples } from './command.ts';
-import { SHELLS, type Shell } from './completion/shells.ts';
+import { SCRIPTS, type Shell } from './completion/scripts.ts';
 
 export const define: Define = (command, { print }) => {
   withExamples(
@@ -9,9 +9,6 @@ export const define: Define = (command, { print }) => {
     'zsh > /usr/local/share/zsh/site-functions/_coursegate',
     'fish > ~/.config/fish/completions/coursegate.fish',
   )
-    .addArgument(new Argument('<shell>', 'your shell').choices(Object.keys(SHELLS)))
-    .action(async (shell: Shell) => {
-      const { completionScript } = await import('./completion/completion-script.ts');
-      print(completionScript(shell, command.parent ?? command));
-    });
+    .addArgument(new Argument('<shell>', 'your shell').choices(Object.keys(SCRIPTS)))
+    .action((shell: Shell) => print(SCRIPTS[shell]));
 };

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { COMMAND_TABLE } from './command-table.ts';
+import { ASK } from './completion/scripts.ts';
 import type { Typed } from './failure.ts';
 import { processTerminal, type Terminal } from './terminal.ts';
 
@@ -59,9 +60,9 @@ export async function createProgram(wanted: string | undefined): Promise<readonl
 export async function runProgram(): Promise<void> {
   const typed = process.argv.slice(2);
   // In `coursegate help serve`, the second word is the command.
-  const named = typed.find((word) => !word.startsWith('-') && word !== 'help');
-  // A completion script is made of all commands.
-  const [program, terminal] = await createProgram(named === 'completion' ? ALL : named);
+  const named = typed.find((word) => !word.startsWith('-') && word !== 'help' && word !== ASK);
+  const [program, terminal] = await createProgram(named);
+  if (typed[0] === ASK) return printOffered(program, typed.slice(2));
   try {
     await program.parseAsync(process.argv, { from: 'node' });
   } catch (thrown) {
@@ -72,6 +73,14 @@ export async function runProgram(): Promise<void> {
     terminal.tell([terminal.paintMessage(31, what ?? ''), ...more].join('\n'));
     terminal.end(told.code);
   }
+}
+
+/** Answers a completion script, in the form that it reads. */
+async function printOffered(program: Command, words: readonly string[]): Promise<void> {
+  const { offer } = await import('./completion/offer.ts');
+  const offered = offer(program, words);
+  const lines = typeof offered === 'string' ? [`:${offered}`] : offered.map((one) => one.join('\t'));
+  for (const line of lines) console.log(line);
 }
 
 /** The longest prefix of the command line that names a command. */

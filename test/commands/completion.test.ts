@@ -8,11 +8,17 @@ import { runToEnd } from '../support/operator.ts';
 import { programPresent } from './support/programs.ts';
 import { plain, runInTerminal } from './support/pseudo-terminal.ts';
 
+const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), 'coursegate-completion-'));
 const here = join(folder, 'here');
+const bin = join(folder, 'bin');
+const PATH = `${bin}:${process.env.PATH}`;
 beforeAll(async () => {
   await writeCliPages(folder);
   mkdirSync(join(here, 'gate folder'), { recursive: true });
+  // The scripts ask the program, as it is installed.
+  mkdirSync(bin);
+  writeFileSync(join(bin, 'coursegate'), `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`, { mode: 0o755 });
   writeFileSync(join(here, 'coursegate.yaml'), '');
   writeFileSync(join(here, 'key file.pem'), '');
 });
@@ -35,6 +41,8 @@ const CASES: readonly { line: string; offers: readonly string[]; never?: readonl
   { line: 'coursegate init --upstream check --plugin ', offers: ['nginx', 'caddy', 'envoy'], never: ['--format'] },
   { line: 'coursegate check course', offers: ['coursegate.yaml'] },
   { line: 'coursegate serve --config course', offers: ['coursegate.yaml'] },
+  { line: 'coursegate check --format=j', offers: ['--format=json'] },
+  { line: 'coursegate serve --config=course', offers: ['--config=coursegate.yaml'] },
   { line: 'coursegate keys import key', offers: ['key file.pem'] },
   { line: 'coursegate export --dir gate', offers: ['gate folder'] },
   { line: 'coursegate completion ', offers: ['bash', 'fish', 'zsh'] },
@@ -73,7 +81,7 @@ const fish: Shell = (line) => {
   const printed = execFileSync('fish', ['--no-config', '-c', script], {
     encoding: 'utf8',
     cwd: here,
-    env: { PATH: process.env.PATH, HOME: folder },
+    env: { PATH, HOME: folder },
   });
   return printed.split('\n').map((one) => one.split('\t')[0]?.trim() ?? '');
 };
@@ -81,7 +89,7 @@ const fish: Shell = (line) => {
 async function pressTab(shell: string, setUp: readonly string[], line: string): Promise<readonly string[]> {
   const terminal = runInTerminal(`cd '${here}'; exec ${shell}`, {
     columns: 200,
-    environment: { PS1: '$ ', HOME: folder, TERM: 'dumb' },
+    environment: { PATH, PS1: '$ ', HOME: folder, TERM: 'dumb' },
   });
   for (const one of setUp) terminal.type(`${one}\n`);
   terminal.type(`echo RE''ADY\n`);
@@ -140,7 +148,6 @@ it('the command prints the scripts that packages install', async () => {
     const { code, stdout, stderr } = await runToEnd(['completion', shell]);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toBe(readFileSync(join(folder, file), 'utf8'));
-    expect(stdout).not.toMatch(/\bnode\b|\$\(coursegate|`coursegate (?!completion)/);
   }
   expect((await runToEnd(['completion', 'tcsh'])).code).toBe(64);
 }, 30_000);
