@@ -70,7 +70,8 @@ export function createMcpEndpoint(options: McpOptions): (endpoint: McpEndpoint) 
     const report = toolAudit(audit, exchange);
     const used = usedBy(message, offer);
     const scheme = schemeOf(fieldValues(request.rawHeaders, 'authorization'));
-    const refusal = used && challengeFor(used.tool.scopes, { principal, scheme, endpoint, signIn });
+    const version = request.headers['mcp-protocol-version'];
+    const refusal = used && challengeFor(used.tool.scopes, { principal, scheme, endpoint, signIn, version });
     if (used !== undefined && refusal !== undefined) {
       record.outcome = 'refused';
       record.reason = refusal.error;
