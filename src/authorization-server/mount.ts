@@ -8,7 +8,7 @@ import type { ResourceIndicators } from '../oauth/resource-indicator.ts';
 import { shownClientId, shownParameters, stepAt } from './connection-steps.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { createRegistration, type RegistrationOptions } from './registration/registration.ts';
-import { refuseBasic, requireClient } from './rules/client-authentication.ts';
+import { addClient, basicClient, requireClient } from './rules/client-authentication.ts';
 import { refuseLongParameters } from './rules/parameter-lengths.ts';
 
 const FORM_LIMIT = 56 * 1024;
@@ -33,6 +33,8 @@ export interface MountOptions {
 export interface PassedBody {
   readonly type: string;
   readonly text: string;
+  /** Header fields that oidc-provider is not shown. */
+  readonly withheld?: readonly string[];
 }
 
 /** oidc-provider's endpoints as handlers. Their input is pinned to the origin and normalised. */
@@ -81,19 +83,22 @@ async function visit(options: MountOptions, exchange: Exchange, query: string): 
 async function submit(options: MountOptions, exchange: Exchange): Promise<void> {
   const { request, response, target } = exchange;
   noteEndpoint(exchange);
-  refuseBasic(request.headers.authorization, options.origin);
+  const basic = basicClient(request.rawHeaders, options.origin);
   if (mediaType(request.headers['content-type']) !== FORM) {
     throw new GatewayError('invalid_request', { message: `the body must be ${FORM}` });
   }
   const pushed = target.path === ENDPOINTS.pushedAuthorization;
   const body = await readBody(request, pushed ? PUSHED_LIMIT : FORM_LIMIT);
   const parameters = new URLSearchParams(body.toString('utf8'));
+  if (basic !== undefined) addClient(parameters, basic);
   noteEndpoint(exchange, parameters);
   if (pushed) refuseLongParameters(parameters);
   if (target.path !== ENDPOINTS.token) requireClient(parameters);
   response.setHeader('cache-control', 'no-store');
   const text = normalizeResource(parameters, options.indicators).toString();
-  await passOn(options, exchange, request.url ?? '', { type: FORM, text });
+  // oidc-provider takes a field without a secret for a mistake.
+  const withheld = basic?.hasSecret === false ? ['authorization'] : [];
+  await passOn(options, exchange, request.url ?? '', { type: FORM, text, withheld });
 }
 
 /** Notes which step of connecting an app the request is. `parameters` is undefined until they are read. */
@@ -152,10 +157,11 @@ function asProviderReadsIt(request: IncomingMessage, origin: string, url: string
   const { 'transfer-encoding': _framing, 'content-length': _length, ...sent } = request.headers;
   const pinned = { host, 'x-forwarded-host': host, 'x-forwarded-proto': protocol.slice(0, -1) };
   const bytes = body && Buffer.from(body.text);
+  const hidden = Object.fromEntries((body?.withheld ?? []).map((name) => [name, undefined]));
   const framing = bytes && { 'content-type': body.type, 'content-length': String(bytes.length) };
   return Object.create(request, {
     url: { value: url, writable: true },
-    headers: { value: { ...sent, ...pinned, ...framing } },
+    headers: { value: { ...sent, ...pinned, ...framing, ...hidden } },
     readable: { value: bytes !== undefined },
     iterator: { value: () => [bytes] },
   }) as IncomingMessage;
