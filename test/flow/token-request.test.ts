@@ -142,7 +142,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the token endpoint in Profi
     const { status } = await rawRequest(world.origin, {
       method: 'POST',
       path: '/api/oauth/token',
-      headers: { 'content-type': FORM, authorization: [right, right] },
+      headers: { 'content-type': FORM, Authorization: [right, right] },
       body: String(new URLSearchParams(rest)),
     });
     expect(status).toBe(401);
