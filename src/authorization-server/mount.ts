@@ -7,11 +7,14 @@ import type { Exchange } from '../http/exchange.ts';
 import type { ResourceIndicators } from '../oauth/resource-indicator.ts';
 import { shownClientId, shownParameters, stepAt } from './connection-steps.ts';
 import { ENDPOINTS } from './endpoints.ts';
+import { redirect } from './pages/pages.ts';
 import { createRegistration, type RegistrationOptions } from './registration/registration.ts';
-import { refuseBasic, requireClient } from './rules/client-authentication.ts';
+import { addClient, basicClient, requireClient } from './rules/client-authentication.ts';
 import { refuseLongParameters } from './rules/parameter-lengths.ts';
 
 const FORM_LIMIT = 56 * 1024;
+/** As long as a URL may be, because a posted authorization request becomes one. */
+const POSTED_LIMIT = 8 * 1024;
 /** Pushed requests larger than this are answered 413 (RFC 9126 section 2.3). Unlike other forms, they are stored. */
 const PUSHED_LIMIT = 16 * 1024;
 const FORM = 'application/x-www-form-urlencoded';
@@ -33,6 +36,8 @@ export interface MountOptions {
 export interface PassedBody {
   readonly type: string;
   readonly text: string;
+  /** Header fields that oidc-provider is not shown. */
+  readonly withheld?: readonly string[];
 }
 
 /** oidc-provider's endpoints as handlers. Their input is pinned to the origin and normalised. */
@@ -41,6 +46,7 @@ export function mountProvider(options: MountOptions) {
   return {
     plain: (exchange: Exchange) => plain(options, exchange),
     authorization: (exchange: Exchange) => authorize(options, exchange),
+    postedAuthorization: authorizeByForm,
     resume: (exchange: Exchange) => resume(options, exchange),
     form: (exchange: Exchange) => submit(options, exchange),
     registration: options.registration && createRegistration({ ...options, ...options.registration, run }),
@@ -65,6 +71,16 @@ async function authorize(options: MountOptions, exchange: Exchange): Promise<voi
   await visit(options, exchange, `?${normalizeResource(parameters, options.indicators)}`);
 }
 
+/**
+ * POST is answered as GET is (OpenID Connect Core section 3.1.2.1), by sending the browser there. It then sends its
+ * cookies, which it holds back from a POST by another site (SameSite), and the page that follows was requested by GET.
+ */
+async function authorizeByForm({ request, response, target }: Exchange): Promise<void> {
+  const parameters = await readForm(request, POSTED_LIMIT);
+  refuseLongParameters(parameters);
+  redirect(response, `${target.path}?${parameters}`);
+}
+
 async function resume(options: MountOptions, exchange: Exchange): Promise<void> {
   exchange.record.noteStep('code', { page: exchange.target.path.split('/')[3] });
   await visit(options, exchange, exchange.target.query);
@@ -81,19 +97,25 @@ async function visit(options: MountOptions, exchange: Exchange, query: string): 
 async function submit(options: MountOptions, exchange: Exchange): Promise<void> {
   const { request, response, target } = exchange;
   noteEndpoint(exchange);
-  refuseBasic(request.headers.authorization, options.origin);
-  if (mediaType(request.headers['content-type']) !== FORM) {
-    throw new GatewayError('invalid_request', { message: `the body must be ${FORM}` });
-  }
+  const basic = basicClient(request.rawHeaders, options.origin);
   const pushed = target.path === ENDPOINTS.pushedAuthorization;
-  const body = await readBody(request, pushed ? PUSHED_LIMIT : FORM_LIMIT);
-  const parameters = new URLSearchParams(body.toString('utf8'));
+  const parameters = await readForm(request, pushed ? PUSHED_LIMIT : FORM_LIMIT);
+  if (basic !== undefined) addClient(parameters, basic);
   noteEndpoint(exchange, parameters);
   if (pushed) refuseLongParameters(parameters);
   if (target.path !== ENDPOINTS.token) requireClient(parameters);
   response.setHeader('cache-control', 'no-store');
   const text = normalizeResource(parameters, options.indicators).toString();
-  await passOn(options, exchange, request.url ?? '', { type: FORM, text });
+  // oidc-provider takes a field without a secret for a mistake.
+  const withheld = basic?.hasSecret === false ? ['authorization'] : [];
+  await passOn(options, exchange, request.url ?? '', { type: FORM, text, withheld });
+}
+
+async function readForm(request: IncomingMessage, limit: number): Promise<URLSearchParams> {
+  if (mediaType(request.headers['content-type']) !== FORM) {
+    throw new GatewayError('invalid_request', { message: `the body must be ${FORM}` });
+  }
+  return new URLSearchParams((await readBody(request, limit)).toString('utf8'));
 }
 
 /** Notes which step of connecting an app the request is. `parameters` is undefined until they are read. */
@@ -152,10 +174,11 @@ function asProviderReadsIt(request: IncomingMessage, origin: string, url: string
   const { 'transfer-encoding': _framing, 'content-length': _length, ...sent } = request.headers;
   const pinned = { host, 'x-forwarded-host': host, 'x-forwarded-proto': protocol.slice(0, -1) };
   const bytes = body && Buffer.from(body.text);
+  const hidden = Object.fromEntries((body?.withheld ?? []).map((name) => [name, undefined]));
   const framing = bytes && { 'content-type': body.type, 'content-length': String(bytes.length) };
   return Object.create(request, {
     url: { value: url, writable: true },
-    headers: { value: { ...sent, ...pinned, ...framing } },
+    headers: { value: { ...sent, ...pinned, ...framing, ...hidden } },
     readable: { value: bytes !== undefined },
     iterator: { value: () => [bytes] },
   }) as IncomingMessage;

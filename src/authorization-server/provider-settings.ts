@@ -64,6 +64,8 @@ function signInClaims(source: { acr?: string | undefined; authTime?: number | nu
 /** Each authorization asks the login backend again: our own session never replaces the member's. */
 function policy() {
   const prompts = interactionPolicy.base();
+  // Before the others, which it may precede: every consent page names the account and offers another one.
+  prompts.add(new interactionPolicy.Prompt({ name: 'select_account', requestable: true }), 0);
   prompts
     .get('login')
     ?.checks.add(

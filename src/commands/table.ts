@@ -1,3 +1,4 @@
+import { visibleText } from '../http/visible-text.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Renders aligned columns. No cell is truncated. */
@@ -6,7 +7,7 @@ export function table(
   headings: readonly string[],
   rows: readonly (readonly (string | undefined)[])[],
 ): string {
-  const cells = rows.map((row) => row.map((cell) => shown(cell ?? '')));
+  const cells = rows.map((row) => row.map((cell) => visibleText(cell ?? '')));
   const widths = headings.map((heading, at) => Math.max(heading.length, ...cells.map((row) => row[at]?.length ?? 0)));
   const line = (row: readonly string[]) =>
     row
@@ -15,9 +16,4 @@ export function table(
       .trimEnd();
   const head = line(headings);
   return [colour() ? `\u001b[1m${head}\u001b[22m` : head, ...cells.map(line)].map((text) => `${text}\n`).join('');
-}
-
-/** Apps choose their own names: control characters in them must not reach the terminal as escape sequences. */
-function shown(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\uFFFD');
 }

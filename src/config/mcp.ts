@@ -125,7 +125,7 @@ export const mcp = z
     }),
     signIn: z.enum(['never', 'on-call']).default('never').meta({
       description:
-        '`never`: without a token only the public tools are listed, and nothing is challenged. `on-call`: everyone sees all tools, and calling one that needs a member without a token gets a challenge.',
+        '`never`: without a token only the public tools are listed, and nothing is challenged. `on-call`: they are all listed, and calling one that needs a member gets a challenge. Signed-in members are listed all tools in both modes.',
     }),
     instructions: z.string().max(2000).optional().describe('What models are told about the tools as a whole.'),
     origins: z

@@ -70,7 +70,8 @@ export function createMcpEndpoint(options: McpOptions): (endpoint: McpEndpoint) 
     const report = toolAudit(audit, exchange);
     const used = usedBy(message, offer);
     const scheme = schemeOf(fieldValues(request.rawHeaders, 'authorization'));
-    const refusal = used && challengeFor(used.tool.scopes, { principal, scheme, endpoint, signIn });
+    const version = request.headers['mcp-protocol-version'];
+    const refusal = used && challengeFor(used.tool.scopes, { principal, scheme, endpoint, signIn, version });
     if (used !== undefined && refusal !== undefined) {
       record.outcome = 'refused';
       record.reason = refusal.error;
@@ -103,11 +104,17 @@ export function createMcpEndpoint(options: McpOptions): (endpoint: McpEndpoint) 
     };
     const served: Served = { principal, used, refusal, run, onError };
     const authInfo = { token: '', clientId: '', scopes: [], extra: { served } };
-    const answered = await serve(webRequest(request, origin, left.signal), { parsedBody: message, authInfo });
-    const answer = await answerOf(answered, takesEvents(request));
+    const answer = await serve(webRequest(request, origin, left.signal), { parsedBody: message, authInfo })
+      .then((answered) => answerOf(answered, takesEvents(request)))
+      .catch((thrown: unknown) => {
+        // The SDK gives no answer to a client that has left.
+        if (!left.signal.aborted) throw thrown;
+      });
     // Answered with a challenge, which apps follow, instead of a result.
     if (sessionOver) return SESSION_OVER;
-    return left.signal.aborted ? undefined : { ...answer, headers: { ...answer.headers, ...NO_STORE } };
+    return answer === undefined || left.signal.aborted
+      ? undefined
+      : { ...answer, headers: { ...answer.headers, ...NO_STORE } };
   }
 
   /** Whether this client looks for the challenge of a tool call only in the call's result. */

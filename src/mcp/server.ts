@@ -143,8 +143,8 @@ async function readResult({ used, refusal, run }: Served, shown: IsShown, uri: s
 const LIST_LIFE = 300_000;
 
 /**
- * A list that grows when the member signs in or grants more scopes must not be cached, because clients keep it for as
- * long as they are allowed to, even past the sign-in.
+ * A list that grows when the member signs in must not be cached, because clients keep it for as long as they are
+ * allowed to, even past the sign-in.
  */
 function listHint({ tools, signIn }: Offer, shown: number): { ttlMs: number; cacheScope: 'public' | 'private' } {
   if (signIn === 'on-call') return { ttlMs: LIST_LIFE, cacheScope: 'public' };

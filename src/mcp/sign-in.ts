@@ -5,8 +5,8 @@ import type { ProtectedResource } from '../oauth/protected-resource.ts';
 import { covers, type Scope } from '../oauth/scope.ts';
 
 /**
- * `on-call`: tools for members are listed to all callers, and a call is answered with a challenge. `never`: tools are
- * listed only to callers that may use them.
+ * Whether callers without a token are listed the tools that need one: `on-call`, and a call is answered with a
+ * challenge; `never`, and to them these tools do not exist. Members are always listed all tools.
  */
 export type SignIn = 'never' | 'on-call';
 
@@ -17,18 +17,18 @@ function mayUse(principal: Principal, scopes: Scope): boolean {
   return covers(principal.kind === 'member' ? principal.scope : NOTHING, scopes);
 }
 
-/** Whether what needs these scopes is listed to a principal. */
+/**
+ * Whether what needs these scopes is listed to a principal. A member is shown what the token does not cover, because an
+ * assistant calls only what is listed, and only a call can be challenged.
+ */
 export function isShown(principal: Principal, scopes: Scope, signIn: SignIn): boolean {
-  return signIn === 'on-call' || mayUse(principal, scopes);
+  return principal.kind === 'member' || signIn === 'on-call' || mayUse(principal, scopes);
 }
 
 /** The endpoint that a request came through, and what its challenges ask for. */
 export interface McpEndpoint {
   readonly resource: ProtectedResource;
-  /**
-   * Scopes that a first challenge asks for in addition to those needed, so that the member need not be asked again
-   * later.
-   */
+  /** What a first challenge and the metadata ask for: the scopes of all tools. */
   readonly offered: Scope;
 }
 
@@ -49,12 +49,22 @@ export function challengeFor(
     scheme,
     endpoint: { resource, offered },
     signIn,
-  }: { principal: Principal; scheme: Scheme; endpoint: McpEndpoint; signIn: SignIn },
+    version,
+  }: {
+    principal: Principal;
+    scheme: Scheme;
+    endpoint: McpEndpoint;
+    signIn: SignIn;
+    /** The `Mcp-Protocol-Version` of the request. */
+    version: unknown;
+  },
 ): Challenge | undefined {
   if (mayUse(principal, needed)) return undefined;
   if (principal.kind === 'member') {
     const description = 'the access token lacks a scope that this tool needs';
-    return insufficientScope(scheme, { resource, scopes: needed }, principal.scope, description);
+    // From this revision on, clients add what they have (SEP-2350); earlier ones request exactly what the challenge names.
+    const granted = version === '2026-07-28' ? NOTHING : principal.scope;
+    return insufficientScope(scheme, { resource, scopes: needed }, granted, description);
   }
   if (signIn === 'never') return undefined;
   const scopes = new Set([...needed, ...offered]);

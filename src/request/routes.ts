@@ -35,6 +35,7 @@ export function routeRows(served: Served): readonly Routed<Row>[] {
     route('GET', DISCOVERY_PATHS.authMd, { ...DOCUMENT, voice: 'problem', handler: (of) => of.authMd }),
 
     visit(ENDPOINTS.authorization, { ...PAGE, handler: (of) => of.provider.authorization }),
+    route('POST', ENDPOINTS.authorization, { ...PAGE, handler: (of) => of.provider.postedAuthorization }),
     visit(`${ENDPOINTS.authorization}/*`, { ...PAGE, handler: (of) => of.provider.resume }),
     visit(INTERACTION, { ...PAGE, handler: (of) => of.interactions.start }),
     route('POST', INTERACTION, { ...PAGE, handler: (of) => of.interactions.decide }),

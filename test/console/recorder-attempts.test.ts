@@ -192,6 +192,63 @@ describe('attempts', () => {
   });
 });
 
+describe('what a stranger sends', () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await startConsoleWorld({ profile: 'A', overrides: { listen, admin } });
+  });
+  afterAll(() => world.close());
+
+  const register = async (userAgent: string, name: string) => {
+    const answer = await fetch(`${world.origin}/api/oauth/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'user-agent': userAgent },
+      body: JSON.stringify({ client_name: name, redirect_uris: ['https://app.example/callback'] }),
+    });
+    return answer.status;
+  };
+
+  it.each([
+    ['U+202E', 'safe \u202eevil'],
+    ['ESC', 'Cl\u001b[2Jaude'],
+    ['C1', 'Cl\u009b2Jaude'],
+    ['5,000 letters', 'x'.repeat(5000)],
+  ])('as a name that is refused, with %s, is shown nowhere, and replaces no name', async (what, name) => {
+    expect(await register(`agent ${what}`, `Claude ${what}`)).toBe(201);
+    expect(await register(`agent ${what}`, name)).toBe(400);
+    expect((await rows(world))[0]).toContain(`Claude ${what} `);
+    const page = await newest(world);
+    expect(page).not.toContain('xxxx');
+    expect(page.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    expect(page).not.toMatch(/evil|2Jaude/);
+  });
+
+  it('as a good name with a refused redirect URI replaces no name that was registered', async () => {
+    expect(await register('another agent', 'Claude')).toBe(201);
+    const answer = await fetch(`${world.origin}/api/oauth/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'user-agent': 'another agent' },
+      body: JSON.stringify({ client_name: 'Claude by the School', redirect_uris: ['http://evil.example/cb'] }),
+    });
+    expect(answer.status).toBe(400);
+    expect((await rows(world))[0]).toContain('Claude stopped');
+  });
+
+  it('as client_id, parameters and User-Agent has nothing invisible on the page of an attempt', async () => {
+    const parameters = {
+      client_id: 'id\u202e\u001b[2J',
+      redirect_uri: 'https://a.example/\u202ebc',
+      scope: 'x\u200by',
+    };
+    const url = `${world.origin}/oauth/authorize?${new URLSearchParams({ ...parameters, response_type: 'to\u0085ken' })}`;
+    await (await fetch(url, { headers: { 'user-agent': 'agent \u009b2J', accept: 'text/html' } })).text();
+    const page = await newest(world);
+    expect(page).toContain('id\uFFFD\uFFFD[2J');
+    expect(page).toContain('https://a.example/\uFFFDbc');
+    expect(page.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  });
+});
+
 describe('a gate without an admin secret', () => {
   let world: World;
   afterEach(() => world.close());

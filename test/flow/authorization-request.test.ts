@@ -250,11 +250,46 @@ describe.each([
     expect({ sub, email, name }).toEqual({ sub: 'm-1001', email: undefined, name: undefined });
   });
 
-  it.each(['HEAD', 'POST', 'PUT', 'DELETE'])('by %s is refused, and starts no interaction', async (method) => {
+  it('by POST is answered as by GET, without the cookies that a POST by another site lacks', async () => {
+    const { url } = await authorizationRequest(app, { state: STATE });
+    const { origin, pathname, search } = new URL(url);
+    const posted = await fetch(`${origin}${pathname}?state=of-the-query`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', origin: 'https://app.example' },
+      body: search.slice(1),
+    });
+    expect(posted.status).toBe(303);
+    expect(posted.headers.getSetCookie()).toEqual([]);
+    expect(posted.headers.get('cache-control')).toBe('no-store');
+    const location = new URL(posted.headers.get('location') ?? '', origin);
+    expect([location.origin, location.pathname]).toEqual([origin, '/oauth/authorize']);
+    expect([...location.searchParams]).toEqual([...new URL(url).searchParams]);
+    const { page } = await reachConsent(location.href);
+    expect(page.text).toContain('<main id="consent">');
+  });
+
+  it.each([
+    ['JSON', 'application/json', '{}', 400],
+    ['more than a URL can hold', 'application/x-www-form-urlencoded', `x=${'y'.repeat(8192)}`, 413],
+    ['a state that is too long', 'application/x-www-form-urlencoded', `state=${'y'.repeat(2049)}`, 400],
+  ])('by POST with %s is refused on a page', async (_name, type, body, status) => {
+    const headers = { 'content-type': type };
+    const answer = await fetch(`${world.origin}/oauth/authorize`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers,
+      body,
+    });
+    expect(answer.status).toBe(status);
+    expect(await answer.text()).toContain('<main id="error">');
+  });
+
+  it.each(['HEAD', 'PUT', 'DELETE'])('by %s is refused, and starts no interaction', async (method) => {
     const { url } = await authorizationRequest(app);
     const answer = await fetch(url, { method, redirect: 'manual' });
     expect(answer.status).toBe(405);
-    expect(answer.headers.get('allow')).toBe('GET');
+    expect(answer.headers.get('allow')).toBe('GET, POST');
     expect(answer.headers.getSetCookie()).toEqual([]);
     expect(answer.headers.get('location')).toBeNull();
   });

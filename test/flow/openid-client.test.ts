@@ -28,10 +28,11 @@ describe.each([
     );
 
   it.each([
-    { kind: 'public', method: 'none' },
-    { kind: 'confidential', method: 'client_secret_post' },
-  ])('completes the whole flow as a $kind client', async ({ method }) => {
-    const config = await register(method, method === 'none' ? oidc.None() : undefined);
+    { kind: 'public', method: 'none', authentication: oidc.None() },
+    { kind: 'confidential', method: 'client_secret_post', authentication: undefined },
+    { kind: 'confidential', method: 'client_secret_basic', authentication: oidc.ClientSecretBasic() },
+  ])('completes the whole flow as a $kind client, by $method', async ({ method, authentication }) => {
+    const config = await register(method, authentication);
     expect(config.serverMetadata()).toMatchObject({ issuer: world.origin, scopes_supported: SCOPES });
 
     const verifier = oidc.randomPKCECodeVerifier();

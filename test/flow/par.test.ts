@@ -260,9 +260,9 @@ describe.each([
     const app = await registerApp(world.origin, { confidential: true });
     const { fields } = await prepare(app);
     const { client_secret: _, ...unauthenticated } = fields as Record<string, string>;
-    const basic = `Basic ${Buffer.from(`${app.client.client_id}:${app.client.client_secret}`).toString('base64')}`;
+    const basic = (secret: unknown) => `Basic ${Buffer.from(`${app.client.client_id}:${secret}`).toString('base64')}`;
     const attempts = [
-      post(unauthenticated, { authorization: basic }),
+      post(unauthenticated, { authorization: basic('wrong') }),
       post(unauthenticated),
       post({ ...fields, client_secret: 'wrong' }),
       post({ ...fields, client_id: 'nobody' }),
@@ -272,6 +272,7 @@ describe.each([
       expect([status, body.error]).toEqual([401, 'invalid_client']);
     }
     expect((await post(fields)).status).toBe(201);
+    expect((await post(unauthenticated, { authorization: basic(app.client.client_secret) })).status).toBe(201);
   });
 
   it('accepts only a POST of a form', async () => {

@@ -1,5 +1,4 @@
 import * as oauth from 'oauth4webapi';
-import * as oidc from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type App, authorizationRequest, INSECURE, postForm, registerApp } from '../support/app.ts';
 import { createBrowser } from '../support/browser.ts';
@@ -342,13 +341,14 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a refusal in Profile $profi
     }
   });
 
-  it('of Basic authentication can be read by oauth4webapi, which shows only the header', async () => {
-    const client = { client_id: app.client.client_id };
+  it('of a wrong secret in Basic can be read by oauth4webapi, which shows only the header', async () => {
+    const client = { client_id: confidential.client.client_id };
+    const wrong = oauth.ClientSecretBasic('x');
     for (const answer of [
-      await oauth.refreshTokenGrantRequest(app.server, client, oauth.ClientSecretBasic('x'), 'x', INSECURE),
-      await oauth.revocationRequest(app.server, client, oauth.ClientSecretBasic('x'), 'x', INSECURE),
-      await oauth.introspectionRequest(app.server, client, oauth.ClientSecretBasic('x'), 'x', INSECURE),
-      await oauth.pushedAuthorizationRequest(app.server, client, oauth.ClientSecretBasic('x'), {}, INSECURE),
+      await oauth.refreshTokenGrantRequest(app.server, client, wrong, 'x', INSECURE),
+      await oauth.revocationRequest(app.server, client, wrong, 'x', INSECURE),
+      await oauth.introspectionRequest(app.server, client, wrong, 'x', INSECURE),
+      await oauth.pushedAuthorizationRequest(app.server, client, wrong, {}, INSECURE),
     ]) {
       const thrown = await oauth
         .processRefreshTokenResponse(app.server, client, answer)
@@ -357,34 +357,8 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a refusal in Profile $profi
       const [challenge] = (thrown as oauth.WWWAuthenticateChallengeError).cause;
       expect(challenge).toEqual({
         scheme: 'basic',
-        parameters: {
-          realm: world.origin,
-          error: 'invalid_client',
-          error_description:
-            'client authentication goes into the body here: client_id, and client_secret for confidential clients',
-        },
+        parameters: { realm: world.origin, error: 'invalid_client', error_description: 'client authentication failed' },
       });
     }
-  });
-
-  it('of Basic authentication can be read by openid-client, which shows only the header', async () => {
-    const config = await oidc.discovery(
-      new URL(world.origin),
-      String(confidential.client.client_id),
-      undefined,
-      oidc.ClientSecretBasic(String(confidential.client.client_secret)),
-      { execute: [oidc.allowInsecureRequests] },
-    );
-    await expect(oidc.refreshTokenGrant(config, 'x')).rejects.toMatchObject({
-      cause: [
-        {
-          scheme: 'basic',
-          parameters: {
-            error: 'invalid_client',
-            error_description: expect.stringContaining('goes into the body'),
-          },
-        },
-      ],
-    });
   });
 });

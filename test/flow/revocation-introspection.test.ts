@@ -119,14 +119,15 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])(
       async (endpoint) => {
         const { access_token } = await start();
         const url = String(app.server[endpoint]);
-        const basic = `Basic ${Buffer.from(`${other.client.client_id}:${other.client.client_secret}`).toString('base64')}`;
+        const basic = (secret: unknown) =>
+          `Basic ${Buffer.from(`${other.client.client_id}:${secret}`).toString('base64')}`;
         const answers = [
           await postForm(url, { token: access_token }),
           await postForm(url, { token: access_token, client_id: '' }),
           await postForm(url, { token: access_token, client_id: 'nobody' }),
           await postForm(url, { token: access_token, client_id: other.client.client_id }),
           await postForm(url, { token: access_token, client_id: other.client.client_id, client_secret: 'wrong' }),
-          await postForm(url, { token: access_token }, { authorization: basic }),
+          await postForm(url, { token: access_token }, { authorization: basic('wrong') }),
           await postForm(url, { token: access_token }, { authorization: `Bearer ${access_token}` }),
         ];
         for (const answer of answers) {
@@ -135,6 +136,12 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])(
           expect(await answer.json()).toEqual({ error: 'invalid_client', error_description: expect.any(String) });
         }
         expect(await statusOf(world.origin, access_token)).toBe(200);
+        const right = await postForm(
+          url,
+          { token: access_token },
+          { authorization: basic(other.client.client_secret) },
+        );
+        expect(right.status).toBe(200);
       },
     );
 

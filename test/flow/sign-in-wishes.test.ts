@@ -90,6 +90,29 @@ describe('the sign-in that an app requests', () => {
     expect(await introspect(app, tokens.access_token)).toMatchObject({ acr: 'urn:passkey', auth_time: at });
   });
 
+  it.each(['select_account', 'select_account consent'])(
+    'with prompt=%s shows a member who is signed in the consent page, with the account and a way to another',
+    async (prompt) => {
+      const { request, browser, page } = await open({ prompt });
+      expect(page.text).toContain('<bdi>sam@example.com</bdi>');
+      const { pathname } = new URL(page.url);
+      expect(page.text).toContain(`<a href="${pathname}/switch">`);
+      await redeem(app, request, await approve(browser, page));
+    },
+  );
+
+  it('with prompt=select_account login is sent to the school again first', async () => {
+    const { request, browser, page } = await open({ prompt: 'select_account login' });
+    expect(atLogin(page)).toBe(true);
+    signIn(now() + 1, undefined);
+    await redeem(app, request, await approve(browser, await returned(browser, page)));
+  });
+
+  it('with prompt=none select_account is refused, because none stands alone', async () => {
+    const { page } = await open({ prompt: 'none select_account' });
+    expect(answerOf(page)?.error ?? page.text).toMatch(/invalid_request/);
+  });
+
   it('with max_age puts auth_time into the ID token', async () => {
     const at = now() - 60;
     signIn(at, undefined);

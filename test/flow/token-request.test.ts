@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type App, registerApp } from '../support/app.ts';
-import { approved, read, statusOf, token } from '../support/connection.ts';
+import { approved, read, refreshForm, statusOf, token } from '../support/connection.ts';
 import { rawRequest } from '../support/raw.ts';
 import { startWorld, type World } from '../support/world.ts';
 
@@ -34,6 +34,8 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the token endpoint in Profi
     expect(answer.body).toEqual({ error, error_description: expect.stringMatching(/^.{5,}$/) });
     expect(JSON.stringify(answer.body)).not.toMatch(/\bat \S+:\d|node_modules|\/src\//);
   };
+
+  const basic = (id: string, secret: string) => `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
 
   const send = async (body: string | Uint8Array<ArrayBuffer> | FormData, headers: Record<string, string>) =>
     read(await fetch(String(app.server.token_endpoint), { method: 'POST', body, headers }));
@@ -102,13 +104,64 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the token endpoint in Profi
     expectError(await token(app, { ...form, ...change }), 400, 'unsupported_grant_type');
   });
 
-  it.each(['Basic', 'Bearer', 'DPoP'])('refuses %s authentication with a challenge of that scheme', async (scheme) => {
+  const HOW = 'authenticate with client_id and client_secret in the body, or with both in HTTP Basic, form-encoded';
+
+  it.each(['Bearer', 'DPoP', 'Digest'])('refuses %s authentication with a challenge of that scheme', async (scheme) => {
     const credentials = Buffer.from(`${form.client_id}:`).toString('base64');
     const answer = await token(app, form, { authorization: `${scheme} ${credentials}` });
     expectError(answer, 401, 'invalid_client');
     expect(answer.headers.get('www-authenticate')).toBe(
-      `${scheme} realm="${world.origin}", error="invalid_client", error_description="client authentication goes into the body here: client_id, and client_secret for confidential clients"`,
+      `${scheme} realm="${world.origin}", error="invalid_client", error_description="${HOW}"`,
     );
+  });
+
+  it.each<[string, () => string]>([
+    ['nothing', () => 'Basic'],
+    ['no Base64', () => 'Basic a*b'],
+    ['no colon', () => `Basic ${Buffer.from('nobody').toString('base64')}`],
+    ['no client_id', () => basic('', 'x')],
+    ['a percent sign that encodes nothing', () => basic(confidential.client.client_id, '%zz')],
+    ['a control character', () => basic(confidential.client.client_id, 'a%00b')],
+    ['two values', () => `${basic(confidential.client.client_id, 'x')}, ${basic('nobody', 'x')}`],
+    ['a wrong secret', () => basic(confidential.client.client_id, 'wrong')],
+    ['another client’s secret', () => basic(confidential.client.client_id, String(other.client.client_secret))],
+    ['a secret of a public client', () => basic(app.client.client_id, 'x')],
+    ['an unknown client', () => basic('nobody', 'x')],
+  ])('refuses HTTP Basic with %s, with a challenge', async (_name, authorization) => {
+    const { client_id: _, client_secret: __, ...unauthenticated } = secretForm;
+    const answer = await token(confidential, unauthenticated, { authorization: authorization() });
+    expectError(answer, 401, 'invalid_client');
+    expect(answer.headers.get('www-authenticate')).toMatch(
+      /^Basic realm="[^"]+", error="invalid_client", error_description="[^"]+"$/,
+    );
+  });
+
+  it('refuses two Authorization fields', async () => {
+    const right = basic(confidential.client.client_id, String(confidential.client.client_secret));
+    const { client_secret: _, ...rest } = secretForm;
+    const { status } = await rawRequest(world.origin, {
+      method: 'POST',
+      path: '/api/oauth/token',
+      headers: { 'content-type': FORM, Authorization: [right, right] },
+      body: String(new URLSearchParams(rest)),
+    });
+    expect(status).toBe(401);
+  });
+
+  it('refuses HTTP Basic beside a secret or another client in the body', async () => {
+    const right = basic(confidential.client.client_id, String(confidential.client.client_secret));
+    const { client_secret: _, ...rest } = secretForm;
+    for (const sent of [secretForm, { ...rest, client_id: other.client.client_id }, { ...rest, client_id: 'nobody' }])
+      expectError(await token(confidential, sent, { authorization: right }), 400, 'invalid_request');
+    const open = basic(app.client.client_id, '');
+    expectError(await token(app, { ...form, client_secret: 'x' }, { authorization: open }), 400, 'invalid_request');
+    expectError(await token(app, { ...form, client_id: 'nobody' }, { authorization: open }), 400, 'invalid_request');
+  });
+
+  it('refuses a confidential client with an empty secret in HTTP Basic', async () => {
+    const { client_secret: _, ...rest } = secretForm;
+    const answer = await token(confidential, rest, { authorization: basic(confidential.client.client_id, '') });
+    expectError(answer, 401, 'invalid_client');
   });
 
   it.each<[string, () => Form]>([
@@ -181,5 +234,23 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the token endpoint in Profi
     });
     expect(await statusOf(world.origin, answer.body.access_token)).toBe(200);
     expect((await token(confidential, secretForm)).status).toBe(200);
+  });
+
+  it.each([
+    ['a confidential client by its secret', true],
+    ['a public client by an empty one', false],
+  ])('accepts %s in HTTP Basic, form-encoded, with or without client_id in the body', async (_, secret) => {
+    const client = secret ? confidential : app;
+    const { client_secret = '', client_id, ...rest } = (await approved(client)).form;
+    const encoded = (text: string) => text.replaceAll(/[-_]/g, (one) => `%${one.charCodeAt(0).toString(16)}`);
+    const first = await token(client, rest, { authorization: basic(encoded(client_id ?? ''), encoded(client_secret)) });
+    expect(first.status).toBe(200);
+    const { client_secret: _secret, ...refresh } = refreshForm(client, first.body.refresh_token);
+    const authorization = basic(client_id ?? '', client_secret).replace('Basic', 'basic');
+    const second = await token(client, refresh, { authorization });
+    expect(second.status).toBe(200);
+    // The same request by the other method is a repeat, and gets the same answer.
+    const again = await token(client, refreshForm(client, first.body.refresh_token));
+    expect(again.body).toEqual(second.body);
   });
 });

@@ -28,11 +28,15 @@ beforeEach(() => idp.reset());
 const signIn = async (
   provider: Record<string, unknown>,
   claims: Record<string, unknown>,
+  parameters: Record<string, string> = {},
 ): Promise<{ browser: Browser; page: Page }> => {
   await world.restart(settings(provider));
   idp.claims = claims;
   const browser = createBrowser();
-  return { browser, page: await browser.open((await authorizationRequest(await registerApp(world.origin))).url) };
+  return {
+    browser,
+    page: await browser.open((await authorizationRequest(await registerApp(world.origin), parameters)).url),
+  };
 };
 
 const SAM = { sub: 'u-1', email: 'sam@school.test', email_verified: true };
@@ -92,6 +96,8 @@ describe('an account at an OpenID provider', () => {
     expect(idp.asked.get('prompt')).toBe('login');
     await signIn({}, SAM);
     expect(idp.asked.has('prompt')).toBe(false);
+    await signIn({}, SAM, { prompt: 'select_account' });
+    expect(idp.asked.get('prompt')).toBe('select_account');
   });
 
   it('is not shown with an unverified email', async () => {

@@ -26,6 +26,8 @@ interface Sdk {
   readonly transport: (url: URL, authProvider: unknown) => AnyTransport;
   /** Starts a sign-in without a 401 before it. */
   readonly auth: (provider: unknown, options: { serverUrl: string; scope: string }) => Promise<string>;
+  /** Whether a 403 makes it ask the member again although it holds a refresh token. */
+  readonly stepsUp: boolean;
   /** The part of the authorization response that it takes: the first generation takes only the code. */
   readonly returned: (answer: URLSearchParams) => string | URLSearchParams;
 }
@@ -38,18 +40,28 @@ const SDKS: Readonly<Record<string, Sdk>> = {
     client: () => new Client125(IMPLEMENTATION) as unknown as AnyClient,
     transport: (url, authProvider) => new Transport125(url, { authProvider: authProvider as never }),
     auth: (provider, options) => auth125(provider as never, options),
+    stepsUp: false,
     returned: codeOf,
   } as Sdk,
   'SDK 1.32.2': {
     client: () => new ClientV1(IMPLEMENTATION) as unknown as AnyClient,
     transport: (url, authProvider) => new TransportV1(url, { authProvider: authProvider as never }),
     auth: (provider, options) => authV1(provider as never, options),
+    stepsUp: false,
     returned: codeOf,
+  } as Sdk,
+  'SDK v2, legacy': {
+    client: () => new ClientV2(IMPLEMENTATION, { versionNegotiation: { mode: 'legacy' } }) as unknown as AnyClient,
+    transport: (url, authProvider) => new StreamableHTTPClientTransport(url, { authProvider: authProvider as never }),
+    auth: (provider, options) => authV2(provider as never, options),
+    stepsUp: true,
+    returned: (answer) => answer,
   } as Sdk,
   'SDK v2': {
     client: () => new ClientV2(IMPLEMENTATION, { versionNegotiation: { mode: 'auto' } }) as unknown as AnyClient,
     transport: (url, authProvider) => new StreamableHTTPClientTransport(url, { authProvider: authProvider as never }),
     auth: (provider, options) => authV2(provider as never, options),
+    stepsUp: true,
     returned: (answer) => answer,
   } as Sdk,
 };
@@ -68,7 +80,7 @@ describe.each(Object.entries(SDKS))('%s', (_, sdk) => {
       if (spoiled) memory.kept.tokens = { ...memory.kept.tokens, access_token: 'spoiled' };
       const client = sdk.client();
       await client.connect(sdk.transport(url, memory.provider));
-      expect((await client.listTools()).tools).toHaveLength(7);
+      expect((await client.listTools()).tools).toHaveLength(8);
       const { structuredContent } = await client.callTool({ name: 'get_my_account', arguments: {} });
       expect(structuredContent).toEqual({ id: 'm-1001', email: 'student@example.com' });
       await client.close();
@@ -90,6 +102,49 @@ describe.each(Object.entries(SDKS))('%s', (_, sdk) => {
       await asMember(url, memory);
     },
   );
+
+  const SAVE = {
+    name: 'save_playback_position',
+    arguments: { courseSlug: 'turning-bowls', lectureId: '4995', positionSeconds: 77 },
+  };
+
+  it('asks for what all tools need, and saves at once if the member ticks the change', async () => {
+    const url = new URL(`${world.origin}/mcp/member`);
+    const memory = createAppMemory();
+    const transport = sdk.transport(url, memory.provider);
+    await expect(sdk.client().connect(transport)).rejects.toThrow(/nauthorized/);
+    expect(memory.asked()?.searchParams.get('scope')).toBe('account:read account:write');
+    await transport.finishAuth(sdk.returned(await memory.approved()));
+    expect(memory.kept.tokens?.scope).toBe('account:read account:write');
+    const client = sdk.client();
+    await client.connect(sdk.transport(url, memory.provider));
+    expect((await client.callTool(SAVE)).structuredContent).toMatchObject({ slug: 'turning-bowls' });
+    await client.close();
+  });
+
+  it('reads if the member leaves the change unticked, and is refused the change until the member allows it', async () => {
+    const url = new URL(`${world.origin}/mcp/member`);
+    const memory = createAppMemory();
+    const first = sdk.transport(url, memory.provider);
+    await expect(sdk.client().connect(first)).rejects.toThrow(/nauthorized/);
+    await first.finishAuth(sdk.returned(await memory.approvedAsShown()));
+    expect(memory.kept.tokens?.scope).toBe('account:read');
+    const client = sdk.client();
+    const transport = sdk.transport(url, memory.provider);
+    await client.connect(transport);
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toContain('save_playback_position');
+    const firstAsked = memory.asked();
+    await expect(client.callTool(SAVE)).rejects.toThrow();
+    expect(memory.asked() !== firstAsked).toBe(sdk.stepsUp);
+    expect((await client.callTool({ name: 'get_my_account', arguments: {} })).structuredContent).toBeDefined();
+    if (sdk.stepsUp) {
+      expect(memory.asked()?.searchParams.get('scope')).toBe('account:read account:write');
+      await transport.finishAuth(sdk.returned(await memory.approved()));
+      expect((await client.callTool(SAVE)).structuredContent).toMatchObject({ slug: 'turning-bowls' });
+    }
+    await client.close();
+  });
 
   it.each(['/mcp', '/mcp/'])('with the URL %s reads without a sign-in, and signs in when told to', async (path) => {
     const url = new URL(world.origin + path);

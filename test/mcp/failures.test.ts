@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Log } from '../../src/operations/log.ts';
@@ -29,6 +32,33 @@ function keptLog(fails: (line: string) => boolean): {
   );
   return { log, errors: () => lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 50) };
 }
+
+it('a client that leaves during a call is no error', async () => {
+  const { log, errors } = keptLog(() => false);
+  const waiting = Promise.withResolvers<void>();
+  const school = createServer(() => waiting.resolve()).listen(0, '127.0.0.1');
+  await once(school, 'listening');
+  const { port } = school.address() as AddressInfo;
+  const overrides = { upstreams: { school: { url: `http://127.0.0.1:${port}` } } };
+  const world = await startWorld({ profile: 'A', log, overrides });
+  const left = new AbortController();
+  const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'search_courses', arguments: {} } };
+  const answer = fetch(`${world.origin}/mcp`, {
+    method: 'POST',
+    signal: left.signal,
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: JSON.stringify(call),
+  }).catch((error: Error) => error.name);
+  await waiting.promise;
+  left.abort();
+  expect(await answer).toBe('AbortError');
+  // When these are answered, the gate has noticed that the client disconnected.
+  for (let turn = 0; turn < 5; turn += 1) await ask(world, 'tools/list');
+  school.closeAllConnections();
+  school.close();
+  await world.close();
+  expect(errors()).toEqual([]);
+});
 
 describe.each(ERAS)('an internal failure is logged, and the client gets a generic message, %s', (_, send) => {
   let world: World;

@@ -267,7 +267,7 @@ describe('revision 2026-07-28', () => {
       return [result.ttlMs, result.cacheScope];
     };
     expect(await hint({})).toEqual([0, 'private']);
-    expect(await hint({ token })).toEqual([0, 'private']);
+    expect(await hint({ token })).toEqual([300_000, 'private']);
     expect(await hint({ token: writer })).toEqual([300_000, 'private']);
   });
 });

@@ -205,13 +205,23 @@ describe('the access log', () => {
     expect(lines[0]).not.toHaveProperty('upstream_ms');
   });
 
-  it('logs status 0 for a client that disconnected before the response', async () => {
+  it.each([
+    ['/api/v1/whoami', {}],
+    [
+      '/mcp',
+      {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+        body: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_courses","arguments":{}}}',
+      },
+    ],
+  ])('logs status 0 at %s for a client that disconnected before the response', async (path, sent) => {
     const silent = await startRecordingUpstream(() => undefined);
     const lines = await linesOf(
       {},
       async (world) => {
         const leave = new AbortController();
-        const asked = fetch(`${world.origin}/api/v1/whoami`, { signal: leave.signal }).catch(() => undefined);
+        const asked = fetch(world.origin + path, { ...sent, signal: leave.signal }).catch(() => undefined);
         await expect.poll(() => silent.requests.length).toBe(1);
         leave.abort();
         await asked;
@@ -220,7 +230,7 @@ describe('the access log', () => {
       { upstreams: { school: { url: silent.url } } },
     );
     await silent.close();
-    expect(lines).toMatchObject([{ status: 0, path: '/api/v1/whoami', bytes: 0 }]);
+    expect(lines).toMatchObject([{ status: 0, path, bytes: 0 }]);
   });
 
   it('logs a WebSocket when it closes, and one that was refused', async () => {

@@ -21,6 +21,11 @@ export function offeredScopes(page: Page): string[] {
   return [...page.text.matchAll(/name="scope" value="([^"]+)"/g)].map((match) => match[1] ?? '');
 }
 
+/** Those of them that are ticked when the page is opened. */
+export function tickedScopes(page: Page): string[] {
+  return [...page.text.matchAll(/name="scope" value="([^"]+)" checked/g)].map((match) => match[1] ?? '');
+}
+
 /** Signs in, approves (all scopes by default), and returns the redirect to the app without following it. */
 export async function approve(
   url: string,

@@ -26,5 +26,6 @@ export async function logIn(options: InteractionOptions, pending: Pending, membe
     ts: (member.authTime ?? null) as number,
     ...(member.acr === undefined ? {} : { acr: member.acr }),
   };
-  await finish(options, pending, { login }, { action: 'signed_in', member: member.sub });
+  // The member chooses among accounts on the consent page, so prompt=select_account asks for no step of its own.
+  await finish(options, pending, { login, select_account: {} }, { action: 'signed_in', member: member.sub });
 }

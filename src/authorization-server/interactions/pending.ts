@@ -138,7 +138,7 @@ export function signInUrl(
   wish: { readonly another?: boolean } = {},
 ): string {
   const { interaction } = pending;
-  const { login_hint, ui_locales } = interaction.params;
+  const { login_hint, ui_locales, prompt } = interaction.params;
   const { fresh, maxAge, acrValues } = wishesOf(pending);
   const asked = {
     loginHint: sent(login_hint),
@@ -146,6 +146,7 @@ export function signInUrl(
     fresh,
     maxAge,
     acrValues: acrValues.length === 0 ? undefined : acrValues.join(' '),
+    another: wordsOf(prompt).includes('select_account'),
   };
   const returnTo = new URL(`${interactionPath(interaction)}/return`, origin);
   return connector.signInUrl(returnTo, { ...asked, ...wish }).href;
@@ -169,7 +170,7 @@ function wishesOf({ interaction, client }: Pending): SignInWishes {
  */
 export function openWishesOf(pending: Pending, member: Member | undefined): SignInWishes {
   const { prompt, session } = pending.interaction;
-  const met = prompt.name !== 'login' && (member === undefined || session?.accountId === member.sub);
+  const met = prompt.name === 'consent' && (member === undefined || session?.accountId === member.sub);
   return met ? { fresh: false, maxAge: undefined, acrValues: [], askedAt: 0 } : wishesOf(pending);
 }
 

@@ -50,9 +50,14 @@ const WITH_OWN_MESSAGE = [
   'temporarily_unavailable',
 ] as const;
 
+/** What `fetch-document.ts` says of a host that it got no answer from. */
+const UNREACHABLE = /^the client metadata document at this client_id (?:cannot be reached|was not answered within)/;
+
 /** An authorization request is refused without redirecting the member back to the app (RFC 6749 section 4.1.2.1). */
 export function refusalPage(words: Words, refusal: Refusal, retry: Retry): Page {
-  const reason = WITH_OWN_MESSAGE.find((code) => code === refusal.code) ?? 'malformed';
+  const known = WITH_OWN_MESSAGE.find((code) => code === refusal.code) ?? 'malformed';
+  // No connection, or no answer: more often the school's own firewall than the app's host.
+  const reason = UNREACHABLE.test(refusal.detail) ? 'document_unreachable' : known;
   return errorPage(words, {
     heading: 'refusal.heading',
     message: `refusal.${reason}`,

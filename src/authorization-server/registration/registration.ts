@@ -13,6 +13,7 @@ import type { Exchange } from '../../http/exchange.ts';
 import { isSameSecret } from '../../http/same-secret.ts';
 import { shownRedirectUri } from '../connection-steps.ts';
 import type { PassedBody } from '../mount.ts';
+import { clientNameProblem } from '../rules/client-members.ts';
 import { judgeClientMetadata, type MetadataProblem, normalizeClientMetadata } from '../rules/client-metadata.ts';
 import type { RedirectPolicy } from '../rules/redirect-uri.ts';
 import { parseClientMetadata } from './body.ts';
@@ -109,7 +110,8 @@ function shownMetadata(sent: Record<string, unknown>): StepFacts {
   const method = text(sent.token_endpoint_auth_method);
   const uris = Array.isArray(sent.redirect_uris) ? sent.redirect_uris.filter((uri) => typeof uri === 'string') : [];
   return {
-    clientName: text(sent.client_name),
+    // A name that is refused could pose as another one where it is shown.
+    clientName: clientNameProblem(sent.client_name) === undefined ? String(sent.client_name) : undefined,
     parameters: {
       redirect_uris: uris.slice(0, MOST_SHOWN).map(shownRedirectUri).join(' '),
       ...(method === undefined ? {} : { token_endpoint_auth_method: method }),

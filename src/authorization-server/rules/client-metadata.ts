@@ -32,6 +32,7 @@ const RULES: readonly Rule[] = [
   { member: 'software_id', error: 'invalid_client_metadata', problem: softwareProblem },
   { member: 'software_version', error: 'invalid_client_metadata', problem: softwareProblem },
   { member: 'token_endpoint_auth_method', error: 'invalid_client_metadata', problem: methodProblem },
+  { member: 'jwks_uri', error: 'invalid_client_metadata', problem: () => 'must not be sent together with jwks' },
 ];
 
 /**
@@ -69,6 +70,8 @@ export function normalizeClientMetadata(body: Record<string, unknown>, scope: st
   const { client_name: name, ...metadata } = Object.fromEntries(kept);
   return {
     ...metadata,
+    // Both together are refused (RFC 7591 section 2).
+    ...(sent('jwks') === undefined || sent('jwks_uri') === undefined ? {} : { jwks_uri: sent('jwks_uri') }),
     ...(name === undefined ? {} : { client_name: typeof name === 'string' ? name.normalize('NFC') : name }),
     token_endpoint_auth_method: method(sent('token_endpoint_auth_method')),
     id_token_signed_response_alg: algorithm(sent('id_token_signed_response_alg')),

@@ -65,10 +65,11 @@ function isRepetition(before: Step, step: Step): boolean {
   return told(before) === told(step);
 }
 
-/** The last value that a step has for a fact. */
+/** The last value that a step has for a fact; the name that was registered before one that was refused. */
 export function factOf<F extends 'clientId' | 'clientName' | 'member' | 'grantId'>(
   { steps }: Pick<Attempt, 'steps'>,
   fact: F,
 ): Step[F] {
-  return steps.findLast((step) => step[fact] !== undefined)?.[fact];
+  const told = steps.filter((step) => step[fact] !== undefined);
+  return (told.findLast((step) => fact !== 'clientName' || !isRefused(step)) ?? told.at(-1))?.[fact];
 }

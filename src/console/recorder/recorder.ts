@@ -4,6 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { networkOf } from '../../http/client-network.ts';
 import type { StepNote } from '../../http/connection-step.ts';
 import type { RequestRecord } from '../../http/request-record.ts';
+import { visibleText } from '../../http/visible-text.ts';
 import type { AuditEvent } from '../../operations/audit.ts';
 import { shownPath } from '../../operations/shown-path.ts';
 import { type Clock, jsonEntry, type Mutation, type Store, unixSeconds } from '../../storage/store.ts';
@@ -139,19 +140,26 @@ function byLastStep(a: Attempt, b: Attempt): number {
 
 function stepOf(note: StepNote, record: RequestRecord, status: number, userAgent: string, now: number): Step {
   const { method, path, route, provenance, started } = record;
-  const bounded = Object.entries(note).map(([name, value]) =>
-    typeof value === 'string' ? [name, value.slice(0, LONGEST_FACT)] : [name, value],
-  );
+  const bounded = (facts: object): object =>
+    Object.fromEntries(
+      Object.entries(facts).map(([name, value]) => [name, typeof value === 'string' ? shown(value) : value]),
+    );
   const named = note.kind === 'guess' || path.startsWith('/.well-known/') ? shownPath(path).slice(0, 150) : route;
   return {
-    ...(Object.fromEntries(bounded) as StepNote),
+    ...(bounded(note) as StepNote),
+    ...(note.parameters && { parameters: bounded(note.parameters) as Record<string, string> }),
     at: now,
     since: now,
     times: 1,
     took: Math.round(performance.now() - started),
-    endpoint: `${method} ${named}`,
+    endpoint: shown(`${method} ${named}`),
     status,
-    userAgent: userAgent.slice(0, LONGEST_USER_AGENT),
+    userAgent: shown(userAgent, LONGEST_USER_AGENT),
     network: networkOf(provenance.clientAddress),
   };
+}
+
+/** What a stranger sent, for the console and for text that is copied from it. */
+function shown(text: string, longest = LONGEST_FACT): string {
+  return visibleText(text.slice(0, longest));
 }

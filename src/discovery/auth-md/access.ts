@@ -117,7 +117,7 @@ function toolTexts({ config }: DescribedService, mcp: NonNullable<DescribedServi
   const listing =
     config.mcp?.signIn === 'on-call'
       ? 'All tools are listed for everyone; calling a tool that needs a member is answered with 401 or 403 and a challenge.'
-      : 'Without a token, the public tools are listed and there is no challenge; with a token, also the tools that its scopes allow.';
+      : 'Without a token, the public tools are listed and there is no challenge; with a token, all tools are listed. Calling one whose scopes the token lacks is answered with 403 and a challenge.';
   return [
     `**Tools.** The Model Context Protocol over HTTP at ${code(config.origin + mcp.open)}, with or without a token. ${listing} At ${code(config.origin + mcp.member)} the same tools always require a token, for clients that sign in only after a 401.`,
     block([

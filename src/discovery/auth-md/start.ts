@@ -88,7 +88,7 @@ function methods({ config, mcp, endpoints }: DescribedService): string {
 function register({ config, endpoints }: DescribedService): readonly string[] {
   const { documents, registration, redirects } = config.clients;
   const { origin } = config;
-  const kinds = `Public clients use \`token_endpoint_auth_method\` ${code('none')}, confidential ones ${code('client_secret_post')}. Basic authentication is not supported. ID tokens are signed with ${code('RS256')}, or with ${code('ES256')} if the metadata says so (\`id_token_signed_response_alg\`).`;
+  const kinds = `Public clients use \`token_endpoint_auth_method\` ${code('none')}, confidential ones ${code('client_secret_post')}; their secret is also accepted in HTTP Basic. ID tokens are signed with ${code('RS256')}, or with ${code('ES256')} if the metadata says so (\`id_token_signed_response_alg\`).`;
   const schemes = redirects.schemes.length === 0 ? '' : `, or one of ${codes(redirects.schemes)}`;
   const allowed = redirects.allow.length === 0 ? '' : ` For https, only these domains: ${codes(redirects.allow)}.`;
   const uris = `Redirect URIs: https; http on loopback (\`127.0.0.1\`, \`[::1]\`, \`localhost\`) with any port; a private-use scheme that contains a dot${schemes}.${allowed}`;

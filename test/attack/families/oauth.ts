@@ -196,7 +196,7 @@ export const tokenRequests: Family<SchoolStand> = {
           form(good),
           scheme === 'Digest' ? [400, 401] : 401,
           'invalid_',
-          FORM_TYPE + lines(`Authorization: ${scheme} ${Buffer.from(`${good.client_id}:`).toString('base64')}`),
+          FORM_TYPE + lines(`Authorization: ${scheme} ${Buffer.from(`${good.client_id}:x`).toString('base64')}`),
         ),
       ),
       ...PAYLOADS.map(([what, payload]) =>

@@ -80,7 +80,6 @@ describe('metadataOf', () => {
   it('ignores members that would be fetched, authenticate the app in another way, or are not for documents', () => {
     const others = {
       jwks_uri: 'https://10.0.0.1/jwks',
-      jwks: { keys: [] },
       sector_identifier_uri: 'https://10.0.0.1/sector',
       id_token_signed_response_alg: 'none',
       scope: 'everything',

@@ -97,6 +97,7 @@ describe('client metadata', () => {
     ['the device grant alone', { grant_types: ['urn:ietf:params:oauth:grant-type:device_code'] }],
     ['grants as a string', { grant_types: 'authorization_code' }],
     ['the implicit response type alone', { response_types: ['token'] }],
+    ['jwks and jwks_uri together', { jwks: { keys: [] }, jwks_uri: 'https://app.example/jwks' }],
     ['invalid contacts', { contacts: ['not a mailbox'] }],
     ['a software_id as object', { software_id: { x: 'y'.repeat(8000) } }],
     ['a software_version of 200 characters', { software_version: 'x'.repeat(200) }],
@@ -132,7 +133,6 @@ describe('client metadata', () => {
     const there = `http://127.0.0.1:${(sink.address() as AddressInfo).port}`;
     const dropped = {
       jwks_uri: `${there}/jwks`,
-      jwks: { keys: [{ kty: 'oct', k: 'AAAA' }] },
       sector_identifier_uri: `${there}/sector`,
       request_uris: [`${there}/request`],
       initiate_login_uri: `${there}/login`,

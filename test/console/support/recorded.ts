@@ -77,11 +77,7 @@ export async function replay(recording: Recording, { world, pass }: Stage): Prom
     state: randomBytes(8).toString('hex'),
     ...recording.remember,
   };
-  const fill = (text: string): string => {
-    if (held.client_id !== undefined)
-      held.basic = Buffer.from(`${held.client_id}:${held.client_secret ?? ''}`).toString('base64');
-    return text.replace(/\{(\w+)\}/g, (found, name: string) => held[name] ?? found);
-  };
+  const fill = (text: string): string => text.replace(/\{(\w+)\}/g, (found, name: string) => held[name] ?? found);
   const filled = (values: Values = {}): Values =>
     Object.fromEntries(Object.entries(values).map(([name, value]) => [name, fill(value)]));
   const browser = createBrowser({

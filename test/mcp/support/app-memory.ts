@@ -1,4 +1,4 @@
-import { approve } from '../../support/member.ts';
+import { approve, reachConsent, tickedScopes } from '../../support/member.ts';
 
 const REDIRECT_URI = 'https://app.example/callback';
 
@@ -30,9 +30,14 @@ export function createAppMemory() {
     kept,
     /** The URL that the app wants to open for its user; undefined if none. */
     asked: () => asked,
-    /** The member approves. Returns the authorization response. */
+    /** The member ticks everything and approves. Returns the authorization response. */
     async approved(): Promise<URLSearchParams> {
       return (await approve(String(asked), REDIRECT_URI)).searchParams;
+    },
+    /** The same, with the boxes as the page shows them. */
+    async approvedAsShown(): Promise<URLSearchParams> {
+      const { page } = await reachConsent(String(asked));
+      return (await approve(String(asked), REDIRECT_URI, { scopes: tickedScopes(page) })).searchParams;
     },
   };
 }

@@ -93,9 +93,10 @@ export const REGISTRATION: readonly Cause[] = [
     title: 'The app’s metadata document cannot be fetched',
     why: ({ at }) =>
       `The client_id is the URL of a document, ${at.clientId}, and the gate could not fetch it: it ${reasonOf(at.detail)}. The log says more (“a client metadata document cannot be used”).`,
-    operator: 'Check that the gate may connect to other hosts on port 443.',
+    operator:
+      'If the host cannot be reached or did not answer, the likelier cause is your own network: allow the gate to connect to other hosts on port 443.',
     developer:
-      'Serve the document at a public https address with status 200 and type application/json, without redirects, logins or bot checks.',
+      'Unless the school’s own network keeps the gate from it: serve the document at a public https address with status 200 and type application/json, without redirects, logins or bot checks.',
     docs: DOCUMENT,
   },
   {

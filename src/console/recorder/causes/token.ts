@@ -22,23 +22,14 @@ export const TOKEN: readonly Cause[] = [
     docs: ERRORS,
   },
   {
-    id: 'basic-authentication',
-    fits: (stopped) => isSecret(stopped) && sent(stopped, 'authorization').toLowerCase() === 'basic',
-    title: 'The app authenticates by HTTP Basic',
-    why: () =>
-      'The app sends its secret in the Authorization field (client_secret_basic). The gate takes it in the body only (client_secret_post), as its metadata and the response of the registration say.',
-    operator: 'Nothing at the gate. Some apps have a setting for it: choose “client_secret_post” or “in the body”.',
-    developer:
-      'Send client_id and client_secret in the body, as token_endpoint_auth_method in the response of the registration says.',
-    docs: ERRORS,
-  },
-  {
     id: 'secret-missing',
-    fits: (stopped) => isSecret(stopped) && sent(stopped, 'client_secret') === '' && !says(stopped, 'client not found'),
+    fits: (stopped) =>
+      isSecret(stopped) &&
+      sent(stopped, 'client_secret') + sent(stopped, 'authorization') === '' &&
+      !says(stopped, 'client not found'),
     title: 'The app does not send its secret',
     why: () => 'The app is registered with a secret, and its token request has no client_secret.',
-    developer:
-      'Send client_secret in the body. The method is token_endpoint_auth_method in the response of the registration, not the one in the request.',
+    developer: 'Send client_secret in the body, or by HTTP Basic.',
     docs: ERRORS,
   },
   {
