@@ -2,7 +2,7 @@ import { parseMatch, type RouteConfig } from '../config/schema.ts';
 import { routedBy } from '../upstream/own-record.ts';
 import { createRouting } from '../upstream/routing.ts';
 import { placeholders } from './argument-template.ts';
-import { type Operation, operationsOf } from './openapi-operations.ts';
+import { type Input, MOST_SCHEMAS, type Operation, operationsOf } from './openapi-operations.ts';
 import { proposePaging } from './propose-paging.ts';
 
 /** A proposed tool, in the form of the configuration file, for the operator to review and edit. */
@@ -45,12 +45,13 @@ export function proposeFromOpenApi(
   const routing = createRouting(routes.map((value) => ({ ...routedBy(value), value })));
   return collect(
     operationsOf(document).map((operation) => {
-      const { method, path } = operation;
+      const { method, path, tooLarge } = operation;
       const found = routing(method, path.replace(/\{[^{}]*\}/g, 'x'));
       if (found.kind !== 'route') return `${method} ${path}: no route matches it`;
       if (method !== 'GET' && !options.writes)
         return `${method} ${path}: it may change something; --writes proposes it too`;
       if (found.route.value.scopes.length === 0) return `${method} ${path}: ${NO_SCOPE}`;
+      if (tooLarge === true) return `${method} ${path}: its input has more than ${MOST_SCHEMAS} parts`;
       const template = path.replace(/\{([^{}]*)\}/g, (all, name: string) => (MEMBER.test(name) ? '{member.id}' : all));
       return propose({ ...operation, path: template }, found.route.value.scopes);
     }),
@@ -81,7 +82,7 @@ export function proposeFromRoutes(routes: readonly RouteConfig[]): Proposals {
   );
 }
 
-function inputsOf(path: string): Operation['inputs'] {
+function inputsOf(path: string): readonly Input[] {
   const names = placeholders(path).filter((name) => name !== 'member.id');
   return names.map((name) => ({ name, required: true, schema: { type: 'string', minLength: 1, maxLength: 200 } }));
 }

@@ -1,5 +1,5 @@
 import type { ScopeConfig } from '../../../config/schema.ts';
-import { type Answer, isHtml, jsonObject, pageTitle, strings } from '../../doctor/answer.ts';
+import { type Answer, excess, isHtml, jsonObject, pageTitle, strings } from '../../doctor/answer.ts';
 import type { Framework } from '../names.ts';
 import { type Description, readDescription } from './description.ts';
 import { describedWhoami, findJsonLogin, type JsonLogin, type JsonWhoami, whoamiPaths } from './json-login.ts';
@@ -21,6 +21,8 @@ export interface Discoveries {
   readonly proposals: readonly Proposal[];
   /** The number of addresses with a GET in the API description. */
   readonly described: number;
+  /** The API descriptions that are too large to be read, each with the limit that it exceeds. */
+  readonly unread: readonly string[];
   /** The path of the API description, or of an address that answers in JSON. */
   readonly api: string | undefined;
   /** What `# needs` in a preset can name: the namespaces of a WordPress REST API. */
@@ -82,8 +84,11 @@ export async function discover(
   scopes: Readonly<Record<string, ScopeConfig>>,
 ): Promise<Discoveries> {
   const { answers, cookies, unreachable } = await visitor.visit(DOCUMENTS, 'app');
-  const described = DESCRIPTIONS.find((path) => readDescription(answers.get(path)) !== undefined);
-  const description = readDescription(described === undefined ? undefined : answers.get(described));
+  const [found] = DESCRIPTIONS.flatMap((path) => {
+    const description = readDescription(answers.get(path));
+    return description === undefined ? [] : [{ path, description }];
+  });
+  const description = found?.description;
   await visitor.visit(toTry(description, scopes), 'app');
   const loginPath = LOGIN_PATHS.find((path) => hasPasswordField(answers.get(path))) ?? linkedLogin(answers.get('/'));
   const instance = jsonAt(answers, '/api/v1/instance/info');
@@ -98,12 +103,19 @@ export async function discover(
         : undefined,
     whoami: describedWhoami(description, answers) ?? knownWhoami(answers),
     proposals: description === undefined ? [] : propose(description, answers, scopes),
+    unread: description === undefined ? DESCRIPTIONS.flatMap((path) => unread(path, answers.get(path))) : [],
     described: description?.operations.length ?? 0,
-    api: described ?? ['/wp-json/', '/api', '/api/'].find((path) => isJson(answers.get(path))),
+    api: found?.path ?? ['/wp-json/', '/api', '/api/'].find((path) => isJson(answers.get(path))),
     features: new Set(strings(jsonAt(answers, '/wp-json/')?.namespaces)),
     organization: typeof organization === 'string' && SLUG.test(organization) ? organization : undefined,
     title: titleOf(answers.get('/'), framework),
   };
+}
+
+function unread(path: string, answer: Answer | undefined): readonly string[] {
+  if (answer?.status !== 200 || isHtml(answer)) return [];
+  const why = answer.cut ? 'has more than 4 MiB' : excess(answer);
+  return why === undefined ? [] : [`${path} ${why}`];
 }
 
 function toTry(description: Description | undefined, scopes: Readonly<Record<string, ScopeConfig>>): readonly string[] {

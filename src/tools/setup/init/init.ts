@@ -136,7 +136,7 @@ async function look(
     scopes: Record<string, ScopeConfig>;
   };
   const found = await discover(visitor, guess.framework, catalogue.scopes);
-  for (const line of whatWasSeen(seen, guess, found)) options.tell(printable(line));
+  for (const line of whatWasSeen(await visitor.visit([]), guess, found)) options.tell(printable(line));
   return { framework: guess.framework, found };
 }
 

@@ -7,7 +7,7 @@ import type { Visit } from './visit.ts';
 
 /** What `init` tells the operator about the site. */
 export function whatWasSeen(
-  { unreachable }: Visit,
+  { unreachable, gaveUp }: Visit,
   { framework, sure, marks, others }: Guess,
   found: Discoveries,
 ): readonly string[] {
@@ -30,10 +30,12 @@ export function whatWasSeen(
       : `Sign-in: POST ${found.jsonLogin.path}, which answers in JSON. There is no page.`,
   );
   if (framework === 'generic') lines.push(`Address that identifies the member: ${found.whoami?.path ?? 'none found'}.`);
-  const { described, proposals } = found;
+  const { described, proposals, unread } = found;
   lines.push(
     `API: ${found.api ?? 'none found'}${described > 0 ? `, with ${described} readable addresses, of which ${proposals.length} are proposed` : ''}.`,
   );
+  if (unread.length > 0) lines.push(`Not read: ${list(unread)}. Add routes by hand, or describe less there.`);
+  if (gaveUp) lines.push('The site stopped answering, so more may be there than was found.');
   return lines;
 }
 
