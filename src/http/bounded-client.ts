@@ -24,6 +24,7 @@ export interface BoundedRequest extends Connection {
 
 export interface BoundedResponse {
   readonly status: number;
+  readonly statusText: string;
   readonly headers: IncomingHttpHeaders;
   /** Decompressed, and truncated to `longest`. */
   readonly body: Buffer;
@@ -69,7 +70,8 @@ export async function boundedExchange(target: URL, request: BoundedRequest): Pro
     const [response] = await answered;
     const isStream = /^text\/event-stream/i.test(response.headers['content-type'] ?? '');
     const read = isStream ? await readBeginning(response, longest) : await readAll(response, longest);
-    return { status: response.statusCode ?? 0, headers: response.headers, ...read };
+    const { statusCode: status = 0, statusMessage: statusText = '', headers: received } = response;
+    return { status, statusText, headers: received, ...read };
   } catch (thrown) {
     throw signal.aborted ? signal.reason : thrown;
   } finally {
@@ -116,11 +118,12 @@ function decoded(response: IncomingMessage, longest: number): Readable {
 }
 
 /** As the `Response` of `fetch`. Throws RangeError for a status that it cannot have. */
-export function asFetchResponse(url: URL, { status, headers, body }: BoundedResponse): Response {
+export function asFetchResponse(url: URL, { status, statusText, headers, body }: BoundedResponse): Response {
   const fields = Object.entries(headers).flatMap(([name, value = []]) => [value].flat().map((one) => [name, one]));
   const empty = [204, 205, 304].includes(status);
   const response = new Response(empty ? null : Uint8Array.from(body), {
     status,
+    statusText,
     headers: fields as [string, string][],
   });
   return Object.defineProperty(response, 'url', { value: url.href });

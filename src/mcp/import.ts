@@ -1,4 +1,5 @@
 import { parseMatch, type RouteConfig } from '../config/schema.ts';
+import { UNDESCRIBED } from '../config/warnings.ts';
 import { routedBy } from '../upstream/own-record.ts';
 import { createRouting } from '../upstream/routing.ts';
 import { placeholders } from './argument-template.ts';
@@ -96,7 +97,7 @@ function propose(operation: Operation, scopes: readonly string[]): Proposal {
   return {
     name: toolName(name),
     title: title.slice(0, 80),
-    description: (description ?? `${title}.`).slice(0, 2000),
+    description: (description ?? `${UNDESCRIBED} ${title}.`).slice(0, 2000),
     scopes,
     ...(all.length === 0 ? {} : { input: { properties, ...(required.length === 0 ? {} : { required }) } }),
     route: `${method} ${path}`,

@@ -13,6 +13,8 @@ export interface Discoveries {
   /** The parameter of the login page that holds the return address; undefined when none was found. */
   readonly returnParam: string | undefined;
   readonly sessionCookies: readonly string[];
+  /** The other cookies that the site set. */
+  readonly otherCookies: readonly string[];
   /** A sign-in without a page; undefined when none was found, or when there is a page. */
   readonly jsonLogin: JsonLogin | undefined;
   /** An address that identifies the signed-in member: without a session it answers 401 or 403 in JSON. */
@@ -73,8 +75,10 @@ const DOCUMENTS = [...DESCRIPTIONS, ...WHOAMI_PATHS, '/api', '/api/'];
 
 /** Text of the site goes into the configuration only if it matches one of these. */
 const PATH = /^(\/[A-Za-z0-9._~-]{1,64}){1,8}\/?$/;
-const PARAMETER =
-  /name=["'](next|return_to|returnTo|return_url|returnUrl|redirect_to|redirect_uri|redirect|continue|wantsurl)["']/;
+const RETURN = 'next|return_to|returnTo|return_url|returnUrl|redirect_to|redirect_uri|redirect|continue|wantsurl';
+const PARAMETER = new RegExp(`name=["'](${RETURN})["']`);
+/** Segments of the path of a sign-in page, such as /en/auth/: a page that a script draws has no password field. */
+const SIGN_IN = /\/(auth|log-?in|sign-?_?in|account\/login|sso)(\.\w{2,4})?\/?$/i;
 const SLUG = /^[a-z0-9_-]{1,64}$/i;
 
 /** Looks for what the configuration needs, on a site whose pages have been visited. */
@@ -83,20 +87,26 @@ export async function discover(
   framework: Framework,
   scopes: Readonly<Record<string, ScopeConfig>>,
 ): Promise<Discoveries> {
-  const { answers, cookies, unreachable } = await visitor.visit(DOCUMENTS, 'app');
+  const { answers, cookies, unreachable, landing } = await visitor.visit(DOCUMENTS, 'app');
   const [found] = DESCRIPTIONS.flatMap((path) => {
     const description = readDescription(answers.get(path));
     return description === undefined ? [] : [{ path, description }];
   });
   const description = found?.description;
   await visitor.visit(toTry(description, scopes), 'app');
-  const loginPath = LOGIN_PATHS.find((path) => hasPasswordField(answers.get(path))) ?? linkedLogin(answers.get('/'));
+  const landed = landedLogin(landing, answers.get('/'));
+  const loginPath =
+    LOGIN_PATHS.find((path) => hasPasswordField(answers.get(path))) ?? landed?.path ?? linkedLogin(answers.get('/'));
+  const isLanding = landed !== undefined && loginPath === landed.path;
+  const form = answers.get(isLanding ? '/' : (loginPath ?? ''))?.text ?? '';
+  const session = sessionCookies([...cookies], framework);
   const instance = jsonAt(answers, '/api/v1/instance/info');
   const organization = instance?.default_org_slug;
   return {
     loginPath,
-    returnParam: PARAMETER.exec(answers.get(loginPath ?? '')?.text ?? '')?.[1],
-    sessionCookies: sessionCookies([...cookies], framework),
+    returnParam: PARAMETER.exec(form)?.[1] ?? (isLanding ? landed.returnParam : undefined),
+    sessionCookies: session,
+    otherCookies: [...cookies].filter((name) => !session.includes(name)).slice(0, 10),
     jsonLogin:
       framework === 'generic' && loginPath === undefined && unreachable === undefined
         ? await findJsonLogin(visitor, description)
@@ -124,6 +134,15 @@ function toTry(description: Description | undefined, scopes: Readonly<Record<str
 
 function hasPasswordField(answer: Answer | undefined): boolean {
   return answer?.status === 200 && isHtml(answer) && /<input[^<>]{0,300}type=["']?password/i.test(answer.text);
+}
+
+/** The page to which the front page sends visitors, if it looks like a sign-in page. */
+function landedLogin(landing: string, page: Answer | undefined) {
+  const { pathname, searchParams } = new URL(landing, 'http://site');
+  const looksRight = hasPasswordField(page) || (page?.status === 200 && isHtml(page) && SIGN_IN.test(pathname));
+  if (pathname === '/' || !looksRight || !PATH.test(pathname)) return undefined;
+  const isReturn = new RegExp(`^(${RETURN})$`);
+  return { path: pathname, returnParam: [...searchParams.keys()].find((name) => isReturn.test(name)) };
 }
 
 /** A link on the front page that looks like a login page. */

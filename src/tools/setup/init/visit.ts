@@ -1,6 +1,7 @@
 import manifest from '../../../../package.json' with { type: 'json' };
 import { type Answer, isHtml, redirectTarget } from '../../doctor/answer.ts';
 import { createAsk, type Question } from '../../doctor/ask.ts';
+import { cookiesOf } from '../../doctor/backend/pages.ts';
 
 /** The site's responses to GET requests. Paths without a response have no entry. */
 export interface Visit {
@@ -9,6 +10,8 @@ export interface Visit {
   readonly cookies: ReadonlySet<string>;
   /** Why the site could not be reached; undefined when it answered. */
   readonly unreachable: string | undefined;
+  /** The path and query to which `/` redirects; `/` if it does not. */
+  readonly landing: string;
   /** Whether it stopped answering, so that what was seen is incomplete. */
   readonly gaveUp: boolean;
 }
@@ -35,7 +38,8 @@ const AGENT = `coursegate-init/${manifest.version} (looks at a site for its oper
 /** Some frameworks show their API to browsers as pages. */
 const ACCEPT = { browser: 'text/html, application/json;q=0.9, */*;q=0.5', app: 'application/json, */*;q=0.5' };
 const AT_ONCE = 4;
-const MOST_REDIRECTS = 3;
+const MOST_COOKIES = 50;
+const MOST_REDIRECTS = 4;
 /** Bytes. As much as `upstreams.*.openapi.file` may have: API descriptions of large sites have about one MiB. */
 const LONGEST_DOCUMENT = 4 * 1024 * 1024;
 /** Characters of a page that are searched. */
@@ -57,6 +61,7 @@ export function createVisitor({ upstream, origin, signal, patience }: VisitOptio
   const cookies = new Set<string>();
   let unreachable: string | undefined;
   let silent = 0;
+  let landing = '/';
 
   const send = async (path: string, question: Question = {}): Promise<Answer> => {
     const answer = await ask(`${upstream.origin}${prefix}${path}`, {
@@ -67,7 +72,7 @@ export function createVisitor({ upstream, origin, signal, patience }: VisitOptio
     });
     for (const line of answer.headers['set-cookie'] ?? []) {
       const name = (line.split('=', 1)[0] ?? '').trim();
-      if (cookies.size < 50 && /^[\w.-]{1,100}$/.test(name)) cookies.add(name);
+      if (cookies.size < MOST_COOKIES && /^[\w.-]{1,100}$/.test(name)) cookies.add(name);
     }
     // A document that is too long is of no use. A part of a string would keep all of it in memory.
     if (!answer.cut && !isHtml(answer)) return answer;
@@ -76,8 +81,13 @@ export function createVisitor({ upstream, origin, signal, patience }: VisitOptio
 
   const get = async (path: string, accept: string): Promise<Answer> => {
     let at = path;
+    // As a browser does: a site may set a cookie and look for it at the next address.
+    const jar = new Map<string, string>();
     for (let redirects = 0; ; redirects += 1) {
-      const answer = await send(at, { headers: { accept } });
+      const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
+      const answer = await send(at, { headers: { accept, ...(cookie === '' ? {} : { cookie }) } });
+      if (path === '/') landing = at;
+      for (const { name, value } of cookiesOf(answer)) if (jar.size < MOST_COOKIES) jar.set(name, value);
       const next = redirectTarget(answer);
       const isOwn = next !== undefined && (next.host === upstream.host || next.host === origin.host);
       if (!isOwn || redirects === MOST_REDIRECTS) return answer;
@@ -88,7 +98,7 @@ export function createVisitor({ upstream, origin, signal, patience }: VisitOptio
 
   return {
     async visit(paths, as = 'browser') {
-      if (unreachable !== undefined) return { answers, cookies, unreachable, gaveUp: false };
+      if (unreachable !== undefined) return { answers, cookies, unreachable, landing, gaveUp: false };
       const left = paths.filter((path) => !asked.has(path));
       for (const path of left) asked.add(path);
       if (answers.size === 0) {
@@ -98,7 +108,7 @@ export function createVisitor({ upstream, origin, signal, patience }: VisitOptio
           answers.set(first, await get(first, ACCEPT[as]));
         } catch (thrown) {
           unreachable = thrown instanceof Error ? thrown.message : String(thrown);
-          return { answers, cookies, unreachable, gaveUp: false };
+          return { answers, cookies, unreachable, landing, gaveUp: false };
         }
       }
       const work = async (): Promise<void> => {
@@ -109,7 +119,7 @@ export function createVisitor({ upstream, origin, signal, patience }: VisitOptio
         }
       };
       await Promise.all(Array.from({ length: AT_ONCE }, work));
-      return { answers, cookies, unreachable, gaveUp: silent >= MOST_SILENT };
+      return { answers, cookies, unreachable, landing, gaveUp: silent >= MOST_SILENT };
     },
     post: (path, type, body) =>
       send(path, { method: 'POST', headers: { 'content-type': type, accept: ACCEPT.app }, body }).catch(
