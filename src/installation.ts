@@ -4,7 +4,7 @@
  * file in `lib`. In the single binary, there are no files: they are assets of the executable, whose paths are given as if
  * the executable were the installation's folder, a path that no file on disk can have.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, extname, join, relative, sep } from 'node:path';
 import sea from 'node:sea';
 import { fileURLToPath } from 'node:url';
@@ -28,6 +28,12 @@ export function installedPath(path: string): string {
 /** The absolute path of a file or folder beside the code, such as `decisions/grpc`. */
 export function codePath(path: string): string {
   return join(ROOT, CODE, path);
+}
+
+/** Where a person can open a document such as `docs/doctor.md`: its path on this machine, if it is installed here. */
+export function documentPath(document: string): string {
+  const path = installedPath(document);
+  return !IS_BINARY && existsSync(path) ? path : document;
 }
 
 /** Whether an absolute path belongs to the single binary's assets, so that node:fs cannot read it. */

@@ -1,8 +1,7 @@
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { request as httpsRequest, type RequestOptions } from 'node:https';
 import type { LoadedConfig } from '../config/load.ts';
+import { mediaType } from '../http/body.ts';
+import { type BoundedRequest, boundedExchange } from '../http/bounded-client.ts';
 import { shellWord } from '../tools/shell-word.ts';
 import { readConfig } from './command.ts';
 import { EXIT } from './exit-codes.ts';
@@ -130,28 +129,22 @@ function titleOf(text: string): string {
   return typeof title === 'string' ? title : firstLine(text);
 }
 
-async function exchange(url: string, options: RequestOptions, body: Buffer): Promise<AdminAnswer> {
+async function exchange(url: string, options: Partial<BoundedRequest>, body: Buffer): Promise<AdminAnswer> {
   const type = body.length > 0 ? { 'content-type': 'application/json' } : {};
-  const request = (url.startsWith('https:') ? httpsRequest : httpRequest)(url, {
+  const answer = await boundedExchange(new URL(url), {
     ...options,
-    headers: { ...(options.headers as Record<string, string>), ...type, 'content-length': body.length },
+    headers: { ...options.headers, ...type },
+    body,
     signal: AbortSignal.timeout(PATIENCE),
+    longest: LONGEST_ANSWER,
     agent: false,
   });
-  request.end(body);
-  const [response] = (await once(request, 'response')) as [IncomingMessage];
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > LONGEST_ANSWER) throw new Error('the response is too long');
-    chunks.push(chunk);
-  }
-  const { statusCode: status = 0, headers: received } = response;
+  if (answer.cut) throw new Error('the response is too long');
+  const { status, headers } = answer;
   return {
     status,
-    type: (received['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '',
-    location: received.location,
-    text: Buffer.concat(chunks).toString('utf8'),
+    type: mediaType(headers['content-type']),
+    location: headers.location,
+    text: answer.body.toString('utf8'),
   };
 }

@@ -1,5 +1,7 @@
+import { METHODS } from 'node:http';
 import type { Finding } from './problems.ts';
 import { overlap, repeated, routeMatches, segmentsOf } from './route-order.ts';
+import { didYouMean } from './suggest.ts';
 import { type Path, type Tree, valueAt } from './tree.ts';
 
 /** The paths of coursegate's own endpoints, in every configuration. No route can take them over. */
@@ -21,7 +23,11 @@ const OWN_PATHS = [
 export function checkRoutes(tree: Tree): readonly Finding[] {
   const matches = routeMatches(tree);
   const findings = matches.flatMap((match, index): Finding[] => {
-    const message = badPattern(match.pattern) ?? ownPath(match.pattern) ?? repeated(match, matches.slice(0, index));
+    const message =
+      badMethod(match.methods) ??
+      badPattern(match.pattern) ??
+      ownPath(match.pattern) ??
+      repeated(match, matches.slice(0, index));
     return message === undefined ? [] : [{ path: match.path, at: 'value', message }];
   });
   return [...findings, ...matches.flatMap(({ path, pattern }) => checkRewrite(tree, path, pattern))];
@@ -45,6 +51,14 @@ function otherWildcards(pattern: string, rewrite: string): string | undefined {
       .join(' ');
   const [wanted, found] = [wildcards(pattern), wildcards(rewrite)];
   return wanted === found ? undefined : `must have the same wildcards as match: ${wanted || 'none'}`;
+}
+
+/** Requests with any other method are refused before routes are looked at. The gate connects nobody to anything. */
+const ROUTED = METHODS.filter((method) => method !== 'CONNECT');
+
+function badMethod(methods: readonly string[] = []): string | undefined {
+  const unknown = methods.find((method) => !ROUTED.includes(method));
+  return unknown && `"${unknown}" is not a method that a request can have here${didYouMean(unknown, ROUTED)}`;
 }
 
 function badPattern(pattern: string): string | undefined {

@@ -7,6 +7,9 @@ import { crossingRoutes } from './route-order.ts';
 import type { Config } from './schema.ts';
 import { isTree, type Tree } from './tree.ts';
 
+/** What a proposed description begins with until the operator has written one. */
+export const UNDESCRIBED = 'TODO: say what it returns and when to use it.';
+
 export interface WarningParts {
   readonly config: Config;
   /** The merged settings as written. */
@@ -29,6 +32,7 @@ export function configWarnings(parts: WarningParts): readonly Finding[] {
     ...openWrites(parts),
     ...pageCallWarnings(parts.config),
     ...lifetimes(parts),
+    ...undescribedTools(parts),
     ...nothingServed(parts),
   ];
 }
@@ -97,6 +101,14 @@ function lifetimes({ config: { tokens } }: WarningParts): readonly Finding[] {
     ...(tokens.access > 3600 ? [at('access', 'is longer than an hour: a stolen token stays usable that long')] : []),
     ...(tokens.refresh > tokens.refreshAbsolute ? [at('refresh', 'has no effect: refreshAbsolute is shorter')] : []),
   ];
+}
+
+function undescribedTools({ config }: WarningParts): readonly Finding[] {
+  return (config.mcp?.tools ?? []).flatMap(({ description }, index): Finding[] => {
+    if (!description.startsWith(UNDESCRIBED)) return [];
+    const message = 'is still the one that was proposed: models choose tools by their descriptions';
+    return [{ path: ['mcp', 'tools', index, 'description'], at: 'value', message }];
+  });
 }
 
 function nothingServed({ config }: WarningParts): readonly Finding[] {

@@ -33,6 +33,9 @@ export const ANSWER_BOUNDS: JsonBounds = { depth: 64, values: 100_000, names: 30
 /** For a document about one thing: a member, a token. */
 export const RECORD_BOUNDS: JsonBounds = { depth: 64, values: 10_000, names: 1000 };
 
+/** For documents that a site describes itself with, such as an OpenAPI document of a few megabytes. */
+export const DOCUMENT_BOUNDS: JsonBounds = { depth: 100, values: 500_000, names: 50_000 };
+
 const WORDS: Readonly<Record<keyof JsonBounds, string>> = {
   depth: 'levels of lists and objects',
   values: 'values',

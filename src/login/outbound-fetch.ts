@@ -1,4 +1,5 @@
 import { GatewayError } from '../errors.ts';
+import { asFetchResponse, boundedExchange } from '../http/bounded-client.ts';
 
 /** Bytes. Far more than any real metadata, key set or token response has. */
 const LONGEST = 1024 * 1024;
@@ -38,26 +39,20 @@ export function outboundFetch({ timeout, loopback }: OutboundFetchOptions): Outb
     const deadline = AbortSignal.timeout(timeout * 1000);
     const signal = given === undefined ? deadline : AbortSignal.any([given, deadline]);
     try {
-      const response = await fetch(target, { method, headers, body, redirect: 'manual', signal });
-      const read = await readAll(response, target);
-      const { status } = response;
-      return new Response(status === 204 || status === 304 ? null : read, { status, headers: response.headers });
+      const answer = await boundedExchange(target, {
+        method,
+        headers,
+        body: body?.toString(),
+        signal,
+        longest: LONGEST,
+      });
+      if (answer.cut) throw unavailable(`${target.origin} returned more than ${LONGEST} bytes`);
+      return asFetchResponse(target, answer);
     } catch (thrown) {
       if (thrown instanceof GatewayError) throw thrown;
       throw unavailable(`${target.origin} did not respond`, thrown);
     }
   };
-}
-
-async function readAll(response: Response, { origin }: URL): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = [];
-  let received = 0;
-  for await (const chunk of response.body ?? []) {
-    received += chunk.length;
-    if (received > LONGEST) throw unavailable(`${origin} returned more than ${LONGEST} bytes`);
-    chunks.push(chunk);
-  }
-  return Uint8Array.from(Buffer.concat(chunks));
 }
 
 /** Sign-in is unavailable. `why` is for the log. */

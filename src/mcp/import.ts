@@ -1,8 +1,9 @@
 import { parseMatch, type RouteConfig } from '../config/schema.ts';
+import { UNDESCRIBED } from '../config/warnings.ts';
 import { routedBy } from '../upstream/own-record.ts';
 import { createRouting } from '../upstream/routing.ts';
 import { placeholders } from './argument-template.ts';
-import { type Operation, operationsOf } from './openapi-operations.ts';
+import { type Input, MOST_SCHEMAS, type Operation, operationsOf } from './openapi-operations.ts';
 import { proposePaging } from './propose-paging.ts';
 
 /** A proposed tool, in the form of the configuration file, for the operator to review and edit. */
@@ -45,12 +46,13 @@ export function proposeFromOpenApi(
   const routing = createRouting(routes.map((value) => ({ ...routedBy(value), value })));
   return collect(
     operationsOf(document).map((operation) => {
-      const { method, path } = operation;
+      const { method, path, tooLarge } = operation;
       const found = routing(method, path.replace(/\{[^{}]*\}/g, 'x'));
       if (found.kind !== 'route') return `${method} ${path}: no route matches it`;
       if (method !== 'GET' && !options.writes)
         return `${method} ${path}: it may change something; --writes proposes it too`;
       if (found.route.value.scopes.length === 0) return `${method} ${path}: ${NO_SCOPE}`;
+      if (tooLarge === true) return `${method} ${path}: its input has more than ${MOST_SCHEMAS} parts`;
       const template = path.replace(/\{([^{}]*)\}/g, (all, name: string) => (MEMBER.test(name) ? '{member.id}' : all));
       return propose({ ...operation, path: template }, found.route.value.scopes);
     }),
@@ -81,7 +83,7 @@ export function proposeFromRoutes(routes: readonly RouteConfig[]): Proposals {
   );
 }
 
-function inputsOf(path: string): Operation['inputs'] {
+function inputsOf(path: string): readonly Input[] {
   const names = placeholders(path).filter((name) => name !== 'member.id');
   return names.map((name) => ({ name, required: true, schema: { type: 'string', minLength: 1, maxLength: 200 } }));
 }
@@ -95,7 +97,7 @@ function propose(operation: Operation, scopes: readonly string[]): Proposal {
   return {
     name: toolName(name),
     title: title.slice(0, 80),
-    description: (description ?? `${title}.`).slice(0, 2000),
+    description: (description ?? `${UNDESCRIBED} ${title}.`).slice(0, 2000),
     scopes,
     ...(all.length === 0 ? {} : { input: { properties, ...(required.length === 0 ? {} : { required }) } }),
     route: `${method} ${path}`,

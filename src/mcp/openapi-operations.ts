@@ -15,12 +15,17 @@ export interface Operation {
   readonly title: string;
   readonly description: string | undefined;
   readonly inputs: readonly Input[];
+  /** Whether the inputs have more than MOST_SCHEMAS schemas, nested ones included. They are then incomplete. */
+  readonly tooLarge?: boolean;
   /**
    * The list in the response: its member name (undefined if the list is the whole response), and the names of the
    * members beside it.
    */
   readonly list?: { readonly name: string | undefined; readonly beside: readonly string[] } | undefined;
 }
+
+/** How many schemas the inputs of one operation may have. Schemas that refer to themselves have no end. */
+export const MOST_SCHEMAS = 1000;
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
@@ -38,12 +43,16 @@ export function operationsOf(document: unknown): readonly Operation[] {
       const name = textOf(operation.operationId) ?? `${method} ${path}`;
       const title = textOf(operation.summary) ?? name;
       const description = textOf(operation.description);
+      const reader = { document, left: MOST_SCHEMAS };
       const inputs = [
-        ...parameters(document, [...listOf(item.parameters), ...listOf(operation.parameters)]),
-        ...bodyMembers(document, operation.requestBody),
+        ...parameters(reader, [...listOf(item.parameters), ...listOf(operation.parameters)]),
+        ...bodyMembers(reader, operation.requestBody),
       ];
+      const tooLarge = reader.left < 0;
       const list = answeredList(document, operation.responses);
-      return [{ method: method.toUpperCase(), path: `${base}${path}`, name, title, description, inputs, list }];
+      return [
+        { method: method.toUpperCase(), path: `${base}${path}`, name, title, description, inputs, tooLarge, list },
+      ];
     });
   });
 }
@@ -56,30 +65,36 @@ function basePath({ servers }: Tree): string {
   return new URL(url, 'http://host').pathname.replace(/\/+$/, '');
 }
 
-function parameters(document: Tree, given: readonly unknown[]): Operation['inputs'] {
-  return given.flatMap((one): Operation['inputs'] => {
-    const parameter = resolved(document, one);
+/** A document, and how many schemas of it may still be read. */
+interface Reader {
+  readonly document: Tree;
+  left: number;
+}
+
+function parameters(reader: Reader, given: readonly unknown[]): readonly Input[] {
+  return given.flatMap((one): readonly Input[] => {
+    const parameter = resolved(reader.document, one);
     // Header fields and cookies cannot be set by arguments.
     if (!isTree(parameter) || (parameter.in !== 'path' && parameter.in !== 'query')) return [];
     const name = textOf(parameter.name);
     if (name === undefined) return [];
     const description = textOf(parameter.description);
     const schema = {
-      ...plainSchema(document, parameter.schema),
+      ...plainSchema(reader, parameter.schema),
       ...(description === undefined ? {} : { description }),
     };
     return [{ name, required: parameter.in === 'path' || parameter.required === true, schema }];
   });
 }
 
-function bodyMembers(document: Tree, given: unknown): Operation['inputs'] {
-  const schema = jsonSchema(document, given);
+function bodyMembers(reader: Reader, given: unknown): readonly Input[] {
+  const schema = jsonSchema(reader.document, given);
   if (!isTree(schema) || !isTree(schema.properties)) return [];
   const required = listOf(schema.required);
-  return Object.entries(schema.properties).flatMap(([name, member]) =>
+  return membersOf(schema.properties).flatMap(([name, member]) =>
     isTree(member) && member.readOnly === true
       ? []
-      : [{ name, required: required.includes(name), schema: plainSchema(document, member) }],
+      : [{ name, required: required.includes(name), schema: plainSchema(reader, member) }],
   );
 }
 
@@ -111,8 +126,9 @@ const FORMATS = ['date', 'date-time', 'email', 'uri', 'uuid', 'time'];
 /**
  * Simplifies a schema to what a model needs to choose a value, in keywords that every draft of JSON Schema supports.
  */
-function plainSchema(document: Tree, given: unknown, depth = 0): Record<string, unknown> {
-  const schema = resolved(document, given);
+function plainSchema(reader: Reader, given: unknown, depth = 0): Record<string, unknown> {
+  reader.left -= 1;
+  const schema = reader.left < 0 ? undefined : resolved(reader.document, given);
   if (!isTree(schema) || depth > 4) return { type: 'string' };
   const plain: Record<string, unknown> = Object.fromEntries(
     KEYWORDS.filter((keyword) => schema[keyword] !== undefined).map((keyword) => [keyword, schema[keyword]]),
@@ -120,16 +136,23 @@ function plainSchema(document: Tree, given: unknown, depth = 0): Record<string, 
   const type = listOf(schema.type).find((one) => one !== 'null') ?? schema.type;
   plain.type = TYPES.includes(String(type)) ? type : 'string';
   if (!FORMATS.includes(String(plain.format))) delete plain.format;
-  if (plain.type === 'array') plain.items = plainSchema(document, schema.items, depth + 1);
+  if (plain.type === 'array') plain.items = plainSchema(reader, schema.items, depth + 1);
   if (plain.type === 'object' && isTree(schema.properties)) {
     plain.properties = Object.fromEntries(
-      Object.entries(schema.properties).map(([name, member]) => [name, plainSchema(document, member, depth + 1)]),
+      membersOf(schema.properties).map(([name, member]) => [name, plainSchema(reader, member, depth + 1)]),
     );
   }
   // Remove keywords of other types: they have no effect, and strict validation reports them as mistakes.
   const foreign = plain.type === 'string' ? ['minimum', 'maximum'] : ['minLength', 'maxLength', 'pattern', 'format'];
   for (const keyword of foreign) delete plain[keyword];
   return plain;
+}
+
+/** The members of a map, one more than may be read at most. */
+function membersOf(map: Tree): readonly (readonly [string, unknown])[] {
+  return Object.keys(map)
+    .slice(0, MOST_SCHEMAS + 1)
+    .map((name) => [name, map[name]]);
 }
 
 /** Follows a `$ref` within the document. Nothing is fetched. */

@@ -72,6 +72,11 @@ describe('the warnings of a configuration', () => {
       '17  tokens.refresh: has no effect: refreshAbsolute is shorter',
     ],
     [
+      'a tool with a proposed description',
+      `${GOOD}mcp: { signIn: never, tools: [{ name: list, title: List, description: "TODO: say what it returns and when to use it. List.", scopes: [courses:read], route: GET /api/v1/courses }] }\n`,
+      '17  mcp.tools[0].description: is still the one that was proposed: models choose tools by their descriptions',
+    ],
+    [
       'nothing for apps to access',
       GOOD.replace(`routes:\n${ROUTE}`, ''),
       '1  routes: is empty, and there is neither an Account API nor a tool: apps can connect but have nothing to access',

@@ -17,3 +17,12 @@ export class ConnectError extends Error {
     this.end = end;
   }
 }
+
+/** No complete response to a request. The cause is the error of the connection. */
+export class NoResponse extends Error {
+  override readonly name = 'NoResponse';
+
+  constructor(cause: unknown) {
+    super('no complete response', { cause });
+  }
+}

@@ -1,6 +1,7 @@
 import { ConnectError } from './connect-error.ts';
 import { requestResource } from './oauth/tokens.ts';
 import type { Transport } from './oauth/transport.ts';
+import { responseJson } from './response-json.ts';
 
 /** One course, from either API. Missing information is `unknown`, which differs from `none`. */
 export interface Course {
@@ -89,12 +90,8 @@ export function listIn(answer: unknown): readonly unknown[] | undefined {
 }
 
 async function readJson(response: Response): Promise<unknown> {
-  const text = await response.text();
-  try {
-    if (response.ok || response.status === 400) return JSON.parse(text);
-  } catch {
-    // Reported below, like every other unusable response.
-  }
+  const answer = response.ok || response.status === 400 ? await responseJson(response) : undefined;
+  if (answer !== undefined) return answer;
   throw new ConnectError(
     `${response.url} answered ${response.status} without usable data.`,
     "Check the gate's log, and that the backend behind it is running.",

@@ -1,26 +1,11 @@
-import { ConnectError } from './connect-error.ts';
+import { DOCUMENT_BOUNDS, parseBoundedJson } from '../../http/bounded-json.ts';
 
-/** Bytes. No document that a site describes itself with should be longer. */
-const LONGEST = 8 * 1024 * 1024;
-
-/** The body of a response as text. Throws ConnectError if it is longer than LONGEST. */
-async function responseText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of response.body ?? []) {
-    chunks.push(chunk as Uint8Array);
-    length += (chunk as Uint8Array).length;
-    if (length > LONGEST) throw new ConnectError(`${response.url} answered with more than 8 MiB.`, 'Ask it for less.');
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-/** The body parsed as JSON, or the first event of a stream; undefined if it is neither. Throws as `responseText`. */
+/** The body parsed as JSON, or the first event of a stream; undefined if it is neither. */
 export async function responseJson(response: Response): Promise<unknown> {
-  const text = await responseText(response);
+  const text = await response.text();
   const isStream = /^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '');
   try {
-    return JSON.parse(isStream ? (/^data:(.*)$/m.exec(text)?.[1] ?? '') : text);
+    return parseBoundedJson(isStream ? (/^data:(.*)$/m.exec(text)?.[1] ?? '') : text, DOCUMENT_BOUNDS);
   } catch {
     return undefined;
   }

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { checkJsonBounds, DOCUMENT_BOUNDS, parseBoundedJson } from '../../http/bounded-json.ts';
 
 /** A response. Redirects are returned, not followed. */
 export interface Answer {
@@ -26,14 +27,24 @@ export function mediaType(answer: Answer): string {
   return (field(answer, 'content-type').split(';')[0] ?? '').trim().toLowerCase();
 }
 
-/** The body as a JSON object; undefined for anything else, or when truncated. */
+/** The body as a JSON object; undefined for anything else, when truncated, or when it exceeds DOCUMENT_BOUNDS. */
 export function jsonObject(answer: Answer): JsonObject | undefined {
   if (answer.cut) return undefined;
   try {
-    const value: unknown = JSON.parse(answer.text);
+    const value = parseBoundedJson(answer.text, DOCUMENT_BOUNDS);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/** The limit for JSON that the body exceeds, worded as the end of a sentence; undefined if it exceeds none. */
+export function excess(answer: Answer): string | undefined {
+  try {
+    checkJsonBounds(answer.text, DOCUMENT_BOUNDS);
+    return undefined;
+  } catch (thrown) {
+    return thrown instanceof Error ? thrown.message : String(thrown);
   }
 }
 

@@ -1,10 +1,7 @@
 import { lookup as resolve } from 'node:dns';
-import { once } from 'node:events';
-import { type IncomingMessage, request as plainRequest, type RequestOptions } from 'node:http';
-import { request as secureRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import manifest from '../../../package.json' with { type: 'json' };
+import { boundedExchange } from '../../http/bounded-client.ts';
 import { isPublicAddress } from '../../http/public-address.ts';
 import { isLoopback } from '../connect/oauth/transport.ts';
 import type { Answer } from './answer.ts';
@@ -16,6 +13,8 @@ export interface Question {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly agent?: string | null;
+  /** The longest body that is read, in bytes. By default, more than any document of an authorization server has. */
+  readonly longest?: number;
 }
 
 /**
@@ -29,23 +28,38 @@ export interface AskOptions extends Limits {
   readonly origin: string;
   /** Additional trusted certificates, PEM. */
   readonly ca?: string | undefined;
-  /** The longest body that is read, in bytes. By default, more than any document of an authorization server has. */
-  readonly longestBody?: number;
 }
 
 const AGENT = `coursegate-doctor/${manifest.version} (audit of an OAuth deployment, asked for by a person)`;
 const LONGEST_BODY = 256 * 1024;
-/** Milliseconds to wait for the first event of a stream. */
-const FIRST_EVENT = 1500;
 
 export function createAsk(options: AskOptions): Ask {
   const home = new URL(options.origin);
-  const longest = options.longestBody ?? LONGEST_BODY;
-  return async (url, question = {}) => {
+  return async (url, { method = 'GET', headers = {}, body, agent = AGENT, longest = LONGEST_BODY } = {}) => {
     const target = URL.parse(url);
     if (target === null) throw new Unavailable(`"${url}" is not a URL`);
     const lookup = requireAskable(target, home);
-    return within(options, (signal) => exchange(target, question, { lookup, ca: options.ca, signal, longest }));
+    const answer = await within(options, (signal) =>
+      boundedExchange(target, {
+        method,
+        headers: {
+          ...(agent === null ? {} : { 'user-agent': agent }),
+          accept: 'application/json, */*;q=0.5',
+          ...headers,
+        },
+        body,
+        signal,
+        longest,
+        // A new connection for each request, so that one response cannot affect the next.
+        agent: false,
+        ...(lookup === undefined ? {} : { lookup }),
+        ...(options.ca === undefined ? {} : { ca: options.ca }),
+      }),
+    );
+    const { status, headers: received, cut } = answer;
+    // Of a document that is too long, the beginning says what it is.
+    const text = answer.body.toString('utf8', 0, cut ? LONGEST_BODY : undefined);
+    return { url: target.href, method, status, headers: received, text, cut };
   };
 }
 
@@ -77,62 +91,3 @@ const publicOnly: LookupFunction = (hostname, options, callback) => {
     callback(null, addresses[0]?.address ?? '', addresses[0]?.family);
   });
 };
-
-interface Exchange {
-  readonly lookup: LookupFunction | undefined;
-  readonly ca: string | undefined;
-  readonly signal: AbortSignal;
-  readonly longest: number;
-}
-
-async function exchange(
-  target: URL,
-  { method = 'GET', headers = {}, body, agent = AGENT }: Question,
-  { lookup, ca, signal, longest }: Exchange,
-): Promise<Answer> {
-  const options: RequestOptions & { ca?: string; servername?: string } = {
-    method,
-    // A new connection for each request, so that one response cannot affect the next.
-    agent: false,
-    signal,
-    // Otherwise Node takes it from the Host header, and a forged one would not match the certificate.
-    servername: isIP(target.hostname.replace(/^\[|\]$/g, '')) === 0 ? target.hostname : '',
-    headers: {
-      ...(agent === null ? {} : { 'user-agent': agent }),
-      accept: 'application/json, */*;q=0.5',
-      ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }),
-      ...headers,
-    },
-    ...(lookup === undefined ? {} : { lookup }),
-    ...(ca === undefined ? {} : { ca }),
-  };
-  const sent = (target.protocol === 'https:' ? secureRequest : plainRequest)(target, options);
-  const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
-  // After the response has begun, its own errors say enough.
-  sent.on('error', () => undefined);
-  sent.end(body);
-  try {
-    const [response] = await answered;
-    const { statusCode = 0, headers: received } = response;
-    return { url: target.href, method, status: statusCode, headers: received, ...(await read(response, longest)) };
-  } finally {
-    sent.destroy();
-  }
-}
-
-async function read(response: IncomingMessage, longest: number): Promise<Pick<Answer, 'text' | 'cut'>> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  if (/^text\/event-stream/i.test(response.headers['content-type'] ?? '')) {
-    // A stream may never end. Its beginning is enough, and a stream without events so far is a valid response too.
-    const late = sleep(FIRST_EVENT, [], { ref: false });
-    const [first] = await Promise.race([once(response, 'data'), once(response, 'end'), late]);
-    return { text: String(first ?? '').slice(0, longest), cut: false };
-  }
-  for await (const chunk of response) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length > longest) break;
-  }
-  return { text: Buffer.concat(chunks).toString('utf8', 0, longest), cut: length > longest };
-}

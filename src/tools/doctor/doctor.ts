@@ -1,3 +1,4 @@
+import { documentPath } from '../../installation.ts';
 import { typedUrl } from '../connect/oauth/transport.ts';
 import { printable } from '../connect/printable.ts';
 import { UsageError } from '../usage-error.ts';
@@ -165,7 +166,9 @@ export function chosen<T extends { readonly id: string }>(
   const means = (wish: string, { id }: { readonly id: string }) => id === wish || id.startsWith(`${wish}.`);
   for (const wish of [...only, ...skip]) {
     if ([table, ...others].flat().some((one) => means(wish, one))) continue;
-    throw new UsageError(`There is no check "${wish}". See docs/doctor.md, or run without --only and --skip.`);
+    throw new UsageError(
+      `There is no check "${wish}". See ${documentPath('docs/doctor.md')}, or run without --only and --skip.`,
+    );
   }
   return table.filter(
     (one) => (only.length === 0 || only.some((wish) => means(wish, one))) && !skip.some((wish) => means(wish, one)),

@@ -1,3 +1,4 @@
+import { documentPath } from '../../installation.ts';
 import { BACKEND_THEMES } from './backend/themes.ts';
 import { THEMES } from './checks/checks.ts';
 import { countLevels, type Report } from './doctor.ts';
@@ -56,7 +57,7 @@ export function toText(report: Report, style: TextStyle): string {
       put(`${one.title}: ${level === 'failure' ? 'no' : 'not quite'}`, `${mark(level)} `, '  ');
       put(one.seen, '  seen   ', '         ');
       put(one.fix ?? '', '  fix    ', '         ');
-      put(`${one.reference}  [${one.check}]`, '  see    ', '         ');
+      put(`${documentPath(one.reference)}  [${one.check}]`, '  see    ', '         ');
       lines.push('');
     }
   }

@@ -46,6 +46,7 @@ export function wordsFor(thrown: unknown): string {
   const name = String(code ?? '');
   if (WORDS[name] !== undefined) return WORDS[name];
   if (name.startsWith('HPE_')) return `the response is not HTTP (${name})`;
+  if (/^(Z_|ERR__|ZSTD_)/.test(name)) return 'the response cannot be decompressed';
   if (/CERT|SSL|TLS|SELF_SIGNED|ALTNAME|UNABLE_TO/.test(name)) return `the certificate is not trusted (${name})`;
   return String(message ?? thrown);
 }

@@ -134,6 +134,22 @@ describe('the checks from the side of the gate', () => {
     ]);
   });
 
+  it('report an upstream that is down once, and skip what needs it', async () => {
+    const { school } = loaded.config.upstreams;
+    if (school === undefined) throw new Error('the demo has a school');
+    const upstreams = { ...loaded.config.upstreams, school: { ...school, url: 'http://127.0.0.1:1' } };
+    const report = await examine({}, { loaded: { ...loaded, config: { ...loaded.config, upstreams } } });
+    expect(problemsOf(report)).toMatchObject([
+      { check: 'upstream.reachable', seen: 'school: http://127.0.0.1:1/: nothing is listening there' },
+    ]);
+    for (const id of ['whoami.anonymous', 'whoami.stranger', 'whoami.not-cached', 'recheck.unknown', 'recheck.member'])
+      expect(report.findings.find(({ check }) => check === id)).toMatchObject({
+        level: 'skipped',
+        seen: 'the upstream school does not answer',
+      });
+    expect(toText(report, { width: 80, colour: false })).not.toContain('Is the gate running?');
+  });
+
   it('find a gate that is not running, and an admin secret that it does not accept', async () => {
     const stopped = await examine({}, { admin: adminOf('http://127.0.0.1:1'), only: ['gate', 'assertion'] });
     expect(problemsOf(stopped)).toMatchObject([

@@ -60,7 +60,16 @@ const run = (upstream: string, more: Partial<Parameters<typeof init>[0]> = {}) =
 /** Holds for sites that describe no API, until the operator adds a route. */
 const WITHOUT_ROUTES = /^(routes is empty|upstreams\.\w+ is not used by anything)/;
 const read = (path: string) => readFileSync(join(dir, path), 'utf8');
-const loadedAll = () => loadConfig({ file: join(dir, 'coursegate.yaml'), environment: ENVIRONMENT });
+/** Loads the file as it is when the operator has filled it in. */
+const loadedAll = async () => {
+  const file = join(dir, 'filled-in.yaml');
+  writeFileSync(file, read('coursegate.yaml').replaceAll('FILL-IN', 'filled-in'));
+  try {
+    return await loadConfig({ file, environment: ENVIRONMENT });
+  } finally {
+    rmSync(file);
+  }
+};
 const loaded = async () => (await loadedAll()).config;
 /** What `check --strict` would complain about. Throws for mistakes. */
 const complaints = async () => {
@@ -130,7 +139,9 @@ describe('a detected site', () => {
       'account.graphql',
       'mapping.graphql',
     ]);
-    expect(told.join('\n')).toMatch(/1\. Set LEARNHOUSE_TOKEN and LEARNHOUSE_DATABASE as described in integrations/);
+    expect(told.join('\n')).toMatch(
+      /1\. Set LEARNHOUSE_TOKEN and LEARNHOUSE_DATABASE as described in \/.*\/integrations\/learnhouse\/README\.md\./,
+    );
     expect(new Set(site.asked.map(({ method }) => method))).toEqual(new Set(['GET']));
   });
 
@@ -259,6 +270,46 @@ describe('a detected site', () => {
       expect((await loaded()).login).toMatchObject({ kind: 'session', loginUrl: `${ORIGIN}${path}` });
     },
   );
+
+  it('that draws its sign-in page with a script is found by the redirect from its front page', async () => {
+    site = await startProbed({
+      '/': (_request, response) =>
+        void response.writeHead(302, { location: '/en/', 'set-cookie': 'kolibri_csrftoken=1; path=/' }).end(),
+      '/en/': (request, response) => {
+        // As a browser does, it has to bring the cookie.
+        const known = /kolibri_csrftoken=1/.test(request.headers.cookie ?? '');
+        response.writeHead(302, { location: known ? '/en/auth/?next=/en/learn/' : '/' }).end();
+      },
+      '/en/auth/': html('<head><title>Kolibri</title></head><div id="app"></div>', { 'set-cookie': 'visitor_id=2' }),
+    });
+    await run(site.url);
+    expect(read('coursegate.yaml')).toContain(`loginUrl: "${ORIGIN}/en/auth/"`);
+    expect(read('coursegate.yaml')).toContain('returnParam: "next"');
+    expect(read('coursegate.yaml')).toMatch(
+      /\(4\) No session cookie was seen\. .* Cookies seen without a sign-in: kolibri_csrftoken, visitor_id\./,
+    );
+    expect(told.join('\n')).toContain('Sign-in page: /en/auth/. Session cookies: none seen.');
+  });
+
+  it('is not taken to sign in where its front page is only in another language', async () => {
+    site = await startProbed({
+      '/': (_request, response) => void response.writeHead(302, { location: '/en/' }).end(),
+      '/en/': html('<title>School</title>'),
+    });
+    await run(site.url);
+    expect(read('coursegate.yaml')).toContain(`loginUrl: "${ORIGIN}/FILL-IN"`);
+  });
+
+  it('gets the guide of its drop-in beside it, with links that lead to installed documents', async () => {
+    site = await startProbed(KINDS.django ?? {});
+    const files = await run(site.url);
+    expect(files).toContain(join(dir, 'drop-in/README.md'));
+    expect(told.join('\n')).toContain('Install drop-in/ as described in drop-in/README.md.');
+    expect(read('coursegate.yaml')).toContain('# The setup is described in drop-in/README.md.');
+    const links = [...read('drop-in/README.md').matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path = '']) => path);
+    expect(links.length).toBeGreaterThan(0);
+    for (const link of links) expect([link, existsSync(link)]).toEqual([link, true]);
+  });
 
   it('is not attributed to a framework by a single sign', async () => {
     site = await startProbed({ '/': html('', { 'set-cookie': 'JSESSIONID=1' }) });
@@ -431,9 +482,9 @@ describe('a sign-in in JSON', () => {
       action: '/api/v1/auth/login',
       format,
       fields: { username: 'username' },
-      whoami: { path: '/api/v1/users/me', subject: '/id' },
+      whoami: { path: '/api/v1/users/me', subject: '/filled-in' },
     });
-    expect(read('coursegate.yaml')).toMatch(/\(2\) Check that its answer to a right one has the token here/);
+    expect(read('coursegate.yaml')).toMatch(/\(2\) Enter where the token is in its answer to a right one/);
     expect(sent.join('\n')).toContain('example.com');
   });
 
@@ -712,6 +763,38 @@ describe('a hostile site', () => {
 });
 
 describe('coursegate init', () => {
+  it('of a site without a framework says which lines to fill in, and nothing starts before', async () => {
+    site = await startProbed({ '/': html('<title>School</title>') });
+    const command = runCommand(['init', '--upstream', site.url, '--origin', ORIGIN, '--dir', dir]);
+    expect(await command.exited).toBe(0);
+    const said = /Fill in these (\d+) lines: ([\d, ]+) of coursegate\.yaml, where it says FILL-IN/.exec(
+      command.stderr(),
+    );
+    const lines = read('coursegate.yaml').split('\n');
+    const numbers = (said?.[2] ?? '').split(', ').map(Number);
+    expect(numbers.map((number) => lines[number - 1]?.trim().split(':')[0])).toEqual([
+      'whoami',
+      'loginUrl',
+      'returnParam',
+      'cookies',
+    ]);
+    expect(command.stderr()).toContain(
+      `4. Connect to it as a member, as an app does: npx coursegate connect ${ORIGIN}`,
+    );
+    const file = join(dir, 'coursegate.yaml');
+    for (const args of [
+      ['check', file],
+      ['serve', '--config', file],
+    ]) {
+      const refused = runCommand(args);
+      expect(await refused.exited).toBe(78);
+      for (const number of numbers)
+        expect(refused.stderr()).toMatch(new RegExp(`coursegate\\.yaml:${number}:\\d+ .*is not filled in`));
+    }
+    expect((await loadedAll()).admin.hmac).toHaveLength(1);
+    expect(mode('admin.secret')).toBe(0o600);
+  });
+
   it('prints file names to standard output, and findings and next steps to standard error', async () => {
     site = await startProbed(KINDS.wordpress ?? {});
     const command = runCommand(['init', '--upstream', site.url, '--origin', ORIGIN, '--dir', dir, '--yes']);

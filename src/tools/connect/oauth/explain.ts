@@ -1,5 +1,5 @@
 import * as oauth from 'oauth4webapi';
-import { type ConnectEnd, ConnectError } from '../connect-error.ts';
+import { type ConnectEnd, ConnectError, NoResponse } from '../connect-error.ts';
 import { printable } from '../printable.ts';
 
 /**
@@ -27,7 +27,6 @@ const NETWORK: Readonly<Record<string, [string, string]>> = {
   ENOTFOUND: ['the host name is unknown', 'Check the spelling of the address.'],
   EAI_AGAIN: ['the host name could not be resolved', 'Check the network of this machine.'],
   ECONNRESET: ['the connection was closed', START_AGAIN],
-  UND_ERR_SOCKET: ['the connection was closed', START_AGAIN],
 };
 
 /**
@@ -48,7 +47,7 @@ function endOf(thrown: unknown): ConnectEnd {
   if (thrown instanceof oauth.AuthorizationResponseError && thrown.error === 'access_denied') return 'declined';
   if (!(thrown instanceof Error)) return 'failed';
   if (thrown.name === 'AbortError') return 'interrupted';
-  return thrown.name === 'TimeoutError' || thrown.message === 'fetch failed' ? 'unreachable' : 'failed';
+  return thrown.name === 'TimeoutError' || thrown instanceof NoResponse ? 'unreachable' : 'failed';
 }
 
 function reason(thrown: unknown): [what: string, advice: string] {
@@ -65,7 +64,7 @@ function reason(thrown: unknown): [what: string, advice: string] {
   if (!(thrown instanceof Error)) return ['something unexpected happened', START_AGAIN];
   if (thrown.name === 'TimeoutError')
     return ['the server did not answer in time', 'Check that the server is running and reachable.'];
-  if (thrown.message === 'fetch failed') return network(thrown.cause);
+  if (thrown instanceof NoResponse) return network(thrown.cause);
   return [thrown.message, START_AGAIN];
 }
 

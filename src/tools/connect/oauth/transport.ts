@@ -1,5 +1,7 @@
 import * as oauth from 'oauth4webapi';
-import { type ConnectEnd, ConnectError } from '../connect-error.ts';
+import { asFetchResponse, boundedExchange } from '../../../http/bounded-client.ts';
+import { checkJsonBounds, DOCUMENT_BOUNDS, JsonTooLarge } from '../../../http/bounded-json.ts';
+import { type ConnectEnd, ConnectError, NoResponse } from '../connect-error.ts';
 
 /** Options for every oauth4webapi request. */
 export type Transport = ReturnType<typeof transport>;
@@ -7,8 +9,10 @@ export type Transport = ReturnType<typeof transport>;
 /** fetch as oauth4webapi calls it. Redirects are returned, never followed. */
 export type Send = (url: string, request: oauth.CustomFetchOptions<string, unknown>) => Promise<Response>;
 
-/** Seconds for one request. */
+/** Seconds for one request, to the last byte of its response. */
 const PATIENCE = 10;
+/** Bytes. No document that a site describes itself with should be longer. */
+const LONGEST = 8 * 1024 * 1024;
 
 /** Whether a host name refers to this machine (RFC 8252 section 8.3, RFC 6761 section 6.3). */
 export function isLoopback(hostname: string): boolean {
@@ -58,16 +62,37 @@ export function transport(
   origin: string,
   options: { signal?: AbortSignal | undefined; watch?: (send: Send) => Send } = {},
 ) {
-  const send: Send = async (url, request) => {
-    requireSafe(new URL(url));
+  const send: Send = async (url, { method, headers, body }) => {
+    const target = new URL(url);
+    requireSafe(target);
     const late = AbortSignal.timeout(PATIENCE * 1000);
     const signal = options.signal === undefined ? late : AbortSignal.any([options.signal, late]);
-    return fetch(url, { ...(request as RequestInit), signal });
+    const sent = (body as string | URLSearchParams | undefined)?.toString();
+    const request = { method, headers, body: sent, signal, longest: LONGEST };
+    const answer = await boundedExchange(target, request).catch((thrown: unknown) => {
+      throw signal.aborted ? thrown : new NoResponse(thrown);
+    });
+    if (answer.cut) throw tooMuch(url, 'answered with more than 8 MiB');
+    if (/\bjson\b/i.test(answer.headers['content-type'] ?? '')) requireReadable(url, answer.body.toString('utf8'));
+    return asFetchResponse(target, answer);
   };
   return {
     [oauth.customFetch]: options.watch?.(send) ?? send,
     [oauth.allowInsecureRequests]: origin.startsWith('http:'),
   };
+}
+
+/** Throws ConnectError for JSON that takes too much to parse, or to iterate over. */
+function requireReadable(url: string, text: string): void {
+  try {
+    checkJsonBounds(text, DOCUMENT_BOUNDS);
+  } catch (thrown) {
+    throw thrown instanceof JsonTooLarge ? tooMuch(url, `answered with JSON that ${thrown.message}`) : thrown;
+  }
+}
+
+function tooMuch(url: string, what: string): ConnectError {
+  return new ConnectError(`${url} ${what}.`, 'Check that this is the address of a site behind coursegate.');
 }
 
 /** Fetches a public document. A redirect is returned, not followed. */

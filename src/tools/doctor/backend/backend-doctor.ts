@@ -1,7 +1,7 @@
 import type { LoadedConfig } from '../../../config/load.ts';
 import { type CheckChoice, chosen, DEFAULT_TIMEOUT, type DoctorOptions, PATIENCE, type Report } from '../doctor.ts';
 import { verdictsOf } from '../examine.ts';
-import { type Finding, finding } from '../finding.ts';
+import { type Finding, finding, type Verdict } from '../finding.ts';
 import { BACKEND_CHECKS } from './checks/checks.ts';
 import { type AdminAccess, openInstallation } from './installation.ts';
 
@@ -13,6 +13,8 @@ export interface BackendDoctorOptions extends Pick<DoctorOptions, Shared>, Check
   /** The ID of a member, for the checks that need one. */
   readonly member?: string;
 }
+
+const isFailure = ({ level }: Verdict) => level === 'failure';
 
 /**
  * Examines what a configuration connects, as the gate sees it: its upstreams, the way to sign in, and how backends treat
@@ -40,7 +42,11 @@ export async function examineBackend(options: BackendDoctorOptions): Promise<Rep
     // One after the other: a sign-in page must not slow down the answers whose times are compared.
     for (const one of checks) {
       const verdicts = await verdictsOf(() => one.run(installation));
-      findings.push(...verdicts.map((verdict) => finding(one, verdict)));
+      const missed = installation.takeMissed();
+      // One upstream that does not answer is one failure, and no check that needs it can say more.
+      const isEcho = missed !== undefined && !one.id.startsWith('upstream.') && verdicts.some(isFailure);
+      const shown = isEcho ? [{ level: 'skipped', seen: `the upstream ${missed} does not answer` } as const] : verdicts;
+      findings.push(...shown.map((verdict) => finding(one, verdict)));
       options.progress?.(checks.indexOf(one) + 1, checks.length);
     }
     return {

@@ -33,7 +33,11 @@ export interface Installation {
   readonly login: Login;
   /** Calls upstreams like the gate, without counting failures. */
   readonly call: CallUpstream;
-  /** Sends a request to an upstream. Throws NoAnswer. */
+  /** The upstreams whose root did not answer. They are not called again. */
+  readonly silent: ReadonlySet<string>;
+  /** The silent upstream that a check has tried to call since the last time; undefined if it has not. */
+  takeMissed(): string | undefined;
+  /** Sends a request to an upstream. Throws NoAnswer, and Unavailable for one that is silent. */
   send(request: UpstreamRequest): Promise<Answer>;
   /** Opens pages as a browser without cookies. */
   readonly pages: Pages;
@@ -71,7 +75,18 @@ export async function openInstallation(options: InstallationOptions): Promise<In
   const pools = createPools(upstreams, undefined, share);
   // No request of the doctor itself acts for a member.
   const callOnce = createCallUpstream({ upstreams, pools, identity: () => ({}), origin });
-  const call: CallUpstream = (request) => {
+  const silent = new Set<string>();
+  let missed: string | undefined;
+  const takeMissed = () => {
+    const name = missed;
+    missed = undefined;
+    return name;
+  };
+  const call: CallUpstream = async (request) => {
+    if (silent.has(request.upstream)) {
+      missed = request.upstream;
+      throw new Unavailable(`the upstream ${request.upstream} does not answer`);
+    }
     const late = AbortSignal.any([signal, AbortSignal.timeout(patience), ...(request.signal ? [request.signal] : [])]);
     return callOnce({ ...request, headers: { 'user-agent': AGENT, ...request.headers }, signal: late });
   };
@@ -79,7 +94,9 @@ export async function openInstallation(options: InstallationOptions): Promise<In
   const send = async (request: UpstreamRequest): Promise<Answer> => {
     const url = shownUrl(upstreams[request.upstream]?.url ?? '', request.path);
     const { status, headers, body } = await call(request).catch((thrown: unknown) => {
+      if (thrown instanceof Unavailable) throw thrown;
       if (signal.aborted) throw new Unavailable('the time for the audit was over');
+      if (request.path === '/') silent.add(request.upstream);
       throw new NoAnswer(`${url}: ${causeOf(thrown)}`, { cause: thrown });
     });
     const { 'set-cookie': cookies, ...others } = headers;
@@ -99,7 +116,19 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     share,
   });
   const pages = createPages({ config, send, signal, patience });
-  const found = { loaded: { ...loaded, config }, config, admin, member, login, call, send, pages, now };
+  const found = {
+    loaded: { ...loaded, config },
+    config,
+    admin,
+    member,
+    login,
+    call,
+    send,
+    silent,
+    takeMissed,
+    pages,
+    now,
+  };
   return {
     ...found,
     facts: findFacts(found),

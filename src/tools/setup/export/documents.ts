@@ -1,4 +1,6 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { LoadedConfig } from '../../../config/load.ts';
+import { type BoundedRequest, boundedExchange } from '../../../http/bounded-client.ts';
 import { createLog } from '../../../operations/log.ts';
 import { startGateway } from '../../../process/gateway.ts';
 import { documentPaths } from '../../../request/public-paths.ts';
@@ -17,6 +19,10 @@ export interface DiscoveryDocuments {
   readonly preflight: Readonly<Record<string, string>>;
 }
 
+/** Milliseconds for one document, and bytes: an OpenAPI document has some hundred kilobytes. */
+const PATIENCE = 30_000;
+const LONGEST = 64 * 1024 * 1024;
+
 /** Fields about one response or one connection, and those that a server makes itself. */
 const NOT_COPIED = new Set([
   ...['date', 'connection', 'keep-alive', 'transfer-encoding', 'content-length'],
@@ -33,14 +39,20 @@ export async function discoveryDocuments(loaded: LoadedConfig): Promise<Discover
   const origin = `http://127.0.0.1:${gateway.publicPort}`;
   try {
     const documents: DiscoveryDocument[] = [];
+    const ask = (path: string, request: Pick<BoundedRequest, 'method' | 'headers'> = {}) =>
+      boundedExchange(new URL(origin + path), {
+        ...request,
+        signal: AbortSignal.timeout(PATIENCE),
+        longest: LONGEST,
+        agent: false,
+      });
     for (const path of documentPaths(loaded.config)) {
-      const response = await fetch(origin + path);
-      const body = Buffer.from(await response.arrayBuffer());
-      if (!response.ok) throw new Error(`The gate answers ${response.status} at ${path}.`);
-      documents.push({ path, headers: copied(response.headers), body });
+      const { status, headers, body, cut } = await ask(path);
+      if (status !== 200 || cut) throw new Error(`The gate answers ${status} at ${path}.`);
+      documents.push({ path, headers: copied(headers), body });
     }
     const asked = { 'access-control-request-method': 'GET' };
-    const preflight = await fetch(origin + (documents[0]?.path ?? '/'), { method: 'OPTIONS', headers: asked });
+    const preflight = await ask(documents[0]?.path ?? '/', { method: 'OPTIONS', headers: asked });
     return { documents, preflight: copied(preflight.headers) };
   } finally {
     await gateway.close(0);
@@ -62,6 +74,7 @@ function onItsOwn(loaded: LoadedConfig): LoadedConfig {
   };
 }
 
-function copied(headers: Headers): Readonly<Record<string, string>> {
-  return Object.fromEntries([...headers].filter(([name]) => !NOT_COPIED.has(name)));
+function copied(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
+  const fields = Object.entries(headers).filter(([name]) => !NOT_COPIED.has(name));
+  return Object.fromEntries(fields.map(([name, value]) => [name, [value].flat().join(', ')]));
 }

@@ -1,4 +1,5 @@
 import { appAddress } from '../../../config/page-calls.ts';
+import { PLACEHOLDER } from '../../../config/placeholders.ts';
 import type { Framework } from '../names.ts';
 import type { Discoveries } from './discoveries.ts';
 import type { JsonLogin } from './json-login.ts';
@@ -42,6 +43,8 @@ name: ${quoted(found.title ?? origin.hostname)}    # shown to members on the con
 
 ${listenLine(options)}
 
+admin: { hmac: { secret: { file: admin.secret } } }    # for the console, and commands such as members and grants
+
 store: { kind: sqlite, path: data/coursegate.db }
 
 upstreams:
@@ -66,18 +69,20 @@ export function upstreamUrl({ upstream }: Pick<ConfigurationOptions, 'upstream'>
 
 /** Members sign in on a page of the site, and the gate asks `whoami` who they are. */
 function sessionLogin({ origin, found }: ConfigurationOptions): string {
-  const { whoami, loginPath, returnParam, sessionCookies } = found;
+  const { loginPath, returnParam, sessionCookies, otherCookies } = found;
   const findings = [
     whoamiFinding(found),
     loginPath === undefined
       ? 'No page with a password field was found. Enter the login page.'
-      : 'This page has a password field.',
+      : 'This looks like the login page.',
     returnParam === undefined
-      ? 'No return parameter was found. Without one, members have to find their own way back.'
+      ? 'No return parameter was found. If there is none, remove this line: members have to find their own way back.'
       : 'This parameter of the login page holds the address to return to.',
-    sessionCookies.length === 0 ? 'No session cookie was seen. Enter its name.' : 'This looks like the session cookie.',
+    sessionCookies.length === 0
+      ? `No session cookie was seen. Enter its name.${otherCookies.length === 0 ? '' : ` Cookies seen without a sign-in: ${otherCookies.join(', ')}.`}`
+      : 'This looks like the session cookie.',
   ];
-  const cookies = sessionCookies.length === 0 ? ['session'] : sessionCookies;
+  const cookies = sessionCookies.length === 0 ? [PLACEHOLDER] : sessionCookies;
   return `# Members sign in on the site's own login page; coursegate identifies them by sending their cookie to \`whoami\`.
 ${numbered(findings)}
 # If nothing answers in JSON, use a member page and regular expressions (RE2) with one group each:
@@ -85,20 +90,20 @@ ${numbered(findings)}
 login:
   kind: session
   upstream: site
-  whoami: { path: ${quoted(whoami?.path ?? '/api/me')}, ${memberFields(found)} }
-  loginUrl: ${quoted(origin.origin + (loginPath ?? '/login'))}
-  returnParam: ${quoted(returnParam ?? 'return_to')}
+  whoami: { ${whoamiFields(found)} }
+  loginUrl: ${quoted(origin.origin + (loginPath ?? `/${PLACEHOLDER}`))}
+  returnParam: ${quoted(returnParam ?? PLACEHOLDER)}
   cookies: [${cookies.map(quoted).join(', ')}]
 `;
 }
 
 /** Members sign in on coursegate's page, which sends what they typed to the site's sign-in. */
 function formLogin({ path, format, username, password, wrong, token }: JsonLogin, found: Discoveries): string {
-  const pointer = token ?? '/access_token';
+  const pointer = token ?? `/${PLACEHOLDER}`;
   const findings = [
     'This address refuses a wrong password in JSON.',
     token === undefined
-      ? 'Check that its answer to a right one has the token here.'
+      ? 'Enter where the token is in its answer to a right one, such as /access_token.'
       : 'Its answer to a right one has the token here, by the description of the API.',
     whoamiFinding(found),
   ];
@@ -113,7 +118,7 @@ login:
   format: ${format}
   fields: { username: ${username}, password: ${password} }
   success: { status: [200, 201], pointer: ${quoted(pointer)} }${wrong === 400 || wrong === 403 ? `\n  failure: { status: [${wrong}, 401] }` : ''}
-  whoami: { path: ${quoted(found.whoami?.path ?? '/api/me')}, ${memberFields(found)} }
+  whoami: { ${whoamiFields(found)} }
   whoamiHeaders: { Authorization: ${quoted(`Bearer {${pointer}}`)} }
 `;
 }
@@ -122,15 +127,16 @@ function whoamiFinding({ whoami }: Discoveries): string {
   if (whoami === undefined)
     return 'No address that identifies the member was found. Enter one that answers in JSON, and with 401 without a session.';
   return whoami.subject === undefined
-    ? 'This address identifies the signed-in member. Check that /id points to the id in its answer.'
+    ? 'This address identifies the signed-in member. Enter where the id is in its answer, such as /id.'
     : 'This address identifies the signed-in member.';
 }
 
-function memberFields({ whoami }: Discoveries): string {
-  if (whoami?.subject === undefined) return 'subject: /id, email: /email, name: /name';
-  const { subject, email, name } = whoami;
-  const rest = [email && `email: ${quoted(email)}`, name && `name: ${quoted(name)}`].filter((one) => one !== undefined);
-  return [`subject: ${quoted(subject)}`, ...rest].join(', ');
+function whoamiFields({ whoami }: Discoveries): string {
+  const { path, subject, email, name } = whoami ?? {};
+  const fields = { path: path ?? `/${PLACEHOLDER}`, subject: subject ?? `/${PLACEHOLDER}`, email, name };
+  return Object.entries(fields)
+    .flatMap(([key, value]) => (value === undefined ? [] : [`${key}: ${quoted(value)}`]))
+    .join(', ');
 }
 
 function numbered(findings: readonly string[]): string {

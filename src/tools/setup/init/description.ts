@@ -1,4 +1,5 @@
-import { type Answer, type JsonObject, jsonObject, text } from '../../doctor/answer.ts';
+import { isTree, type Tree, valueAt } from '../../../config/tree.ts';
+import { type Answer, jsonObject, text } from '../../doctor/answer.ts';
 
 /** A GET operation of an API description. */
 export interface Operation {
@@ -8,8 +9,8 @@ export interface Operation {
   readonly summary: string | undefined;
   /** Whether it cannot be called without a query. */
   readonly needsQuery: boolean;
-  /** The properties of its response, by JSON pointer: only those of objects in objects. */
-  readonly gives: readonly string[];
+  /** The properties of its response, by JSON pointer: only those of objects in objects, and at most MOST_PROPERTIES. */
+  gives(): readonly string[];
 }
 
 /** A POST operation that takes a password. */
@@ -18,7 +19,7 @@ export interface LoginOperation {
   readonly format: 'json' | 'form';
   readonly username: string;
   readonly password: string;
-  readonly gives: readonly string[];
+  gives(): readonly string[];
 }
 
 /** An OpenAPI document, read into what `init` needs. Everything in it has been validated. */
@@ -57,13 +58,13 @@ export function readDescription(answer: Answer | undefined): Description | undef
   };
 }
 
-function basePath(document: JsonObject): string {
+function basePath(document: Tree): string {
   const server = Array.isArray(document.servers) ? asObject(document.servers[0]).url : document.basePath;
   const base = typeof server === 'string' ? (URL.parse(server, 'http://x')?.pathname ?? '/') : '/';
   return base.replace(/\/$/, '');
 }
 
-function operation(document: JsonObject, path: string, item: JsonObject, get: JsonObject): Operation {
+function operation(document: Tree, path: string, item: Tree, get: Tree): Operation {
   const parameters = [item.parameters, get.parameters]
     .flatMap((list): unknown[] => (Array.isArray(list) ? list : []))
     .map((one) => resolved(document, one));
@@ -72,61 +73,71 @@ function operation(document: JsonObject, path: string, item: JsonObject, get: Js
     path,
     summary: WORDS.test(summary) ? summary : undefined,
     needsQuery: parameters.some((one) => one.in === 'query' && one.required === true),
-    gives: propertiesOf(document, successOf(document, get)),
+    gives: () => propertiesOf(document, successOf(document, get)),
   };
 }
 
 /** A login takes nothing but a name and a password, whatever else it would accept. */
-function loginOperation(document: JsonObject, path: string, post: JsonObject): readonly LoginOperation[] {
+function loginOperation(document: Tree, path: string, post: Tree): readonly LoginOperation[] {
   const content = asObject(resolved(document, post.requestBody).content);
   for (const [type, format] of [
     ['application/json', 'json'],
     ['application/x-www-form-urlencoded', 'form'],
   ] as const) {
     const schema = resolved(document, asObject(content[type]).schema);
-    const names = Object.keys(asObject(schema.properties)).filter((name) => FIELD.test(name));
+    const names = namesOf(schema.properties);
     const [username, password] = [names.find((name) => USERNAME.test(name)), names.find((name) => PASSWORD.test(name))];
     const required = Array.isArray(schema.required) ? schema.required : [];
     if (username === undefined || password === undefined) continue;
     if (required.some((name) => name !== username && name !== password)) continue;
-    return [{ path, format, username, password, gives: propertiesOf(document, successOf(document, post)) }];
+    return [{ path, format, username, password, gives: () => propertiesOf(document, successOf(document, post)) }];
   }
   return [];
 }
 
 /** The schema of the response that means success. */
-function successOf(document: JsonObject, operation: JsonObject): JsonObject {
+function successOf(document: Tree, operation: Tree): Tree {
   const responses = asObject(operation.responses);
   const response = resolved(document, responses['200'] ?? responses['201']);
   return resolved(document, asObject(asObject(response.content)['application/json']).schema ?? response.schema);
 }
 
-/** JSON pointers to the properties of an object, and of the objects in it. */
-function propertiesOf(document: JsonObject, schema: JsonObject, depth = 2): readonly string[] {
-  if (depth === 0) return [];
-  return Object.entries(asObject(schema.properties)).flatMap(([name, inner]) =>
-    FIELD.test(name)
-      ? [`/${name}`, ...propertiesOf(document, resolved(document, inner), depth - 1).map((rest) => `/${name}${rest}`)]
-      : [],
+/** How many properties of a response are looked at: more than any record of a member has. */
+const MOST_PROPERTIES = 500;
+
+/** JSON pointers to the properties of an object, and after them those of the objects in it. */
+function propertiesOf(document: Tree, { properties }: Tree): readonly string[] {
+  const outer = namesOf(properties);
+  const inner = outer.flatMap((name) =>
+    namesOf(resolved(document, valueAt(properties, [name])).properties).map((below) => `${name}/${below}`),
   );
+  return [...outer, ...inner.slice(0, MOST_PROPERTIES)].map((pointer) => `/${pointer}`);
+}
+
+/** One schema may be referred to from thousands of places. */
+const NAMES = new WeakMap<Tree, readonly string[]>();
+
+function namesOf(properties: unknown): readonly string[] {
+  if (!isTree(properties)) return [];
+  const names = NAMES.get(properties) ?? Object.keys(properties).filter((name) => FIELD.test(name));
+  NAMES.set(properties, names);
+  return names.slice(0, MOST_PROPERTIES);
 }
 
 const MOST_REFERENCES = 5;
+const LONGEST_REFERENCE = 500;
 
 /** Follows references within the document. */
-function resolved(document: JsonObject, value: unknown): JsonObject {
+function resolved(document: Tree, value: unknown): Tree {
   let object = asObject(value);
   for (let hops = 0; hops < MOST_REFERENCES && typeof object.$ref === 'string'; hops += 1) {
-    const steps = object.$ref.startsWith('#/') ? object.$ref.slice(2).split('/') : [];
-    if (steps.length === 0) return {};
-    object = asObject(steps.reduce<unknown>((at, step) => asObject(at)[step], document));
+    if (!object.$ref.startsWith('#/') || object.$ref.length > LONGEST_REFERENCE) return {};
+    object = asObject(valueAt(document, object.$ref.slice(2).split('/')));
   }
   return object;
 }
 
-/** The object itself; an empty one for anything else. Only own keys are read from it. */
-function asObject(value: unknown): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? Object.assign(Object.create(null), value)
-    : {};
+/** The object itself, without inherited properties; an empty one for anything else. */
+function asObject(value: unknown): Tree {
+  return isTree(value) ? value : {};
 }

@@ -1,5 +1,5 @@
 import type { ScopeConfig } from '../../../config/schema.ts';
-import { type Answer, isHtml, jsonObject, pageTitle, strings } from '../../doctor/answer.ts';
+import { type Answer, excess, isHtml, jsonObject, pageTitle, strings } from '../../doctor/answer.ts';
 import type { Framework } from '../names.ts';
 import { type Description, readDescription } from './description.ts';
 import { describedWhoami, findJsonLogin, type JsonLogin, type JsonWhoami, whoamiPaths } from './json-login.ts';
@@ -13,6 +13,8 @@ export interface Discoveries {
   /** The parameter of the login page that holds the return address; undefined when none was found. */
   readonly returnParam: string | undefined;
   readonly sessionCookies: readonly string[];
+  /** The other cookies that the site set. */
+  readonly otherCookies: readonly string[];
   /** A sign-in without a page; undefined when none was found, or when there is a page. */
   readonly jsonLogin: JsonLogin | undefined;
   /** An address that identifies the signed-in member: without a session it answers 401 or 403 in JSON. */
@@ -21,6 +23,8 @@ export interface Discoveries {
   readonly proposals: readonly Proposal[];
   /** The number of addresses with a GET in the API description. */
   readonly described: number;
+  /** The API descriptions that are too large to be read, each with the limit that it exceeds. */
+  readonly unread: readonly string[];
   /** The path of the API description, or of an address that answers in JSON. */
   readonly api: string | undefined;
   /** What `# needs` in a preset can name: the namespaces of a WordPress REST API. */
@@ -71,8 +75,10 @@ const DOCUMENTS = [...DESCRIPTIONS, ...WHOAMI_PATHS, '/api', '/api/'];
 
 /** Text of the site goes into the configuration only if it matches one of these. */
 const PATH = /^(\/[A-Za-z0-9._~-]{1,64}){1,8}\/?$/;
-const PARAMETER =
-  /name=["'](next|return_to|returnTo|return_url|returnUrl|redirect_to|redirect_uri|redirect|continue|wantsurl)["']/;
+const RETURN = 'next|return_to|returnTo|return_url|returnUrl|redirect_to|redirect_uri|redirect|continue|wantsurl';
+const PARAMETER = new RegExp(`name=["'](${RETURN})["']`);
+/** Segments of the path of a sign-in page, such as /en/auth/: a page that a script draws has no password field. */
+const SIGN_IN = /\/(auth|log-?in|sign-?_?in|account\/login|sso)(\.\w{2,4})?\/?$/i;
 const SLUG = /^[a-z0-9_-]{1,64}$/i;
 
 /** Looks for what the configuration needs, on a site whose pages have been visited. */
@@ -81,29 +87,45 @@ export async function discover(
   framework: Framework,
   scopes: Readonly<Record<string, ScopeConfig>>,
 ): Promise<Discoveries> {
-  const { answers, cookies, unreachable } = await visitor.visit(DOCUMENTS, 'app');
-  const described = DESCRIPTIONS.find((path) => readDescription(answers.get(path)) !== undefined);
-  const description = readDescription(described === undefined ? undefined : answers.get(described));
+  const { answers, cookies, unreachable, landing } = await visitor.visit(DOCUMENTS, 'app');
+  const [found] = DESCRIPTIONS.flatMap((path) => {
+    const description = readDescription(answers.get(path));
+    return description === undefined ? [] : [{ path, description }];
+  });
+  const description = found?.description;
   await visitor.visit(toTry(description, scopes), 'app');
-  const loginPath = LOGIN_PATHS.find((path) => hasPasswordField(answers.get(path))) ?? linkedLogin(answers.get('/'));
+  const landed = landedLogin(landing, answers.get('/'));
+  const loginPath =
+    LOGIN_PATHS.find((path) => hasPasswordField(answers.get(path))) ?? landed?.path ?? linkedLogin(answers.get('/'));
+  const isLanding = landed !== undefined && loginPath === landed.path;
+  const form = answers.get(isLanding ? '/' : (loginPath ?? ''))?.text ?? '';
+  const session = sessionCookies([...cookies], framework);
   const instance = jsonAt(answers, '/api/v1/instance/info');
   const organization = instance?.default_org_slug;
   return {
     loginPath,
-    returnParam: PARAMETER.exec(answers.get(loginPath ?? '')?.text ?? '')?.[1],
-    sessionCookies: sessionCookies([...cookies], framework),
+    returnParam: PARAMETER.exec(form)?.[1] ?? (isLanding ? landed.returnParam : undefined),
+    sessionCookies: session,
+    otherCookies: [...cookies].filter((name) => !session.includes(name)).slice(0, 10),
     jsonLogin:
       framework === 'generic' && loginPath === undefined && unreachable === undefined
         ? await findJsonLogin(visitor, description)
         : undefined,
     whoami: describedWhoami(description, answers) ?? knownWhoami(answers),
     proposals: description === undefined ? [] : propose(description, answers, scopes),
+    unread: description === undefined ? DESCRIPTIONS.flatMap((path) => unread(path, answers.get(path))) : [],
     described: description?.operations.length ?? 0,
-    api: described ?? ['/wp-json/', '/api', '/api/'].find((path) => isJson(answers.get(path))),
+    api: found?.path ?? ['/wp-json/', '/api', '/api/'].find((path) => isJson(answers.get(path))),
     features: new Set(strings(jsonAt(answers, '/wp-json/')?.namespaces)),
     organization: typeof organization === 'string' && SLUG.test(organization) ? organization : undefined,
     title: titleOf(answers.get('/'), framework),
   };
+}
+
+function unread(path: string, answer: Answer | undefined): readonly string[] {
+  if (answer?.status !== 200 || isHtml(answer)) return [];
+  const why = answer.cut ? 'has more than 4 MiB' : excess(answer);
+  return why === undefined ? [] : [`${path} ${why}`];
 }
 
 function toTry(description: Description | undefined, scopes: Readonly<Record<string, ScopeConfig>>): readonly string[] {
@@ -112,6 +134,15 @@ function toTry(description: Description | undefined, scopes: Readonly<Record<str
 
 function hasPasswordField(answer: Answer | undefined): boolean {
   return answer?.status === 200 && isHtml(answer) && /<input[^<>]{0,300}type=["']?password/i.test(answer.text);
+}
+
+/** The page to which the front page sends visitors, if it looks like a sign-in page. */
+function landedLogin(landing: string, page: Answer | undefined) {
+  const { pathname, searchParams } = new URL(landing, 'http://site');
+  const looksRight = hasPasswordField(page) || (page?.status === 200 && isHtml(page) && SIGN_IN.test(pathname));
+  if (pathname === '/' || !looksRight || !PATH.test(pathname)) return undefined;
+  const isReturn = new RegExp(`^(${RETURN})$`);
+  return { path: pathname, returnParam: [...searchParams.keys()].find((name) => isReturn.test(name)) };
 }
 
 /** A link on the front page that looks like a login page. */

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { listAt, valueAt } from '../../../config/tree.ts';
-import { installedFiles, readInstalled } from '../../../installation.ts';
+import { documentPath, readInstalled } from '../../../installation.ts';
 import type { Framework } from '../names.ts';
 import { upstreamName } from './configuration.ts';
-import { CONFIGURATION, INTEGRATIONS, type NewFile, type SecretName, treeOf } from './preset.ts';
+import { dropInFiles, INTEGRATIONS, type NewFile, README, type SecretName, setupGuide, treeOf } from './preset.ts';
 
 export interface DropInOptions {
   readonly framework: Framework;
@@ -19,22 +19,20 @@ export interface DropInOptions {
   readonly configuration: string;
 }
 
-/** What else is in the folder of a preset. */
-const NOT_FOR_THE_SITE = [CONFIGURATION, 'mapping.graphql', 'README.md'];
 const SETTINGS = /(\/\/ >>> settings[^\n]*\n)[\s\S]*?(\/\/ <<< settings)/;
 
 /** The files of a framework's drop-in with its settings filled in, and its `.env`; none for a site without a drop-in. */
 export function dropIn(options: DropInOptions): readonly NewFile[] {
   const { framework, origin } = options;
-  if (framework === 'generic') return [];
   const folder = join(INTEGRATIONS, framework);
-  const files = installedFiles(folder).filter((path) => !NOT_FOR_THE_SITE.includes(path));
+  const files = dropInFiles(framework);
   // Such a backend is used as it is.
   if (files.length === 0) return [];
   const copied = files.map((path) => ({
     path: `drop-in/${path}`,
     text: readInstalled(join(folder, path)).toString('utf8'),
   }));
+  copied.push({ path: setupGuide(framework), text: withoutLinksAway(readInstalled(join(folder, README)), framework) });
   if (framework === 'wordpress') {
     if (!copied.some(({ text }) => SETTINGS.test(text)))
       throw new Error('The WordPress drop-in has no settings block to fill in.');
@@ -50,6 +48,16 @@ export function dropIn(options: DropInOptions): readonly NewFile[] {
       : [{ ...lines, path: `drop-in/${lines.path}`, text: lines.text(options, origin.origin) }]),
     ...(options.shared.length > 0 && framework !== 'moodle' ? [environment(options)] : []),
   ];
+}
+
+/** A guide, with the documents that it links to by their paths in the installation. */
+function withoutLinksAway(guide: Buffer, framework: string): string {
+  return guide
+    .toString('utf8')
+    .replace(
+      /\]\((?!https?:|#)([^)#]+)/g,
+      (_all, path: string) => `](${documentPath(join('integrations', framework, path))}`,
+    );
 }
 
 /** No escaping needed: an origin contains no character that is special in quotes in PHP, Python, Ruby or a shell. */
@@ -146,7 +154,7 @@ Coursegate.configure(
   secret: ENV.fetch('COURSEGATE_BRIDGE_SECRET'),
   jwks_url: '${jwksUrl}'
 )
-# For Devise. Without it, see integrations/rails/README.md.
+# For Devise. Without it, see the README.md of the drop-in.
 Rails.application.config.middleware.insert_after Warden::Manager, Coursegate::Assertion
 `,
   },
@@ -164,7 +172,7 @@ coursegate.jwks-url=${jwksUrl}
     text: ({ jwksUrl }, origin) => `import { env } from 'node:process';
 import { coursegate } from './coursegate.js';
 
-/** Pass what only your site knows: signedIn, findMember and loginUrl. See integrations/express/README.md. */
+/** Pass what only your site knows: signedIn, findMember and loginUrl. See README.md. */
 export const gate = ({ signedIn, findMember, loginUrl }) =>
   coursegate({
     origin: '${origin}',

@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type LoadedConfig, loadConfig } from '../../../config/load.ts';
+import { PLACEHOLDER } from '../../../config/placeholders.ts';
 import { readPlainYaml } from '../../../config/plain-yaml.ts';
 import { SCOPES_FILE } from '../../../config/profiles.ts';
 import type { ScopeConfig } from '../../../config/schema.ts';
@@ -136,7 +137,7 @@ async function look(
     scopes: Record<string, ScopeConfig>;
   };
   const found = await discover(visitor, guess.framework, catalogue.scopes);
-  for (const line of whatWasSeen(seen, guess, found)) options.tell(printable(line));
+  for (const line of whatWasSeen(await visitor.visit([]), guess, found)) options.tell(printable(line));
   return { framework: guess.framework, found };
 }
 
@@ -172,7 +173,9 @@ function pluginOf({ plugin, site, observe }: InitOptions): ReturnType<typeof plu
 async function loadBeforehand(files: readonly NewFile[], { variables }: Written): Promise<LoadedConfig> {
   const folder = await mkdtemp(join(tmpdir(), 'coursegate-init-'));
   try {
-    for (const file of files) await write(folder, file, false);
+    // What is left to fill in is no mistake of the rest.
+    for (const { text, ...file } of files)
+      await write(folder, { ...file, text: text.replaceAll(PLACEHOLDER, 'filled-in') }, false);
     return await loadConfig({ file: join(folder, CONFIGURATION), environment: exampleValues(variables) });
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -49,7 +49,7 @@ export async function findJsonLogin(
 ): Promise<JsonLogin | undefined> {
   for (const { gives, ...operation } of description?.logins ?? []) {
     const wrong = await refusalOf(visitor, operation);
-    if (wrong !== undefined) return { ...operation, wrong, token: pointerTo(gives, TOKENS) };
+    if (wrong !== undefined) return { ...operation, wrong, token: pointerTo(gives(), TOKENS) };
   }
   if (description !== undefined && description.logins.length > 0) return undefined;
   const empties = await Promise.all(KNOWN_LOGINS.map((path) => visitor.post(path, TYPES.json, '{}')));
@@ -95,7 +95,8 @@ const WHOAMI = [
 ];
 const TOKENS = /\/(access_?token|token|jwt)$/i;
 
-function pointersOf({ gives }: Operation): Omit<JsonWhoami, 'path'> {
+function pointersOf(operation: Operation): Omit<JsonWhoami, 'path'> {
+  const gives = operation.gives();
   return {
     subject: pointerTo(gives, /\/id$/) ?? pointerTo(gives, /\/(user_?id|sub|uuid|user_uuid)$/i),
     email: pointerTo(gives, /\/(email|email_address)$/i),

@@ -2,7 +2,8 @@ import { basename, join } from 'node:path';
 import { addKey, insertAfter, keepNeeded, removeKey, replaceValue } from '../../../config/edit-yaml.ts';
 import { readPlainYaml } from '../../../config/plain-yaml.ts';
 import { isTree, listAt, type Path, type Tree, valueAt } from '../../../config/tree.ts';
-import { installedPath, readInstalled } from '../../../installation.ts';
+import { documentPath, installedFiles, installedPath, readInstalled } from '../../../installation.ts';
+import type { Framework } from '../names.ts';
 import {
   apiSections,
   type ConfigurationOptions,
@@ -35,6 +36,7 @@ export interface Written {
 }
 
 export const CONFIGURATION = 'coursegate.yaml';
+export const README = 'README.md';
 /** The folders of the presets and drop-ins. */
 export const INTEGRATIONS = installedPath('integrations');
 
@@ -55,7 +57,7 @@ const SHARED: Readonly<Record<string, SecretName>> = {
 /** Writes the configuration for a site: for a known framework, its preset with the addresses and secrets filled in. */
 export function writeConfiguration(options: ConfigurationOptions): Written {
   if (options.framework === 'generic')
-    return { configuration: genericConfiguration(options), files: [], secrets: [], variables: [] };
+    return { configuration: genericConfiguration(options), files: [], secrets: ['admin'], variables: [] };
   const folder = join(INTEGRATIONS, options.framework);
   const addressed = withAddresses(readInstalled(join(folder, CONFIGURATION)).toString('utf8'), options);
   const { text, secrets, variables } = withSecrets(withApi(addressed, options));
@@ -79,7 +81,22 @@ function withAddresses(preset: string, options: ConfigurationOptions): string {
   if (framework === 'learnhouse' && found.organization !== undefined)
     text = text.replace(/\/(admin|org_slug)\/default\//g, `/$1/${found.organization}/`);
   const tested = /^# (?:Tested|Untested).*\n/.exec(preset)?.[0] ?? '';
-  return `${FIRST_LINE}\n${tested}# The setup is described in integrations/${framework}/README.md.\n${text}`;
+  return `${FIRST_LINE}\n${tested}# The setup is described in ${setupGuide(framework)}.\n${text}`;
+}
+
+/** What is in the folder of a preset, and not for the site. */
+const NOT_FOR_THE_SITE = [CONFIGURATION, 'mapping.graphql', README];
+
+/** The files of a framework's drop-in, relative to the folder of its preset. None for a backend that is used as it is. */
+export function dropInFiles(framework: Framework): readonly string[] {
+  return framework === 'generic'
+    ? []
+    : installedFiles(join(INTEGRATIONS, framework)).filter((path) => !NOT_FOR_THE_SITE.includes(path));
+}
+
+/** Where the operator finds how a framework is set up: beside the drop-in, or else in the installation. */
+export function setupGuide(framework: Framework): string {
+  return dropInFiles(framework).length > 0 ? `drop-in/${README}` : documentPath(`integrations/${framework}/${README}`);
 }
 
 /** Pages of the site by their whole address: the gate does not serve them. */

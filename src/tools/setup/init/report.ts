@@ -1,13 +1,14 @@
+import { PLACEHOLDER } from '../../../config/placeholders.ts';
 import { programName } from '../../program-name.ts';
 import type { Framework } from '../names.ts';
 import type { Discoveries } from './discoveries.ts';
 import type { Guess } from './frameworks.ts';
-import type { Written } from './preset.ts';
+import { setupGuide, type Written } from './preset.ts';
 import type { Visit } from './visit.ts';
 
 /** What `init` tells the operator about the site. */
 export function whatWasSeen(
-  { unreachable }: Visit,
+  { unreachable, gaveUp }: Visit,
   { framework, sure, marks, others }: Guess,
   found: Discoveries,
 ): readonly string[] {
@@ -30,10 +31,12 @@ export function whatWasSeen(
       : `Sign-in: POST ${found.jsonLogin.path}, which answers in JSON. There is no page.`,
   );
   if (framework === 'generic') lines.push(`Address that identifies the member: ${found.whoami?.path ?? 'none found'}.`);
-  const { described, proposals } = found;
+  const { described, proposals, unread } = found;
   lines.push(
     `API: ${found.api ?? 'none found'}${described > 0 ? `, with ${described} readable addresses, of which ${proposals.length} are proposed` : ''}.`,
   );
+  if (unread.length > 0) lines.push(`Not read: ${list(unread)}. Add routes by hand, or describe less there.`);
+  if (gaveUp) lines.push('The site stopped answering, so more may be there than was found.');
   return lines;
 }
 
@@ -64,15 +67,26 @@ export function whatIsLeft(outcome: Outcome, { origin, upstream, routing }: Surr
     ...routing,
     `     ${programName()} serve --config coursegate.yaml`,
     `  3. Check the deployment: ${programName()} doctor ${origin.origin}`,
+    `  4. Connect to it as a member, as an app does: ${programName()} connect ${origin.origin}`,
   ];
 }
 
 function firstStep({ framework, hasDropIn, found, written }: Outcome): string {
-  if (framework === 'generic')
-    return `Complete \`login\` in coursegate.yaml: its comments (1) to (${found.jsonLogin === undefined ? 4 : 3}) say what was found.`;
+  if (framework === 'generic') {
+    const lines = linesToFillIn(written.configuration);
+    const comments = `its comments (1) to (${found.jsonLogin === undefined ? 4 : 3}) say what was found`;
+    if (lines.length === 0) return `Check \`login\` in coursegate.yaml: ${comments}.`;
+    const which = lines.length === 1 ? `line ${lines[0]}` : `these ${lines.length} lines: ${lines.join(', ')}`;
+    return `Fill in ${which} of coursegate.yaml, where it says ${PLACEHOLDER}: ${comments}.`;
+  }
   const names = written.variables.map(({ name }) => name);
-  const readme = `integrations/${framework}/README.md`;
+  const readme = setupGuide(framework);
   if (!hasDropIn) return `Set ${[...new Set(names)].join(' and ') || 'up the site'} as described in ${readme}.`;
   const isSecret = written.secrets.length > 0 && (framework === 'wordpress' || framework === 'moodle');
   return `Install drop-in/ as described in ${readme}.${isSecret ? ' It contains secrets: only the user that runs PHP should be able to read it.' : ''}`;
+}
+
+/** The numbers of the lines with a placeholder. */
+function linesToFillIn(configuration: string): readonly number[] {
+  return configuration.split('\n').flatMap((line, at) => (line.includes(PLACEHOLDER) ? [at + 1] : []));
 }

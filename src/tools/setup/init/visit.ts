@@ -1,6 +1,7 @@
 import manifest from '../../../../package.json' with { type: 'json' };
 import { type Answer, isHtml, redirectTarget } from '../../doctor/answer.ts';
 import { createAsk, type Question } from '../../doctor/ask.ts';
+import { cookiesOf } from '../../doctor/backend/pages.ts';
 
 /** The site's responses to GET requests. Paths without a response have no entry. */
 export interface Visit {
@@ -9,6 +10,10 @@ export interface Visit {
   readonly cookies: ReadonlySet<string>;
   /** Why the site could not be reached; undefined when it answered. */
   readonly unreachable: string | undefined;
+  /** The path and query to which `/` redirects; `/` if it does not. */
+  readonly landing: string;
+  /** Whether it stopped answering, so that what was seen is incomplete. */
+  readonly gaveUp: boolean;
 }
 
 /** A visitor without credentials. Its requests never throw because of how the site behaves. */
@@ -33,15 +38,18 @@ const AGENT = `coursegate-init/${manifest.version} (looks at a site for its oper
 /** Some frameworks show their API to browsers as pages. */
 const ACCEPT = { browser: 'text/html, application/json;q=0.9, */*;q=0.5', app: 'application/json, */*;q=0.5' };
 const AT_ONCE = 4;
-const MOST_REDIRECTS = 3;
+const MOST_COOKIES = 50;
+const MOST_REDIRECTS = 4;
 /** Bytes. As much as `upstreams.*.openapi.file` may have: API descriptions of large sites have about one MiB. */
 const LONGEST_DOCUMENT = 4 * 1024 * 1024;
 /** Characters of a page that are searched. */
 const LONGEST_PAGE = 256 * 1024;
+/** After this many requests in succession without an answer, no more are sent. */
+const MOST_SILENT = 8;
 
 /** Creates a visitor. Bodies and time are bounded, and only redirects within the site are followed. */
 export function createVisitor({ upstream, origin, signal, patience }: VisitOptions): Visitor {
-  const ask = createAsk({ origin: upstream.origin, signal, patience, longestBody: LONGEST_DOCUMENT });
+  const ask = createAsk({ origin: upstream.origin, signal, patience });
   const prefix = upstream.pathname.replace(/\/$/, '');
   const headers = {
     ...(upstream.protocol === 'http:' ? { host: origin.host } : {}),
@@ -52,24 +60,34 @@ export function createVisitor({ upstream, origin, signal, patience }: VisitOptio
   const asked = new Set<string>();
   const cookies = new Set<string>();
   let unreachable: string | undefined;
+  let silent = 0;
+  let landing = '/';
 
   const send = async (path: string, question: Question = {}): Promise<Answer> => {
     const answer = await ask(`${upstream.origin}${prefix}${path}`, {
       ...question,
       headers: { ...headers, ...question.headers },
       agent: AGENT,
+      longest: LONGEST_DOCUMENT,
     });
     for (const line of answer.headers['set-cookie'] ?? []) {
       const name = (line.split('=', 1)[0] ?? '').trim();
-      if (cookies.size < 50 && /^[\w.-]{1,100}$/.test(name)) cookies.add(name);
+      if (cookies.size < MOST_COOKIES && /^[\w.-]{1,100}$/.test(name)) cookies.add(name);
     }
-    return isHtml(answer) ? { ...answer, text: answer.text.slice(0, LONGEST_PAGE) } : answer;
+    // A document that is too long is of no use. A part of a string would keep all of it in memory.
+    if (!answer.cut && !isHtml(answer)) return answer;
+    return { ...answer, text: Buffer.from(answer.text.slice(0, LONGEST_PAGE)).toString('utf8') };
   };
 
   const get = async (path: string, accept: string): Promise<Answer> => {
     let at = path;
+    // As a browser does: a site may set a cookie and look for it at the next address.
+    const jar = new Map<string, string>();
     for (let redirects = 0; ; redirects += 1) {
-      const answer = await send(at, { headers: { accept } });
+      const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
+      const answer = await send(at, { headers: { accept, ...(cookie === '' ? {} : { cookie }) } });
+      if (path === '/') landing = at;
+      for (const { name, value } of cookiesOf(answer)) if (jar.size < MOST_COOKIES) jar.set(name, value);
       const next = redirectTarget(answer);
       const isOwn = next !== undefined && (next.host === upstream.host || next.host === origin.host);
       if (!isOwn || redirects === MOST_REDIRECTS) return answer;
@@ -80,7 +98,7 @@ export function createVisitor({ upstream, origin, signal, patience }: VisitOptio
 
   return {
     async visit(paths, as = 'browser') {
-      if (unreachable !== undefined) return { answers, cookies, unreachable };
+      if (unreachable !== undefined) return { answers, cookies, unreachable, landing, gaveUp: false };
       const left = paths.filter((path) => !asked.has(path));
       for (const path of left) asked.add(path);
       if (answers.size === 0) {
@@ -90,17 +108,18 @@ export function createVisitor({ upstream, origin, signal, patience }: VisitOptio
           answers.set(first, await get(first, ACCEPT[as]));
         } catch (thrown) {
           unreachable = thrown instanceof Error ? thrown.message : String(thrown);
-          return { answers, cookies, unreachable };
+          return { answers, cookies, unreachable, landing, gaveUp: false };
         }
       }
       const work = async (): Promise<void> => {
-        for (let path = left.shift(); path !== undefined; path = left.shift()) {
+        for (let path = left.shift(); path !== undefined && silent < MOST_SILENT; path = left.shift()) {
           const answer = await get(path, ACCEPT[as]).catch(() => undefined);
+          silent = answer === undefined ? silent + 1 : 0;
           if (answer !== undefined) answers.set(path, answer);
         }
       };
       await Promise.all(Array.from({ length: AT_ONCE }, work));
-      return { answers, cookies, unreachable };
+      return { answers, cookies, unreachable, landing, gaveUp: silent >= MOST_SILENT };
     },
     post: (path, type, body) =>
       send(path, { method: 'POST', headers: { 'content-type': type, accept: ACCEPT.app }, body }).catch(

@@ -51,11 +51,12 @@ async function eachTrial({ facts }: Installation, judge: (trial: Trial) => Judge
   return problems.length > 0 ? problems : pass(seen);
 }
 
-function judgeValid(trial: Trial, { member }: Installation): Judgement {
+function judgeValid(trial: Trial, { member, silent }: Installation): Judgement {
   const { answers } = trial;
   const { valid, forged, none } = answers;
   const at = `${trial.upstream}: ${withoutQuery(trial.path)}`;
   const seen = `${at} answers ${told(valid)}`;
+  if (silent.has(trial.upstream)) return `the upstream ${trial.upstream} does not answer`;
   if (valid.status === undefined) return failure(seen, 'Start the backend: see upstream.reachable.');
   if (valid.status === 503 && none.status !== 503)
     return failure(

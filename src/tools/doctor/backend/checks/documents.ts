@@ -20,14 +20,13 @@ export const DOCUMENTS = backendChecks(() => true, {
         origin,
         patience: PATIENCE,
         signal: AbortSignal.timeout(60_000),
-        longestBody: LONGEST_BODY,
       });
       const { documents } = await discoveryDocuments(loaded);
       return judgeEach(
         `${documents.length} documents are the same, byte for byte`,
         documents,
         async ({ path, body }) => {
-          const answer = await orNone(ask(origin + path));
+          const answer = await orNone(ask(origin + path, { longest: LONGEST_BODY }));
           if (answer === undefined) throw new Unavailable(`${origin} does not answer this machine`);
           if (answer.status !== 200) return failure(`${path} answers ${answer.status}`);
           return answer.text !== body.toString('utf8') && failure(`${path} is not that of this configuration`);

@@ -33,7 +33,7 @@ export const UPSTREAMS = backendChecks(() => true, {
     fix: 'Set the address that your backend considers its own to `origin` (ALLOWED_HOSTS, wwwroot, Site Address), or set upstreams.*.host to `upstream`.',
     run: (installation) =>
       judgeEach('none refuses it or redirects elsewhere', Object.keys(installation.config.upstreams), async (name) => {
-        const answer = await orNone(installation.send(rootOf(name)));
+        const answer = await orNone(orNone(installation.send(rootOf(name))), Unavailable);
         return answer === undefined ? undefined : judgeHost(name, answer, installation);
       }),
   },
@@ -48,7 +48,7 @@ export const UPSTREAMS = backendChecks(() => true, {
         Object.keys(config.upstreams),
         async (name) => {
           const before = now();
-          const answer = await orNone(send(rootOf(name)));
+          const answer = await orNone(orNone(send(rootOf(name))), Unavailable);
           const theirs = Date.parse(answer === undefined ? '' : field(answer, 'date'));
           if (Number.isNaN(theirs)) return undefined;
           compared += 1;
