@@ -13,7 +13,7 @@ describeEvents(EXPRESS);
 type Handler = (request: IncomingMessage, response: ServerResponse, next: (thrown: Error) => void) => Promise<void>;
 
 it.each(['whoami', 'bridge'] as const)(
-  '%s passes a failure of the site to `next`: in Express 4, a rejected promise would end the process',
+  '%s passes a failure of the site on: in Express 4, a rejected promise would end the process',
   async (name) => {
     const file = fileURLToPath(new URL('../../integrations/express/coursegate.js', import.meta.url));
     const { coursegate } = await import(file);
