@@ -65,7 +65,7 @@ describe.skipIf(!frameworkPresent(DJANGO))('what init writes for Django', () => 
       status: 0,
       output: 'System check identified no issues (0 silenced).\n',
     });
-    expect(django(environment, 'shell', '-c', START)).toEqual({ status: 0, output: 'started\n' });
+    expect(django(environment, 'shell', '-v', '0', '-c', START)).toEqual({ status: 0, output: 'started\n' });
   });
 
   it.each(['COURSEGATE_BRIDGE_SECRET', 'COURSEGATE_ADMIN_SECRET', 'COURSEGATE_KEY'])(
@@ -74,7 +74,7 @@ describe.skipIf(!frameworkPresent(DJANGO))('what init writes for Django', () => 
       const environment = { ...parseEnv(readFileSync(join(dir, '.env'), 'utf8')), [variable]: undefined };
       const said = new RegExp(`^coursegate: COURSEGATE\\['\\w+'\\] must .*\\. Is ${variable} set in .*\n`, 'm');
       expect(django(environment, 'check')).toEqual({ status: 0, output: expect.stringMatching(said) });
-      const started = django(environment, 'shell', '-c', START);
+      const started = django(environment, 'shell', '-v', '0', '-c', START);
       expect(started).toEqual({ status: 1, output: expect.stringContaining(`ImproperlyConfigured: COURSEGATE[`) });
       expect(started.output).not.toContain('KeyError');
     },

@@ -65,7 +65,7 @@ export interface Framework {
   readonly newPassword: (old: string, fresh: string) => Record<string, string>;
 }
 
-export interface ConsoleCommand {
+interface ConsoleCommand {
   readonly command: readonly [string, ...string[]];
   readonly input?: string;
 }
