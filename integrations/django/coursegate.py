@@ -1,10 +1,11 @@
 """
 Django behind coursegate: returns who is signed in (whoami), signs members in for the gate (bridge), and runs the gate's
 requests as the member (CoursegateMiddleware). Revokes a member's connections when their password or rights change, or when
-they are deleted. One file; needs the `cryptography` package. See README.md.
+they are deleted (CoursegateConfig). One file; needs the `cryptography` package. See README.md.
 """
 
 import base64
+import functools
 import hashlib
 import hmac
 import json
@@ -21,10 +22,10 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from cryptography.hazmat.primitives.hashes import SHA256
+from django.apps import AppConfig, apps
 from django.conf import settings
 from django.contrib.auth import get_user_model, logout
 from django.contrib.auth.signals import user_logged_in
-from django.contrib.auth.views import redirect_to_login
 from django.contrib.sessions.backends.base import SessionBase
 from django.core.exceptions import ImproperlyConfigured, ValidationError
 from django.db import DataError, transaction
@@ -66,19 +67,41 @@ class Settings:
             raise ImproperlyConfigured("COURSEGATE['ORIGIN'] must be the gate's origin, without a path or final slash")
         if not self.upstream:
             raise ImproperlyConfigured("COURSEGATE['UPSTREAM'] must be this backend's name in coursegate.yaml")
-        if len(self.secret) < 32:
-            raise ImproperlyConfigured("COURSEGATE['SECRET'] must have 32 characters or more")
+        require(len(self.secret) >= 32, "SECRET", "have 32 characters or more", "COURSEGATE_BRIDGE_SECRET")
         self.bound_only = given.get("BOUND_ONLY", False)
         self.admin = given.get("ADMIN_URL", "").rstrip("/")
         self.admin_secret = given.get("ADMIN_SECRET", "").encode()
         self.key = given.get("KEY", "").encode()
-        if self.admin and not self.admin_secret:
-            raise ImproperlyConfigured("COURSEGATE['ADMIN_SECRET'] must be the gate's admin.hmac.secret")
-        if self.key and len(self.key) < 32:
-            raise ImproperlyConfigured("COURSEGATE['KEY'] must have 32 characters or more")
+        if self.admin:
+            require(self.admin_secret, "ADMIN_SECRET", "be the gate's admin.hmac.secret", "COURSEGATE_ADMIN_SECRET")
+        if "KEY" in given:
+            require(len(self.key) >= 32, "KEY", "have 32 characters or more", "COURSEGATE_KEY")
         self.keys = Keys(
             given.get("JWKS_URL", f"{self.origin}/.well-known/jwks.json"), given.get("FETCH_PAUSE", FETCH_PAUSE)
         )
+
+
+def require(fulfilled, name, rule, variable):
+    if not fulfilled:
+        raise ImproperlyConfigured(f"COURSEGATE[{name!r}] must {rule}. Is {variable} set in this process's environment?")
+
+
+class CoursegateConfig(AppConfig):
+    """
+    Goes into INSTALLED_APPS, so that the gate also learns of what commands do: `changepassword`, `shell`, workers. Settings
+    that are wrong stop no command: they are logged. The site itself does not start with them (CoursegateMiddleware).
+    """
+
+    name = __name__
+    # Not the folder of this file: its templates, translations and commands belong to the project.
+    path = __file__
+
+    def ready(self):
+        watch_members()
+        try:
+            gate()
+        except ImproperlyConfigured as thrown:
+            log.error("coursegate: %s The gate is not notified of changes to members.", thrown)
 
 
 class Unverifiable(Exception):
@@ -94,6 +117,12 @@ class CoursegateMiddleware:
     def __init__(self, get_response):
         self.get_response = get_response
         self.gate = gate()
+        if not apps.is_installed(__name__):
+            log.warning(
+                'coursegate: add "coursegate.CoursegateConfig" to INSTALLED_APPS. Without it, the gate is not notified of '
+                "members who are changed by a command, such as `manage.py changepassword`"
+            )
+            watch_members()
 
     def __call__(self, request):
         for name in [name for name in request.META if re.fullmatch(r"HTTP_X_(MEMBER_.*|CLIENT_ID)", name)]:
@@ -155,6 +184,9 @@ def whoami(request):
 @never_cache
 def bridge(request):
     """Signs the member in if needed, and redirects the browser back to the gate with a signed response."""
+    # Imported here, since it needs the user model, and this file is loaded before that.
+    from django.contrib.auth.views import redirect_to_login
+
     question = read_bridge(request.GET, gate())
     if question is None:
         return refuse(400, "invalid_request")
@@ -198,6 +230,20 @@ urlpatterns = [
 ]
 
 
+def never_raises(handler):
+    """For what Django calls while the site works for a member: a failure is logged, and the site's own work goes on."""
+
+    @functools.wraps(handler)
+    def guarded(*args, **kwargs):
+        try:
+            handler(*args, **kwargs)
+        except Exception:
+            log.exception("coursegate: %s failed", handler.__name__)
+
+    return guarded
+
+
+@never_raises
 def end_connections(member_id, reason):
     """
     Revokes a member's connections at the gate, so that their apps are refused from the next request on. Waits two seconds
@@ -229,40 +275,58 @@ def end_after_commit(member_id, reason, using):
     transaction.on_commit(lambda: end_connections(member_id, reason), using=using)
 
 
+@never_raises
 def before_save(sender, instance, update_fields, using, **_):
-    # Django saves `last_login` at every sign-in. That needs no query for the old values.
-    names = [name for name in WATCHED if hasattr(instance, name) and (update_fields is None or name in update_fields)]
     instance._coursegate_changed = False
+    # Columns only: `is_active` may be a plain attribute of the class. A deferred field was not changed. Django saves
+    # `last_login` at every sign-in, which needs no query for the old values.
+    columns = {field.attname for field in instance._meta.concrete_fields} - instance.get_deferred_fields()
+    names = [name for name in WATCHED if name in columns and (update_fields is None or name in update_fields)]
     if names and instance.pk is not None and gate().admin:
         old = sender._base_manager.using(using).filter(pk=instance.pk).values_list(*names).first()
         instance._coursegate_changed = old is not None and old != tuple(getattr(instance, name) for name in names)
 
 
+@never_raises
 def after_save(sender, instance, using, **_):
     if getattr(instance, "_coursegate_changed", False):
         end_after_commit(instance.pk, "password or rights changed", using)
 
 
+@never_raises
 def after_delete(sender, instance, using, **_):
     end_after_commit(instance.pk, "left", using)
 
 
+@never_raises
 def groups_changed(sender, instance, action, reverse, pk_set, using, **_):
     if action not in ("post_add", "post_remove", "pre_clear"):
         return
     # If the change was made on the group or permission, pk_set has the members. A clear has no pk_set, so query them.
-    members = [instance.pk] if not reverse else pk_set or list(instance.user_set.values_list("pk", flat=True))
+    members = pk_set if reverse else [instance.pk]
+    if members is None:
+        field = next(field for field in get_user_model()._meta.many_to_many if field.remote_field.through is sender)
+        found = get_user_model()._base_manager.using(using).filter(**{field.name: instance})
+        members = list(found.values_list("pk", flat=True))
     for member in members:
         end_after_commit(member, "rights changed", using)
 
 
-_members = get_user_model()
-signals.pre_save.connect(before_save, sender=_members, dispatch_uid="coursegate")
-signals.post_save.connect(after_save, sender=_members, dispatch_uid="coursegate")
-signals.post_delete.connect(after_delete, sender=_members, dispatch_uid="coursegate")
-for _rights in ("groups", "user_permissions"):
-    if hasattr(_members, _rights):
-        signals.m2m_changed.connect(groups_changed, sender=getattr(_members, _rights).through, dispatch_uid="coursegate")
+def watch_members():
+    """Connects the signals, of proxies and children of the user model too: Django sends theirs with their own class."""
+    users = get_user_model()
+    for model in apps.get_models():
+        if issubclass(model, users):
+            signals.pre_save.connect(before_save, sender=model, dispatch_uid="coursegate")
+            signals.post_save.connect(after_save, sender=model, dispatch_uid="coursegate")
+            # The deletion of a child is the deletion of its parent too, which has its own signal.
+            if model._meta.concrete_model is users:
+                signals.post_delete.connect(after_delete, sender=model, dispatch_uid="coursegate")
+    for field in users._meta.many_to_many:
+        if field.name in ("groups", "user_permissions"):
+            signals.m2m_changed.connect(groups_changed, sender=field.remote_field.through, dispatch_uid="coursegate")
+    user_logged_in.connect(keep_sign_in_time, dispatch_uid="coursegate")
+
 
 _gate = None
 
@@ -279,12 +343,10 @@ def signed_in(request):
     return request.user.is_authenticated and not hasattr(request, "coursegate")
 
 
+@never_raises
 def keep_sign_in_time(sender, request, **_):
     if hasattr(request, "session"):
         request.session[SIGNED_IN_AT] = int(time.time())
-
-
-user_logged_in.connect(keep_sign_in_time, dispatch_uid="coursegate")
 
 
 def is_too_old(request, max_age):

@@ -92,15 +92,15 @@ export function coursegate(settings) {
     },
 
     /** GET: returns the session's member as JSON, or 401. */
-    async whoami(request, response) {
+    whoami: passingOn(async (request, response) => {
       const member = request.coursegate ? undefined : await signedIn(request);
       response.set('Cache-Control', 'no-store').vary('Cookie');
       if (member) response.json(describe(member));
       else response.status(401).json({ error: 'not_signed_in' });
-    },
+    }),
 
     /** GET: signs the member in if needed, and redirects the browser back to the gate with a signed response. */
-    async bridge(request, response) {
+    bridge: passingOn(async (request, response) => {
       response.set('Cache-Control', 'no-store').set('Referrer-Policy', 'no-referrer');
       const asked = readBridge(new URL(request.originalUrl, origin).searchParams, secret, origin);
       if (asked === undefined) return response.status(400).json({ error: 'invalid_request' });
@@ -114,7 +114,7 @@ export function coursegate(settings) {
       const answer = new URL(asked.returnTo);
       for (const [name, value] of Object.entries(signed(secret, fields))) answer.searchParams.set(name, value);
       response.redirect(302, answer.href);
-    },
+    }),
 
     /**
      * Revokes a member's connections at the gate, so that their apps are refused from the next request on. Takes two
@@ -143,6 +143,17 @@ export function coursegate(settings) {
         return false;
       }
     },
+  };
+}
+
+/** Passes a failure to Express' error handler. In Express 4, a rejected promise would end the process. */
+function passingOn(handler) {
+  return async (request, response, next) => {
+    try {
+      await handler(request, response);
+    } catch (thrown) {
+      next(thrown);
+    }
   };
 }
 

@@ -68,7 +68,15 @@ module Coursegate
     # at most and never raises. If it fails, the error is logged, and the connections end later, when the gate sees the
     # member's new version.
     def end_connections(id, reason)
-      Thread.new { tell(id.to_s, reason) }.join(TELL_WITHIN) unless settings.admin_url.to_s.empty?
+      safely { Thread.new { tell(id.to_s, reason) }.join(TELL_WITHIN) unless settings.admin_url.to_s.empty? }
+    end
+
+    # For what Rails calls while the site works for a member: a failure is logged, and the site's own work goes on.
+    def safely
+      yield
+    rescue StandardError => e
+      Rails.logger&.error("coursegate: #{e.class}: #{e.message}")
+      nil
     end
 
     # The gate's request: the nonce, the return URL, `prompt` and `max_age`; nil if its signature is invalid. The signature
@@ -158,10 +166,12 @@ module Coursegate
   SIGNED_IN_AT = 'coursegate.signed_in_at'
   if defined?(Warden)
     Warden::Manager.after_set_user(except: :fetch) do |_member, warden, options|
-      next if options[:store] == false || options[:scope] != Coursegate.settings.scope
+      Coursegate.safely do
+        next if options[:store] == false || options[:scope] != Coursegate.settings.scope
 
-      remembered = options[:event] == :authentication && warden.winning_strategy.class.name.to_s.end_with?('Rememberable')
-      warden.session(options[:scope])[SIGNED_IN_AT] = remembered ? nil : Time.now.to_i
+        remembered = options[:event] == :authentication && warden.winning_strategy.class.name.to_s.end_with?('Rememberable')
+        warden.session(options[:scope])[SIGNED_IN_AT] = remembered ? nil : Time.now.to_i
+      end
     end
   end
 
@@ -222,7 +232,7 @@ module Coursegate
   module Member
     def self.included(model)
       model.class_attribute :coursegate_watches, default: %w[encrypted_password password_digest role admin active]
-      model.after_update { @coursegate_changed ||= (saved_changes.keys & coursegate_watches).any? }
+      model.after_update { Coursegate.safely { @coursegate_changed ||= (saved_changes.keys & coursegate_watches).any? } }
       model.after_commit(on: :update) do
         changed, @coursegate_changed = @coursegate_changed, false
         Coursegate.end_connections(id, 'password or rights changed') if changed

@@ -52,6 +52,8 @@ import org.springframework.web.filter.OncePerRequestFilter;
 /** Registers the drop-in: a filter before Spring Security, and two endpoints. The site provides a bean of type Members. */
 @Configuration(proxyBeanMethods = false)
 public class CoursegateConfiguration {
+    private static final System.Logger LOG = System.getLogger(CoursegateConfiguration.class.getName());
+
     /** The request attribute with the claims of an assertion, a Map. */
     public static final String CLAIMS = "coursegate";
 
@@ -94,10 +96,15 @@ public class CoursegateConfiguration {
         return event -> {
             RequestAttributes request = RequestContextHolder.getRequestAttributes();
             boolean remembered = event.getAuthentication() instanceof RememberMeAuthenticationToken;
-            if (request != null && remembered) {
-                request.removeAttribute(SIGNED_IN_AT, RequestAttributes.SCOPE_SESSION);
-            } else if (request != null) {
-                request.setAttribute(SIGNED_IN_AT, Instant.now().getEpochSecond(), RequestAttributes.SCOPE_SESSION);
+            try {
+                if (request != null && remembered) {
+                    request.removeAttribute(SIGNED_IN_AT, RequestAttributes.SCOPE_SESSION);
+                } else if (request != null) {
+                    request.setAttribute(SIGNED_IN_AT, Instant.now().getEpochSecond(), RequestAttributes.SCOPE_SESSION);
+                }
+            } catch (RuntimeException thrown) {
+                // Without a session the time is not known, and the member is signed in all the same.
+                LOG.log(System.Logger.Level.ERROR, "coursegate: could not keep the time of a sign-in: " + thrown);
             }
         };
     }

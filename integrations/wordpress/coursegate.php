@@ -232,6 +232,20 @@ final class Coursegate_Protocol {
 /** The gate's keys are unavailable, so the assertion cannot be checked. */
 final class Coursegate_Unavailable extends RuntimeException {}
 
+/**
+ * Adds an action for what WordPress does while the site works for a member, such as saving a password. A failure is logged,
+ * and the site's own work goes on. Not for what decides who a request is for: there, a failure must stop the request.
+ */
+function coursegate_on(string $hook, callable $do, int $priority = 10): void {
+    add_action($hook, static function (...$given) use ($hook, $do) {
+        try {
+            $do(...$given);
+        } catch (Throwable $thrown) {
+            error_log("coursegate: $hook: {$thrown->getMessage()} ({$thrown->getFile()}:{$thrown->getLine()})");
+        }
+    }, $priority, 4);
+}
+
 // ---------------------------------------------------------------------------------------------------------------- members
 
 /**
@@ -289,18 +303,18 @@ function coursegate_sessions_change(int $user_id, $sessions): void {
     }
 }
 
-add_action('update_user_meta', static function ($meta_id, $user_id, $name, $value) {
+coursegate_on('update_user_meta', static function ($meta_id, $user_id, $name, $value) {
     if ($name === 'session_tokens') {
         coursegate_sessions_change((int) $user_id, maybe_unserialize($value));
     }
-}, 10, 4);
-add_action('delete_user_meta', static function ($meta_ids, $user_id, $name) {
+});
+coursegate_on('delete_user_meta', static function ($meta_ids, $user_id, $name) {
     if ($name === 'session_tokens' && (int) $user_id !== 0) {
         coursegate_sessions_change((int) $user_id, []);
     } elseif ($name === 'session_tokens') {
         update_site_option('coursegate_epoch', 1 + (int) get_site_option('coursegate_epoch'));
     }
-}, 10, 3);
+});
 
 // ------------------------------------------------------------------------------------------------- events sent to the gate
 
@@ -315,13 +329,13 @@ function coursegate_end(int $user_id, string $reason): void {
     }
     $ended[$user_id] = true;
     // Runs last, so that the gate sees the final state if it calls this site back.
-    add_action('shutdown', static function () use ($user_id, $reason) {
+    coursegate_on('shutdown', static function () use ($user_id, $reason) {
         coursegate_tell($user_id, $reason);
     }, PHP_INT_MAX);
 }
-add_action('coursegate_end', static function ($user_id, $reason = 'requested by a plugin') {
+coursegate_on('coursegate_end', static function ($user_id, $reason = 'requested by a plugin') {
     coursegate_end((int) $user_id, (string) $reason);
-}, 10, 2);
+});
 
 /**
  * Sends the command. Takes two seconds at most. If it fails, the error is logged, and the connections end later, when the
@@ -348,31 +362,32 @@ function coursegate_tell(int $user_id, string $reason): void {
     }
 }
 
-add_action('profile_update', static function ($user_id, $before) {
+// Plugins that send this action themselves often leave out the member as they were before.
+coursegate_on('profile_update', static function ($user_id, $before = null) {
     $user = get_userdata($user_id);
-    if ($user !== false && $user->user_pass !== $before->user_pass) {
+    if ($user !== false && isset($before->user_pass) && $user->user_pass !== $before->user_pass) {
         coursegate_end((int) $user_id, 'password changed');
     }
-}, 10, 2);
-add_action('after_password_reset', static function ($user) {
+});
+coursegate_on('after_password_reset', static function ($user) {
     coursegate_end((int) $user->ID, 'password reset');
 });
 // WordPress 6.2 and later. Before that, a password set by a plugin with wp_set_password() is noticed only through `version`.
-add_action('wp_set_password', static function ($password, $user_id) {
+coursegate_on('wp_set_password', static function ($password, $user_id) {
     coursegate_end((int) $user_id, 'password changed');
-}, 10, 2);
+});
 foreach (['updated_user_meta', 'added_user_meta', 'deleted_user_meta'] as $changed) {
-    add_action($changed, static function ($meta_id, $user_id, $name) use ($changed) {
+    coursegate_on($changed, static function ($meta_id, $user_id, $name) use ($changed) {
         global $wpdb;
         if ($name === 'coursegate_epoch') {
             coursegate_end((int) $user_id, 'logged out everywhere');
         } elseif ($name === $wpdb->get_blog_prefix() . 'capabilities' && $changed !== 'added_user_meta') {
             coursegate_end((int) $user_id, 'role changed');
         }
-    }, 10, 3);
+    });
 }
 foreach (['delete_user', 'wpmu_delete_user', 'make_spam_user', 'remove_user_from_blog'] as $gone) {
-    add_action($gone, static function ($user_id) {
+    coursegate_on($gone, static function ($user_id) {
         coursegate_end((int) $user_id, 'left');
     });
 }

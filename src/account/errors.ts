@@ -41,6 +41,9 @@ export class AccountError extends Error {
 /** Errors listed in a response; further ones are only counted, since a hundred failing rows usually have one cause. */
 const MOST_ERRORS = 100;
 
+/** How graphql-js begins to say that a non-null field has no value. */
+const NULL = /^Cannot return null for non-nullable field /;
+
 /** Receives what the operator should know about a failed field. `where` names the field and its place in a mapping. */
 export type OnError = (error: unknown, where?: string) => void;
 
@@ -55,15 +58,26 @@ interface Masking {
  * AccountErrors pass. Any other error occurred while completing a value, so it is the upstream's fault, and its message
  * is hidden.
  */
-export function maskResult(result: ExecutionResult, masking: Masking): Record<string, unknown> {
+export function maskResult(result: ExecutionResult, given: Masking): Record<string, unknown> {
   const { data, errors } = result;
   const body: Record<string, unknown> = {};
+  const masking = { ...given, onError: onceEach(given.onError) };
   if (errors !== undefined && errors.length > 0) {
     body.errors = errors.slice(0, MOST_ERRORS).map((error) => formatMasked(error, masking));
     if (errors.length > MOST_ERRORS) body.extensions = { errorsLeftOut: errors.length - MOST_ERRORS };
   }
   if (data !== undefined) body.data = data;
   return body;
+}
+
+/** A mapping that is wrong fails in every row of a list. */
+function onceEach(onError: OnError): OnError {
+  const reported = new Set<string>();
+  return (error, where) => {
+    const key = `${where}: ${error instanceof Error ? error.message : error}`;
+    if (!reported.has(key)) onError(error, where);
+    reported.add(key);
+  };
 }
 
 function formatMasked(error: GraphQLError, { deadlinePassed, failedField, onError }: Masking) {
@@ -80,9 +94,11 @@ function formatMasked(error: GraphQLError, { deadlinePassed, failedField, onErro
   if (ofRequest) return formatError(error, 'BAD_USER_INPUT', error.message);
   if (deadlinePassed) return formatError(error, 'UPSTREAM_TIMEOUT', MESSAGES.UPSTREAM_TIMEOUT);
   const field = failedField(error);
-  // What graphql-js says about a value may quote it, and it is the member's.
-  const quotes = originalError === undefined || originalError instanceof GraphQLError;
-  onError(quotes ? new MappingValueError(`the value is not ${field?.type ?? 'valid'}`) : originalError, field?.where);
+  // What graphql-js says about a value may quote it, and it is the member's. Of null it says no more than the type does.
+  const isNull = NULL.test(error.message);
+  const ofValue = isNull || originalError === undefined || originalError instanceof GraphQLError;
+  const problem = `the value is ${isNull ? 'null, not' : 'not'} ${field?.type ?? 'valid'}`;
+  onError(ofValue ? new MappingValueError(problem) : originalError, field?.where);
   return formatError(error, 'UPSTREAM_BAD_RESPONSE', MESSAGES.UPSTREAM_BAD_RESPONSE);
 }
 

@@ -19,7 +19,10 @@ import type { AccountSchema } from './schema.ts';
 
 /** A field of the contract that failed. */
 export interface FailedField {
-  /** Its type and name, and the place in a mapping that says where it comes from: `Course.endsAt (school.graphql:12)`. */
+  /**
+   * Its type and name, the place in a mapping that says where it comes from, and what that reads:
+   * `Course.endsAt (school.graphql:12, ends_at in GET /courses of school)`.
+   */
   readonly where: string;
   readonly type: GraphQLOutputType;
 }
@@ -58,8 +61,8 @@ export function failedField(
   }
   const last = steps.at(-1);
   if (last === undefined || declared === undefined) return undefined;
-  const place = placeOfField(mapping, steps);
-  const at = place === undefined ? '' : ` (${place.file}:${place.line})`;
+  const origin = originOf(mapping, steps);
+  const at = origin === undefined ? '' : ` (${origin.place.file}:${origin.place.line}, ${origin.reads})`;
   return { where: `${last.type}.${last.name}${at}`, type: declared };
 }
 
@@ -72,35 +75,53 @@ function fieldsWithin(set: SelectionSetNode, key: string, fragments: Fragments):
   });
 }
 
-/** The place of the last of these nested fields, in the innermost call that provides it. */
-function placeOfField(mapping: Mapping, steps: readonly Step[]): Place | undefined {
+interface Origin {
+  readonly place: Place;
+  readonly reads: string;
+}
+
+/** Where the last of these nested fields comes from, in the innermost call that provides it. */
+function originOf(mapping: Mapping, steps: readonly Step[]): Origin | undefined {
   for (const [index, { type, name }] of [...steps.entries()].reverse()) {
     const coordinate = `${type}.${name}`;
     const remote = mapping.remote.fields.get(coordinate);
-    if (remote !== undefined) return placeOf(remote.node);
+    if (remote !== undefined) {
+      return { place: placeOf(remote.node), reads: `${remote.root ?? remote.name ?? name} of ${remote.source}` };
+    }
     const inner = steps.slice(index + 1).map((step) => step.name);
     const field = mapping.fields.get(coordinate);
     if (field !== undefined) {
       const names = field.pages === undefined ? inner : inner.filter((each) => !OF_CONNECTION.includes(each));
-      return names.length === 0 ? placeOf(field.node) : placeInSelection(field.connector, names);
+      const origin = originInSelection(field.connector, names);
+      return names.length === 0 ? { ...origin, place: placeOf(field.node) } : origin;
     }
     const batch = mapping.types.get(type);
     if (batch !== undefined && givenByBatch(batch, name) !== undefined) {
-      return placeInSelection(batch.connector, [name, ...inner]);
+      return originInSelection(batch.connector, [name, ...inner]);
     }
   }
   return undefined;
 }
 
-/** The place of the member that these nested names lead to, or of the last of them that is found. */
-function placeInSelection(connector: Connector, names: readonly string[]): Place {
+/** The member that these nested names lead to, or the last of them that is found, with the keys that lead to its value. */
+function originInSelection(connector: Connector, names: readonly string[]): Origin {
   let found: { readonly at: number } = connector.selection;
   let inner: Selection = connector.selection;
+  const keys = keysOf(inner);
   for (const name of names) {
     const member = membersOf(inner)?.find((each) => each.name === name);
     if (member === undefined) break;
     found = member;
     inner = member.value;
+    keys.push(...keysOf(inner));
   }
-  return connector.placeOf(found.at);
+  const call = `${connector.call} of ${connector.source}`;
+  return { place: connector.placeOf(found.at), reads: keys.length === 0 ? call : `${keys.join('.')} in ${call}` };
+}
+
+/** The keys that an expression reads one after the other; of alternatives, those of the first. */
+function keysOf(selection: Selection): string[] {
+  const chain = selection.kind === 'coalesce' ? selection.chains[0] : undefined;
+  const parts = chain === undefined ? [] : [chain.head, ...chain.steps];
+  return parts.flatMap((part) => (part.kind === 'key' ? [part.name] : []));
 }

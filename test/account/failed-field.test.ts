@@ -1,5 +1,9 @@
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { buildInterfaces } from '../../src/generation/account-and-mcp.ts';
+import { createLog } from '../../src/operations/log.ts';
 import { memoryCounters } from '../../src/storage/memory-counters.ts';
 import { memoryStore } from '../../src/storage/sqlite.ts';
 import { load } from '../config/fixture.ts';
@@ -80,75 +84,107 @@ describe('the log names the field that failed and its line in the mapping, witho
       'a value that a method cannot use',
       '{ me: viewer { courses { nodes { until: endsAt } } } }',
       course({ ends_at: SECRET }),
-      ['Course.endsAt (map.graphql:10): ->toDateTime needs a date in the format unix'],
+      [
+        'Course.endsAt (map.graphql:10, ends_at in GET /courses of school): ->toDateTime needs a date in the format unix',
+      ],
     ],
     [
       'a value of a selection that is no object',
       '{ viewer { email } }',
       { '/me': { email: [SECRET] } },
-      ['Viewer.email (map.graphql:3): ->decode needs text'],
+      ['Viewer.email (map.graphql:3, email in GET /me of school): ->decode needs text'],
     ],
     [
       'a value outside an enum, in a fragment',
       '{ viewer { ...V } } fragment V on Viewer { courses { edges { ... { node { state } } } } }',
       course({ state: SECRET }),
-      ['Course.state (map.graphql:11): the value is not State'],
+      ['Course.state (map.graphql:11, state in GET /courses of school): the value is not State'],
     ],
     [
       'a missing value that is non-null',
       '{ viewer { courses { nodes { slug } } } }',
       { '/courses': [{ title: SECRET }] },
-      ['Course.slug (map.graphql:9): Cannot return null for non-nullable field Course.slug.'],
+      ['Course.slug (map.graphql:9, slug in GET /courses of school): the value is null, not String!'],
     ],
     [
       'a value of another type',
       '{ viewer { level } }',
       { '/me/m-1001': { level: SECRET } },
-      ['Viewer.level (map.graphql:15): the value is not Int'],
+      ['Viewer.level (map.graphql:15, level in GET /me/{$context.sub} of school): the value is not Int'],
     ],
     [
       'a value from a batch',
       '{ viewer { courses { nodes { slug last { id seconds } } } } }',
       { ...course({}), '/last': [{ slug: 'a', lesson: { id: 1, ms: SECRET } }] },
-      ['Lesson.seconds (map.graphql:27): ->div needs a number'],
+      ['Lesson.seconds (map.graphql:27, lesson.ms in GET /last of school): ->div needs a number'],
     ],
     [
       'a batch that is not a list',
       '{ viewer { courses { nodes { last { id } } } } }',
       { ...course({}), '/last': { [SECRET]: 1 } },
-      ['Course.last (map.graphql:25): school: the selection of a batch is not a list'],
+      ['Course.last (map.graphql:25, lesson in GET /last of school): school: the selection of a batch is not a list'],
     ],
     [
       'a page that is not a list',
       '{ viewer { courses { totalCount } } }',
       { '/courses': { [SECRET]: 1 } },
-      ['Viewer.courses (map.graphql:5): school: a page is not a list of pageSize items, or its total is not a number'],
+      [
+        'Viewer.courses (map.graphql:5, GET /courses of school): school: a page is not a list of pageSize items, or its total is not a number',
+      ],
     ],
-    ['a response that is not JSON', '{ viewer { email } }', {}, ['Viewer.email (map.graphql:3): school: no JSON']],
+    [
+      'a response that is not JSON',
+      '{ viewer { email } }',
+      {},
+      ['Viewer.email (map.graphql:3, email in GET /me of school): school: no JSON'],
+    ],
+    [
+      'a mistake that fails in every row, once',
+      '{ viewer { courses { nodes { slug until: endsAt again: endsAt } } } }',
+      { '/courses': ['a', 'b', 'c'].map((slug) => ({ slug, ends_at: SECRET })) },
+      [
+        'Course.endsAt (map.graphql:10, ends_at in GET /courses of school): ->toDateTime needs a date in the format unix',
+      ],
+    ],
   ])('%s', async (_name, query, answers, said) => {
     expect(await logged(query, answers)).toEqual(said);
   });
 });
 
-test('the gate’s log line says what failed and where', async () => {
+test('the gate’s log has one line for a wrong key, with file, line and what was read, and no stack', async () => {
   const files = {
-    'contract.graphql': 'scalar DateTime type Query { viewer: Viewer! } type Viewer { id: ID! at: DateTime }',
+    'contract.graphql': `type Query { viewer: Viewer! } type Viewer { id: ID! courses: [Course!] }
+type Course { slug: String! }`,
     'map.graphql': `extend schema @source(name: "school")
-extend type Viewer { at: DateTime
-  @connect(source: "school", http: { GET: "/me" }, selection: "$.at->toDateTime('iso')") }`,
+extend type Viewer { courses: [Course!]
+  @connect(source: "school", http: { GET: "/me/{$context.sub}/courses" }, selection: "$.items { slug: course.uid }") }`,
   };
   const loaded = await load(GATE, { files });
-  const lines: string[] = [];
+  const folder = mkdtempSync(join(tmpdir(), 'coursegate-failed-field-'));
+  const log = createLog('info', openSync(join(folder, 'log'), 'a'));
   const { account } = await buildInterfaces(loaded, {
-    call: async () => ({ status: 200, headers: {}, body: JSON.stringify({ at: SECRET }) }),
+    call: async () => ({ status: 200, headers: {}, body: JSON.stringify({ items: [{ course: { slug: SECRET } }] }) }),
     audit: () => undefined,
-    onError: (error, what) => lines.push(`${what}: ${(error as Error).message}`),
+    onError: (error, what) => log.error({ err: error }, what),
     remembered: { store: memoryStore(Date.now), counters: memoryCounters(Date.now), clock: Date.now },
   });
-  const prepared = account?.prepare('{ viewer { at } }');
+  const prepared = account?.prepare('{ viewer { courses { slug } } }');
   if (prepared === undefined || 'mistakes' in prepared) throw new Error('not prepared');
-  await prepared.run(MEMBER, {}, new AbortController().signal);
-  expect(lines).toEqual([
-    'the Account API failed at Viewer.at (map.graphql:3): ->toDateTime needs a date in the format iso',
+  const result = await prepared.run(MEMBER, {}, new AbortController().signal);
+  expect(result).toMatchObject({
+    errors: [{ path: ['viewer', 'courses', 0, 'slug'], extensions: { code: 'UPSTREAM_BAD_RESPONSE' } }],
+  });
+  const lines = readFileSync(join(folder, 'log'), 'utf8').trim().split('\n');
+  rmSync(folder, { recursive: true });
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
+    expect.objectContaining({
+      msg: 'the Account API failed at Course.slug (map.graphql:3, items.course.uid in GET /me/{$context.sub}/courses of school)',
+      err: {
+        type: 'MappingValueError',
+        message: 'the value is null, not String!',
+        stack: '',
+        name: 'MappingValueError',
+      },
+    }),
   ]);
 });

@@ -117,7 +117,9 @@ test('an expression that goes through a list for each item of another fails in t
   const { ask, logged } = await start(types, mapping, () => ({ json: { rows } }));
   const { body } = await ask('{ viewer { pairs all } }');
   expect(body.data.viewer).toEqual({ pairs: null, all: 30_000 });
-  expect(logged()).toEqual(['Viewer.pairs (map.graphql:3): the mapping goes through more than 1000000 items']);
+  expect(logged()).toEqual([
+    'Viewer.pairs (map.graphql:3, rows in GET /rows of school): the mapping goes through more than 1000000 items',
+  ]);
 });
 
 describe('required fields of a batch', () => {

@@ -150,6 +150,10 @@ describe.skipIf(!phpPresent())('the Moodle plugin', () => {
         { id: '7', reason: 'role changed', by: 'backend' },
       ]);
       expect(commanded.refused()).toBe(0);
+      // The site saves the member even if the plugin cannot read them.
+      site.change({ failing: 'query' });
+      await tell('event=user_updated&objectid=3');
+      site.change({ failing: '' });
       for (const state of ['refuse', 'hang'] as const) {
         commanded.wire(state);
         await tell('event=user_deleted&objectid=5');

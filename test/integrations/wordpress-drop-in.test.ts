@@ -142,6 +142,19 @@ describe.skipIf(!wordpressPresent())('the WordPress drop-in', () => {
     expect(site.log()).toContain(`coursegate: could not revoke the connections of member ${OLU.id} (password changed)`);
   });
 
+  it.each([
+    ['a plugin sends profile_update without the member as they were', `do_action('profile_update', ${OLU.id});`, ''],
+    [
+      'what it calls throws',
+      `add_filter('pre_http_request', function () { throw new RuntimeException('from another plugin'); });
+       do_action('coursegate_end', ${OLU.id}, 'refund');`,
+      'coursegate: shutdown: from another plugin',
+    ],
+  ])('does not stop the site’s own work when %s', async (_name, php, logged) => {
+    expect(await site.run(`${php} echo 'done';`)).toBe('done');
+    expect(site.log()).toContain(logged);
+  });
+
   describe('a request with an assertion', () => {
     it('returns 503 while the gate’s keys are unavailable, and recovers', async () => {
       gate.ill(true);

@@ -69,7 +69,7 @@ class CoursegateController
     }
 
     /** Listens to Login, which Laravel also fires when a "remember me" cookie starts a session: then the time is not known. */
-    public function keepSignInTime(Login $event)
+    public static function keepSignInTime(Login $event)
     {
         if ($event->guard === config('auth.defaults.guard')) {
             session()->put(self::SIGNED_IN_AT, Auth::viaRemember() ? null : time());

@@ -26,7 +26,11 @@ class CoursegateServiceProvider extends ServiceProvider
             Route::get('whoami', [CoursegateController::class, 'whoami']);
             Route::get('bridge', [CoursegateController::class, 'bridge']);
         });
-        Event::listen(Login::class, [CoursegateController::class, 'keepSignInTime']);
+        Event::listen(Login::class, function (Login $event) {
+            Gate::safely(function () use ($event) {
+                CoursegateController::keepSignInTime($event);
+            });
+        });
         $model = config('auth.providers.'.config('auth.guards.'.config('auth.defaults.guard').'.provider').'.model');
         if (config('coursegate.admin_url') && is_string($model) && is_subclass_of($model, Model::class)) {
             $model::observe(MemberObserver::class);

@@ -83,6 +83,28 @@ class Gate
         if ($this->adminUrl === '') {
             return;
         }
+        self::safely(function () use ($id, $reason) {
+            $this->tell($id, $reason);
+        });
+    }
+
+    /** For what Laravel calls while the site works for a member: a failure is logged, and the site's own work goes on. */
+    public static function safely(callable $do): void
+    {
+        try {
+            $do();
+        } catch (\Throwable $thrown) {
+            $problem = 'coursegate: '.get_class($thrown).': '.$thrown->getMessage();
+            try {
+                Log::error($problem);
+            } catch (\Throwable $unwritable) {
+                error_log($problem);
+            }
+        }
+    }
+
+    private function tell(string $id, string $reason): void
+    {
         $path = '/members/'.rawurlencode($id).'/revoke';
         $body = json_encode(['by' => 'backend', 'reason' => $reason]);
         $options = [

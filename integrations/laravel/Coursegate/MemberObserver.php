@@ -9,25 +9,27 @@ use Illuminate\Database\Eloquent\Model;
 class MemberObserver
 {
     private $app;
-    private $gate;
 
-    public function __construct(Application $app, Gate $gate)
+    public function __construct(Application $app)
     {
         $this->app = $app;
-        $this->gate = $gate;
     }
 
     public function updated(Model $member)
     {
-        if ($member->wasChanged((array) config('coursegate.watches'))) {
-            $this->end($member, 'password or rights changed');
-        }
+        Gate::safely(function () use ($member) {
+            if ($member->wasChanged((array) config('coursegate.watches'))) {
+                $this->end($member, 'password or rights changed');
+            }
+        });
     }
 
     /** Called for soft deletes too. */
     public function deleted(Model $member)
     {
-        $this->end($member, 'left');
+        Gate::safely(function () use ($member) {
+            $this->end($member, 'left');
+        });
     }
 
     /**
@@ -38,7 +40,10 @@ class MemberObserver
     {
         $id = (string) $member->getKey();
         $tell = function () use ($id, $reason) {
-            $this->gate->endConnections($id, $reason);
+            // Created here, since wrong settings throw.
+            Gate::safely(function () use ($id, $reason) {
+                $this->app->make(Gate::class)->endConnections($id, $reason);
+            });
         };
         $this->app->runningInConsole() ? $tell() : $this->app->terminating($tell);
     }

@@ -22,6 +22,8 @@ export interface Connector {
   readonly source: string;
   readonly method: Method;
   readonly path: Template;
+  /** The method and path as the mapping has them, for messages: `GET /members/{$context.sub}`. */
+  readonly call: string;
   readonly query: Evaluate | undefined;
   readonly body: BodyTemplate | undefined;
   readonly headers: readonly HeaderTemplate[];
@@ -96,6 +98,7 @@ export function compileConnector(
     source: values.source,
     method,
     path,
+    call: `${method} ${literalAt(node, 'http', method).value}`,
     query,
     body: body && { kind, evaluate: body },
     headers,

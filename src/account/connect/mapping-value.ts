@@ -4,6 +4,8 @@ export class MappingValueError extends Error {
   constructor(message: string) {
     super(message);
     this.name = 'MappingValueError';
+    // It says nothing about the mapping, only how graphql-js came to the value.
+    delete this.stack;
   }
 }
 

@@ -5,6 +5,7 @@ import { parseJson } from './json.ts';
 import { isComparable, type Kind } from './kinds.ts';
 import { fail, isScalar, list, number } from './mapping-value.ts';
 import { fromMinorUnits, toDecimal } from './money.ts';
+import { count, newWork } from './work.ts';
 
 interface Method {
   /** What it returns, for the reference. */
@@ -86,6 +87,16 @@ function sorted(value: unknown, each: unknown): readonly unknown[] {
   return found.map(({ item }) => item);
 }
 
+/** Counted before it is built, because one long list can be in a list many times. */
+function flattened(value: unknown): readonly unknown[] {
+  const work = newWork();
+  return list('flatten', value).flatMap((item) => {
+    if (item === null) return [];
+    count(item, work);
+    return list('flatten', item);
+  });
+}
+
 /** Text is cut between characters, never within a surrogate pair. */
 function sliced(value: unknown, from: unknown, to: unknown): unknown {
   const range = [from, to] as [number, number | undefined];
@@ -97,7 +108,7 @@ function sliced(value: unknown, from: unknown, to: unknown): unknown {
 
 /**
  * The supported methods. They have the names and behaviour of Apollo Connectors, except our additions floor, ceil,
- * round, isNull, decimal, minorUnits, toDateTime, sortBy, maxBy, minBy, and the encoding html of decode. `div` does not
+ * round, isNull, decimal, minorUnits, toDateTime, flatten, sortBy, maxBy, minBy, and the encoding html of decode. `div` does not
  * round, so an Int needs `->floor` after it. `and` and `or` count null as unknown, where Apollo gives no value.
  */
 const METHODS: Readonly<Record<string, Method>> = {
@@ -172,6 +183,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   find: method('the first item for which the expression is true', ['expression'], (value, each) => {
     return list('find', value).find((item) => (each as Each)(item) === true) ?? null;
   }),
+  flatten: method('the items of the lists in a list, one level deep; a null counts as an empty list', [], flattened),
   sortBy: method(
     'the items in ascending order of the expression, without those where it is null',
     ['expression'],

@@ -1,5 +1,6 @@
 import { AccountError } from '../errors.ts';
 import type { Position } from './cursor.ts';
+import { MappingValueError } from './mapping-value.ts';
 
 /** The window a client requests: how many items, and after which position. */
 export interface Window {
@@ -41,5 +42,5 @@ export function isKept({ kept }: Page, index: number): boolean {
 
 /** The error for a page that would silently make a client miss items or see some twice. */
 export function unusable(source: string, what: string): AccountError {
-  return new AccountError('UPSTREAM_BAD_RESPONSE', { cause: new Error(`${source}: ${what}`) });
+  return new AccountError('UPSTREAM_BAD_RESPONSE', { cause: new MappingValueError(`${source}: ${what}`) });
 }

@@ -1,4 +1,5 @@
 import type { GraphQLResolveInfo } from 'graphql';
+import { MappingValueError } from '../connect/mapping-value.ts';
 import type { Operation } from '../connect/operation.ts';
 import type { UpstreamAnswer } from '../connect/outcome.ts';
 import { AccountError } from '../errors.ts';
@@ -67,7 +68,7 @@ async function send(operation: Operation, wanted: readonly Waiting[]): Promise<v
  */
 function answerOf({ status, data: body }: UpstreamAnswer, source: string) {
   const failed = (code: 'UPSTREAM_ERROR' | 'UPSTREAM_BAD_RESPONSE', what: string) =>
-    new AccountError(code, { cause: new Error(`${source}: ${what}`) });
+    new AccountError(code, { cause: new MappingValueError(`${source}: ${what}`) });
   const isBody = typeof body === 'object' && body !== null && !Array.isArray(body);
   const { data, errors } = (isBody ? body : {}) as Readonly<Record<string, unknown>>;
   if (status < 200 || status > 299) {

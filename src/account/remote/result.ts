@@ -1,4 +1,5 @@
 import { type GraphQLError, type GraphQLOutputType, getNullableType, isListType } from 'graphql';
+import { MappingValueError } from '../connect/mapping-value.ts';
 import { AccountError } from '../errors.ts';
 import { ErrorTree, failuresBelow, located, type Spot } from './failures.ts';
 import type { FieldPlan, SelectionPlan } from './plan.ts';
@@ -53,7 +54,10 @@ export function failureAt(
 
 /** The error for a response that does not match the request. */
 export function unusable({ source }: Reading, what: string, spot: Spot): GraphQLError {
-  return located(new AccountError('UPSTREAM_BAD_RESPONSE', { cause: new Error(`${source}: ${what}`) }), spot);
+  return located(
+    new AccountError('UPSTREAM_BAD_RESPONSE', { cause: new MappingValueError(`${source}: ${what}`) }),
+    spot,
+  );
 }
 
 function readObject(

@@ -203,6 +203,24 @@ export const METHOD_EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
       gives: { a: 'knots' },
     },
   ],
+  flatten: [
+    {
+      selection: 'a: lessons.resources->flatten->maxBy(@.seen) { id }',
+      data: {
+        lessons: [
+          {
+            resources: [
+              { id: 1, seen: 5 },
+              { id: 2, seen: 9 },
+            ],
+          },
+          { resources: null },
+          { resources: [{ id: 3, seen: 7 }] },
+        ],
+      },
+      gives: { a: { id: 2 } },
+    },
+  ],
   sortBy: [
     {
       selection: 'a: rows->sortBy(@.at).id',

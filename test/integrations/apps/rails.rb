@@ -65,7 +65,8 @@ ENV['DATABASE_URL'] = "sqlite3:#{ENV.fetch('DATA')}/school.sqlite3"
 School.initialize!
 
 ActiveRecord::Schema.verbose = false
-ActiveRecord::Schema.define do
+created = !ActiveRecord::Base.connection.table_exists?(:users)
+created && ActiveRecord::Schema.define do
   create_table :users do |t|
     t.string :email, :username, :name, :encrypted_password
     t.integer :sign_in_count, default: 0, null: false
@@ -79,7 +80,7 @@ ActiveRecord::Schema.define do
   end
 end
 
-[['sam', 'correct horse battery', ENV.fetch('SAM_NAME'), false],
+created && [['sam', 'correct horse battery', ENV.fetch('SAM_NAME'), false],
  ['olu', 'staple for the other', 'Olu', false],
  ['gone', 'left the school long ago', 'Gone', true]].each do |username, password, name, left|
   User.create!(username: username, email: "#{username}@example.com", name: name, password: password, left: left,
@@ -138,6 +139,13 @@ class Devise::SessionsController
 end
 
 require File.join(ENV.fetch('INTEGRATIONS'), 'rails/coursegate_controller')
+
+# Such as `rails runner CODE` and `rails console`.
+if ARGV.any?
+  require 'rails/command'
+  Rails::Command.invoke(ARGV.first, ARGV.drop(1))
+  exit
+end
 
 require 'puma'
 require 'puma/configuration'

@@ -24,6 +24,11 @@ export interface GateSettings {
 /** A backend in a separate process. */
 export interface Backend {
   readonly url: string;
+  /** Runs a command in the environment of the server, with these changes to it, and with this input. */
+  run(
+    command: readonly [string, ...string[]],
+    options?: { readonly input?: string; readonly environment?: Readonly<Record<string, string>> },
+  ): Promise<{ readonly code: number | string; readonly output: string }>;
   close(): Promise<void>;
 }
 
@@ -52,8 +57,17 @@ export interface Framework {
   readonly verifiesEmail?: true;
   /** The field of its login form for "remember me", and the cookie that signs the member in later without a password. */
   readonly remember?: { readonly field: string; readonly cookie: RegExp };
+  /** What an operator runs on the server to give a member a new password, by name. */
+  readonly console?: Readonly<
+    Record<string, (app: (path: string) => string, member: string, fresh: string) => ConsoleCommand>
+  >;
   /** The fields of its form for a new password. */
   readonly newPassword: (old: string, fresh: string) => Record<string, string>;
+}
+
+interface ConsoleCommand {
+  readonly command: readonly [string, ...string[]];
+  readonly input?: string;
 }
 
 export const SAM = { id: '1', username: 'sam', password: 'correct horse battery', email: 'sam@example.com' } as const;
@@ -84,12 +98,19 @@ export function frameworkPresent(framework: Framework): boolean {
   return false;
 }
 
+type Run = (...given: Parameters<Backend['run']>) => {
+  readonly ended: Promise<number | string>;
+  readonly output: () => string;
+};
+
+/** Where a file of the test applications is. */
+export const applicationFile = (path: string) => fileURLToPath(new URL(`../apps/${path}`, import.meta.url));
+
 /** Starts a framework's test application and waits until it responds. Rejects with its output if it exits instead. */
 export async function startBackend(framework: Framework, gate: GateSettings): Promise<Backend> {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-backend-'));
   const port = await freePort();
-  const app = (path: string) => fileURLToPath(new URL(`../apps/${path}`, import.meta.url));
-  const { prepare, serve } = framework.commands({ port, app });
+  const { prepare, serve } = framework.commands({ port, app: applicationFile });
   const options = {
     cwd: folder,
     env: {
@@ -113,8 +134,11 @@ export async function startBackend(framework: Framework, gate: GateSettings): Pr
     },
   };
   const running: ChildProcess[] = [];
-  const run = ([command, ...args]: readonly [string, ...string[]]) => {
-    const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  const run: Run = ([command, ...args], { input = '', environment = {} } = {}) => {
+    const env = { ...options.env, ...environment };
+    const child = spawn(command, args, { ...options, env, stdio: 'pipe', detached: true });
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(input);
     let output = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk: Buffer) => {
@@ -126,7 +150,7 @@ export async function startBackend(framework: Framework, gate: GateSettings): Pr
       child.once('error', reject);
       child.once('close', (code, signal) => resolve(code ?? signal ?? ''));
     });
-    return { child, ended, output: () => output };
+    return { ended, output: () => output };
   };
   const close = async () => {
     await Promise.all(
@@ -161,7 +185,14 @@ export async function startBackend(framework: Framework, gate: GateSettings): Pr
       if (over !== undefined) throw new Error(`${framework.name} did not start (${over}): ${output()}`);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
-    return { url, close };
+    return {
+      url,
+      async run(command, given) {
+        const { ended, output } = run(command, given);
+        return { code: await ended, output: output() };
+      },
+      close,
+    };
   } catch (thrown) {
     await close();
     throw thrown;

@@ -24,7 +24,42 @@ export const DJANGO: Framework = {
     prepare: [PYTHON, app('django/manage.py'), 'migrate', '--verbosity', '0'],
     serve: [PYTHON, app('django/manage.py'), 'runserver', '--noreload', `127.0.0.1:${port}`],
   }),
+  console: {
+    'manage.py changepassword': (app, member, fresh) => ({
+      command: [PYTHON, app('django/manage.py'), 'changepassword', member],
+      input: `${fresh}\n${fresh}\n`,
+    }),
+    'manage.py shell': (app, member, fresh) => ({
+      command: [PYTHON, app('django/manage.py'), 'shell'],
+      input: `from django.contrib.auth import get_user_model
+user = get_user_model().objects.get(username="${member}")
+user.set_password("${fresh}")
+user.save()
+`,
+    }),
+  },
   newPassword: (old, fresh) => ({ old_password: old, new_password1: fresh, new_password2: fresh }),
+};
+
+/** With a user model of the site's own, which has no column `is_active`. */
+export const DJANGO_STUDENTS: Framework = {
+  ...DJANGO,
+  name: 'Django with its own user model',
+  commands(place) {
+    const { prepare = [PYTHON], serve } = DJANGO.commands(place);
+    const env = ['env', 'SCHOOL_USERS=students.Student'] as const;
+    return { prepare: [...env, ...prepare], serve: [...env, ...serve] };
+  },
+  console: {
+    'manage.py shell, through a proxy model': (app, member, fresh) => ({
+      command: ['env', 'SCHOOL_USERS=students.Student', PYTHON, app('django/manage.py'), 'shell'],
+      input: `from students.models import Alumna
+user = Alumna.objects.get(username="${member}")
+user.set_password("${fresh}")
+user.save()
+`,
+    }),
+  },
 };
 
 export const RAILS: Framework = {
@@ -41,6 +76,15 @@ export const RAILS: Framework = {
   commands: ({ app }) => ({ serve: ['ruby', app('rails.rb')] }),
   fields: { username: 'user[email]', password: 'user[password]' },
   remember: { field: 'user[remember_me]', cookie: /^remember_user_token$/ },
+  console: {
+    'rails runner': (app, member, fresh) => ({
+      command: ['ruby', app('rails.rb'), 'runner', `User.find_by(username: '${member}').update!(password: '${fresh}')`],
+    }),
+    'rails console': (app, member, fresh) => ({
+      command: ['ruby', app('rails.rb'), 'console'],
+      input: `User.find_by(username: '${member}').update!(password: '${fresh}')\n`,
+    }),
+  },
   newPassword: (_old, fresh) => ({ password: fresh }),
 };
 
@@ -49,6 +93,16 @@ export const LARAVEL: Framework = {
   remember: { field: 'remember', cookie: /^remember_web_/ },
   verifiesEmail: true,
   overrides: ['query', 'form', 'multipart', 'json', 'header'],
+  console: {
+    'the console kernel, as tinker does': (app, member, fresh) => ({
+      command: [
+        'php',
+        app('laravel/console.php'),
+        `$user = App\\Models\\User::where('username', '${member}')->first();
+         $user->update(['password' => Illuminate\\Support\\Facades\\Hash::make('${fresh}')]);`,
+      ],
+    }),
+  },
   probe: ['php', '-r', 'require "Illuminate/autoload.php"; exit(extension_loaded("pdo_sqlite") ? 0 : 1);'],
   install: 'apt-get install php-laravel-framework php-cli php-sqlite3 php-mbstring',
   commands: ({ app, port }) => ({

@@ -11,7 +11,13 @@ final class observer {
 
     /** The event does not contain the old values, so this is sent on every update of a suspended member. */
     public static function user_updated(\core\event\base $event): void {
-        if (member::find((string) $event->objectid) === null) {
+        try {
+            $suspended = member::find((string) $event->objectid) === null;
+        } catch (\Throwable $thrown) {
+            error_log('coursegate: could not read member ' . $event->objectid . ': ' . $thrown->getMessage());
+            return;
+        }
+        if ($suspended) {
             self::end((int) $event->objectid, 'suspended');
         }
     }
@@ -42,11 +48,11 @@ final class observer {
      */
     public static function end(int $id, string $reason): void {
         global $CFG;
-        $admin = rtrim(settings::get('adminurl'), '/');
-        if ($admin === '' || $id === 0) {
-            return;
-        }
         try {
+            $admin = rtrim(settings::get('adminurl'), '/');
+            if ($admin === '' || $id === 0) {
+                return;
+            }
             require_once($CFG->libdir . '/filelib.php');
             $path = "/members/$id/revoke";
             $body = json_encode(['by' => 'backend', 'reason' => $reason]);

@@ -127,16 +127,20 @@ ${shared.includes('admin') ? `    'adminurl' => '${adminUrl}',\n    'adminsecret
     text: (
       { jwksUrl, adminUrl },
       origin,
-    ) => `# Add this to settings.py. Add "coursegate.CoursegateMiddleware" to MIDDLEWARE after AuthenticationMiddleware, and
-# path("coursegate/", include("coursegate")) to urls.py.
+    ) => `# Add this to the end of settings.py, and path("coursegate/", include("coursegate")) to urls.py. The three secrets are in
+# .env: set them for manage.py too, for example with \`set -a; . ./.env\`.
+import os
+
+INSTALLED_APPS = [*INSTALLED_APPS, "coursegate.CoursegateConfig"]
+MIDDLEWARE = [*MIDDLEWARE, "coursegate.CoursegateMiddleware"]  # after AuthenticationMiddleware
 COURSEGATE = {
     "ORIGIN": "${origin}",
     "UPSTREAM": "django",
-    "SECRET": os.environ["COURSEGATE_BRIDGE_SECRET"],
+    "SECRET": os.environ.get("COURSEGATE_BRIDGE_SECRET", ""),
     "JWKS_URL": "${jwksUrl}",
     "ADMIN_URL": "${adminUrl}",
-    "ADMIN_SECRET": os.environ["COURSEGATE_ADMIN_SECRET"],
-    "KEY": os.environ["COURSEGATE_KEY"],
+    "ADMIN_SECRET": os.environ.get("COURSEGATE_ADMIN_SECRET", ""),
+    "KEY": os.environ.get("COURSEGATE_KEY", ""),
 }
 `,
   },

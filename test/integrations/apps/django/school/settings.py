@@ -7,7 +7,15 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 SECRET_KEY = "school-" + "k" * 50
 DEBUG = False
 ALLOWED_HOSTS = ["localhost", "127.0.0.1"]
-INSTALLED_APPS = ["django.contrib.auth", "django.contrib.contenttypes", "django.contrib.sessions", "school"]
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "coursegate.CoursegateConfig",
+    "students",
+    "school",
+]
+AUTH_USER_MODEL = os.environ.get("SCHOOL_USERS", "auth.User")
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -40,5 +48,6 @@ COURSEGATE = {
     "BOUND_ONLY": os.environ["COURSEGATE_BOUND_ONLY"] == "true",
     "ADMIN_URL": os.environ["COURSEGATE_ADMIN"],
     "ADMIN_SECRET": os.environ["COURSEGATE_ADMIN_SECRET"],
-    "KEY": os.environ["COURSEGATE_KEY"],
 }
+if os.environ["COURSEGATE_KEY"] != "":
+    COURSEGATE["KEY"] = os.environ["COURSEGATE_KEY"]
