@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DocumentNetwork, INTERNET } from '../authorization-server/client-documents/network.ts';
+import { SHARE_OF_ONE_ADDRESS } from '../config/constants.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { hasConsole } from '../console/has-console.ts';
 import type { Decisions } from '../decisions/decisions.ts';
@@ -16,6 +17,7 @@ import { createRation } from '../operations/ration.ts';
 import type { Dispatch } from '../request/dispatch.ts';
 import { createOpenAnswers } from '../resource-server/open-answers.ts';
 import type { Clock } from '../storage/store.ts';
+import { connectionBounds, descriptorLimit } from './descriptors.ts';
 import { createGenerations } from './generations.ts';
 import { openListeners } from './listeners.ts';
 import { startMaintenance } from './maintenance.ts';
@@ -90,10 +92,21 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await generations.begin(loaded);
     revocations.subscribe(openAnswers.revoked);
     const { listen, limits, origin } = loaded.config;
+    const files = descriptorLimit();
+    const bounds = connectionBounds(files, listen.maxConnections, listen.decisions !== undefined);
+    const maxConnectionsPerAddress = Math.min(
+      listen.maxConnectionsPerAddress,
+      Math.ceil(bounds.public * SHARE_OF_ONE_ADDRESS),
+    );
+    if (bounds.public < listen.maxConnections)
+      log.info(
+        { descriptors: files, connections: bounds.public },
+        'listen.maxConnections is more than the limit of file descriptors allows: raise that limit (LimitNOFILE, ulimit -n)',
+      );
     const listeners = await openListeners(
       inFlight,
       dispatchTo(current),
-      { ...listen, longestHead: limits.headers },
+      { ...listen, maxConnections: bounds.public, maxConnectionsPerAddress, longestHead: limits.headers },
       (request, response) => current().admin(request, response),
       { ...listen.admin, tls: loaded.admin.mtls },
       listen.probes,
@@ -105,6 +118,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         decisions: () => current().decisions as Decisions,
         origin,
       },
+      bounds,
     );
     const stopMaintenance = startMaintenance({
       store,

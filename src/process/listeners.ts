@@ -11,6 +11,7 @@ import { lingerAfterEarlyAnswers } from '../http/linger.ts';
 import { keepPace, type PaceOptions } from '../http/pace.ts';
 import type { RequestsInFlight } from '../http/requests-in-flight.ts';
 import type { Dispatch } from '../request/dispatch.ts';
+import type { ConnectionBounds } from './descriptors.ts';
 import { drainOf } from './drain.ts';
 
 interface Address {
@@ -68,6 +69,7 @@ export async function openListeners(
   },
   probesAddress: Address | undefined,
   decisions: DecisionListener | undefined,
+  bounds: Omit<ConnectionBounds, 'public'>,
 ) {
   const longestHead = Math.max(1, Math.round(publicAddress.headTimeout * 1000));
   const publicServer = createServer(
@@ -128,6 +130,10 @@ export async function openListeners(
     servers.push([createServer(options, decisions.request) as Server, decisions.address]);
   }
   const extAuthz = await extAuthzFor(inFlight, decisions);
+  // Beyond these, node:net closes a connection as soon as it has accepted it.
+  for (const [server, address] of servers.slice(1))
+    server.maxConnections = address === decisions?.address ? bounds.decisions : bounds.admin;
+  if (extAuthz !== undefined) extAuthz.server.maxConnections = bounds.decisions;
   for (const [server] of servers)
     server.prependListener('request', (request, response) => inFlight.begin(server, request, response));
   const publicDrain = drainOf(publicServer, inFlight);

@@ -46,9 +46,42 @@ const MIGRATIONS: readonly string[] = [
    CREATE TRIGGER entry_recharged_to AFTER UPDATE OF payload, quota, by_network, by_client ON entry
      WHEN NEW.quota IS NOT NULL BEGIN ${charge('NEW')} END;
    CREATE TABLE reserve (filler BLOB NOT NULL) STRICT;`,
+  // Totals of wider networks instead of those of a client and a network. Entries of before count as wider networks of
+  // their own.
+  `DROP TRIGGER entry_charged; DROP TRIGGER entry_released; DROP TRIGGER entry_recharged_from;
+   DROP TRIGGER entry_recharged_to; DROP INDEX entry_app; DELETE FROM charged;
+   ALTER TABLE entry ADD COLUMN by_wider TEXT;
+   UPDATE entry SET by_wider = by_network || '/' WHERE quota IS NOT NULL;
+   CREATE INDEX entry_quota ON entry (quota) WHERE quota IS NOT NULL;
+   CREATE INDEX entry_wider ON entry (quota, by_wider) WHERE quota IS NOT NULL;
+   CREATE INDEX entry_app ON entry (quota, by_client) WHERE quota IS NOT NULL;
+   CREATE INDEX entry_app_wider ON entry (quota, by_client, by_wider) WHERE quota IS NOT NULL;
+   ${chargeTriggers()}
+   UPDATE entry SET quota = quota WHERE quota IS NOT NULL;`,
 ];
 
-/** Part of a migration's text. Like the migration, it must never be edited. */
+/** Part of a migration's text, as are the next ones. Like the migration, they must never be edited. */
+function chargeTriggers(): string {
+  const parts = [
+    "'*', '*'",
+    "'*', NEW.by_network",
+    "'*', NEW.by_wider",
+    "NEW.by_client, '*'",
+    'NEW.by_client, NEW.by_wider',
+  ];
+  const bytes = (row: string) => `octet_length(${row}.payload) + 1024`;
+  const charged = `INSERT INTO charged VALUES ${parts.map((part) => `(NEW.quota, ${part}, ${bytes('NEW')})`).join(', ')}
+     ON CONFLICT (quota, client, network) DO UPDATE SET bytes = bytes + excluded.bytes;`;
+  const which = `quota = OLD.quota AND client IN ('*', OLD.by_client) AND network IN ('*', OLD.by_network, OLD.by_wider)`;
+  const released = `UPDATE charged SET bytes = bytes - (${bytes('OLD')}) WHERE ${which};
+     DELETE FROM charged WHERE ${which} AND bytes <= 0;`;
+  const columns = 'payload, quota, by_network, by_wider, by_client';
+  return `CREATE TRIGGER entry_charged AFTER INSERT ON entry WHEN NEW.quota IS NOT NULL BEGIN ${charged} END;
+   CREATE TRIGGER entry_released AFTER DELETE ON entry WHEN OLD.quota IS NOT NULL BEGIN ${released} END;
+   CREATE TRIGGER entry_recharged_from AFTER UPDATE OF ${columns} ON entry WHEN OLD.quota IS NOT NULL BEGIN ${released} END;
+   CREATE TRIGGER entry_recharged_to AFTER UPDATE OF ${columns} ON entry WHEN NEW.quota IS NOT NULL BEGIN ${charged} END;`;
+}
+
 function charge(row: string): string {
   const bytes = `octet_length(${row}.payload) + 1024`;
   return `INSERT INTO charged VALUES
