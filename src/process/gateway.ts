@@ -18,6 +18,7 @@ import type { Dispatch } from '../request/dispatch.ts';
 import { createOpenAnswers } from '../resource-server/open-answers.ts';
 import type { Clock } from '../storage/store.ts';
 import { connectionBounds, descriptorLimit } from './descriptors.ts';
+import { answerEarly } from './early-probes.ts';
 import { createGenerations } from './generations.ts';
 import { openListeners } from './listeners.ts';
 import { startMaintenance } from './maintenance.ts';
@@ -69,6 +70,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     upstreams: () => generations.upstreams(),
     events: () => current().events.waiting(),
     hasConsole: () => hasConsole(current().loaded),
+    storeAwaited: () =>
+      answerEarly({ ...loaded.config.listen.admin, tls: loaded.admin.mtls }, loaded.config.listen.probes),
   });
   const { store, usage, trail, recorder, unused, traffic, revocations } = foundation;
   const openAnswers = createOpenAnswers({

@@ -14,7 +14,7 @@ import type { Dispatch } from '../request/dispatch.ts';
 import type { ConnectionBounds } from './descriptors.ts';
 import { drainOf } from './drain.ts';
 
-interface Address {
+export interface Address {
   readonly host: string;
   readonly port: number;
   /** Whether other processes may listen on the same port (SO_REUSEPORT). */
@@ -26,7 +26,7 @@ interface UnixSocket {
 }
 
 /** In PEM format. */
-interface AdminTls {
+export interface AdminTls {
   readonly cert: string;
   readonly key: string;
   readonly clientCa: string;
@@ -170,7 +170,7 @@ export async function openListeners(
   };
 }
 
-function secureContext({ cert, key, clientCa }: AdminTls): SecureContextOptions {
+export function secureContext({ cert, key, clientCa }: AdminTls): SecureContextOptions {
   return { cert, key, ca: clientCa, minVersion: 'TLSv1.2' };
 }
 
@@ -183,7 +183,7 @@ async function extAuthzFor(
   return openExtAuthz({ inFlight, ...decisions });
 }
 
-async function listen(server: NetServer, address: Address | UnixSocket): Promise<void> {
+export async function listen(server: NetServer, address: Address | UnixSocket): Promise<void> {
   if ('path' in address) {
     const { listenOnSocket } = await import('./unix-socket.ts');
     return listenOnSocket(server, address.path);

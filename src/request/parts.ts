@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { GatewayError } from '../errors.ts';
+import { GatewayError } from '../errors.ts';
 import type { Connections } from '../http/connections.ts';
 import type { ProvenanceOf } from '../http/provenance.ts';
 import type { RequestRecord } from '../http/request-record.ts';
@@ -18,6 +18,8 @@ import type { Route } from './route.ts';
 /** What the steps of a request need. All of it is built from one configuration. */
 export interface RequestParts {
   readonly origin: string;
+  /** The gate's name in Via. */
+  readonly pseudonym: string;
   readonly connections: Connections;
   readonly routing: Routing<Route>;
   readonly provenanceOf: ProvenanceOf;
@@ -42,6 +44,15 @@ export interface Incoming {
   readonly target: Target;
   readonly record: RequestRecord;
   readonly inFlight: RequestInFlight;
+}
+
+/** Throws GatewayError `loop_detected` for a request that this gate or one of its replicas has forwarded before. */
+export function refuseLoop(parts: RequestParts, request: IncomingMessage): void {
+  if (isLoop(parts, request)) throw new GatewayError('loop_detected');
+}
+
+export function isLoop({ pseudonym }: RequestParts, { headers: { via } }: IncomingMessage): boolean {
+  return via?.includes(pseudonym) === true;
 }
 
 /** In observe mode: whether only routes that are observed, not enforced, claim this address. */

@@ -77,7 +77,7 @@ export const PENDING = evicting('pending', { total: 32, perClient: 16, perNetwor
 export const SIGNING_IN = evicting('signing-in', { total: 32, perClient: 32, perNetwork: 4 });
 
 /** Sign-ins at another provider, begun on the sign-in page. */
-export const AT_PROVIDER = evicting('at-provider', { total: 16, perClient: 16, perNetwork: 2 });
+export const AT_PROVIDER = evicting('at-provider', { total: 8, perClient: 8, perNetwork: 1 });
 
 /** The same after the member is known: strangers cannot evict these. Charged to the member instead of the network. */
 const PENDING_OF_MEMBERS = evicting('pending-of-members', { total: 32, perClient: 32, perNetwork: 1 });

@@ -55,8 +55,8 @@ describe('a gate that may open 512 files', () => {
       if (name !== 'grpc') {
         const client = extAuthzClient(`127.0.0.1:${ports.grpc}`);
         // Refused for its missing secret, but answered.
-      const { status } = await client.check({});
-      expect(status.code).toBeGreaterThan(0);
+        const { status } = await client.check({});
+        expect(status.code).toBeGreaterThan(0);
         client.close();
       }
       for (const socket of idle) socket.destroy();
