@@ -11,7 +11,7 @@ import { lingerAfterEarlyAnswers } from '../http/linger.ts';
 import { keepPace, type PaceOptions } from '../http/pace.ts';
 import type { RequestsInFlight } from '../http/requests-in-flight.ts';
 import type { Dispatch } from '../request/dispatch.ts';
-import type { ConnectionBounds } from './descriptors.ts';
+import type { connectionBounds } from './descriptors.ts';
 import { drainOf } from './drain.ts';
 
 export interface Address {
@@ -69,7 +69,7 @@ export async function openListeners(
   },
   probesAddress: Address | undefined,
   decisions: DecisionListener | undefined,
-  bounds: Omit<ConnectionBounds, 'public'>,
+  bounds: ReturnType<typeof connectionBounds>,
 ) {
   const longestHead = Math.max(1, Math.round(publicAddress.headTimeout * 1000));
   const publicServer = createServer(

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { GatewayError } from '../errors.ts';
+import type { GatewayError } from '../errors.ts';
 import type { Connections } from '../http/connections.ts';
 import type { ProvenanceOf } from '../http/provenance.ts';
 import type { RequestRecord } from '../http/request-record.ts';
@@ -46,11 +46,7 @@ export interface Incoming {
   readonly inFlight: RequestInFlight;
 }
 
-/** Throws GatewayError `loop_detected` for a request that this gate or one of its replicas has forwarded before. */
-export function refuseLoop(parts: RequestParts, request: IncomingMessage): void {
-  if (isLoop(parts, request)) throw new GatewayError('loop_detected');
-}
-
+/** Whether this gate or one of its replicas has forwarded a request before. */
 export function isLoop({ pseudonym }: RequestParts, { headers: { via } }: IncomingMessage): boolean {
   return via?.includes(pseudonym) === true;
 }

@@ -10,7 +10,7 @@ import { answerPreflight } from './cors.ts';
 import { enter } from './enter.ts';
 import { answerFailure, routeAt } from './failure.ts';
 import { noteGuess } from './guess.ts';
-import { type Incoming, isObserved, type RequestParts, refuseLoop } from './parts.ts';
+import { type Incoming, isLoop, isObserved, type RequestParts } from './parts.ts';
 import { toSite } from './to-site.ts';
 
 /**
@@ -43,7 +43,7 @@ export function serve(
   let target: Target | undefined;
   try {
     parts.connections.admit(request, response);
-    refuseLoop(parts, request);
+    if (isLoop(parts, request)) throw new GatewayError('loop_detected');
     parts.admission.open(provenance.clientAddress, inFlight);
     if (isServerPing(request)) {
       response.writeHead(204).end();

@@ -9,7 +9,7 @@ import type { RequestInFlight } from '../http/requests-in-flight.ts';
 import { answerOn } from '../upstream/socket-answer.ts';
 import { parseTarget, type Target } from '../upstream/target.ts';
 import { routeAt } from './failure.ts';
-import { isLoop, isObserved, type RequestParts, refuseLoop } from './parts.ts';
+import { isLoop, isObserved, type RequestParts } from './parts.ts';
 import { answerRefusal, presentedBy } from './refusal.ts';
 import { refuseOn } from './refuse-socket.ts';
 
@@ -83,7 +83,7 @@ async function refuseUpgrade(
   record.path = target.path;
   response.setHeader('x-request-id', requestId);
   try {
-    refuseLoop(parts, request);
+    if (isLoop(parts, request)) throw new GatewayError('loop_detected');
     const found = routing('GET', target.path);
     record.route = found.kind === 'route' ? found.route.pattern : ROUTE_LABELS.none;
     const route = routeAt(routing, target.path, 'GET');

@@ -136,11 +136,11 @@ const PASSES =
   /^(LOADING|BUSY|NOREPLICAS|READONLY|CLUSTERDOWN|MASTERDOWN)|ECONNREFUSED|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|sentinels are unreachable|Cluster cannot be reached|does not answer/;
 
 /** The words of ioredis and of our own timeout for a Redis that is there and silent. */
-const SILENT = /timed out|socket timeout|took too long/i;
+const SILENT = /timed out|socket timeout|took too long|Stream isn't writeable/i;
 
 function explained(thrown: unknown, keyPrefix: string): GatewayError {
   const given = thrown instanceof GatewayError && thrown.cause instanceof Error ? thrown.cause.message : String(thrown);
-  const reason = SILENT.test(given) ? 'it does not answer' : given.replace(/\.$/, '');
+  const reason = SILENT.test(given) ? 'it does not answer, or is still loading its data' : given.replace(/\.$/, '');
   const advice = ADVICE.find(([pattern]) => pattern.test(reason))?.[1] ?? 'Check that it is running, and its address.';
   const message = `The store in Redis (keys {${keyPrefix}}:*) cannot be used: ${reason}. ${advice}`.trim();
   return PASSES.test(reason) ? new StoreNotReady(message) : new GatewayError('store_unavailable', { message });

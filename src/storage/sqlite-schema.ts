@@ -39,12 +39,7 @@ const MIGRATIONS: readonly string[] = [
      PRIMARY KEY (quota, client, network)
    ) WITHOUT ROWID, STRICT;
    CREATE INDEX charged_most ON charged (quota, client, bytes);
-   CREATE TRIGGER entry_charged AFTER INSERT ON entry WHEN NEW.quota IS NOT NULL BEGIN ${charge('NEW')} END;
-   CREATE TRIGGER entry_released AFTER DELETE ON entry WHEN OLD.quota IS NOT NULL BEGIN ${release('OLD')} END;
-   CREATE TRIGGER entry_recharged_from AFTER UPDATE OF payload, quota, by_network, by_client ON entry
-     WHEN OLD.quota IS NOT NULL BEGIN ${release('OLD')} END;
-   CREATE TRIGGER entry_recharged_to AFTER UPDATE OF payload, quota, by_network, by_client ON entry
-     WHEN NEW.quota IS NOT NULL BEGIN ${charge('NEW')} END;
+   ${triggers(['network'], ['network'])}
    CREATE TABLE reserve (filler BLOB NOT NULL) STRICT;`,
   // Totals of wider networks instead of those of a client and a network. Entries of before count as wider networks of
   // their own.
@@ -56,44 +51,31 @@ const MIGRATIONS: readonly string[] = [
    CREATE INDEX entry_wider ON entry (quota, by_wider) WHERE quota IS NOT NULL;
    CREATE INDEX entry_app ON entry (quota, by_client) WHERE quota IS NOT NULL;
    CREATE INDEX entry_app_wider ON entry (quota, by_client, by_wider) WHERE quota IS NOT NULL;
-   ${chargeTriggers()}
+   ${triggers(['network', 'wider'], ['wider'])}
    UPDATE entry SET quota = quota WHERE quota IS NOT NULL;`,
 ];
 
-/** Part of a migration's text, as are the next ones. Like the migration, they must never be edited. */
-function chargeTriggers(): string {
-  const parts = [
-    "'*', '*'",
-    "'*', NEW.by_network",
-    "'*', NEW.by_wider",
-    "NEW.by_client, '*'",
-    'NEW.by_client, NEW.by_wider',
-  ];
+/**
+ * Part of a migration's text. Like the migration, it must never be edited. An entry counts towards these networks of every
+ * client, and towards those of its own.
+ */
+function triggers(ofAll: readonly string[], ofClient: readonly string[]): string {
   const bytes = (row: string) => `octet_length(${row}.payload) + 1024`;
-  const charged = `INSERT INTO charged VALUES ${parts.map((part) => `(NEW.quota, ${part}, ${bytes('NEW')})`).join(', ')}
+  const parts = (client: string, networks: readonly string[]) =>
+    ["'*'", ...networks.map((name) => `NEW.by_${name}`)].map(
+      (network) => `(NEW.quota, ${client}, ${network}, ${bytes('NEW')})`,
+    );
+  const charge = `INSERT INTO charged VALUES ${[...parts("'*'", ofAll), ...parts('NEW.by_client', ofClient)].join(', ')}
      ON CONFLICT (quota, client, network) DO UPDATE SET bytes = bytes + excluded.bytes;`;
-  const which = `quota = OLD.quota AND client IN ('*', OLD.by_client) AND network IN ('*', OLD.by_network, OLD.by_wider)`;
-  const released = `UPDATE charged SET bytes = bytes - (${bytes('OLD')}) WHERE ${which};
+  const networks = ofAll.map((name) => `OLD.by_${name}`).join(', ');
+  const which = `quota = OLD.quota AND client IN ('*', OLD.by_client) AND network IN ('*', ${networks})`;
+  const release = `UPDATE charged SET bytes = bytes - (${bytes('OLD')}) WHERE ${which};
      DELETE FROM charged WHERE ${which} AND bytes <= 0;`;
-  const columns = 'payload, quota, by_network, by_wider, by_client';
-  return `CREATE TRIGGER entry_charged AFTER INSERT ON entry WHEN NEW.quota IS NOT NULL BEGIN ${charged} END;
-   CREATE TRIGGER entry_released AFTER DELETE ON entry WHEN OLD.quota IS NOT NULL BEGIN ${released} END;
-   CREATE TRIGGER entry_recharged_from AFTER UPDATE OF ${columns} ON entry WHEN OLD.quota IS NOT NULL BEGIN ${released} END;
-   CREATE TRIGGER entry_recharged_to AFTER UPDATE OF ${columns} ON entry WHEN NEW.quota IS NOT NULL BEGIN ${charged} END;`;
-}
-
-function charge(row: string): string {
-  const bytes = `octet_length(${row}.payload) + 1024`;
-  return `INSERT INTO charged VALUES
-       (${row}.quota, '*', '*', ${bytes}), (${row}.quota, '*', ${row}.by_network, ${bytes}),
-       (${row}.quota, ${row}.by_client, '*', ${bytes}), (${row}.quota, ${row}.by_client, ${row}.by_network, ${bytes})
-     ON CONFLICT (quota, client, network) DO UPDATE SET bytes = bytes + excluded.bytes;`;
-}
-
-function release(row: string): string {
-  const which = `quota = ${row}.quota AND client IN ('*', ${row}.by_client) AND network IN ('*', ${row}.by_network)`;
-  return `UPDATE charged SET bytes = bytes - octet_length(${row}.payload) - 1024 WHERE ${which};
-     DELETE FROM charged WHERE ${which} AND bytes <= 0;`;
+  const columns = ['payload', 'quota', ...ofAll.map((name) => `by_${name}`), 'by_client'].join(', ');
+  return `CREATE TRIGGER entry_charged AFTER INSERT ON entry WHEN NEW.quota IS NOT NULL BEGIN ${charge} END;
+   CREATE TRIGGER entry_released AFTER DELETE ON entry WHEN OLD.quota IS NOT NULL BEGIN ${release} END;
+   CREATE TRIGGER entry_recharged_from AFTER UPDATE OF ${columns} ON entry WHEN OLD.quota IS NOT NULL BEGIN ${release} END;
+   CREATE TRIGGER entry_recharged_to AFTER UPDATE OF ${columns} ON entry WHEN NEW.quota IS NOT NULL BEGIN ${charge} END;`;
 }
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

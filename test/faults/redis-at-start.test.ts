@@ -54,6 +54,7 @@ describe.skipIf(!redisPresent())('a gate whose Redis is not ready at the start',
       await vi.waitUntil(async () => (await statusOf(`${place}/livez`)) === 200, { timeout: 10_000 });
       expect(await statusOf(`${place}/readyz`)).toBe(503);
     }
+    expect(await statusOf(gate.origin)).toBe(0);
     expect(JSON.parse(waits(gate)[0] ?? '')).toMatchObject({ level: 40, reason: expect.stringMatching(reason) });
     await goOn();
     await started;
@@ -82,7 +83,7 @@ describe.skipIf(!redisPresent())('a gate whose Redis is not ready at the start',
     client.disconnect();
     await redis.kill();
     const loaded = redis.start();
-    await startsAfter(stand, /LOADING/, () => loaded);
+    await startsAfter(stand, /LOADING|still loading its data/, () => loaded);
   });
 
   it.each([
@@ -115,7 +116,7 @@ describe.skipIf(!redisPresent())('a gate whose Redis is not ready at the start',
     }).catch((thrown: unknown) => thrown);
     await store.close();
     const said =
-      'The store in Redis (keys {gate}:*) cannot be used: it does not answer. Check that it is running, and its address.';
+      'The store in Redis (keys {gate}:*) cannot be used: it does not answer, or is still loading its data. Check that it is running, and its address.';
     expect(failure).toMatchObject({ code: 'store_unavailable', message: said });
     expect(warn).toHaveBeenCalledTimes(1);
     expect(end).toHaveBeenCalledTimes(1);
