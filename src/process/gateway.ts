@@ -2,7 +2,6 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DocumentNetwork, INTERNET } from '../authorization-server/client-documents/network.ts';
-import { SHARE_OF_ONE_ADDRESS } from '../config/constants.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { hasConsole } from '../console/has-console.ts';
 import type { Decisions } from '../decisions/decisions.ts';
@@ -97,9 +96,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const { listen, limits, origin } = loaded.config;
     const files = descriptorLimit();
     const bounds = connectionBounds(files, listen.maxConnections, listen.decisions !== undefined);
-    const maxConnectionsPerAddress = Math.min(
-      listen.maxConnectionsPerAddress,
-      Math.ceil(bounds.public * SHARE_OF_ONE_ADDRESS),
+    // The same share of fewer.
+    const maxConnectionsPerAddress = Math.ceil(
+      (listen.maxConnectionsPerAddress * bounds.public) / listen.maxConnections,
     );
     if (bounds.public < listen.maxConnections)
       log.info(
