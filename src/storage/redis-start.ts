@@ -133,10 +133,10 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
 
 /** What passes by itself when Redis has started, has loaded its data, or answers again. */
 const PASSES =
-  /^(LOADING|BUSY|NOREPLICAS|READONLY|CLUSTERDOWN|MASTERDOWN)|ECONNREFUSED|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|sentinels are unreachable|Cluster cannot be reached|does not answer/;
+  /^(LOADING|BUSY|NOREPLICAS|READONLY|CLUSTERDOWN|MASTERDOWN)|ECONNREFUSED|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|sentinels are unreachable|Cluster cannot be reached|replicas have the commit|does not answer/;
 
-/** The words of ioredis and of our own timeout for a Redis that is there and silent. */
-const SILENT = /timed out|socket timeout|took too long|Stream isn't writeable/i;
+/** The words of ioredis and of our own timeouts for a Redis that is there, and silent or slow. */
+const SILENT = /timed out|socket timeout|took too long|after its deadline|Stream isn't writeable/i;
 
 function explained(thrown: unknown, keyPrefix: string): GatewayError {
   const given = thrown instanceof GatewayError && thrown.cause instanceof Error ? thrown.cause.message : String(thrown);
