@@ -23,6 +23,8 @@ const FAILURES = {
   upstream_overloaded: { status: 503, message: 'The service behind this address is overloaded right now.' },
   upstream_unavailable: { status: 503, message: 'The service behind this address is not answering right now.' },
   upstream_timeout: { status: 504, message: 'The service behind this address took too long to answer.' },
+  /** RFC 5842 section 7.2. */
+  loop_detected: { status: 508, message: 'The service behind this address sends requests back to this one.' },
   login_unavailable: { status: 503, message: 'The sign-in service cannot be reached right now.' },
   store_unavailable: { status: 503, message: 'The service is not available right now.' },
 } as const satisfies Record<string, { status: number; message: string }>;

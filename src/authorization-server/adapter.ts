@@ -1,6 +1,14 @@
 import Provider, { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import { explainStep } from '../http/connection-step.ts';
-import { type Charge, chargeTo, chargeToMember, PENDING, PROOFS, UNUSED_CLIENTS } from '../storage/quota.ts';
+import {
+  type Charge,
+  chargeTo,
+  chargeToMember,
+  PENDING,
+  PROOFS,
+  SIGNING_IN,
+  UNUSED_CLIENTS,
+} from '../storage/quota.ts';
 import {
   type Clock,
   type Entry,
@@ -198,7 +206,9 @@ function chargeOf(model: string, payload: AdapterPayload, expiresAt: number | un
   switch (model) {
     case 'Interaction': {
       const member = payload.session?.accountId ?? payload.result?.login?.accountId;
-      return member === undefined ? chargeTo(PENDING, client) : chargeToMember(String(member), client);
+      if (member !== undefined) return chargeToMember(String(member), client);
+      // Outside the library's own endpoints it is saved again by identifyMember, when the browser has come back.
+      return chargeTo(Provider.ctx === undefined ? SIGNING_IN : PENDING, client);
     }
     case 'Session':
       return payload.accountId === undefined ? chargeTo(PENDING) : chargeToMember(payload.accountId);

@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander';
 import { ConfigError } from '../config/problems.ts';
+import { StoreNotReady } from '../storage/open-failure.ts';
 import { type ConnectEnd, ConnectError } from '../tools/connect/connect-error.ts';
 import { programName } from '../tools/program-name.ts';
 import { shellWord } from '../tools/shell-word.ts';
@@ -86,6 +87,7 @@ export function describeFailure(thrown: unknown, typed: Typed): Report | undefin
   }
   if (thrown instanceof UsageError) return report([thrown.message], help, EXIT.usage);
   if (thrown instanceof ConnectError) return connectReport(thrown, typed);
+  if (thrown instanceof StoreNotReady) return report([thrown.message], help, EXIT.unavailable);
   const port = portFailure(thrown, typed);
   if (port !== undefined) return port;
   if (!(thrown instanceof Error)) return report([String(thrown)], help, EXIT.failure);

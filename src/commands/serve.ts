@@ -12,7 +12,10 @@ interface ServeOptions {
 const DESCRIPTORS = { log: 2, access: 1 } as const;
 
 export const define: Define = (command, terminal) => {
-  withExits(command, { [EXIT.ok]: 'stopped by SIGTERM or Ctrl-C' });
+  withExits(command, {
+    [EXIT.ok]: 'stopped by SIGTERM or Ctrl-C',
+    [EXIT.unavailable]: 'Redis did not become ready within a minute',
+  });
   withExamples(
     command,
     '--config coursegate.yaml',

@@ -23,7 +23,7 @@ export const listen = z
     }),
     maxConnections: positive.default(10_000).meta({
       description:
-        'Client connections open at the same time, including idle ones. One address (for IPv6: one /64) may have a fifth of them, except trusted proxies, which connect for many clients. Further ones get 503 and are closed. A proxied connection uses two file descriptors.',
+        'Client connections open at the same time, including idle ones. One address (for IPv6: one /64) may have a fifth of them, except trusted proxies, which connect for many clients. Further ones get 503 and are closed. A proxied connection uses two file descriptors: if the process may open too few files, fewer connections are accepted, which the log says at the start.',
     }),
     trustedProxies: z.array(trustedProxy).default([]).meta({
       description:

@@ -13,6 +13,7 @@ import { readIssues } from './issues.ts';
 import { type Layers, mergeLayers, placeInLayers } from './layers.ts';
 import { checkLoginSite } from './login-site-checks.ts';
 import { type Logo, readLogo } from './logo.ts';
+import { checkLoops } from './loop-checks.ts';
 import { type DirectoryMember, readMembersFile } from './members-file.ts';
 import { checkOwnRecords } from './own-record-checks.ts';
 import type { PageLanguage } from './pages.ts';
@@ -87,6 +88,7 @@ const CHECKS = [
   checkRoutes,
   checkOwnRecords,
   checkRouteOrder,
+  checkLoops,
   checkDecisions,
   checkEnforcement,
   checkCredentials,

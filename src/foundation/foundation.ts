@@ -19,6 +19,7 @@ import { unusedTokens } from '../operations/unused-tokens.ts';
 import { openStore } from '../storage/open.ts';
 import { bytesOf } from '../storage/sqlite-size.ts';
 import { type Clock, unixSeconds } from '../storage/store.ts';
+import { awaitStore, type StoreWait } from './await-store.ts';
 import { configFingerprint } from './config-fingerprint.ts';
 import { createRevocations } from './revocations.ts';
 
@@ -41,6 +42,8 @@ export interface FoundationOptions {
   readonly hasConsole: () => boolean;
   /** Events waiting for delivery, for the metrics. */
   readonly events: MetricsOptions['events'];
+  /** Called if the store is not ready yet. Returns how to end what it has begun. */
+  readonly storeAwaited: StoreWait['waiting'];
 }
 
 /** Rejects if the gate cannot start, for example because the store is unavailable; nothing is left open then. */
@@ -97,7 +100,7 @@ export async function openFoundation(options: FoundationOptions) {
   };
 
   try {
-    for (const warning of await check()) log.warn(warning);
+    for (const warning of await awaitStore(check, { log, waiting: options.storeAwaited })) log.warn(warning);
     const keyring = await openKeyring(store, clock, keyLifetime, due);
     metrics.watch({ keyAge: () => unixSeconds(clock) - keyring.since() });
     if (config.store.kind === 'sqlite') {

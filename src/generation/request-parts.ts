@@ -4,6 +4,7 @@ import { hasConsole } from '../console/has-console.ts';
 import type { Events } from '../events/events.ts';
 import type { Foundation } from '../foundation/foundation.ts';
 import { createProvenance } from '../http/provenance.ts';
+import { pseudonymOf } from '../http/via.ts';
 import type { Admission } from '../limits/admission.ts';
 import { cookieFilter } from '../login/cookies.ts';
 import type { Introspect } from '../oauth/introspection.ts';
@@ -47,6 +48,7 @@ export function requestParts(loaded: LoadedConfig, options: RequestPartsOptions)
   if (observer !== undefined) log.warn(OBSERVING);
   return {
     origin: config.origin,
+    pseudonym: pseudonymOf(config.origin),
     routing: createRouting(routes),
     observing: observer === undefined ? undefined : { observer, enforced: createRouting(enforcedBy(routes, observer)) },
     provenanceOf: createProvenance(config.listen),
@@ -94,6 +96,7 @@ function recordsOf(loaded: LoadedConfig, { foundation, events }: RequestPartsOpt
       foundation.denied(record);
       refusedAtGate(events, record);
     },
+    clock,
     log,
   });
 }

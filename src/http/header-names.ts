@@ -4,7 +4,7 @@ import { IDENTITY_FIELDS, ORIGIN_FIELDS } from './trusted-headers.ts';
  * Which header fields may pass the gate, by name. Names are compared in a folded form (lower case, every other
  * character a '-'), because upstreams fold too: to CGI and WSGI `X_Member_Id` and `X-Member-Id` are one variable.
  */
-export type RequestField = 'pass' | 'drop' | 'trace' | 'cookie' | 'authorization' | 'connection';
+export type RequestField = 'pass' | 'drop' | 'trace' | 'cookie' | 'authorization' | 'connection' | 'via';
 export type ResponseField =
   | 'pass'
   | 'drop'
@@ -149,7 +149,7 @@ export function requestFields(options: RequestFieldsOptions): (name: string) => 
 /** Classifies a request field by its name, with the rules that apply to all upstreams. */
 export function requestField(name: string): RequestField {
   const folded = foldedName(name);
-  if (folded === 'cookie' || folded === 'authorization' || folded === 'connection') return folded;
+  if (folded === 'cookie' || folded === 'authorization' || folded === 'connection' || folded === 'via') return folded;
   // nginx drops such names too: most frameworks read them as the name with dashes.
   if (/[_.]/.test(name) || REQUEST_DROPPED.has(folded) || folded.startsWith('proxy-') || isIdentity(folded))
     return 'drop';

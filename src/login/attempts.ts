@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { chargeTo, PENDING } from '../storage/quota.ts';
+import { AT_PROVIDER, chargeTo } from '../storage/quota.ts';
 import { type Clock, type Store, unixSeconds } from '../storage/store.ts';
 
 const KIND = 'SignInAttempt';
@@ -27,7 +27,7 @@ export function signInAttempts(store: Store, clock: Clock) {
     async keep(state: string, browser: string, attempt: Attempt): Promise<void> {
       const payload = JSON.stringify({ ...attempt, browser: digest(browser).toString('base64url') });
       const expiresAt = unixSeconds(clock) + LIFETIME;
-      const entry = { kind: KIND, id: state, payload, expiresAt, references: {}, charge: chargeTo(PENDING) };
+      const entry = { kind: KIND, id: state, payload, expiresAt, references: {}, charge: chargeTo(AT_PROVIDER) };
       await store.commit([{ op: 'create', entry }]);
     },
 

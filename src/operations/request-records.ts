@@ -4,9 +4,11 @@ import type { Provenance } from '../http/provenance.ts';
 import { RequestRecord, ROUTE_LABELS } from '../http/request-record.ts';
 import type { RequestInFlight } from '../http/requests-in-flight.ts';
 import type { MemberPrincipal } from '../oauth/principal.ts';
+import type { Clock } from '../storage/store.ts';
 import type { AccessLog } from './access-log.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
+import { createRation } from './ration.ts';
 
 export type RequestRecords = ReturnType<typeof createRequestRecords>;
 
@@ -20,10 +22,14 @@ export interface RequestRecordsOptions {
   readonly connecting: ((record: RequestRecord, status: number, userAgent: string) => void) | undefined;
   /** Called for each request that the gate refused. */
   readonly denied: (record: RequestRecord) => void;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
-export function createRequestRecords({ metrics, accessLog, used, connecting, denied, log }: RequestRecordsOptions) {
+export function createRequestRecords(options: RequestRecordsOptions) {
+  const { metrics, accessLog, used, connecting, denied, clock, log } = options;
+  // A client can send our name in Via itself.
+  const warnRarely = createRation({ clock, lines: 1, apart: 60_000 });
   const begin = (inFlight: RequestInFlight, provenance: Provenance): RequestRecord => {
     const { request } = inFlight;
     const record = newRecord(request, provenance);
@@ -69,13 +75,18 @@ export function createRequestRecords({ metrics, accessLog, used, connecting, den
       denied(record);
     },
 
-    /** Notes a failure in the record. Failures with a status of 500 or more are also logged. */
+    /** Notes a failure in the record. Failures with a status of 500 or more are also logged, loops once a minute. */
     failed(record: RequestRecord, failure: GatewayError): void {
       record.outcome = 'failed';
       record.reason = failure.code;
       record.explainStep({ error: oauthError(failure), description: failure.message });
       if (failure.status < 500) return;
-      const { provenance, method, route } = record;
+      const { provenance, method, route, path } = record;
+      if (failure.code === 'loop_detected') {
+        const message = 'a request came back to this gate: an upstream is the gate itself, or leads to it';
+        warnRarely('', (suppressed) => log.warn({ method, path, suppressed }, message));
+        return;
+      }
       const ids = { request_id: provenance.requestId, trace_id: provenance.traceId() };
       log.error({ ...ids, method, route, err: failure }, 'request failed');
     },

@@ -16,6 +16,8 @@ import { createRation } from '../operations/ration.ts';
 import type { Dispatch } from '../request/dispatch.ts';
 import { createOpenAnswers } from '../resource-server/open-answers.ts';
 import type { Clock } from '../storage/store.ts';
+import { connectionBounds, descriptorLimit } from './descriptors.ts';
+import { answerEarly } from './early-probes.ts';
 import { createGenerations } from './generations.ts';
 import { openListeners } from './listeners.ts';
 import { startMaintenance } from './maintenance.ts';
@@ -67,6 +69,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     upstreams: () => generations.upstreams(),
     events: () => current().events.waiting(),
     hasConsole: () => hasConsole(current().loaded),
+    storeAwaited: () =>
+      answerEarly({ ...loaded.config.listen.admin, tls: loaded.admin.mtls }, loaded.config.listen.probes),
   });
   const { store, usage, trail, recorder, unused, traffic, revocations } = foundation;
   const openAnswers = createOpenAnswers({
@@ -90,10 +94,21 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await generations.begin(loaded);
     revocations.subscribe(openAnswers.revoked);
     const { listen, limits, origin } = loaded.config;
+    const files = descriptorLimit();
+    const bounds = connectionBounds(files, listen.maxConnections, listen.decisions !== undefined);
+    // The same share of fewer.
+    const maxConnectionsPerAddress = Math.ceil(
+      (listen.maxConnectionsPerAddress * bounds.public) / listen.maxConnections,
+    );
+    if (bounds.public < listen.maxConnections)
+      log.info(
+        { descriptors: files, connections: bounds.public },
+        'listen.maxConnections is more than the limit of file descriptors allows: raise that limit (LimitNOFILE, ulimit -n)',
+      );
     const listeners = await openListeners(
       inFlight,
       dispatchTo(current),
-      { ...listen, longestHead: limits.headers },
+      { ...listen, maxConnections: bounds.public, maxConnectionsPerAddress, longestHead: limits.headers },
       (request, response) => current().admin(request, response),
       { ...listen.admin, tls: loaded.admin.mtls },
       listen.probes,
@@ -105,6 +120,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         decisions: () => current().decisions as Decisions,
         origin,
       },
+      bounds,
     );
     const stopMaintenance = startMaintenance({
       store,

@@ -11,9 +11,10 @@ import { lingerAfterEarlyAnswers } from '../http/linger.ts';
 import { keepPace, type PaceOptions } from '../http/pace.ts';
 import type { RequestsInFlight } from '../http/requests-in-flight.ts';
 import type { Dispatch } from '../request/dispatch.ts';
+import type { connectionBounds } from './descriptors.ts';
 import { drainOf } from './drain.ts';
 
-interface Address {
+export interface Address {
   readonly host: string;
   readonly port: number;
   /** Whether other processes may listen on the same port (SO_REUSEPORT). */
@@ -25,7 +26,7 @@ interface UnixSocket {
 }
 
 /** In PEM format. */
-interface AdminTls {
+export interface AdminTls {
   readonly cert: string;
   readonly key: string;
   readonly clientCa: string;
@@ -68,6 +69,7 @@ export async function openListeners(
   },
   probesAddress: Address | undefined,
   decisions: DecisionListener | undefined,
+  bounds: ReturnType<typeof connectionBounds>,
 ) {
   const longestHead = Math.max(1, Math.round(publicAddress.headTimeout * 1000));
   const publicServer = createServer(
@@ -128,6 +130,10 @@ export async function openListeners(
     servers.push([createServer(options, decisions.request) as Server, decisions.address]);
   }
   const extAuthz = await extAuthzFor(inFlight, decisions);
+  // Beyond these, node:net closes a connection as soon as it has accepted it.
+  for (const [server, address] of servers.slice(1))
+    server.maxConnections = address === decisions?.address ? bounds.decisions : bounds.admin;
+  if (extAuthz !== undefined) extAuthz.server.maxConnections = bounds.decisions;
   for (const [server] of servers)
     server.prependListener('request', (request, response) => inFlight.begin(server, request, response));
   const publicDrain = drainOf(publicServer, inFlight);
@@ -164,7 +170,7 @@ export async function openListeners(
   };
 }
 
-function secureContext({ cert, key, clientCa }: AdminTls): SecureContextOptions {
+export function secureContext({ cert, key, clientCa }: AdminTls): SecureContextOptions {
   return { cert, key, ca: clientCa, minVersion: 'TLSv1.2' };
 }
 
@@ -177,7 +183,7 @@ async function extAuthzFor(
   return openExtAuthz({ inFlight, ...decisions });
 }
 
-async function listen(server: NetServer, address: Address | UnixSocket): Promise<void> {
+export async function listen(server: NetServer, address: Address | UnixSocket): Promise<void> {
   if ('path' in address) {
     const { listenOnSocket } = await import('./unix-socket.ts');
     return listenOnSocket(server, address.path);

@@ -18,6 +18,8 @@ import type { Route } from './route.ts';
 /** What the steps of a request need. All of it is built from one configuration. */
 export interface RequestParts {
   readonly origin: string;
+  /** The gate's name in Via. */
+  readonly pseudonym: string;
   readonly connections: Connections;
   readonly routing: Routing<Route>;
   readonly provenanceOf: ProvenanceOf;
@@ -42,6 +44,11 @@ export interface Incoming {
   readonly target: Target;
   readonly record: RequestRecord;
   readonly inFlight: RequestInFlight;
+}
+
+/** Whether this gate or one of its replicas has forwarded a request before. */
+export function isLoop({ pseudonym }: RequestParts, { headers: { via } }: IncomingMessage): boolean {
+  return via?.includes(pseudonym) === true;
 }
 
 /** In observe mode: whether only routes that are observed, not enforced, claim this address. */

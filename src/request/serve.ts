@@ -10,13 +10,14 @@ import { answerPreflight } from './cors.ts';
 import { enter } from './enter.ts';
 import { answerFailure, routeAt } from './failure.ts';
 import { noteGuess } from './guess.ts';
-import { type Incoming, isObserved, type RequestParts } from './parts.ts';
+import { type Incoming, isLoop, isObserved, type RequestParts } from './parts.ts';
 import { toSite } from './to-site.ts';
 
 /**
  * One request, from top to bottom. Each step ends the request or narrows it down for the next:
  *
  *   connection   whether this connection may send another request, and its address may have another one open
+ *   loop         508 if this gate has forwarded it before
  *   target       the canonical path, or 400
  *   preflight    answered for routes that pages of other origins may call
  *   route        from the route table, or the legacy site, or 404 or 405
@@ -42,6 +43,7 @@ export function serve(
   let target: Target | undefined;
   try {
     parts.connections.admit(request, response);
+    if (isLoop(parts, request)) throw new GatewayError('loop_detected');
     parts.admission.open(provenance.clientAddress, inFlight);
     if (isServerPing(request)) {
       response.writeHead(204).end();

@@ -9,7 +9,7 @@ import type { RequestInFlight } from '../http/requests-in-flight.ts';
 import { answerOn } from '../upstream/socket-answer.ts';
 import { parseTarget, type Target } from '../upstream/target.ts';
 import { routeAt } from './failure.ts';
-import { isObserved, type RequestParts } from './parts.ts';
+import { isLoop, isObserved, type RequestParts } from './parts.ts';
 import { answerRefusal, presentedBy } from './refusal.ts';
 import { refuseOn } from './refuse-socket.ts';
 
@@ -24,6 +24,7 @@ export function upgrade(parts: RequestParts, inFlight: RequestInFlight, socket: 
   const provenance = parts.provenanceOf(request);
   if (
     site !== undefined &&
+    !isLoop(parts, request) &&
     (parts.routing('GET', target.path).kind === 'none' || isObserved(parts, 'GET', target.path))
   ) {
     const { record, answered: report } = parts.records.beginTunnel(inFlight, provenance);
@@ -66,7 +67,7 @@ function admitsAnother({ admission }: RequestParts, { clientAddress }: Provenanc
   }
 }
 
-/** Answers like any other request: with a challenge if the route needs a token, otherwise with 400 or 404. */
+/** Answers like any other request: with 508 if it loops, with a challenge if the route needs a token, otherwise with 400 or 404. */
 async function refuseUpgrade(
   parts: RequestParts,
   inFlight: RequestInFlight,
@@ -82,6 +83,7 @@ async function refuseUpgrade(
   record.path = target.path;
   response.setHeader('x-request-id', requestId);
   try {
+    if (isLoop(parts, request)) throw new GatewayError('loop_detected');
     const found = routing('GET', target.path);
     record.route = found.kind === 'route' ? found.route.pattern : ROUTE_LABELS.none;
     const route = routeAt(routing, target.path, 'GET');

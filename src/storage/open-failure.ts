@@ -23,6 +23,14 @@ export class StoreOpenError extends GatewayError {
   }
 }
 
+/** The store is not ready to be used, which may pass by itself. The message says why, and where to look. */
+export class StoreNotReady extends GatewayError {
+  constructor(message: string) {
+    super('store_unavailable', { message });
+    this.name = 'StoreNotReady';
+  }
+}
+
 const WHAT: Readonly<Record<Reason, (path: string, detail: string) => string>> = {
   damaged: (path, detail) => `The store ${path} is damaged (${detail}):`,
   newer: (path, detail) => `The store ${path} was written by a newer version of coursegate (${detail}):`,

@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors.ts';
-import { networkOf } from '../http/client-network.ts';
+import { networkOf, widerNetworkOf } from '../http/client-network.ts';
 import { currentRequest } from '../http/current-request.ts';
 
 /**
@@ -11,7 +11,7 @@ export interface Quota {
   readonly total: number;
   readonly perClient: number;
   readonly perNetwork: number;
-  /** `evict`: deletes the oldest entries of the network that holds most. `refuse`: rejects the new entry. */
+  /** `evict`: deletes older entries, as limitsOf says. `refuse`: rejects the new entry. */
   readonly whenFull: 'evict' | 'refuse';
 }
 
@@ -20,8 +20,40 @@ export interface Charge {
   readonly quota: Quota;
   /** As returned by `networkOf`; for pending work of a signed-in member, the member's id. */
   readonly network: string;
+  /** As returned by `widerNetworkOf`, or again the member's id. A store tells it from `network` because both are hashed. */
+  readonly wider: string;
   /** The app's client_id; '' if no app is involved. */
   readonly client: string;
+}
+
+/** What one part of a quota may hold. '*' is every client, or every network. */
+export interface Limit {
+  readonly client: string;
+  /** A network or a wider network. */
+  readonly network: string;
+  readonly most: number;
+  /** In bytes; undefined for a single network. */
+  readonly large?: number;
+}
+
+/** A wider network may hold this many times as much as one of its networks. */
+const WIDER = 2;
+/** A wider network that holds more than this part of a quota is large. */
+const LARGE = 1 / 256;
+
+/**
+ * The limits that a new entry must keep, in the order in which a store enforces them. While a part holds more than
+ * `most`, its oldest entry is evicted. If a wider network holds more than `large` of that part, the oldest entry of the
+ * largest one is evicted instead. Below that only age counts: a sender of small entries gains nothing by their size.
+ */
+export function limitsOf({ quota, network, wider, client }: Charge): readonly Limit[] {
+  const { total, perClient, perNetwork } = quota;
+  return [
+    { client: '*', network, most: perNetwork },
+    { client: '*', network: wider, most: WIDER * perNetwork },
+    ...(client === '' ? [] : [{ client, network: '*', most: perClient, large: LARGE * perClient }]),
+    { client: '*', network: '*', most: total, large: LARGE * total },
+  ];
 }
 
 const MIB = 1024 * 1024;
@@ -33,10 +65,19 @@ function evicting(name: string, most: Pick<Quota, 'total' | 'perClient' | 'perNe
 }
 
 /**
- * Authorization requests until the member is known: pushed requests, interactions, sign-ins at another provider, and
- * sessions of browsers in which no member is signed in. About 10,000 unfinished sign-ins, 1,300 per network.
+ * Authorization requests to which no browser has come back: pushed requests, interactions, and sessions of browsers in
+ * which no member is signed in. About 10,000 unfinished sign-ins, 1,300 per network.
  */
 export const PENDING = evicting('pending', { total: 32, perClient: 16, perNetwork: 4 });
+
+/**
+ * The same once the browser has come back with its cookie and is sent to a sign-in page: a member may be typing there.
+ * Requests that nobody follows up cannot evict these.
+ */
+export const SIGNING_IN = evicting('signing-in', { total: 32, perClient: 32, perNetwork: 4 });
+
+/** Sign-ins at another provider, begun on the sign-in page. */
+export const AT_PROVIDER = evicting('at-provider', { total: 8, perClient: 8, perNetwork: 1 });
 
 /** The same after the member is known: strangers cannot evict these. Charged to the member instead of the network. */
 const PENDING_OF_MEMBERS = evicting('pending-of-members', { total: 32, perClient: 32, perNetwork: 1 });
@@ -70,12 +111,17 @@ export const PROOFS: Quota = {
 /** Charges an entry to the network that sent the current request. Undefined outside a request. */
 export function chargeTo(quota: Quota, client = ''): Charge | undefined {
   const request = currentRequest();
-  return request && { quota, network: networkOf(request.provenance.clientAddress), client };
+  return request && chargeFrom(quota, request.provenance.clientAddress, client);
+}
+
+/** Charges an entry to the network of an address. */
+export function chargeFrom(quota: Quota, address: string, client = ''): Charge {
+  return { quota, network: networkOf(address), wider: widerNetworkOf(address), client };
 }
 
 /** Charges an entry to a signed-in member. */
 export function chargeToMember(member: string, client = ''): Charge {
-  return { quota: PENDING_OF_MEMBERS, network: member, client };
+  return { quota: PENDING_OF_MEMBERS, network: member, wider: member, client };
 }
 
 /** The error for an entry that does not fit into a quota that evicts nothing. */

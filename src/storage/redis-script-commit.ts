@@ -90,8 +90,8 @@ end
 for _, slot in ipairs(order) do
   local charge = slot.entry and slot.entry.charge
   if charge and not slot.stored and charge.quota.whenFull == 'refuse' then
-    for _, limit in ipairs(limitsOf(charge)) do
-      if add(charge.quota.name, limit[1], limit[2], 0) + #slot.entry.payload + 1024 > limit[3] then return -2 end
+    for _, limit in ipairs(charge.limits) do
+      if add(charge.quota.name, limit.client, limit.network, 0) + #slot.entry.payload + 1024 > limit.most then return -2 end
     end
   end
 end
@@ -157,8 +157,8 @@ for _, slot in ipairs(order) do
   local charge = slot.entry and slot.entry.charge
   if charge and charge.quota.whenFull == 'evict' then
     local quota = charge.quota.name
-    for _, limit in ipairs(limitsOf(charge)) do
-      while add(quota, limit[1], limit[2], 0) > limit[3] and evict(quota, limit[1], limit[2]) do end
+    for _, limit in ipairs(charge.limits) do
+      while add(quota, limit.client, limit.network, 0) > limit.most and evict(quota, limit) do end
     end
   end
 end

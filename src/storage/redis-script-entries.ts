@@ -17,7 +17,7 @@ if type(here) == 'table' and here.err then return here end
  *   {prefix}:index:<kind>:<name>:<value>  sorted set of ids, by expiry (+inf is never)
  *   {prefix}:expiry                       sorted set of <kind>:<id>, by expiry: used by the sweep
  *   {prefix}:charge:<kind>:<id>           hash: what a charged entry counts towards. It outlives an entry that Redis expires
- *   {prefix}:charged:size:<quota>:<client>           sorted set of networks, by bytes; '*' is all networks, or all clients
+ *   {prefix}:charged:size:<quota>:<client>           sorted set of networks and wider networks, by bytes; '*' is all networks, or all clients
  *   {prefix}:charged:age:<quota>:<client>:<network>  sorted set of <kind>:<id>, the oldest first
  *   {prefix}:charged:last                            the age of the newest
  *
@@ -46,15 +46,22 @@ local function add(quota, client, network, bytes)
   return held
 end
 
+-- The parts of a quota that an entry counts towards. A gate of an earlier version stores no wider network.
+local function partsOf(network, wider, client)
+  local parts = { { '*', '*' }, { '*', network }, { client, '*' } }
+  parts[4] = { client, wider or network }
+  if wider then parts[5] = { '*', wider } end
+  return parts
+end
+
 -- Takes an entry out of its quota. Returns what it was charged to, or nil.
 local function release(member)
   local key = PREFIX .. 'charge:' .. member
-  local quota, network, client, bytes, age = unpack(redis.call('HMGET', key, 'quota', 'network', 'client', 'bytes', 'age'))
+  local quota, network, client, bytes, age, wider = unpack(redis.call('HMGET', key, 'quota', 'network', 'client', 'bytes', 'age', 'wider'))
   if not quota then return nil end
-  for _, app in ipairs({ '*', client }) do
-    add(quota, app, network, -bytes)
-    add(quota, app, '*', -bytes)
-    redis.call('ZREM', ageKey(quota, app, network), member)
+  for _, part in ipairs(partsOf(network, wider, client)) do
+    add(quota, part[1], part[2], -bytes)
+    redis.call('ZREM', ageKey(quota, part[1], part[2]), member)
   end
   redis.call('DEL', key)
   return { quota = quota, network = network, client = client, age = age }
@@ -64,11 +71,10 @@ local function take(member, charge, payload, before)
   local quota, network, client, bytes = charge.quota.name, charge.network, charge.client, #payload + 1024
   local same = before and before.quota == quota and before.network == network and before.client == client
   local age = same and before.age or redis.call('INCRBY', PREFIX .. 'charged:last', 1)
-  redis.call('HSET', PREFIX .. 'charge:' .. member, 'quota', quota, 'network', network, 'client', client, 'bytes', bytes, 'age', age)
-  for _, app in ipairs({ '*', client }) do
-    add(quota, app, network, bytes)
-    add(quota, app, '*', bytes)
-    redis.call('ZADD', ageKey(quota, app, network), age, member)
+  redis.call('HSET', PREFIX .. 'charge:' .. member, 'quota', quota, 'network', network, 'wider', charge.wider, 'client', client, 'bytes', bytes, 'age', age)
+  for _, part in ipairs(partsOf(network, charge.wider, client)) do
+    add(quota, part[1], part[2], bytes)
+    redis.call('ZADD', ageKey(quota, part[1], part[2]), age, member)
   end
 end
 
@@ -92,23 +98,23 @@ local function reap(limit)
   return #dead
 end
 
--- Deletes the oldest entry of a network ('*': of the one that holds the most) and of a client ('*': of any).
-local function evict(quota, client, network)
-  if network == '*' then
-    -- The member '*' holds at least as much as any network, so the largest network is one of the last two.
-    local most = redis.call('ZRANGE', sizeKey(quota, client), -2, -1)
-    network = most[2] == '*' and most[1] or most[2]
+-- Deletes the entry that a part over its limit has to lose (limitsOf in quota.ts). Returns whether there was anything.
+local function evict(quota, limit)
+  local client, network, sizes = limit.client, limit.network, sizeKey(quota, limit.client)
+  if limit.large then
+    -- The member '*' holds at least as much as any network, so the largest one is one of the last two.
+    local most = redis.call('ZRANGE', sizes, -2, -1, 'WITHSCORES')
+    local at = most[3] == '*' and 1 or 3
+    if most[at] and most[at] ~= '*' and tonumber(most[at + 1]) > limit.large then network = most[at] end
   end
-  local oldest = redis.call('ZRANGE', ageKey(quota, client, network), 0, 0)[1]
-  if oldest then discard(oldest) end
-  return oldest
-end
-
--- The parts of a quota that a charge counts towards, with the limit of each.
-local function limitsOf(charge)
-  local limits = { { '*', charge.network, charge.quota.perNetwork } }
-  if charge.client ~= '' then limits[2] = { charge.client, '*', charge.quota.perClient } end
-  limits[#limits + 1] = { '*', '*', charge.quota.total }
-  return limits
+  local ages = ageKey(quota, client, network)
+  local oldest = redis.call('ZRANGE', ages, 0, 0)[1]
+  if oldest then
+    -- A gate of an earlier version, which runs beside this one during an upgrade, leaves its entries in these sets.
+    redis.call('ZREM', ages, oldest)
+    if redis.call('HGET', PREFIX .. 'charge:' .. oldest, 'quota') == quota then discard(oldest) end
+    return true
+  end
+  return network ~= '*' and redis.call('ZREM', sizes, network) == 1
 end
 `;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Cluster, type Redis } from 'ioredis';
 import { GatewayError } from '../errors.ts';
+import { StoreNotReady } from './open-failure.ts';
 import type { RedisOptions } from './redis.ts';
 import { revocationChannel } from './redis-bus.ts';
 import { connectRedis } from './redis-connection.ts';
@@ -118,6 +119,8 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
     /ECONNRESET|hang up|Connection is closed/,
     'It closed the connection: check whether it uses TLS, or requires a client certificate (`store.tls`).',
   ],
+  [/DB index is out of range/, 'Check the number of the database in `store.url`.'],
+  [/cluster support disabled|^MOVED/, 'Use `store.cluster` for a Cluster, and `store.url` for any other Redis.'],
   [/^LOADING/, 'It is still loading its data: try again in a moment.'],
   [/^(MISCONF|OOM)/, 'It cannot write: check its disk, its memory and its log.'],
   [
@@ -128,11 +131,17 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/noeviction/, ''],
 ];
 
+/** What passes by itself when Redis has started, has loaded its data, or answers again. */
+const PASSES =
+  /^(LOADING|BUSY|NOREPLICAS|READONLY|CLUSTERDOWN|MASTERDOWN)|ECONNREFUSED|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|sentinels are unreachable|Cluster cannot be reached|replicas have the commit|does not answer/;
+
+/** The words of ioredis and of our own timeouts for a Redis that is there, and silent or slow. */
+const SILENT = /timed out|socket timeout|took too long|after its deadline|Stream isn't writeable/i;
+
 function explained(thrown: unknown, keyPrefix: string): GatewayError {
-  const reason =
-    thrown instanceof GatewayError && thrown.cause instanceof Error ? thrown.cause.message : String(thrown);
+  const given = thrown instanceof GatewayError && thrown.cause instanceof Error ? thrown.cause.message : String(thrown);
+  const reason = SILENT.test(given) ? 'it does not answer, or is still loading its data' : given.replace(/\.$/, '');
   const advice = ADVICE.find(([pattern]) => pattern.test(reason))?.[1] ?? 'Check that it is running, and its address.';
-  const message =
-    `The store in Redis (keys {${keyPrefix}}:*) cannot be used: ${reason.replace(/\.$/, '')}. ${advice}`.trim();
-  return new GatewayError('store_unavailable', { message });
+  const message = `The store in Redis (keys {${keyPrefix}}:*) cannot be used: ${reason}. ${advice}`.trim();
+  return PASSES.test(reason) ? new StoreNotReady(message) : new GatewayError('store_unavailable', { message });
 }

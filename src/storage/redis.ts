@@ -1,5 +1,5 @@
 import { Cluster, type Redis } from 'ioredis';
-import { quotaFull } from './quota.ts';
+import { type Charge, limitsOf, quotaFull } from './quota.ts';
 import { connectRedis } from './redis-connection.ts';
 import { RedisDeadline } from './redis-deadline.ts';
 import { redisMemory } from './redis-memory.ts';
@@ -87,8 +87,8 @@ export function redisStore(options: RedisOptions, clock: Clock): RawStore {
     },
     async commit(mutations, priority = 'ordinary') {
       if (mutations.length === 0) return true;
-      const text = JSON.stringify(mutations);
       const charged = mutations.some((mutation) => 'entry' in mutation && mutation.entry.charge !== undefined);
+      const text = JSON.stringify(mutations, charged ? withLimits : undefined);
       const outcome = await writing.call(async (redis, left) => {
         const scripts = scriptsOf(redis);
         await memory.assertRoom(() => primaryOf(redis, expiry), charged ? 'stranger' : priority);
@@ -120,6 +120,10 @@ function defineScripts(client: RedisClient): void {
   client.defineCommand('coursegateSweep', { numberOfKeys: 1, lua: SWEEP });
   client.defineCommand('coursegateTime', { numberOfKeys: 1, lua: TIME });
 }
+
+/** A replacer for JSON: the script is told the limits of a charge. */
+const withLimits = (name: string, value: unknown) =>
+  name === 'charge' && value !== undefined ? { ...(value as Charge), limits: limitsOf(value as Charge) } : value;
 
 const scriptsOf = (client: RedisClient) => client as RedisClient & Scripts;
 

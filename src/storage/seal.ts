@@ -141,9 +141,10 @@ function hashingWith(hashKey: KeyObject, sealKey: KeyObject): Hashing {
     }
     return hashed;
   };
-  const hashCharge = ({ quota, network, client }: Charge): Charge => ({
+  const hashCharge = ({ quota, network, wider, client }: Charge): Charge => ({
     quota,
     network: hash('network', network),
+    wider: hash('wider network', wider),
     client: client === '' ? '' : hash('client', client),
   });
   const sealEntry = (entry: NewEntry): NewEntry => {

@@ -39,28 +39,43 @@ const MIGRATIONS: readonly string[] = [
      PRIMARY KEY (quota, client, network)
    ) WITHOUT ROWID, STRICT;
    CREATE INDEX charged_most ON charged (quota, client, bytes);
-   CREATE TRIGGER entry_charged AFTER INSERT ON entry WHEN NEW.quota IS NOT NULL BEGIN ${charge('NEW')} END;
-   CREATE TRIGGER entry_released AFTER DELETE ON entry WHEN OLD.quota IS NOT NULL BEGIN ${release('OLD')} END;
-   CREATE TRIGGER entry_recharged_from AFTER UPDATE OF payload, quota, by_network, by_client ON entry
-     WHEN OLD.quota IS NOT NULL BEGIN ${release('OLD')} END;
-   CREATE TRIGGER entry_recharged_to AFTER UPDATE OF payload, quota, by_network, by_client ON entry
-     WHEN NEW.quota IS NOT NULL BEGIN ${charge('NEW')} END;
+   ${triggers(['network'], ['network'])}
    CREATE TABLE reserve (filler BLOB NOT NULL) STRICT;`,
+  // Totals of wider networks instead of those of a client and a network. Entries of before count as wider networks of
+  // their own.
+  `DROP TRIGGER entry_charged; DROP TRIGGER entry_released; DROP TRIGGER entry_recharged_from;
+   DROP TRIGGER entry_recharged_to; DROP INDEX entry_app; DELETE FROM charged;
+   ALTER TABLE entry ADD COLUMN by_wider TEXT;
+   UPDATE entry SET by_wider = by_network || '/' WHERE quota IS NOT NULL;
+   CREATE INDEX entry_quota ON entry (quota) WHERE quota IS NOT NULL;
+   CREATE INDEX entry_wider ON entry (quota, by_wider) WHERE quota IS NOT NULL;
+   CREATE INDEX entry_app ON entry (quota, by_client) WHERE quota IS NOT NULL;
+   CREATE INDEX entry_app_wider ON entry (quota, by_client, by_wider) WHERE quota IS NOT NULL;
+   ${triggers(['network', 'wider'], ['wider'])}
+   UPDATE entry SET quota = quota WHERE quota IS NOT NULL;`,
 ];
 
-/** Part of a migration's text. Like the migration, it must never be edited. */
-function charge(row: string): string {
-  const bytes = `octet_length(${row}.payload) + 1024`;
-  return `INSERT INTO charged VALUES
-       (${row}.quota, '*', '*', ${bytes}), (${row}.quota, '*', ${row}.by_network, ${bytes}),
-       (${row}.quota, ${row}.by_client, '*', ${bytes}), (${row}.quota, ${row}.by_client, ${row}.by_network, ${bytes})
+/**
+ * Part of a migration's text. Like the migration, it must never be edited. An entry counts towards these networks of every
+ * client, and towards those of its own.
+ */
+function triggers(ofAll: readonly string[], ofClient: readonly string[]): string {
+  const bytes = (row: string) => `octet_length(${row}.payload) + 1024`;
+  const parts = (client: string, networks: readonly string[]) =>
+    ["'*'", ...networks.map((name) => `NEW.by_${name}`)].map(
+      (network) => `(NEW.quota, ${client}, ${network}, ${bytes('NEW')})`,
+    );
+  const charge = `INSERT INTO charged VALUES ${[...parts("'*'", ofAll), ...parts('NEW.by_client', ofClient)].join(', ')}
      ON CONFLICT (quota, client, network) DO UPDATE SET bytes = bytes + excluded.bytes;`;
-}
-
-function release(row: string): string {
-  const which = `quota = ${row}.quota AND client IN ('*', ${row}.by_client) AND network IN ('*', ${row}.by_network)`;
-  return `UPDATE charged SET bytes = bytes - octet_length(${row}.payload) - 1024 WHERE ${which};
+  const networks = ofAll.map((name) => `OLD.by_${name}`).join(', ');
+  const which = `quota = OLD.quota AND client IN ('*', OLD.by_client) AND network IN ('*', ${networks})`;
+  const release = `UPDATE charged SET bytes = bytes - (${bytes('OLD')}) WHERE ${which};
      DELETE FROM charged WHERE ${which} AND bytes <= 0;`;
+  const columns = ['payload', 'quota', ...ofAll.map((name) => `by_${name}`), 'by_client'].join(', ');
+  return `CREATE TRIGGER entry_charged AFTER INSERT ON entry WHEN NEW.quota IS NOT NULL BEGIN ${charge} END;
+   CREATE TRIGGER entry_released AFTER DELETE ON entry WHEN OLD.quota IS NOT NULL BEGIN ${release} END;
+   CREATE TRIGGER entry_recharged_from AFTER UPDATE OF ${columns} ON entry WHEN OLD.quota IS NOT NULL BEGIN ${release} END;
+   CREATE TRIGGER entry_recharged_to AFTER UPDATE OF ${columns} ON entry WHEN NEW.quota IS NOT NULL BEGIN ${charge} END;`;
 }
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

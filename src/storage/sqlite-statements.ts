@@ -49,6 +49,7 @@ const COLUMNS = [
   ...REFERENCE_NAMES.map((name) => `ref_${name}`),
   'quota',
   'by_network',
+  'by_wider',
   'by_client',
 ];
 
@@ -62,7 +63,7 @@ const REFERENCE_COLUMN: Readonly<Record<ReferenceName, string>> = {
 /** The values of an entry, in the order of COLUMNS. */
 export function toRow({ kind, id, payload, expiresAt, references, charge }: NewEntry): SQLInputValue[] {
   const named = REFERENCE_NAMES.map((name) => references[name] ?? null);
-  const charged = [charge?.quota.name ?? null, charge?.network ?? null, charge?.client ?? null];
+  const charged = [charge?.quota.name ?? null, charge?.network ?? null, charge?.wider ?? null, charge?.client ?? null];
   return [kind, id, payload, expiresAt ?? null, ...named, ...charged];
 }
 

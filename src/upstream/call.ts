@@ -108,7 +108,7 @@ function ownHeaders(request: UpstreamRequest, attempt: Attempt | undefined): Rec
     Object.entries(request.headers ?? {}).filter(([name]) => {
       if (set.has(name.toLowerCase())) return false;
       const kind = requestField(name);
-      return kind !== 'drop' && kind !== 'trace' && kind !== 'connection';
+      return kind !== 'drop' && kind !== 'trace' && kind !== 'connection' && kind !== 'via';
     }),
   );
 }

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import type { Config, UpstreamConfig } from '../config/schema.ts';
 import { type CredentialConfig, credentialField } from '../config/upstream-credential.ts';
 import { type RequestField, type ResponseField, requestFields, responseFields } from '../http/header-names.ts';
+import { pseudonymOf } from '../http/via.ts';
 import { pathPrefix, type UpstreamAddress } from './location.ts';
 
 /**
@@ -139,6 +140,8 @@ export interface ForwardedOrigin {
   readonly port: string;
   /** What follows `for=` in Forwarded (RFC 7239). A host with a port is quoted. */
   readonly forwarded: string;
+  /** The gate's own entry in Via. */
+  readonly via: string;
 }
 
 function forwardedOrigin(origin: string): ForwardedOrigin {
@@ -150,5 +153,6 @@ function forwardedOrigin(origin: string): ForwardedOrigin {
     scheme,
     port: port || (scheme === 'https' ? '443' : '80'),
     forwarded: `;host=${quoted};proto=${scheme}`,
+    via: `1.1 ${pseudonymOf(origin)}`,
   };
 }

@@ -23,12 +23,14 @@ export function requestHeaders(
   const listed = connectionOptions(raw);
   const authorizations: string[] = [];
   const fields: string[] = ['Host', policy.host];
+  let via = '';
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const name = raw[at] as string;
     const value = raw[at + 1] as string;
     const kind = policy.requestField(name);
     if (kind === 'drop' || kind === 'connection' || (listed.size > 0 && listed.has(name.toLowerCase()))) continue;
     if (kind === 'pass') fields.push(name, value);
+    else if (kind === 'via') via += `${value}, `;
     else if (kind === 'trace') {
       if (provenance.trusted) fields.push(name, value);
     } else if (policy.lane === 'protected') continue;
@@ -42,7 +44,7 @@ export function requestHeaders(
   // counts.
   const ours = !foreignToken && /^\s*(bearer|dpop)([\s,]|$)/i.test(authorizations[1] ?? '');
   if (authorizations.length === 2 && !ours) fields.push(...authorizations);
-  addForwardingFields(fields, provenance, policy.forwarded);
+  addForwardingFields(fields, provenance, policy.forwarded, via);
   return fields;
 }
 
@@ -52,11 +54,13 @@ export function requestHeaders(
  *
  * The only place that writes these fields, for forwarded requests and for the gate's own calls.
  * @param provenance of the request that is forwarded or that caused the call; undefined: no request caused it
+ * @param via the entries of the request in Via, each with `, ` behind it, to which ours is added (RFC 9110 section 7.6.3)
  */
 export function addForwardingFields(
   fields: string[],
   provenance: Provenance | undefined,
   origin: ForwardedOrigin,
+  via = '',
 ): void {
   const { clientAddress, hops } = provenance ?? NOBODY;
   if (clientAddress !== '') {
@@ -64,6 +68,7 @@ export function addForwardingFields(
     fields.push('X-Forwarded-For', hops, 'X-Real-IP', clientAddress, 'Forwarded', `for=${node}${origin.forwarded}`);
   }
   fields.push('X-Forwarded-Host', origin.host, 'X-Forwarded-Proto', origin.scheme, 'X-Forwarded-Port', origin.port);
+  fields.push('Via', via + origin.via);
   if (provenance !== undefined) fields.push('X-Request-Id', provenance.requestId, ...provenance.traceFields());
 }
 

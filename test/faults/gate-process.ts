@@ -50,6 +50,8 @@ export interface GateProcessOptions {
   readonly school?: School;
   /** Environment variables for the configuration. Limits are off unless they are set here. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** How many files it may have open. */
+  readonly descriptors?: number;
 }
 
 export async function gateProcess(options: GateProcessOptions = {}): Promise<GateProcess> {
@@ -79,7 +81,7 @@ export async function gateProcess(options: GateProcessOptions = {}): Promise<Gat
     lastLog: () => lastLog,
     output: () => `${command?.stdout() ?? ''}${command?.stderr() ?? ''}`,
     async start() {
-      command = runCommand(['serve', '--config', CONFIG], {
+      const environment = {
         PORT: String(port),
         ADMIN_PORT: String(adminPort),
         COURSEGATE_PROFILE: options.profile ?? 'A',
@@ -90,7 +92,8 @@ export async function gateProcess(options: GateProcessOptions = {}): Promise<Gat
         COURSEGATE__UPSTREAMS__EVENTS__URL: school.urls.events,
         ...NO_LIMITS,
         ...options.environment,
-      });
+      };
+      command = runCommand(['serve', '--config', CONFIG], environment, options.descriptors);
       await command.line(/^coursegate ready/);
     },
     async close() {

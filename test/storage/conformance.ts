@@ -219,7 +219,7 @@ export function storeConformance(name: string, open: (clock: () => number) => St
         code(id, {
           payload: 'x'.repeat(3000),
           ...over,
-          charge: { quota: quota(), network: 'n', client: '', ...charge },
+          charge: { quota: quota(), network: 'n', wider: `wider ${charge.network ?? 'n'}`, client: '', ...charge },
         });
       const put = (entry: NewEntry) => store.commit([{ op: 'put', entry }]);
       const standing = async (...ids: string[]) => {
@@ -254,6 +254,44 @@ export function storeConformance(name: string, open: (clock: () => number) => St
           expect(left.length).toBeGreaterThanOrEqual(4);
           expect((left.length + 2) * 4024).toBeLessThanOrEqual(40_000);
           expect(left).toEqual(ids(`${client}loud`, 30).slice(-left.length));
+        }
+      });
+
+      it('limits a wider network to twice the share of a network, and evicts its oldest entries only', async () => {
+        const small = quota({ name: 'wider', perNetwork: 20_000 });
+        for (const id of ids('other', 3)) await put(charged(id, { quota: small, network: 'm' }));
+        for (const [at, id] of ids('own', 30).entries())
+          await put(charged(id, { quota: small, network: `n${at}`, wider: 'w' }));
+        expect(await standing(...ids('other', 3))).toHaveLength(3);
+        const left = await standing(...ids('own', 30));
+        expect(left.length).toBeGreaterThanOrEqual(7);
+        expect(left.length * 4024).toBeLessThanOrEqual(40_000);
+        expect(left).toEqual(ids('own', 30).slice(-left.length));
+      });
+
+      it('evicts the oldest of all when no wider network is large, however small the entries are', async () => {
+        for (const [most, client] of [
+          [{ total: 1_280_000 }, ''],
+          [{ perClient: 1_280_000 }, 'app'],
+        ] as const) {
+          const limit = { perNetwork: 10_000_000, perClient: 10_000_000, total: 10_000_000, ...most };
+          const of = (network: string) => ({ quota: quota({ ...limit, name: `small ${client}` }), network, client });
+          const attack = ids(`${client}small`, 560);
+          const tiny = (id: string) => put(charged(id, of(id), { payload: 'x'.repeat(1400) }));
+          for (const id of attack.slice(0, 300)) await tiny(id);
+          // Less than a 256th of the quota, and more than each of the others.
+          await put(charged(`${client}member`, of('member')));
+          for (const id of attack.slice(300)) await tiny(id);
+          const left = await standing(...attack);
+          expect(left).toEqual(attack.slice(-left.length));
+          expect(left.length).toBeLessThan(550);
+          expect(await standing(`${client}member`)).toEqual([`${client}member`]);
+          // A large wider network loses its own entries first.
+          for (const id of ids(`${client}large`, 20)) await put(charged(id, { ...of(id), wider: 'large' }));
+          const before = await standing(...attack);
+          for (const id of ids(`${client}more`, 20)) await put(charged(id, { ...of(id), wider: 'large' }));
+          expect(await standing(...attack)).toEqual(before);
+          expect(await standing(...ids(`${client}more`, 20))).toEqual([`${client}more19`]);
         }
       });
 

@@ -57,7 +57,7 @@ describe('a store written by an earlier version', () => {
     expect(await store.commit([{ op: 'consume', kind: 'Grant', id: 'id-0' }])).toBe(false);
     await store.close();
     expect(told(path, 'SELECT count(*) FROM entry')).toBe(GRANTS);
-    expect(told(path, 'PRAGMA user_version')).toBe(3);
+    expect(told(path, 'PRAGMA user_version')).toBe(4);
     // Space of deleted entries is returned to the disk from now on.
     expect(told(path, 'PRAGMA auto_vacuum')).toBe(2);
     expect(told(path, 'PRAGMA application_id')).toBe(0x63676174);
@@ -70,7 +70,7 @@ describe('a store written by an earlier version', () => {
     const fresh = join(folder, 'fresh', 'coursegate.db');
     for (const path of [old, fresh]) expect(await opening(path)).toBe('opened');
     expect(asked(old, shape)).toEqual(asked(fresh, shape));
-    expect(asked(old, shape)).toHaveLength(16);
+    expect(asked(old, shape)).toHaveLength(19);
     expect(told(fresh, 'PRAGMA auto_vacuum')).toBe(2);
   });
 
@@ -98,7 +98,7 @@ describe('a store written by an earlier version', () => {
 
 describe('a valid SQLite database', () => {
   it.each([
-    ['of a newer version', 'newer', 'PRAGMA user_version = 4', 'schema 4, this one knows 3'],
+    ['of a newer version', 'newer', 'PRAGMA user_version = 5', 'schema 5, this one knows 4'],
     ['of another program', 'foreign', 'PRAGMA application_id = 1196444487', 'another program'],
     ['of unknown origin with a table of that name', 'foreign', 'PRAGMA application_id = 0', 'another program'],
   ])('%s is refused as %s, and left as it is', async (_name, reason, sql, message) => {
@@ -112,7 +112,7 @@ describe('a valid SQLite database', () => {
   });
 
   it('without the gate’s table is refused, whatever its schema version', async () => {
-    for (const version of [0, 1, 2, 3]) {
+    for (const version of [0, 1, 2, 3, 4]) {
       const path = join(folder, `other-${version}.db`);
       altered(path, `CREATE TABLE courses (a); PRAGMA user_version = ${version};`);
       expect(await opening(path)).toMatchObject({ reason: 'foreign' });

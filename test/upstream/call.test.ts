@@ -91,6 +91,7 @@ it('sends its own forwarding fields whatever the caller sets, and none about a c
     );
     expect(sent).toEqual({
       host: 'school.example',
+      via: '1.1 coursegate-80850a562091e925',
       'x-forwarded-host': 'school.example',
       'x-forwarded-proto': 'https',
       'x-forwarded-port': '443',

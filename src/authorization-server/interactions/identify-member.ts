@@ -37,6 +37,8 @@ export async function identifyMember(options: InteractionOptions, exchange: Exch
   const signInHelps = options.connector.knowsAuthTime || !asksForTime(wishes);
   if (step === 'first-visit' && signInNeeded && signInHelps) {
     notePending(pending, 'sign-in', { outcome: 'sent' });
+    // Saved again, it counts as a sign-in in progress, which strangers' requests do not evict (adapter.ts).
+    if (interaction.session === undefined) await interaction.save(interaction.exp - unixSeconds(options.clock));
     return redirect(exchange.response, signInUrl(options, pending));
   }
   const obstacle = obstacleOf(options, pending, member);

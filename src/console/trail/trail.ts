@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
-import { networkOf } from '../../http/client-network.ts';
 import { currentRequest } from '../../http/current-request.ts';
 import type { AuditAction, AuditEvent } from '../../operations/audit.ts';
 import type { Log } from '../../operations/log.ts';
-import { type Charge, TRAIL, TRAIL_OF_STRANGERS } from '../../storage/quota.ts';
+import { type Charge, chargeFrom, TRAIL, TRAIL_OF_STRANGERS } from '../../storage/quota.ts';
 import {
   type Clock,
   jsonEntry,
@@ -158,9 +157,9 @@ function entryOf(line: TrailLine): NewEntry {
 
 /** Strangers register apps, change and delete them: what they cause counts towards their network. */
 function chargeOf({ member, clientId, grantId, by, address = '' }: TrailLine): Charge {
-  if (member === undefined && by === undefined)
-    return { quota: TRAIL_OF_STRANGERS, network: networkOf(address), client: '' };
-  return { quota: TRAIL, network: member ?? clientId ?? grantId ?? '', client: '' };
+  if (member === undefined && by === undefined) return chargeFrom(TRAIL_OF_STRANGERS, address);
+  const subject = member ?? clientId ?? grantId ?? '';
+  return { quota: TRAIL, network: subject, wider: subject, client: '' };
 }
 
 function dayOf(seconds: number): number {

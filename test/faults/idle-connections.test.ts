@@ -1,0 +1,73 @@
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { extAuthzClient } from '../decisions/support/ext-authz-client.ts';
+import { freePort } from '../support/world.ts';
+import { type GateProcess, gateProcess } from './gate-process.ts';
+
+const DESCRIPTORS = 512;
+
+/** Each listener has its own bound, so that idle connections to one of them leave descriptors to the others. */
+describe('a gate that may open 512 files', () => {
+  let gate: GateProcess;
+  const ports: Record<string, number> = {};
+  beforeAll(async () => {
+    for (const name of ['probes', 'decisions', 'grpc']) ports[name] = await freePort();
+    gate = await gateProcess({
+      descriptors: DESCRIPTORS,
+      environment: {
+        COURSEGATE__LISTEN__PROBES__PORT: String(ports.probes),
+        COURSEGATE__LISTEN__DECISIONS__ADDRESS: `127.0.0.1:${ports.decisions}`,
+        COURSEGATE__LISTEN__DECISIONS__GRPC: `127.0.0.1:${ports.grpc}`,
+        COURSEGATE__LISTEN__DECISIONS__SECRET: '{ env: DECISION_SECRET }',
+        COURSEGATE__LISTEN__TRUSTED_PROXIES: '[loopback]',
+        DECISION_SECRET: 'd'.repeat(32),
+      },
+    });
+    await gate.start();
+    ports.public = Number(new URL(gate.origin).port);
+    ports.admin = Number(new URL(gate.admin).port);
+  });
+  afterAll(() => gate.close());
+
+  it.each(['admin', 'probes', 'decisions', 'grpc', 'public'])(
+    'answers while its %s listener is full of idle connections',
+    async (name) => {
+      let refused = 0;
+      const idle: Socket[] = Array.from({ length: DESCRIPTORS + 100 }, () => connect(Number(ports[name]), '127.0.0.1'));
+      for (const socket of idle)
+        socket
+          .on('error', () => undefined)
+          .on('close', () => (refused += 1))
+          .resume();
+      await vi.waitUntil(() => refused > 100, { timeout: 20_000 });
+      const held = idle.filter(({ destroyed, readyState }) => !destroyed && readyState === 'open').length;
+      expect(held).toBeGreaterThan(0);
+
+      const ask = (url: string) => fetch(url, { headers: { connection: 'close' } }).then(({ status }) => status);
+      if (name !== 'public') {
+        // Through the gate to its upstream and its store.
+        expect(await ask(`${gate.origin}/login`)).toBe(200);
+        expect(await ask(`${gate.origin}/.well-known/jwks.json`)).toBe(200);
+      }
+      if (name !== 'admin') expect(await ask(`${gate.admin}/readyz`)).toBe(200);
+      if (name !== 'probes') expect(await ask(`http://127.0.0.1:${ports.probes}/readyz`)).toBe(200);
+      if (name !== 'decisions') expect(await ask(`http://127.0.0.1:${ports.decisions}/`)).toBe(503);
+      if (name !== 'grpc') {
+        const client = extAuthzClient(`127.0.0.1:${ports.grpc}`);
+        // Refused for its missing secret, but answered.
+        const { status } = await client.check({});
+        expect(status.code).toBeGreaterThan(0);
+        client.close();
+      }
+      for (const socket of idle) socket.destroy();
+      await vi.waitUntil(
+        () =>
+          ask(`${gate.origin}/login`).then(
+            (status) => status === 200,
+            () => false,
+          ),
+        { timeout: 10_000 },
+      );
+    },
+  );
+});
