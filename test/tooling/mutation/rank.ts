@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { importsIn, reachedFrom } from '../../support/imports.ts';
 
 /** Tests of the repository and slow tests of the packaging, rather than of single lines: they run last. */
 const LAST = /^test\/([^/]+$|(image|helm|soak|integrations|packaging|fuzz|faults|attack|docs)\/)/;
@@ -17,29 +18,12 @@ export interface Ranking {
 
 export function rankTests(root: string, tests: readonly string[]): Ranking {
   const read = (file: string) => readFileSync(join(root, file), 'utf8');
-  const imports = new Map<string, ReadonlySet<string>>();
-  const importsOf = (file: string): ReadonlySet<string> => {
-    const known = imports.get(file);
-    if (known !== undefined) return known;
-    const text = read(file);
-    const found = [...text.matchAll(/['"`](\.{1,2}\/[^'"`\s]+\.ts)['"`]/g)]
-      .map(([, path = '']) => join(dirname(file), path))
-      .filter((path) => existsSync(join(root, path)));
-    if (file.startsWith('test/') && STARTS_PROCESS.test(text)) found.push('src/main.ts');
-    const set = new Set(found);
-    imports.set(file, set);
-    return set;
-  };
-  /** The modules that a test reaches, with the number of imports between them. */
-  const reachedFrom = (file: string): ReadonlyMap<string, number> => {
-    const reached = new Map([[file, 0]]);
-    for (const [one, steps] of reached)
-      for (const other of importsOf(one)) if (!reached.has(other)) reached.set(other, steps + 1);
-    return reached;
-  };
+  const importsOf = importsIn(root, (file, text) =>
+    file.startsWith('test/') && STARTS_PROCESS.test(text) ? ['src/main.ts'] : [],
+  );
   const folders = new Set(tests.map((test) => dirname(test)));
 
-  const all = tests.map((file) => ({ file, words: wordsOf(read(file) + file), sees: reachedFrom(file) }));
+  const all = tests.map((file) => ({ file, words: wordsOf(read(file) + file), sees: reachedFrom(file, importsOf) }));
   const frequency = new Map<string, number>();
   for (const { words } of all) for (const word of words) frequency.set(word, (frequency.get(word) ?? 0) + 1);
 
