@@ -46,7 +46,7 @@ describe.skipIf(!debianPresent() || !registryPresent())(
       const demo = debian.start(`${IN_CLONE} exec npm start`);
       await demo.line(/^coursegate ready http:\/\/localhost:8080 profile=A$/);
       // npm does not pass signals on, so all processes get it, as at Ctrl+C.
-    await debian.run('kill -TERM -1');
+      await debian.run('kill -TERM -1');
       await demo.exited;
     });
 
