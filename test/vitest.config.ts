@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { skippedReporter } from './support/skipped.ts';
 
 /** Files that are short and take long, because what they run is elsewhere, in the order in which they start. */
 const LONG = [
@@ -31,6 +32,7 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
+    reporters: ['default', skippedReporter((text) => void process.stdout.write(text))],
     // When a test hangs, not when it is slow: two workers share the machine with browsers, databases and whole frameworks.
     testTimeout: 60_000,
     hookTimeout: 90_000,

@@ -14,6 +14,13 @@ class SecretError extends Error {
 /** Values by the path of the setting that names them, such as `login.secret`. */
 export type SecretValues = ReadonlyMap<string, string>;
 
+/** The secret of a setting that the schema requires. Throws an error that names the setting, not its value. */
+export function requiredSecret(secrets: SecretValues, path: string): string {
+  const value = secrets.get(path);
+  if (value === undefined) throw new Error(`The secret of ${path} was not read.`);
+  return value;
+}
+
 /**
  * Reads every secret that the settings refer to, in the places that the schema marks. Takes the settings before they are
  * validated: what is no reference is left to the schema. A secret that cannot be used is a finding.

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { eventKey } from './events.ts';
 import type { Finding } from './problems.ts';
-import type { SecretValues } from './read-secrets.ts';
+import { requiredSecret, type SecretValues } from './read-secrets.ts';
 import type { Config } from './schema.ts';
 import { formatPath } from './tree.ts';
 
@@ -23,7 +23,7 @@ export function secretValues(config: Config, values: SecretValues) {
     webhookSecrets: new Map(
       Object.keys(config.admin.webhooks).map((name) => [
         name,
-        values.get(formatPath(['admin', 'webhooks', name, 'secret'])) ?? '',
+        requiredSecret(values, formatPath(['admin', 'webhooks', name, 'secret'])),
       ]),
     ),
     /** The current one first; empty when no events are sent. */
@@ -33,7 +33,7 @@ export function secretValues(config: Config, values: SecretValues) {
     /** Undefined: the backend is asked without one. */
     recheckKey: values.get('login.recheck.key.secret'),
     resourceServers: new Map(
-      servers.map((name) => [name, values.get(formatPath(['clients', 'resourceServers', name, 'secret'])) ?? '']),
+      servers.map((name) => [name, requiredSecret(values, formatPath(['clients', 'resourceServers', name, 'secret']))]),
     ),
     /** What mappings of the Account API can use as $config: values written in the file, and secrets. */
     accountConfig: accountConfig(config.account?.config ?? {}, values),

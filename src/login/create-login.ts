@@ -6,6 +6,7 @@
 import type { Share } from '../config/carried-over.ts';
 import type { ClaimsConfig } from '../config/claims.ts';
 import type { DirectoryMember } from '../config/members-file.ts';
+import { requiredSecret } from '../config/read-secrets.ts';
 import type { Config } from '../config/schema.ts';
 import type { Log } from '../operations/log.ts';
 import type { Hashing } from '../passwords/hashing.ts';
@@ -49,12 +50,12 @@ export async function createLogin(
       const { bridgeProvider } = await import('./bridge.ts');
       return {
         shape: 'redirect',
-        providers: [bridgeProvider({ url: config.url, origin, secret: secrets.get('login.secret') ?? '' })],
+        providers: [bridgeProvider({ url: config.url, origin, secret: requiredSecret(secrets, 'login.secret') })],
       };
     }
     case 'webhook': {
       const { webhookCheck } = await import('./webhook.ts');
-      const check = webhookCheck(config, { call, clock, claims, secret: secrets.get('login.secret') ?? '' });
+      const check = webhookCheck(config, { call, clock, claims, secret: requiredSecret(secrets, 'login.secret') });
       return { shape: 'credentials', check: evenRefusals(check, config.attempts.refusalTime) };
     }
     case 'form': {
@@ -72,8 +73,8 @@ export async function createLogin(
     case 'database': {
       const { databaseCheck } = await import('./database/database.ts');
       const hashing = await sharedHashing(share);
-      const url = secrets.get('login.url') ?? '';
-      const pepper = secrets.get('login.hash.pepper') ?? '';
+      const url = requiredSecret(secrets, 'login.url');
+      const pepper = secrets.get('login.hash.pepper');
       return { shape: 'credentials', ...databaseCheck(config, { url, pepper, hashing, log }) };
     }
     case 'header': {

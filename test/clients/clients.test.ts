@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { missing } from '../support/missing.ts';
 import { lacking, readLanguages } from './harness/catalogue.ts';
 import { installsOver, undownloaded } from './harness/install.ts';
 import { PAGE, readRows, render, rowsOf } from './harness/matrix.ts';
@@ -19,7 +20,7 @@ describe('the client matrix', () => {
   let results: Result[];
   beforeAll(async () => {
     for (const { language, client } of CLIENTS.filter(isMissing)) {
-      console.warn(`SKIPPED: ${client.name}: ${lacking(language, client)}`);
+      missing(`${client.name}: ${lacking(language, client)}`, true);
     }
     results = await runClients(CLIENTS);
   }, 600_000);

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { readSecrets } from '../../src/config/read-secrets.ts';
+import { readSecrets, requiredSecret } from '../../src/config/read-secrets.ts';
 import { LONG_ENOUGH, secret } from '../../src/config/secret.ts';
 import { sourceFiles } from '../../src/config/source-files.ts';
 import type { Tree } from '../../src/config/tree.ts';
+import { createLogin } from '../../src/login/create-login.ts';
 import { load, mistakes, SMALL } from './fixture.ts';
 
 const KEY = 'k'.repeat(32);
@@ -44,6 +45,29 @@ describe('secret', () => {
       files: { short: 'short' },
     });
     expect(lines).toEqual([`gate.yaml:14:9  secret: ${message}`]);
+  });
+});
+
+describe('a secret that the code expects', () => {
+  it('is named by its setting when it was not read, and never taken as empty', () => {
+    const secrets = new Map([['login.secret', KEY]]);
+    expect(requiredSecret(secrets, 'login.secret')).toBe(KEY);
+    expect(() => requiredSecret(secrets, 'login.url')).toThrow('The secret of login.url was not read.');
+  });
+
+  it.each([
+    ['bridge', { kind: 'bridge', url: 'https://school.example/bridge' }, 'login.secret'],
+    ['webhook', { kind: 'webhook', upstream: 'school', path: '/check' }, 'login.secret'],
+    ['database', { kind: 'database', query: 'select 1' }, 'login.url'],
+  ])('ends the start of a %s login without it', async (_, login, setting) => {
+    const parts = {
+      origin: 'https://school.example',
+      upstreams: {},
+      claims: {},
+      secrets: new Map(),
+      share: { take: () => ({}) },
+    };
+    await expect(createLogin(login as never, parts as never)).rejects.toThrow(`The secret of ${setting} was not read.`);
   });
 });
 

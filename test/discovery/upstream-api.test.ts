@@ -81,6 +81,7 @@ describe('the OpenAPI document of an upstream', () => {
       'get /api/v1/courses': 'listCourses',
       'post /api/v1/courses': 'addCourse',
       'get /api/v1/courses/{slug}': 'getCourse',
+      'post /api/v1/courses/{slug}': 'joinCourse',
       'get /my/orders': 'ordersOfMember',
       'get /api/v1/members/{member_id}/orders': 'ordersOfMember2',
       'get /api/v1/notes': 'listNotes',
@@ -124,13 +125,18 @@ describe('the OpenAPI document of an upstream', () => {
       security: [{ oauth2: ['courses:write'] }, { openIdConnect: ['courses:write'] }],
       requestBody: { required: true, content: { 'application/json': { example: { title: 'Knots' } } } },
     });
+    // Its request body is marked as internal.
+    expect(document.paths['/api/v1/courses/{slug}']?.post).not.toHaveProperty('requestBody');
   });
 
   const parametersOf = (path: string) =>
     (document.paths[path]?.get?.parameters ?? []) as { name: string; in: string; required: boolean; schema: Json }[];
 
   it('keeps exactly the parameters that reach the upstream', () => {
-    expect(parametersOf('/api/v1/courses').map(({ name }) => name)).toEqual(['search', 'Accept-Language', 'page']);
+    expect(parametersOf('/api/v1/courses').map(({ name }) => name)).toEqual([
+      ...['search', 'Accept-Language', 'topics', 'page'],
+    ]);
+    expect(parametersOf('/api/v1/courses')[2]).toMatchObject({ style: 'form', explode: false });
     expect(parametersOf('/api/v1/courses/{slug}')).toEqual([
       { name: 'slug', in: 'path', required: true, description: 'Its name.', schema: { type: 'string' } },
     ]);

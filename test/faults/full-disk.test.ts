@@ -16,6 +16,7 @@ import {
   token,
 } from '../support/connection.ts';
 import { OLU } from '../support/member.ts';
+import { missing } from '../support/missing.ts';
 import { type GateProcess, gateProcess } from './gate-process.ts';
 
 const MIB = 1024 * 1024;
@@ -28,7 +29,7 @@ function smallDisk(): string | undefined {
     return folder;
   } catch {
     rmSync(folder, { recursive: true });
-    process.stderr.write('SKIPPED: the tests of a full disk need the right to mount one (root).\n');
+    missing('the tests of a full disk need the right to mount one (root)', true);
     return undefined;
   }
 }

@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { type GateProcess, gateProcess } from '../faults/gate-process.ts';
 import { registerApp } from '../support/app.ts';
 import { approved, token } from '../support/connection.ts';
+import { missing } from '../support/missing.ts';
 import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 
 /** The recording upstream also serves the site. */
@@ -17,10 +18,7 @@ const MODULES = process.env.COURSEGATE_OTEL_MODULES;
 
 function openTelemetryPresent(): boolean {
   if (MODULES !== undefined) return true;
-  console.warn(
-    'SKIPPED: no OpenTelemetry found: `npm run test:otel` installs one beside the project and runs its test',
-  );
-  return false;
+  return missing('no OpenTelemetry found: `npm run test:otel` installs one beside the project and runs its test', true);
 }
 
 interface Span {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { missing } from '../support/missing.ts';
 import { freePort } from '../support/world.ts';
 import { PHP } from './moodle-site.ts';
 
@@ -20,8 +21,10 @@ const MOODLE = process.env.COURSEGATE_TEST_MOODLE;
 /** Whether the tests on a real Moodle run. Without one, they are skipped by name. */
 export function realMoodlePresent(): boolean {
   if (MOODLE === undefined) {
-    console.warn('SKIPPED: set COURSEGATE_TEST_MOODLE to the folder of an installed Moodle (see moodle-real-site.ts)');
-    return false;
+    return missing(
+      'the tests on a real Moodle: set COURSEGATE_TEST_MOODLE to the folder of one (see moodle-real-site.ts)',
+      true,
+    );
   }
   for (const path of ['config.php', 'lib/setup.php', 'local']) {
     if (!existsSync(join(MOODLE, path))) throw new Error(`COURSEGATE_TEST_MOODLE: ${path} is missing in ${MOODLE}`);

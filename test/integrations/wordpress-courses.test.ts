@@ -9,6 +9,7 @@ import { type App, bearer, registerApp } from '../support/app.ts';
 import { createBrowser } from '../support/browser.ts';
 import { COMMAND_SECRET } from '../support/commands.ts';
 import { connect } from '../support/connection.ts';
+import { missing } from '../support/missing.ts';
 import { freePort } from '../support/world.ts';
 import { COURSE_PLUGINS, LESSONS } from './wordpress-course-plugins.ts';
 import { OLU, SAM, startWordpress, type WordpressSite, wordpressPresent } from './wordpress-site.ts';
@@ -27,10 +28,10 @@ const DETAILS =
 /** Whether a course plugin is there. Without it, its tests are skipped by name. */
 function pluginPresent(slug: string, file: string): boolean {
   if (FOLDER !== undefined && existsSync(join(FOLDER, slug, file))) return true;
-  console.warn(
-    `SKIPPED: the tests on ${slug}: set COURSEGATE_TEST_WORDPRESS_PLUGINS to a folder with ${slug}/${file}, ready to run`,
+  return missing(
+    `the tests on ${slug}: set COURSEGATE_TEST_WORDPRESS_PLUGINS to a folder with ${slug}/${file}, ready to run`,
+    true,
   );
-  return false;
 }
 
 /**

@@ -101,12 +101,11 @@ User.objects.create_user("gone@school.test", "gone@school.test", is_active=False
 make_server("127.0.0.1", int(sys.argv[1]), get_wsgi_application()).serve_forever()
 `;
 
+import { missing } from '../support/missing.ts';
+
 function present({ language, probe: [command, ...args], install }: Example): boolean {
   if (spawnSync(command, args, { stdio: 'ignore' }).status === 0) return true;
-  const advice = `the example in ${language} of docs/login/webhook.md needs: ${install}`;
-  if (process.env.CI) throw new Error(advice);
-  console.warn(`SKIPPED: ${advice}`);
-  return false;
+  return missing(`the example in ${language} of docs/login/webhook.md needs: ${install}`);
 }
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');

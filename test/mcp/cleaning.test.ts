@@ -61,6 +61,10 @@ describe('a text of the school in a tool result', () => {
     expect(await read(ordinary)).toEqual(ordinary);
   });
 
+  it('has no tag in capitals inside angle brackets, which Markdown would take for HTML', async () => {
+    await expectRead([['Map<String, List<T>>', 'Map<String, List&lt;T>>']]);
+  });
+
   it('has links in place of images, in every form of Markdown', async () => {
     await expectRead([
       ['!![x](http://e.test/p)', '[x](http://e.test/p)'],

@@ -6,6 +6,7 @@ import { type GateProcess, gateProcess, schoolOf } from '../faults/gate-process.
 import { adversarialValues } from '../support/adversarial-json.ts';
 import { authorizationRequest, redeem, registerApp } from '../support/app.ts';
 import { approve } from '../support/member.ts';
+import { slowness } from '../support/pace.ts';
 import { freePort } from '../support/world.ts';
 
 /** Attempts per message: the best time counts, because a garbage collection can block the event loop as well. */
@@ -125,19 +126,29 @@ afterAll(async () => {
 });
 const origins = { gate: '', admin: '' };
 
-/** The total processor time, in milliseconds, of the gate's event loop turns of more than 50 ms so far. */
-async function blockedUntilNow(): Promise<number> {
+/** Milliseconds of processor time. */
+const LIMIT = 50;
+
+/** The gate's event loop turns of more than 50 ms so far, and their total processor time in milliseconds. */
+async function blockedUntilNow(): Promise<{ readonly turns: number; readonly time: number }> {
   const text = await (await fetch(`${origins.admin}/metrics`)).text();
-  return Number(/^coursegate_event_loop_blocked_seconds_sum ([0-9.e-]+)$/m.exec(text)?.[1]) * 1000;
+  const read = (name: string) =>
+    Number(new RegExp(`^coursegate_event_loop_blocked_seconds_${name} ([0-9.e-]+)$`, 'm').exec(text)?.[1]);
+  return { turns: read('count'), time: read('sum') * 1000 };
 }
 
-/** The shortest time for which a message blocks the gate. */
+/**
+ * The shortest time for which a message blocks the gate. A turn that is over the limit only because other processes slow
+ * down the machine at this moment does not count.
+ */
 async function heldUp(send: () => Promise<unknown>): Promise<number> {
   let best = Number.POSITIVE_INFINITY;
   for (let tries = 0; tries < TRIES && best > 0; tries += 1) {
     const before = await blockedUntilNow();
     await send();
-    best = Math.min(best, (await blockedUntilNow()) - before);
+    const after = await blockedUntilNow();
+    const [turns, time] = [after.turns - before.turns, after.time - before.time];
+    best = Math.min(best, turns === 1 && time / slowness() <= LIMIT ? 0 : time);
   }
   return best;
 }

@@ -101,6 +101,13 @@ describe('createRouting', () => {
     expect(routing('GET', '/api/Other')).toMatchObject({ kind: 'route', route: { value: 'GET /api/**' } });
   });
 
+  it('claims a path that is a rule of its own without the slashes at its end, however many', () => {
+    const routing = createRouting(routes('GET /api/admin', 'GET /**'));
+    for (const path of ['/api/admin/', '/api/admin//', '/API/Admin//', '/api/admin///'])
+      expect(routing('GET', path), path).toEqual({ kind: 'claimed' });
+    expect(routing('GET', '/api/other//')).toMatchObject({ route: { value: 'GET /**' } });
+  });
+
   it('claims the lower case of a pattern written in upper case', () => {
     const routing = createRouting(routes('GET /API/Admin', 'GET /**'));
     expect(routing('GET', '/api/admin')).toEqual({ kind: 'claimed' });

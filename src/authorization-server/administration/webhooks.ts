@@ -54,8 +54,8 @@ export function webhookReceiver(options: WebhooksOptions): ReceiveWebhook {
 
   return async (name, request, requestId) => {
     const webhook = Object.hasOwn(webhooks, name) ? webhooks[name] : undefined;
-    const secret = secrets.get(name) ?? '';
-    if (webhook === undefined || secret === '') {
+    const secret = secrets.get(name);
+    if (webhook === undefined || secret === undefined) {
       throw new GatewayError('not_found', { message: 'admin.webhooks has no webhook of this name.' });
     }
     const body = await readBody(request, BODY_LIMIT);

@@ -1,4 +1,5 @@
 import type { LoadedConfig } from '../../config/load.ts';
+import { requiredSecret } from '../../config/read-secrets.ts';
 import { MissingDriver } from './reader.ts';
 
 /**
@@ -8,7 +9,7 @@ import { MissingDriver } from './reader.ts';
  */
 export async function checkDriver({ config, secrets, mistaken }: LoadedConfig): Promise<void> {
   if (config.login.kind !== 'database') return;
-  const url = secrets.get('login.url') ?? '';
+  const url = requiredSecret(secrets, 'login.url');
   if (url.startsWith('sqlite:')) return;
   try {
     if (url.startsWith('postgres')) await (await import('./postgres.ts')).loadPg();

@@ -15,8 +15,8 @@ import { sqliteReader } from './sqlite.ts';
 
 export interface DatabaseOptions {
   readonly url: string;
-  /** Appended to each password before it is hashed; '' for none. */
-  readonly pepper: string;
+  /** Appended to each password before it is hashed. */
+  readonly pepper: string | undefined;
   readonly hashing: Hashing;
   readonly log: Pick<Log, 'error'>;
 }
@@ -36,7 +36,7 @@ const FIRST_DECOY = '$2y$10$wV3K1xJc0nPq7mE2dYzRUe0aS9vBh5tLr8GiNk4XfOo6uCjMlTyW
  */
 export function databaseCheck(
   { query, timeout, recheck }: DatabaseLoginConfig,
-  { url, pepper, hashing, log }: DatabaseOptions,
+  { url, pepper = '', hashing, log }: DatabaseOptions,
 ): { readonly check: CredentialCheck; readonly recheck?: Recheck; close(): Promise<void> } {
   const reader = open({ url, query, timeout: timeout * 1000, connections: DATABASE_CONNECTIONS });
   let decoy = readPasswordHash(FIRST_DECOY) as PasswordHash;

@@ -2,6 +2,7 @@
 // session (session-replay.ts), a token minted for the member (member-tokens.ts), or one shared key (service-key.ts).
 
 import type { Share } from '../../config/carried-over.ts';
+import { requiredSecret } from '../../config/read-secrets.ts';
 import type { Config, UpstreamConfig } from '../../config/schema.ts';
 import type { CallUpstream } from '../request.ts';
 import type { Credential, Credentials } from './credential.ts';
@@ -40,7 +41,6 @@ function credentialOf(
   config: NonNullable<UpstreamConfig['credential']>,
   options: CredentialsOptions,
 ): Credential {
-  const secretAt = (place: string) => options.secrets.get(`upstreams.${upstream}.credential.${place}`);
   switch (config.kind) {
     case 'session': {
       const loginPath = new URL(options.loginUrl, options.origin).pathname;
@@ -50,14 +50,14 @@ function credentialOf(
     }
     case 'token': {
       const { call, clock } = options;
-      const key = secretAt('mint.key.secret');
+      const key = options.secrets.get(`upstreams.${upstream}.credential.mint.key.secret`);
       const minting = config.mint.upstream ?? upstream;
       const from = [config, options.upstreams[minting]?.url, key];
       const minted = options.share.take(`tokens for ${upstream}`, from, mintedTokens);
       return memberTokens({ config, upstream: minting, key, call, clock, minted });
     }
     case 'key':
-      return serviceKey(config, secretAt('secret') ?? '');
+      return serviceKey(config, requiredSecret(options.secrets, `upstreams.${upstream}.credential.secret`));
   }
 }
 

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { missing } from '../../support/missing.ts';
 
 /**
  * Whether a program is on this machine. Tests without it are skipped with a message that names the Debian package; in CI
@@ -8,8 +9,5 @@ import { delimiter, join } from 'node:path';
 export function programPresent(name: string, debianPackage: string): boolean {
   const folders = (process.env.PATH ?? '').split(delimiter);
   if (folders.some((folder) => existsSync(join(folder, name)))) return true;
-  const advice = `${name} not found: apt-get install ${debianPackage}`;
-  if (process.env.CI) throw new Error(advice);
-  console.warn(`SKIPPED: ${advice}`);
-  return false;
+  return missing(`${name} not found: apt-get install ${debianPackage}`);
 }

@@ -22,6 +22,13 @@ export const SCHOOL_API = {
           { name: 'X-Secret-Trace', in: 'header', schema: { type: 'string' } },
           { name: 'Accept-Language', in: 'header', description: 'The language.', schema: { type: 'string' } },
           { name: 'secret_cookie', in: 'cookie', schema: { type: 'string' } },
+          {
+            name: 'topics',
+            in: 'query',
+            style: 'form',
+            explode: false,
+            schema: { type: 'array', items: { type: 'string' } },
+          },
           { name: 'secret_debug', in: 'query', 'x-internal': true, schema: { type: 'string' } },
         ],
         responses: {
@@ -64,6 +71,15 @@ export const SCHOOL_API = {
             content: { 'application/json': { schema: { $ref: '#/components/schemas/Course' } } },
           },
         },
+      },
+      post: {
+        operationId: 'joinCourse',
+        summary: 'Join a course',
+        requestBody: {
+          'x-internal': true,
+          content: { 'application/json': { schema: { properties: { secret_note: { type: 'string' } } } } },
+        },
+        responses: { 204: { description: 'Joined.' } },
       },
       delete: { operationId: 'secretDelete', 'x-internal': true, responses: { 204: { description: 'secret' } } },
     },

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { missing } from '../../support/missing.ts';
 
 /**
  * Whether a program is installed. If not, its blocks are skipped by name, with what to install. In CI they fail instead,
@@ -12,10 +13,7 @@ export function programPresent(program: string, debian: string, mayLack = false)
     ? existsSync(program)
     : spawnSync('sh', ['-c', `command -v ${program}`]).status === 0;
   if (isThere) return true;
-  const advice = `no ${program} found: the blocks of the documentation that it reads need it (apt-get install ${debian})`;
-  if (process.env.CI && !mayLack) throw new Error(advice);
-  console.warn(`SKIPPED: ${advice}`);
-  return false;
+  return missing(`no ${program} found: blocks of the documentation need it (apt-get install ${debian})`, mayLack);
 }
 
 /** Runs a program on a file with this text and throws its output unless it exits with 0. `command` gets the path. */
@@ -57,6 +55,7 @@ import com.sun.source.util.JavacTask;
 import java.nio.file.*;
 import java.util.*;
 import javax.tools.*;
+import { missing } from '../../support/missing.ts';
 
 class Reader {
   public static void main(String[] files) throws Exception {

@@ -1,4 +1,5 @@
 import { describe } from 'vitest';
+import { missing } from '../../support/missing.ts';
 import { caddy } from '../kinds/caddy.ts';
 import { envoy, envoyGrpc } from '../kinds/envoy.ts';
 import type { GatewayKind } from '../kinds/gateway-kind.ts';
@@ -19,10 +20,7 @@ export function installedKinds(): readonly GatewayKind[] {
  */
 export function isInstalled(kind: GatewayKind): boolean {
   if (kind.program() !== undefined) return true;
-  const advice = `no ${kind.name} found: its tests need one (${kind.install})`;
-  if (process.env.CI && kind.optional !== true) throw new Error(advice);
-  console.warn(`SKIPPED: ${advice}`);
-  return false;
+  return missing(`no ${kind.name} found: its tests need one (${kind.install})`, kind.optional === true);
 }
 
 /** A suite for each kind, skipped by name where it is not installed. `$name` in the title is the kind's. */

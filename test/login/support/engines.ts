@@ -23,7 +23,7 @@ export interface Engine {
 export interface EngineKind {
   readonly name: string;
   /** The Debian package that is not installed on this machine. */
-  readonly missing: string | undefined;
+  readonly lacking: string | undefined;
   /** A condition that is true and slow to evaluate. */
   readonly slow: string;
   /** A function that writes; undefined where the database has no functions. */
@@ -35,7 +35,7 @@ const NOTES = 'create table notes (note varchar(100))';
 
 const postgres: EngineKind = {
   name: 'PostgreSQL',
-  missing: POSTGRES === undefined ? 'postgresql' : undefined,
+  lacking: POSTGRES === undefined ? 'postgresql' : undefined,
   slow: '(select 1 from pg_sleep(60)) = 1',
   writing: {
     make: `${NOTES}; create function note(text) returns int language sql as 'insert into notes values ($1) returning 1'`,
@@ -67,7 +67,7 @@ const postgres: EngineKind = {
 
 const mariadb: EngineKind = {
   name: 'MariaDB',
-  missing: MARIADBD === undefined ? 'mariadb-server' : undefined,
+  lacking: MARIADBD === undefined ? 'mariadb-server' : undefined,
   slow: 'sleep(60) = 0',
   writing: {
     make: `${NOTES}; create function note(said varchar(100)) returns int begin insert into notes values (said); return 1; end`,
@@ -120,7 +120,7 @@ const mariadb: EngineKind = {
 
 const sqlite: EngineKind = {
   name: 'SQLite',
-  missing: undefined,
+  lacking: undefined,
   // A few seconds and no more, because SQLite cannot interrupt it.
   slow: '(with recursive c(x) as (select 1 union all select x + 1 from c limit 15000000) select count(*) from c) > 0',
   writing: undefined,

@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Processor } from '../../../packaging/binary/node.ts';
+import { missing } from '../../support/missing.ts';
 import { type WatchedProcess, watchProcess } from '../../support/watched.ts';
 
 /** glibc: its loader, and the parts of it that Node names. Where each processor's loader is, is part of its ABI. */
@@ -42,8 +43,7 @@ export function mountsPermitted(): boolean {
     execFileSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'tmpfs', tmpdir()], { stdio: 'ignore' });
     return true;
   } catch {
-    process.stderr.write('SKIPPED: tests in an empty root need the right to mount (root)\n');
-    return false;
+    return missing('tests in an empty root need the right to mount (root)', true);
   }
 }
 

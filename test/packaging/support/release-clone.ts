@@ -22,6 +22,20 @@ interface Ended {
 }
 
 export function cloneForRelease(): ReleaseClone {
+  const { path, git } = cloneOfTree('Release 9.8.7', (path) => {
+    change(join(path, 'package.json'), (text) => text.replace(/"version": ".*"/, '"version": "9.8.7"'));
+    change(join(path, 'CHANGELOG.md'), (text) => text.replace(/^## .*$/m, '## 9.8.7 - 2026-11-23'));
+  });
+  return {
+    path,
+    git,
+    release: (options = [], umask = '022') => released(path, options, umask),
+    remove: () => rmSync(path, { recursive: true, force: true }),
+  };
+}
+
+/** A repository with the files of this work tree, changed by `prepare`, as its only commit. */
+export function cloneOfTree(message: string, prepare: (path: string) => void = () => undefined) {
   const path = mkdtempSync(join(tmpdir(), 'coursegate-repository-'));
   const git = (...words: readonly string[]) =>
     execFileSync('git', ['-c', 'user.name=Test', '-c', 'user.email=test@school.example', ...words], {
@@ -38,17 +52,11 @@ export function cloneForRelease(): ReleaseClone {
     ],
     { cwd: ROOT },
   );
-  change(join(path, 'package.json'), (text) => text.replace(/"version": ".*"/, '"version": "9.8.7"'));
-  change(join(path, 'CHANGELOG.md'), (text) => text.replace(/^## .*$/m, '## 9.8.7 - 2026-11-23'));
+  prepare(path);
   git('init', '--quiet', '--initial-branch=main');
   git('add', '--all');
-  git('commit', '--quiet', '--message', 'Release 9.8.7');
-  return {
-    path,
-    git,
-    release: (options = [], umask = '022') => released(path, options, umask),
-    remove: () => rmSync(path, { recursive: true, force: true }),
-  };
+  git('commit', '--quiet', '--message', message);
+  return { path, git };
 }
 
 /** Rewrites a file. */

@@ -17,4 +17,15 @@ describe('the folders to watch for a file', () => {
     expect(places.get(join(folder, 'real'))).toEqual(new Set(['gate.yaml']));
     expect(places.size).toBe(2);
   });
+
+  it('are those of a link to a folder above it, which a deployment switches to the next release', async () => {
+    const app = join(folder, 'app');
+    mkdirSync(join(app, 'releases', '7'), { recursive: true });
+    writeFileSync(join(app, 'releases', '7', 'gate.yaml'), '');
+    symlinkSync('releases/7', join(app, 'current'));
+    const places = await placesOf([{ path: join(app, 'current', 'gate.yaml'), kind: 'file' }]);
+    expect(places.get(app)).toEqual(new Set(['current']));
+    expect(places.get(join(app, 'releases', '7'))).toEqual(new Set(['gate.yaml']));
+    expect(places.size).toBe(2);
+  });
 });

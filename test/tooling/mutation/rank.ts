@@ -1,38 +1,29 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { importsIn, reachedFrom } from '../../support/imports.ts';
 
-/** Slow tests of the packaging rather than of single lines: they run last. */
-const LAST = /^test\/(image|helm|soak|integrations|fuzz|faults|attack|docs)\//;
+/** Tests of the repository and slow tests of the packaging, rather than of single lines: they run last. */
+const LAST = /^test\/([^/]+$|(image|helm|soak|integrations|packaging|fuzz|faults|attack|docs)\/)/;
 /** A test that starts the gate as a process sees what `main.ts` imports. */
 const STARTS_PROCESS = /main\.ts|bin\/coursegate|gateProcess|runToEnd/;
 
-/** The test files that depend on a module, ordered by how likely they are to detect a change of one of its lines. */
+/**
+ * The test files that depend on a module, ordered by how likely they are to detect a change of one of its lines: its own
+ * test, those of its folder, those that import it, then the others. Each group begins with those that have most words in
+ * common with the line.
+ */
 export interface Ranking {
   testsFor(file: string, line: number): readonly string[];
 }
 
 export function rankTests(root: string, tests: readonly string[]): Ranking {
   const read = (file: string) => readFileSync(join(root, file), 'utf8');
-  const imports = new Map<string, ReadonlySet<string>>();
-  const importsOf = (file: string): ReadonlySet<string> => {
-    const known = imports.get(file);
-    if (known !== undefined) return known;
-    const text = read(file);
-    const found = [...text.matchAll(/['"`](\.{1,2}\/[^'"`\s]+\.ts)['"`]/g)]
-      .map(([, path = '']) => join(dirname(file), path))
-      .filter((path) => existsSync(join(root, path)));
-    if (file.startsWith('test/') && STARTS_PROCESS.test(text)) found.push('src/main.ts');
-    const set = new Set(found);
-    imports.set(file, set);
-    return set;
-  };
-  const reachedFrom = (file: string): ReadonlySet<string> => {
-    const reached = new Set([file]);
-    for (const one of reached) for (const other of importsOf(one)) reached.add(other);
-    return reached;
-  };
+  const importsOf = importsIn(root, (file, text) =>
+    file.startsWith('test/') && STARTS_PROCESS.test(text) ? ['src/main.ts'] : [],
+  );
+  const folders = new Set(tests.map((test) => dirname(test)));
 
-  const all = tests.map((file) => ({ file, words: wordsOf(read(file) + file), sees: reachedFrom(file) }));
+  const all = tests.map((file) => ({ file, words: wordsOf(read(file) + file), sees: reachedFrom(file, importsOf) }));
   const frequency = new Map<string, number>();
   for (const { words } of all) for (const word of words) frequency.set(word, (frequency.get(word) ?? 0) + 1);
 
@@ -42,18 +33,26 @@ export function rankTests(root: string, tests: readonly string[]): Ranking {
       const near = wordsOf([file, ...lines.slice(Math.max(0, line - 8), line + 7)].join('\n'));
       // A word that occurs in few tests counts more than a common one.
       const weight = (word: string) => Math.log(all.length / (frequency.get(word) ?? all.length));
-      const folder = dirname(file).replace(/^src\/?/, 'test/');
-      const scored = all
-        .filter(({ sees }) => sees.has(file))
-        .map(({ file: test, words }) => ({
-          test,
-          score:
-            [...near].reduce((sum, word) => sum + (words.has(word) ? weight(word) : 0), 0) +
-            (importsOf(test).has(file) ? 50 : 0) +
-            (test.startsWith(`${folder}/`) || `${folder}/`.startsWith(`${dirname(test)}/`) ? 15 : 0) -
-            (LAST.test(test) ? 1000 : 0),
-        }));
-      return scored.toSorted((a, b) => b.score - a.score).map(({ test }) => test);
+      const own = file.replace(/^src\//, 'test/').replace(/\.ts$/, '.test.ts');
+      // Modules of a folder without tests are tested in the folder above.
+      let folder = dirname(own);
+      while (folder !== 'test' && !folders.has(folder)) folder = dirname(folder);
+      const groupOf = (test: string, steps: number) => {
+        if (LAST.test(test)) return 5;
+        if (test === own) return 0;
+        if (folder !== 'test' && test.startsWith(`${folder}/`))
+          return steps === 1 || basename(test).startsWith(basename(own, '.test.ts')) ? 1 : 2;
+        return steps === 1 ? 3 : 4;
+      };
+      const scored = all.flatMap(({ file: test, words, sees }) => {
+        const steps = sees.get(file);
+        if (steps === undefined) return [];
+        const common = [...near].reduce((sum, word) => sum + (words.has(word) ? weight(word) : 0), 0);
+        // A long test has more words in common with every line.
+        const score = common / Math.sqrt(words.size);
+        return [{ test, group: groupOf(test, steps), score }];
+      });
+      return scored.toSorted((a, b) => a.group - b.group || b.score - a.score).map(({ test }) => test);
     },
   };
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { JWKS_TIMEOUT } from '../../../../config/constants.ts';
+import { requiredSecret } from '../../../../config/read-secrets.ts';
 import type { Config } from '../../../../config/schema.ts';
 import { GatewayError } from '../../../../errors.ts';
 import { bridgeProvider } from '../../../../login/bridge.ts';
@@ -24,7 +25,7 @@ export const CONNECTORS = [
       reference: 'docs/login/bridge.md',
       fix: 'Install the drop-in at login.url, and give both sides the same secret and the same origin.',
       async run(installation) {
-        const answer = await askBridge(installation, installation.loaded.secrets.get('login.secret') ?? '');
+        const answer = await askBridge(installation, requiredSecret(installation.loaded.secrets, 'login.secret'));
         if (answer.status >= 400) return failure(`it answers ${answer.status} to a request with a valid signature`);
         const target = redirectTarget(answer);
         if (target?.pathname.startsWith('/oauth/') === true && target.searchParams.has('sso'))
