@@ -29,6 +29,7 @@ export function configWarnings(parts: WarningParts): readonly Finding[] {
     ...openWrites(parts),
     ...pageCallWarnings(parts.config),
     ...lifetimes(parts),
+    ...firstOfList(parts),
     ...nothingServed(parts),
   ];
 }
@@ -97,6 +98,30 @@ function lifetimes({ config: { tokens } }: WarningParts): readonly Finding[] {
     ...(tokens.access > 3600 ? [at('access', 'is longer than an hour: a stolen token stays usable that long')] : []),
     ...(tokens.refresh > tokens.refreshAbsolute ? [at('refresh', 'has no effect: refreshAbsolute is shorter')] : []),
   ];
+}
+
+/** Pointers that choose an element of a list, such as /0/id: with several elements, the gate takes none of them. */
+function firstOfList({ config: { login, claims, upstreams } }: WarningParts): readonly Finding[] {
+  const whoami = 'whoami' in login && login.whoami.format === 'json' ? login.whoami : undefined;
+  const recheck = 'recheck' in login && login.recheck?.format === 'json' ? login.recheck : undefined;
+  const pointers: readonly (readonly [path: Finding['path'], pointer: unknown])[] = [
+    ...Object.entries(whoami ?? {})
+      .filter(([key]) => key !== 'path')
+      .map(([key, pointer]) => [['login', 'whoami', key], pointer] as const),
+    [['login', 'whoami', 'anonymous', 'at'], whoami?.anonymous.at],
+    [['login', 'recheck', 'active'], recheck?.active],
+    [['login', 'recheck', 'version'], recheck?.version],
+    ...Object.entries(claims).map(([name, { from }]) => [['claims', name, 'from'], from] as const),
+    ...Object.entries(upstreams).map(
+      ([name, { credential }]) =>
+        [['upstreams', name, 'credential', 'token'], credential?.kind === 'token' && credential.token] as const,
+    ),
+  ];
+  const message =
+    'chooses an element of a list. If the response has several, the gate takes none of them and answers 503: use a URL whose response is about this member only';
+  return pointers
+    .filter(([, pointer]) => typeof pointer === 'string' && /\/(?:0|[1-9]\d*)(?:\/|$)/.test(pointer))
+    .map(([path]) => ({ path, at: 'value', message }));
 }
 
 function nothingServed({ config }: WarningParts): readonly Finding[] {
