@@ -12,6 +12,7 @@ import type { Answer } from '../answer.ts';
 import { NoAnswer, Unavailable, wordsFor } from '../unavailable.ts';
 import { findFacts, type InstallationFacts } from './facts.ts';
 import { createPages, type Pages } from './pages.ts';
+import type { Visit } from './visit.ts';
 
 /** The admin listener of the running gate. */
 export interface AdminAccess {
@@ -29,6 +30,8 @@ export interface Installation {
   readonly admin: AdminAccess;
   /** The ID of a member, for the checks that need one. */
   readonly member: string | undefined;
+  /** A sign-in of the operator as a member; undefined if there was none. */
+  readonly visit: Visit | undefined;
   /** The way to sign in. */
   readonly login: Login;
   /** Calls upstreams like the gate, without counting failures. */
@@ -48,6 +51,7 @@ export interface InstallationOptions {
   readonly loaded: LoadedConfig;
   readonly admin: AdminAccess;
   readonly member: string | undefined;
+  readonly visit: Visit | undefined;
   readonly signal: AbortSignal;
   /** Milliseconds for one request. */
   readonly patience: number;
@@ -57,7 +61,7 @@ export interface InstallationOptions {
 const AGENT = `coursegate-doctor/${manifest.version} (audit of a backend, asked for by its operator)`;
 
 export async function openInstallation(options: InstallationOptions): Promise<Installation> {
-  const { loaded, admin, member, signal, patience, now } = options;
+  const { loaded, admin, member, visit, signal, patience, now } = options;
   const { origin, login: loginConfig } = loaded.config;
   // One upstream that does not answer must not change what later checks find.
   const upstreams = Object.fromEntries(
@@ -99,7 +103,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     share,
   });
   const pages = createPages({ config, send, signal, patience });
-  const found = { loaded: { ...loaded, config }, config, admin, member, login, call, send, pages, now };
+  const found = { loaded: { ...loaded, config }, config, admin, member, visit, login, call, send, pages, now };
   return {
     ...found,
     facts: findFacts(found),
