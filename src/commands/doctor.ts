@@ -26,7 +26,13 @@ interface DoctorFlags extends GateFlags {
 }
 
 /** Options that mean something only with --config. */
-const WITH_CONFIG = { '--admin': 'admin', '--cert': 'cert', '--key': 'key', '--member': 'member', '--sign-in': 'signIn' } as const;
+const WITH_CONFIG = {
+  '--admin': 'admin',
+  '--cert': 'cert',
+  '--key': 'key',
+  '--member': 'member',
+  '--sign-in': 'signIn',
+} as const;
 
 /** Options that mean something only with --gateway. */
 const WITH_GATEWAY = {
@@ -132,12 +138,7 @@ interface Shared {
 type Environment = Pick<Terminal, 'environment'>;
 type Talking = Pick<Terminal, 'environment' | 'tell' | 'progress'>;
 
-async function run(
-  url: string | undefined,
-  options: DoctorFlags,
-  terminal: Talking,
-  shared: Shared,
-): Promise<Report> {
+async function run(url: string | undefined, options: DoctorFlags, terminal: Talking, shared: Shared): Promise<Report> {
   const alone = (names: Readonly<Record<string, keyof DoctorFlags>>) =>
     Object.entries(names).find(([, name]) => options[name] !== undefined && options[name] !== false)?.[0];
   if (options.gateway !== undefined) {

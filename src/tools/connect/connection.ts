@@ -98,7 +98,12 @@ export async function openConnection(options: ConnectOptions): Promise<Connectio
 }
 
 /** The default scopes, and those of the addresses to be read, that the site offers; all if the site lists none. */
-function offeredScopes(resource: ResourceServer, server: AuthorizationServer, { readable }: Offer, asked: readonly string[] = DEFAULT_SCOPE): string {
+function offeredScopes(
+  resource: ResourceServer,
+  server: AuthorizationServer,
+  { readable }: Offer,
+  asked: readonly string[] = DEFAULT_SCOPE,
+): string {
   const offered = [...(server.scopes_supported ?? []), ...(resource.scopes_supported ?? [])];
   const wanted = new Set([...asked, ...readable.flatMap(({ scopes }) => scopes)]);
   return [...wanted].filter((scope) => offered.length === 0 || offered.includes(scope)).join(' ');

@@ -24,7 +24,9 @@ export interface BackendDoctorOptions extends Pick<DoctorOptions, Shared>, Check
  */
 export async function examineBackend(options: BackendDoctorOptions): Promise<Report> {
   const { loaded, admin, member, signIn } = options;
-  const checks = chosen(BACKEND_CHECKS, options).filter((one) => one.applies(loaded.config) && (signIn !== undefined || !MEMBER.includes(one)));
+  const checks = chosen(BACKEND_CHECKS, options).filter(
+    (one) => one.applies(loaded.config) && (signIn !== undefined || !MEMBER.includes(one)),
+  );
   const now = options.now ?? Date.now;
   const begun = now();
   const { origin } = loaded.config;

@@ -70,7 +70,9 @@ export const MEMBER = backendChecks(() => true, {
       const routes = run.offer.readable.filter(({ scopes }) => scopes.every((one) => granted.includes(one)));
       if (routes.length === 0) throw new Unavailable('no GET route without parameters is open to this token');
       return judgeEach(`${routes.length} answer`, routes, async ({ path }) => {
-        const response = await requestResource(first.access_token, new URL(path, run.origin), run.http).catch(explained);
+        const response = await requestResource(first.access_token, new URL(path, run.origin), run.http).catch(
+          explained,
+        );
         if (response instanceof ConnectError) return failure(`GET ${path}: ${response.message}`);
         await response.body?.cancel();
         return response.status >= 400 ? failure(`GET ${path} answers ${response.status}`) : undefined;
