@@ -21,10 +21,18 @@ interface DoctorFlags extends GateFlags {
   readonly token?: string;
   readonly authDown: boolean;
   readonly member?: string;
+  readonly signIn: boolean;
+  readonly browser: boolean;
 }
 
 /** Options that mean something only with --config. */
-const WITH_CONFIG = { '--admin': 'admin', '--cert': 'cert', '--key': 'key', '--member': 'member' } as const;
+const WITH_CONFIG = {
+  '--admin': 'admin',
+  '--cert': 'cert',
+  '--key': 'key',
+  '--member': 'member',
+  '--sign-in': 'signIn',
+} as const;
 
 /** Options that mean something only with --gateway. */
 const WITH_GATEWAY = {
@@ -47,6 +55,7 @@ export const define: Define = (command, terminal) => {
     'https://school.example/mcp',
     'https://school.example/mcp --config coursegate.yaml',
     '--config coursegate.yaml --member 17',
+    '--config coursegate.yaml --sign-in',
     'http://localhost:8080 --json',
     '--gateway https://staging.school.example --echo /api/echo --echo-server 127.0.0.1:8099',
   ).argument('[url]', 'the URL that you give to clients, such as https://school.example/mcp');
@@ -55,6 +64,12 @@ export const define: Define = (command, terminal) => {
     'also, or instead of a URL: check the backend from the side of the gate with this configuration',
   )
     .option('--member <id>', 'with --config: the id of a member, for the checks that need one')
+    .option(
+      '--sign-in',
+      'with --config: sign in as a member in your browser, through the running gate, and check what that member gets',
+      false,
+    )
+    .option('--no-browser', 'with --sign-in: print the address to open instead of opening it')
     .option(
       '--register',
       'also run the checks that register an app; registrations are deleted afterwards where possible',
@@ -94,8 +109,7 @@ export const define: Define = (command, terminal) => {
         begin,
         ...(options.json ? {} : { progress: progress.at }),
       };
-      const { environment } = terminal;
-      const report = await run(url, options, { environment }, shared).finally(() => progress.done());
+      const report = await run(url, options, terminal, shared).finally(() => progress.done());
       terminal.print(
         options.json
           ? `${JSON.stringify(toJson(report), undefined, 2)}\n`
@@ -122,13 +136,9 @@ interface Shared {
 }
 
 type Environment = Pick<Terminal, 'environment'>;
+type Talking = Pick<Terminal, 'environment' | 'tell' | 'progress'>;
 
-async function run(
-  url: string | undefined,
-  options: DoctorFlags,
-  terminal: Environment,
-  shared: Shared,
-): Promise<Report> {
+async function run(url: string | undefined, options: DoctorFlags, terminal: Talking, shared: Shared): Promise<Report> {
   const alone = (names: Readonly<Record<string, keyof DoctorFlags>>) =>
     Object.entries(names).find(([, name]) => options[name] !== undefined && options[name] !== false)?.[0];
   if (options.gateway !== undefined) {
@@ -178,12 +188,14 @@ async function siteReport(
 /** Checks the backend from the gate's side. */
 async function backendReport(
   flags: DoctorFlags,
-  terminal: Environment,
+  terminal: Talking,
   { begin, ...shared }: Shared,
   others: OtherChecks,
 ): Promise<Report> {
   const { examineBackend } = await import('../tools/doctor/backend/backend-doctor.ts');
-  const { config = '', member } = flags;
+  const { config = '', member, signIn, browser, json } = flags;
+  const { openBrowser } = await import('../tools/connect/open-browser.ts');
+  const { waitFor } = await import('./progress.ts');
   return examineBackend({
     loaded: await readConfig(config, terminal),
     admin: await adminClient(flags, terminal),
@@ -191,6 +203,14 @@ async function backendReport(
     ...shared,
     begin: begin('Checking the backend of URL from the side of the gate'),
     ...(member === undefined ? {} : { member }),
+    ...(signIn && {
+      signIn: {
+        print: terminal.tell,
+        timeout: shared.timeout,
+        ...(json ? {} : { wait: (what: string) => waitFor(terminal, what) }),
+        ...(browser ? { open: openBrowser } : {}),
+      },
+    }),
   });
 }
 

@@ -4,6 +4,9 @@ import { z } from 'zod';
 /** Limit on the instructions of a compiled pattern. Only nested counted repetitions come near it. */
 const LARGEST_PROGRAM = 500;
 
+/** Limit on the matches that are read: with some patterns, each is a search of the whole text. */
+const MOST_MATCHES = 8;
+
 /**
  * Compiles a pattern that will run on untrusted text. RE2 matches in time linear in the text for every pattern. The
  * built-in engine backtracks: a member whose name appears on the page could make it run for hours.
@@ -14,10 +17,15 @@ export function compilePattern(source: string) {
   const compiled = RE2JS.compile(source);
   return {
     matches: (text: string) => compiled.matcher(text).find(),
-    /** The first group of the first match; undefined when nothing matches. */
-    capture(text: string): string | undefined {
+    /** The different values of the first group in the first MOST_MATCHES matches, in order. */
+    captures(text: string): readonly string[] {
       const matcher = compiled.matcher(text);
-      return matcher.find() ? (matcher.group(1) ?? undefined) : undefined;
+      const found = new Set<string>();
+      for (let matches = 0; matches < MOST_MATCHES && found.size < 2 && matcher.find(); matches += 1) {
+        const value = matcher.group(1);
+        if (value !== null) found.add(value);
+      }
+      return [...found];
     },
   };
 }

@@ -27,7 +27,8 @@ const session = z.strictObject({
   over: z
     .strictObject({
       statuses: z.array(z.int().min(400).max(499)).default([401]).meta({
-        description: 'Response statuses that mean the session is over.',
+        description:
+          'Response statuses that mean the session is over. For all but 401, and for 403 always, `login.whoami` is asked first.',
       }),
       redirects: z.union([z.boolean(), pattern], 'must be true, false or a pattern').optional().meta({
         description:

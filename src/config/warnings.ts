@@ -33,6 +33,7 @@ export function configWarnings(parts: WarningParts): readonly Finding[] {
     ...pageCallWarnings(parts.config),
     ...lifetimes(parts),
     ...undescribedTools(parts),
+    ...firstOfList(parts),
     ...nothingServed(parts),
   ];
 }
@@ -109,6 +110,30 @@ function undescribedTools({ config }: WarningParts): readonly Finding[] {
     const message = 'is still the one that was proposed: models choose tools by their descriptions';
     return [{ path: ['mcp', 'tools', index, 'description'], at: 'value', message }];
   });
+}
+
+/** Pointers that choose an element of a list, such as /0/id: with several elements, the gate takes none of them. */
+function firstOfList({ config: { login, claims, upstreams } }: WarningParts): readonly Finding[] {
+  const whoami = 'whoami' in login && login.whoami.format === 'json' ? login.whoami : undefined;
+  const recheck = 'recheck' in login && login.recheck?.format === 'json' ? login.recheck : undefined;
+  const pointers: readonly (readonly [path: Finding['path'], pointer: unknown])[] = [
+    ...Object.entries(whoami ?? {})
+      .filter(([key]) => key !== 'path')
+      .map(([key, pointer]) => [['login', 'whoami', key], pointer] as const),
+    [['login', 'whoami', 'anonymous', 'at'], whoami?.anonymous.at],
+    [['login', 'recheck', 'active'], recheck?.active],
+    [['login', 'recheck', 'version'], recheck?.version],
+    ...Object.entries(claims).map(([name, { from }]) => [['claims', name, 'from'], from] as const),
+    ...Object.entries(upstreams).map(
+      ([name, { credential }]) =>
+        [['upstreams', name, 'credential', 'token'], credential?.kind === 'token' && credential.token] as const,
+    ),
+  ];
+  const message =
+    'chooses an element of a list. If the response has several, the gate takes none of them and answers 503: use a URL whose response is about this member only';
+  return pointers
+    .filter(([, pointer]) => typeof pointer === 'string' && /\/(?:0|[1-9]\d*)(?:\/|$)/.test(pointer))
+    .map(([path]) => ({ path, at: 'value', message }));
 }
 
 function nothingServed({ config }: WarningParts): readonly Finding[] {

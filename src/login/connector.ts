@@ -58,6 +58,8 @@ export interface LoginConnector {
    * @throws {GatewayError} `login_unavailable` when the backend cannot say, which never means "no one"
    */
   identify(headers: IncomingHttpHeaders, from: Pick<Provenance, 'trusted'>): Promise<Member | undefined>;
+  /** Called when the browser that sent these headers comes back from the sign-in page and no one is signed in. */
+  cameBackAnonymous?(headers: IncomingHttpHeaders): void;
   /** Where to send a browser to sign in. `returnTo` is the absolute URL to return to. */
   signInUrl(returnTo: URL, wish: SignInWish): URL;
 }

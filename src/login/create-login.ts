@@ -27,7 +27,7 @@ export interface LoginParts {
   readonly members: readonly DirectoryMember[] | undefined;
   /** Claims to read from what the login says about a member. */
   readonly claims: ClaimsConfig;
-  readonly log: Pick<Log, 'error'>;
+  readonly log: Pick<Log, 'error' | 'warn'>;
   /** Shares the hashing queue with the previous configuration, so that the limit on concurrent hashes still holds. */
   readonly share: Share;
 }
@@ -44,7 +44,7 @@ export async function createLogin(
     case 'session': {
       const { sessionConnector } = await import('./session.ts');
       const base = upstreams[config.upstream]?.url ?? '';
-      return { shape: 'ambient', connector: sessionConnector(config, { origin, call, base, claims }) };
+      return { shape: 'ambient', connector: sessionConnector(config, { origin, call, base, claims, clock, log }) };
     }
     case 'bridge': {
       const { bridgeProvider } = await import('./bridge.ts');

@@ -1,6 +1,9 @@
 import type { ClaimsConfig } from '../config/claims.ts';
 import type { SessionLoginConfig } from '../config/session-login.ts';
+import type { Log } from '../operations/log.ts';
+import type { Clock } from '../storage/store.ts';
 import type { CallUpstream } from '../upstream/request.ts';
+import { anonymousReturns } from './anonymous-return.ts';
 import type { LoginConnector } from './connector.ts';
 import { askWhoami } from './session-owner.ts';
 
@@ -10,6 +13,8 @@ export interface SessionOptions {
   /** The URL of the upstream that has whoami, for the log. */
   readonly base: string;
   readonly claims?: ClaimsConfig;
+  readonly clock: Clock;
+  readonly log: Pick<Log, 'warn'>;
 }
 
 /**
@@ -18,11 +23,12 @@ export interface SessionOptions {
  */
 export function sessionConnector(
   config: SessionLoginConfig,
-  { origin, call, base, claims }: SessionOptions,
+  { origin, call, base, claims, clock, log }: SessionOptions,
 ): LoginConnector {
   const ask = askWhoami(config, call, base, claims);
   return {
     knowsAuthTime: config.whoami.authTime !== undefined,
+    cameBackAnonymous: anonymousReturns(config, { log, clock }),
     identify: async (headers) => (await ask(headers.cookie ?? '')).member,
 
     signInUrl(returnTo, { loginHint }) {

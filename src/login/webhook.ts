@@ -1,13 +1,12 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { ClaimsConfig } from '../config/claims.ts';
 import type { WebhookLoginConfig } from '../config/webhook-login.ts';
-import { at } from '../http/json-pointer.ts';
 import { type Clock, unixSeconds } from '../storage/store.ts';
 import type { CallUpstream, UpstreamResponse } from '../upstream/request.ts';
 import type { CredentialCheck, Member } from './connector.ts';
 import { retryAfter } from './retry-after.ts';
 import { readClaims } from './whoami/claims.ts';
-import { jsonAnswer } from './whoami/json-answer.ts';
+import { jsonAnswer, valueIn } from './whoami/json-answer.ts';
 import { readMember } from './whoami/member.ts';
 import { askBackend, unusable } from './whoami/unusable.ts';
 
@@ -73,13 +72,13 @@ function digest(text: string): string {
 function memberOf(body: string, claims: ClaimsConfig): Member {
   const said = jsonAnswer(body);
   return readMember({
-    sub: at(said, '/sub'),
-    email: at(said, '/email'),
-    emailVerified: at(said, '/email_verified'),
-    name: at(said, '/name'),
-    authTime: at(said, '/auth_time'),
-    acr: at(said, '/acr'),
-    version: at(said, '/version'),
-    claims: readClaims(claims, (pointer) => at(said, pointer)),
+    sub: valueIn(said, '/sub'),
+    email: valueIn(said, '/email'),
+    emailVerified: valueIn(said, '/email_verified'),
+    name: valueIn(said, '/name'),
+    authTime: valueIn(said, '/auth_time'),
+    acr: valueIn(said, '/acr'),
+    version: valueIn(said, '/version'),
+    claims: readClaims(claims, (pointer) => valueIn(said, pointer)),
   });
 }

@@ -27,6 +27,16 @@ describe('the warnings of a configuration', () => {
       '1  listen.trustedProxies: is empty, but TLS ends at a proxy in front of the gate: all clients appear with the address of that proxy and share the limits of one client. List the proxy, such as [loopback]',
     ],
     [
+      'a pointer to an element of a list',
+      GOOD.replace('whoami: { path: /api/me', 'whoami: { subject: /data/0/id, path: /api/me'),
+      '8  login.whoami.subject: chooses an element of a list. If the response has several, the gate takes none of them and answers 503: use a URL whose response is about this member only',
+    ],
+    [
+      'a claim at an element of a list',
+      `${GOOD}claims: { role: { scope: profile, from: /roles/0 } }\n`,
+      '17  claims.role.from: chooses an element of a list. If the response has several, the gate takes none of them and answers 503: use a URL whose response is about this member only',
+    ],
+    [
       'a store in memory',
       GOOD.replace('{ kind: sqlite, path: data/gate.db }', '{ kind: memory }'),
       '4  store.kind: loses everything at a restart: members must reconnect their apps',

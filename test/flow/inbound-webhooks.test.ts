@@ -39,6 +39,7 @@ describe('the webhooks of a platform', () => {
           hmac: { secret: { env: 'COMMAND_SECRET' } },
           webhooks: {
             lms: webhook,
+            lists: { ...webhook, member: '/users/0/id' },
             forms: { ...webhook, member: '/user[id]' },
             accounts: { ...webhook, event: { '/type': meanings } },
             other: { ...webhook, secret: { env: 'OTHER_SECRET' } },
@@ -177,6 +178,15 @@ describe('the webhooks of a platform', () => {
       ]);
     },
   );
+
+  it('act on no one when they are about several members', async () => {
+    const body = JSON.stringify({ users: [{ id: 'm-7' }, { id: 'm-8' }] });
+    expect((await send({ name: 'lists', body })).body).toEqual({
+      ignored: 'there is no ID of a member at /users/0/id',
+    });
+    const one = JSON.stringify({ users: [{ id: 'm-7' }] });
+    expect((await send({ name: 'lists', body: one })).body).toEqual({ id: 'm-7', ended: 0 });
+  });
 
   it('mean what the value at the pointer says, and otherwise nothing', async () => {
     const sent = async (type: unknown) => (await send({ name: 'accounts', body: about('m-9', { type }) })).body;

@@ -17,7 +17,7 @@ describe('a token issued by the backend for each member', () => {
   let minted = 0;
   const good = new Map<string, string>();
   let refuses = false;
-  let minting: 'well' | 'ill' | 'forbidden' | 'empty' | Promise<void> = 'well';
+  let minting: 'well' | 'ill' | 'forbidden' | 'empty' | 'several' | Promise<void> = 'well';
   beforeAll(async () => {
     backend = await startRecordingUpstream(async (request, response, recorded) => {
       await recorded.whole;
@@ -27,12 +27,13 @@ describe('a token issued by the backend for each member', () => {
       if (minter !== undefined) {
         if (minting instanceof Promise) await minting;
         if (minting === 'ill') return void answer(500, {});
-        if (minting === 'empty') return void answer(200, { access: {} });
+        if (minting === 'empty') return void answer(200, { access: [] });
+        if (minting === 'several') return void answer(200, { access: [{ token: 'tok-of-another' }, { token: 'tok' }] });
         if (minting === 'forbidden' || request.headers['x-gate-key'] !== KEY) return void answer(403, {});
         minted += 1;
         const token = `tok-${minter}-${minted}`;
         good.set(token, minter);
-        return void answer(201, { access: { token }, expires_in: 600 });
+        return void answer(201, { access: [{ token }], expires_in: 600 });
       }
       const member = refuses ? undefined : good.get(String(request.headers['x-school-token']).replace(/^Token /, ''));
       answer(member === undefined ? 401 : 200, { member, body: recorded.body.toString() });
@@ -55,7 +56,7 @@ describe('a token issued by the backend for each member', () => {
                 body: { user: '{member.id}', for: 'app' },
                 key: { header: 'X-Gate-Key', secret: { env: 'MINT_KEY' } },
               },
-              token: '/access/token',
+              token: '/access/0/token',
               lifetime: '1h',
               header: 'X-School-Token',
               scheme: 'Token',
@@ -153,6 +154,7 @@ describe('a token issued by the backend for each member', () => {
     ['ill', 503],
     ['forbidden', 502],
     ['empty', 502],
+    ['several', 502],
   ] as const)('whose minting is %s makes the request fail with %s, and nothing is sent', async (how, status) => {
     minting = how;
     const before = sent().length;

@@ -174,7 +174,7 @@ describe('the member’s own session at a backend', () => {
     expect(await read.json()).toMatchObject({ token: '', origin: '' });
   });
 
-  it.each(['status', 'redirect'] as const)(
+  it.each(['status', 'forbidden', 'redirect'] as const)(
     'ends the connection with a challenge when it is over, as reported by %s',
     async (nobody) => {
       school.nobody = nobody;
@@ -362,7 +362,7 @@ describe('a stored session', () => {
     rmSync(folder, { recursive: true });
   });
   beforeEach(() => {
-    school.whoami = 'well';
+    Object.assign(school, { whoami: 'well', nobody: 'status', denies: undefined, rotates: false });
     ahead = 0;
   });
   const connected = (member: string) => {
@@ -405,6 +405,67 @@ describe('a stored session', () => {
     for (let round = 0; round < 3; round += 1) expect(await ofMember(await ask(world, ann))).toBe('ann');
     expect(school.cookies().at(-1)).not.toContain(ann.session);
   });
+
+  it.each([
+    ['by default', 'status', undefined],
+    ['with 403 among the statuses', 'status', { statuses: [401, 403] }],
+    ['that is a redirect to the sign-in page', 'redirect', undefined],
+  ] as const)('outlives a refusal for a missing permission %s', async (_, denies, over) => {
+    await world.restart(overridesFor(school.url, { check: '1m', ...(over === undefined ? {} : { over }) }));
+    school.rotates = true;
+    const ann = await connected('ann');
+    school.denies = denies;
+    const refused = await ask(world, ann);
+    expect(refused.status).toBe(denies === 'status' ? 403 : 302);
+    school.denies = undefined;
+    expect(await ofMember(await ask(world, ann))).toBe('ann');
+  });
+
+  it('is asked about at most once in five seconds of refusals, and by the first refusal after it is over', async () => {
+    await start('1h');
+    const ann = await connected('ann');
+    expect(await ofMember(await ask(world, ann))).toBe('ann');
+    const before = looks();
+    school.denies = 'status';
+    const concurrent = await Promise.all([ask(world, ann), ask(world, ann), ask(world, ann)]);
+    expect(concurrent.map(({ status }) => status)).toEqual([403, 403, 403]);
+    ahead = 4900;
+    expect((await ask(world, ann)).status).toBe(403);
+    expect(looks()).toBe(before + 1);
+    ahead = 10_000;
+    expect((await ask(world, ann)).status).toBe(403);
+    expect(looks()).toBe(before + 2);
+    school.signOut(ann.session);
+    school.nobody = 'forbidden';
+    ahead = 20_000;
+    expect((await ask(world, ann)).status).toBe(401);
+    expect(await introspect(ann.app, ann.token)).toEqual({ active: false });
+  });
+
+  it('is ended by a 403 when it is another member’s by now', async () => {
+    await start('1h');
+    const ann = await connected('ann');
+    expect(await ofMember(await ask(world, ann))).toBe('ann');
+    school.passTo(ann.session, 'bob');
+    school.denies = 'status';
+    expect((await ask(world, ann)).status).toBe(401);
+    expect(readFileSync(join(folder, 'log'), 'utf8').match(/backend_session_of_another/g)?.length).toBeGreaterThan(0);
+  });
+
+  it.each(['status', 'redirect'] as const)(
+    'neither ends nor shows a refusal (%s) while the backend cannot say whose it is',
+    async (denies) => {
+      await start('1h');
+      const ann = await connected('ann');
+      expect(await ofMember(await ask(world, ann))).toBe('ann');
+      Object.assign(school, { whoami: 'ill', denies });
+      const answer = await ask(world, ann);
+      expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)]);
+      expect(await answer.text()).not.toContain('forbidden');
+      Object.assign(school, { whoami: 'well', denies: undefined });
+      expect(await ofMember(await ask(world, ann))).toBe('ann');
+    },
+  );
 
   it('is checked once per configured interval', async () => {
     await start('1m');

@@ -375,6 +375,9 @@ describe('a sign-in at a token endpoint that always returns 200', () => {
       backend.instead.set('POST /token', (response) => response.end(`{"token":${token}}`));
       for (const login of [TOKEN, bearer]) expect((await attempt('mo', 'right', login)).status).toBe(503);
     }
+    backend.instead.set('POST /token', (response) => response.end('{"tokens":["of-another","of-mo"]}'));
+    const first = { ...TOKEN, success: { status: [200] }, whoami: { path: '/info?wstoken={/tokens/0}' } };
+    expect((await attempt('mo', 'right', first)).status).toBe(503);
     expect(backend.seen.filter(({ url }) => url.startsWith('/info'))).toEqual([]);
   });
 });

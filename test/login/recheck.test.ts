@@ -53,6 +53,17 @@ describe('rechecking a member at the backend', () => {
     expect(backend.last().values(field)).toEqual([value]);
   });
 
+  it('takes none of several members for the one it asked about', async () => {
+    const answers = (body: object) =>
+      backend.script((_, response) => {
+        response.end(JSON.stringify(body));
+      });
+    answers([{ on: true }, { on: false }]);
+    await expect(recheck({ active: '/0/on' })('m-1')).rejects.toMatchObject(UNAVAILABLE);
+    answers([{ on: false }]);
+    expect(await recheck({ active: '/0/on' })('m-1')).toEqual({ kind: 'inactive' });
+  });
+
   it('can read header fields and HTML pages', async () => {
     backend.script((_, response) => {
       response.writeHead(200, { 'x-active': '0', 'x-epoch': '7' });

@@ -71,6 +71,16 @@ describe('the webhook', () => {
     }
   });
 
+  it('signs no one in whose claim would be one of several', async () => {
+    backend.says(() => ({ body: '{"sub":"1001","emails":["a@school.test","b@school.test"]}' }));
+    const school = await start({}, { mail: { scope: 'profile', from: '/emails/0' } });
+    try {
+      expect((await school.attempt('sam', 'right')).status).toBe(503);
+    } finally {
+      await school.close();
+    }
+  });
+
   it('receives the credentials only in the body, with the address, and nothing else of the browser', async () => {
     const asked = backend.requests.length;
     await gate.attempt('sam', 'canary-in-the-body');

@@ -95,7 +95,7 @@ describe('the member ID in a whoami response', () => {
   it.each<[string, string, string]>([
     ['"m-1"', '', 'm-1'],
     ['42', '', '42'],
-    ['[{"id":"first"},{"id":"second"}]', '/1/id', 'second'],
+    ['[{"id":"only"}]', '/0/id', 'only'],
     ['{"a/b":{"m~n":"m-1"}}', '/a~1b/m~0n', 'm-1'],
     ['{"~1":"m-1"}', '/~01', 'm-1'],
     ['{"":"m-1"}', '/', 'm-1'],
@@ -113,6 +113,22 @@ describe('the member ID in a whoami response', () => {
     ['{"id":"m-1"}', '/toString'],
   ])('is not found in %s at %j', async (body, subject) => {
     await expect(who(200, body, { subject })).rejects.toMatchObject(UNAVAILABLE);
+  });
+
+  // A coach's list of everyone begins with the superuser.
+  it.each<[string, object]>([
+    ['[{"id":"admin"},{"id":"m-1"}]', { subject: '/0/id' }],
+    ['[{"id":"admin"},{"id":"m-1"}]', { subject: '/1/id' }],
+    ['{"data":{"users":[{"id":"admin"},{"id":"m-1"}]}}', { subject: '/data/users/0/id' }],
+    ['[{"id":"admin"},{"id":"m-1"}]', { anonymous: { absent: true } }],
+    ['[{"id":"admin"},{"id":"m-1"}]', { subject: '/0/id', anonymous: { absent: true, values: ['admin'] } }],
+    ['{"id":"m-1","all":["a@b.example","c@d.example"]}', { email: '/all/0' }],
+    ['{"id":"m-1","all":["A","C"]}', { name: '/all/0' }],
+    ['{"id":"m-1","all":[1700000000,1800000000]}', { authTime: '/all/1' }],
+    ['{"id":"m-1","all":["1","2"]}', { version: '/all/0' }],
+    ['{"id":"m-1","all":[null,"2"]}', { anonymous: { at: '/all/0', values: [null] } }],
+  ])('is never chosen from several: %s with %j is a failure', async (body, whoami) => {
+    await expect(who(200, body, whoami)).rejects.toMatchObject(UNAVAILABLE);
   });
 
   it('comes with an email and a name if they are text of a sensible length', async () => {
@@ -258,6 +274,11 @@ describe('a whoami response in HTML', () => {
     expect(backend.last().values('accept')).toEqual(['text/html,application/xhtml+xml']);
   });
 
+  it('may name the same member several times', async () => {
+    const again = '<input id="user_id" value="42">'.repeat(200);
+    expect(await who(200, page(again), HTML)).toMatchObject({ sub: '42' });
+  });
+
   it('is anonymous if the anonymous rule matches, whatever else it contains', async () => {
     const body = page('<body class="home guest"><input id="user_id" value="42">');
     expect(await who(200, body, HTML)).toBeUndefined();
@@ -267,6 +288,8 @@ describe('a whoami response in HTML', () => {
     ['no member', page('<h1>Welcome</h1>')],
     ['the member 0', page('<input id="user_id" value="0">')],
     ['no version', '<input id="user_id" value="42">'],
+    ['two members', page('<input id="user_id" value="1"><input id="user_id" value="42">')],
+    ['two emails', page('<input id="user_id" value="42"><i data-mail="a@b.example"><i data-mail="c@d.example">')],
     ['more than a mebibyte', page(`<input id="user_id" value="42">${'x'.repeat(1024 * 1024)}`)],
     ['nothing', ''],
   ])('with %s is a failure', async (_name, body) => {
@@ -278,6 +301,8 @@ describe('a whoami response in HTML', () => {
     ['(?:a|a)*c(b)', 'a', 'c'],
     ['<p[^>]*>\\s*(\\w+)\\s*</p>q', '<p >', '</p>q'],
     ['(.*)=;', '=', ';x'],
+    // Every match is a search to the end of the page.
+    ['x(?:[^z]*z)?(q?)', 'x', 'y'],
   ])('is searched for a pattern such as %s in linear time', async (subject, filler, end) => {
     // The built-in regular expression engine needs from seconds to practically forever for each of these.
     const hostile = filler.repeat(Math.floor((512 * 1024) / filler.length)) + end;

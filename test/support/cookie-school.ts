@@ -16,8 +16,10 @@ export interface CookieSchool extends Pick<RecordingUpstream, 'url' | 'requests'
   whoami: 'well' | 'rotating' | 'ill';
   /** Whether each response to a member sets a new session cookie and invalidates the old one. */
   rotates: boolean;
-  /** How the site responds without a session: with 401, or with a redirect to its sign-in page. */
-  nobody: 'status' | 'redirect';
+  /** How the site responds without a session: with 401, with 403, or with a redirect to its sign-in page. */
+  nobody: 'status' | 'forbidden' | 'redirect';
+  /** How the site responds to members, if not with 200: as to a missing permission. */
+  denies: 'status' | 'redirect' | undefined;
   /** The Cookie header of each request under /api/legacy, in order. */
   cookies(): string[];
   /** Delays the responses under /api/legacy until it resolves. */
@@ -48,7 +50,9 @@ export async function startCookieSchool(): Promise<CookieSchool> {
         const set = `school_session=${begin(member)}; Path=/; HttpOnly`;
         return void answer(200, { id: member, email: `${member}@school.example`, name: member }, { 'set-cookie': set });
       }
-      answer(member === undefined ? 401 : 200, { id: member, email: `${member}@school.example`, name: member });
+      // A session that the site began for a visitor is no member's.
+      const isMember = member !== undefined && member !== 'nobody';
+      answer(isMember ? 200 : 401, { id: member, email: `${member}@school.example`, name: member });
       return;
     }
     if (pathname === '/csrf') {
@@ -59,7 +63,7 @@ export async function startCookieSchool(): Promise<CookieSchool> {
     if (!sessions.has(session)) {
       const fresh = { 'set-cookie': `school_session=${begin('nobody')}; Path=/` };
       if (school.nobody === 'redirect') response.writeHead(302, { ...fresh, location: '/login?next=x' }).end();
-      else answer(401, { error: 'who are you?' }, fresh);
+      else answer(school.nobody === 'status' ? 401 : 403, { error: 'who are you?' }, fresh);
       return;
     }
     const set = ['theme=dark; Path=/'];
@@ -67,6 +71,8 @@ export async function startCookieSchool(): Promise<CookieSchool> {
       sessions.delete(session);
       set.push(`school_session=${begin(String(member))}; Path=/; HttpOnly`);
     }
+    if (school.denies === 'redirect') return void answer(302, {}, { 'set-cookie': set, location: '/login?next=x' });
+    if (school.denies === 'status') return void answer(403, { error: 'forbidden' }, { 'set-cookie': set });
     const { origin = '', referer = '', 'x-xsrf-token': token = '' } = request.headers;
     answer(200, { member, origin, referer, token, body: recorded.body.toString() }, { 'set-cookie': set });
   });
@@ -80,6 +86,7 @@ export async function startCookieSchool(): Promise<CookieSchool> {
     whoami: 'well',
     rotates: false,
     nobody: 'status',
+    denies: undefined,
     hold: undefined,
     cookies: () =>
       upstream.requests

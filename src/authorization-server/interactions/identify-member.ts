@@ -43,6 +43,8 @@ export async function identifyMember(options: InteractionOptions, exchange: Exch
   }
   const obstacle = obstacleOf(options, pending, member);
   if (obstacle !== undefined) return showObstacle(options, pending, member, obstacle);
+  if (member === undefined && step === 'back-from-sign-in')
+    options.connector.cameBackAnonymous?.(exchange.request.headers);
   if (member === undefined || signInNeeded) return showLogin(options, pending, member);
   if (await refuseSuspended(options, pending, member)) return;
   if (interaction.prompt.name === 'consent' && interaction.session?.accountId === member.sub)

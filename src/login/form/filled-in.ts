@@ -1,4 +1,4 @@
-import { at } from '../../http/json-pointer.ts';
+import { valueIn } from '../whoami/json-answer.ts';
 import { unusable } from '../whoami/unusable.ts';
 
 const PLACE = /\{(\/[^{}]*)\}/g;
@@ -14,7 +14,7 @@ const VALUE = /^[\x21-\x7E]{1,4096}$/;
  */
 export function filledIn(text: string, document: unknown, write: (value: string) => string): string {
   return text.replace(PLACE, (_, pointer: string) => {
-    const found = at(document, pointer);
+    const found = valueIn(document, pointer);
     const value = typeof found === 'number' ? String(found) : found;
     if (typeof value !== 'string' || !VALUE.test(value)) throw unusable(`nothing usable at ${pointer}`);
     return write(value);

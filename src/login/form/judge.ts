@@ -1,9 +1,8 @@
 import type { FormLoginConfig } from '../../config/form-login.ts';
 import { compilePattern } from '../../config/pattern.ts';
 import { namePattern } from '../../http/cookie-names.ts';
-import { at } from '../../http/json-pointer.ts';
 import type { UpstreamResponse } from '../../upstream/request.ts';
-import { jsonOrNothing } from '../whoami/json-answer.ts';
+import { jsonOrNothing, valueIn } from '../whoami/json-answer.ts';
 import { unusable } from '../whoami/unusable.ts';
 import { cookiesSet } from './cookie-jar.ts';
 import { findLoginForm } from './login-page.ts';
@@ -35,7 +34,7 @@ export function createJudge(
       location === undefined || (to !== undefined && location.matches(to)),
       notLocation === undefined || (to !== undefined && !notLocation.matches(to)),
       isCookie === undefined || cookiesSet(answer, clock).some(isCookie),
-      success.pointer === undefined || isSomething(at(jsonOrNothing(answer.body), success.pointer)),
+      success.pointer === undefined || isSomething(valueIn(jsonOrNothing(answer.body), success.pointer)),
     ];
     return answer.status < 400 && rules.every((holds) => holds);
   };

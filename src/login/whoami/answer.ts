@@ -1,9 +1,8 @@
 import { compilePattern } from '../../config/pattern.ts';
 import type { AnswerFormat } from '../../config/whoami.ts';
-import { at } from '../../http/json-pointer.ts';
 import type { UpstreamResponse } from '../../upstream/request.ts';
 import { htmlText } from './html-text.ts';
-import { jsonAnswer } from './json-answer.ts';
+import { jsonAnswer, valueIn } from './json-answer.ts';
 import { unusable } from './unusable.ts';
 
 /** The value at a selector: a JSON value, or the text of a header field or of a pattern's capture. */
@@ -14,7 +13,7 @@ const LONGEST_PAGE = 1024 * 1024;
 
 /**
  * Creates a reader for the backend's answers, which takes one answer and returns access to its values. Throws
- * GatewayError `login_unavailable` for an answer in another format.
+ * GatewayError `login_unavailable` for an answer in another format, and for a selector that has several values in it.
  * @param selectors - all selectors that will be used
  */
 export function answerReader(
@@ -25,7 +24,7 @@ export function answerReader(
     case 'json':
       return ({ body }) => {
         const document = jsonAnswer(body);
-        return (pointer) => at(document, pointer);
+        return (pointer) => valueIn(document, pointer);
       };
     case 'header':
       return (answer) => (name) => answer.headers[name.toLowerCase()];
@@ -36,7 +35,8 @@ export function answerReader(
       return ({ body }) => {
         if (body.length > LONGEST_PAGE) throw unusable('a page too long to look for the member in');
         return (source) => {
-          const captured = patterns.get(source)?.capture(body);
+          const [captured, another] = patterns.get(source)?.captures(body) ?? [];
+          if (another !== undefined) throw unusable(`a page in which ${source} matches different values`);
           return captured === undefined ? undefined : htmlText(captured);
         };
       };

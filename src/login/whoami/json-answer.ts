@@ -1,4 +1,5 @@
 import { JsonTooLarge, parseBoundedJson, RECORD_BOUNDS } from '../../http/bounded-json.ts';
+import { at, SeveralElements } from '../../http/json-pointer.ts';
 import { unusable } from './unusable.ts';
 
 /**
@@ -10,6 +11,18 @@ export function jsonAnswer(body: string): unknown {
     return parseBoundedJson(body, RECORD_BOUNDS);
   } catch (thrown) {
     throw unusable(thrown instanceof JsonTooLarge ? `JSON that ${thrown.message}` : 'no JSON');
+  }
+}
+
+/**
+ * The value at a pointer into an answer; undefined if there is none. Throws GatewayError `login_unavailable` if the
+ * pointer goes through an array of several elements.
+ */
+export function valueIn(document: unknown, pointer: string): unknown {
+  try {
+    return at(document, pointer);
+  } catch (thrown) {
+    throw thrown instanceof SeveralElements ? unusable(thrown.message) : thrown;
   }
 }
 

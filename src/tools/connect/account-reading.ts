@@ -8,11 +8,15 @@ interface AccountReading {
   readonly viewer: Readonly<Record<string, unknown>>;
   /** What the viewer has besides, if the schema is known. */
   readonly others: readonly string[];
-  /** The first error beside the data; undefined if there is none. */
+  /** The first errors beside the data, with the fields that they are about; undefined if there is none. */
   readonly problem: string | undefined;
 }
 
 type Json = Readonly<Record<string, unknown>>;
+/** Levels of fields below the root that are read of an API whose every field is asked for. */
+const EVERY_LEVEL = 6;
+const MOST_PROBLEMS = 3;
+
 /** What to ask for, as far as the site has it. */
 interface Wanted {
   readonly [field: string]: Wanted;
@@ -43,8 +47,14 @@ const SCHEMA = `{__schema{queryType{name}types{name fields{name args{name defaul
  * Reads the member from an Account API: what its schema has of the contract; without introspection the contract's
  * query, and then the id alone. Undefined if there is nothing at the address (404). Throws oauth4webapi's
  * WWWAuthenticateChallengeError on 401 and 403, and ConnectError if there is no member in any answer.
+ * @param every - whether to ask for every field of the schema that needs no argument, with lists of one element
  */
-export async function readAccount(url: URL, token: string, http: Transport): Promise<AccountReading | undefined> {
+export async function readAccount(
+  url: URL,
+  token: string,
+  http: Transport,
+  every = false,
+): Promise<AccountReading | undefined> {
   const ask = async (query: string, variables?: object): Promise<Json | undefined> => {
     const response = await requestResource(
       token,
@@ -63,14 +73,13 @@ export async function readAccount(url: URL, token: string, http: Transport): Pro
   const schema = record(record(first.data).__schema);
   const types = new Map(list(schema.types).map((type) => [String(record(type).name), list(record(type).fields)]));
   const query = String(record(schema.queryType).name);
-  const composed = selection(query, WANTED, types);
+  const composed = selection(query, every ? EVERY_LEVEL : WANTED, types);
   let problem: string | undefined;
   for (const [document, variables] of composed === ''
     ? ([[QUERY, { n: PAGE }], ['{viewer{id}}']] as const)
     : ([[composed], ['{viewer{id}}']] as const)) {
     const answer = record(await ask(document, variables));
-    const message = record(list(answer.errors)[0]).message;
-    const said = typeof message === 'string' ? message : undefined;
+    const said = problemsIn(list(answer.errors));
     // The contract's query may just ask for more than there is.
     problem = composed === '' ? said : (problem ?? said);
     const viewer = record(record(answer.data).viewer);
@@ -84,18 +93,36 @@ export async function readAccount(url: URL, token: string, http: Transport): Pro
 
 type Types = ReadonlyMap<string, readonly unknown[]>;
 
-/** The wanted fields that a type has, as a selection set; '' if it has none of them. */
-function selection(type: string, wanted: Wanted, types: Types): string {
+function problemsIn(errors: readonly unknown[]): string | undefined {
+  const said = errors.map(record).flatMap(({ message, path }) => {
+    const fields = list(path).filter((key) => typeof key === 'string');
+    return typeof message === 'string' ? [fields.length === 0 ? message : `${fields.join('.')}: ${message}`] : [];
+  });
+  return said.length === 0 ? undefined : said.slice(0, MOST_PROBLEMS).join('; ');
+}
+
+/**
+ * The wanted fields that a type has, as a selection set; '' if it has none of them. A number wants every field of that
+ * many levels.
+ */
+function selection(type: string, wanted: Wanted | number, types: Types): string {
+  const every = typeof wanted === 'number';
+  const all = (types.get(type) ?? []).map((one) => String(record(one).name));
+  const innerOf = (name: string): Wanted | number | undefined => {
+    if (!every) return Object.hasOwn(wanted, name) ? wanted[name] : undefined;
+    // The same elements are in `nodes`.
+    return wanted === 0 || (name === 'edges' && all.includes('nodes')) ? undefined : wanted - 1;
+  };
   const parts = (types.get(type) ?? []).flatMap((one) => {
     const field = record(one);
     const name = String(field.name);
-    const inner = Object.hasOwn(wanted, name) ? wanted[name] : undefined;
+    const inner = innerOf(name);
     const args = list(field.args).map(record);
     const isRequired = (arg: Json) => record(arg.type).kind === 'NON_NULL' && (arg.defaultValue ?? null) === null;
-    const first = args.some((arg) => arg.name === 'first') ? `(first:${PAGE})` : '';
+    const first = args.some((arg) => arg.name === 'first') ? `(first:${every ? 1 : PAGE})` : '';
     if (inner === undefined || args.some((arg) => arg.name !== 'first' && isRequired(arg))) return [];
     const fields = types.get(typeOf(field.type)) ?? [];
-    if (fields.length === 0) return Object.keys(inner).length === 0 ? [name + first] : [];
+    if (fields.length === 0) return every || Object.keys(inner).length === 0 ? [name + first] : [];
     const within = selection(typeOf(field.type), inner, types);
     return within === '' ? [] : [`${name}${first}${within}`];
   });

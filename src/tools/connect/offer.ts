@@ -20,11 +20,8 @@ interface Readable {
 
 /** The paths of the contract. */
 const USUAL: Offer = { account: '/account/graphql', tools: '/mcp', described: false, readable: [] };
-/** How many addresses are read: enough to see that they work. */
-const MOST_READ = 3;
-
-/** Reads the site's `/openapi.json`. A site without one may still have what the contract names. */
-export async function readOffer(origin: string, http: Transport): Promise<Offer> {
+/** Reads the site's `/openapi.json`. The first `mostRead` addresses are enough to see that they work. A site without one may still have what the contract names. */
+export async function readOffer(origin: string, http: Transport, mostRead = 3): Promise<Offer> {
   const document = record(await readDocument(new URL('/openapi.json', origin), http).catch(() => undefined));
   const paths = Object.entries(record(document.paths)).map(([path, item]) => [path, record(item)] as const);
   if (paths.length === 0) return USUAL;
@@ -36,7 +33,7 @@ export async function readOffer(origin: string, http: Transport): Promise<Offer>
     readable: paths
       .flatMap(([path, item]) => readable(path, record(item.get), list(item.parameters)))
       .toSorted((a, b) => Number(isAboutCourses(b.path)) - Number(isAboutCourses(a.path)))
-      .slice(0, MOST_READ),
+      .slice(0, mostRead),
   };
 }
 

@@ -76,15 +76,20 @@ function accountPlace(url: URL, described: boolean, http: Transport): Place {
   };
 }
 
+/** Sends a request to a tool interface. Throws oauth4webapi's WWWAuthenticateChallengeError on 401 and 403. */
+export function askTools(url: URL, token: string, http: Transport, method: string, params?: object): Promise<Response> {
+  const question = { jsonrpc: '2.0', id: 1, method, ...(params === undefined ? {} : { params }) };
+  return requestResource(token, url, http, question, {
+    accept: 'application/json, text/event-stream',
+    'mcp-protocol-version': '2025-11-25',
+  });
+}
+
 function toolsPlace(url: URL, described: boolean, http: Transport): Place {
   return {
     doing: `Listing the tools at ${url.pathname}`,
     async read(token) {
-      const question = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
-      const response = await requestResource(token, url, http, question, {
-        accept: 'application/json, text/event-stream',
-        'mcp-protocol-version': '2025-11-25',
-      });
+      const response = await askTools(url, token, http, 'tools/list');
       const { result } = record(await responseJson(response));
       if (result === undefined && !described) return undefined;
       if (result === undefined) throw unusable(response);

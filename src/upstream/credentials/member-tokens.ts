@@ -126,9 +126,16 @@ function mintedIn({ status, body }: UpstreamResponse, config: TokenCredential) {
     throw new GatewayError('upstream_unavailable', { cause: new Error(`A token was answered with ${status}.`) });
   }
   const document = status >= 200 && status <= 299 ? parsed(body) : undefined;
-  const token = at(document, config.token);
+  const valueAt = (pointer: string): unknown => {
+    try {
+      return at(document, pointer);
+    } catch (cause) {
+      throw unusable(`${status} and no single token`, cause);
+    }
+  };
+  const token = valueAt(config.token);
   if (typeof token !== 'string' || !TOKEN.test(token)) throw unusable(`${status} and no token`);
-  const given = at(document, '/expires_in');
+  const given = valueAt('/expires_in');
   const lifetime = given === undefined ? config.lifetime : Number(given);
   if (!(lifetime > 0)) throw unusable('no lifetime of a token');
   return { token, lifetime: Math.min(lifetime, config.lifetime) };
@@ -142,6 +149,6 @@ function parsed(body: string): unknown {
   }
 }
 
-function unusable(what: string): GatewayError {
-  return new GatewayError('upstream_invalid', { cause: new Error(`A token could not be made: ${what}.`) });
+function unusable(what: string, cause?: unknown): GatewayError {
+  return new GatewayError('upstream_invalid', { cause: new Error(`A token could not be made: ${what}.`, { cause }) });
 }

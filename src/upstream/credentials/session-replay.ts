@@ -8,23 +8,9 @@ import { SESSION_OVER, type SessionOver } from '../../oauth/challenge.ts';
 import type { MemberPrincipal } from '../../oauth/principal.ts';
 import type { CallUpstream } from '../request.ts';
 import { type Credential, type Disposition, NOTHING } from './credential.ts';
+import { type KeptSession, type KeptSessions, keepCookies } from './kept-session.ts';
 import { changed, cookieValue, decoded, header, type SessionCookies } from './session-cookies.ts';
 import { cookieChanges } from './set-cookie.ts';
-
-/** The member's own session at the backends, stored with one grant. */
-interface KeptSession {
-  readonly grantId: string;
-  readonly cookies: SessionCookies;
-  /** Incremented on every change. */
-  readonly revision: number;
-}
-
-/** The session store. Every method throws GatewayError `store_unavailable`. */
-interface KeptSessions {
-  find(grantId: string): Promise<KeptSession | undefined>;
-  /** Replaces the cookies of a session as it was found. Returns false if the session has changed or ended since. */
-  replace(found: KeptSession, cookies: SessionCookies): Promise<boolean>;
-}
 
 type WhyOver = 'backend_session_over' | 'backend_session_missing' | 'backend_session_of_another';
 
@@ -56,20 +42,29 @@ export interface SessionReplayOptions {
 }
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
-/** How often to retry when other requests of the same grant change its cookies at the same moment. */
-const TRIES = 50;
 /** How often a request is sent while other requests keep changing the cookie. */
 const MOST_SENT = 8;
 /** Grants for which the time of the last check is remembered. For others the backend is asked again. */
 const REMEMBERED = 10_000;
+/** Milliseconds for which an answer about a response in doubt is reused: an app may get many 403 in a row. */
+const DOUBT_SETTLED = 5000;
 
 /** Creates an empty cache. */
 export function lookedAtSessions(): LRUCache<string, number> {
   return new LRUCache({ max: REMEMBERED });
 }
 
+/** A question whose a session is. */
+interface Doubt {
+  readonly askedAt: number;
+  /** Resolves to undefined if it is still the member's. */
+  readonly why: Promise<WhyOver | undefined>;
+}
+
 interface Replay extends SessionReplayOptions {
   readonly lookedAt: LRUCache<string, number>;
+  /** By grant. */
+  readonly doubts: LRUCache<string, Doubt>;
   /** Whether a cookie belongs to the session, the CSRF token included. */
   readonly matches: (name: string) => boolean;
   readonly saysOver: (status: number, raw: readonly string[]) => boolean;
@@ -84,7 +79,8 @@ export function sessionReplay(options: SessionReplayOptions): Credential {
   const { csrf } = config;
   const matches = cookieMatcher(csrf === undefined ? config.cookies : [...config.cookies, csrf.cookie]);
   const isSession = cookieMatcher(config.cookies);
-  const replay: Replay = { ...options, lookedAt, matches, saysOver: overOf(config.over, options.loginPath) };
+  const doubts = new LRUCache<string, Doubt>({ max: REMEMBERED });
+  const replay: Replay = { ...options, lookedAt, doubts, matches, saysOver: overOf(config.over, options.loginPath) };
 
   return {
     async attempt(principal, method, before) {
@@ -113,8 +109,13 @@ export function sessionReplay(options: SessionReplayOptions): Credential {
         nth,
         judge(status, raw) {
           const touched = fieldValues(raw, 'set-cookie').length > 0;
-          const isOver = replay.saysOver(status, raw);
-          return touched || isOver ? settle(replay, principal, { sent, nth }, isOver, raw) : 'deliver';
+          const saysOver = replay.saysOver(status, raw);
+          const settled = (why?: WhyOver) => settle(replay, principal, { sent, nth }, why, raw);
+          // A 403 and a redirect may also mean that the member lacks a permission.
+          if (status === 403 || (saysOver && status !== 401))
+            return whyOver(replay, principal, sent, raw).then(settled);
+          if (saysOver) return settled('backend_session_over');
+          return touched ? settled() : 'deliver';
         },
       };
     },
@@ -126,35 +127,11 @@ async function over({ ended }: Replay, member: MemberPrincipal, why: WhyOver): P
   return SESSION_OVER;
 }
 
-/**
- * Stores the cookies that a backend set. A cookie that another request has changed since is left alone: a response to
- * an old cookie may well belong to an anonymous session.
- * @param sent the cookies that the request was sent with
- * @param raw the response's fields
- */
-async function keep(
-  { sessions, matches, clock }: Replay,
-  grantId: string,
-  sent: SessionCookies,
-  raw: readonly string[],
-): Promise<void> {
-  const changes = cookieChanges(raw, matches, clock());
-  for (let tries = 0; tries < TRIES; tries += 1) {
-    const found = await sessions.find(grantId);
-    if (found === undefined) return;
-    const due = changes.filter(
-      ({ name, value }) =>
-        cookieValue(found.cookies, name) === cookieValue(sent, name) && cookieValue(sent, name) !== value,
-    );
-    if (due.length === 0 || (await sessions.replace(found, changed(found.cookies, due)))) return;
-  }
-  throw new GatewayError('store_unavailable', { cause: new Error('A session changes too often to be kept.') });
-}
+const setCookieFields = (values: readonly string[]) => values.flatMap((value) => ['set-cookie', value]);
 
 /** Stores the cookies of one of our own calls, and returns the session as it is now. */
 async function keepOwn(replay: Replay, found: KeptSession, setCookie: readonly string[]): Promise<KeptSession> {
-  const raw = setCookie.flatMap((value) => ['set-cookie', value]);
-  await keep(replay, found.grantId, found.cookies, raw);
+  await keepCookies(replay, found.grantId, found.cookies, setCookieFields(setCookie));
   return (await replay.sessions.find(found.grantId)) ?? found;
 }
 
@@ -196,23 +173,56 @@ async function withCsrf(replay: Replay, found: KeptSession, path: string): Promi
   return keepOwn(replay, found, (answer.headers['set-cookie'] ?? '').split('\n'));
 }
 
+/**
+ * Asks whose the session is after a response that may mean that it is over, with the cookies as that response has left
+ * them. Rejects with GatewayError `login_unavailable` if the backend does not say: the response then neither ends the
+ * grant nor reaches the app, which could not tell a dead session from a missing permission.
+ */
+function whyOver(
+  replay: Replay,
+  member: MemberPrincipal,
+  sent: SessionCookies,
+  raw: readonly string[],
+): Promise<WhyOver | undefined> {
+  const { owner, clock, doubts, lookedAt, matches } = replay;
+  const now = clock();
+  const before = doubts.get(member.grantId);
+  if (before !== undefined && now >= before.askedAt && now - before.askedAt < DOUBT_SETTLED) return before.why;
+  const ask = async (): Promise<WhyOver | undefined> => {
+    const cookies = changed(sent, cookieChanges(raw, matches, now));
+    const { sub, setCookie } = await owner(header(cookies, matches));
+    if (sub !== member.sub) {
+      // If another request has received a new cookie, this one is repeated with it and asks again.
+      doubts.delete(member.grantId);
+      return sub === undefined ? 'backend_session_over' : 'backend_session_of_another';
+    }
+    lookedAt.set(member.grantId, now);
+    await keepCookies(replay, member.grantId, sent, raw);
+    await keepCookies(replay, member.grantId, cookies, setCookieFields(setCookie));
+    return undefined;
+  };
+  const why = ask();
+  doubts.set(member.grantId, { askedAt: now, why });
+  return why;
+}
+
 /** What to do with a response that sets cookies or says that the session is over. */
 async function settle(
   replay: Replay,
   member: MemberPrincipal,
   { sent, nth }: { readonly sent: SessionCookies; readonly nth: number },
-  isOver: boolean,
+  why: WhyOver | undefined,
   raw: readonly string[],
 ): Promise<Disposition> {
   const { sessions, matches } = replay;
-  if (!isOver) {
-    await keep(replay, member.grantId, sent, raw);
+  if (why === undefined) {
+    await keepCookies(replay, member.grantId, sent, raw);
     return 'deliver';
   }
   const now = await sessions.find(member.grantId);
   // Another request received a new cookie while this one was sent with the old one.
   if (now === undefined || header(now.cookies, matches) === header(sent, matches)) {
-    return over(replay, member, 'backend_session_over');
+    return over(replay, member, why);
   }
   if (nth < MOST_SENT) return 'again';
   throw tryLater();

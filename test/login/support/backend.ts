@@ -2,6 +2,7 @@ import { generateKeyPair } from 'jose';
 import { sessionLogin } from '../../../src/config/session-login.ts';
 import type { LoginConnector, Member } from '../../../src/login/connector.ts';
 import { sessionConnector } from '../../../src/login/session.ts';
+import { createLog } from '../../../src/operations/log.ts';
 import { createCallUpstream } from '../../../src/upstream/call.ts';
 import { createIdentity } from '../../../src/upstream/identity.ts';
 import { createPools } from '../../../src/upstream/pools.ts';
@@ -46,7 +47,7 @@ export async function connectedTo(url: string, timeout = 10_000): Promise<Connec
         cookies: ['school_session', 'remember'],
         ...settings,
       }),
-      { origin: ORIGIN, call, base: url },
+      { origin: ORIGIN, call, base: url, clock: Date.now, log: createLog('silent', 2) },
     );
   return {
     call,

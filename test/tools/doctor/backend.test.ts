@@ -16,9 +16,9 @@ import { BROKEN_BACKENDS, RECHECK_KEY, recheckAnswer } from './support/backend-f
 const CONFIG = fileURLToPath(new URL('../../../config/coursegate.yaml', import.meta.url));
 const MEMBER = 'm-1001';
 const SECRETS = { COMMAND_SECRET, RECHECK_KEY };
-/** Checks that connectors.test.ts finds faults by. */
+/** Checks that connectors.test.ts and sign-in.test.ts find faults by. */
 const ELSEWHERE = BACKEND_CHECKS.map(({ id }) => id).filter((id) =>
-  /^signin\.(bridge|refused|unsigned|providers|client|proxy)/.test(id),
+  /^(member\.|signin\.(bridge|refused|unsigned|providers|client|proxy))/.test(id),
 );
 
 /** The admin listener of a world, with a secret. */

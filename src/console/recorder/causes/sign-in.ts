@@ -56,7 +56,7 @@ export const SIGN_IN: readonly Cause[] = [
     why: () =>
       'The member returned from your sign-in page, but the gate sees no session: they went back without signing in, or your site’s cookie does not reach the gate.',
     operator:
-      'If it happens to every member, compare `login.cookies` with the cookie that your site sets: its host, and Path=/.',
+      'If it happens to every member, compare `login.cookies` with the cookie that your site sets: its name, its host, and Path=/. The log names the cookies that came.',
     docs: MEMBERS,
   },
   {

@@ -3,7 +3,9 @@ import { type CheckChoice, chosen, DEFAULT_TIMEOUT, type DoctorOptions, PATIENCE
 import { verdictsOf } from '../examine.ts';
 import { type Finding, finding, type Verdict } from '../finding.ts';
 import { BACKEND_CHECKS } from './checks/checks.ts';
+import { MEMBER } from './checks/member.ts';
 import { type AdminAccess, openInstallation } from './installation.ts';
+import { type SignIn, visitGate } from './visit.ts';
 
 type Shared = 'timeout' | 'signal' | 'patience' | 'now' | 'begin' | 'progress';
 
@@ -12,6 +14,8 @@ export interface BackendDoctorOptions extends Pick<DoctorOptions, Shared>, Check
   readonly admin: AdminAccess;
   /** The ID of a member, for the checks that need one. */
   readonly member?: string;
+  /** Examines as a member, too, who signs in through the running gate. */
+  readonly signIn?: SignIn;
 }
 
 const isFailure = ({ level }: Verdict) => level === 'failure';
@@ -21,18 +25,24 @@ const isFailure = ({ level }: Verdict) => level === 'failure';
  * assertions. Throws UsageError for an unusable selection of checks.
  */
 export async function examineBackend(options: BackendDoctorOptions): Promise<Report> {
-  const { loaded, admin, member } = options;
-  const checks = chosen(BACKEND_CHECKS, options).filter(({ applies }) => applies(loaded.config));
+  const { loaded, admin, member, signIn } = options;
+  const checks = chosen(BACKEND_CHECKS, options).filter(
+    (one) => one.applies(loaded.config) && (signIn !== undefined || !MEMBER.includes(one)),
+  );
   const now = options.now ?? Date.now;
   const begun = now();
   const { origin } = loaded.config;
   options.begin?.(origin);
+  const stop = options.signal ?? AbortSignal.any([]);
+  // A person needs longer than the checks, so their time begins afterwards.
+  const visit = signIn && (await visitGate(loaded, { ...signIn, admin, signal: stop }));
   const late = AbortSignal.timeout((options.timeout ?? DEFAULT_TIMEOUT) * 1000);
-  const signal = options.signal === undefined ? late : AbortSignal.any([late, options.signal]);
+  const signal = AbortSignal.any([late, stop]);
   const installation = await openInstallation({
     loaded,
     admin,
     member,
+    visit,
     signal,
     patience: options.patience ?? PATIENCE,
     now,
@@ -55,9 +65,10 @@ export async function examineBackend(options: BackendDoctorOptions): Promise<Rep
       seconds: Math.round((now() - begun) / 100) / 10,
       complete: !signal.aborted,
       findings,
-      leftBehind: [],
+      leftBehind: (await visit?.close()) ?? [],
     };
   } finally {
+    await visit?.close();
     await installation.close();
   }
 }

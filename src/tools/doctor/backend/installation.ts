@@ -12,6 +12,7 @@ import type { Answer } from '../answer.ts';
 import { NoAnswer, Unavailable, wordsFor } from '../unavailable.ts';
 import { findFacts, type InstallationFacts } from './facts.ts';
 import { createPages, type Pages } from './pages.ts';
+import type { Visit } from './visit.ts';
 
 /** The admin listener of the running gate. */
 export interface AdminAccess {
@@ -29,6 +30,8 @@ export interface Installation {
   readonly admin: AdminAccess;
   /** The ID of a member, for the checks that need one. */
   readonly member: string | undefined;
+  /** A sign-in of the operator as a member; undefined if there was none. */
+  readonly visit: Visit | undefined;
   /** The way to sign in. */
   readonly login: Login;
   /** Calls upstreams like the gate, without counting failures. */
@@ -52,6 +55,7 @@ export interface InstallationOptions {
   readonly loaded: LoadedConfig;
   readonly admin: AdminAccess;
   readonly member: string | undefined;
+  readonly visit: Visit | undefined;
   readonly signal: AbortSignal;
   /** Milliseconds for one request. */
   readonly patience: number;
@@ -61,7 +65,7 @@ export interface InstallationOptions {
 const AGENT = `coursegate-doctor/${manifest.version} (audit of a backend, asked for by its operator)`;
 
 export async function openInstallation(options: InstallationOptions): Promise<Installation> {
-  const { loaded, admin, member, signal, patience, now } = options;
+  const { loaded, admin, member, visit, signal, patience, now } = options;
   const { origin, login: loginConfig } = loaded.config;
   // One upstream that does not answer must not change what later checks find.
   const upstreams = Object.fromEntries(
@@ -121,6 +125,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     config,
     admin,
     member,
+    visit,
     login,
     call,
     send,

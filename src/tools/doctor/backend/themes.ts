@@ -6,4 +6,5 @@ export const BACKEND_THEMES: Readonly<Record<string, string>> = {
   recheck: 'recheck',
   signin: 'Sign-in',
   assertion: 'Assertions',
+  member: 'A member who signs in',
 };

@@ -3,6 +3,7 @@ import { ASSERTIONS } from './assertions.ts';
 import { CONNECTORS } from './connectors.ts';
 import { DOCUMENTS } from './documents.ts';
 import { GATE } from './gate.ts';
+import { MEMBER } from './member.ts';
 import { RECHECK } from './recheck.ts';
 import { SIGN_IN_PAGE } from './sign-in-page.ts';
 import { UPSTREAMS } from './upstreams.ts';
@@ -18,4 +19,5 @@ export const BACKEND_CHECKS: readonly BackendCheck[] = [
   ...SIGN_IN_PAGE,
   ...CONNECTORS,
   ...ASSERTIONS,
+  ...MEMBER,
 ];

@@ -1,0 +1,56 @@
+import type { LoadedConfig } from '../../../config/load.ts';
+import type { ConnectError } from '../../connect/connect-error.ts';
+import { type Connection, type ConnectOptions, openConnection } from '../../connect/connection.ts';
+import { explain } from '../../connect/oauth/explain.ts';
+import { Unavailable } from '../unavailable.ts';
+import type { AdminAccess, Installation } from './installation.ts';
+
+/** How the operator signs in as a member. */
+export type SignIn = Pick<ConnectOptions, 'open' | 'print' | 'wait' | 'timeout'>;
+
+/** One sign-in of a member through the running gate, in the operator's browser. */
+export interface Visit {
+  /** The connection that came of it, or why none did. */
+  readonly outcome: Connection | ConnectError;
+  /** Failed sign-ins that the gate has counted meanwhile, of all members, by reason. */
+  readonly refused: (reason: string) => number;
+  /** Ends the connection, once. Resolves to the ids of clients that could not be deleted. */
+  close(): Promise<readonly string[]>;
+}
+
+/** Signs in with every scope that changes nothing. Does not throw: a failed sign-in is an outcome. */
+export async function visitGate(
+  { config }: LoadedConfig,
+  { admin, signal, ...signIn }: SignIn & { readonly admin: AdminAccess; readonly signal: AbortSignal },
+): Promise<Visit> {
+  const wanted = Object.entries(config.scopes).flatMap(([token, { kind }]) => (kind === 'write' ? [] : [token]));
+  const options = { ...signIn, url: config.origin, name: 'coursegate doctor', wanted, mostRead: 100, signal };
+  const before = await refusals(admin);
+  const outcome = await openConnection({ ...options, result: () => undefined }).catch((thrown: unknown) =>
+    explain(thrown, 'The sign-in'),
+  );
+  const after = await refusals(admin);
+  let closed: Promise<readonly string[]> | undefined;
+  const close = async (): Promise<readonly string[]> =>
+    !('close' in outcome) || (await outcome.close()) ? [] : [outcome.run.client.at[1].client_id];
+  return {
+    outcome,
+    refused: (reason) => (after.get(reason) ?? 0) - (before.get(reason) ?? 0),
+    close() {
+      closed ??= close();
+      return closed;
+    },
+  };
+}
+
+async function refusals(admin: AdminAccess): Promise<ReadonlyMap<string, number>> {
+  const { text } = await admin.ask('/metrics').catch(() => ({ text: '' }));
+  const counted = text.matchAll(/^coursegate_sign_ins_total\{[^}]*outcome="(\w+)"[^}]*\} (\d+)$/gm);
+  return new Map([...counted].map(([, reason = '', count]) => [reason, Number(count)]));
+}
+
+/** Throws Unavailable if no member has signed in. */
+export function connectionOf({ visit }: Pick<Installation, 'visit'>): Connection {
+  if (visit === undefined || !('close' in visit.outcome)) throw new Unavailable('no member has signed in');
+  return visit.outcome;
+}
