@@ -1,3 +1,4 @@
+import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
 import { type Echo, folded } from './echo.ts';
 
 /** In every forged value, so that it is recognised wherever it arrives. */
@@ -15,7 +16,7 @@ export function identityFields(admitted: Echo): readonly string[] {
 
 /** Fields in which other products name the member, from their documentation. */
 const OF_OTHER_PRODUCTS = [
-  ...['X-Member-Id', 'X-Member-Email', 'X-Member-Scope', 'X-Client-Id', 'X-Coursegate-Assertion'],
+  ...IDENTITY_FIELDS,
   ...['X-Forwarded-User', 'X-Forwarded-Email', 'X-Forwarded-Groups', 'X-Forwarded-Preferred-Username'],
   ...['X-Forwarded-Access-Token', 'X-Auth-Request-User', 'X-Auth-Request-Email', 'X-Auth-Request-Groups'],
   ...['Remote-User', 'Remote-Groups', 'Remote-Name', 'Remote-Email', 'X-Remote-User', 'X-WEBAUTH-USER'],

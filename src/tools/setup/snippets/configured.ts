@@ -4,6 +4,7 @@ import type { LoadedConfig } from '../../../config/load.ts';
 import { pageCallWarnings } from '../../../config/page-call-checks.ts';
 import type { Config } from '../../../config/schema.ts';
 import { formatPath } from '../../../config/tree.ts';
+import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
 import { trustedProxies } from '../../../http/trusted-proxies.ts';
 import { publicPaths } from '../../../request/public-paths.ts';
 import { UsageError } from '../../usage-error.ts';
@@ -11,8 +12,6 @@ import type { Server } from '../names.ts';
 import { gatePaths } from './gate-paths.ts';
 import { pluginOptions, type SnippetFile } from './plugin-options.ts';
 import { SNIPPETS, type SnippetOptions } from './snippet.ts';
-
-const IDENTITY_FIELDS = ['X-Member-Id', 'X-Member-Email', 'X-Member-Name', 'X-Member-Scope', 'X-Client-Id'];
 
 export interface Snippet {
   readonly files: readonly SnippetFile[];
