@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LoadedConfig } from '../../../config/load.ts';
 import { pageCallWarnings } from '../../../config/page-call-checks.ts';
@@ -48,13 +48,24 @@ export function printed(files: readonly SnippetFile[]): string {
     : files.map(({ name, text }) => `==> ${name} <==\n${text}`).join('\n');
 }
 
-/** Writes the files to a folder, in place of older ones, and returns their paths. They may contain a secret. */
+/**
+ * Writes the files to a folder, in place of older ones, and returns their paths. They may contain a secret, so only their
+ * owner and group can read them, whatever was there: another mode, or a link to somewhere else.
+ */
 export async function writeSnippet(folder: string, files: readonly SnippetFile[]): Promise<readonly string[]> {
   await mkdir(folder, { recursive: true });
   return Promise.all(
     files.map(async ({ name, text }) => {
       const path = join(folder, name);
-      await writeFile(path, text, { mode: 0o640 });
+      const draft = `${path}.${process.pid}.new`;
+      try {
+        await writeFile(draft, text, { mode: 0o600, flag: 'wx' });
+        await chmod(draft, 0o640);
+        await rename(draft, path);
+      } catch (thrown) {
+        await rm(draft, { force: true });
+        throw thrown;
+      }
       return path;
     }),
   );

@@ -39,7 +39,8 @@ export const TRACE_SPELLINGS: readonly string[] = [
   ...['proxy', 'traceparent', 'tracestate'],
 ];
 
-function spellings(name: string): readonly string[] {
+/** A name in lower case, in every spelling that a CGI backend takes for it. */
+export function spellings(name: string): readonly string[] {
   return name
     .split('-')
     .reduce<readonly string[]>(
