@@ -25,7 +25,12 @@ async function found(kind: GatewayKind, change: (snippet: string) => string): Pr
   try {
     const { access_token: token } = await world.connect('m-1');
     const places = { url: world.origin, echo: '/member/echo', open: '/pages/x' };
-    const { findings, unreachable } = await examineGateway({ ...places, token, only: ['forged', 'path'], patience: 5000 });
+    const { findings, unreachable } = await examineGateway({
+      ...places,
+      token,
+      only: ['forged', 'path'],
+      patience: 5000,
+    });
     expect(unreachable).toBeUndefined();
     // What an app sends under the names of other products is the site's own affair on its own pages.
     const problems = findings.filter(({ level }) => level === 'failure' || level === 'warning');
@@ -36,41 +41,53 @@ async function found(kind: GatewayKind, change: (snippet: string) => string): Pr
 }
 
 /** Replaces one part of a file, which must have it. */
-const without = (part: RegExp, by = '') => (snippet: string) => {
-  expect(snippet).toMatch(part);
-  return snippet.replace(part, by);
-};
+const without =
+  (part: RegExp, by = '') =>
+  (snippet: string) => {
+    expect(snippet).toMatch(part);
+    return snippet.replace(part, by);
+  };
 
 /** Without the lines for the locations of the site, which are a second defence. */
 const refusesOnly = without(/^(?=proxy_set_header X-Member-Id "";)/m, '# ');
 
-const FAULTS: ReadonlyMap<GatewayKind, readonly (readonly [string, (snippet: string) => string, readonly string[]])[]> = new Map([
-  [
-    nginx,
+const FAULTS: ReadonlyMap<GatewayKind, readonly (readonly [string, (snippet: string) => string, readonly string[]])[]> =
+  new Map([
     [
+      nginx,
       [
-        'asks first whether the path is internal, and a client can send such a path',
-        (snippet: string) => refusesOnly(without(/if \(\$coursegate_outside\) \{ return 404; \}\n/)(snippet)),
-        ['forged.unusual'],
+        [
+          'asks first whether the path is internal, and a client can send such a path',
+          (snippet: string) => refusesOnly(without(/if \(\$coursegate_outside\) \{ return 404; \}\n/)(snippet)),
+          ['forged.unusual'],
+        ],
+        ['looks only at the first of several identity fields', refusesOnly, ['forged.public']],
+        ['passes unusual targets to the site', without(/default gate;\n.*/, 'default "";'), ['path.parameters']],
       ],
-      [
-        'looks only at the first of several identity fields',
-        refusesOnly,
-        ['forged.public'],
-      ],
-      ['passes unusual targets to the site', without(/default gate;\n.*/, 'default "";'), ['path.parameters']],
     ],
-  ],
-  [haproxy, [['passes unusual targets to the site', without(/.*path -m reg -i .*\(\?!.*\n/), ['path.parameters']]]],
-  [
-    caddy,
+    [haproxy, [['passes unusual targets to the site', without(/.*path -m reg -i .*\(\?!.*\n/), ['path.parameters']]]],
     [
-      ['passes unusual targets to the site', without(/@coursegate_unusual vars_regexp.*\n/, '@coursegate_unusual path /never\n'), ['path.parameters']],
-      ['removes no identity fields', without(/^(request_header -.*\n)+/m), ['forged.public', 'forged.unusual']],
+      caddy,
+      [
+        [
+          'passes unusual targets to the site',
+          without(/@coursegate_unusual vars_regexp.*\n/, '@coursegate_unusual path /never\n'),
+          ['path.parameters'],
+        ],
+        ['removes no identity fields', without(/^(request_header -.*\n)+/m), ['forged.public', 'forged.unusual']],
+      ],
     ],
-  ],
-  [envoy, [['removes no identity fields', without(/early_header_mutation_extensions.*/), ['forged.public', 'forged.unusual']]]],
-]);
+    [
+      envoy,
+      [
+        [
+          'removes no identity fields',
+          without(/early_header_mutation_extensions.*/),
+          ['forged.public', 'forged.unusual'],
+        ],
+      ],
+    ],
+  ]);
 
 describeKinds([...FAULTS.keys()], 'doctor --gateway, about the file for $name', (kind) => {
   it('reports nothing', async () => {

@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { stringify } from 'yaml';
-import { readRepository } from '../support/repository.ts';
 
 /** On the wire, and in what backends read. */
 const FIELDS = [
@@ -40,7 +39,16 @@ async function withOneMore(): Promise<void> {
   });
 }
 
-const GATEWAYS = ['nginx-auth', 'caddy-auth', 'traefik-auth', 'envoy', 'envoy-grpc', 'haproxy', 'istio', 'gateway-api'] as const;
+const GATEWAYS = [
+  'nginx-auth',
+  'caddy-auth',
+  'traefik-auth',
+  'envoy',
+  'envoy-grpc',
+  'haproxy',
+  'istio',
+  'gateway-api',
+] as const;
 const FRONTS = ['nginx', 'apache', 'caddy', 'traefik'] as const;
 
 async function loaded() {
@@ -61,7 +69,7 @@ async function loaded() {
         cookies: ['school'],
       },
       upstreams: { school: { url: 'http://school.default.svc:8000', identity: ['headers'] } },
-      routes: [{ match: 'GET /api/**', upstream: 'school', scopes: ['courses:read'], forwardedBy: 'gateway' }],
+      routes: [{ match: 'GET /api/v1/**', upstream: 'school', scopes: ['courses:read'], forwardedBy: 'gateway' }],
     }),
   );
   const { loadConfig } = await import('../../src/config/load.ts');
@@ -95,8 +103,9 @@ describe('the identity fields', () => {
   });
 
   it('are all named in the documentation', () => {
+    const text = (page: string) => readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8');
     for (const page of ['docs/identity.md', 'docs/plugin-mode.md'])
-      expect([page, FIELDS.filter((name) => !readRepository(page).includes(name))]).toEqual([page, []]);
+      expect([page, FIELDS.filter((name) => !text(page).includes(name))]).toEqual([page, []]);
   });
 });
 
@@ -113,7 +122,8 @@ describe('another identity field in the list', () => {
   it.each(['nginx-auth', 'caddy-auth', 'traefik-auth', 'haproxy', 'envoy'] as const)(
     'is removed from responses, in the file for %s',
     async (server) => {
-      const { pluginOptions } = await (await withOneMore(), import('../../src/tools/setup/snippets/plugin-options.ts'));
+      await withOneMore();
+      const { pluginOptions } = await import('../../src/tools/setup/snippets/plugin-options.ts');
       const [upstream] = pluginOptions(await loaded(), 'coursegate.default.svc:80').upstreams;
       expect(upstream?.hiddenFields).toContain('x-pupil-phone');
       expect((await fileFor(server)).toLowerCase()).toContain('x-pupil-phone');
@@ -144,9 +154,15 @@ describe('another identity field in the list', () => {
     response.tell = (decided) => {
       if (decided.kind === 'admitted') ({ fields } = decided);
     };
-    const provenance = { clientAddress: '192.0.2.1', hops: '192.0.2.1', trusted: false, requestId: 'r', traceFields: () => [] };
+    const provenance = {
+      clientAddress: '192.0.2.1',
+      hops: '192.0.2.1',
+      trusted: false,
+      requestId: 'r',
+      traceFields: () => [],
+    };
     const record = { provenance, upstream: 'school' };
-    const target = { path: '/api/x', query: '' };
+    const target = { path: '/api/v1/x', query: '' };
     const exchange = { request, response, record, target, principal: { kind: 'anonymous' }, ownFields: [] };
     const options = { origin: config.origin, identity: () => ({}), identityOf: () => [], largestBody: 1 };
     await admitHandler(route, options as never)(exchange as never);

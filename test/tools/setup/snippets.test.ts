@@ -481,7 +481,8 @@ describe('the files of gateways that ask and forward requests themselves', () =>
     // The first route whose method and path match; what is left on these paths is answered by the gate.
     const lines =
       /map "\$request_method \$uri" \$coursegate_to \{\n([\s\S]*?)\n\}/.exec(stdout)?.[1]?.split('\n').slice(1) ?? [];
-    const [, plain = ''] = /map \$request_uri \$coursegate_unusual \{\n.*\n {4}"~\*\(\?s\)(\^.*)" "";/.exec(stdout) ?? [];
+    const [, plain = ''] =
+      /map \$request_uri \$coursegate_unusual \{\n.*\n {4}"~\*\(\?s\)(\^.*)" "";/.exec(stdout) ?? [];
     const isPlain = (target: string) => new RegExp(plain.replaceAll(/\\(["\\])/g, '$1'), 'is').test(target);
     const to = (request: string) =>
       lines
@@ -626,7 +627,12 @@ describe('snippets', () => {
     const paths = gatePaths(['/api/a/*/b', '/api/a/*/c/**', '/x/**', '/x/y', '/mcp', '/oauth/apps', '/z.json']);
     expect(paths.patterns).toEqual(['/api/a/[^/]+/b', '/api/a/[^/]+/c(/.*)?']);
     expect(paths.exact).toEqual(['/mcp', '/mcp/', '/x', '/z.json']);
-    expect(paths.under.filter((path) => !path.startsWith('/.well-known'))).toEqual(['/.coursegate/', '/api/oauth/', '/oauth/', '/x/']);
+    expect(paths.under.filter((path) => !path.startsWith('/.well-known'))).toEqual([
+      '/.coursegate/',
+      '/api/oauth/',
+      '/oauth/',
+      '/x/',
+    ]);
     const takes = new RegExp(oneExpression(paths));
     expect(
       ['/api/a/1/b', '/api/a/1/c', '/api/a/1/c/d', '/x', '/x/1/2', '/z.json'].every((path) => takes.test(path)),

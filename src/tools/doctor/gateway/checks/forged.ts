@@ -121,7 +121,13 @@ async function forgeAnywhere(gateway: Gateway, { identity }: Found): Promise<rea
     `${place}/..;${echoPath}`,
     `${place}/..%5c${echoPath.slice(1)}`,
   ]);
-  for (const target of [...inside, `/;${echoPath}`, `/${echoPath}`, `${openPath}/..;${echoPath}`, `/x/%252e%252e${echoPath}`]) {
+  for (const target of [
+    ...inside,
+    `/;${echoPath}`,
+    `/${echoPath}`,
+    `${openPath}/..;${echoPath}`,
+    `/x/%252e%252e${echoPath}`,
+  ]) {
     const { echoes } = await gateway.attempt({ target, headers });
     const [received] = echoes.flatMap(forgedIn);
     if (received !== undefined) problems.push(failure(`at ${target}, the client’s ${received} reached the backend`));
