@@ -102,6 +102,13 @@ describe('the identity fields', () => {
     expect(FIELDS.filter((name) => !names(text, name))).toEqual([]);
   });
 
+  // The doctor imports nothing of the gate, so that it can examine any deployment.
+  it('are all forged by the doctor', async () => {
+    const { otherIdentityFields } = await import('../../src/tools/doctor/gateway/names.ts');
+    const { IDENTITY_FIELDS } = await import('../../src/http/identity-fields.ts');
+    expect(otherIdentityFields([])).toEqual(expect.arrayContaining([...IDENTITY_FIELDS]));
+  });
+
   it('are all named in the documentation', () => {
     const text = (page: string) => readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8');
     for (const page of ['docs/identity.md', 'docs/plugin-mode.md'])
@@ -168,11 +175,5 @@ describe('another identity field in the list', () => {
     await admitHandler(route, options as never)(exchange as never);
     expect(fields.filter((_, at) => at % 2 === 0)).toEqual([...FIELDS, ANOTHER]);
     expect(createForwarding(config)({ request, record } as never, fields).remove).toContain('x-pupil-phone');
-  });
-
-  it('is forged by the doctor', async () => {
-    await withOneMore();
-    const { otherIdentityFields } = await import('../../src/tools/doctor/gateway/names.ts');
-    expect(otherIdentityFields([])).toContain(ANOTHER);
   });
 });
