@@ -2,13 +2,13 @@ import type { RouteConfig } from '../config/schema.ts';
 import { GatewayError } from '../errors.ts';
 import type { Exchange, Handler } from '../http/exchange.ts';
 import { fieldValues } from '../http/field-values.ts';
+import { IDENTITY_FIELDS } from '../http/identity-fields.ts';
 import { refuseLargeRequest } from '../upstream/body-limit.ts';
 import { asksForWebSocket, requestFraming } from '../upstream/framing.ts';
 import type { Identity } from '../upstream/identity.ts';
 import { methodOverrides } from '../upstream/method-override/method-override.ts';
 import { ownRecordHandler } from '../upstream/own-record-handler.ts';
 import { DecisionResponse } from './decision-response.ts';
-import { JUDGED_IDENTITY } from './protocol.ts';
 
 export interface AdmitOptions {
   readonly origin: string;
@@ -45,7 +45,7 @@ async function identityFields(
 ): Promise<string[]> {
   const judged = { method: request.method ?? '', url: origin + target.path };
   const known = await identity(principal, upstream, identityOf(upstream), judged);
-  return JUDGED_IDENTITY.flatMap((name) => [name, known[name] ?? '']);
+  return IDENTITY_FIELDS.flatMap((name) => [name, known[name] ?? '']);
 }
 
 /** JSON is left to the backend, which compares its method with the assertion. */

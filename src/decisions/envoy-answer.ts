@@ -1,7 +1,8 @@
+import { IDENTITY_FIELDS } from '../http/identity-fields.ts';
 import type { RequestInFlight } from '../http/requests-in-flight.ts';
 import { type Tell, tellPlainly } from './decision-response.ts';
 import { type ForwardingOf, namesOf } from './forwarding.ts';
-import { DECISION_FIELDS, JUDGED_IDENTITY } from './protocol.ts';
+import { DECISION_FIELDS } from './protocol.ts';
 
 /** Tells Envoy over HTTP. Besides fields to set, it takes a list of those to remove. */
 export function tellEnvoy(request: RequestInFlight, forwardingOf: ForwardingOf): Tell {
@@ -11,7 +12,7 @@ export function tellEnvoy(request: RequestInFlight, forwardingOf: ForwardingOf):
       return;
     }
     const { set, remove, respond } = forwardingOf(request, decided.fields);
-    const without = JUDGED_IDENTITY.filter((name) => remove.includes(name.toLowerCase())).flatMap((name) => [name, '']);
+    const without = IDENTITY_FIELDS.filter((name) => remove.includes(name.toLowerCase())).flatMap((name) => [name, '']);
     // X-Request-Id is for both sides, with the same value.
     const ofBoth = namesOf(set);
     const forClient = respond.filter((_, at) => !ofBoth.has((respond[at & ~1] as string).toLowerCase()));

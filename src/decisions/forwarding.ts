@@ -1,9 +1,9 @@
 import type { Config } from '../config/schema.ts';
+import { IDENTITY_FIELDS } from '../http/identity-fields.ts';
 import type { Provenance } from '../http/provenance.ts';
 import type { RequestInFlight } from '../http/requests-in-flight.ts';
 import { type HeaderPolicy, headerPolicy } from '../upstream/header-policy.ts';
 import { requestHeaders } from '../upstream/headers.ts';
-import { JUDGED_IDENTITY } from './protocol.ts';
 
 /**
  * What Envoy, which can remove fields, does to an admitted request and its response, so that the upstream gets what the
@@ -23,7 +23,7 @@ export type ForwardingOf = (request: RequestInFlight, fields: readonly string[])
 
 /** Describes the message itself, which the gateway frames itself. */
 const FRAMING: ReadonlySet<string> = new Set(['host', 'content-length', 'transfer-encoding']);
-const IDENTITY: ReadonlySet<string> = new Set(JUDGED_IDENTITY.map((name) => name.toLowerCase()));
+const IDENTITY: ReadonlySet<string> = new Set(IDENTITY_FIELDS.map((name) => name.toLowerCase()));
 
 /** Applies the header policies of the upstreams to what a gateway forwards. */
 export function createForwarding({ upstreams, origin }: Pick<Config, 'upstreams' | 'origin'>): ForwardingOf {

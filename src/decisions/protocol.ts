@@ -20,16 +20,3 @@ export const DECISION_FIELDS = {
   /** Tells Envoy, over HTTP, which fields of the request to remove. The name is Envoy's. */
   remove: 'X-Envoy-Auth-Headers-To-Remove',
 } as const;
-
-/**
- * The identity fields of an admitted request. A decision has all of them, empty if they do not apply, so that a gateway
- * that copies them overwrites whatever the client sent.
- */
-export const JUDGED_IDENTITY = [
-  'X-Member-Id',
-  'X-Member-Email',
-  'X-Member-Name',
-  'X-Member-Scope',
-  'X-Client-Id',
-  'X-Coursegate-Assertion',
-] as const;

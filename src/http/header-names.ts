@@ -1,4 +1,4 @@
-import { IDENTITY_FIELDS, ORIGIN_FIELDS } from './trusted-headers.ts';
+import { ORIGIN_FIELDS, TRUSTED_IDENTITY } from './trusted-headers.ts';
 
 /**
  * Which header fields may pass the gate, by name. Names are compared in a folded form (lower case, every other
@@ -27,7 +27,7 @@ const HOP_BY_HOP = ['keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade
 /**
  * Fields that a backend might trust: neither clients nor upstreams may send identity, and clients may not send origin.
  */
-const isTrustedIdentity = matcher(IDENTITY_FIELDS);
+const isTrustedIdentity = matcher(TRUSTED_IDENTITY);
 const isTrustedOrigin = matcher(ORIGIN_FIELDS);
 
 /** Set by us for the upstream, or handled by the server that reads the request. */
@@ -62,7 +62,7 @@ const INTERNAL_PREFIXES = ['x-debug-', 'x-internal-', 'x-reproxy-'];
 const REQUEST_DROPPED = new Set([...HOP_BY_HOP, ...OURS_TO_SET]);
 const RESPONSE_DROPPED = new Set([...HOP_BY_HOP, ...INTERNAL]);
 
-/** Returns a test for folded names. `names` are written as in `IDENTITY_FIELDS`. */
+/** Returns a test for folded names. `names` are written as in `TRUSTED_IDENTITY`. */
 function matcher(names: readonly string[]): (name: string) => boolean {
   const whole = new Set(names.filter((name) => !name.endsWith('*')));
   const prefixes = names.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1));

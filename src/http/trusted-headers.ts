@@ -1,3 +1,5 @@
+import { OWN_IDENTITY } from './identity-fields.ts';
+
 /*
  * Request fields that gateways use to tell backends who the user is, or where a request came from and what it is for.
  * Collected from the documentation of the gateways, servers and frameworks that write or trust them. A backend may
@@ -7,11 +9,11 @@
  */
 
 /** Who the user is. */
-export const IDENTITY_FIELDS: readonly string[] = [
+export const TRUSTED_IDENTITY: readonly string[] = [
   // This gate
 
   // coursegate, docs/identity.md: https://www.rfc-editor.org/rfc/rfc9449#section-4.1
-  ...['x-member', 'x-member-*', 'x-client-id', 'x-coursegate-*', 'dpop'],
+  ...[...OWN_IDENTITY, 'dpop'],
 
   // Authenticating gateways
 

@@ -3,6 +3,7 @@ import { SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { UpstreamConfig } from '../config/schema.ts';
 import { GatewayError } from '../errors.ts';
+import type { PLAIN_IDENTITY_FIELDS } from '../http/identity-fields.ts';
 import type { MemberPrincipal, Principal } from '../oauth/principal.ts';
 import { formatScope } from '../oauth/scope.ts';
 
@@ -170,13 +171,16 @@ function isFresh(known: Kept, now: number, kid: string): boolean {
 }
 
 function plainFields(member: MemberPrincipal): Record<string, string> {
-  return {
+  const values: Readonly<Record<(typeof PLAIN_IDENTITY_FIELDS)[number], string | undefined>> = {
     'X-Member-Id': headerValue(member.sub),
-    ...(member.email === undefined ? {} : { 'X-Member-Email': headerValue(member.email) }),
-    ...(member.name === undefined ? {} : { 'X-Member-Name': headerValue(member.name) }),
+    'X-Member-Email': member.email && headerValue(member.email),
+    'X-Member-Name': member.name && headerValue(member.name),
     'X-Member-Scope': formatScope(member.scope),
     'X-Client-Id': headerValue(member.clientId),
   };
+  return Object.fromEntries(
+    Object.entries(values).filter((field): field is [string, string] => field[1] !== undefined),
+  );
 }
 
 function cacheKey(

@@ -89,7 +89,7 @@ describeKinds([envoy, envoyGrpc], '$name', (kind, at) => {
   });
 
   it('sends the site its own paths as they are', async () => {
-    for (const target of ['/pages/%7Ejo/caf%C3%A9?x=//a/../b', '/pages/a;b=c', '/members', '/pages/100%25'])
+    for (const target of ['/pages/%7Ejo/caf%C3%A9?x=//a/../b', '/members', '/pages/100%25'])
       expect([target, (await get(target)).status, received().target]).toEqual([target, 200, target]);
   });
 

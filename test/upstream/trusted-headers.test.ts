@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { IDENTITY_FIELDS, ORIGIN_FIELDS } from '../../src/http/trusted-headers.ts';
+import { ORIGIN_FIELDS, TRUSTED_IDENTITY } from '../../src/http/trusted-headers.ts';
 import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startGate, type TestGate } from './gate.ts';
 
@@ -433,6 +433,8 @@ it('every entry of the list matches a documented field', () => {
   const folded = DOCUMENTED.map((name) => name.toLowerCase().replace(/[^a-z0-9]/g, '-'));
   const matches = (entry: string, name: string) =>
     entry.endsWith('*') ? name.startsWith(entry.slice(0, -1)) : name === entry;
-  const unused = [...IDENTITY_FIELDS, ...ORIGIN_FIELDS].filter((entry) => !folded.some((name) => matches(entry, name)));
+  const unused = [...TRUSTED_IDENTITY, ...ORIGIN_FIELDS].filter(
+    (entry) => !folded.some((name) => matches(entry, name)),
+  );
   expect(unused).toEqual([]);
 });

@@ -12,10 +12,11 @@ export const nginx: GatewayKind = {
   program,
   unixSockets: true,
   async start({ port, snippet, site, folder }) {
-    const [, forHttp = '', forServer = ''] = snippet.split(/^==> .* <==$/m);
+    const [, forHttp = '', forServer = '', forLocations = ''] = snippet.split(/^==> .* <==$/m);
     mkdirSync(join(folder, 'tmp'));
     writeFileSync(join(folder, 'coursegate-http.conf'), forHttp);
     writeFileSync(join(folder, 'coursegate.conf'), forServer);
+    writeFileSync(join(folder, 'coursegate-site.conf'), forLocations);
     const file = join(folder, 'nginx.conf');
     writeFileSync(file, operatorsFile(folder, port, site));
     return runGateway(program() ?? '', ['-p', folder, '-c', file, '-e', join(folder, 'error.log')], { port });
@@ -48,7 +49,7 @@ http {
     location = /sorry.html { return 200 "sorry"; }
     location ^~ /api/ { return 200 "past the gate"; }
     location ^~ /member/ { return 200 "past the gate"; }
-    location / { proxy_pass ${site}; proxy_http_version 1.1; proxy_set_header Host localhost:${port}; proxy_set_header Connection ""; }
+    location / { include ${folder}/coursegate-site.conf; proxy_pass ${site}; proxy_http_version 1.1; proxy_set_header Host localhost:${port}; proxy_set_header Connection ""; }
   }
 }
 `;

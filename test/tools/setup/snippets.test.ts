@@ -1,4 +1,15 @@
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  lstatSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, request as plainRequest, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -452,30 +463,33 @@ describe('the files of gateways that ask and forward requests themselves', () =>
     const routes = Array.from({ length: 120 }, (_, at) => route(at, at % 2 === 0 ? 'gateway' : 'coursegate'));
     write(OVER_TCP, { routes });
     const { stdout } = await print('--for', 'nginx-auth');
-    for (const at of [0, 58, 118]) expect(stdout).toContain(`/area-${at}(;`);
+    for (const at of [0, 58, 118]) expect(stdout).toContain(`/area-${at}/things`);
     const words = stdout.match(/"(?:[^"\\]|\\.)*"/g) ?? [];
     expect(words.length).toBeGreaterThan(60);
     expect(Math.max(...words.map((word) => Buffer.byteLength(word)))).toBeLessThan(4096);
   });
 
-  it('for nginx are two, printed one after the other or written to a folder', async () => {
+  it('for nginx are three, printed one after the other or written to a folder', async () => {
     write(OVER_TCP);
     const { code, stdout, stderr } = await print('--for', 'nginx-auth');
     expect(code).toBe(0);
-    expect(stdout.match(/^==> .* <==$/gm)).toEqual(['==> coursegate-http.conf <==', '==> coursegate.conf <==']);
+    expect(stdout.match(/^==> .* <==$/gm)).toEqual([
+      '==> coursegate-http.conf <==',
+      '==> coursegate.conf <==',
+      '==> coursegate-site.conf <==',
+    ]);
     // The first route whose method and path match; what is left on these paths is answered by the gate.
     const lines =
-      /map "\$request_method \$uri" \$coursegate_to \{\n([\s\S]*?)\n\}/.exec(stdout)?.[1]?.split('\n').slice(3) ?? [];
+      /map "\$request_method \$uri" \$coursegate_to \{\n([\s\S]*?)\n\}/.exec(stdout)?.[1]?.split('\n').slice(1) ?? [];
+    const [, plain = ''] =
+      /map \$request_uri \$coursegate_unusual \{\n.*\n {4}"~\*\(\?s\)(\^.*)" "";/.exec(stdout) ?? [];
+    const isPlain = (target: string) => new RegExp(plain.replaceAll(/\\(["\\])/g, '$1'), 'is').test(target);
     const to = (request: string) =>
       lines
         .map((line) => /^ {4}"~(\*?)(?:\(\?s\))?(\^.*\$)" (\w+);$/.exec(line) ?? [])
         .find(([, star, expression = '']) =>
-          // JavaScript has no possessive quantifiers.
-          new RegExp(
-            expression.replaceAll(/\\(["\\])/g, '$1').replaceAll(/([+*?])\+/g, '$1'),
-            star === '*' ? 'is' : 's',
-          ).test(request),
-        )?.[3] ?? 'site';
+          new RegExp(expression.replaceAll(/\\(["\\])/g, '$1'), star === '*' ? 'is' : 's').test(request),
+        )?.[3] ?? (isPlain(request.slice(request.indexOf(' ') + 1)) ? 'site' : 'gate');
     expect(
       [
         ...[
@@ -501,7 +515,7 @@ describe('the files of gateways that ask and forward requests themselves', () =>
       ['GET /api/x', 'to_school'],
       ['OPTIONS /api/x', 'gate'],
       ['GET /API/x', 'to_school'],
-      ['GET /api;a=b/x/z', 'to_school'],
+      ['GET /api;a=b/x/z', 'gate'],
       ['M-SEARCH /api/x', 'to_school'],
       ['GET /api/x/a\nb', 'to_school'],
       ['GET /a/..;/api/x', 'gate'],
@@ -521,9 +535,28 @@ describe('the files of gateways that ask and forward requests themselves', () =>
     expect(stderr).toContain('contains the secret');
     const written = await print('--for', 'nginx-auth', '--dir', join(folder, 'nginx'));
     expect(written.stdout).toBe(
-      `${join(folder, 'nginx/coursegate-http.conf')}\n${join(folder, 'nginx/coursegate.conf')}\n`,
+      ['coursegate-http.conf', 'coursegate.conf', 'coursegate-site.conf']
+        .map((name) => `${join(folder, 'nginx', name)}\n`)
+        .join(''),
     );
     expect(stdout).toContain(readFileSync(join(folder, 'nginx/coursegate.conf'), 'utf8'));
+  });
+
+  it('are readable for the owner and the group only, whatever was there', async () => {
+    write(OVER_TCP);
+    const [to, elsewhere] = [join(folder, 'again'), join(folder, 'elsewhere')];
+    await print('--for', 'nginx-auth', '--dir', to);
+    const mode = (name: string) => lstatSync(join(to, name)).mode & 0o777;
+    expect(mode('coursegate.conf')).toBe(0o640);
+    chmodSync(join(to, 'coursegate.conf'), 0o644);
+    writeFileSync(elsewhere, 'mine', { mode: 0o644 });
+    rmSync(join(to, 'coursegate-http.conf'));
+    symlinkSync(elsewhere, join(to, 'coursegate-http.conf'));
+    expect((await print('--for', 'nginx-auth', '--dir', to)).code).toBe(0);
+    for (const name of ['coursegate.conf', 'coursegate-http.conf'])
+      expect([name, lstatSync(join(to, name)).isFile(), mode(name)]).toEqual([name, true, 0o640]);
+    expect(readFileSync(elsewhere, 'utf8')).toBe('mine');
+    expect(readdirSync(to).toSorted()).toEqual(['coursegate-http.conf', 'coursegate-site.conf', 'coursegate.conf']);
   });
 
   it('for Traefik are YAML for its file provider: remove, ask, forward', async () => {
@@ -594,7 +627,12 @@ describe('snippets', () => {
     const paths = gatePaths(['/api/a/*/b', '/api/a/*/c/**', '/x/**', '/x/y', '/mcp', '/oauth/apps', '/z.json']);
     expect(paths.patterns).toEqual(['/api/a/[^/]+/b', '/api/a/[^/]+/c(/.*)?']);
     expect(paths.exact).toEqual(['/mcp', '/mcp/', '/x', '/z.json']);
-    expect(paths.under.filter((path) => !path.startsWith('/.well-known'))).toEqual(['/api/oauth/', '/oauth/', '/x/']);
+    expect(paths.under.filter((path) => !path.startsWith('/.well-known'))).toEqual([
+      '/.coursegate/',
+      '/api/oauth/',
+      '/oauth/',
+      '/x/',
+    ]);
     const takes = new RegExp(oneExpression(paths));
     expect(
       ['/api/a/1/b', '/api/a/1/c', '/api/a/1/c/d', '/x', '/x/1/2', '/z.json'].every((path) => takes.test(path)),

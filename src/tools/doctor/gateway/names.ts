@@ -13,9 +13,9 @@ export function identityFields(admitted: Echo): readonly string[] {
   return [...new Map(names.map((name) => [folded(name), name])).values()];
 }
 
-/** Fields in which other products name the member, from their documentation. */
+/** Fields in which products name the member, from their documentation: this one too, of which the doctor imports nothing. */
 const OF_OTHER_PRODUCTS = [
-  ...['X-Member-Id', 'X-Member-Email', 'X-Member-Scope', 'X-Client-Id', 'X-Coursegate-Assertion'],
+  ...['X-Member-Id', 'X-Member-Email', 'X-Member-Name', 'X-Member-Scope', 'X-Client-Id', 'X-Coursegate-Assertion'],
   ...['X-Forwarded-User', 'X-Forwarded-Email', 'X-Forwarded-Groups', 'X-Forwarded-Preferred-Username'],
   ...['X-Forwarded-Access-Token', 'X-Auth-Request-User', 'X-Auth-Request-Email', 'X-Auth-Request-Groups'],
   ...['Remote-User', 'Remote-Groups', 'Remote-Name', 'Remote-Email', 'X-Remote-User', 'X-WEBAUTH-USER'],

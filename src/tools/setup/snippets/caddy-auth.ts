@@ -1,5 +1,6 @@
 import type { DecisionAddress } from '../../../config/decisions.ts';
-import { DECISION_FIELDS, DECISION_PATHS, JUDGED_IDENTITY } from '../../../decisions/protocol.ts';
+import { DECISION_FIELDS, DECISION_PATHS } from '../../../decisions/protocol.ts';
+import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
 import { OWN_SPELLINGS, REMOVED_FIELDS } from './forged-names.ts';
 import { oneExpression } from './gate-paths.ts';
 import {
@@ -14,13 +15,12 @@ import {
   problemBody,
   type SnippetFile,
 } from './plugin-options.ts';
-import { AMBIGUOUS_PATH, oddDots, oddExpression, pathExpression, RE2 } from './plugin-paths.ts';
+import { pathExpression, UNUSUAL } from './plugin-paths.ts';
 
 /** For a site block. Directives that Caddy 2.6 has, too. */
 export function caddyAuth(options: PluginOptions): readonly SnippetFile[] {
   const { gate, paths, patterns } = options;
-  const odd = patterns.map((pattern) => oddExpression(pattern, RE2)).join('|');
-  const all = [...patterns.map(pathExpression), odd, AMBIGUOUS_PATH].join('|');
+  const all = patterns.map(pathExpression).join('|');
   const text = `# ${firstLine(options)}
 # Import this file at the top of the site block: of several handle directives, the first that matches applies.
 # Then: caddy validate
@@ -42,9 +42,9 @@ ${indented(indented(inRoute(options)))}
 	}
 }
 
-# Spellings that a lenient backend may take for such a path, though Caddy does not: coursegate refuses them.
-@coursegate_odd vars_regexp {http.request.uri} ${regexp(`${odd}|${oddDots(RE2)}`, 'is')}
-handle @coursegate_odd {
+# Targets that two servers may read differently: coursegate judges them.
+@coursegate_unusual vars_regexp {http.request.uri} ${regexp(`(?:${UNUSUAL}).*`, 'is')}
+handle @coursegate_unusual {
 ${indented(toGate(gate, ''))}
 }
 
@@ -122,7 +122,7 @@ function asking({ decisions, fingerprint }: PluginOptions): string {
 	uri ${DECISION_PATHS.forwardAuth}
 	header_up ${DECISION_FIELDS.config} ${fingerprint}
 ${secret === undefined ? '' : `\theader_up ${DECISION_FIELDS.secret} ${secret}\n`}	header_up X-Request-Id {http.request.uuid}
-	copy_headers ${[...JUDGED_IDENTITY, 'X-Request-Id'].join(' ')}
+	copy_headers ${[...IDENTITY_FIELDS, 'X-Request-Id'].join(' ')}
 	transport http {
 		dial_timeout ${DECISION_LIMITS.connect}s
 		response_header_timeout ${DECISION_LIMITS.answer}s

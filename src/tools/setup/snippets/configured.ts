@@ -1,9 +1,10 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { LoadedConfig } from '../../../config/load.ts';
 import { pageCallWarnings } from '../../../config/page-call-checks.ts';
 import type { Config } from '../../../config/schema.ts';
 import { formatPath } from '../../../config/tree.ts';
+import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
 import { trustedProxies } from '../../../http/trusted-proxies.ts';
 import { publicPaths } from '../../../request/public-paths.ts';
 import { UsageError } from '../../usage-error.ts';
@@ -11,8 +12,6 @@ import type { Server } from '../names.ts';
 import { gatePaths } from './gate-paths.ts';
 import { pluginOptions, type SnippetFile } from './plugin-options.ts';
 import { SNIPPETS, type SnippetOptions } from './snippet.ts';
-
-const IDENTITY_FIELDS = ['X-Member-Id', 'X-Member-Email', 'X-Member-Name', 'X-Member-Scope', 'X-Client-Id'];
 
 export interface Snippet {
   readonly files: readonly SnippetFile[];
@@ -49,13 +48,24 @@ export function printed(files: readonly SnippetFile[]): string {
     : files.map(({ name, text }) => `==> ${name} <==\n${text}`).join('\n');
 }
 
-/** Writes the files to a folder, in place of older ones, and returns their paths. They may contain a secret. */
+/**
+ * Writes the files to a folder, in place of older ones, and returns their paths. They may contain a secret, so only their
+ * owner and group can read them, whatever was there: another mode, or a link to somewhere else.
+ */
 export async function writeSnippet(folder: string, files: readonly SnippetFile[]): Promise<readonly string[]> {
   await mkdir(folder, { recursive: true });
   return Promise.all(
     files.map(async ({ name, text }) => {
       const path = join(folder, name);
-      await writeFile(path, text, { mode: 0o640 });
+      const draft = `${path}.${process.pid}.new`;
+      try {
+        await writeFile(draft, text, { mode: 0o600, flag: 'wx' });
+        await chmod(draft, 0o640);
+        await rename(draft, path);
+      } catch (thrown) {
+        await rm(draft, { force: true });
+        throw thrown;
+      }
       return path;
     }),
   );

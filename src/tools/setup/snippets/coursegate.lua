@@ -23,30 +23,6 @@ local FOR_THE_CLIENT = {
   ['ratelimit-policy'] = 'txn.coursegate_ratelimit_policy',
 }
 
--- What lenient backends read: overlong UTF-8, fullwidth forms, dot leaders, and characters that are not displayed.
-local function plain(text)
-  text = text:gsub('([\192\193])([\128-\191])', function(first, second)
-    return string.char((first:byte() % 2) * 64 + second:byte() % 64)
-  end)
-  text = text:gsub('\239\188([\129-\191])', function(last) return string.char(last:byte() - 0x60) end)
-  text = text:gsub('\239\189([\128-\158])', function(last) return string.char(last:byte() - 0x20) end)
-  text = text:gsub('\226\128\164', '.'):gsub('\226\128\165', '..'):gsub('\226\128\166', '...')
-  return (text:gsub('\226\128[\139-\143]', ''):gsub('\194\173', ''):gsub('\239\187\191', ''))
-end
-
--- The path as a lenient backend may read it, for the decision where a request goes: nothing else uses it. Returns /..
--- for a path with a dot segment, which backends resolve differently.
-local function read_path(path)
-  for _ = 1, 3 do
-    local decoded = plain(path:gsub('%%(%x%x)', function(hex) return string.char(tonumber(hex, 16)) end))
-    if decoded == path then break end
-    path = decoded
-  end
-  path = path:match('^[^\0?#]*'):gsub('[\1-\31\127]', ''):gsub('\\', '/'):gsub(';[^/]*', '')
-  if (path .. '/'):find('/%.%.?[. ]*/') then return '/..' end
-  return (path:gsub('[. ]+/', '/'):gsub('[. ]+$', ''):gsub('/+', '/'))
-end
-
 local function value_lines(lines, name, values)
   for at = 0, #(values or {}) do
     if values and values[at] then lines[#lines + 1] = name .. ': ' .. values[at] end
@@ -162,5 +138,4 @@ local function ask(txn)
   txn:done({ status = status, headers = answered, body = body })
 end
 
-core.register_converters('coursegate_read', read_path)
 core.register_action('coursegate_ask', { 'http-req' }, ask)

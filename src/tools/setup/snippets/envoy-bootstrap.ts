@@ -1,12 +1,11 @@
 import type { DecisionAddress } from '../../../config/decisions.ts';
-import { JUDGED_IDENTITY } from '../../../decisions/protocol.ts';
+import { IDENTITY_FIELDS, OWN_IDENTITY } from '../../../http/identity-fields.ts';
 import { envoyRoutes, GATE, SITE, upstreamCluster } from './envoy-routes.ts';
 import {
   CORS_RESPONSE_FIELDS,
   DECISION_LIMITS,
   fieldExpression,
   firstLine,
-  OWN_IDENTITY_FIELDS,
   type PluginOptions,
   type PluginUpstream,
   problemBody,
@@ -20,13 +19,13 @@ export interface Asking {
   readonly http2: boolean;
 }
 
-const FORGED = `(?i)${fieldExpression([...OWN_IDENTITY_FIELDS, 'x-envoy-*'])}`;
+const FORGED = `(?i)${fieldExpression([...OWN_IDENTITY, 'x-envoy-*'])}`;
 
 export const DECISIONS = 'coursegate_decisions';
 
 /** The fields that a decision sets for the upstream. */
 export const SET_BY_DECISIONS: readonly string[] = [
-  ...JUDGED_IDENTITY.map((name) => name.toLowerCase()),
+  ...IDENTITY_FIELDS.map((name) => name.toLowerCase()),
   ...['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-port', 'x-real-ip', 'forwarded'],
   ...['x-request-id', 'traceparent', 'tracestate'],
 ];

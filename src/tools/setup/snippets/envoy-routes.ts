@@ -8,6 +8,7 @@ import {
   type PluginUpstream,
   problemBody,
 } from './plugin-options.ts';
+import { UNUSUAL } from './plugin-paths.ts';
 
 /** Entries of Envoy's route table, in JSON. The first one that matches counts. */
 export function envoyRoutes({ paths, routes, largestBody }: PluginOptions): readonly string[] {
@@ -30,20 +31,8 @@ export const upstreamCluster = ({ id }: PluginUpstream): string => `coursegate_u
 /** A body length with leading zeros, which Envoy would pass on as it is. */
 const ODD_LENGTH = { name: 'content-length', string_match: { safe_regex: { regex: '0.+' } } };
 
-/**
- * Paths that a backend may resolve to others: with dot segments, segments that are empty but for parameters,
- * backslashes, encoded slashes, escapes within escapes, full-width or overlong forms, or unescaped characters. The gate
- * refuses them.
- */
-export const RESOLVED = `(?i).*(?:${[
-  '//',
-  '/(?:\\.|%2e){1,2}(?:[;/]|%3b|$)',
-  '/(?:;|%3b)',
-  '\\\\|%5c|%2f',
-  '%25[0-9a-f]{2}',
-  '%ef%b[cd]|%c[01]',
-  '[^!-~]',
-].join('|')}).*`;
+/** Paths that two servers may read differently, whole. The gate judges them. */
+export const RESOLVED = `(?is)(?:${UNUSUAL}).*`;
 
 /** Event streams and uploads may take as long as something is sent now and then. */
 const NO_LIMIT = { timeout: '0s', idle_timeout: '3600s' };
@@ -121,14 +110,14 @@ function routeEntries({ pattern, methods, upstream }: PluginRoute): readonly str
 
 /**
  * An expression for whole paths as they are sent: those of a pattern, and every spelling that a backend may take for
- * one (letter case, escaped characters, path parameters, a final dot, space or slash). The gate refuses the latter.
+ * one (letter case, escaped characters, a final slash) and that is not `RESOLVED`. The gate refuses the latter.
  */
 export function rawExpression(pattern: string): string {
   const segments = segmentsOf(pattern);
   const parts = segments.map((segment, at) => {
     if (segment === '**') return '(?:/.*)?';
     if (segment === '' && at === segments.length - 1) return '';
-    return segment === '*' ? '/[^/]+' : `/${spelled(segment)}${IGNORED}`;
+    return segment === '*' ? '/[^/]+' : `/${spelled(segment)}`;
   });
   return `(?i)${parts.join('')}${segments.at(-1) === '**' ? '' : '/?'}`;
 }
@@ -158,9 +147,6 @@ export function wildcards(pattern: string): string {
 }
 
 const PLAIN = "[A-Za-z0-9._~%!$&'()+,:@/-]";
-
-/** What a backend may ignore at the end of a segment. */
-const IGNORED = '(?:(?:;|%3b)[^/]*|(?:\\.|%2e|%20|%[01][0-9a-f]|%7f)+)?';
 
 function spelled(segment: string): string {
   const decoded = decodeURIComponent(segment);

@@ -1,5 +1,6 @@
-import { DECISION_FIELDS, JUDGED_IDENTITY } from '../../../decisions/protocol.ts';
-import { FORGED_FIELDS, OWN_IDENTITY_FIELDS } from './plugin-options.ts';
+import { DECISION_FIELDS } from '../../../decisions/protocol.ts';
+import { IDENTITY_FIELDS, OWN_IDENTITY } from '../../../http/identity-fields.ts';
+import { FORGED_FIELDS } from './plugin-options.ts';
 
 /*
  * Names of request fields for gateways that cannot match names with an expression. The gate refuses whatever else it
@@ -20,14 +21,17 @@ export const REMOVED_FIELDS: readonly string[] = [
 ];
 
 /** The identity fields of coursegate, in every spelling that a CGI backend takes for them. */
-export const OWN_SPELLINGS: readonly string[] = OWN_IDENTITY_FIELDS.flatMap(spellings);
+export const OWN_SPELLINGS: readonly string[] = OWN_IDENTITY.flatMap(spellings);
 
-/** The same by whole names, for gateways that match no prefix, with what identifies a member to some backends. */
-export const OWN_WHOLE_SPELLINGS: readonly string[] = [
-  ...JUDGED_IDENTITY,
+/** What clients must not send to the site, by whole names: with what identifies a member to some backends. */
+export const OWN_NAMES: readonly string[] = [
+  ...IDENTITY_FIELDS,
   ...Object.values(DECISION_FIELDS),
   ...['X-Member', 'X-Member-Groups', 'X-Member-Roles'],
-].flatMap((name) => spellings(name.toLowerCase()));
+];
+
+/** The same in every such spelling, for gateways that match no prefix. */
+export const OWN_WHOLE_SPELLINGS: readonly string[] = OWN_NAMES.flatMap((name) => spellings(name.toLowerCase()));
 
 /** What the gate or the gateway says itself, and not the client, in the same spellings. */
 export const TRACE_SPELLINGS: readonly string[] = [
@@ -35,7 +39,8 @@ export const TRACE_SPELLINGS: readonly string[] = [
   ...['proxy', 'traceparent', 'tracestate'],
 ];
 
-function spellings(name: string): readonly string[] {
+/** A name in lower case, in every spelling that a CGI backend takes for it. */
+export function spellings(name: string): readonly string[] {
   return name
     .split('-')
     .reduce<readonly string[]>(

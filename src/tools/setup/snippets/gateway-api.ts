@@ -1,5 +1,6 @@
+import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
 import { hostAndPort } from './envoy-bootstrap.ts';
-import { canonicalExpression, wildcards } from './envoy-routes.ts';
+import { canonicalExpression, RESOLVED, wildcards } from './envoy-routes.ts';
 import type { GatePaths } from './gate-paths.ts';
 import {
   firstLine,
@@ -73,6 +74,7 @@ function rules(
   const through = routes.filter(({ upstream }) => upstream === undefined);
   return [
     ...chunks(gateMatches(paths), 8).map(toGate),
+    toGate([{ path: { type: 'RegularExpression', value: RESOLVED } }]),
     ...through.map((route) => toGate(matchesOf(route))),
     ...asked,
     ...others,
@@ -84,14 +86,7 @@ function rules(
 }
 
 /** At most 16 names may be removed by one filter. */
-const FORGED = [
-  'x-member-id',
-  'x-member-email',
-  'x-member-name',
-  'x-member-scope',
-  'x-client-id',
-  'x-coursegate-assertion',
-].flatMap((name) => [name, name.replaceAll('-', '_')]);
+const FORGED = IDENTITY_FIELDS.map((name) => name.toLowerCase()).flatMap((name) => [name, name.replaceAll('-', '_')]);
 
 function forwarded(route: PluginRoute, own: Service, port: number, origin: string): object {
   const { hostname, port: upstreamPort, hiddenFields, host } = route.upstream as NonNullable<PluginRoute['upstream']>;

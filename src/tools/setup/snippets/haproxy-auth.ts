@@ -1,5 +1,6 @@
 import type { DecisionAddress } from '../../../config/decisions.ts';
-import { DECISION_FIELDS, DECISION_PATHS, JUDGED_IDENTITY } from '../../../decisions/protocol.ts';
+import { DECISION_FIELDS, DECISION_PATHS } from '../../../decisions/protocol.ts';
+import { IDENTITY_FIELDS, OWN_IDENTITY } from '../../../http/identity-fields.ts';
 import { codePath, readInstalled } from '../../../installation.ts';
 import { oneExpression } from './gate-paths.ts';
 import {
@@ -9,13 +10,13 @@ import {
   firstLine,
   hostPort,
   MEMBER_CACHE_CONTROL,
-  OWN_IDENTITY_FIELDS,
   type PluginOptions,
   type PluginRoute,
   type PluginUpstream,
   problemBody,
   type SnippetFile,
 } from './plugin-options.ts';
+import { UNUSUAL } from './plugin-paths.ts';
 
 /** What is the same for every configuration. */
 const SCRIPT = codePath('tools/setup/snippets/coursegate.lua');
@@ -57,7 +58,7 @@ frontend coursegate from coursegate
     http-request deny deny_status 400 if !{ req.ver 1.0 } !{ req.fhdr_cnt(host) eq 1 }
     http-request deny deny_status 400 if { req.hdrs -m reg '\\x00' }
     # Only coursegate may set these fields, which identify the member.
-    http-request del-header ${quoted(`^${fieldExpression(OWN_IDENTITY_FIELDS)}$`)} -m reg
+    http-request del-header ${quoted(`^${fieldExpression(OWN_IDENTITY)}$`)} -m reg
 ${destination(options)}
 ${asking(options)}
     use_backend coursegate_gate if { var(txn.coursegate_to) -m str gate }
@@ -86,11 +87,12 @@ function destination({ paths, routes }: PluginOptions): string {
   const rule = (to: string, ...conditions: string[]) =>
     `    http-request set-var(txn.coursegate_to) str(${to}) if ${conditions.join(' ')}`;
   const all = routes.map((route) => route.path).join('|');
-  return `    # Where a request goes. Lenient spellings of a path count too, so that coursegate can refuse them.
-    http-request set-var(txn.coursegate_path) path,lua.coursegate_read
+  return `    # Where a request goes. Targets that two servers may read differently go to coursegate, which judges them.
+    http-request set-var(txn.coursegate_path) path,url_dec
 ${[
   rule('gate', `!{ ${path} -m found }`),
-  rule('gate', `{ ${path} -m str /.. }`),
+  // A lookahead, so that the gate gets the request if the expression fails.
+  rule('gate', `!{ path -m reg -i ${quoted(`^(?!${UNUSUAL})`)} }`),
   rule('gate', open, `{ ${path} -m reg -i ${quoted(oneExpression(paths))} }`),
   ...routes.map((route) =>
     rule(nameOf(route), open, `{ ${path} -m reg -i ${quoted(`^${route.path}$`)} }`, methods(route)),
@@ -172,7 +174,7 @@ function script(options: PluginOptions): string {
 local ADDRESS = { ${place(address)} }
 local CONNECT_LIMIT, ANSWER_LIMIT = ${DECISION_LIMITS.connect}, ${DECISION_LIMITS.answer}
 local QUESTION = ${list(question)}
-local IDENTITY = ${list(JUDGED_IDENTITY.map((name) => name.toLowerCase()))}
+local IDENTITY = ${list(IDENTITY_FIELDS.map((name) => name.toLowerCase()))}
 local FIELDS = {
 ${upstreams.map(({ id, requestFields }) => `  ['to_${id}'] = ${list(requestFields)},\n`).join('')}}
 

@@ -1,4 +1,5 @@
-import { DECISION_PATHS, JUDGED_IDENTITY } from '../../../decisions/protocol.ts';
+import { DECISION_PATHS } from '../../../decisions/protocol.ts';
+import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
 import { ALWAYS, REFUSAL_FIELDS } from './envoy.ts';
 import { FORGED_REMOVED, hostAndPort, LOCAL_REPLIES, SET_BY_DECISIONS } from './envoy-bootstrap.ts';
 import { canonicalExpression, gateExpression, inAscii, RESOLVED, rawExpression, wildcards } from './envoy-routes.ts';
@@ -139,7 +140,7 @@ function entries({ paths, routes, gate }: PluginOptions, service: string): reado
     ...[...new Set(routes.map(({ pattern }) => pattern))].map((pattern) => toGate(rawExpression(pattern))),
     {
       route: [{ destination: { host: 'site.internal', port: { number: 80 } } }],
-      headers: { request: { remove: JUDGED_IDENTITY.map((name) => name.toLowerCase()) } },
+      headers: { request: { remove: IDENTITY_FIELDS.map((name) => name.toLowerCase()) } },
       timeout: '0s',
     },
   ];

@@ -1,7 +1,9 @@
 // nginx with auth_request. What is chosen by method and path is chosen in the rewrite phase of the server block: no
 // location of the site can take precedence over it, whatever its order and its modifiers.
 
-import { DECISION_FIELDS, DECISION_PATHS, JUDGED_IDENTITY } from '../../../decisions/protocol.ts';
+import { DECISION_FIELDS, DECISION_PATHS } from '../../../decisions/protocol.ts';
+import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
+import { OWN_NAMES } from './forged-names.ts';
 import { AT, destinations } from './nginx-destinations.ts';
 import { block, requestVariable } from './nginx-text.ts';
 import {
@@ -16,21 +18,15 @@ import {
   type SnippetFile,
 } from './plugin-options.ts';
 
-/** For the `http` block, and for the `server` block of the site. */
+/** For the `http` block, for the `server` block of the site, and for the locations of its backends. */
 export function nginxAuth(options: PluginOptions): readonly SnippetFile[] {
   const head = `# ${firstLine(options)}`;
   return [
     { name: 'coursegate-http.conf', text: `${head}\n${forHttp(options)}` },
     { name: 'coursegate.conf', text: `${head}\n${forServer(options)}` },
+    { name: 'coursegate-site.conf', text: `${head}\n${forLocations()}` },
   ];
 }
-
-/** Request fields that clients of the site must not send. nginx matches whole names, and drops other spellings itself. */
-const NAMED = [
-  ...JUDGED_IDENTITY,
-  ...Object.values(DECISION_FIELDS),
-  ...['X-Member', 'X-Member-Groups', 'X-Member-Roles'],
-];
 
 /** The fields with these prefixes that browsers send: nginx cannot copy fields by a prefix. */
 const FIELDS_OF_PREFIX: Readonly<Record<string, readonly string[]>> = {
@@ -46,7 +42,7 @@ function forHttp(options: PluginOptions): string {
   const { address } = decisions;
   const asked = 'path' in address ? `unix:${address.path}` : hostPort(address);
   return `# Include this file in the http block (Debian's nginx includes every file in /etc/nginx/conf.d there), and coursegate.conf
-# at the top of the server block of the site. Then: nginx -t${
+# at the top of the server block of the site. coursegate-site.conf says where it belongs. Then: nginx -t${
     'path' in address
       ? '\n# The user that nginx runs as needs the right to write to the Unix socket, which its group has.'
       : ''
@@ -57,11 +53,12 @@ ${block('upstream coursegate_decisions', [`server ${asked};`, 'keepalive 64;'])}
 # Idle connections are closed before most backends would close them, so that none is used at that moment.
 ${upstreams.map(({ id, authority }) => block(`upstream coursegate_to_${id}`, [`server ${authority};`, 'keepalive 64;', 'keepalive_timeout 1s;'])).join('')}
 # Where a request goes, by its method and its decoded path: "gate" is coursegate, "to_" and a name an upstream that it may
-# be forwarded to, and everything else is for the site. Spellings that a lenient backend may take for a route go to
-# coursegate, which refuses them. Evaluated again for the internal requests below.
+# be forwarded to, and everything else is for the site. Targets that two servers may read differently go to coursegate,
+# which judges them. All of this is evaluated once, for the request as the client sent it, and kept for the internal
+# requests below.
 ${destinations(options)}
-# The identity of a member, from a client of the site.
-${block(`map "$coursegate_destination ${NAMED.map(requestVariable).join('')}" $coursegate_forged`, ['default "";', '"~^ ." 1;'])}
+# The identity of a member, from a client of the site. nginx drops other spellings of these names itself.
+${block(`map "$coursegate_destination ${OWN_NAMES.map(requestVariable).join('')}" $coursegate_forged`, ['default "";', '"~^ ." 1;'])}
 # Responses to members are never stored, whatever the upstream says.
 ${block('map "$status $http_authorization" $coursegate_cache_control', [
   `default "${MEMBER_CACHE_CONTROL}";`,
@@ -69,10 +66,20 @@ ${block('map "$status $http_authorization" $coursegate_cache_control', [
 ])}`;
 }
 
+function forLocations(): string {
+  const names = OWN_NAMES.map((name) => name.toUpperCase().replaceAll('-', '_'));
+  return `# Include this file in every location of the site that passes requests to a backend which reads X-Member-Id and the like.
+# nginx before 1.23 sees only the first of several fields with the same name, so coursegate.conf cannot refuse the others.
+${[...OWN_NAMES.map((name) => `proxy_set_header ${name} "";`), ...['fastcgi', 'uwsgi', 'scgi'].flatMap((to) => names.map((name) => `${to}_param HTTP_${name} "";`))].join('\n')}
+`;
+}
+
 function forServer(options: PluginOptions): string {
   return `# Include this file at the top of the server block of the site, and coursegate-http.conf in the http block. Then: nginx -t
 
-# Rewrites of the site do not apply to the internal requests below.
+# A client cannot reach the locations below: this was evaluated before any internal request.
+if ($coursegate_outside) { return 404; }
+# Rewrites of the site do not apply to internal requests.
 if ($uri ~ "^${AT.replace('.', '\\.')}/") { break; }
 set $coursegate_destination $coursegate_to;
 if ($coursegate_forged) { return 400; }
@@ -178,7 +185,7 @@ function forwarding(options: PluginOptions, upstream: PluginUpstream): string {
 ${block(`location = ${AT}/to_${id}`, [
   ...OURS,
   `auth_request ${AT}/decision;`,
-  ...[...JUDGED_IDENTITY, 'RateLimit', 'RateLimit-Policy'].map(set),
+  ...[...IDENTITY_FIELDS, 'RateLimit', 'RateLimit-Policy'].map(set),
   `auth_request_set $coursegate_answer $upstream_http_${DECISION_FIELDS.answer.toLowerCase().replaceAll('-', '_')};`,
   'recursive_error_pages on;',
   `error_page 403 = ${AT}/answer;`,
@@ -200,7 +207,7 @@ ${block(`location = ${AT}/to_${id}`, [
   `proxy_set_header X-Forwarded-Proto ${origin.scheme};`,
   `proxy_set_header X-Forwarded-Port ${origin.port};`,
   'proxy_set_header X-Request-Id $request_id;',
-  ...JUDGED_IDENTITY.map((name) => `proxy_set_header ${name} ${kept(name)};`),
+  ...IDENTITY_FIELDS.map((name) => `proxy_set_header ${name} ${kept(name)};`),
   ...requestFields.flatMap((name) => FIELDS_OF_PREFIX[name] ?? name).map(copied),
   'proxy_ignore_headers X-Accel-Redirect X-Accel-Expires X-Accel-Limit-Rate X-Accel-Buffering X-Accel-Charset;',
   ...[...hiddenFields, 'cache-control'].map((name) => `proxy_hide_header ${name};`),

@@ -1,7 +1,7 @@
 import { expressions } from './gate-paths.ts';
 import { block, quoted } from './nginx-text.ts';
 import type { PluginOptions } from './plugin-options.ts';
-import { AMBIGUOUS_PATH, oddDots, oddExpression, PCRE, pathExpression } from './plugin-paths.ts';
+import { pathExpression, UNUSUAL } from './plugin-paths.ts';
 
 /** Internal locations of the server block. */
 export const AT = '/.coursegate';
@@ -12,18 +12,15 @@ export const AT = '/.coursegate';
  */
 export function destinations({ paths, patterns, routes }: PluginOptions): string {
   const all = joined(patterns.map(pathExpression));
-  const odd = joined(patterns.map((pattern) => oddExpression(pattern, PCRE)));
   const line = (methods: string, path: string, to: string) => `${quoted(`~*(?s)^${methods} (${path})$`)} ${to};`;
-  const as = block('map $request_uri $coursegate_odd', [
-    'default "";',
-    // No target of HTTP has a fragment. nginx ignores it, and would pass it on.
-    '"~#" gate;',
-    ...[...odd, oddDots(PCRE)].map((path) => `${quoted(`~*(?s)^(${path})$`)} gate;`),
+  // A lookahead, because nginx takes the default if an expression fails.
+  const unusual = block('map $request_uri $coursegate_unusual', [
+    'default gate;',
+    `${quoted(`~*(?s)^(?!${UNUSUAL})`)} "";`,
   ]);
+  const outside = block('map $uri $coursegate_outside', ['default "";', `"~^${AT.replace('.', '\\.')}/" 1;`]);
   const to = block('map "$request_method $uri" $coursegate_to', [
-    'volatile;',
-    'default $coursegate_odd;',
-    `"~^[^ ]+ ${AT}/" "";`,
+    'default $coursegate_unusual;',
     ...joined(expressions(paths)).map((path) => `${quoted(`~(?s)^[^ ]+ (${path})$`)} gate;`),
     ...all.map((path) => line('OPTIONS', path, 'gate')),
     ...routes.map(({ methods, path, upstream }) =>
@@ -33,9 +30,9 @@ export function destinations({ paths, patterns, routes }: PluginOptions): string
         upstream === undefined ? 'gate' : `to_${upstream.id}`,
       ),
     ),
-    ...[...all, ...odd, AMBIGUOUS_PATH].map((path) => line('[^ ]+', path, 'gate')),
+    ...all.map((path) => line('[^ ]+', path, 'gate')),
   ]);
-  return `${as}\n${to}`;
+  return `${outside}\n${unusual}\n${to}`;
 }
 
 /** In bytes. A word of nginx's configuration has at most 4096. */

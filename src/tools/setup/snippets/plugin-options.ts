@@ -4,7 +4,8 @@ import { type Config, parseMatch, type RouteConfig, type UpstreamConfig } from '
 import { gatewayFingerprint } from '../../../decisions/fingerprint.ts';
 import { type FailureCode, GatewayError, renderFailure } from '../../../errors.ts';
 import { PROTECTED_LANE_FIELDS } from '../../../http/header-names.ts';
-import { IDENTITY_FIELDS, ORIGIN_FIELDS } from '../../../http/trusted-headers.ts';
+import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
+import { ORIGIN_FIELDS, TRUSTED_IDENTITY } from '../../../http/trusted-headers.ts';
 import { CORS_HEADERS } from '../../../request/cors.ts';
 import { publicPaths } from '../../../request/public-paths.ts';
 import { ownCallPolicy } from '../../../upstream/header-policy.ts';
@@ -88,14 +89,11 @@ export interface PluginUpstream {
 /** Time limits for a decision, in seconds. Neither is ever waited for unless the gate is failing. */
 export const DECISION_LIMITS = { connect: 1, answer: 5 } as const;
 
-/** Names an identity of coursegate. No client may send one anywhere, in any spelling: see `fieldExpression`. */
-export const OWN_IDENTITY_FIELDS = ['x-member', 'x-member-*', 'x-client-id', 'x-coursegate-*'] as const;
-
 /**
  * Names an identity, an origin or a method, in lower case; `*` matches anything. Authorization, Cookie and DPoP come on
  * top. X-Forwarded-* is among them, although gateways set some of these fields themselves.
  */
-export const FORGED_FIELDS: readonly string[] = [...IDENTITY_FIELDS, ...ORIGIN_FIELDS, '*-jwt-assertion'].filter(
+export const FORGED_FIELDS: readonly string[] = [...TRUSTED_IDENTITY, ...ORIGIN_FIELDS, '*-jwt-assertion'].filter(
   (name) => name !== 'dpop',
 );
 
@@ -104,11 +102,11 @@ const HIDDEN_RESPONSE_FIELDS = [
   ...['set-cookie', 'www-authenticate', 'clear-site-data', 'access-control-allow-origin'],
   ...['access-control-allow-credentials', 'access-control-allow-methods', 'access-control-allow-headers'],
   ...['access-control-expose-headers', 'access-control-max-age', 'access-control-allow-private-network'],
-  ...['x-member-id', 'x-member-email', 'x-member-name', 'x-member-scope', 'x-client-id', 'x-coursegate-assertion'],
+  ...IDENTITY_FIELDS.map((name) => name.toLowerCase()),
   ...['x-request-id', 'ratelimit', 'ratelimit-policy', 'x-coursegate-answer'],
   // Orders for a cache, which override Cache-Control (RFC 9213).
   ...['surrogate-control', 'cdn-cache-control', 'cloudflare-cdn-cache-control'],
-] as const;
+];
 
 /** The CORS fields of every response on `routes`, by name. */
 export const CORS_RESPONSE_FIELDS: Readonly<Record<string, string>> = CORS_HEADERS;
@@ -216,7 +214,7 @@ function without(names: readonly string[], dropped: readonly string[]): readonly
 
 /**
  * An unanchored expression for field names in every spelling that a backend may take for one of `names`, which are as
- * in `OWN_IDENTITY_FIELDS`. Use it without regard to case.
+ * in `OWN_IDENTITY`. Use it without regard to case.
  */
 export function fieldExpression(names: readonly string[]): string {
   const spelled = names.map((name) =>

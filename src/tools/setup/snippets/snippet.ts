@@ -2,6 +2,7 @@ import type { Server } from '../names.ts';
 import { caddyAuth } from './caddy-auth.ts';
 import { envoy } from './envoy.ts';
 import { envoyGrpc } from './envoy-grpc.ts';
+import { spellings } from './forged-names.ts';
 import { type GatePaths, oneExpression } from './gate-paths.ts';
 import { gatewayApi } from './gateway-api.ts';
 import { haproxyAuth } from './haproxy-auth.ts';
@@ -61,6 +62,9 @@ function guard({ identityFields }: SnippetOptions, lines: (names: readonly strin
   return `\n${why}\n${lines(identityFields).join('\n')}\n`;
 }
 
+/** Names in every spelling, for web servers that pass on all of them. */
+const spelled = (names: readonly string[]) => names.flatMap((name) => spellings(name.toLowerCase()));
+
 /** The site may have WebSockets. */
 const NGINX_UPGRADE = `
 set $coursegate_connection "";
@@ -75,7 +79,13 @@ function nginx(options: SnippetOptions): string {
   const { paths, everything, gate } = options;
   const refuseNamed = (names: readonly string[]) => {
     const variables = names.map((name) => `$http_${name.toLowerCase().replaceAll('-', '_')}`);
-    return [`set $coursegate_named "${variables.join('')}";`, 'if ($coursegate_named != "") { return 400; }'];
+    return [
+      `set $coursegate_named "${variables.join('')}";`,
+      'if ($coursegate_named != "") { return 400; }',
+      '# nginx before 1.23 sees only the first of several. So put these lines into each location of the site that has a',
+      '# proxy_pass; where it has a fastcgi_pass, use fastcgi_param HTTP_X_MEMBER_ID "" and so on.',
+      ...names.map((name) => `#     proxy_set_header ${name} "";`),
+    ];
   };
   const locations = [
     ...paths.exact.map((path) => `= ${quoted(path)}`),
@@ -118,7 +128,7 @@ function apache(options: SnippetOptions): string {
   return `${head(options)}
 # Include this in the VirtualHost of the site, before other ProxyPass lines.
 # Needs: a2enmod proxy proxy_http headers. Then: apachectl configtest
-${guard(options, (names) => names.map((name) => `RequestHeader unset ${name} early`))}
+${guard(options, (names) => spelled(names).map((name) => `RequestHeader unset ${name} early`))}
 <LocationMatch "${expressionOf(options).replaceAll('"', '\\"')}">
     ProxyPass "http://${gate}" timeout=3600 flushpackets=on${everything ? ' upgrade=websocket' : ''}
     ProxyPreserveHost On
@@ -137,7 +147,7 @@ function caddy(options: SnippetOptions): string {
   const { gate } = options;
   return `${head(options)}
 # Import this in the site block. Then: caddy validate
-${guard(options, (names) => names.map((name) => `request_header -${name}`))}
+${guard(options, (names) => spelled(names).map((name) => `request_header -${name}`))}
 @coursegate path_regexp \`${expressionOf(options)}\`
 handle @coursegate {
 	reverse_proxy ${gate} {
@@ -176,7 +186,9 @@ ${
     coursegate-site:
       headers:
         customRequestHeaders:
-${identityFields.map((name) => `          ${name}: ''`).join('\n')}
+${spelled(identityFields)
+  .map((name) => `          ${name}: ''`)
+  .join('\n')}
 `
 }`;
 }

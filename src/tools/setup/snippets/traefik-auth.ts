@@ -1,5 +1,6 @@
 import type { DecisionAddress } from '../../../config/decisions.ts';
-import { DECISION_FIELDS, DECISION_PATHS, JUDGED_IDENTITY } from '../../../decisions/protocol.ts';
+import { DECISION_FIELDS, DECISION_PATHS } from '../../../decisions/protocol.ts';
+import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
 import { OWN_WHOLE_SPELLINGS, REMOVED_FIELDS, TRACE_SPELLINGS } from './forged-names.ts';
 import { oneExpression } from './gate-paths.ts';
 import {
@@ -11,7 +12,7 @@ import {
   type PluginUpstream,
   type SnippetFile,
 } from './plugin-options.ts';
-import { AMBIGUOUS_PATH, oddDots, oddExpression, pathExpression, RE2 } from './plugin-paths.ts';
+import { pathExpression, UNUSUAL_DECODED } from './plugin-paths.ts';
 
 const SET = [DECISION_FIELDS.config, DECISION_FIELDS.secret].map((name) => name.toLowerCase());
 
@@ -61,7 +62,7 @@ ${fields(removed(TRACE_SPELLINGS))}
       forwardAuth:
         address: ${quoted(`http://${dialled(decisions.address)}${DECISION_PATHS.forwardAuth}`)}
         trustForwardHeader: false
-        authResponseHeaders: [${[...JUDGED_IDENTITY, 'X-Request-Id'].join(', ')}]
+        authResponseHeaders: [${[...IDENTITY_FIELDS, 'X-Request-Id'].join(', ')}]
 ${upstreams.map((upstream) => forwarding(options, upstream)).join('\n')}
 `;
   return [{ name: 'traefik.yaml', text }];
@@ -70,8 +71,7 @@ ${upstreams.map((upstream) => forwarding(options, upstream)).join('\n')}
 /** The rule with the highest priority applies, so what comes first has the highest. */
 function routers(options: PluginOptions): readonly string[] {
   const { origin, paths, patterns, routes } = options;
-  const odd = patterns.map((pattern) => oddExpression(pattern, RE2));
-  const all = [...patterns.map(pathExpression), ...odd, AMBIGUOUS_PATH].join('|');
+  const all = patterns.map(pathExpression).join('|');
   const toGate = { service: 'coursegate', middlewares: ['coursegate-own'] };
   const rows = [
     { name: 'coursegate', rule: pathRule(oneExpression(paths).slice(1, -1), 's'), ...toGate },
@@ -86,7 +86,7 @@ function routers(options: PluginOptions): readonly string[] {
             middlewares: ['coursegate-request', 'coursegate-ask', `coursegate-to-${upstream.id}`],
           }),
     })),
-    { name: 'coursegate-rest', rule: pathRule(`${all}|${oddDots(RE2)}`, 'is'), ...toGate },
+    { name: 'coursegate-rest', rule: pathRule(`${all}|${UNUSUAL_DECODED}`, 'is'), ...toGate },
   ];
   const { hostname } = new URL(origin.url);
   return rows.map(
@@ -142,10 +142,8 @@ function ofFamily(name: string): readonly string[] {
   return isWhole(name) ? [name] : (FAMILIES[name] ?? []);
 }
 
-/** Members of the families in `FORGED_FIELDS`. Others reach the gate, which refuses the request. */
+/** Members of the families in `FORGED_FIELDS` that are not our own. Others reach the gate, which refuses the request. */
 const FAMILIES: Readonly<Record<string, readonly string[]>> = {
-  'x-member-*': ['x-member-id', 'x-member-email', 'x-member-name', 'x-member-scope'],
-  'x-coursegate-*': ['x-coursegate-assertion', 'x-coursegate-answer'],
   'x-auth-request-*': ['x-auth-request-user', 'x-auth-request-email', 'x-auth-request-groups'],
   'remote-*': ['remote-user', 'remote-groups', 'remote-email', 'remote-name'],
   'x-remote-*': ['x-remote-user', 'x-remote-group'],

@@ -68,6 +68,9 @@ const DROP = [
   ...['X-Forwarded-Ssl', 'X-Client-IP', 'True-Client-IP', 'X-Cluster-Client-IP'],
 ].filter((name) => name !== 'X-Member-Id');
 
+/** What an nginx does about the rest of the site that refuses X-Member-Id and drops other fields. */
+const SITE = DROP.map((name) => `proxy_set_header ${name} "";`).join(' ');
+
 export const CORRECT: readonly Behind[] = [
   nginx('listed fields, and the answers restored', {}, { finds: [] }),
   nginx('all fields but the dangerous ones', { drop: DROP }, { finds: [] }),
@@ -139,12 +142,26 @@ export const FAULTS: readonly Behind[] = [
       service: 'open below public',
       identify: 'set-header X-Member-Id %[var(txn.member)] if { var(txn.member) -m found }',
     },
-    { finds: ['forged.public'], advisory: 'GHSA-7r4p-vjf4-gxv4' },
+    { finds: ['forged.public', 'forged.unusual'], advisory: 'GHSA-7r4p-vjf4-gxv4' },
   ),
   caddy(
     'fields with underscores are passed',
     { remove: [...REMOVED, 'True-Client-Ip'].filter((name) => name !== '*_*') },
     { finds: ['forged.underscore', 'forged.public', 'described.forwarded'], advisory: 'GHSA-f59h-q822-g45g' },
+  ),
+  nginx(
+    'identity fields are refused by the first of several',
+    { drop: DROP, server: 'if ($http_x_member_id) { return 400; }', site: SITE },
+    { finds: ['forged.public'], says: /X-Member-Id reached the backend/ },
+  ),
+  nginx(
+    'internal locations are told by a path that clients can send, before anything is refused',
+    {
+      drop: DROP,
+      server: 'if ($uri ~ "^/[.]coursegate/") { break; } if ($http_x_member_id) { return 400; }',
+      site: SITE,
+    },
+    { finds: ['forged.unusual', 'forged.public'], says: /at \/\.coursegate\/x, the client’s X-Member-Id/ },
   ),
   haproxy(
     'the identity is added to the client’s',

@@ -47,6 +47,8 @@ export interface NginxOptions extends Shared {
   readonly askWithAll?: boolean;
   /** Asks about `/` too. */
   readonly askAlways?: boolean;
+  /** How `/` goes to the backend, in place of the fields and the identity that the gateway sets. */
+  readonly site?: string;
   /** Appended to the address of the backend. */
   readonly target?: string;
   /** What the client gets instead of the answers of the auth service. */
@@ -80,7 +82,7 @@ export function nginxSite({ port, echo, auth }: Place, options: NginxOptions = {
     ${options.server ?? ''}
     if ($request_uri ~ "${oddPath(odd)}") { return 400; }
     set $member "";
-    location / { ${options.askAlways === true ? asked : ''} ${toEcho} }
+    location / { ${options.askAlways === true ? asked : ''} ${options.site === undefined ? toEcho : `${options.site} proxy_pass http://${echo};`} }
     location /echo { ${asked} ${toEcho} }
     location /staff { auth_request /ask; ${answers} ${toEcho} }
     location = /ask {

@@ -6,13 +6,17 @@ import { FORGED, otherIdentityFields } from '../names.ts';
 
 type Spelling = (name: string) => readonly Field[];
 
-/** As the gateway itself writes the name, in other cases, and twice. */
+/** As the gateway itself writes the name, in other cases, and twice, also with the first one empty. */
 const PLAIN: readonly Spelling[] = [
   (name) => [[name, FORGED]],
   (name) => [[alternating(name), FORGED]],
   (name) => [
     [name.toLowerCase(), `${FORGED}-1`],
     [name.toUpperCase(), `${FORGED}-2`],
+  ],
+  (name) => [
+    [name, ''],
+    [name, FORGED],
   ],
 ];
 const UNDERSCORES: readonly Spelling[] = [
@@ -58,8 +62,16 @@ export const FORGERY: readonly GatewayCheck[] = [
     'forged.public': {
       title: 'Forged identity fields are dropped on open paths, too',
       reference: 'GHSA-7r4p-vjf4-gxv4 (Caddy)',
-      fix: 'Remove the identity fields, in every spelling, from all requests to this backend, also where the auth service is not asked or answers without them: the backend cannot tell them from yours.',
+      fix: 'Remove the identity fields, in every spelling, from all requests to this backend, also where the auth service is not asked or answers without them: the backend cannot tell them from yours. Do not refuse them by "$http_x_member_id": nginx before 1.23 sees only the first of several; set them to "" with "proxy_set_header".',
       run: (gateway, found) => forge(gateway, found, [...PLAIN, ...UNDERSCORES, ...DOTS], { target: gateway.openPath }),
+    },
+  }),
+  ...gatewayChecks(['echo', 'identity'], {
+    'forged.unusual': {
+      title: 'Forged identity fields are dropped at every address',
+      reference: 'RFC 9112 section 3.2; CWE-288',
+      fix: 'Drop or refuse the identity fields before anything else, whatever the path is: no "break", "skip" or exception by a path comes first, least of all by a path that a client can send. Tell internal requests by something that a client cannot set.',
+      run: forgeAnywhere,
     },
   }),
   ...gatewayChecks(['echo'], {
@@ -96,6 +108,35 @@ async function forge(
   }
   return problems.length > 0 ? problems : [pass(identity.join(', '))];
 }
+
+/** Forges all identity fields at addresses that a gateway may treat as its own, or as none of its rules. */
+async function forgeAnywhere(gateway: Gateway, { identity }: Found): Promise<readonly Verdict[]> {
+  const { echoPath, openPath } = gateway;
+  const up = echoPath.replace(/\/[^/]*/g, '/..');
+  const headers = identity.map((name): Field => [name, FORGED]);
+  const problems: Verdict[] = [];
+  const inside = INTERNAL.flatMap((place) => [
+    `${place}/x`,
+    `${echoPath}${up}${place}/x`,
+    `${place}/..;${echoPath}`,
+    `${place}/..%5c${echoPath.slice(1)}`,
+  ]);
+  for (const target of [
+    ...inside,
+    `/;${echoPath}`,
+    `/${echoPath}`,
+    `${openPath}/..;${echoPath}`,
+    `/x/%252e%252e${echoPath}`,
+  ]) {
+    const { echoes } = await gateway.attempt({ target, headers });
+    const [received] = echoes.flatMap(forgedIn);
+    if (received !== undefined) problems.push(failure(`at ${target}, the client’s ${received} reached the backend`));
+  }
+  return problems.length > 0 ? problems : [pass(identity.join(', '))];
+}
+
+/** Where gateways keep what only they may ask for: coursegate's file for nginx, oauth2-proxy, and what people write. */
+const INTERNAL = ['/.coursegate', '/oauth2', '/_auth'];
 
 /** The names of the fields with a forged value. */
 function forgedIn({ headers }: Echo): readonly string[] {

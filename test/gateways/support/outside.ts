@@ -1,0 +1,114 @@
+/** Targets and fields of a stranger without a token. Whatever a gateway makes of them, no backend may take them for a member's. */
+export interface Outside {
+  readonly what: string;
+  readonly target: string;
+  /** Whole lines. */
+  readonly fields?: readonly string[];
+  /** The request is the site's own but for its fields: it may come through without them. */
+  readonly plain?: true;
+}
+
+const AS_MEMBER = ['X-Member-Id: 1001'];
+
+/** Ways to an internal location of a gateway, and from there to a route. */
+const INTERNAL = [
+  ['the folder of internal locations', '/.coursegate/x'],
+  ['an internal location', '/.coursegate/decision'],
+  ['an internal location that forwards', '/.coursegate/to_back'],
+  ['the whole answer of a decision', '/.coursegate/answer'],
+  ['the gate', '/.coursegate/gate'],
+  ['dot segments from a route', '/member/secret/x/../../../../.coursegate/x'],
+  ['dot segments from the site', '/pages/../.coursegate/x'],
+  ['an escaped dot', '/%2ecoursegate/x'],
+  ['two slashes', '//.coursegate/x'],
+  ['a dot segment with a parameter', '/.coursegate/..;/member/x'],
+  ['an escaped backslash', '/.coursegate/..%5cmember/x'],
+  ['a backslash', '/.coursegate/..\\member\\x'],
+  ['an escaped slash', '/.coursegate/..%2fmember/x'],
+  ['escaped dots', '/.coursegate/%2e%2e/member/x'],
+  ['dots escaped twice', '/.coursegate/%252e%252e/member/x'],
+  ['the route of a front controller in the query', '/.coursegate/x?rest_route=/member/x'],
+] as const;
+
+/** Targets that a lenient backend may read as /member/x. */
+const LENIENT = [
+  ['an empty segment with a parameter', '/;/member/x'],
+  ['an empty segment with a named parameter', '/;a=b/member/x'],
+  ['a letter that is escaped twice', '/%256dember/x'],
+  ['a letter whose escape is escaped', '/%25%36%64ember/x'],
+  ['dots that are escaped twice', '/pages/%252e%252e/member/x'],
+  ['one dot that is escaped twice', '/%252e/member/x'],
+  ['a slash that is escaped twice', '/pages/..%252fmember/x'],
+  ['a backslash that is escaped twice', '/pages/..%255cmember/x'],
+  ['a dot segment with a parameter', '/pages/..;/member/x'],
+  ['a dot segment with an escaped parameter', '/pages/..%3b/member/x'],
+  ['an escaped backslash', '/pages/..%5cmember/x'],
+  ['a backslash', '/pages/..\\member\\x'],
+  ['a backslash at the beginning', '/\\member/x'],
+  ['two slashes', '//member/x'],
+  ['two slashes behind a dot segment', '/pages/..//member/x'],
+  ['a segment that ends in a dot', '/member./x'],
+  ['a segment that ends in a space', '/member%20/x'],
+  ['overlong dots', '/pages/%c0%ae%c0%ae/member/x'],
+  ['overlong slashes', '/pages%c0%af..%c0%afmember/x'],
+  ['a fullwidth slash', '/pages/..%ef%bc%8fmember/x'],
+  ['fullwidth letters', '/%ef%bd%8dember/x'],
+  ['an invisible character', '/mem%e2%80%8bber/x'],
+  ['a soft hyphen', '/member%c2%ad/x'],
+  ['a byte that is not ASCII', '/pages/..\xc0\xafmember/x'],
+  ['a line break', '/member%0a/x'],
+  ['a tab', '/%09member/x'],
+  ['a fragment', '/pages/x#/../../member/x'],
+] as const;
+
+const at = (target: string, what: string, ...fields: readonly string[]): Outside => ({
+  what,
+  target,
+  fields,
+  plain: true,
+});
+
+/** Identity fields at an address of the site, where nobody decides. */
+const FORGED: readonly Outside[] = [
+  at('/pages/x', 'an identity field', 'X-Member-Id: 1001'),
+  at('/pages/x', 'an identity field twice', 'X-Member-Id: 1001', 'X-Member-Id: 1001'),
+  at('/pages/x', 'an identity field twice, the first one empty', 'X-Member-Id:', 'X-Member-Id: 1001'),
+  at(
+    '/pages/x',
+    'an identity field three times, two of them empty',
+    'X-Member-Id:',
+    'x-member-id: ',
+    'X-MEMBER-ID: 1001',
+  ),
+  at('/pages/x', 'an identity field with underscores', 'X_Member_Id: 1001'),
+  at('/pages/x', 'an identity field with one underscore', 'X-Member_Id: 1001'),
+  at('/pages/x', 'an identity field with dots', 'X.Member.Id: 1001'),
+  at('/pages/x', 'an identity field with tildes', 'X~Member~Id: 1001'),
+  at('/pages/x', 'an empty identity field, then one with underscores', 'X-Member-Id:', 'X_Member_Id: 1001'),
+  at('/pages/x', 'the app', 'X-Client-Id:', 'X-Client-Id: 1001'),
+  at('/pages/x', 'the address of the member', 'X-Member-Email:', 'X-Member-Email: 1001'),
+  at('/pages/x', 'the name of the member', 'X-Member-Name:', 'X-Member-Name: 1001'),
+  at('/pages/x', 'the scope', 'X-Member-Scope:', 'X-Member-Scope: 1001'),
+  at('/pages/x', 'an assertion', 'X-Coursegate-Assertion:', 'X-Coursegate-Assertion: 1001'),
+  at('/public/x', 'an identity field at a route for anyone', 'X-Member-Id:', 'X-Member-Id: 1001'),
+];
+
+export const OUTSIDE: readonly Outside[] = [
+  ...INTERNAL.map(([what, target]) => ({ what: `${what}: ${target}`, target, fields: AS_MEMBER })),
+  ...LENIENT.map(([what, target]) => ({ what: `${what}: ${target}`, target, fields: AS_MEMBER })),
+  ...LENIENT.map(([what, target]) => ({ what: `${what}, and no field: ${target}`, target })),
+  ...FORGED.map((one) => ({ ...one, what: `${one.what}: ${one.target}` })),
+];
+
+/** Targets of the site's own that look like the ones above, and must reach it as they were sent. */
+export const PLAIN_TARGETS: readonly string[] = [
+  '/pages/caf%C3%A9',
+  '/pages/%E8%AF%BE%E7%A8%8B%EF%BC%9F',
+  '/pages/a%20b.html',
+  '/pages/100%25',
+  '/pages/.well-known',
+  '/pages/v1.2/~ann/(a),b',
+  '/pages/x?next=//evil.test/../member;a=b%2f%5c',
+  '/pages/a%2Db',
+  "/pages/!$&'*+,=:@x",
+];
