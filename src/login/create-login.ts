@@ -17,6 +17,8 @@ import { evenRefusals } from './even-refusals.ts';
 
 export interface LoginParts {
   readonly origin: string;
+  /** Where members come back to: `origin`, or that of `pages.origin`. */
+  readonly pagesOrigin: string;
   readonly call: CallUpstream;
   readonly clock: Clock;
   readonly upstreams: Config['upstreams'];
@@ -37,7 +39,7 @@ export interface LoginParts {
  */
 export async function createLogin(
   config: Config['login'],
-  { origin, call, clock, upstreams, secrets, members = [], claims, log, share }: LoginParts,
+  { origin, pagesOrigin, call, clock, upstreams, secrets, members = [], claims, log, share }: LoginParts,
 ): Promise<Login> {
   switch (config.kind) {
     case 'session': {
@@ -78,7 +80,7 @@ export async function createLogin(
     }
     case 'header': {
       const { headerConnector } = await import('./header.ts');
-      return { shape: 'ambient', connector: headerConnector(config, origin, clock) };
+      return { shape: 'ambient', connector: headerConnector(config, pagesOrigin, clock) };
     }
     case 'oidc': {
       const { oidcProvider } = await import('./oidc/oidc.ts');

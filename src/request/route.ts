@@ -18,6 +18,10 @@ export interface Route {
   readonly voice: Voice;
   /** Whether pages of other origins may call it. Never true where a cookie has any effect. */
   readonly cors: boolean;
+  /** Whether it is a step that only a browser's navigation may take, and no script (member-pages.ts). */
+  readonly visits?: true;
+  /** With `pages.origin`: whether it is at that host, or at both. Undefined: only at `origin`. */
+  readonly host?: 'pages' | 'both';
   /** Header fields that such pages may send here, in addition to those that they may send everywhere. */
   readonly pageFields?: readonly string[] | undefined;
   /** Undefined: the limits for all routes apply. */

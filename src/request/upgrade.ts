@@ -24,6 +24,7 @@ export function upgrade(parts: RequestParts, inFlight: RequestInFlight, socket: 
   const provenance = parts.provenanceOf(request);
   if (
     site !== undefined &&
+    !parts.memberPages.isApart(request) &&
     (parts.routing('GET', target.path).kind === 'none' || isObserved(parts, 'GET', target.path))
   ) {
     const { record, answered: report } = parts.records.beginTunnel(inFlight, provenance);
