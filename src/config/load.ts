@@ -16,6 +16,7 @@ import { type Logo, readLogo } from './logo.ts';
 import { type DirectoryMember, readMembersFile } from './members-file.ts';
 import { checkOwnRecords } from './own-record-checks.ts';
 import type { PageLanguage } from './pages.ts';
+import { checkPagesOrigin } from './pages-origin-checks.ts';
 import { ConfigError, type Finding, type Place, type Problem, problemAt } from './problems.ts';
 import { checkProfileAccount, withoutUnaskedAccount } from './profile-account.ts';
 import { readLayers } from './read-layers.ts';
@@ -83,6 +84,7 @@ const CHECKS = [
   checkReferences,
   checkRedis,
   checkLoginSite,
+  checkPagesOrigin,
   checkRoutes,
   checkOwnRecords,
   checkRouteOrder,

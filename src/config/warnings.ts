@@ -30,6 +30,7 @@ export function configWarnings(parts: WarningParts): readonly Finding[] {
     ...pageCallWarnings(parts.config),
     ...lifetimes(parts),
     ...nothingServed(parts),
+    ...needlessWorkerRule(parts),
   ];
 }
 
@@ -104,6 +105,12 @@ function nothingServed({ config }: WarningParts): readonly Finding[] {
   const message =
     'is empty, and there is neither an Account API nor a tool: apps can connect but have nothing to access';
   return [{ path: ['routes'], at: 'key', message }];
+}
+
+function needlessWorkerRule({ config: { pages } }: WarningParts): readonly Finding[] {
+  if (pages.origin === undefined || pages.serviceWorkers === 'allow') return [];
+  const message = 'is not needed: no service worker of the site reaches the host of pages.origin';
+  return [{ path: ['pages', 'serviceWorkers'], at: 'key', message }];
 }
 
 /** The values of every key of this name, at any depth. */

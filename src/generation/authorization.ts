@@ -1,6 +1,7 @@
 import { type AuthorizationServer, createAuthorizationServer } from '../authorization-server/authorization-server.ts';
 import { FetchBudget } from '../authorization-server/client-documents/budget.ts';
 import type { DocumentNetwork } from '../authorization-server/client-documents/network.ts';
+import { ENDPOINTS } from '../authorization-server/endpoints.ts';
 import { createPages, type Pages, preferLanguages } from '../authorization-server/pages/pages.ts';
 import { refusedApp } from '../authorization-server/refused-app.ts';
 import { registrationLimits } from '../authorization-server/registration/limits.ts';
@@ -62,6 +63,7 @@ export async function openAuthorization(loaded: LoadedConfig, parts: Authorizati
   const login = await createLogin(config.login, {
     origin,
     pagesOrigin: pagesAt,
+    handOver: pagesAt === origin ? undefined : { at: origin + ENDPOINTS.handOver, store },
     call,
     clock,
     upstreams: config.upstreams,

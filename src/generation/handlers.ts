@@ -69,6 +69,7 @@ export function buildRoutes(loaded: LoadedConfig, parts: HandlerParts): readonly
     signIn: signInHandlers && {
       form: signInHandlers.submit !== undefined,
       callback: signInHandlers.callback !== undefined,
+      handOver: signInHandlers.handOver !== undefined,
     },
     logo: pages.logo !== undefined,
     configured: config.routes,

@@ -17,6 +17,7 @@ const GUESSABLE = { ...ENDPOINT, attempts: true } as const;
 const ASSET = { protection: 'public', voice: 'page', cors: false, host: 'both' } as const;
 /** Every step of sign-in, consent and connected apps, and every answer with a code. */
 const PAGE = { ...ASSET, visits: true, host: 'pages' } as const;
+const HAND_OVER = `${ENDPOINTS.handOver}/*`;
 const INTERACTION = `${ENDPOINTS.interaction}/*`;
 
 /** Every public URL of the gate, except those of the legacy site. To add a route, add a row. */
@@ -52,6 +53,10 @@ export function routeRows(served: Served): readonly Routed<Row>[] {
     ...when(signIn?.form === true, [route('POST', ENDPOINTS.signIn, { ...PAGE, handler: (of) => of.signIn?.submit })]),
     ...when(signIn?.callback === true, [
       visit(`${ENDPOINTS.signIn}/callback/*`, { ...PAGE, handler: (of) => of.signIn?.callback }),
+    ]),
+    ...when(signIn?.handOver === true, [
+      visit(HAND_OVER, { ...PAGE, host: undefined, handler: (of) => of.signIn?.handOver }),
+      visit(`${HAND_OVER}/return`, { ...PAGE, host: undefined, handler: (of) => of.signIn?.handOver }),
     ]),
     route('GET', ENDPOINTS.stylesheet, { ...ASSET, handler: (of) => of.stylesheet }),
     ...when(served.logo, [route('GET', ENDPOINTS.logo, { ...ASSET, handler: (of) => of.logo })]),
