@@ -141,9 +141,9 @@ describe.skipIf(!browserPresent()).each<Case>([
       await page.fill('[name=username]', 'ann');
       await page.fill('[name=password]', "ann's");
       await page.locator('main#sign-in .fields button').click();
+      console.log(page.url(), await page.locator('main').innerText());
     }
     expect(new URL(page.url()).origin).toBe(pagesOrigin);
-    console.log(page.url(), await page.locator('main').innerText());
     await page.locator('main#consent button[value=approve]').click();
     return redeem(app, request, await arrived);
   };
