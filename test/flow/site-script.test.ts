@@ -10,7 +10,7 @@ import { browserPresent, launchChromium } from '../support/chromium.ts';
 import { startWorld, type World } from '../support/world.ts';
 
 const LONGEST = 120_000;
-/** A member of a directory. The password is `ann's`, hashed at low cost. */
+/** A member of a directory. The password is `ann’s`, hashed at low cost. */
 const MEMBERS = `members:
   - { id: ann, login: ann, password: "$2y$05$VshtfdHkltNOk95REYZwL.TzpHFYMA0WtRLLfLxvy7T3jbglX33eG" }
 `;
@@ -139,9 +139,8 @@ describe.skipIf(!browserPresent()).each<Case>([
     await page.goto(request.url);
     if (login === 'directory' && (await page.locator('main#sign-in').count()) > 0) {
       await page.fill('[name=username]', 'ann');
-      await page.fill('[name=password]', "ann's");
+      await page.fill('[name=password]', 'ann’s');
       await page.locator('main#sign-in .fields button').click();
-      console.log(page.url(), await page.locator('main').innerText());
     }
     expect(new URL(page.url()).origin).toBe(pagesOrigin);
     await page.locator('main#consent button[value=approve]').click();
@@ -176,10 +175,14 @@ describe.skipIf(!browserPresent()).each<Case>([
     });
     await honest(page, connected);
     await page.goto(`${world.origin}/course`);
-    const evil = await registerApp(world.origin, { redirectUri: 'http://127.0.0.1:9/evil' });
+    const evil = await registerApp(world.origin, {
+      redirectUri: 'http://127.0.0.1:9/evil',
+      metadata: { client_name: 'Evil App' },
+    });
     const confidential = await registerApp(world.origin, {
       redirectUri: 'http://127.0.0.1:9/known',
       confidential: true,
+      metadata: { client_name: 'Evil App' },
     });
     const urls = [
       (await authorizationRequest(evil)).url,
@@ -217,7 +220,7 @@ describe.skipIf(!browserPresent()).each<Case>([
     await page.locator('main#apps').waitFor();
     const text = await page.locator('main#apps').innerText();
     expect(text).toContain('Connected App');
-    expect(text).not.toContain('Test App');
+    expect(text).not.toContain('Evil App');
     await context.close();
   });
 
