@@ -30,7 +30,7 @@ export function configWarnings(parts: WarningParts): readonly Finding[] {
     ...pageCallWarnings(parts.config),
     ...lifetimes(parts),
     ...nothingServed(parts),
-    ...needlessWorkerRule(parts),
+    ...pagesApart(parts),
   ];
 }
 
@@ -107,10 +107,16 @@ function nothingServed({ config }: WarningParts): readonly Finding[] {
   return [{ path: ['routes'], at: 'key', message }];
 }
 
-function needlessWorkerRule({ config: { pages } }: WarningParts): readonly Finding[] {
-  if (pages.origin === undefined || pages.serviceWorkers === 'allow') return [];
-  const message = 'is not needed: no service worker of the site reaches the host of pages.origin';
-  return [{ path: ['pages', 'serviceWorkers'], at: 'key', message }];
+function pagesApart({ config: { pages, login } }: WarningParts): readonly Finding[] {
+  if (pages.origin === undefined) return [];
+  const needless = 'is not needed: no service worker of the site reaches the host of pages.origin';
+  const bridge = `needs a page at login.url that accepts ${pages.origin} in return addresses: the drop-ins accept \`origin\` only. With them, use login.kind: session`;
+  return [
+    ...(pages.serviceWorkers === 'refuse'
+      ? [{ path: ['pages', 'serviceWorkers'], at: 'key' as const, message: needless }]
+      : []),
+    ...(login.kind === 'bridge' ? [{ path: ['pages', 'origin'], at: 'value' as const, message: bridge }] : []),
+  ];
 }
 
 /** The values of every key of this name, at any depth. */

@@ -88,7 +88,7 @@ export function buildRoutes(loaded: LoadedConfig, parts: HandlerParts): readonly
     mcp: mcp && {
       metadata: ({ resource, offered }) => metadataHandler(resource.resource, [...offered], config.name),
       handler: mcp.handler,
-      page: mcpPageHandler(origin, mcp, pages),
+      page: mcpPageHandler(config, mcp, pages),
     },
     ...discovery,
     fieldsFor: ({ upstream }) => config.upstreams[upstream]?.headers.request.allow,

@@ -3,7 +3,7 @@ import { request as send } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mistakes, SMALL } from '../config/fixture.ts';
+import { load, mistakes, SMALL } from '../config/fixture.ts';
 import { authorizationRequest, redeem, registerApp } from '../support/app.ts';
 import { createBrowser } from '../support/browser.ts';
 import { createAuthority } from '../support/certificates.ts';
@@ -143,6 +143,20 @@ describe('pages.origin', () => {
     expect(to(answer, world.origin)).toBe(`${world.origin}/login?return_to=%2Foauth%2Fhand-over%2F${state}%2Freturn`);
     const back = await open(`${world.origin}/oauth/hand-over/${state}/return`);
     expect(to(back, world.origin)).toBe(`${pages}/oauth/sign-in/callback/site?state=${state}`);
+  });
+
+  it('is what the page for assistants links to', async () => {
+    const page = await (await open(`${world.origin}/mcp`)).text();
+    expect(page).toContain(`href="${pages}/oauth/apps"`);
+  });
+
+  it('names what is not needed, and what a bridge must accept', async () => {
+    const bridge = 'login: { kind: bridge, url: /bridge, secret: { env: BRIDGE } }';
+    const text = `${SMALL.replace(/login:\n(?: {2}.*\n)+/, `${bridge}\n`)}pages: { origin: "https://login.school.example", serviceWorkers: refuse }\n`;
+    const { warnings } = await load(text, { environment: { BRIDGE: 'a secret of thirty-two bytes, or more' } });
+    const told = warnings.map(({ message }) => message).join('\n');
+    expect(told).toContain('is not needed: no service worker of the site reaches the host of pages.origin');
+    expect(told).toContain('accepts https://login.school.example in return addresses');
   });
 
   it.each([

@@ -113,6 +113,8 @@ describe.skipIf(!browserPresent()).each<Case>([
   const visit = async (): Promise<{ context: BrowserContext; page: Page }> => {
     const context = await browser.newContext();
     context.setDefaultTimeout(15_000);
+    // The apps.
+    await context.route('http://127.0.0.1:9/**', (route) => route.fulfill({ body: 'connected' }));
     const page = await context.newPage();
     await page.goto(`${world.origin}/enter?return_to=/course`);
     return { context, page };
@@ -131,11 +133,6 @@ describe.skipIf(!browserPresent()).each<Case>([
   /** Connects an app as a member does. */
   const honest = async (page: Page, app: App) => {
     const request = await authorizationRequest(app);
-    const arrived = new Promise<URL>((done) => {
-      page.on('request', (one) => {
-        if (one.url().startsWith(app.redirectUri)) done(new URL(one.url()));
-      });
-    });
     await page.goto(request.url);
     if (login === 'directory' && (await page.locator('main#sign-in').count()) > 0) {
       await page.fill('[name=username]', 'ann');
@@ -144,7 +141,8 @@ describe.skipIf(!browserPresent()).each<Case>([
     }
     expect(new URL(page.url()).origin).toBe(pagesOrigin);
     await page.locator('main#consent button[value=approve]').click();
-    return redeem(app, request, await arrived);
+    await page.waitForURL((url) => url.href.startsWith(app.redirectUri));
+    return redeem(app, request, new URL(page.url()));
   };
 
   it('connects an app', { timeout: LONGEST }, async () => {
