@@ -15,6 +15,7 @@ export async function tokenCheck(store: Store, origin: string, scopes: readonly 
   const keyring = await openKeyring(store, Date.now, () => 90 * 86_400);
   const provider = createProvider({
     origin,
+    pagesOrigin: origin,
     indicators: resourceIndicators(origin, { endpoints: [], parts: [] }),
     resourceRequired: true,
     documentation: 'https://school.example/auth.md',

@@ -116,7 +116,17 @@ export function createAuthorizationServer(options: AuthorizationServerOptions) {
     if (keyring.version() !== running.version) running = startProvider(parts, keyring);
   };
   const provider = () => running.provider;
-  const shared = { ...options, provider, connector, members, standings, grants, suspensions, csrfKeys };
+  const shared = {
+    ...options,
+    origin: options.pagesOrigin,
+    provider,
+    connector,
+    members,
+    standings,
+    grants,
+    suspensions,
+    csrfKeys,
+  };
 
   return {
     mount: mountProvider({

@@ -1,11 +1,20 @@
 import { HOST_PREFIX } from '../http/own-cookie.ts';
 
-/** oidc-provider's cookies by purpose. They are never forwarded to an upstream. */
+/**
+ * oidc-provider's cookies of one interaction. They are never forwarded to an upstream. Each is for the exact path of its
+ * interaction, which a browser sends first: a cookie tossed from a subdomain, which cannot know that path, is not read.
+ */
 export const COOKIE_NAMES = {
-  session: 'coursegate_session',
   interaction: 'coursegate_interaction',
   resume: 'coursegate_resume',
 } as const;
+
+/** oidc-provider's session cookie, which has one path for all interactions: no subdomain may set it. */
+export function sessionCookieAt(origin: string): { readonly name: string; readonly path: string } {
+  return origin.startsWith('https:')
+    ? { name: `${HOST_PREFIX}coursegate_session`, path: '/' }
+    : { name: 'coursegate_session', path: '/oauth' };
+}
 
 /** A cookie of the gate's own sign-in: limited to this host and hidden from scripts. */
 export type OwnCookie = ReturnType<typeof ownCookie>;

@@ -6,6 +6,7 @@ export const ENDPOINTS = {
   interaction: '/oauth/interaction',
   apps: '/oauth/apps',
   signIn: '/oauth/sign-in',
+  handOver: '/oauth/hand-over',
   stylesheet: '/oauth/assets/pages.css',
   logo: '/oauth/assets/logo',
   pushedAuthorization: '/api/oauth/par',

@@ -24,6 +24,8 @@ export interface MountOptions {
   readonly provider: () => Provider;
   readonly callback: () => ReturnType<Provider['callback']>;
   readonly origin: string;
+  /** Where browsers make and resume authorization requests: `origin`, or that of `pages.origin`. */
+  readonly pagesOrigin: string;
   readonly indicators: ResourceIndicators;
   /** The scope that every client is registered with. */
   readonly scope: string;
@@ -91,7 +93,7 @@ async function visit(options: MountOptions, exchange: Exchange, query: string): 
   exchange.response.setHeader('referrer-policy', 'no-referrer');
   exchange.response.setHeader('x-frame-options', 'DENY');
   exchange.response.setHeader('content-security-policy', "frame-ancestors 'none'");
-  await passOn(options, exchange, exchange.target.path + query);
+  await passOn({ ...options, origin: options.pagesOrigin }, exchange, exchange.target.path + query);
 }
 
 async function submit(options: MountOptions, exchange: Exchange): Promise<void> {
@@ -167,7 +169,7 @@ async function passOn(
 
 /**
  * The same request with another URL and body. The library builds every URL from the host fields, so they are pinned to
- * the origin regardless of what the client sent.
+ * an origin regardless of what the client sent.
  */
 function asProviderReadsIt(request: IncomingMessage, origin: string, url: string, body?: PassedBody): IncomingMessage {
   const { host, protocol } = new URL(origin);

@@ -9,7 +9,7 @@ import { type Suspensions, storedClientBlocks } from './administration/suspensio
 import { claimsByScope } from './claims.ts';
 import type { ClientDocuments } from './client-documents/client-documents.ts';
 import { documentFeature, documentFetch } from './client-documents/feature.ts';
-import { COOKIE_NAMES } from './cookies.ts';
+import { COOKIE_NAMES, sessionCookieAt } from './cookies.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import type { Members } from './members.ts';
 import { CLIENT_AUTHENTICATION, settings } from './provider-settings.ts';
@@ -18,12 +18,15 @@ import type { ClientRecordsOptions } from './registration/client-records.ts';
 import { described } from './rules/error-description.ts';
 import type { RedirectPolicy } from './rules/redirect-uri.ts';
 import { resourceRule } from './rules/resource.ts';
+import { responseModeRule } from './rules/response-mode.ts';
 import { scopeRule } from './rules/scope.ts';
 import type { Standings } from './standing.ts';
 
 /** What the operator configures. */
 export interface ProviderSettings extends ClientRecordsOptions {
   readonly origin: string;
+  /** Where the pages are: `origin`, or that of `pages.origin`. */
+  readonly pagesOrigin: string;
   readonly indicators: ResourceIndicators;
   readonly resourceRequired: boolean;
   /** URL of the documentation for developers and agents. */
@@ -86,15 +89,16 @@ const SESSION_TTL = 3600;
  * library rejects the configuration.
  */
 export function createProvider(options: ProviderOptions): Provider {
-  const { origin, ttl } = options;
+  const { origin, pagesOrigin, ttl } = options;
+  const sessionCookie = sessionCookieAt(pagesOrigin);
   const provider = new DescribingProvider(origin, {
     ...settings(),
     adapter: adapterFactory({ ...options, replayWindow: ttl.replayWindow }),
     jwks: { keys: options.keys.map((key) => ({ ...key })) as never },
     cookies: {
       keys: options.cookieKeys.map((key) => key.export().toString('base64url')),
-      names: COOKIE_NAMES,
-      long: { signed: true, httpOnly: true, sameSite: 'lax', path: '/oauth' },
+      names: { ...COOKIE_NAMES, session: sessionCookie.name },
+      long: { signed: true, httpOnly: true, sameSite: 'lax', path: sessionCookie.path },
       short: { signed: true, httpOnly: true, sameSite: 'lax' },
     },
     scopes: [...options.scopes],
@@ -110,7 +114,10 @@ export function createProvider(options: ProviderOptions): Provider {
     })),
     ttl: lifetimes(ttl),
     findAccount: (ctx, sub, exchanged) => findAccount(options, ctx, sub, exchanged?.kind),
-    extraParams: { scope: scopeRule(new Set(options.scopes), options.defaultScope) as never },
+    extraParams: {
+      scope: scopeRule(new Set(options.scopes), options.defaultScope) as never,
+      ...(pagesOrigin === origin ? { response_mode: responseModeRule as never } : {}),
+    },
     renderError(ctx, out, error) {
       // The mount throws it again, so that an unavailable store is a 503 here, too.
       if (error instanceof GatewayError) return;

@@ -17,6 +17,7 @@ import { checkLoops } from './loop-checks.ts';
 import { type DirectoryMember, readMembersFile } from './members-file.ts';
 import { checkOwnRecords } from './own-record-checks.ts';
 import type { PageLanguage } from './pages.ts';
+import { checkPagesOrigin } from './pages-origin-checks.ts';
 import { checkPlaceholders } from './placeholders.ts';
 import { ConfigError, type Finding, type Place, type Problem, problemAt } from './problems.ts';
 import { checkProfileAccount, withoutUnaskedAccount } from './profile-account.ts';
@@ -85,6 +86,7 @@ const CHECKS = [
   checkReferences,
   checkRedis,
   checkLoginSite,
+  checkPagesOrigin,
   checkRoutes,
   checkOwnRecords,
   checkRouteOrder,

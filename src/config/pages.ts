@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { contrast, READABLE, readableOn } from './colour.ts';
 import { text } from './name.ts';
+import { origin } from './origin.ts';
 
 /** The languages that the pages are translated into. */
 export const PAGE_LANGUAGES = ['en', 'es', 'de', 'fr', 'ar'] as const;
@@ -64,6 +65,14 @@ const apps = z.strictObject({
 
 /** Appearance and languages of coursegate's own pages. */
 export const pages = z.strictObject({
+  origin: origin.optional().meta({
+    description:
+      'Origin of a host of its own for sign-in, consent and connected apps, such as https://login.school.example, so that no script of the site can reach them. Issuer and endpoints stay at `origin`. The host must lead to the gate, too (docs/pages-origin.md).',
+  }),
+  serviceWorkers: z.enum(['allow', 'refuse']).default('allow').meta({
+    description:
+      'Whether these pages open through a service worker of the site, which can read and change them. `refuse` needs a site whose service worker, if it has one, leaves addresses below /oauth to the browser; otherwise members cannot sign in. Without effect if `pages.origin` is set.',
+  }),
   logo: text
     .optional()
     .describe('SVG or PNG file of at most 64 KiB, relative to this file. It is shown next to the name.'),
@@ -86,3 +95,8 @@ export const pages = z.strictObject({
   apps: apps.prefault({}).describe('Page of connected apps, at /oauth/apps.'),
   support: support.optional().describe('Where members get help: a mailto: or https URL.'),
 });
+
+/** Where the pages for members are: at `pages.origin`, or at `origin`. */
+export function pagesOrigin(config: { readonly origin: string; readonly pages: z.output<typeof pages> }): string {
+  return config.pages.origin ?? config.origin;
+}

@@ -12,6 +12,7 @@ import { listen } from './listen.ts';
 import { login } from './login.ts';
 import { mcp } from './mcp.ts';
 import { name, text } from './name.ts';
+import { origin } from './origin.ts';
 import { pages, translatable } from './pages.ts';
 import { redisSettings } from './redis-settings.ts';
 import { resource, route } from './route.ts';
@@ -19,21 +20,6 @@ import { KEY_MATERIAL, secret } from './secret.ts';
 import { isTimeZone } from './time-zone.ts';
 import { duration } from './units.ts';
 import { upstream } from './upstream.ts';
-
-/** One exact string without a path or trailing slash: it is the issuer, the audience and the base of every URL. */
-const origin = z
-  .string()
-  .refine(
-    (text) => URL.canParse(text) && new URL(text).origin === text,
-    'must be an origin such as https://school.example',
-  )
-  .refine((text) => !URL.canParse(text) || new URL(text).protocol === 'https:' || isLoopback(new URL(text).hostname), {
-    message: 'must be https, except on localhost',
-  });
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '127.0.0.1' || host === '[::1]';
-}
 
 const store = z.discriminatedUnion('kind', [
   z.strictObject({

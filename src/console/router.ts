@@ -3,12 +3,13 @@ import { type ErrorRequestHandler, type Request, type RequestHandler, type Respo
 import { asGatewayError, GatewayError } from '../errors.ts';
 import { readBody } from '../http/body.ts';
 import { html } from '../http/html.ts';
+import { isNavigation } from '../http/navigation.ts';
 import { type Access, isConsolePath } from './access.ts';
 import type { ConsoleAnswer, ConsoleRequest, ConsoleRoute } from './console-route.ts';
 import { keep } from './console-state.ts';
 import { checkedParams, LONGEST_FORM, readFields, readQuery } from './fields.ts';
 import { ICON, type Operator, PAGE_HEADERS, ROOT, SIGN_IN, SIGN_OUT, STYLESHEET, see, sendView } from './frame.ts';
-import { isNavigation, isOwnRequest } from './same-origin.ts';
+import { isOwnRequest } from './same-origin.ts';
 import type { Session, Sessions } from './session.ts';
 
 export interface RouterOptions {
@@ -47,7 +48,7 @@ export function consoleRouter(options: RouterOptions): RequestHandler {
   router.get(STYLESHEET, asset('text/css; charset=utf-8', options.stylesheet));
   router.get(ICON, asset('image/svg+xml', options.icon));
   router.use((request, _response, next) => {
-    if (!isNavigation(request) || (request.method === 'POST' && !isOwnRequest(request)))
+    if (!isNavigation(request, true) || (request.method === 'POST' && !isOwnRequest(request)))
       throw new GatewayError('forbidden', { message: 'Requests from other pages are refused.' });
     next();
   });

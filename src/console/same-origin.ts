@@ -1,12 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 
-/** Whether the browser asks for a document for a whole window, not for a frame, an image or a script's fetch. */
-export function isNavigation({ headers }: IncomingMessage): boolean {
-  const { 'sec-fetch-mode': mode, 'sec-fetch-dest': dest } = headers;
-  return (mode === undefined || mode === 'navigate') && (dest === undefined || dest === 'document');
-}
-
 /**
  * Whether no other page caused the request. Browsers leave the Sec-Fetch fields out over plain HTTP to another machine:
  * a GET is then held by the cookie, which is SameSite=Strict. A form has to prove where it comes from, so that nothing

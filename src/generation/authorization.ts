@@ -1,6 +1,7 @@
 import { type AuthorizationServer, createAuthorizationServer } from '../authorization-server/authorization-server.ts';
 import { FetchBudget } from '../authorization-server/client-documents/budget.ts';
 import type { DocumentNetwork } from '../authorization-server/client-documents/network.ts';
+import { ENDPOINTS } from '../authorization-server/endpoints.ts';
 import { createPages, type Pages, preferLanguages } from '../authorization-server/pages/pages.ts';
 import { refusedApp } from '../authorization-server/refused-app.ts';
 import { registrationLimits } from '../authorization-server/registration/limits.ts';
@@ -8,6 +9,7 @@ import type { PurposeOf } from '../authorization-server/sign-in/purpose.ts';
 import { createSignIn, type SignInHandlers } from '../authorization-server/sign-in/sign-in.ts';
 import type { Share } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { pagesOrigin } from '../config/pages.ts';
 import { DISCOVERY_PATHS } from '../discovery/paths.ts';
 import { GatewayError } from '../errors.ts';
 import type { Outbox } from '../events/outbox.ts';
@@ -43,19 +45,25 @@ export interface AuthorizationParts {
 export async function openAuthorization(loaded: LoadedConfig, parts: AuthorizationParts): Promise<Authorization> {
   const { config } = loaded;
   const { origin } = config;
+  const pagesAt = pagesOrigin(config);
   const { store, secrets, places, keyring, usage, revocations, metrics, audit, unused, clock, log } = parts.foundation;
   const { share, served, outbox } = parts;
   const { call, sessions } = parts.lanes;
   const pages = createPages({
     ...config.pages,
     school: config.name,
-    origin,
+    origin: pagesAt,
     languages: loaded.languages,
     logo: loaded.logo,
   });
 
+  /** A link to the site, from pages that may be at another host. */
+  const atSite = (link: string | undefined) =>
+    link === undefined || pagesAt === origin ? link : new URL(link, origin).href;
   const login = await createLogin(config.login, {
     origin,
+    pagesOrigin: pagesAt,
+    handOver: pagesAt === origin ? undefined : { at: origin + ENDPOINTS.handOver, store },
     call,
     clock,
     upstreams: config.upstreams,
@@ -67,12 +75,14 @@ export async function openAuthorization(loaded: LoadedConfig, parts: Authorizati
   });
   const signedIn = (member: Member) => server.signedIn(member);
   const purposeOf: PurposeOf = (exchange, returnTo) => server.purposeOf(exchange, returnTo);
-  const shared = { origin, store, clock, pages, secrets, audit };
-  const signIn = createSignIn(config.login, login, { ...shared, places, signedIn, purposeOf });
+  const shared = { store, clock, pages, secrets, audit };
+  const signIn = createSignIn(config.login, login, { ...shared, origin: pagesAt, places, signedIn, purposeOf });
 
   metrics.watch({ login: () => config.login.kind });
   const server = createAuthorizationServer({
     ...shared,
+    origin,
+    pagesOrigin: pagesAt,
     indicators: served.indicators,
     resourceRequired: config.resourceIndicator === 'required',
     documentation: origin + DISCOVERY_PATHS.authMd,
@@ -91,10 +101,10 @@ export async function openAuthorization(loaded: LoadedConfig, parts: Authorizati
     connectedApps: {
       names: { scopes: config.scopes, tools: new Map(config.mcp?.tools.map((tool) => [tool.name, tool])) },
       timeZone: config.timeZone,
-      back: config.pages.apps.back,
+      back: atSite(config.pages.apps.back),
     },
     // Without a site, nothing of the school is at this origin.
-    home: config.pages.apps.back ?? (config.site === undefined ? undefined : '/'),
+    home: atSite(config.pages.apps.back ?? (config.site === undefined ? undefined : '/')),
     ttl: config.tokens,
     keyring,
     usage,

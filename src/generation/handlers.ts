@@ -69,6 +69,7 @@ export function buildRoutes(loaded: LoadedConfig, parts: HandlerParts): readonly
     signIn: signInHandlers && {
       form: signInHandlers.submit !== undefined,
       callback: signInHandlers.callback !== undefined,
+      handOver: signInHandlers.handOver !== undefined,
     },
     logo: pages.logo !== undefined,
     configured: config.routes,
@@ -87,7 +88,7 @@ export function buildRoutes(loaded: LoadedConfig, parts: HandlerParts): readonly
     mcp: mcp && {
       metadata: ({ resource, offered }) => metadataHandler(resource.resource, [...offered], config.name),
       handler: mcp.handler,
-      page: mcpPageHandler(origin, mcp, pages),
+      page: mcpPageHandler(config, mcp, pages),
     },
     ...discovery,
     fieldsFor: ({ upstream }) => config.upstreams[upstream]?.headers.request.allow,

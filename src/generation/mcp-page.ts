@@ -1,12 +1,17 @@
 import { ENDPOINTS } from '../authorization-server/endpoints.ts';
 import { type McpView, mcpPage } from '../authorization-server/pages/mcp.ts';
 import type { Pages } from '../authorization-server/pages/pages.ts';
+import type { Config } from '../config/schema.ts';
 import { DISCOVERY_PATHS } from '../discovery/paths.ts';
 import type { Handler } from '../http/exchange.ts';
 import type { Mcp } from '../mcp/mcp.ts';
 
 /** The page that a browser gets at the addresses for assistants, which programs get 405 from. */
-export function mcpPageHandler(origin: string, { endpoints, tools }: Mcp, pages: Pages): Handler {
+export function mcpPageHandler(
+  { origin, pages: { origin: apart = '' } }: Config,
+  { endpoints, tools }: Mcp,
+  pages: Pages,
+): Handler {
   const { resource: address } = endpoints.member.plain.resource;
   const hasPublicTools = tools.some(({ scopes }) => scopes.size === 0);
   const view: McpView = {
@@ -14,7 +19,7 @@ export function mcpPageHandler(origin: string, { endpoints, tools }: Mcp, pages:
     open: hasPublicTools ? endpoints.open.plain.resource.resource : undefined,
     commands: commandsFor(nameOf(origin), address),
     documentation: DISCOVERY_PATHS.authMd,
-    connectedApps: ENDPOINTS.apps,
+    connectedApps: apart + ENDPOINTS.apps,
   };
   return ({ response }) => pages.send(response, 200, (words) => mcpPage(words, view), { vary: 'Accept' });
 }

@@ -12,6 +12,7 @@ import { createAccessLog } from '../operations/access-log.ts';
 import { createObserver, type Observer } from '../operations/observe/observer.ts';
 import { createRequestRecords, type RequestRecords } from '../operations/request-records.ts';
 import type { InFlight } from '../request/in-flight.ts';
+import { memberPages } from '../request/member-pages.ts';
 import type { RequestParts } from '../request/parts.ts';
 import type { Route } from '../request/route.ts';
 import { proofCheck } from '../resource-server/dpop.ts';
@@ -49,6 +50,7 @@ export function requestParts(loaded: LoadedConfig, options: RequestPartsOptions)
   return {
     origin: config.origin,
     pseudonym: pseudonymOf(config.origin),
+    memberPages: memberPages(config),
     routing: createRouting(routes),
     observing: observer === undefined ? undefined : { observer, enforced: createRouting(enforcedBy(routes, observer)) },
     provenanceOf: createProvenance(config.listen),

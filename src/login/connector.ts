@@ -24,6 +24,8 @@ export interface Member {
    * no other record.
    */
   readonly login?: string | undefined;
+  /** The site's cookies that were handed over (hand-over.ts). They are in the sign-in session and in no other record. */
+  readonly cookies?: string | undefined;
 }
 
 /** What an app or the member requests of the sign-in (OpenID Connect Core section 3.1.2.1). */
@@ -62,6 +64,27 @@ export interface LoginConnector {
   cameBackAnonymous?(headers: IncomingHttpHeaders): void;
   /** Where to send a browser to sign in. `returnTo` is the absolute URL to return to. */
   signInUrl(returnTo: URL, wish: SignInWish): URL;
+  /** The cookies of the site that belong to the browser, where they are not in the Cookie field that it sends. */
+  siteCookies?(headers: IncomingHttpHeaders): Promise<string>;
+}
+
+/** How a member's session at the site gets to pages at another host. */
+export interface HandOver extends Pick<LoginConnector, 'knowsAuthTime' | 'cameBackAnonymous'> {
+  /** The site's sign-in page, from which the browser comes back to the hand-over of the sign-in with this state. */
+  signInUrl(state: string, wish: Omit<SignInWish, 'uiLocales'>): URL;
+  /**
+   * Keeps the cookies of the signed-in member for that sign-in. Returns the id that its callback takes once, or
+   * undefined if no one is signed in.
+   *
+   * @throws {GatewayError} `login_unavailable`
+   */
+  keep(headers: IncomingHttpHeaders, state: string): Promise<string | undefined>;
+  /**
+   * Asks who is signed in now. `kept` is the member in the sign-in session.
+   *
+   * @throws {GatewayError} `login_unavailable`
+   */
+  again(kept: Member): Promise<Member | undefined>;
 }
 
 /** A login has one of three shapes. Each login only implements how the member is identified. */
@@ -76,7 +99,7 @@ export type Login =
       /** Closes its connections. */
       close?(): Promise<void>;
     }
-  | { readonly shape: 'redirect'; readonly providers: readonly SignInProvider[] };
+  | { readonly shape: 'redirect'; readonly providers: readonly SignInProvider[]; readonly handOver?: HandOver };
 
 /** What a member enters on coursegate's sign-in page. Never logged or shown again; the password is not stored either. */
 interface Credentials {

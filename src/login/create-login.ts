@@ -10,7 +10,8 @@ import { requiredSecret } from '../config/read-secrets.ts';
 import type { Config } from '../config/schema.ts';
 import type { Log } from '../operations/log.ts';
 import type { Hashing } from '../passwords/hashing.ts';
-import type { Clock } from '../storage/store.ts';
+import type { Clock, Store } from '../storage/store.ts';
+import { keptCookies } from '../upstream/credentials/create-credentials.ts';
 import { ownCallPlace } from '../upstream/header-policy.ts';
 import type { CallUpstream } from '../upstream/request.ts';
 import type { Login } from './connector.ts';
@@ -18,6 +19,10 @@ import { evenRefusals } from './even-refusals.ts';
 
 export interface LoginParts {
   readonly origin: string;
+  /** Where members come back to: `origin`, or that of `pages.origin`. */
+  readonly pagesOrigin: string;
+  /** Where the site's session is handed over to pages at another host; undefined if they are at `origin`. */
+  readonly handOver?: { readonly at: string; readonly store: Store } | undefined;
   readonly call: CallUpstream;
   readonly clock: Clock;
   readonly upstreams: Config['upstreams'];
@@ -38,12 +43,17 @@ export interface LoginParts {
  */
 export async function createLogin(
   config: Config['login'],
-  { origin, call, clock, upstreams, secrets, members = [], claims, log, share }: LoginParts,
+  { origin, pagesOrigin, handOver, call, clock, upstreams, secrets, members = [], claims, log, share }: LoginParts,
 ): Promise<Login> {
   switch (config.kind) {
     case 'session': {
-      const { sessionConnector } = await import('./session.ts');
       const base = upstreams[config.upstream]?.url ?? '';
+      if (handOver !== undefined) {
+        const { handOverLogin } = await import('./hand-over.ts');
+        const credentials = keptCookies(upstreams) ?? [];
+        return handOverLogin(config, { ...handOver, origin, base, credentials, call, clock, claims, log });
+      }
+      const { sessionConnector } = await import('./session.ts');
       return { shape: 'ambient', connector: sessionConnector(config, { origin, call, base, claims, clock, log }) };
     }
     case 'bridge': {
@@ -79,7 +89,7 @@ export async function createLogin(
     }
     case 'header': {
       const { headerConnector } = await import('./header.ts');
-      return { shape: 'ambient', connector: headerConnector(config, origin, clock) };
+      return { shape: 'ambient', connector: headerConnector(config, pagesOrigin, clock) };
     }
     case 'oidc': {
       const { oidcProvider } = await import('./oidc/oidc.ts');

@@ -13,6 +13,7 @@ import type { Routing } from '../upstream/routing.ts';
 import type { Site } from '../upstream/site.ts';
 import type { Target } from '../upstream/target.ts';
 import type { InFlight } from './in-flight.ts';
+import type { MemberPages } from './member-pages.ts';
 import type { Route } from './route.ts';
 
 /** What the steps of a request need. All of it is built from one configuration. */
@@ -20,6 +21,7 @@ export interface RequestParts {
   readonly origin: string;
   /** The gate's name in Via. */
   readonly pseudonym: string;
+  readonly memberPages: MemberPages;
   readonly connections: Connections;
   readonly routing: Routing<Route>;
   readonly provenanceOf: ProvenanceOf;

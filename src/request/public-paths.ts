@@ -30,7 +30,11 @@ function rowsOf(config: Config) {
     accountPath: config.account?.path,
     mcp: config.mcp === undefined ? undefined : { open: endpoint(MCP_PATHS.open), member: endpoint(MCP_PATHS.member) },
     registration: false,
-    signIn: { form: true, callback: true },
+    signIn: {
+      form: true,
+      callback: true,
+      handOver: config.pages.origin !== undefined && config.login.kind === 'session',
+    },
     logo: true,
     configured: config.routes,
     anonymous: config.anonymous,

@@ -18,6 +18,10 @@ export interface Route {
   readonly voice: Voice;
   /** Whether pages of other origins may call it. Never true where a cookie has any effect. */
   readonly cors: boolean;
+  /** Whether it is a step that only a browser's navigation may take, and no script (member-pages.ts). */
+  readonly visits?: true;
+  /** With `pages.origin`: whether it is at that host, or at both. Undefined: only at `origin`. */
+  readonly host?: 'pages' | 'both' | undefined;
   /** Header fields that such pages may send here, in addition to those that they may send everywhere. */
   readonly pageFields?: readonly string[] | undefined;
   /** Undefined: the limits for all routes apply. */
@@ -72,7 +76,7 @@ export interface Served {
   readonly accountPath: string | undefined;
   readonly mcp: { readonly open: McpEndpointSpellings; readonly member: McpEndpointSpellings } | undefined;
   readonly registration: boolean;
-  readonly signIn: { readonly form: boolean; readonly callback: boolean } | undefined;
+  readonly signIn: { readonly form: boolean; readonly callback: boolean; readonly handOver: boolean } | undefined;
   readonly logo: boolean;
   /** The operator's routes: the first match wins. */
   readonly configured: readonly RouteConfig[];

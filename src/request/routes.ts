@@ -14,7 +14,10 @@ import type { Row, Served } from './route.ts';
 const ENDPOINT = { protection: 'public', voice: 'oauth', cors: true } as const;
 const DOCUMENT = { ...ENDPOINT, constant: true } as const;
 const GUESSABLE = { ...ENDPOINT, attempts: true } as const;
-const PAGE = { protection: 'public', voice: 'page', cors: false } as const;
+const ASSET = { protection: 'public', voice: 'page', cors: false, host: 'both' } as const;
+/** Every step of sign-in, consent and connected apps, and every answer with a code. */
+const PAGE = { ...ASSET, visits: true, host: 'pages' } as const;
+const HAND_OVER = `${ENDPOINTS.handOver}/*`;
 const INTERACTION = `${ENDPOINTS.interaction}/*`;
 
 /** Every public URL of the gate, except those of the legacy site. To add a route, add a row. */
@@ -52,8 +55,12 @@ export function routeRows(served: Served): readonly Routed<Row>[] {
     ...when(signIn?.callback === true, [
       visit(`${ENDPOINTS.signIn}/callback/*`, { ...PAGE, handler: (of) => of.signIn?.callback }),
     ]),
-    route('GET', ENDPOINTS.stylesheet, { ...PAGE, handler: (of) => of.stylesheet }),
-    ...when(served.logo, [route('GET', ENDPOINTS.logo, { ...PAGE, handler: (of) => of.logo })]),
+    ...when(signIn?.handOver === true, [
+      visit(HAND_OVER, { ...PAGE, host: undefined, handler: (of) => of.signIn?.handOver }),
+      visit(`${HAND_OVER}/return`, { ...PAGE, host: undefined, handler: (of) => of.signIn?.handOver }),
+    ]),
+    route('GET', ENDPOINTS.stylesheet, { ...ASSET, handler: (of) => of.stylesheet }),
+    ...when(served.logo, [route('GET', ENDPOINTS.logo, { ...ASSET, handler: (of) => of.logo })]),
 
     // When disabled, registration answers 404, so that the legacy site does not see what apps send.
     ...when(

@@ -19,6 +19,7 @@ import { toSite } from './to-site.ts';
  *   connection   whether this connection may send another request, and its address may have another one open
  *   loop         508 if this gate has forwarded it before
  *   target       the canonical path, or 400
+ *   host         with `pages.origin`, whether it is that of the members' pages (member-pages.ts)
  *   preflight    answered for routes that pages of other origins may call
  *   route        from the route table, or the legacy site, or 404 or 405
  *   gate         the token, or a challenge              (enter.ts, from here on)
@@ -52,8 +53,9 @@ export function serve(
     target = readTarget(parts, request);
     record.path = target.path;
     const incoming = { request, response, target, record, inFlight };
-    if (request.method === 'OPTIONS' && answerPreflight(parts, incoming)) return undefined;
-    return toRoute(parts, incoming)?.catch((thrown) => answerFailure(parts, incoming, thrown));
+    const apart = parts.memberPages.isApart(request);
+    if (request.method === 'OPTIONS' && !apart && answerPreflight(parts, incoming)) return undefined;
+    return (apart ? toPagesApart : toRoute)(parts, incoming)?.catch((thrown) => answerFailure(parts, incoming, thrown));
   } catch (thrown) {
     answerFailure(parts, { request, response, target, record }, thrown);
     return undefined;
@@ -80,6 +82,7 @@ function toRoute(parts: RequestParts, incoming: Incoming): Promise<void> | undef
   switch (found.kind) {
     case 'route':
       record.route = found.route.pattern;
+      if (found.route.value.visits === true && !parts.memberPages.admit(incoming, found.route.value)) return undefined;
       return enter(parts, incoming, found.route.value);
     case 'none':
       noteGuess(incoming);
@@ -92,6 +95,16 @@ function toRoute(parts: RequestParts, incoming: Incoming): Promise<void> | undef
       if (isObserved(parts, method, target.path)) return toSite(parts, incoming, 'method_not_allowed');
       return toPage(parts, incoming, found.allow);
   }
+}
+
+/** At the host of `pages.origin` there are the members' pages and nothing else: neither endpoints nor the site. */
+function toPagesApart(parts: RequestParts, incoming: Incoming): Promise<void> | undefined {
+  const { request, target, record } = incoming;
+  const found = parts.routing(request.method ?? '', target.path);
+  const route = found.kind === 'route' ? found.route.value : undefined;
+  if (found.kind === 'route') record.route = found.route.pattern;
+  parts.memberPages.admit(incoming, route);
+  return route && enter(parts, incoming, route);
 }
 
 /** Shows a browser the page of an endpoint that has no GET. Throws `method_not_allowed` for everything else. */

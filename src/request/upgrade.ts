@@ -25,6 +25,7 @@ export function upgrade(parts: RequestParts, inFlight: RequestInFlight, socket: 
   if (
     site !== undefined &&
     !isLoop(parts, request) &&
+    !parts.memberPages.isApart(request) &&
     (parts.routing('GET', target.path).kind === 'none' || isObserved(parts, 'GET', target.path))
   ) {
     const { record, answered: report } = parts.records.beginTunnel(inFlight, provenance);

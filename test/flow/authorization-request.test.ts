@@ -17,6 +17,7 @@ describe.each([
   let world: World;
   let app: App;
   let loopback: App;
+  let confidential: App;
   let session: string;
   beforeAll(async () => {
     world = await startWorld({ profile });
@@ -24,6 +25,8 @@ describe.each([
     app = await registerApp(world.origin);
     const browser = createBrowser();
     await connect(app, { browser });
+    confidential = await registerApp(world.origin, { confidential: true });
+    await connect(confidential, { browser });
     session = `school_session=${browser.cookies.get('school_session')?.value}`;
     loopback = await registerApp(world.origin, { redirectUri: 'http://127.0.0.1/callback' });
   });
@@ -214,8 +217,8 @@ describe.each([
   });
 
   it('is answered in the response mode that it requests, with headers that forbid framing', async () => {
-    const modes = ['query', 'fragment', 'form_post'];
-    const answers = await Promise.all(modes.map((response_mode) => ask({ response_mode, prompt: 'none' })));
+    const asked = (response_mode: string, by = app) => ask({ response_mode, prompt: 'none' }, '', by);
+    const answers = await Promise.all([asked('query'), asked('fragment'), asked('form_post', confidential)]);
     for (const answer of answers) {
       expect(answer.headers.get('x-frame-options')).toBe('DENY');
       expect(answer.headers.get('content-security-policy')).toBe("frame-ancestors 'none'");
@@ -229,6 +232,15 @@ describe.each([
     expect(page).toContain('action="https://app.example/callback"');
     expect(page).toContain('name="error" value="login_required"');
     expect(page).toContain('state" value="a b+c&amp;d=e%20&quot;&#39;&lt;&gt;#');
+  });
+
+  it('of an app without a secret is refused in the response mode form_post, which puts the code on a page', async () => {
+    const page = await (await ask({ response_mode: 'form_post' })).text();
+    expect(page).toContain('name="error" value="invalid_request"');
+    expect(page).toContain('value="response_mode=form_post needs a client with a secret: use query"');
+    expect(page).not.toContain('name="code"');
+    const answer = await ask({ response_mode: 'form_post' }, '', confidential);
+    expect(answer.headers.get('location')).toMatch(/^\/oauth\/interaction\//);
   });
 
   it('that is too long is refused with 431, and the next one is accepted', async () => {

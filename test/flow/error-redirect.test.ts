@@ -117,7 +117,7 @@ describe('an invalid authorization request', () => {
   it.each(['query', 'fragment', 'form_post'])(
     'in the mode %s is answered to the app only for the member who approved it',
     async (response_mode) => {
-      const app = await registerApp(world.origin);
+      const app = await registerApp(world.origin, { confidential: response_mode === 'form_post' });
       const browser = createBrowser();
       await connect(app, { browser });
       const wrong = { response_mode, prompt: 'none' };

@@ -94,7 +94,8 @@ async function approve(
     resources,
   });
   try {
-    await options.sessions?.keep(grantId, exchange.request.headers.cookie ?? '');
+    const { headers } = exchange.request;
+    await options.sessions?.keep(grantId, (await options.connector.siteCookies?.(headers)) ?? headers.cookie ?? '');
     const event = consentGiven({ id: grantId, member: member.sub, client, scopes: granted, resources });
     const audited = { action: 'consent_given', member: member.sub, grantId } as const;
     await finish(options, pending, { consent: { grantId } }, audited, event);

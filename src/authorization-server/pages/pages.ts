@@ -148,10 +148,10 @@ export function preferLanguages(uiLocales: unknown): void {
   if (current !== undefined) current.uiLocales = uiLocales;
 }
 
-/** Redirects the browser with GET (RFC 9110 section 15.4.4), without a referrer. */
-export function redirect(response: ServerResponse, location: string): void {
+/** Redirects the browser with GET, or with 307 by the same method (RFC 9110 section 15.4), without a referrer. */
+export function redirect(response: ServerResponse, location: string, status: 303 | 307 = 303): void {
   writeAnswer(response, {
-    status: 303,
+    status,
     headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
     body: '',
   });

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/schema.ts';
 import type { Handler } from '../../http/exchange.ts';
 import { signInAttempts } from '../../login/attempts.ts';
-import type { Login, LoginConnector, Member } from '../../login/connector.ts';
+import type { HandOver, Login, LoginConnector, Member } from '../../login/connector.ts';
 import { type SignInSessions, signInSessions } from '../../login/sign-in-session.ts';
 import type { Places } from '../../storage/places.ts';
 import { deriveKey, deriveKeys, type Secrets } from '../../storage/seal.ts';
@@ -12,6 +12,7 @@ import type { InteractionOptions } from '../interactions/interactions.ts';
 import { limitAttempts } from './attempt-limits.ts';
 import { credentialHandlers } from './credential-handlers.ts';
 import { type SignInEvents, signInEvents } from './events.ts';
+import { handOverHandler } from './hand-over-handler.ts';
 import type { PurposeOf } from './purpose.ts';
 import { redirectHandlers } from './redirect-handlers.ts';
 
@@ -31,6 +32,8 @@ export interface SignInHandlers {
   readonly submit?: Handler;
   /** Accepts the redirect back from a provider. */
   readonly callback?: Handler;
+  /** At `origin`, with `pages.origin`: hands the site's session over. */
+  readonly handOver?: Handler;
 }
 
 /** How the authorization server identifies members, and the pages for that, for any kind of login. */
@@ -50,12 +53,15 @@ export interface SignInHandlerOptions extends SignInOptions {
   readonly browserCookie: OwnCookie;
 }
 
+/** Seconds for which the site's cookies are kept after a hand-over: as long as an interaction lasts. */
+const HANDED_OVER = 900;
+
 /** @param login - built from `config` */
 export function createSignIn(config: Config['login'], login: Login, options: SignInOptions): SignIn {
   if (login.shape === 'ambient') return { connector: login.connector, handlers: undefined };
   const { origin, store, clock, secrets, places } = options;
   const memberCookie = ownCookie(origin, 'member');
-  const lifetime = 'session' in config ? config.session : 0;
+  const lifetime = 'session' in config ? config.session : HANDED_OVER;
   const kept = signInSessions({ store, clock, cookieName: memberCookie.name, lifetime });
   const sessions: SignInSessions = {
     ...kept,
@@ -72,10 +78,29 @@ export function createSignIn(config: Config['login'], login: Login, options: Sig
     browserCookie: ownCookie(origin, 'sign_in'),
   };
   const connector = ownConnector(sessions.identify, origin);
-  if (login.shape === 'redirect')
-    return { connector, handlers: redirectHandlers(login.providers, signInAttempts(store, clock), shared) };
+  if (login.shape === 'redirect') {
+    const { providers, handOver } = login;
+    const handlers = redirectHandlers(providers, signInAttempts(store, clock), shared);
+    if (handOver === undefined) return { connector, handlers };
+    return {
+      connector: { ...connector, ...handedOver(handOver, sessions.identify) },
+      handlers: { ...handlers, handOver: handOverHandler(handOver, origin) },
+    };
+  }
   const check = 'attempts' in config ? limitAttempts(login.check, { ...config.attempts, places }) : login.check;
   return { connector, handlers: credentialHandlers(check, shared) };
+}
+
+/** What differs if the sign-in session holds the site's: the site is asked each time. */
+function handedOver({ knowsAuthTime, again }: HandOver, identify: SignInSessions['identify']) {
+  return {
+    knowsAuthTime,
+    async identify(headers) {
+      const kept = await identify(headers);
+      return kept && again(kept);
+    },
+    siteCookies: async (headers) => (await identify(headers))?.cookies ?? '',
+  } satisfies Partial<LoginConnector>;
 }
 
 /** The connector for sign-ins on the gate's own pages. */

@@ -1,6 +1,7 @@
 import manifest from '../../../../package.json' with { type: 'json' };
 import { carriedOver } from '../../../config/carried-over.ts';
 import type { LoadedConfig } from '../../../config/load.ts';
+import { pagesOrigin } from '../../../config/pages.ts';
 import type { Login } from '../../../login/connector.ts';
 import { createLogin } from '../../../login/create-login.ts';
 import { shownUrl } from '../../../login/whoami/question.ts';
@@ -110,6 +111,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
 
   const login = await createLogin(loginConfig, {
     origin,
+    pagesOrigin: pagesOrigin(config),
     call,
     clock: now,
     upstreams,

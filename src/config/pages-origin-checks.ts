@@ -1,0 +1,21 @@
+import type { Finding } from './problems.ts';
+import { type Tree, valueAt } from './tree.ts';
+
+/** Checks that `pages.origin` shares nothing with `origin`. Takes the merged settings before they are validated. */
+export function checkPagesOrigin(tree: Tree): readonly Finding[] {
+  const path = ['pages', 'origin'];
+  const [pages, origin] = [urlAt(valueAt(tree, path)), urlAt(tree.origin)];
+  if (pages === undefined || origin === undefined) return [];
+  const report = (message: string): readonly Finding[] => [{ path, at: 'value', message }];
+  // Cookies belong to a host, on all of its ports (RFC 6265 section 8.5).
+  if (pages.hostname === origin.hostname)
+    return report(
+      'must be at another host than `origin`: scripts and cookies of the site reach this one, whatever its port',
+    );
+  if (pages.protocol === 'http:' && origin.protocol === 'https:') return report('must be https, like `origin`');
+  return [];
+}
+
+function urlAt(value: unknown): URL | undefined {
+  return typeof value === 'string' ? (URL.parse(value) ?? undefined) : undefined;
+}
