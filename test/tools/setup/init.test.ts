@@ -530,7 +530,11 @@ describe('init --plugin', () => {
   };
 
   it.each([
-    ['nginx', ['coursegate-http.conf', 'coursegate-site.conf', 'coursegate.conf'], /auth_request \/\.coursegate\/decision/],
+    [
+      'nginx',
+      ['coursegate-http.conf', 'coursegate-site.conf', 'coursegate.conf'],
+      /auth_request \/\.coursegate\/decision/,
+    ],
     ['caddy', ['Caddyfile'], /forward_auth unix\/\/run\/coursegate\/decisions\.sock/],
     ['haproxy', ['coursegate.cfg', 'coursegate.lua'], /coursegate_ask/],
     ['envoy', ['envoy.yaml'], /ext_authz/],
