@@ -38,7 +38,7 @@ export async function identifyMember(options: InteractionOptions, exchange: Exch
   if (step === 'first-visit' && signInNeeded && signInHelps) {
     notePending(pending, 'sign-in', { outcome: 'sent' });
     // Saved again, it counts as a sign-in in progress, which strangers' requests do not evict (adapter.ts).
-    if (interaction.session === undefined) await interaction.save(interaction.exp - unixSeconds(options.clock));
+    if (interaction.session === undefined) await interaction.persist();
     return redirect(exchange.response, signInUrl(options, pending));
   }
   const obstacle = obstacleOf(options, pending, member);

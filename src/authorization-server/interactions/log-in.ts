@@ -1,5 +1,4 @@
 import type { Member } from '../../login/connector.ts';
-import { unixSeconds } from '../../storage/store.ts';
 import { PageFailure } from '../pages/page-failure.ts';
 import { finish } from './finish.ts';
 import type { InteractionOptions } from './interactions.ts';
@@ -12,7 +11,7 @@ export async function logIn(options: InteractionOptions, pending: Pending, membe
   if (session !== undefined && session.accountId !== member.sub) {
     await (await options.provider().Session.findByUid(session.uid))?.destroy();
     delete (interaction as { session?: unknown }).session;
-    await interaction.save(interaction.exp - unixSeconds(options.clock));
+    await interaction.persist();
   }
   if (!(await options.standings.maySignIn(member))) {
     auditPending(options, pending, { action: 'sign_in_failed', member: member.sub, reason: 'account_closed' });
