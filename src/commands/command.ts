@@ -9,6 +9,9 @@ import type { Terminal } from './terminal.ts';
  */
 export type Define = (command: Command, terminal: Terminal) => void;
 
+/** The first word of the command line with which completion scripts ask the program what can follow. */
+export const ASK = '__complete';
+
 const EXAMPLES = new WeakMap<Command, readonly string[]>();
 
 /** Adds a subcommand with the examples below its help text; see `withExamples`. */

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
+import { ASK } from './command.ts';
 import { COMMAND_TABLE } from './command-table.ts';
-import { ASK } from './completion/scripts.ts';
 import type { Typed } from './failure.ts';
 import { processTerminal, type Terminal } from './terminal.ts';
 

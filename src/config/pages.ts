@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { contrast, READABLE, readableOn } from './colour.ts';
 import { text } from './name.ts';
-import { origin } from './origin.ts';
+import { origin } from './urls.ts';
 
 /** The languages that the pages are translated into. */
 export const PAGE_LANGUAGES = ['en', 'es', 'de', 'fr', 'ar'] as const;

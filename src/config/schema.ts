@@ -12,7 +12,6 @@ import { listen } from './listen.ts';
 import { login } from './login.ts';
 import { mcp } from './mcp.ts';
 import { name, text } from './name.ts';
-import { origin } from './origin.ts';
 import { pages, translatable } from './pages.ts';
 import { redisSettings } from './redis-settings.ts';
 import { resource, route } from './route.ts';
@@ -20,6 +19,7 @@ import { KEY_MATERIAL, secret } from './secret.ts';
 import { isTimeZone } from './time-zone.ts';
 import { duration } from './units.ts';
 import { upstream } from './upstream.ts';
+import { origin } from './urls.ts';
 
 const store = z.discriminatedUnion('kind', [
   z.strictObject({

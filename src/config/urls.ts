@@ -20,3 +20,18 @@ export const backendPath = z.string().regex(/^\/[\x21-\x7E]*$/, 'must begin with
 
 /** A page of the site as a path, or another one as a URL. */
 export const pageUrl = z.string().regex(/^(\/(?![/\\])|https?:\/\/)/, 'must be a path or an http(s) URL');
+
+/** One exact string without a path or trailing slash: it is the issuer, the audience and the base of every URL. */
+export const origin = z
+  .string()
+  .refine(
+    (text) => URL.canParse(text) && new URL(text).origin === text,
+    'must be an origin such as https://school.example',
+  )
+  .refine((text) => !URL.canParse(text) || new URL(text).protocol === 'https:' || isLoopback(new URL(text).hostname), {
+    message: 'must be https, except on localhost',
+  });
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '127.0.0.1' || host === '[::1]';
+}

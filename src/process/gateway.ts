@@ -17,7 +17,6 @@ import type { Dispatch } from '../request/dispatch.ts';
 import { createOpenAnswers } from '../resource-server/open-answers.ts';
 import type { Clock } from '../storage/store.ts';
 import { connectionBounds, descriptorLimit } from './descriptors.ts';
-import { answerEarly } from './early-probes.ts';
 import { createGenerations } from './generations.ts';
 import { openListeners } from './listeners.ts';
 import { startMaintenance } from './maintenance.ts';
@@ -69,8 +68,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     upstreams: () => generations.upstreams(),
     events: () => current().events.waiting(),
     hasConsole: () => hasConsole(current().loaded),
-    storeAwaited: () =>
-      answerEarly({ ...loaded.config.listen.admin, tls: loaded.admin.mtls }, loaded.config.listen.probes),
+    storeAwaited: async () => {
+      const { answerEarly } = await import('./early-probes.ts');
+      return answerEarly({ ...loaded.config.listen.admin, tls: loaded.admin.mtls }, loaded.config.listen.probes);
+    },
   });
   const { store, usage, trail, recorder, unused, traffic, revocations } = foundation;
   const openAnswers = createOpenAnswers({
@@ -100,11 +101,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const maxConnectionsPerAddress = Math.ceil(
       (listen.maxConnectionsPerAddress * bounds.public) / listen.maxConnections,
     );
-    if (bounds.public < listen.maxConnections)
-      log.info(
-        { descriptors: files, connections: bounds.public },
-        'listen.maxConnections is more than the limit of file descriptors allows: raise that limit (LimitNOFILE, ulimit -n)',
-      );
     const listeners = await openListeners(
       inFlight,
       dispatchTo(current),
@@ -122,6 +118,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       },
       bounds,
     );
+    if (bounds.public < listen.maxConnections)
+      log.info(
+        { descriptors: files, connections: bounds.public },
+        'listen.maxConnections is more than the limit of file descriptors allows: raise that limit (LimitNOFILE, ulimit -n)',
+      );
     const stopMaintenance = startMaintenance({
       store,
       server: () => current().server,

@@ -46,12 +46,9 @@ local function add(quota, client, network, bytes)
   return held
 end
 
--- The parts of a quota that an entry counts towards. A gate of an earlier version stores no wider network.
+-- The parts of a quota that an entry counts towards.
 local function partsOf(network, wider, client)
-  local parts = { { '*', '*' }, { '*', network }, { client, '*' } }
-  parts[4] = { client, wider or network }
-  if wider then parts[5] = { '*', wider } end
-  return parts
+  return { { '*', '*' }, { '*', network }, { '*', wider }, { client, '*' }, { client, wider } }
 end
 
 -- Takes an entry out of its quota. Returns what it was charged to, or nil.
@@ -109,12 +106,7 @@ local function evict(quota, limit)
   end
   local ages = ageKey(quota, client, network)
   local oldest = redis.call('ZRANGE', ages, 0, 0)[1]
-  if oldest then
-    -- A gate of an earlier version, which runs beside this one during an upgrade, leaves its entries in these sets.
-    redis.call('ZREM', ages, oldest)
-    if redis.call('HGET', PREFIX .. 'charge:' .. oldest, 'quota') == quota then discard(oldest) end
-    return true
-  end
-  return network ~= '*' and redis.call('ZREM', sizes, network) == 1
+  if oldest then discard(oldest) end
+  return oldest
 end
 `;

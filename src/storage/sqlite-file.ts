@@ -35,8 +35,6 @@ export function openDatabase(path: string, limits: CheckLimits): OpenDatabase {
   }
 }
 
-const SQLITE_FULL = 13;
-
 const DURABLE = 'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;';
 
 /** Milliseconds that a connection may wait for a lock while it is being opened. */
@@ -89,23 +87,8 @@ function openSound(path: string, limits: CheckLimits): Omit<OpenDatabase, 'unloc
     chmodSync(path, 0o600);
     database.exec(DURABLE);
     migrate(database, version);
-    makeShrinkable(database);
     return { database, check };
   });
-}
-
-/**
- * Files from before version 3 never shrink. Such a file is rewritten once so that it can release pages, which takes
- * seconds for some hundred megabytes, and as much free disk space again. Without that space it stays as it is, and the
- * next start tries again.
- */
-function makeShrinkable(database: DatabaseSync): void {
-  if (database.prepare('PRAGMA auto_vacuum').get()?.auto_vacuum !== 0) return;
-  try {
-    database.exec('PRAGMA auto_vacuum = INCREMENTAL; VACUUM');
-  } catch (thrown) {
-    if ((thrown as { errcode?: number }).errcode !== SQLITE_FULL) throw thrown;
-  }
 }
 
 function closingOnFailure<T>(database: DatabaseSync, work: () => T): T {

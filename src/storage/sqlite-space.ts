@@ -100,7 +100,6 @@ export class SqliteSpace {
       this.#database.exec(`PRAGMA incremental_vacuum(${Math.min(limit, spare)})`);
       this.#pages.fix();
       const given = before - this.#pages.number('page_count');
-      // A file from before version 3 that could not be rewritten returns no pages.
       if (given > 0) return given;
     }
     if (this.#free() > FLOOR.stranger + LOG) {

@@ -176,13 +176,13 @@ describe('the URL of a Redis store', () => {
     }
   });
 
-  it('names each mapping that was a node in an earlier version', async () => {
+  it('has nodes that are text, not mappings', async () => {
     const found = await mistakes(shared('cluster: [a, { host: b, port: 6380 }, { host: c }]'), { environment });
     const said = (key: string) =>
       expect.stringMatching(
-        new RegExp(`^gate\\.yaml:4:\\d+  store\\.cluster${key}: was removed in 0\\.2\\.0, .*Write each node as text: `),
+        new RegExp(`^gate\\.yaml:4:\\d+  store\\.cluster${key}: must be a host and its port, such as `),
       );
-    expect(found).toEqual([said('\\[1\\]\\.host'), said('\\[1\\]\\.port'), said('\\[2\\]\\.host')]);
+    expect(found).toEqual([said('\\[1\\]'), said('\\[2\\]')]);
   });
 
   it('has a prefix without a hash tag', async () => {

@@ -15,6 +15,7 @@ const ATTACKERS = [
   'A compromised or hostile backend',
   'The host of a client metadata document',
   "A page in the member's browser",
+  "A script on the site's own pages",
   'Another process on the machine, or in the pod',
   'An attacker on the network between the web server and the gate',
   'A thief of the store, a backup or the logs',

@@ -31,7 +31,7 @@ describe('coursegate events', { timeout: 60_000 }, () => {
       'login: { kind: session, upstream: school, whoami: { path: /api/me }, loginUrl: /login, cookies: [s] }',
       `upstreams: { school: { url: '${url}' } }`,
       'site: { upstream: school }',
-      'listen: { admin: { port: 1 } }',
+      'listen: { admin: { port: 2 } }',
       ...(events ? ['events: { upstream: school, path: /hook, secret: { env: EVENTS_SECRET } }'] : []),
     ];
     writeFileSync(file, lines.join('\n'));
@@ -69,6 +69,6 @@ describe('coursegate events', { timeout: 60_000 }, () => {
   it.each([['list'], ['retry']])('%s fails when no gate is running', async (word) => {
     const { code, stderr } = await command([word]);
     expect(code).toBe(69);
-    expect(stderr).toContain('No gate answers at http://127.0.0.1:1');
+    expect(stderr).toContain('No gate answers at http://127.0.0.1:2');
   });
 });

@@ -222,29 +222,33 @@ describe.skipIf(!browserPresent()).each<Case>([
     await context.close();
   });
 
-  it(`${apart || refuse ? 'withstands' : 'does not withstand'} a service worker that shows the pages in a hidden frame`, {
-    timeout: LONGEST,
-  }, async () => {
-    const { context, page } = await visit();
-    const evil = await registerApp(world.origin, { redirectUri: 'http://127.0.0.1:9/evil' });
-    const { url } = await authorizationRequest(evil);
-    await install(page, UNFRAME);
-    const approved = await page.evaluate(async (address) => {
-      const frame = document.createElement('iframe');
-      frame.src = address;
-      document.body.append(frame);
-      for (let tries = 0; tries < 50; tries += 1) {
-        await new Promise((done) => setTimeout(done, 100));
-        try {
-          const button = frame.contentDocument?.querySelector<HTMLButtonElement>('button[value=approve]');
-          if (button) return true;
-        } catch {
-          return false;
+  it.each([apart || refuse ? 'withstands' : 'does not withstand'])(
+    '%s a service worker that shows the pages in a hidden frame',
+    {
+      timeout: LONGEST,
+    },
+    async () => {
+      const { context, page } = await visit();
+      const evil = await registerApp(world.origin, { redirectUri: 'http://127.0.0.1:9/evil' });
+      const { url } = await authorizationRequest(evil);
+      await install(page, UNFRAME);
+      const approved = await page.evaluate(async (address) => {
+        const frame = document.createElement('iframe');
+        frame.src = address;
+        document.body.append(frame);
+        for (let tries = 0; tries < 50; tries += 1) {
+          await new Promise((done) => setTimeout(done, 100));
+          try {
+            const button = frame.contentDocument?.querySelector<HTMLButtonElement>('button[value=approve]');
+            if (button) return true;
+          } catch {
+            return false;
+          }
         }
-      }
-      return false;
-    }, url);
-    expect(approved).toBe(!(apart || refuse));
-    await context.close();
-  });
+        return false;
+      }, url);
+      expect(approved).toBe(!(apart || refuse));
+      await context.close();
+    },
+  );
 });

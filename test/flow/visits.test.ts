@@ -36,7 +36,10 @@ describe('a step of an authorization', () => {
     for (;;) {
       const at = new URL(url).pathname.replace(/[\w-]{21,}/, 'ID');
       steps.push(at);
-      expectRefused(await send(browser, 'HEAD', url), at.startsWith('/oauth/interaction') ? 'GET, POST' : 'GET');
+      expectRefused(
+        await send(browser, 'HEAD', url),
+        /^\/oauth\/(interaction|authorize$)/.test(at) ? 'GET, POST' : 'GET',
+      );
       const page = await browser.open(url, () => false);
       if (page.location === undefined) {
         expect(page.text).toContain('<main id="consent">');
@@ -108,7 +111,7 @@ describe('a step of an authorization', () => {
   });
 
   it.each(['PUT', 'DELETE', 'PATCH', 'OPTIONS'])('refuses %s', async (method) => {
-    expectRefused(await fetch((await authorizationRequest(app)).url, { method, redirect: 'manual' }), 'GET');
+    expectRefused(await fetch((await authorizationRequest(app)).url, { method, redirect: 'manual' }), 'GET, POST');
   });
 });
 

@@ -68,7 +68,9 @@ describeKinds([envoy, envoyGrpc], '$name', (kind, at) => {
     );
     const proxied = received();
     expect(forwarded.target).toBe('/member/x?a=%2e%2e');
-    expect(names(forwarded).toSorted()).toEqual(names(proxied).toSorted());
+    // Behind Envoy, the gate forwards nothing itself, and so adds no Via.
+    const withoutVia = names(proxied).filter((name) => name !== 'via');
+    expect(names(forwarded).toSorted()).toEqual(withoutVia.toSorted());
     expect(valuesOf(forwarded.headers, 'x-forwarded-for')).toEqual([from]);
     expect(valuesOf(forwarded.headers, 'accept')).toEqual(['text/html']);
   });

@@ -105,6 +105,7 @@ describe('docs/login/session.md', () => {
         'anonymous.at',
         'anonymous.values',
         'login.kind',
+        'login.cookies',
       ]).toContain(name.split(':')[0]);
     }
   });

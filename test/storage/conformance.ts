@@ -280,16 +280,18 @@ export function storeConformance(name: string, open: (clock: () => number) => St
           const tiny = (id: string) => put(charged(id, of(id), { payload: 'x'.repeat(1400) }));
           for (const id of attack.slice(0, 300)) await tiny(id);
           // Less than a 256th of the quota, and more than each of the others.
-          await put(charged(`${client}member`, of('member')));
+          await put(charged(`${client}member`, of('member'), { payload: 'x'.repeat(2700) }));
           for (const id of attack.slice(300)) await tiny(id);
           const left = await standing(...attack);
           expect(left).toEqual(attack.slice(-left.length));
           expect(left.length).toBeLessThan(550);
           expect(await standing(`${client}member`)).toEqual([`${client}member`]);
           // A large wider network loses its own entries first.
-          for (const id of ids(`${client}large`, 20)) await put(charged(id, { ...of(id), wider: 'large' }));
+          for (const id of ids(`${client}large`, 20))
+            await put(charged(id, { ...of(id), wider: 'large' }, { payload: 'x'.repeat(2700) }));
           const before = await standing(...attack);
-          for (const id of ids(`${client}more`, 20)) await put(charged(id, { ...of(id), wider: 'large' }));
+          for (const id of ids(`${client}more`, 20))
+            await put(charged(id, { ...of(id), wider: 'large' }, { payload: 'x'.repeat(2700) }));
           expect(await standing(...attack)).toEqual(before);
           expect(await standing(...ids(`${client}more`, 20))).toEqual([`${client}more19`]);
         }

@@ -1,5 +1,4 @@
-/** The first word of the command line with which the scripts ask the program what can follow. */
-export const ASK = '__complete';
+import { ASK } from '../command.ts';
 
 const asked = (words: string) => `coursegate ${ASK} -- ${words} 2>/dev/null`;
 

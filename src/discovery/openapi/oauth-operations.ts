@@ -63,6 +63,21 @@ function authorizationOperations(
         503: answer('An HTML page for the member: sign-in is temporarily unavailable.', PAGE),
       },
     },
+    [`POST ${endpoints.authorization}`]: {
+      operationId: 'authorizeByForm',
+      summary: 'Ask a member to authorize an app, by a form',
+      description: 'Takes the same parameters in a form (OpenID Connect Core 1.0 section 3.1.2.1), of at most 8 KiB.',
+      requestBody: form(authorization, needed),
+      responses: {
+        303: answer('A redirect to the same request by GET.', undefined, {
+          Location: { description: 'The target.', required: true, schema: { type: 'string', format: 'uri-reference' } },
+        }),
+        400: answer('An HTML page for the member: the form cannot be read.', PAGE),
+        413: answer('An HTML page for the member: the form is too long.', PAGE),
+        415: answer('An HTML page for the member: the form is compressed.', PAGE),
+        429: answer('An HTML page for the member: too many requests.', PAGE),
+      },
+    },
     [`POST ${endpoints.pushedAuthorization}`]: {
       operationId: 'pushAuthorizationRequest',
       summary: 'Push an authorization request',

@@ -28,6 +28,8 @@ export interface AskOptions extends Limits {
   readonly origin: string;
   /** Additional trusted certificates, PEM. */
   readonly ca?: string | undefined;
+  /** `longest` of the questions that name none. */
+  readonly longest?: number;
 }
 
 const AGENT = `coursegate-doctor/${manifest.version} (audit of an OAuth deployment, asked for by a person)`;
@@ -35,7 +37,10 @@ const LONGEST_BODY = 256 * 1024;
 
 export function createAsk(options: AskOptions): Ask {
   const home = new URL(options.origin);
-  return async (url, { method = 'GET', headers = {}, body, agent = AGENT, longest = LONGEST_BODY } = {}) => {
+  return async (
+    url,
+    { method = 'GET', headers = {}, body, agent = AGENT, longest = options.longest ?? LONGEST_BODY } = {},
+  ) => {
     const target = URL.parse(url);
     if (target === null) throw new Unavailable(`"${url}" is not a URL`);
     const lookup = requireAskable(target, home);

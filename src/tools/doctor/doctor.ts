@@ -81,7 +81,7 @@ export async function doctor(options: DoctorOptions): Promise<Report> {
   options.begin?.(origin + path);
   const late = AbortSignal.timeout((options.timeout ?? DEFAULT_TIMEOUT) * 1000);
   const signal = options.signal === undefined ? late : AbortSignal.any([late, options.signal]);
-  const limits = { ca: options.ca, patience: options.patience ?? PATIENCE, signal, longestBody: LONGEST_BODY };
+  const limits = { ca: options.ca, patience: options.patience ?? PATIENCE, signal, longest: LONGEST_BODY };
   const askAsIs = createAsk({ origin, ...limits });
   const registered = options.register === true ? new Set<Registered>() : undefined;
   const site: Site = {

@@ -93,9 +93,9 @@ describe('the logo', () => {
     ]);
   });
 
-  it('is no longer a mapping, and the message says what to write', async () => {
+  it('is text, not a mapping', async () => {
     expect(await mistakes(pages('logo: { file: ./logo.svg }'), { files: { 'logo.svg': LOGO } })).toEqual([
-      'gate.yaml:15:11  pages.logo.file: was removed in 0.2.0, take it out. Write `logo: logo.svg`, with the name of your file',
+      'gate.yaml:15:9  pages.logo: must be text, not a mapping',
     ]);
   });
 

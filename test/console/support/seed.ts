@@ -51,10 +51,10 @@ export async function seedFast(data: string, given: Seed): Promise<void> {
 
 function prepareFew(database: DatabaseSync) {
   const columns =
-    'kind, id, payload, expires_at, ref_grant, ref_member, ref_client, ref_uid, quota, by_network, by_client';
+    'kind, id, payload, expires_at, ref_grant, ref_member, ref_client, ref_uid, quota, by_network, by_wider, by_client';
   return {
     selectOne: database.prepare('SELECT * FROM entry WHERE kind = ? AND id = ?'),
-    put: database.prepare(`INSERT INTO entry (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
+    put: database.prepare(`INSERT INTO entry (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
   };
 }
 

@@ -55,7 +55,6 @@ import com.sun.source.util.JavacTask;
 import java.nio.file.*;
 import java.util.*;
 import javax.tools.*;
-import { missing } from '../../support/missing.ts';
 
 class Reader {
   public static void main(String[] files) throws Exception {

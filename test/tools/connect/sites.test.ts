@@ -129,7 +129,7 @@ describe('a working token is success', () => {
       },
     });
     expect(error).toBeUndefined();
-    expect(data).toBe('Member m-7\nTools for agents: public_one, my_courses');
+    expect(data).toBe('Member m-7\nTools for agents: public_one, my_courses, my_orders');
     expect(progress).toMatch(/✓ Everything works\.$/);
   });
 

@@ -323,6 +323,7 @@ describe.each(Object.keys(SITES) as Front[])('%s with the file that `init --obse
       ...{ site: false, observe: true, tell: () => undefined, agree: async () => true },
     });
     const file = join(dir, 'coursegate.yaml');
+    writeFileSync(file, readFileSync(file, 'utf8').replaceAll('FILL-IN', 'filled-in'));
     const overrides = { store: { kind: 'memory' }, listen: { admin: { port: 0 } } };
     const loaded = await loadConfig({ file, environment: {}, overrides });
     gateway = await startGateway({ loaded, log: createLog('silent', 2), clock: Date.now });
