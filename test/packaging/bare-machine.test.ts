@@ -43,10 +43,10 @@ describe.skipIf(!debianPresent() || !registryPresent())(
     }, INSTALL_TIME);
 
     it('runs the demo', async () => {
-      const demo = debian.start(`${IN_CLONE} exec npm start`);
+      const demo = debian.start(`${IN_CLONE} exec setsid --wait sh -c 'echo $$ > /run/demo; exec npm start'`);
       await demo.line(/^coursegate ready http:\/\/localhost:8080 profile=A$/);
-      // npm does not pass signals on, so all processes get it, as at Ctrl+C.
-      await debian.run('kill -TERM -1');
+      // npm does not pass signals on, so the whole group gets it, as at Ctrl+C.
+      await debian.succeed('kill -TERM -$(cat /run/demo)');
       await demo.exited;
     });
 
