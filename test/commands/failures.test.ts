@@ -70,7 +70,12 @@ describe('a command that fails', () => {
     },
     { args: ['observed', '--config', CONFIG], code: 69, says: /No gate answers/, next: 'coursegate serve' },
     { args: ['doctor', 'ftp://x'], code: 64, says: /not a web address/, next: 'coursegate doctor --help' },
-    { args: ['connect', 'http://127.0.0.1:1'], code: 69, says: /nothing is listening there/, next: 'coursegate connect --help' },
+    {
+      args: ['connect', 'http://127.0.0.1:1'],
+      code: 69,
+      says: /nothing is listening there/,
+      next: 'coursegate connect --help',
+    },
     { args: ['connect', 'ftp://x'], code: 64, says: /not a web address/, next: 'coursegate connect --help' },
     { args: ['connect', 'http://school.example'], code: 64, says: /not https/, next: 'coursegate connect --help' },
     { args: ['secret', 'retire'], code: 64, says: /--config/, next: 'coursegate secret retire --help' },
