@@ -123,6 +123,35 @@ describe('the checks from the side of the gate', () => {
     expect(found).not.toContain('/.well-known/oauth-authorization-server is not that of this configuration');
   });
 
+  it('recommend pages.origin, and find a host that serves more than the pages', async () => {
+    const pages = { only: ['gate.pages'], skip: [] };
+    const shared = await examine({}, pages);
+    expect(shared.findings).toMatchObject([
+      { level: 'pass', seen: expect.stringContaining('Recommended: pages.origin') },
+    ]);
+    // The running gate has its pages at `origin`, so this host is another name of it.
+    const origin = world.origin.replace('localhost', '127.0.0.1');
+    const config = { ...loaded.config, pages: { ...loaded.config.pages, origin } };
+    const found = problemsOf(await examine({}, { loaded: { ...loaded, config }, ...pages })).map(({ seen }) => seen);
+    expect(found).toContain(`${origin}/.well-known/oauth-authorization-server answers 200 instead of 404`);
+    expect(found).toContain(`${world.origin}/oauth/authorize does not redirect to ${origin}`);
+    let apart = '';
+    const other = await startWorld({
+      profile: 'A',
+      adjust: (config) => {
+        apart = config.origin.replace('localhost', '127.0.0.1');
+        return { ...config, pages: { ...config.pages, origin: apart } };
+      },
+    });
+    try {
+      const served = { ...config, origin: other.origin, pages: { ...config.pages, origin: apart } };
+      const report = await examine({}, { loaded: { ...loaded, config: served }, ...pages });
+      expect(report.findings).toMatchObject([{ level: 'pass', seen: `${apart} serves them, and nothing else` }]);
+    } finally {
+      await other.close();
+    }
+  });
+
   it('find an upstream that nothing listens at, and say where', async () => {
     const upstreams = { ...loaded.config.upstreams };
     const { events } = upstreams;
@@ -198,6 +227,7 @@ describe('the checks from the side of the gate', () => {
       'gate.running',
       'gate.commands',
       'gate.documents',
+      'gate.pages',
     ]);
     expect(BACKEND_CHECKS.map(({ id }) => id).filter((id) => !covered.has(id) && !ELSEWHERE.includes(id))).toEqual([]);
   });

@@ -25,6 +25,7 @@ async function found(
   login: Login,
   url: string,
   secrets: Readonly<Record<string, string>> = {},
+  more: Readonly<Record<string, unknown>> = {},
 ): Promise<readonly string[]> {
   const text = JSON.stringify({
     version: 1,
@@ -34,6 +35,7 @@ async function found(
     login,
     upstreams: { school: { url } },
     site: { upstream: 'school' },
+    ...more,
   });
   const loaded = await load(text, { environment: secrets });
   const { findings } = await examineBackend({ loaded, admin: STOPPED, only: ['signin'] });
@@ -181,6 +183,10 @@ describe('OpenID Connect', () => {
       `providers failure: school: its sign-in page answers 400 to our client, with ${ORIGIN}/oauth/sign-in/callback/school`,
       expect.stringMatching(/^client failure: school: /),
     ]);
+    const pages = { origin: 'http://127.0.0.1:9' };
+    expect((await found(login(), 'http://127.0.0.1:1', { CLIENT: 'a secret' }, { pages }))[0]).toBe(
+      `providers failure: school: its sign-in page answers 400 to our client, with ${pages.origin}/oauth/sign-in/callback/school`,
+    );
     idp.reset();
     expect((await examine(login(`${idp.issuer}/realm`)))[0]).toMatch(/^providers failure: school: /);
   });

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { pagesOrigin } from '../../../config/pages.ts';
 import type { SessionLoginConfig } from '../../../config/session-login.ts';
 import type { Trial } from '../../../upstream/assertion-trial.ts';
 import type { Answer } from '../answer.ts';
@@ -65,7 +66,11 @@ function inventedCookies({ cookies }: Pick<SessionLoginConfig, 'cookies'>): stri
 
 async function openSignInPage({ config, login, pages }: Omit<Installation, 'facts' | 'close'>): Promise<SignInPage> {
   const mark = randomBytes(8).toString('hex');
-  const returnTo = new URL(`/oauth/authorize?coursegate_doctor=${mark}`, config.origin);
+  // The site's session is handed over at its own origin.
+  const returnTo =
+    config.pages.origin !== undefined && config.login.kind === 'session'
+      ? new URL(`/oauth/hand-over/${mark}/return`, config.origin)
+      : new URL(`/oauth/authorize?coursegate_doctor=${mark}`, pagesOrigin(config));
   if (login.shape === 'ambient') {
     const url = login.connector.signInUrl(returnTo, { loginHint: undefined, uiLocales: undefined });
     if (url.href === returnTo.href)

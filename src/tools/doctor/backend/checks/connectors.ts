@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { JWKS_TIMEOUT } from '../../../../config/constants.ts';
+import { pagesOrigin } from '../../../../config/pages.ts';
 import { requiredSecret } from '../../../../config/read-secrets.ts';
 import type { Config } from '../../../../config/schema.ts';
 import { GatewayError } from '../../../../errors.ts';
@@ -154,7 +155,7 @@ async function askBridge({ config, pages }: Installation, secret: string): Promi
   if (login.kind !== 'bridge') throw new Unavailable('there is no bridge');
   const provider = bridgeProvider({ url: login.url, origin, secret });
   const state = randomBytes(16).toString('hex');
-  const { url } = await provider.begin({ state, callback: callbackOf(provider, origin), wish: NO_WISH });
+  const { url } = await provider.begin({ state, callback: callbackOf(provider, pagesOrigin(config)), wish: NO_WISH });
   const answer = await pages.get(url);
   const target = isRedirect(answer) ? redirectTarget(answer) : undefined;
   // A redirect to the same address, such as to https or with a final slash.
@@ -183,6 +184,6 @@ function issuerOf({ id }: SignInProvider, { config: { login } }: Installation): 
 
 async function begin(provider: SignInProvider, { config }: Installation) {
   const state = randomBytes(16).toString('hex');
-  const callback = callbackOf(provider, config.origin);
+  const callback = callbackOf(provider, pagesOrigin(config));
   return { ...(await provider.begin({ state, callback, wish: NO_WISH })), callback, state };
 }

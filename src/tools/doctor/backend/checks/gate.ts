@@ -1,4 +1,7 @@
-import { failure, pass } from '../../finding.ts';
+import { redirectTarget } from '../../answer.ts';
+import { createAsk } from '../../ask.ts';
+import { PATIENCE } from '../../doctor.ts';
+import { failure, judgeEach, pass } from '../../finding.ts';
 import { Unavailable } from '../../unavailable.ts';
 import { backendChecks } from '../check.ts';
 
@@ -19,6 +22,38 @@ export const GATE = [
           answer.status === 503
             ? 'Run `coursegate health --config FILE`: it names the check that fails.'
             : 'Another program listens at this address. Set listen.admin.port, or give the address with --admin.',
+        );
+      },
+    },
+    'gate.pages': {
+      title: 'The pages for members have a host of their own, if they are to',
+      reference: 'docs/pages-origin.md',
+      fix: 'Proxy the whole host of pages.origin to the gate, with Host as the browser sent it, and reload the configuration.',
+      async run({ config: { origin, pages, site } }) {
+        const apart = pages.origin;
+        if (apart === undefined)
+          return pass(
+            site === undefined
+              ? 'at `origin`'
+              : 'at the origin of the site. Recommended: pages.origin keeps its scripts away',
+          );
+        const signal = AbortSignal.timeout(60_000);
+        const [ask, askApart] = [origin, apart].map((at) => createAsk({ origin: at, patience: PATIENCE, signal }));
+        if (ask === undefined || askApart === undefined) throw new Unavailable('there is no host');
+        const headers = { accept: 'text/html' };
+        const path = '/oauth/authorize?coursegate_doctor=1';
+        return judgeEach(
+          `${apart} serves them, and nothing else`,
+          ['/', '/.well-known/oauth-authorization-server', '/oauth/assets/pages.css', path],
+          async (one) => {
+            if (one === path) {
+              const target = redirectTarget(await ask(origin + one, { headers }));
+              return target?.href !== apart + one && failure(`${origin}/oauth/authorize does not redirect to ${apart}`);
+            }
+            const { status } = await askApart(apart + one, { headers });
+            const wanted = one.startsWith('/oauth/') ? 200 : 404;
+            return status !== wanted && failure(`${apart}${one} answers ${status} instead of ${wanted}`);
+          },
         );
       },
     },
