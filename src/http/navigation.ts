@@ -3,12 +3,13 @@ import type { IncomingMessage } from 'node:http';
 /**
  * Whether a browser opens the address, instead of a script's fetch, an image or a form that a script sends. No script
  * can forge or leave out the fields (Fetch Metadata Request Headers, section 2). Browsers send them all, since 2020; a
- * client that sends no destination is none of them: the fetch of Node.js sends `Sec-Fetch-Mode: cors` alone.
+ * client that sends no destination is no browser: the fetch of Node.js sends `Sec-Fetch-Mode: cors` alone.
  *
  * @param windowOnly - also requires that the browser itself opens it, in a whole window: not a frame, and not a service
  * worker, which asks with an empty destination for the navigations that it handles
  */
 export function isNavigation({ headers }: Pick<IncomingMessage, 'headers'>, windowOnly: boolean): boolean {
   const { 'sec-fetch-mode': mode = 'navigate', 'sec-fetch-dest': dest } = headers;
-  return dest === undefined || (mode === 'navigate' && (!windowOnly || dest === 'document'));
+  if (dest === undefined) return !windowOnly || mode === 'navigate';
+  return mode === 'navigate' && (!windowOnly || dest === 'document');
 }
