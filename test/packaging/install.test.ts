@@ -37,7 +37,9 @@ const FOLLOWED: Readonly<Record<string, (host: SchoolHost, text: string) => unkn
     ),
   yaml(host, text) {
     const file = join(host.path, CONFIGURATION);
-    const configuration = parseDocument(readFileSync(file, 'utf8'));
+    // What `init` cannot see from outside: the member's id in whoami, and the session cookie.
+    const filledIn = readFileSync(file, 'utf8').replace('"/FILL-IN"', '/id').replace('"FILL-IN"', 'session');
+    const configuration = parseDocument(filledIn);
     for (const [key, value] of Object.entries(parse(text))) configuration.set(key, value);
     writeFileSync(file, configuration.toString());
   },
