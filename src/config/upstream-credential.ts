@@ -128,3 +128,15 @@ export function credentialField(credential: CredentialConfig | undefined): strin
       return undefined;
   }
 }
+
+/** The cookies that upstreams need for their sessions, as names that may contain `*`; undefined if there are none. */
+export function keptCookies(
+  upstreams: Readonly<Record<string, { readonly credential?: CredentialConfig | undefined }>>,
+): readonly string[] | undefined {
+  const cookies = Object.values(upstreams).flatMap(({ credential }) =>
+    credential?.kind === 'session'
+      ? [...credential.cookies, ...(credential.csrf === undefined ? [] : [credential.csrf.cookie])]
+      : [],
+  );
+  return cookies.length === 0 ? undefined : cookies;
+}

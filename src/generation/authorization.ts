@@ -6,15 +6,16 @@ import { createPages, type Pages, preferLanguages } from '../authorization-serve
 import { refusedApp } from '../authorization-server/refused-app.ts';
 import { registrationLimits } from '../authorization-server/registration/limits.ts';
 import type { PurposeOf } from '../authorization-server/sign-in/purpose.ts';
-import { createSignIn, type SignInHandlers } from '../authorization-server/sign-in/sign-in.ts';
+import type { SignIn, SignInHandlers, SignInOptions } from '../authorization-server/sign-in/sign-in.ts';
 import type { Share } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { pagesOrigin } from '../config/pages.ts';
+import type { Config } from '../config/schema.ts';
 import { DISCOVERY_PATHS } from '../discovery/paths.ts';
 import { GatewayError } from '../errors.ts';
 import type { Outbox } from '../events/outbox.ts';
 import type { Foundation } from '../foundation/foundation.ts';
-import type { Member } from '../login/connector.ts';
+import type { Login, Member } from '../login/connector.ts';
 import { createLogin } from '../login/create-login.ts';
 import { memberCheck } from '../login/member-check.ts';
 import type { ServedResources } from './resources.ts';
@@ -76,7 +77,7 @@ export async function openAuthorization(loaded: LoadedConfig, parts: Authorizati
   const signedIn = (member: Member) => server.signedIn(member);
   const purposeOf: PurposeOf = (exchange, returnTo) => server.purposeOf(exchange, returnTo);
   const shared = { store, clock, pages, secrets, audit };
-  const signIn = createSignIn(config.login, login, { ...shared, origin: pagesAt, places, signedIn, purposeOf });
+  const signIn = await openSignIn(config.login, login, { ...shared, origin: pagesAt, places, signedIn, purposeOf });
 
   metrics.watch({ login: () => config.login.kind });
   const server = createAuthorizationServer({
@@ -159,4 +160,11 @@ function clientsOf({ config, initialAccessToken }: LoadedConfig, parts: Authoriz
     unusedLifetime: registration.unusedLifetime,
     redirects,
   };
+}
+
+/** How members sign in. The code of the gate's own sign-in is loaded only for a login that needs it. */
+async function openSignIn(config: Config['login'], login: Login, options: SignInOptions): Promise<SignIn> {
+  if (login.shape === 'ambient') return { connector: login.connector, handlers: undefined };
+  const { createSignIn } = await import('../authorization-server/sign-in/sign-in.ts');
+  return createSignIn(config, login, options);
 }

@@ -98,7 +98,7 @@ async function build(
 
   // Assigned later: upstreams report ended backend sessions to the server, which itself needs the upstreams.
   let server: AuthorizationServer;
-  const lanes = openLanes({
+  const lanes = await openLanes({
     loaded,
     store,
     clock,

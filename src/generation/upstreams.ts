@@ -1,11 +1,13 @@
 import { type BackendSessions, storedBackendSessions } from '../authorization-server/backend-sessions.ts';
 import type { Share } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { keptCookies } from '../config/upstream-credential.ts';
 import { isOwnCookie } from '../http/own-cookie.ts';
 import { sessionOwner } from '../login/session-owner.ts';
 import type { Clock, Store } from '../storage/store.ts';
 import { createCallUpstream } from '../upstream/call.ts';
-import { type CredentialsOptions, createCredentials, keptCookies } from '../upstream/credentials/create-credentials.ts';
+import type { CredentialsOptions } from '../upstream/credentials/create-credentials.ts';
+import { type Credentials, NO_CREDENTIALS } from '../upstream/credentials/credential.ts';
 import { createForward, type Forward } from '../upstream/forward.ts';
 import { createIdentity, type Identity, type SigningKey } from '../upstream/identity.ts';
 import { createPools, type Pools } from '../upstream/pools.ts';
@@ -38,7 +40,7 @@ export interface UpstreamLanesOptions {
   readonly ended: CredentialsOptions['ended'];
 }
 
-export function openLanes(options: UpstreamLanesOptions): UpstreamLanes {
+export async function openLanes(options: UpstreamLanesOptions): Promise<UpstreamLanes> {
   const { loaded, store, clock, signing, answered, ended, share } = options;
   const { origin, upstreams, login, site } = loaded.config;
   const pools = createPools(upstreams, undefined, share);
@@ -58,7 +60,7 @@ export function openLanes(options: UpstreamLanesOptions): UpstreamLanes {
     origin,
     answered,
   });
-  const credentials = createCredentials({
+  const credentials = await credentialsFor({
     upstreams,
     secrets: loaded.secrets,
     sessions,
@@ -88,4 +90,11 @@ export function openLanes(options: UpstreamLanesOptions): UpstreamLanes {
           }),
     sessions: cookies && sessions,
   };
+}
+
+/** The credentials of the upstreams. Their code is loaded only if there are any. */
+async function credentialsFor(options: CredentialsOptions): Promise<Credentials> {
+  if (Object.values(options.upstreams).every(({ credential }) => credential === undefined)) return NO_CREDENTIALS;
+  const { createCredentials } = await import('../upstream/credentials/create-credentials.ts');
+  return createCredentials(options);
 }

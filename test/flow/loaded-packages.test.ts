@@ -83,13 +83,13 @@ describe('a gate loads', () => {
   it('no optional package with a minimal configuration, and few modules', async () => {
     const { packages, modules } = await loadedBy('small', (config) => config);
     expect(packages).toEqual([]);
-    expect(modules).toBeLessThan(1060);
+    expect(modules).toBeLessThan(1050);
   });
 
   it('the packages of the Account API and the tools with the configuration of the demo', async () => {
     const { packages, modules } = await loadedFrom(DEMO);
     expect(packages).toEqual(['@lezer/markdown', '@modelcontextprotocol/server', 'entities', 'graphql', 'parse5']);
-    expect(modules).toBeLessThan(1370);
+    expect(modules).toBeLessThan(1350);
   });
 
   it('the MCP packages when there are tools, but not those of the Account API', async () => {

@@ -56,9 +56,12 @@ export interface SignInHandlerOptions extends SignInOptions {
 /** Seconds for which the site's cookies are kept after a hand-over: as long as an interaction lasts. */
 const HANDED_OVER = 900;
 
-/** @param login - built from `config` */
-export function createSignIn(config: Config['login'], login: Login, options: SignInOptions): SignIn {
-  if (login.shape === 'ambient') return { connector: login.connector, handlers: undefined };
+/** @param login - built from `config`, with pages of the gate's own */
+export function createSignIn(
+  config: Config['login'],
+  login: Exclude<Login, { readonly shape: 'ambient' }>,
+  options: SignInOptions,
+): SignIn {
   const { origin, store, clock, secrets, places } = options;
   const memberCookie = ownCookie(origin, 'member');
   const lifetime = 'session' in config ? config.session : HANDED_OVER;

@@ -16,7 +16,9 @@ export function offer(program: Command, words: readonly string[]): Offered {
   if (valued !== undefined) return valuesOf(valued.flags, valued.argChoices);
   const help = command.createHelp();
   const [flag, value] = current.split('=');
-  const options = [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)];
+  const options = [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)].filter(
+    ({ long }) => long !== '--version' || command.parent === null,
+  );
   if (value !== undefined) {
     const option = options.find(({ long }) => long === flag);
     const values = option === undefined ? [] : valuesOf(option.flags, option.argChoices);

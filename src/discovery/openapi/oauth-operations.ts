@@ -5,6 +5,9 @@ import { answer, failures } from './responses.ts';
 /** The gate's own operations by method and path, such as `POST /api/oauth/token`. */
 export type OwnOperations = Readonly<Record<string, Json>>;
 
+const LOCATION = {
+  Location: { description: 'The target.', required: true, schema: { type: 'string', format: 'uri-reference' } },
+} as const;
 const FORM_LIMIT = 'The body is limited to 56 KiB.';
 const RATED = [413, 415, 429, 500, 503] as const;
 
@@ -55,9 +58,7 @@ function authorizationOperations(
       })),
       responses: {
         200: answer('With response_mode=form_post: a page that posts the response to the app.', PAGE),
-        303: answer('A redirect to the sign-in page, or back to the app.', undefined, {
-          Location: { description: 'The target.', required: true, schema: { type: 'string', format: 'uri-reference' } },
-        }),
+        303: answer('A redirect to the sign-in page, or back to the app.', undefined, LOCATION),
         400: answer('An HTML page for the member: it is not safe to redirect to the app.', PAGE),
         429: answer('An HTML page for the member: too many requests.', PAGE),
         503: answer('An HTML page for the member: sign-in is temporarily unavailable.', PAGE),
@@ -69,9 +70,7 @@ function authorizationOperations(
       description: 'Takes the same parameters in a form (OpenID Connect Core 1.0 section 3.1.2.1), of at most 8 KiB.',
       requestBody: form(authorization, needed),
       responses: {
-        303: answer('A redirect to the same request by GET.', undefined, {
-          Location: { description: 'The target.', required: true, schema: { type: 'string', format: 'uri-reference' } },
-        }),
+        303: answer('A redirect to the same request by GET.', undefined, LOCATION),
         400: answer('An HTML page for the member: the form cannot be read.', PAGE),
         413: answer('An HTML page for the member: the form is too long.', PAGE),
         415: answer('An HTML page for the member: the form is compressed.', PAGE),

@@ -60,13 +60,3 @@ function credentialOf(
       return serviceKey(config, requiredSecret(options.secrets, `upstreams.${upstream}.credential.secret`));
   }
 }
-
-/** The cookies that upstreams need for their sessions, as names that may contain `*`; undefined if there are none. */
-export function keptCookies(upstreams: Config['upstreams']): readonly string[] | undefined {
-  const cookies = Object.values(upstreams).flatMap(({ credential }) =>
-    credential?.kind === 'session'
-      ? [...credential.cookies, ...(credential.csrf === undefined ? [] : [credential.csrf.cookie])]
-      : [],
-  );
-  return cookies.length === 0 ? undefined : cookies;
-}

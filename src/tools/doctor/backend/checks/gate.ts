@@ -38,8 +38,9 @@ export const GATE = [
               : 'at the origin of the site. Recommended: pages.origin keeps its scripts away',
           );
         const signal = AbortSignal.timeout(60_000);
-        const [ask, askApart] = [origin, apart].map((at) => createAsk({ origin: at, patience: PATIENCE, signal }));
-        if (ask === undefined || askApart === undefined) throw new Unavailable('there is no host');
+        const limits = { patience: PATIENCE, signal };
+        const ask = createAsk({ origin, ...limits });
+        const askApart = createAsk({ origin: apart, ...limits });
         const headers = { accept: 'text/html' };
         const path = '/oauth/authorize?coursegate_doctor=1';
         return judgeEach(
