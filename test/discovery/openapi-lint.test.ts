@@ -19,10 +19,20 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the OpenAPI document of Pro
 
   it('is checked by linter rules that can fail', async () => {
     const { '/auth.md': item, ...paths } = document.paths;
-    const broken = { ...document, paths: { ...paths, '/auth.md/': { get: { ...item?.get, operationId: undefined } } } };
+    const broken = {
+      ...document,
+      paths: {
+        ...paths,
+        '/auth.md/': { get: { ...item?.get, operationId: undefined } },
+        '/unsuccessful': {
+          get: { ...item?.get, operationId: 'fail', responses: { 400: { description: 'Refused.' } } },
+        },
+      },
+    };
     expect((await lint(broken)).map((one) => one.split(' ', 1)[0]).sort()).toEqual([
       'no-path-trailing-slash',
       'operation-operationId',
+      'rule/operation-success-response',
     ]);
   });
 
