@@ -1,6 +1,7 @@
 import type { LoadedConfig } from '../config/load.ts';
+import type { AccountOptions } from './account-options.ts';
 import { mergingFor } from './contract.ts';
-import { type Account, type AccountOptions, createAccount } from './endpoint.ts';
+import { type Account, createAccount } from './endpoint.ts';
 
 /**
  * Creates the configured Account API; undefined when there is none.

@@ -1,6 +1,5 @@
-import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql';
+import { type ExecutionResult, GraphQLError, type GraphQLFormattedError, type GraphQLOutputType } from 'graphql';
 import { MappingValueError } from './connect/mapping-value.ts';
-import type { FailedField } from './failed-field.ts';
 
 const MESSAGES = {
   UNAUTHORIZED_FIELD_OR_TYPE: 'Unauthorized field or type',
@@ -46,6 +45,16 @@ const NULL = /^Cannot return null for non-nullable field /;
 
 /** Receives what the operator should know about a failed field. `where` names the field and its place in a mapping. */
 export type OnError = (error: unknown, where?: string) => void;
+
+/** A field of the contract that failed. */
+export interface FailedField {
+  /**
+   * Its type and name, the place in a mapping that says where it comes from, and what that reads:
+   * `Course.endsAt (school.graphql:12, ends_at in GET /courses of school)`.
+   */
+  readonly where: string;
+  readonly type: GraphQLOutputType;
+}
 
 interface Masking {
   readonly deadlinePassed: boolean;

@@ -14,18 +14,9 @@ import type { Mapping } from './connect/mapping.ts';
 import { type Place, placeOf } from './connect/mistakes.ts';
 import { givenByBatch } from './connect/selection-names.ts';
 import { membersOf, type Selection } from './connect/syntax.ts';
+import type { FailedField } from './errors.ts';
 import { type Fragments, fragmentsOf } from './read-fields.ts';
 import type { AccountSchema } from './schema.ts';
-
-/** A field of the contract that failed. */
-export interface FailedField {
-  /**
-   * Its type and name, the place in a mapping that says where it comes from, and what that reads:
-   * `Course.endsAt (school.graphql:12, ends_at in GET /courses of school)`.
-   */
-  readonly where: string;
-  readonly type: GraphQLOutputType;
-}
 
 /** The fields of a connection that are not part of the mapping's selection. */
 const OF_CONNECTION = ['nodes', 'edges', 'node'];

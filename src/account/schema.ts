@@ -4,8 +4,9 @@
  */
 import type { TextFile } from '../config/account-files.ts';
 import { checkMapping } from './connect/check.ts';
-import { type MappingNames, readMapping } from './connect/mapping.ts';
+import type { MappingNames } from './connect/mapping.ts';
 import { Mistakes } from './connect/mistakes.ts';
+import { readMapping } from './connect/read-mapping.ts';
 import { attachResolvers } from './connect/resolvers.ts';
 import { type MergeTypes, readContract } from './contract.ts';
 import { joinRemoteFields } from './remote/check.ts';

@@ -1,15 +1,11 @@
-import { type ConstDirectiveNode, type GraphQLSchema, Kind } from 'graphql';
-import type { TextFile } from '../../config/account-files.ts';
+import type { ConstDirectiveNode, GraphQLSchema } from 'graphql';
 import type { RemoteField, RemoteMapping, UpstreamName } from '../remote/mapping.ts';
-import { parseSdl } from '../sdl.ts';
 import type { Connector, HeaderTemplate } from './connector.ts';
 import type { ConnectionStyle } from './directives.ts';
 import type { Evaluate } from './evaluate.ts';
-import { type Mistakes, placeOf } from './mistakes.ts';
+import type { Mistakes, placeOf } from './mistakes.ts';
 import type { Outcome } from './outcome.ts';
-import { type Extension, isExtension, readExtension } from './read-extension.ts';
-import { readSource } from './read-source.ts';
-import { type Allowed, CONTEXT_KEYS, keys } from './references.ts';
+import type { Allowed } from './references.ts';
 
 /** A field with its own upstream call. */
 export interface FieldMapping {
@@ -96,45 +92,3 @@ export interface Reading extends Omit<Mapping, 'complete'> {
   readonly remote: { readonly fields: Map<string, RemoteField>; readonly names: Map<string, UpstreamName[]> };
   readonly unread: Set<string>;
 }
-
-/**
- * Reads mapping files: `extend schema` with @source, and `extend type`, `enum` and `input`, which repeat parts of the
- * contract (fields with their types, without their arguments) to put directives on them. Returns what could be read;
- * mistakes are added to the list.
- */
-export function readMapping(
-  files: readonly TextFile[],
-  contract: GraphQLSchema,
-  names: MappingNames,
-  mistakes: Mistakes,
-): Mapping {
-  const { open, secret } = names.config;
-  const reading: Reading = {
-    contract,
-    names,
-    mistakes,
-    wrong: (node, coordinate, message) => mistakes.add(placeOf(node), coordinate, message),
-    inRequest: { context: CONTEXT_KEYS, config: keys([...open, ...secret]) },
-    inSelection: { context: CONTEXT_KEYS, config: keys(open) },
-    sources: new Map(),
-    fields: new Map(),
-    types: new Map(),
-    remote: { fields: new Map(), names: new Map() },
-    timeZone: names.timeZone ?? 'UTC',
-    unread: new Set(),
-  };
-  const documents = files.map((file) => parseSdl(file, 'mapping', mistakes));
-  const extensions: Extension[] = [];
-  for (const definition of documents.flatMap((document) => document?.definitions ?? [])) {
-    if (definition.kind === Kind.SCHEMA_EXTENSION)
-      for (const node of definition.directives ?? []) readSource(reading, node);
-    else if (isExtension(definition)) extensions.push(definition);
-    else reading.wrong(definition, 'mapping', ONLY_EXTENSIONS);
-  }
-  // Types are read after all schemas, because a source may be declared in another file.
-  for (const extension of extensions) readExtension(reading, extension);
-  return { ...reading, complete: !documents.includes(undefined) };
-}
-
-const ONLY_EXTENSIONS =
-  'a mapping file can only contain "extend schema", "extend type", "extend enum" and "extend input"';

@@ -14,7 +14,7 @@ import {
   type ObjectTypeExtensionNode,
   print,
 } from 'graphql';
-import { readRemoteField, readUpstreamName } from '../remote/mapping.ts';
+import { readRemoteField, readUpstreamName } from '../remote/read-mapping.ts';
 import type { Reading } from './mapping.ts';
 import { ownFields } from './own-fields.ts';
 import { readFieldConnector, readTypeConnector } from './read-connector.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { AccountOptions } from '../../../src/account/endpoint.ts';
+import type { AccountOptions } from '../../../src/account/account-options.ts';
 import { callOver, contractFiles, MEMBER, startAccount, type TestAccount } from './account.ts';
 
 /** An operation as the GraphQL upstream received it. */

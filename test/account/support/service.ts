@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { AccountOptions } from '../../../src/account/endpoint.ts';
+import type { AccountOptions } from '../../../src/account/account-options.ts';
 import type { MemberPrincipal } from '../../../src/oauth/principal.ts';
 import { callOver, contractFiles, MEMBER, type Reply, startAccount } from './account.ts';
 

@@ -1,0 +1,50 @@
+import { type GraphQLSchema, Kind } from 'graphql';
+import type { TextFile } from '../../config/account-files.ts';
+import { parseSdl } from '../sdl.ts';
+import type { Mapping, MappingNames, Reading } from './mapping.ts';
+import { type Mistakes, placeOf } from './mistakes.ts';
+import { type Extension, isExtension, readExtension } from './read-extension.ts';
+import { readSource } from './read-source.ts';
+import { CONTEXT_KEYS, keys } from './references.ts';
+
+/**
+ * Reads mapping files: `extend schema` with @source, and `extend type`, `enum` and `input`, which repeat parts of the
+ * contract (fields with their types, without their arguments) to put directives on them. Returns what could be read;
+ * mistakes are added to the list.
+ */
+export function readMapping(
+  files: readonly TextFile[],
+  contract: GraphQLSchema,
+  names: MappingNames,
+  mistakes: Mistakes,
+): Mapping {
+  const { open, secret } = names.config;
+  const reading: Reading = {
+    contract,
+    names,
+    mistakes,
+    wrong: (node, coordinate, message) => mistakes.add(placeOf(node), coordinate, message),
+    inRequest: { context: CONTEXT_KEYS, config: keys([...open, ...secret]) },
+    inSelection: { context: CONTEXT_KEYS, config: keys(open) },
+    sources: new Map(),
+    fields: new Map(),
+    types: new Map(),
+    remote: { fields: new Map(), names: new Map() },
+    timeZone: names.timeZone ?? 'UTC',
+    unread: new Set(),
+  };
+  const documents = files.map((file) => parseSdl(file, 'mapping', mistakes));
+  const extensions: Extension[] = [];
+  for (const definition of documents.flatMap((document) => document?.definitions ?? [])) {
+    if (definition.kind === Kind.SCHEMA_EXTENSION)
+      for (const node of definition.directives ?? []) readSource(reading, node);
+    else if (isExtension(definition)) extensions.push(definition);
+    else reading.wrong(definition, 'mapping', ONLY_EXTENSIONS);
+  }
+  // Types are read after all schemas, because a source may be declared in another file.
+  for (const extension of extensions) readExtension(reading, extension);
+  return { ...reading, complete: !documents.includes(undefined) };
+}
+
+const ONLY_EXTENSIONS =
+  'a mapping file can only contain "extend schema", "extend type", "extend enum" and "extend input"';
