@@ -1,5 +1,5 @@
 import Provider, { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
-import { explainStep } from '../http/connection-step.ts';
+import { explainStep } from '../http/note-step.ts';
 import {
   type Charge,
   chargeTo,

@@ -1,13 +1,13 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type Provider from 'oidc-provider';
 import { GatewayError } from '../errors.ts';
 import { mediaType, readBody } from '../http/body.ts';
-import { currentRequest } from '../http/current-request.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { ResourceIndicators } from '../oauth/resource-indicator.ts';
 import { shownClientId, shownParameters, stepAt } from './connection-steps.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { redirect } from './pages/pages.ts';
+import { type PassedBody, passOn } from './pass-on.ts';
 import { createRegistration, type RegistrationOptions } from './registration/registration.ts';
 import { addClient, basicClient, requireClient } from './rules/client-authentication.ts';
 import { refuseLongParameters } from './rules/parameter-lengths.ts';
@@ -32,14 +32,6 @@ export interface MountOptions {
   /** Undefined if registration is closed. */
   readonly registration: RegistrationOptions | undefined;
   readonly closedSince: () => Promise<number | undefined>;
-}
-
-/** The body of a request to oidc-provider. */
-export interface PassedBody {
-  readonly type: string;
-  readonly text: string;
-  /** Header fields that oidc-provider is not shown. */
-  readonly withheld?: readonly string[];
 }
 
 /** oidc-provider's endpoints as handlers. Their input is pinned to the origin and normalised. */
@@ -152,36 +144,4 @@ function normalizeResource(parameters: URLSearchParams, indicators: ResourceIndi
     parameters.append('resource', resource);
   }
   return parameters;
-}
-
-/** Lets oidc-provider answer. Throws the GatewayError that stopped it, and records the OAuth error of its answer. */
-async function passOn(
-  { callback, origin }: MountOptions,
-  { request, response, record }: Exchange,
-  url: string,
-  body?: PassedBody,
-): Promise<void> {
-  await callback()(asProviderReadsIt(request, origin, url, body), response as ServerResponse);
-  const { failure, oauthError } = currentRequest() ?? {};
-  if (failure !== undefined) throw failure;
-  if (oauthError !== undefined) record.refusedWith(oauthError);
-}
-
-/**
- * The same request with another URL and body. The library builds every URL from the host fields, so they are pinned to
- * an origin regardless of what the client sent.
- */
-function asProviderReadsIt(request: IncomingMessage, origin: string, url: string, body?: PassedBody): IncomingMessage {
-  const { host, protocol } = new URL(origin);
-  const { 'transfer-encoding': _framing, 'content-length': _length, ...sent } = request.headers;
-  const pinned = { host, 'x-forwarded-host': host, 'x-forwarded-proto': protocol.slice(0, -1) };
-  const bytes = body && Buffer.from(body.text);
-  const hidden = Object.fromEntries((body?.withheld ?? []).map((name) => [name, undefined]));
-  const framing = bytes && { 'content-type': body.type, 'content-length': String(bytes.length) };
-  return Object.create(request, {
-    url: { value: url, writable: true },
-    headers: { value: { ...sent, ...pinned, ...framing, ...hidden } },
-    readable: { value: bytes !== undefined },
-    iterator: { value: () => [bytes] },
-  }) as IncomingMessage;
 }

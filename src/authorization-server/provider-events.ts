@@ -1,8 +1,8 @@
 import type Provider from 'oidc-provider';
 import type { errors, KoaContextWithOIDC } from 'oidc-provider';
 import { GatewayError } from '../errors.ts';
-import { explainStep, noteStep } from '../http/connection-step.ts';
 import { currentRequest } from '../http/current-request.ts';
+import { explainStep, noteStep } from '../http/note-step.ts';
 import type { ResourceIndicators } from '../oauth/resource-indicator.ts';
 import type { Audit, AuditAction } from '../operations/audit.ts';
 import { clientHost } from './client-host.ts';

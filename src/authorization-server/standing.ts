@@ -1,8 +1,7 @@
 import { GatewayError } from '../errors.ts';
 import type { EndReason } from '../events/event.ts';
-import type { LoginConnector, Member } from '../login/connector.ts';
+import type { LoginConnector, Member, Standing } from '../login/connector.ts';
 import type { MemberCheck } from '../login/member-check.ts';
-import type { Standing } from '../login/recheck.ts';
 import { SIGN_IN_KIND } from '../login/sign-in-session.ts';
 import type { Audit } from '../operations/audit.ts';
 import type { Log } from '../operations/log.ts';

@@ -4,31 +4,12 @@ import type { Decision } from '../authorization-server/administration/account-co
 import { createAssertionControl } from '../authorization-server/administration/assertion-control.ts';
 import { callerCheck, callerRefusals } from '../authorization-server/administration/caller.ts';
 import { createStoreControl } from '../authorization-server/administration/store-control.ts';
-import type { AuthorizationServer } from '../authorization-server/authorization-server.ts';
-import type { Share } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { GatewayError } from '../errors.ts';
-import type { Events } from '../events/events.ts';
-import type { Foundation } from '../foundation/foundation.ts';
 import { hostCheck } from '../operations/admin-callers.ts';
 import { createHealth } from '../operations/health.ts';
-import type { Observer } from '../operations/observe/observer.ts';
-import type { InFlight } from '../request/in-flight.ts';
 import { createAssertionTrial } from '../upstream/assertion-trial.ts';
-import type { Pools } from '../upstream/pools.ts';
-
-export interface AdminParts {
-  readonly foundation: Foundation;
-  readonly server: Pick<AuthorizationServer, 'controls' | 'grants'>;
-  readonly events: Pick<Events, 'state' | 'retry'>;
-  readonly pools: Pools;
-  /** Undefined when routes are enforced. */
-  readonly observer: Observer | undefined;
-  readonly inFlight: InFlight;
-  readonly share: Share;
-  /** Whether the gate is shutting down. */
-  readonly draining: () => boolean;
-}
+import type { AdminParts } from './admin-parts.ts';
 
 /**
  * Creates the handler of the admin listener from the configuration. Its app is created, and Express loaded, with the first

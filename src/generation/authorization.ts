@@ -6,7 +6,8 @@ import { createPages, type Pages, preferLanguages } from '../authorization-serve
 import { refusedApp } from '../authorization-server/refused-app.ts';
 import { registrationLimits } from '../authorization-server/registration/limits.ts';
 import type { PurposeOf } from '../authorization-server/sign-in/purpose.ts';
-import type { SignIn, SignInHandlers, SignInOptions } from '../authorization-server/sign-in/sign-in.ts';
+import type { SignIn } from '../authorization-server/sign-in/sign-in.ts';
+import type { SignInHandlers, SignInOptions } from '../authorization-server/sign-in/sign-in-handlers.ts';
 import type { Share } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { pagesOrigin } from '../config/pages.ts';

@@ -7,7 +7,7 @@ import type { Directory } from '../console/directory/directory.ts';
 import type { GateSources } from '../console/gate-status.ts';
 import type { HealthChecks } from '../operations/health.ts';
 import { bytesOf } from '../storage/sqlite-size.ts';
-import type { AdminParts } from './admin.ts';
+import type { AdminParts } from './admin-parts.ts';
 import { checkText } from './check-text.ts';
 
 /** What the console has in common with the rest of the admin listener. */

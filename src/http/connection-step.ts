@@ -1,5 +1,3 @@
-import { currentRequest } from './current-request.ts';
-
 /** What a request was on the way of an app to a connection, in the usual order. */
 export type StepKind =
   /** A protected resource, or /mcp, was requested without a token. */
@@ -44,16 +42,6 @@ export interface StepFacts {
 
 export interface StepNote extends StepFacts {
   readonly kind: StepKind;
-}
-
-/** Notes a step of the current request, or adds to the one of this kind. Later facts replace earlier ones. */
-export function noteStep(kind: StepKind, facts: StepFacts = {}): void {
-  currentRequest()?.inFlight?.record?.noteStep(kind, facts);
-}
-
-/** Adds to the first step of the current request, whatever it is. */
-export function explainStep(facts: StepFacts): void {
-  currentRequest()?.inFlight?.record?.explainStep(facts);
 }
 
 /** `given` over `known`, leaving out what is undefined. Parameters are joined. */

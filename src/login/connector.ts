@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Provenance } from '../http/provenance.ts';
-import type { Recheck } from './recheck.ts';
 
 /** A member as identified by the login backend. `sub` is opaque: compared byte for byte, never normalised. */
 export interface Member {
@@ -155,3 +154,19 @@ interface SignInStart {
   readonly url: URL;
   readonly kept: string;
 }
+
+/** What the backend says about a member in their absence, without a cookie. */
+export type Standing =
+  | { readonly kind: 'good' /** As in Member. */; readonly version: string | undefined }
+  /** The member no longer exists. */
+  | { readonly kind: 'gone' }
+  /** The member exists but may not use the service. */
+  | { readonly kind: 'inactive' };
+
+/**
+ * Asks the backend, server to server, whether the member with this id still exists. `login` is what `Member.login` was at
+ * the last sign-in.
+ *
+ * @throws {GatewayError} `login_unavailable` when the backend cannot say, which never means "gone"
+ */
+export type Recheck = (sub: string, login?: string | undefined) => Promise<Standing>;

@@ -5,8 +5,7 @@ import { foldAccountName } from '../oauth/account-name.ts';
 import type { Log } from '../operations/log.ts';
 import { BUSY_SECONDS, type Hashing } from '../passwords/hashing.ts';
 import { type PasswordHash, readPasswordHash } from '../passwords/password-hash.ts';
-import type { CredentialCheck } from './connector.ts';
-import type { Recheck } from './recheck.ts';
+import type { CredentialCheck, Recheck } from './connector.ts';
 
 export interface DirectoryOptions {
   /** Absolute path of the members file. */

@@ -1,7 +1,7 @@
 import type { Config } from '../config/schema.ts';
 import type { CallUpstream } from '../upstream/request.ts';
-import type { Login } from './connector.ts';
-import { createRecheck, type Recheck } from './recheck.ts';
+import type { Login, Recheck } from './connector.ts';
+import { createRecheck } from './recheck.ts';
 
 /** How the gate finds out, in the member's absence, whether they still exist. */
 export interface MemberCheck {

@@ -1,24 +1,9 @@
 import { MEMBER_ID, type RecheckConfig } from '../config/recheck.ts';
 import type { CallUpstream } from '../upstream/request.ts';
+import type { Recheck } from './connector.ts';
 import { answerReader } from './whoami/answer.ts';
 import { readFlag, readVersion } from './whoami/member.ts';
 import { askBackend, unusable } from './whoami/unusable.ts';
-
-/** What the backend says about a member in their absence, without a cookie. */
-export type Standing =
-  | { readonly kind: 'good' /** As in Member. */; readonly version: string | undefined }
-  /** The member no longer exists. */
-  | { readonly kind: 'gone' }
-  /** The member exists but may not use the service. */
-  | { readonly kind: 'inactive' };
-
-/**
- * Asks the backend, server to server, whether the member with this id still exists. `login` is what `Member.login` was at
- * the last sign-in.
- *
- * @throws {GatewayError} `login_unavailable` when the backend cannot say, which never means "gone"
- */
-export type Recheck = (sub: string, login?: string | undefined) => Promise<Standing>;
 
 /** Creates the recheck that is configured, for any kind of login. `key` is the secret that `config.key` refers to. */
 export function createRecheck(config: RecheckConfig, key: string | undefined, call: CallUpstream): Recheck {

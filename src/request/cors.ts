@@ -1,5 +1,6 @@
 import { PAGE_FIELDS } from '../http/header-names.ts';
-import { type Incoming, isObserved, type RequestParts } from './parts.ts';
+import type { Incoming } from './incoming.ts';
+import { isObserved, type RequestParts } from './parts.ts';
 
 export const CORS_HEADERS = {
   'access-control-allow-origin': '*',

@@ -4,7 +4,8 @@ import { writeAnswer } from '../http/answer.ts';
 import type { Routed, Routing } from '../upstream/routing.ts';
 import { browserPage } from './browser-page.ts';
 import { CORS_HEADERS } from './cors.ts';
-import type { Incoming, RequestParts } from './parts.ts';
+import type { Incoming } from './incoming.ts';
+import type { RequestParts } from './parts.ts';
 import type { Route } from './route.ts';
 
 /** Answers a failed request in the error format of its route. `target` is undefined if it could not be parsed. */

@@ -1,5 +1,5 @@
 import { mediaType } from '../http/body.ts';
-import type { Incoming } from './parts.ts';
+import type { Incoming } from './incoming.ts';
 
 const METADATA = /\/\.well-known\/(?:oauth-(?:authorization-server|protected-resource)|openid-configuration)(?:\/|$)/;
 /** Where clients of older specifications look for OAuth endpoints, if they have read no metadata. */

@@ -5,7 +5,7 @@ import { redirect } from '../authorization-server/pages/pages.ts';
 import type { Config } from '../config/schema.ts';
 import { GatewayError } from '../errors.ts';
 import { isNavigation } from '../http/navigation.ts';
-import type { Incoming } from './parts.ts';
+import type { Incoming } from './incoming.ts';
 import type { Route } from './route.ts';
 
 /** Which requests the pages of sign-in, consent and connected apps answer, and at which host. */

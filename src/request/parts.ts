@@ -2,8 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GatewayError } from '../errors.ts';
 import type { Connections } from '../http/connections.ts';
 import type { ProvenanceOf } from '../http/provenance.ts';
-import type { RequestRecord } from '../http/request-record.ts';
-import type { RequestInFlight } from '../http/requests-in-flight.ts';
 import type { Admission } from '../limits/admission.ts';
 import type { Observer } from '../operations/observe/observer.ts';
 import type { RequestRecords } from '../operations/request-records.ts';
@@ -11,7 +9,6 @@ import type { Gate } from '../resource-server/gate.ts';
 import type { OpenAnswers } from '../resource-server/open-answers.ts';
 import type { Routing } from '../upstream/routing.ts';
 import type { Site } from '../upstream/site.ts';
-import type { Target } from '../upstream/target.ts';
 import type { InFlight } from './in-flight.ts';
 import type { MemberPages } from './member-pages.ts';
 import type { Route } from './route.ts';
@@ -37,15 +34,6 @@ export interface RequestParts {
   readonly longestUrl: number;
   readonly inFlight: InFlight;
   readonly errorPage: (response: ServerResponse, failure: GatewayError, requestId: string) => void;
-}
-
-/** One request, as it is handed from step to step. */
-export interface Incoming {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly target: Target;
-  readonly record: RequestRecord;
-  readonly inFlight: RequestInFlight;
 }
 
 /** Whether this gate or one of its replicas has forwarded a request before. */

@@ -8,7 +8,8 @@ import type { MemberPrincipal } from '../oauth/principal.ts';
 import { formatScope } from '../oauth/scope.ts';
 import type { Decision, Presented } from '../resource-server/gate.ts';
 import type { Target } from '../upstream/target.ts';
-import type { Incoming, RequestParts } from './parts.ts';
+import type { Incoming } from './incoming.ts';
+import type { RequestParts } from './parts.ts';
 
 /** The credentials that a request presents to the gate. */
 export function presentedBy(origin: string, request: IncomingMessage, target: Target): Presented {

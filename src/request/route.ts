@@ -1,7 +1,7 @@
 import type { ConnectedApps } from '../authorization-server/connected-apps/connected-apps.ts';
 import type { Interactions } from '../authorization-server/interactions/interactions.ts';
 import type { Mount } from '../authorization-server/mount.ts';
-import type { SignInHandlers } from '../authorization-server/sign-in/sign-in.ts';
+import type { SignInHandlers } from '../authorization-server/sign-in/sign-in-handlers.ts';
 import type { RouteConfig } from '../config/schema.ts';
 import type { Voice } from '../errors.ts';
 import type { Handler } from '../http/exchange.ts';

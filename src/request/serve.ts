@@ -10,7 +10,8 @@ import { answerPreflight } from './cors.ts';
 import { enter } from './enter.ts';
 import { answerFailure, routeAt } from './failure.ts';
 import { noteGuess } from './guess.ts';
-import { type Incoming, isLoop, isObserved, type RequestParts } from './parts.ts';
+import type { Incoming } from './incoming.ts';
+import { isLoop, isObserved, type RequestParts } from './parts.ts';
 import { toSite } from './to-site.ts';
 
 /**

@@ -1,7 +1,8 @@
 import { GatewayError } from '../errors.ts';
 import { ROUTE_LABELS } from '../http/request-record.ts';
 import type { Refusal } from '../operations/observe/observations.ts';
-import type { Incoming, RequestParts } from './parts.ts';
+import type { Incoming } from './incoming.ts';
+import type { RequestParts } from './parts.ts';
 import type { Route } from './route.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import { GatewayError } from '../errors.ts';
-import type { OpenedStore, StoreSecrets } from './open.ts';
+import type { OpenedStore, StoreSecrets } from './opened-store.ts';
 import { countedPlaces } from './places.ts';
 import { writingProbe } from './probe.ts';
 import { redisStore } from './redis.ts';

@@ -3,44 +3,15 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/schema.ts';
-import type { RedisSecrets } from '../config/secret-values.ts';
-import { NO_REPLICAS, type RevocationBus } from './bus.ts';
-import type { Counters } from './counters.ts';
+import { NO_REPLICAS } from './bus.ts';
 import { memoryCounters } from './memory-counters.ts';
-import { countedPlaces, type Places } from './places.ts';
+import type { OpenedStore, StoreSecrets } from './opened-store.ts';
+import { countedPlaces } from './places.ts';
 import { writingProbe } from './probe.ts';
-import { type Reseal, type Secrets, sealed } from './seal.ts';
+import { type Secrets, sealed } from './seal.ts';
 import { secretsBeside } from './secret.ts';
 import { memoryStore, sqliteStore } from './sqlite.ts';
-import type { Clock, Store } from './store.ts';
-
-export interface OpenedStore {
-  readonly store: Store;
-  /** The secret that the store is sealed with and that every other key is derived from. */
-  readonly secret: string;
-  /** The same secret first, then the further ones that may open and verify. */
-  readonly secrets: Secrets;
-  readonly reseal: Reseal;
-  readonly bus: RevocationBus;
-  /**
-   * Checks that the store can be used, and returns warnings for the operator. Throws GatewayError with a message for
-   * them.
-   */
-  readonly check: () => Promise<readonly string[]>;
-  /** Writes to the store, at most once a second. Throws GatewayError `store_unavailable` if writing fails. */
-  readonly probe: () => Promise<unknown>;
-  /** The counters for rate limits, shared by all replicas that share the store. */
-  readonly counters: Counters;
-  /** The limits for sign-ins: exact within one replica, not across replicas. */
-  readonly places: Places;
-}
-
-/** Secrets that the configuration refers to but does not contain. */
-export interface StoreSecrets {
-  readonly secret: string | undefined;
-  readonly furtherSecrets?: readonly string[];
-  readonly redis: RedisSecrets | undefined;
-}
+import type { Clock } from './store.ts';
 
 const noWarnings = async () => [];
 

@@ -2,7 +2,6 @@ import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { contextOf, hashId, openWithAny, seal } from './cipher.ts';
 import { INDEX_KIND, type IndexKey, indexKey } from './index-key.ts';
-import type { OpenedStore } from './open.ts';
 import type { Charge } from './quota.ts';
 import { type Reseal, resealer } from './reseal.ts';
 import {
@@ -40,12 +39,21 @@ export function deriveKeys([first, ...further]: Secrets, purpose: string): reado
   return [deriveKey(first, purpose), ...further.map((secret) => deriveKey(secret, purpose))];
 }
 
+export interface SealedStore {
+  readonly store: Store;
+  /** The secret that the store is sealed with and that every other key is derived from. */
+  readonly secret: string;
+  /** The same secret first, then the further ones that may open and verify. */
+  readonly secrets: Secrets;
+  readonly reseal: Reseal;
+}
+
 /** Wraps a store with sealing and resealing. */
 export function sealed(
   inner: RawStore,
   secrets: Secrets,
   onDamaged?: (kind: string, reason: unknown) => void,
-): Pick<OpenedStore, 'store' | 'secret' | 'secrets' | 'reseal'> {
+): SealedStore {
   return {
     store: sealedStore(inner, secrets, onDamaged),
     secret: secrets[0],

@@ -1,13 +1,6 @@
 import { GatewayError } from '../errors.ts';
 import { decodings } from '../http/percent.ts';
-import type { Target } from './target.ts';
-
-/**
- * Characters that are not displayed and that many programs drop: control, format and bidirectional characters, line
- * separators, private-use and unassigned code points, and everything that Unicode calls default-ignorable (soft hyphen,
- * zero-width space, variation selectors). NFKC_Casefold (UAX #31) removes them.
- */
-export const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+import { INVISIBLE, type Target } from './target.ts';
 
 const HAS_INVISIBLE = new RegExp(INVISIBLE.source, 'u');
 const ASCII_SIGN = /[ -/:-@[-`{-~]/;

@@ -1,5 +1,5 @@
-import { INVISIBLE, isAmbiguous } from './ambiguous.ts';
-import { canonicalPath } from './target.ts';
+import { isAmbiguous } from './ambiguous.ts';
+import { canonicalPath, INVISIBLE } from './target.ts';
 
 /** One declared route: the methods it accepts (undefined: all), its path pattern, and its handler. */
 export interface Routed<T> {

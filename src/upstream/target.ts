@@ -1,5 +1,4 @@
 import { decodedComponent, normalisedEscapes } from '../http/percent.ts';
-import { INVISIBLE } from './ambiguous.ts';
 
 /** A request target in its one canonical form: what is authorized, and byte for byte what the upstream is sent. */
 export interface Target {
@@ -8,6 +7,13 @@ export interface Target {
   /** '' or '?…' exactly as sent. Routing ignores it. */
   readonly query: string;
 }
+
+/**
+ * Characters that are not displayed and that many programs drop: control, format and bidirectional characters, line
+ * separators, private-use and unassigned code points, and everything that Unicode calls default-ignorable (soft hyphen,
+ * zero-width space, variation selectors). NFKC_Casefold (UAX #31) removes them.
+ */
+export const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 /** In characters. */
 export const LONGEST_TARGET = 8192;

@@ -2,7 +2,7 @@ import { GatewayError } from '../../errors.ts';
 import type { EndReason } from '../../events/event.ts';
 import { SIGN_IN_KIND } from '../../login/sign-in-session.ts';
 import { type GrantsOf, toGrant } from '../grants.ts';
-import type { InteractionOptions } from '../interactions/interactions.ts';
+import type { InteractionOptions } from '../interactions/interaction-options.ts';
 import { storedClients } from './clients.ts';
 import { grantList, isoTime } from './grant-view.ts';
 import { listMembers } from './members.ts';

@@ -1,6 +1,6 @@
 import type Provider from 'oidc-provider';
 import { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provider';
-import { noteStep } from '../../http/connection-step.ts';
+import { noteStep } from '../../http/note-step.ts';
 import type { Suspensions } from '../administration/suspensions.ts';
 import { NO_NEW_APPS } from '../registration/registration.ts';
 import { judgeClientMetadata } from '../rules/client-metadata.ts';

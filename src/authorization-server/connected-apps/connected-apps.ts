@@ -7,7 +7,7 @@ import { connectedAppView } from '../consent-view.ts';
 import { csrfToken, isCsrfToken, refuseCrossSite } from '../csrf.ts';
 import { ENDPOINTS } from '../endpoints.ts';
 import type { StandingGrant } from '../grants.ts';
-import type { InteractionOptions } from '../interactions/interactions.ts';
+import type { InteractionOptions } from '../interactions/interaction-options.ts';
 import { accountOf } from '../members.ts';
 import type { KnownApp } from '../pages/app-row.ts';
 import { appsPage, appsSignInPage, disconnectPage } from '../pages/apps.ts';

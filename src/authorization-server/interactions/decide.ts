@@ -7,7 +7,7 @@ import { isCsrfToken, refuseCrossSite } from '../csrf.ts';
 import { describeClient } from '../event-client.ts';
 import { redirect } from '../pages/pages.ts';
 import { finish } from './finish.ts';
-import type { InteractionOptions } from './interactions.ts';
+import type { InteractionOptions } from './interaction-options.ts';
 import { OBSTACLE_ERRORS, obstacleOf } from './obstacle.ts';
 import {
   findPending,

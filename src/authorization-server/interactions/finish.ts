@@ -4,7 +4,7 @@ import type { GateEvent } from '../../events/event.ts';
 import { PageFailure } from '../pages/page-failure.ts';
 import { redirect } from '../pages/pages.ts';
 import { UnitOfWork, withinUnitOfWork } from '../unit-of-work.ts';
-import type { InteractionOptions } from './interactions.ts';
+import type { InteractionOptions } from './interaction-options.ts';
 import { auditPending, type Pending } from './pending.ts';
 
 /**

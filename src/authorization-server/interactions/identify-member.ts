@@ -5,7 +5,7 @@ import { unixSeconds } from '../../storage/store.ts';
 import { accountOf } from '../members.ts';
 import { loginPage } from '../pages/login.ts';
 import { redirect } from '../pages/pages.ts';
-import type { InteractionOptions } from './interactions.ts';
+import type { InteractionOptions } from './interaction-options.ts';
 import { logIn } from './log-in.ts';
 import { obstacleOf, showObstacle } from './obstacle.ts';
 import {

@@ -1,7 +1,7 @@
 import type { Member } from '../../login/connector.ts';
 import { PageFailure } from '../pages/page-failure.ts';
 import { finish } from './finish.ts';
-import type { InteractionOptions } from './interactions.ts';
+import type { InteractionOptions } from './interaction-options.ts';
 import { auditPending, type Pending } from './pending.ts';
 
 /** Completes the login step. A session of another member is ended first, so that no member continues as another one. */

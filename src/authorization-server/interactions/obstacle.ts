@@ -2,7 +2,7 @@ import { decodeJwt } from 'jose';
 import type { Member } from '../../login/connector.ts';
 import { accountOf } from '../members.ts';
 import { expectedPage, unconfirmedPage } from '../pages/login.ts';
-import type { InteractionOptions } from './interactions.ts';
+import type { InteractionOptions } from './interaction-options.ts';
 import { auditPending, cancelForm, openWishesOf, type Pending, signInUrl, waitingAppOf } from './pending.ts';
 import { asksForTime } from './sign-in-wishes.ts';
 

@@ -13,7 +13,7 @@ import { ENDPOINTS } from '../endpoints.ts';
 import { PageFailure } from '../pages/page-failure.ts';
 import { preferLanguages } from '../pages/pages.ts';
 import type { CancelForm, WaitingApp } from '../pages/waiting-app.ts';
-import type { InteractionOptions } from './interactions.ts';
+import type { InteractionOptions } from './interaction-options.ts';
 import type { SignInWishes } from './sign-in-wishes.ts';
 
 export type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;

@@ -1,7 +1,7 @@
 import type { Member } from '../../login/connector.ts';
 import { accountOf } from '../members.ts';
 import { suspendedPage } from '../pages/login.ts';
-import type { InteractionOptions } from './interactions.ts';
+import type { InteractionOptions } from './interaction-options.ts';
 import { auditPending, cancelForm, type Pending, waitingAppOf } from './pending.ts';
 
 /** Returns whether the backend has suspended the member, in which case the page that says so has been sent. */

@@ -4,7 +4,7 @@ import { ENDPOINTS } from '../endpoints.ts';
 import { accountOf } from '../members.ts';
 import { consentPage, isSuspicious } from '../pages/consent.ts';
 import { PageFailure } from '../pages/page-failure.ts';
-import type { InteractionOptions } from './interactions.ts';
+import type { InteractionOptions } from './interaction-options.ts';
 import { cancelForm, notePending, type Pending, requestedScopes } from './pending.ts';
 
 /**

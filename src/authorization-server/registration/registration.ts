@@ -12,7 +12,7 @@ import type { StepFacts } from '../../http/connection-step.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { isSameSecret } from '../../http/same-secret.ts';
 import { shownRedirectUri } from '../connection-steps.ts';
-import type { PassedBody } from '../mount.ts';
+import type { PassedBody } from '../pass-on.ts';
 import { clientNameProblem } from '../rules/client-members.ts';
 import { judgeClientMetadata, type MetadataProblem, normalizeClientMetadata } from '../rules/client-metadata.ts';
 import type { RedirectPolicy } from '../rules/redirect-uri.ts';

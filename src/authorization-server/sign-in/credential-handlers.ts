@@ -10,7 +10,7 @@ import { PageFailure } from '../pages/page-failure.ts';
 import { preferLanguages, redirect } from '../pages/pages.ts';
 import { type SignInView, signInPage } from '../pages/sign-in.ts';
 import { parseReturnPath } from './return-path.ts';
-import type { SignInHandlerOptions, SignInHandlers } from './sign-in.ts';
+import type { SignInHandlerOptions, SignInHandlers } from './sign-in-handlers.ts';
 
 const BODY_LIMIT = 16 * 1024;
 const LONGEST_USERNAME = 320;

@@ -1,7 +1,7 @@
 import { asGatewayError } from '../../errors.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { ENDPOINTS } from '../endpoints.ts';
-import type { InteractionOptions } from '../interactions/interactions.ts';
+import type { InteractionOptions } from '../interactions/interaction-options.ts';
 import { cancelForm, findClient, waitingAppOf } from '../interactions/pending.ts';
 import type { SignInPurpose } from '../pages/sign-in.ts';
 

@@ -9,7 +9,7 @@ import { PageFailure } from '../pages/page-failure.ts';
 import { preferLanguages, redirect } from '../pages/pages.ts';
 import { providersPage } from '../pages/sign-in.ts';
 import { parseReturnPath } from './return-path.ts';
-import type { SignInHandlerOptions, SignInHandlers } from './sign-in.ts';
+import type { SignInHandlerOptions, SignInHandlers } from './sign-in-handlers.ts';
 
 /** Seconds for which a browser is recognised as the one that started the sign-in. */
 const BROWSER_LIFETIME = 3600;

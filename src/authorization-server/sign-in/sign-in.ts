@@ -1,56 +1,22 @@
 import type { Config } from '../../config/schema.ts';
-import type { Handler } from '../../http/exchange.ts';
 import { signInAttempts } from '../../login/attempts.ts';
-import type { HandOver, Login, LoginConnector, Member } from '../../login/connector.ts';
+import type { HandOver, Login, LoginConnector } from '../../login/connector.ts';
 import { type SignInSessions, signInSessions } from '../../login/sign-in-session.ts';
-import type { Places } from '../../storage/places.ts';
-import { deriveKey, deriveKeys, type Secrets } from '../../storage/seal.ts';
-import { type OwnCookie, ownCookie } from '../cookies.ts';
-import type { CsrfKeys } from '../csrf.ts';
+import { deriveKey, deriveKeys } from '../../storage/seal.ts';
+import { ownCookie } from '../cookies.ts';
 import { ENDPOINTS } from '../endpoints.ts';
-import type { InteractionOptions } from '../interactions/interactions.ts';
 import { limitAttempts } from './attempt-limits.ts';
 import { credentialHandlers } from './credential-handlers.ts';
-import { type SignInEvents, signInEvents } from './events.ts';
+import { signInEvents } from './events.ts';
 import { handOverHandler } from './hand-over-handler.ts';
-import type { PurposeOf } from './purpose.ts';
 import { redirectHandlers } from './redirect-handlers.ts';
-
-export interface SignInOptions extends Pick<InteractionOptions, 'origin' | 'store' | 'clock' | 'pages' | 'audit'> {
-  readonly secrets: Secrets;
-  readonly places: Places;
-  /** Called for every member before their session begins. Returns the member as they may be stored. */
-  readonly signedIn: (member: Member) => Promise<Member>;
-  readonly purposeOf: PurposeOf;
-}
-
-/** The handlers of the gate's own sign-in pages. Absent ones have no route. */
-export interface SignInHandlers {
-  /** The sign-in page, or the redirect to a provider. */
-  readonly page: Handler;
-  /** Accepts the submitted credentials. */
-  readonly submit?: Handler;
-  /** Accepts the redirect back from a provider. */
-  readonly callback?: Handler;
-  /** At `origin`, with `pages.origin`: hands the site's session over. */
-  readonly handOver?: Handler;
-}
+import type { SignInHandlers, SignInOptions } from './sign-in-handlers.ts';
 
 /** How the authorization server identifies members, and the pages for that, for any kind of login. */
 export interface SignIn {
   readonly connector: LoginConnector;
   /** Undefined when members sign in on the course site's own pages. */
   readonly handlers: SignInHandlers | undefined;
-}
-
-/** The options of both kinds of handlers. */
-export interface SignInHandlerOptions extends SignInOptions {
-  readonly csrfKeys: CsrfKeys;
-  readonly events: SignInEvents;
-  readonly sessions: SignInSessions;
-  readonly memberCookie: OwnCookie;
-  /** Binds a sign-in to the browser that started it. */
-  readonly browserCookie: OwnCookie;
 }
 
 /** Seconds for which the site's cookies are kept after a hand-over: as long as an interaction lasts. */

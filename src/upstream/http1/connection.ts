@@ -3,13 +3,27 @@ import { Readable } from 'node:stream';
 import { GatewayError } from '../../errors.ts';
 import { readOnAfterFailedWrite } from '../connector.ts';
 import { lostConnection, unusableResponse } from '../failures.ts';
-import type { ConnectionOwner } from './connection-owner.ts';
 import { copyOut, READ_BUFFER } from './read-buffers.ts';
 import type { Request } from './request.ts';
 import { type RequestHead, requestHead } from './request-head.ts';
 import { ResponseReader, type ResponseSink } from './response-reader.ts';
 import { Upload, type UploadOwner } from './upload.ts';
 import { writeWhole } from './write-whole.ts';
+
+/** What a connection reports to the client that it belongs to. */
+export interface ConnectionOwner {
+  readonly host: string;
+  readonly port: number;
+  /** Milliseconds. */
+  readonly connectTimeout: number;
+  /** Starts the deadline for the head of the response. */
+  waits(request: Request): void;
+  /** Ends it. */
+  waitsNoMore(request: Request): void;
+  /** The connection can take another request within `keep` milliseconds. */
+  released(connection: Connection, keep: number): void;
+  closed(connection: Connection): void;
+}
 
 /**
  * One connection to an upstream: one request at a time, and its response. Whatever does not belong to a response closes

@@ -6,8 +6,7 @@ import {
   LONGEST_KEPT,
   type ResponseHandler,
 } from '../http-client.ts';
-import { Connection } from './connection.ts';
-import type { ConnectionOwner } from './connection-owner.ts';
+import { Connection, type ConnectionOwner } from './connection.ts';
 import { Deadlines } from './deadlines.ts';
 import { Request } from './request.ts';
 

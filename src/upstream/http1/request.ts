@@ -1,8 +1,15 @@
 import { Readable } from 'node:stream';
 import { GatewayError } from '../../errors.ts';
 import type { HttpRequest, RequestControl, ResponseHandler } from '../http-client.ts';
-import type { Connection } from './connection.ts';
 import type { Waiting } from './deadlines.ts';
+
+/** The connection that a request is on. */
+interface Carrier {
+  /** Goes on reading the response. */
+  resume(): void;
+  /** Ends the connection, and with it the request. */
+  fail(reason: Error): void;
+}
 
 /** A request on its way, and its handler's side of it. */
 export class Request implements RequestControl, Waiting {
@@ -16,7 +23,7 @@ export class Request implements RequestControl, Waiting {
   /** Its body is a stream that has been asked for its bytes. */
   readsBody = false;
   /** Undefined until one has been found. */
-  connection: Connection | undefined;
+  connection: Carrier | undefined;
   deadline = 0;
   earlier: Waiting | undefined;
   later: Waiting | undefined;

@@ -1,6 +1,7 @@
 import { MEMBER_ID } from '../../../../config/recheck.ts';
 import type { Config } from '../../../../config/schema.ts';
-import { createRecheck, type Standing } from '../../../../login/recheck.ts';
+import type { Standing } from '../../../../login/connector.ts';
+import { createRecheck } from '../../../../login/recheck.ts';
 import { shownUrl } from '../../../../login/whoami/question.ts';
 import { failure, pass, type Verdict, warning } from '../../finding.ts';
 import { Unavailable } from '../../unavailable.ts';

@@ -1,0 +1,27 @@
+import type { RedisSecrets } from '../config/secret-values.ts';
+import type { RevocationBus } from './bus.ts';
+import type { Counters } from './counters.ts';
+import type { Places } from './places.ts';
+import type { SealedStore } from './seal.ts';
+
+export interface OpenedStore extends SealedStore {
+  readonly bus: RevocationBus;
+  /**
+   * Checks that the store can be used, and returns warnings for the operator. Throws GatewayError with a message for
+   * them.
+   */
+  readonly check: () => Promise<readonly string[]>;
+  /** Writes to the store, at most once a second. Throws GatewayError `store_unavailable` if writing fails. */
+  readonly probe: () => Promise<unknown>;
+  /** The counters for rate limits, shared by all replicas that share the store. */
+  readonly counters: Counters;
+  /** The limits for sign-ins: exact within one replica, not across replicas. */
+  readonly places: Places;
+}
+
+/** Secrets that the configuration refers to but does not contain. */
+export interface StoreSecrets {
+  readonly secret: string | undefined;
+  readonly furtherSecrets?: readonly string[];
+  readonly redis: RedisSecrets | undefined;
+}
