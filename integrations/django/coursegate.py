@@ -55,16 +55,18 @@ log = logging.getLogger("coursegate")
 
 class Settings:
     """
-    settings.COURSEGATE, validated: ORIGIN, UPSTREAM, SECRET, and optionally JWKS_URL, FETCH_PAUSE, BOUND_ONLY, ADMIN_URL,
-    ADMIN_SECRET and KEY.
+    settings.COURSEGATE, validated: ORIGIN, UPSTREAM, SECRET, and optionally PAGES_ORIGIN, JWKS_URL, FETCH_PAUSE, BOUND_ONLY,
+    ADMIN_URL, ADMIN_SECRET and KEY.
     """
 
     def __init__(self, given):
         self.origin = given.get("ORIGIN", "")
+        self.pages_origin = given.get("PAGES_ORIGIN") or self.origin
         self.upstream = given.get("UPSTREAM", "")
         self.secret = given.get("SECRET", "").encode()
-        if not re.fullmatch(r"https?://[^/?#@\s]+", self.origin):
-            raise ImproperlyConfigured("COURSEGATE['ORIGIN'] must be the gate's origin, without a path or final slash")
+        for name, origin in (("ORIGIN", self.origin), ("PAGES_ORIGIN", self.pages_origin)):
+            if not re.fullmatch(r"https?://[^/?#@\s]+", origin):
+                raise ImproperlyConfigured(f"COURSEGATE[{name!r}] must be an origin, without a path or final slash")
         if not self.upstream:
             raise ImproperlyConfigured("COURSEGATE['UPSTREAM'] must be this backend's name in coursegate.yaml")
         require(len(self.secret) >= 32, "SECRET", "have 32 characters or more", "COURSEGATE_BRIDGE_SECRET")
@@ -407,8 +409,9 @@ def read_bridge(query, gate):
     except ValueError:
         return None
     nonce, return_to = fields.get("nonce"), fields.get("return_sso_url", "")
-    # A URL that starts with the origin and a slash is on that origin, unless a URL parser drops or rewrites characters.
-    if not nonce or not return_to.startswith(f"{gate.origin}/") or not re.fullmatch(r"[!-\[\]-~]+", return_to):
+    # A URL that starts with an origin and a slash is on that origin, unless a URL parser drops or rewrites characters.
+    ours = return_to.startswith((f"{gate.origin}/", f"{gate.pages_origin}/"))
+    if not nonce or not ours or not re.fullmatch(r"[!-\[\]-~]+", return_to):
         return None
     return nonce, return_to, fields.get("prompt"), max_age
 

@@ -30,6 +30,7 @@ class Unverifiable extends Error {}
  *
  * @param {object} settings
  * @param {string} settings.origin the gate's origin, as in coursegate.yaml
+ * @param {string} [settings.pagesOrigin] the gate's pages.origin, if it has one
  * @param {string} settings.upstream this backend's name in coursegate.yaml
  * @param {string} settings.secret shared with the gate, 32 characters or more
  * @param {string} [settings.jwksUrl] where to fetch the gate's keys, if not from its origin
@@ -46,7 +47,9 @@ class Unverifiable extends Error {}
 export function coursegate(settings) {
   const { origin, upstream, secret, jwksUrl, fetchPause, adminUrl, adminSecret } = settings;
   const { signedIn, findMember, loginUrl } = settings;
-  if (new URL(origin).origin !== origin) throw new TypeError(`coursegate: origin must be an origin, not ${origin}`);
+  const origins = { origin, pagesOrigin: settings.pagesOrigin || origin };
+  for (const [name, value] of Object.entries(origins))
+    if (new URL(value).origin !== value) throw new TypeError(`coursegate: ${name} must be an origin, not ${value}`);
   if (!upstream) throw new TypeError('coursegate: upstream must be the name of this backend in coursegate.yaml');
   if (!(secret?.length >= 32)) throw new TypeError('coursegate: secret must have 32 characters or more');
   if (adminUrl && !adminSecret) throw new TypeError("coursegate: adminSecret must be the gate's admin.hmac.secret");
@@ -102,7 +105,7 @@ export function coursegate(settings) {
     /** GET: signs the member in if needed, and redirects the browser back to the gate with a signed response. */
     bridge: passingOn(async (request, response) => {
       response.set('Cache-Control', 'no-store').set('Referrer-Policy', 'no-referrer');
-      const asked = readBridge(new URL(request.originalUrl, origin).searchParams, secret, origin);
+      const asked = readBridge(new URL(request.originalUrl, origin).searchParams, secret, Object.values(origins));
       if (asked === undefined) return response.status(400).json({ error: 'invalid_request' });
       const member = request.coursegate ? undefined : await signedIn(request);
       if (!member || asked.signInAgain || isTooOld(member.authTime, asked.maxAge)) {
@@ -175,7 +178,7 @@ function signed(secret, fields) {
 }
 
 /** The gate's request; undefined if its signature is invalid. The signature covers the base64 text, not the decoded fields. */
-function readBridge(query, secret, origin) {
+function readBridge(query, secret, origins) {
   const [sso, ...more] = query.getAll('sso');
   const [sig, ...others] = query.getAll('sig');
   if (sso === undefined || sig === undefined || more.length + others.length > 0) return undefined;
@@ -185,8 +188,9 @@ function readBridge(query, secret, origin) {
   const fields = new URLSearchParams(Buffer.from(sso, 'base64').toString());
   const nonce = fields.get('nonce');
   const returnTo = fields.get('return_sso_url') ?? '';
-  // A URL that starts with the origin and a slash is on that origin, unless a URL parser drops or rewrites characters.
-  if (!nonce || !returnTo.startsWith(`${origin}/`) || /[^\x21-\x5b\x5d-\x7e]/.test(returnTo)) return undefined;
+  // A URL that starts with an origin and a slash is on that origin, unless a URL parser drops or rewrites characters.
+  const ours = origins.some((origin) => returnTo.startsWith(`${origin}/`));
+  if (!nonce || !ours || /[^\x21-\x5b\x5d-\x7e]/.test(returnTo)) return undefined;
   const signInAgain = ['login', 'select_account'].includes(fields.get('prompt'));
   const maxAge = fields.has('max_age') ? Number(fields.get('max_age')) : undefined;
   // `again` leaves out `prompt` and `max_age`: a member who returns from the login page is not sent there again.

@@ -4,6 +4,7 @@
 
 return [
     'origin' => env('COURSEGATE_ORIGIN'),       // as in coursegate.yaml, e.g. https://school.example
+    'pages_origin' => env('COURSEGATE_PAGES_ORIGIN'),   // the gate's pages.origin, if it has one
     'upstream' => env('COURSEGATE_UPSTREAM'),   // this backend's name there
     'secret' => env('COURSEGATE_BRIDGE_SECRET'),       // 32 characters or more, shared with the gate
     'jwks_url' => env('COURSEGATE_JWKS_URL'),   // where to fetch the gate's keys, if not from its origin

@@ -26,13 +26,16 @@ module Coursegate
 
   # The defaults of find_member and version_of suit Devise's User. With has_secure_password, set version_of to
   # `->(m) { m.password_digest }`.
-  Settings = Struct.new(:origin, :upstream, :secret, :jwks_url, :fetch_pause, :scope, :find_member, :version_of,
+  Settings = Struct.new(:origin, :pages_origin, :upstream, :secret, :jwks_url, :fetch_pause, :scope, :find_member, :version_of,
                         :bound_only, :admin_url, :admin_secret,
                         keyword_init: true) do
     def initialize(**given)
       super(jwks_url: "#{given[:origin]}/.well-known/jwks.json", fetch_pause: FETCH_PAUSE, scope: :user,
             find_member: ->(id) { User.find_by(id: id) }, version_of: ->(member) { member.authenticatable_salt }, **given)
-      raise ArgumentError, "Coursegate: origin must be the gate's origin, without a path or final slash" unless origin.to_s =~ %r{\Ahttps?://[^/?#@\s]+\z}
+      self.pages_origin = origin if pages_origin.to_s.empty?
+      { origin: origin, pages_origin: pages_origin }.each do |name, value|
+        raise ArgumentError, "Coursegate: #{name} must be an origin, without a path or final slash" unless value.to_s =~ %r{\Ahttps?://[^/?#@\s]+\z}
+      end
       raise ArgumentError, "Coursegate: upstream must be this backend's name in coursegate.yaml" if upstream.to_s.empty?
       raise ArgumentError, 'Coursegate: secret must have 32 characters or more' if secret.to_s.length < 32
       return if admin_url.to_s.empty? || !admin_secret.to_s.empty?
@@ -88,8 +91,9 @@ module Coursegate
 
       fields = URI.decode_www_form(Base64.strict_decode64(ssos[0]).force_encoding('UTF-8')).to_h
       nonce, return_to = fields.values_at('nonce', 'return_sso_url')
-      # A URL that starts with the origin and a slash is on that origin, unless a URL parser drops or rewrites characters.
-      return if nonce.to_s.empty? || !return_to.to_s.start_with?("#{settings.origin}/") || return_to !~ /\A[!-\[\]-~]+\z/
+      # A URL that starts with an origin and a slash is on that origin, unless a URL parser drops or rewrites characters.
+      ours = return_to.to_s.start_with?("#{settings.origin}/", "#{settings.pages_origin}/")
+      return if nonce.to_s.empty? || !ours || return_to !~ /\A[!-\[\]-~]+\z/
 
       [nonce, return_to, fields['prompt'], fields['max_age']&.to_i]
     rescue ArgumentError

@@ -52,6 +52,7 @@ public final class Coursegate {
     }
 
     private final String origin;
+    private final String pagesOrigin;
     private final String upstream;
     private final String secret;
     private final boolean boundOnly;
@@ -60,6 +61,7 @@ public final class Coursegate {
 
     /**
      * @param origin the gate's origin, as in coursegate.yaml
+     * @param pagesOrigin the gate's pages.origin; empty if it has none
      * @param upstream this backend's name there
      * @param secret shared with the gate, 32 characters or more
      * @param jwksUrl where to fetch the gate's keys
@@ -67,10 +69,13 @@ public final class Coursegate {
      * @param boundOnly whether to refuse assertions that are not made for one request (plugin mode)
      * @param parse parses a JSON object; throws a RuntimeException for anything else
      */
-    public Coursegate(String origin, String upstream, String secret, String jwksUrl, long pause, boolean boundOnly,
-            Function<String, Map<String, Object>> parse) {
-        if (!origin.matches("https?://[^/?#@\\s]+")) {
-            throw new IllegalArgumentException("coursegate.origin must be the gate's origin, without a path or final slash");
+    public Coursegate(String origin, String pagesOrigin, String upstream, String secret, String jwksUrl, long pause,
+            boolean boundOnly, Function<String, Map<String, Object>> parse) {
+        if (!isOrigin(origin)) {
+            throw new IllegalArgumentException("coursegate.origin must be an origin, without a path or final slash");
+        }
+        if (!pagesOrigin.isEmpty() && !isOrigin(pagesOrigin)) {
+            throw new IllegalArgumentException("coursegate.pages-origin must be an origin, without a path or final slash");
         }
         if (upstream.isEmpty()) {
             throw new IllegalArgumentException("coursegate.upstream must be this backend's name in coursegate.yaml");
@@ -79,11 +84,16 @@ public final class Coursegate {
             throw new IllegalArgumentException("coursegate.secret must have 32 characters or more");
         }
         this.origin = origin;
+        this.pagesOrigin = pagesOrigin.isEmpty() ? origin : pagesOrigin;
         this.upstream = upstream;
         this.secret = secret;
         this.boundOnly = boundOnly;
         this.parse = parse;
         this.keys = new Keys(URI.create(jwksUrl), pause, parse);
+    }
+
+    private static boolean isOrigin(String text) {
+        return text.matches("https?://[^/?#@\\s]+");
     }
 
     /** Changes with the password, and reveals nothing about it. */
@@ -113,8 +123,9 @@ public final class Coursegate {
         }
         String nonce = fields.getOrDefault("nonce", List.of("")).get(0);
         String returnTo = fields.getOrDefault("return_sso_url", List.of("")).get(0);
-        // A URL that starts with the origin and a slash is on that origin, unless a URL parser drops or rewrites characters.
-        if (nonce.isEmpty() || !returnTo.startsWith(origin + "/") || !VISIBLE.matcher(returnTo).matches()) {
+        // A URL that starts with an origin and a slash is on that origin, unless a URL parser drops or rewrites characters.
+        boolean ours = returnTo.startsWith(origin + "/") || returnTo.startsWith(pagesOrigin + "/");
+        if (nonce.isEmpty() || !ours || !VISIBLE.matcher(returnTo).matches()) {
             return null;
         }
         boolean signInAgain = !Collections.disjoint(fields.getOrDefault("prompt", List.of()), List.of("login", "select_account"));

@@ -77,11 +77,13 @@ public class CoursegateConfiguration {
     }
 
     @Bean
-    Coursegate coursegate(@Value("${coursegate.origin}") String origin, @Value("${coursegate.upstream}") String upstream,
+    Coursegate coursegate(@Value("${coursegate.origin}") String origin,
+            @Value("${coursegate.pages-origin:}") String pagesOrigin, @Value("${coursegate.upstream}") String upstream,
             @Value("${coursegate.secret}") String secret,
             @Value("${coursegate.jwks-url:${coursegate.origin}/.well-known/jwks.json}") String jwksUrl,
             @Value("${coursegate.fetch-pause:30}") long pause, @Value("${coursegate.bound-only:false}") boolean boundOnly) {
-        return new Coursegate(origin, upstream, secret, jwksUrl, pause, boundOnly, JsonParserFactory.getJsonParser()::parseMap);
+        return new Coursegate(origin, pagesOrigin, upstream, secret, jwksUrl, pause, boundOnly,
+                JsonParserFactory.getJsonParser()::parseMap);
     }
 
     @Bean

@@ -21,6 +21,8 @@ defined('ABSPATH') || exit;
 // >>> settings. `coursegate init` writes the lines between these two marks. Constants in wp-config.php take precedence.
 // The gate's `origin`, such as https://school.example:
 defined('COURSEGATE_ORIGIN') || define('COURSEGATE_ORIGIN', '');
+// The gate's `pages.origin`, such as https://login.school.example; '' if it has none:
+defined('COURSEGATE_PAGES_ORIGIN') || define('COURSEGATE_PAGES_ORIGIN', '');
 // The name of this site under `upstreams` in coursegate.yaml:
 defined('COURSEGATE_UPSTREAM') || define('COURSEGATE_UPSTREAM', 'wordpress');
 // The secret of the bridge, 32 characters or more; '' disables the bridge:
@@ -442,7 +444,9 @@ function coursegate_bridge(): void {
     $sig = $_GET['sig'] ?? '';
     $asked = is_string($sso) && is_string($sig) ? Coursegate_Protocol::read_sso($sso, $sig, COURSEGATE_SECRET) : null;
     $return = $asked['return_sso_url'] ?? '';
-    if ($asked === null || ($asked['nonce'] ?? '') === '' || !Coursegate_Protocol::is_at($return, COURSEGATE_ORIGIN)) {
+    $is_ours = Coursegate_Protocol::is_at($return, COURSEGATE_ORIGIN)
+        || Coursegate_Protocol::is_at($return, COURSEGATE_PAGES_ORIGIN);
+    if ($asked === null || ($asked['nonce'] ?? '') === '' || !$is_ours) {
         coursegate_answer(403, ['error' => 'not_from_the_gate']);
     }
     $member = coursegate_cookie_member();

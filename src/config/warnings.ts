@@ -35,7 +35,7 @@ export function configWarnings(parts: WarningParts): readonly Finding[] {
     ...undescribedTools(parts),
     ...firstOfList(parts),
     ...nothingServed(parts),
-    ...pagesApart(parts),
+    ...needlessRefusal(parts),
   ];
 }
 
@@ -144,16 +144,10 @@ function nothingServed({ config }: WarningParts): readonly Finding[] {
   return [{ path: ['routes'], at: 'key', message }];
 }
 
-function pagesApart({ config: { pages, login } }: WarningParts): readonly Finding[] {
-  if (pages.origin === undefined) return [];
-  const needless = 'is not needed: no service worker of the site reaches the host of pages.origin';
-  const bridge = `needs a page at login.url that accepts ${pages.origin} in return addresses: the drop-ins accept \`origin\` only. With them, use login.kind: session`;
-  return [
-    ...(pages.serviceWorkers === 'refuse'
-      ? [{ path: ['pages', 'serviceWorkers'], at: 'key' as const, message: needless }]
-      : []),
-    ...(login.kind === 'bridge' ? [{ path: ['pages', 'origin'], at: 'value' as const, message: bridge }] : []),
-  ];
+function needlessRefusal({ config: { pages } }: WarningParts): readonly Finding[] {
+  if (pages.origin === undefined || pages.serviceWorkers !== 'refuse') return [];
+  const message = 'is not needed: no service worker of the site reaches the host of pages.origin';
+  return [{ path: ['pages', 'serviceWorkers'], at: 'key', message }];
 }
 
 /** The values of every key of this name, at any depth. */

@@ -150,13 +150,10 @@ describe('pages.origin', () => {
     expect(page).toContain(`href="${pages}/oauth/apps"`);
   });
 
-  it('names what is not needed, and what a bridge must accept', async () => {
-    const bridge = 'login: { kind: bridge, url: /bridge, secret: { env: BRIDGE } }';
-    const text = `${SMALL.replace(/login:\n(?: {2}.*\n)+/, `${bridge}\n`)}pages: { origin: "https://login.school.example", serviceWorkers: refuse }\n`;
-    const { warnings } = await load(text, { environment: { BRIDGE: 'a secret of thirty-two bytes, or more' } });
-    const told = warnings.map(({ message }) => message).join('\n');
+  it('names what is not needed', async () => {
+    const text = `${SMALL}pages: { origin: "https://login.school.example", serviceWorkers: refuse }\n`;
+    const told = (await load(text)).warnings.map(({ message }) => message).join('\n');
     expect(told).toContain('is not needed: no service worker of the site reaches the host of pages.origin');
-    expect(told).toContain('accepts https://login.school.example in return addresses');
   });
 
   it.each([

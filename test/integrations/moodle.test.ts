@@ -111,7 +111,7 @@ describe.skipIf(!phpPresent())('the Moodle plugin', () => {
     const { status, body } = await json(await fetch(`${site.url}/load.php`));
     expect(status).toBe(200);
     expect(body.settings).toEqual(
-      ['origin', 'upstream', 'jwksurl', 'secret', 'adminurl', 'adminsecret', 'key', 'functions'].map(
+      ['origin', 'pagesorigin', 'upstream', 'jwksurl', 'secret', 'adminurl', 'adminsecret', 'key', 'functions'].map(
         (name) => `local_coursegate/${name}`,
       ),
     );
@@ -557,6 +557,28 @@ describe.skipIf(!phpPresent())('the Moodle plugin', () => {
       }
       const recent = await open(asked({ max_age: String(age + 1000) }), 'of-sam');
       expect(recent.headers.get('location')).toContain(callback());
+    });
+
+    it('returns the member to the host of the gate’s pages only if it is configured', async () => {
+      const back = async (address: string) => {
+        const answer = await open(asked({ return_sso_url: address }), 'of-sam');
+        return [answer.status, answer.headers.get('location')?.split('?')[0]];
+      };
+      const there = 'https://login.gate.example/oauth/sign-in/callback/bridge';
+      expect(await back(there)).toEqual([403, undefined]);
+      const { settings, ...rest } = start();
+      site.change({ ...rest, settings: { ...settings, pagesorigin: 'https://login.gate.example' } });
+      expect(await back(there)).toEqual([302, there]);
+      expect(await back(callback())).toEqual([302, callback()]);
+      for (const address of [
+        'https://login.gate.example.evil.example/back',
+        'https://login.gate.example@evil.example/back',
+        'https://login.gate.example:8443/back',
+        'http://login.gate.example/back',
+        'https://other.gate.example/back',
+        'https://login.gate.example/\\evil.example',
+      ])
+        expect([address, ...(await back(address))]).toEqual([address, 403, undefined]);
     });
 
     it('refuses suspended members and administrators who are logged in as a member', async () => {

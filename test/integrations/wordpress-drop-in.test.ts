@@ -20,9 +20,10 @@ add_filter('coursegate_member', function ($member, $user) {
 add_action('init', function () { header('X-At-Init: ' . get_current_user_id()); });
 `;
 
-/** Turns a setting on for single requests. */
+/** Turns settings on for single requests. */
 const SETTING_BY_HEADER = `<?php
 if (isset($_SERVER['HTTP_X_TEST_BOUND_ONLY'])) define('COURSEGATE_BOUND_ONLY', '1');
+if (isset($_SERVER['HTTP_X_TEST_PAGES'])) define('COURSEGATE_PAGES_ORIGIN', 'https://login.gate.example');
 `;
 
 describe.skipIf(!wordpressPresent())('the WordPress drop-in', () => {
@@ -580,6 +581,31 @@ describe.skipIf(!wordpressPresent())('the WordPress drop-in', () => {
     it('does not request the password if the sign-in is recent enough', async () => {
       const answer = await open(asked({ max_age: '3600' }), await signIn(OLU));
       expect(answer.headers.get('location')).toContain(callback());
+    });
+
+    it('returns the member to the host of the gate’s pages only if COURSEGATE_PAGES_ORIGIN is set', async () => {
+      const cookie = await signIn(OLU);
+      const back = async (address: string, headers: Record<string, string>) => {
+        const answer = await get(`/?${new URLSearchParams(asked({ return_sso_url: address }))}`, {
+          cookie,
+          ...headers,
+        });
+        return [answer.status, answer.headers.get('location')?.split('?')[0]];
+      };
+      const there = 'https://login.gate.example/oauth/sign-in/callback/bridge';
+      const configured = { 'x-test-pages': '1' };
+      expect(await back(there, configured)).toEqual([302, there]);
+      expect(await back(callback(), configured)).toEqual([302, callback()]);
+      expect(await back(there, {})).toEqual([403, undefined]);
+      for (const address of [
+        'https://login.gate.example.evil.example/back',
+        'https://login.gate.example@evil.example/back',
+        'https://login.gate.example:8443/back',
+        'http://login.gate.example/back',
+        'https://other.gate.example/back',
+        'https://login.gate.example/\\evil.example',
+      ])
+        expect([address, ...(await back(address, configured))]).toEqual([address, 403, undefined]);
     });
 
     const stranger = 'x'.repeat(64);

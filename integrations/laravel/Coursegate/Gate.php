@@ -24,6 +24,7 @@ class Gate
     const P256 = '3059301306072a8648ce3d020106082a8648ce3d03010703420004';
 
     private $origin;
+    private $pagesOrigin;
     private $upstream;
     private $secret;
     private $jwksUrl;
@@ -32,10 +33,11 @@ class Gate
     private $adminUrl;
     private $adminSecret;
 
-    /** @param array $settings origin, upstream, secret, and optionally jwks_url, fetch_pause, bound_only, admin_url and admin_secret */
+    /** @param array $settings origin, upstream, secret, and optionally pages_origin, jwks_url, fetch_pause, bound_only, admin_url and admin_secret */
     public function __construct(array $settings)
     {
         $this->origin = (string) ($settings['origin'] ?? '');
+        $this->pagesOrigin = (string) ($settings['pages_origin'] ?? '') ?: $this->origin;
         $this->upstream = (string) ($settings['upstream'] ?? '');
         $this->secret = (string) ($settings['secret'] ?? '');
         $this->jwksUrl = ($settings['jwks_url'] ?? null) ?: $this->origin.'/.well-known/jwks.json';
@@ -46,8 +48,10 @@ class Gate
         if ($this->adminUrl !== '' && $this->adminSecret === '') {
             throw new InvalidArgumentException("coursegate.admin_secret must be the gate's admin.hmac.secret");
         }
-        if (! preg_match('~^https?://[^/?#@\s]+$~D', $this->origin)) {
-            throw new InvalidArgumentException("coursegate.origin must be the gate's origin, without a path or final slash");
+        foreach (['origin' => $this->origin, 'pages_origin' => $this->pagesOrigin] as $name => $origin) {
+            if (! preg_match('~^https?://[^/?#@\s]+$~D', $origin)) {
+                throw new InvalidArgumentException("coursegate.$name must be an origin, without a path or final slash");
+            }
         }
         if ($this->upstream === '') {
             throw new InvalidArgumentException("coursegate.upstream must be this backend's name in coursegate.yaml");
@@ -166,8 +170,9 @@ class Gate
         if (! is_string($nonce) || $nonce === '' || ! is_string($returnTo)) {
             return null;
         }
-        // A URL that starts with the origin and a slash is on that origin, unless a URL parser drops or rewrites characters.
-        $ours = strpos($returnTo, $this->origin.'/') === 0 && preg_match('/^[!-\[\]-~]+$/D', $returnTo);
+        // A URL that starts with an origin and a slash is on that origin, unless a URL parser drops or rewrites characters.
+        $ours = strpos($returnTo, $this->origin.'/') === 0 || strpos($returnTo, $this->pagesOrigin.'/') === 0;
+        $ours = $ours && preg_match('/^[!-\[\]-~]+$/D', $returnTo);
 
         $maxAge = isset($fields['max_age']) ? (int) $fields['max_age'] : null;
 

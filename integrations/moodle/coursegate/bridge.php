@@ -14,7 +14,8 @@ $sig = sign_in::parameter('sig');
 $secret = settings::get('secret');
 $asked = protocol::read_sso($sso, $sig, $secret);
 $return = $asked['return_sso_url'] ?? '';
-if ($asked === null || ($asked['nonce'] ?? '') === '' || !protocol::is_at($return, settings::get('origin'))) {
+$is_ours = protocol::is_at($return, settings::get('origin')) || protocol::is_at($return, settings::get('pagesorigin'));
+if ($asked === null || ($asked['nonce'] ?? '') === '' || !$is_ours) {
     answer::json(403, ['error' => 'not_from_the_gate']);
 }
 $sign_in_again = in_array($asked['prompt'] ?? '', ['login', 'select_account'], true)

@@ -10,6 +10,7 @@ if ($hassiteconfig) {
         $settings->add(new $class("local_coursegate/$name", $title, $about, $default, ...($type === null ? [] : [$type])));
     };
     $setting('admin_setting_configtext', 'origin', '', PARAM_URL);
+    $setting('admin_setting_configtext', 'pagesorigin', '', PARAM_URL);
     $setting('admin_setting_configtext', 'upstream', 'moodle', PARAM_ALPHANUMEXT);
     $setting('admin_setting_configtext', 'jwksurl', '', PARAM_URL);
     $setting('admin_setting_configpasswordunmask', 'secret', '');

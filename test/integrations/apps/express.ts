@@ -44,6 +44,7 @@ const sessions = new Map<string, { id: number; csrf: string; authTime: number }>
 
 const gate = coursegate({
   origin: env.COURSEGATE_ORIGIN,
+  pagesOrigin: env.COURSEGATE_PAGES_ORIGIN,
   upstream: env.COURSEGATE_UPSTREAM,
   secret: env.COURSEGATE_BRIDGE_SECRET,
   jwksUrl: env.COURSEGATE_JWKS_URL,

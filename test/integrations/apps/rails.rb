@@ -29,6 +29,7 @@ end
 require File.join(ENV.fetch('INTEGRATIONS'), 'rails/coursegate')
 Coursegate.configure(
   origin: ENV.fetch('COURSEGATE_ORIGIN'),
+  pages_origin: ENV.fetch('COURSEGATE_PAGES_ORIGIN'),
   upstream: ENV.fetch('COURSEGATE_UPSTREAM'),
   secret: ENV.fetch('COURSEGATE_BRIDGE_SECRET'),
   jwks_url: ENV.fetch('COURSEGATE_JWKS_URL'),

@@ -10,6 +10,8 @@ import type { OverridePlace } from './overrides.ts';
 /** The settings of a drop-in for the gate. */
 export interface GateSettings {
   readonly origin: string;
+  /** Where the gate's pages are; without it, at `origin`. */
+  readonly pagesOrigin?: string;
   readonly upstream: string;
   readonly secret: string;
   readonly jwksUrl: string;
@@ -46,6 +48,8 @@ export interface Framework {
     readonly prepare?: readonly [string, ...string[]];
     readonly serve: readonly [string, ...string[]];
   };
+  /** What reads the drop-in's settings, and exits if one is wrong; the server by default. */
+  readonly readSettings?: (app: (path: string) => string) => readonly [string, ...string[]];
   /** The field names of its login form, if they are not `username` and `password`. */
   readonly fields?: { readonly username: string; readonly password: string };
   /** Where the framework reads method overrides by default; undefined if nowhere. */
@@ -120,6 +124,7 @@ export async function startBackend(framework: Framework, gate: GateSettings): Pr
       DATA: folder,
       INTEGRATIONS: fileURLToPath(new URL('../../../integrations', import.meta.url)),
       COURSEGATE_ORIGIN: gate.origin,
+      COURSEGATE_PAGES_ORIGIN: gate.pagesOrigin ?? '',
       COURSEGATE_UPSTREAM: gate.upstream,
       COURSEGATE_BRIDGE_SECRET: gate.secret,
       COURSEGATE_JWKS_URL: gate.jwksUrl,

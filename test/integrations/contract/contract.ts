@@ -1,6 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Browser, createBrowser } from '../../support/browser.ts';
-import { type Backend, type Framework, frameworkPresent, OLU, SAM, SAM_NAME, startBackend } from './backend.ts';
+import { freePort } from '../../support/world.ts';
+import {
+  applicationFile,
+  type Backend,
+  type Framework,
+  frameworkPresent,
+  OLU,
+  SAM,
+  SAM_NAME,
+  startBackend,
+} from './backend.ts';
 import { FORGERIES } from './forgeries.ts';
 import { describeOneRequest } from './one-request.ts';
 import { OVERRIDES } from './overrides.ts';
@@ -457,6 +467,14 @@ export function describeContract(framework: Framework): void {
         'HTTPS://GATE.EXAMPLE.evil.example/',
         'javascript:alert(1)//https://gate.example/',
         'https://gate.example/bäck',
+        'https://login.gate.example.evil.example/back',
+        'https://login.gate.example@evil.example/back',
+        'https://login.gate.example:8443/back',
+        'http://login.gate.example/back',
+        'https://login.gate.example',
+        'https://other.gate.example/back',
+        'https://login.gate.example/\\evil.example',
+        'HTTPS://LOGIN.GATE.EXAMPLE/back',
       ])('refuses to redirect to %j', async (address) => {
         const answer = await ask(question({ return_sso_url: address }), browser);
         expect({ status: answer.status, location: answer.headers.get('location') }).toEqual({
@@ -464,6 +482,21 @@ export function describeContract(framework: Framework): void {
           location: null,
         });
       });
+
+      it('returns the member to the host of the gate’s pages, as configured', async () => {
+        const back = 'https://login.gate.example/oauth/sign-in/callback/bridge';
+        const { url, fields } = read((await ask(question({ return_sso_url: back }), browser)).headers.get('location'));
+        expect(url.origin + url.pathname).toBe(back);
+        expect(fields).toMatchObject({ nonce: 'n-1', external_id: SAM.id });
+      });
+
+      it('does not start if the origin of the pages has a final slash', async () => {
+        const port = await freePort();
+        const { serve } = framework.commands({ port, app: applicationFile });
+        const environment = { PORT: String(port), COURSEGATE_PAGES_ORIGIN: 'https://login.gate.example/' };
+        const { output } = await backend.run(framework.readSettings?.(applicationFile) ?? serve, { environment });
+        expect(output).toMatch(/pages[_-]?origin\W* must be an origin/i);
+      }, 120_000);
 
       it('refuses duplicate parameters', async () => {
         const { sso, sig } = question();

@@ -4,7 +4,7 @@ import { COMMAND_SECRET } from '../../support/commands.ts';
 import { type Backend, type Framework, frameworkPresent, OLU, SAM, startBackend } from './backend.ts';
 import { type CommandedGate, startCommandedGate } from './commanded-gate.ts';
 import { requestClaims } from './one-request.ts';
-import { type SigningGate, startKeys } from './signing-gate.ts';
+import { bridgeQuery, type SigningGate, startKeys } from './signing-gate.ts';
 
 type Person = { readonly username: string; readonly email: string; readonly password: string };
 
@@ -21,7 +21,7 @@ async function startReporting(framework: Framework): Promise<Reporting> {
   const [gate, keys] = await Promise.all([startCommandedGate(), startKeys(SAM.id)]);
   const { origin, upstream, secret, jwksUrl } = keys;
   const events = { admin: gate.admin, adminSecret: COMMAND_SECRET };
-  // boundOnly has nothing to do with events; it is tested here to start no further site.
+  // boundOnly and an absent pagesOrigin have nothing to do with events; they are tested here to start no further site.
   const backend = await startBackend(framework, { origin, upstream, secret, jwksUrl, ...events, boundOnly: true });
   return { gate, keys, backend };
 }
@@ -78,6 +78,16 @@ export function describeEvents(framework: Framework): void {
       };
       expect(await status(requestClaims(keys, 'GET', '/probe'))).toBe(200);
       expect(await status({})).toBe(401);
+    });
+
+    it('come from a site that returns members to the origin only: no other is configured', async () => {
+      const ask = async (back: string) => {
+        const query = bridgeQuery(keys.secret, { nonce: 'n-1', return_sso_url: back });
+        const url = `${backend.url}/coursegate/bridge?${new URLSearchParams(query)}`;
+        return (await fetch(url, { redirect: 'manual' })).status;
+      };
+      expect(await ask('https://gate.example/oauth/sign-in/callback/bridge')).toBe(302);
+      expect(await ask('https://login.gate.example/oauth/sign-in/callback/bridge')).toBe(400);
     });
 
     it(

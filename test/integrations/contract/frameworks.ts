@@ -109,6 +109,7 @@ export const LARAVEL: Framework = {
     prepare: ['php', app('laravel/prepare.php')],
     serve: ['php', '-S', `127.0.0.1:${port}`, app('laravel/index.php')],
   }),
+  readSettings: (app) => ['php', app('laravel/console.php'), 'app(App\\Coursegate\\Gate::class);'],
   newPassword: (_old, fresh) => ({ password: fresh }),
 };
 

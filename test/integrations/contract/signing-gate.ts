@@ -17,6 +17,7 @@ interface Key {
  */
 export interface SigningGate {
   readonly origin: string;
+  readonly pagesOrigin: string;
   readonly jwksUrl: string;
   readonly upstream: string;
   readonly secret: string;
@@ -66,6 +67,7 @@ export async function startKeys(sub: string): Promise<SigningGate> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     origin,
+    pagesOrigin: 'https://login.gate.example',
     upstream,
     secret: createHash('sha256').update('between gate and school').digest('hex'),
     jwksUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/.well-known/jwks.json`,

@@ -4,6 +4,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { examineBackend } from '../../../src/tools/doctor/backend/backend-doctor.ts';
 import { folderWith, load } from '../../config/fixture.ts';
+import { type GateSettings, startBackend } from '../../integrations/contract/backend.ts';
+import { EXPRESS } from '../../integrations/contract/frameworks.ts';
 import { type FormBackend, startFormBackend } from '../../login/support/form-backend.ts';
 import { type ScriptedIdp, startScriptedIdp } from '../../login/support/scripted-idp.ts';
 import { startWebhookBackend, WEBHOOK_SECRET, type WebhookBackend } from '../../login/support/webhook-backend.ts';
@@ -71,6 +73,22 @@ describe('the bridge', () => {
       'bridge pass: it answers 200',
       'bridge-forged failure: it answers 200 to a request that is signed with another secret',
     ]);
+  });
+
+  it('is found if it is a drop-in that does not accept the host of the pages', { timeout: 60_000 }, async () => {
+    const pages = 'http://127.0.0.1:9';
+    const settings = { origin: ORIGIN, upstream: 'school', secret: BRIDGE_SECRET, jwksUrl: `${ORIGIN}/jwks` };
+    const seen = async (dropIn: GateSettings) => {
+      const site = await startBackend(EXPRESS, dropIn);
+      try {
+        const bridge = { ...login, url: '/coursegate/bridge' };
+        return (await found(bridge, site.url, { BRIDGE_SECRET }, { pages: { origin: pages } }))[0];
+      } finally {
+        await site.close();
+      }
+    };
+    expect(await seen(settings)).toBe('bridge failure: it answers 400 to a request with a valid signature');
+    expect(await seen({ ...settings, pagesOrigin: pages })).toBe('bridge pass: it redirects to /login');
   });
 });
 

@@ -182,6 +182,10 @@ describe('a detected site', () => {
     expect(php).toContain("define('COURSEGATE_UPSTREAM', 'wordpress')");
     expect(php).toContain('http://127.0.0.1:8080/.well-known/jwks.json');
     expect(php.match(/define\('COURSEGATE_ORIGIN'/g)).toHaveLength(1);
+    // A setting that is left out would be a PHP error at its first use.
+    const settings = (text: string) => [...text.matchAll(/^defined\('(COURSEGATE_\w+)'\)/gm)].map(([, name]) => name);
+    const original = new URL('../../../integrations/wordpress/coursegate.php', import.meta.url);
+    expect(settings(php)).toEqual(settings(readFileSync(original, 'utf8')));
     expect((await loaded()).name).toBe('Harbour Lane & Co');
   });
 

@@ -64,6 +64,7 @@ function withoutLinksAway(guide: Buffer, framework: string): string {
 function withSettings(text: string, options: DropInOptions): string {
   const settings = Object.entries({
     COURSEGATE_ORIGIN: options.origin.origin,
+    COURSEGATE_PAGES_ORIGIN: '',
     COURSEGATE_UPSTREAM: upstreamName(options.framework),
     COURSEGATE_SECRET: '',
     COURSEGATE_JWKS_URL: options.jwksUrl,

@@ -24,7 +24,7 @@ export const CONNECTORS = [
     'signin.bridge': {
       title: 'The bridge accepts the gate’s signed request',
       reference: 'docs/login/bridge.md',
-      fix: 'Install the drop-in at login.url, and give both sides the same secret and the same origin.',
+      fix: 'Install the drop-in at login.url, and give both sides the same secret, origin and pages.origin.',
       async run(installation) {
         const answer = await askBridge(installation, requiredSecret(installation.loaded.secrets, 'login.secret'));
         if (answer.status >= 400) return failure(`it answers ${answer.status} to a request with a valid signature`);

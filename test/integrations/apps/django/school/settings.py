@@ -41,6 +41,7 @@ LOGIN_REDIRECT_URL = "/probe"
 
 COURSEGATE = {
     "ORIGIN": os.environ["COURSEGATE_ORIGIN"],
+    "PAGES_ORIGIN": os.environ["COURSEGATE_PAGES_ORIGIN"],
     "UPSTREAM": os.environ["COURSEGATE_UPSTREAM"],
     "SECRET": os.environ["COURSEGATE_BRIDGE_SECRET"],
     "JWKS_URL": os.environ["COURSEGATE_JWKS_URL"],
