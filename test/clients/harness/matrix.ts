@@ -13,7 +13,8 @@ type Section = (typeof SECTIONS)[number];
 export type Rows = Readonly<Record<Section, readonly string[]>>;
 
 const HEADS: Readonly<Record<Section, string>> = {
-  Clients: '| Client | Language | Version | Profile A | Profile B |\n| --- | --- | --- | --- | --- |',
+  Clients:
+    '| Client | Language | Version | Client type | Profile A | Profile B |\n| --- | --- | --- | --- | --- | --- |',
   'What to write': '| Client | Profile | Lines |\n| --- | --- | --- |',
   'What does not work': '| Client | Profile | Why |\n| --- | --- | --- |',
 };
@@ -25,8 +26,9 @@ export function rowsOf(results: readonly Result[]): Rows {
   const { client, language } = first;
   const outcomes = new Map(results.map(({ profile, outcome }) => [profile, outcome]));
   const cells = PROFILES.map((profile) => summaryOf(client, profile, outcomes.get(profile)));
+  const types = [...new Set(results.flatMap(({ clientType }) => clientType ?? []))].join('; ');
   return {
-    Clients: [row(client.name, language.language, first.outcome.version || '–', ...cells)],
+    Clients: [row(client.name, language.language, first.outcome.version || '–', types || '–', ...cells)],
     'What to write': byProfile(client, (profile) => {
       const outcome = outcomes.get(profile);
       if (outcome === undefined || client.fails[profile] !== undefined) return undefined;
@@ -39,7 +41,7 @@ export function rowsOf(results: readonly Result[]): Rows {
 /** The page with these rows, in the order of the catalogue. */
 export function render(languages: readonly Language[], rows: ReadonlyMap<string, Rows>): string {
   const ordered = languages.flatMap(({ language, clients }) =>
-    clients.map(({ name }) => rows.get(name) ?? { ...NO_ROWS, Clients: [row(name, language, 'not run', '', '')] }),
+    clients.map(({ name }) => rows.get(name) ?? { ...NO_ROWS, Clients: [row(name, language, 'not run', '', '', '')] }),
   );
   const easy = ordered.filter(({ Clients: [line = ''] }) => needsAtMostResource(line)).length;
   const spoken = new Set(languages.map(({ language }) => language)).size;
@@ -109,7 +111,7 @@ function passesResource(line: string): boolean {
 function needsAtMostResource(line: string): boolean {
   const cells = line
     .split(' | ')
-    .slice(3)
+    .slice(4)
     .map((cell) => cell.replace(/ \|$/, ''));
   return cells.every((cell) => ['nothing', '`resource`', '–'].includes(cell));
 }

@@ -13,7 +13,7 @@ from harness import (
     authorize,
     discover,
     needs,
-    register,
+    register_as_told,
     run,
     step,
     wait_for_expiry,
@@ -31,9 +31,10 @@ def main():
     with step("discover"):
         server = discover()
     with step("register"):
-        client_id = register(server)
+        client_id, client_secret = register_as_told(server)
     session = OAuth2Session(
         client_id,
+        client_secret,
         redirect_uri=CALLBACK,
         scope=SCOPE,
         code_challenge_method="S256",
