@@ -13,7 +13,7 @@ from harness import (
     authorize,
     discover,
     needs,
-    register_as_told,
+    register,
     run,
     step,
     wait_for_expiry,
@@ -31,7 +31,7 @@ def main():
     with step("discover"):
         server = discover()
     with step("register"):
-        client_id, client_secret = register_as_told(server)
+        client_id, client_secret = register(server)
     client = OAuth2Client(
         client_id,
         client_secret,
