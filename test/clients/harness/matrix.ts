@@ -62,7 +62,7 @@ The apps are in [test/clients](../../test/clients/README.md): start from the one
 
 What an app has to set in each profile, besides its name, redirect URI, scopes, client type and PKCE. A dash means that the client uses the Account API, which profile B does not have.
 
-The client type is what the gate received. A public client sends no secret. The others send theirs in the body (\`client_secret_post\`) or with HTTP Basic (\`client_secret_basic\`), whichever their library does by default; where that differs between requests, they are in brackets. A library whose rows are all \`public\` was not tested with a secret.
+The client type is what the gate received. A public client sends no secret. The others send theirs in the body (\`client_secret_post\`) or with HTTP Basic (\`client_secret_basic\`), whichever their library does by default; where that differs between requests, they are in brackets. Auth.js leaves the refresh to the app, which sends it as the guide of Auth.js does. A library whose rows are all \`public\` was not tested with a secret.
 
 ${table('Clients')}
 
