@@ -2,23 +2,29 @@ import { connect } from 'node:net';
 import { createBrowser } from '../../support/browser.ts';
 import { offeredScopes, reachConsent, SAM } from '../../support/member.ts';
 
+/** Where the member's browser ends. */
+export interface Arrival {
+  /** The redirect URI with the parameters of the authorization response. */
+  readonly url: string;
+  /** Whether something listens there. */
+  readonly isHeard: boolean;
+}
+
 /**
  * The member opens `url` in a new browser, signs in and approves everything. Then the browser opens the redirect URI, if
  * something listens there.
- *
- * @returns the callback URL if nothing listens there
  */
-export async function approveInBrowser(url: string, callback: string): Promise<string | undefined> {
+export async function approveInBrowser(url: string, callback: string): Promise<Arrival> {
   // A program names another redirect URI when its library chooses the port, and none in a pushed request.
   const app = new URL(new URL(url).searchParams.get('redirect_uri') ?? callback);
   const { browser, page } = await reachConsent(url, SAM, createBrowser());
   const fields = { decision: 'approve', scope: offeredScopes(page) };
   const last = await browser.submit(page, fields, (location) => new URL(location).origin !== app.origin);
   if (last.location === undefined) throw new Error(`no redirect to the app: ${last.status}: ${textOf(last.text)}`);
-  if (!(await accepts(app))) return last.location;
+  if (!(await accepts(app))) return { url: last.location, isHeard: false };
   const answer = await browser.open(last.location, (location) => new URL(location).origin === app.origin);
   if (answer.status >= 400) throw new Error(`the app answered ${answer.status}: ${textOf(answer.text)}`);
-  return undefined;
+  return { url: last.location, isHeard: true };
 }
 
 function accepts({ hostname, port }: URL): Promise<boolean> {

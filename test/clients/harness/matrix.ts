@@ -13,7 +13,8 @@ type Section = (typeof SECTIONS)[number];
 export type Rows = Readonly<Record<Section, readonly string[]>>;
 
 const HEADS: Readonly<Record<Section, string>> = {
-  Clients: '| Client | Language | Version | Profile A | Profile B |\n| --- | --- | --- | --- | --- |',
+  Clients:
+    '| Client | Language | Version | Client type | Profile A | Profile B |\n| --- | --- | --- | --- | --- | --- |',
   'What to write': '| Client | Profile | Lines |\n| --- | --- | --- |',
   'What does not work': '| Client | Profile | Why |\n| --- | --- | --- |',
 };
@@ -25,8 +26,9 @@ export function rowsOf(results: readonly Result[]): Rows {
   const { client, language } = first;
   const outcomes = new Map(results.map(({ profile, outcome }) => [profile, outcome]));
   const cells = PROFILES.map((profile) => summaryOf(client, profile, outcomes.get(profile)));
+  const types = [...new Set(results.flatMap(({ clientType }) => clientType ?? []))].join('; ');
   return {
-    Clients: [row(client.name, language.language, first.outcome.version || '–', ...cells)],
+    Clients: [row(client.name, language.language, first.outcome.version || '–', types || '–', ...cells)],
     'What to write': byProfile(client, (profile) => {
       const outcome = outcomes.get(profile);
       if (outcome === undefined || client.fails[profile] !== undefined) return undefined;
@@ -39,7 +41,7 @@ export function rowsOf(results: readonly Result[]): Rows {
 /** The page with these rows, in the order of the catalogue. */
 export function render(languages: readonly Language[], rows: ReadonlyMap<string, Rows>): string {
   const ordered = languages.flatMap(({ language, clients }) =>
-    clients.map(({ name }) => rows.get(name) ?? { ...NO_ROWS, Clients: [row(name, language, 'not run', '', '')] }),
+    clients.map(({ name }) => rows.get(name) ?? { ...NO_ROWS, Clients: [row(name, language, 'not run', '', '', '')] }),
   );
   const easy = ordered.filter(({ Clients: [line = ''] }) => needsAtMostResource(line)).length;
   const spoken = new Set(languages.map(({ language }) => language)).size;
@@ -59,6 +61,8 @@ The apps are in [test/clients](../../test/clients/README.md): start from the one
 ## Clients
 
 What an app has to set in each profile, besides its name, redirect URI, scopes, client type and PKCE. A dash means that the client uses the Account API, which profile B does not have.
+
+The client type is what the gate received. A public client sends no secret. The others send theirs in the body (\`client_secret_post\`) or with HTTP Basic (\`client_secret_basic\`), whichever their library does by default; where that differs between requests, they are in brackets. Auth.js leaves the refresh to the app, which sends it as the guide of Auth.js does. A library whose rows are all \`public\` was not tested with a secret.
 
 ${table('Clients')}
 
@@ -109,7 +113,7 @@ function passesResource(line: string): boolean {
 function needsAtMostResource(line: string): boolean {
   const cells = line
     .split(' | ')
-    .slice(3)
+    .slice(4)
     .map((cell) => cell.replace(/ \|$/, ''));
   return cells.every((cell) => ['nothing', '`resource`', '–'].includes(cell));
 }

@@ -28,6 +28,8 @@ export interface Outcome {
   readonly steps: readonly string[];
   readonly version: string;
   readonly needs: readonly string[];
+  /** The authorization codes that it was given. */
+  readonly codes: readonly string[];
   /** Why it failed; undefined if it succeeded. */
   readonly failure: string | undefined;
   /** The end of what it wrote, for the developer who looks into a failure. */
@@ -53,7 +55,13 @@ export async function runProgram({ language, client, environment, callback, sett
     env: { ...inherited(), ...environment, CALLBACK: callback },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  const seen = { steps: [] as string[], version: '', needs: [] as string[], failure: undefined as string | undefined };
+  const seen = {
+    steps: [] as string[],
+    version: '',
+    needs: [] as string[],
+    codes: [] as string[],
+    failure: undefined as string | undefined,
+  };
   let output = '';
   const note = (text: string) => {
     output = (output + text).slice(-4000);
@@ -79,7 +87,10 @@ export async function runProgram({ language, client, environment, callback, sett
     },
     authorize({ url }) {
       approveInBrowser(String(url), callback)
-        .then((unheard) => unheard && child.stdin.write(`${unheard}\n`))
+        .then((arrival) => {
+          seen.codes.push(new URL(arrival.url).searchParams.get('code') ?? '');
+          if (!arrival.isHeard) child.stdin.write(`${arrival.url}\n`);
+        })
         .catch((error: Error) => fail(`authorize: ${error.message}`));
     },
   };

@@ -1,5 +1,6 @@
 import { freePort, startWorld } from '../../support/world.ts';
 import { type Client, type Language, lacking, PROFILES, type Profile } from './catalogue.ts';
+import { ClientAuthentications } from './client-authentication.ts';
 import { type Outcome, runProgram } from './program.ts';
 
 /** Seconds. Long enough for a slow machine to use a token, short enough for every client to outlive one. */
@@ -14,6 +15,8 @@ export interface Result {
   readonly client: Client;
   readonly profile: Profile;
   readonly outcome: Outcome;
+  /** How it authenticated at the gate; undefined if it never redeemed a code. */
+  readonly clientType: string | undefined;
 }
 
 /** Runs clients side by side, each in its profiles, against one gate for each profile. Skips those that cannot run here. */
@@ -28,6 +31,7 @@ export async function runClients(
   for (const profile of PROFILES) {
     const world = await startWorld({ profile, overrides: { tokens: { access: `${TOKEN_LIFETIME}s` } } });
     gates.defer(() => world.close());
+    const authentications = gates.use(new ClientAuthentications(world.origin));
     const environment = await environmentOf(profile, world.origin);
     for (const { language, client } of chosen) {
       if (!client.profiles.includes(profile) || lacking(language, client) !== undefined) continue;
@@ -37,7 +41,8 @@ export async function runClients(
         const callback = `http://127.0.0.1:${await freePort()}/callback`;
         const outcome = await runProgram({ language, client, profile, environment, callback, settled });
         ended();
-        const result = { language, client, profile, outcome };
+        const [clientType] = outcome.codes.flatMap((code) => authentications.typeOf(code) ?? []);
+        const result = { language, client, profile, outcome, clientType };
         report(result);
         return result;
       });

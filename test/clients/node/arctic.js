@@ -2,11 +2,14 @@ import { CodeChallengeMethod, generateCodeVerifier, generateState, OAuth2Client 
 import { isRefused, listenForCallback, metadata, readUserinfo, register, SCOPE } from './support/app.js';
 import { CALLBACK, expiry, open, PROFILE, RESOURCE, run, same, step, version } from './support/report.js';
 
+/** Started with "secret", the app is a confidential client. */
+const METHOD = process.argv[2] === 'secret' ? 'client_secret_post' : 'none';
+
 await run(async () => {
   version('arctic');
   const server = await metadata();
-  const { client_id } = await register({ token_endpoint_auth_method: 'none' });
-  const client = new OAuth2Client(client_id, null, CALLBACK);
+  const { client_id, client_secret = null } = await register({ token_endpoint_auth_method: METHOD });
+  const client = new OAuth2Client(client_id, client_secret, CALLBACK);
 
   const { returned } = await listenForCallback();
   const state = generateState();

@@ -23,7 +23,6 @@ await run(async () => {
     redirect_uris: [`${origin}/auth/callback/school`],
     token_endpoint_auth_method: 'client_secret_post',
   });
-  needs("client: { token_endpoint_auth_method: 'client_secret_post' }");
   const provider = {
     id: 'school',
     name: 'School',
@@ -31,7 +30,6 @@ await run(async () => {
     issuer: ISSUER,
     clientId: client_id,
     clientSecret: client_secret,
-    client: { token_endpoint_auth_method: 'client_secret_post' },
   };
   if (PROFILE === 'A') {
     provider.authorization = { params: { scope: 'openid profile email', resource: RESOURCE } };

@@ -17,7 +17,6 @@ import {
 
 await run(async () => {
   version('simple-oauth2');
-  needs("options: { authorizationMethod: 'body' }");
   const resource = PROFILE === 'A' ? { resource: RESOURCE } : {};
   if (PROFILE === 'A') needs('client.authorizeURL({ …, resource })', 'client.getToken({ …, resource })');
   const { client_id, client_secret } = await register({ token_endpoint_auth_method: 'client_secret_post' });
@@ -31,7 +30,6 @@ await run(async () => {
       authorizePath: pathOf(server.authorization_endpoint),
       revokePath: pathOf(server.revocation_endpoint),
     },
-    options: { authorizationMethod: 'body' },
   });
 
   const { returned } = await listenForCallback();

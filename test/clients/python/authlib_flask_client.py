@@ -70,7 +70,7 @@ def main():
     # The member's browser, as far as it visits this app.
     browser = app.test_client()
     with step("register"):
-        client_id = register(discover())
+        client_id, _ = register(discover())
     oauth.register(
         "school",
         client_id=client_id,

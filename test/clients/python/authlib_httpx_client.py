@@ -31,9 +31,10 @@ def main():
     with step("discover"):
         server = discover()
     with step("register"):
-        client_id = register(server)
+        client_id, client_secret = register(server)
     client = OAuth2Client(
         client_id,
+        client_secret,
         redirect_uri=CALLBACK,
         scope=SCOPE,
         code_challenge_method="S256",

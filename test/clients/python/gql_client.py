@@ -21,8 +21,9 @@ from harness import (
 def main():
     # The token is Authlib's, as in authlib_httpx_client.py. Only what gql itself needs is reported.
     server = discover()
+    client_id, _ = register(server)
     oauth = OAuth2Client(
-        register(server),
+        client_id,
         redirect_uri=CALLBACK,
         scope=SCOPE,
         code_challenge_method="S256",

@@ -79,10 +79,15 @@ def discover():
     return fetch_json(f"{ISSUER}/.well-known/oauth-authorization-server")
 
 
-def register(metadata, **client):
-    """Registers a public client (RFC 7591), for libraries that do not register, and returns its client_id."""
-    described = {"client_name": "Python", "redirect_uris": [CALLBACK], "token_endpoint_auth_method": "none", **client}
-    return fetch_json(metadata["registration_endpoint"], described)["client_id"]
+def register(metadata):
+    """
+    Registers a client (RFC 7591), for libraries that do not register: a public one, or one with a secret if the program
+    is started with "secret". Returns its client_id, and its secret or None.
+    """
+    method = "client_secret_post" if sys.argv[1:] == ["secret"] else "none"
+    described = {"client_name": "Python", "redirect_uris": [CALLBACK], "token_endpoint_auth_method": method}
+    client = fetch_json(metadata["registration_endpoint"], described)
+    return client["client_id"], client.get("client_secret")
 
 
 def assert_account(response):

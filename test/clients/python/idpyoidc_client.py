@@ -21,10 +21,7 @@ from harness import (
 
 
 def main():
-    needs(
-        "'client_authn_methods': ['client_secret_post', 'bearer_header']",
-        "'preference': {'token_endpoint_auth_method': 'client_secret_post'}",
-    )
+    needs("'client_authn_methods': ['client_secret_post', 'bearer_header']")
     resource = {}
     services = copy.deepcopy(DEFAULT_OIDC_SERVICES)
     if PROFILE == "A":
@@ -53,7 +50,6 @@ def main():
                 "redirect_uris": [CALLBACK],
                 "preference": {
                     "response_types": ["code"],
-                    "token_endpoint_auth_method": "client_secret_post",
                     "scopes_supported": SCOPE.split(),
                 },
                 "add_ons": {

@@ -21,8 +21,6 @@ def main():
     needs(
         "client.register(..., token_endpoint_auth_method='client_secret_post')",
         "client.register(..., grant_types=['authorization_code', 'refresh_token'])",
-        "client.do_access_token_request(..., authn_method='client_secret_post')",
-        "client.do_access_token_refresh(..., authn_method='client_secret_post')",
         "client.do_user_info_request(..., method='GET')",
     )
     resource = {}
@@ -63,14 +61,13 @@ def main():
         token = client.do_access_token_request(
             state=state,
             request_args={"redirect_uri": CALLBACK, "code_verifier": verifier, **resource},
-            authn_method="client_secret_post",
         )
         assert token["id_token"]["sub"]
     with step("userinfo"):
         assert client.do_user_info_request(method="GET", state=state)["sub"]
     wait_for_expiry()
     with step("expired-and-refreshed"):
-        refreshed = client.do_access_token_refresh(state=state, authn_method="client_secret_post")
+        refreshed = client.do_access_token_refresh(state=state)
         assert refreshed["access_token"] != token["access_token"]
         assert client.do_user_info_request(method="GET", state=state)["sub"]
 

@@ -30,7 +30,7 @@ def main():
             "client.authorization_code(..., resource=RESOURCE)",
         )
     with step("register"):
-        client_id = register(discover())
+        client_id, _ = register(discover())
     with step("discover"):
         # testing: the test gate is on loopback without TLS.
         client = OAuth2Client.from_discovery_endpoint(

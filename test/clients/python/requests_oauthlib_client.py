@@ -24,10 +24,6 @@ os.environ["OAUTHLIB_INSECURE_TRANSPORT"] = "1"
 
 
 def main():
-    needs(
-        "OAuth2Session(..., auto_refresh_kwargs={'client_id': client_id})",
-        "session.fetch_token(..., include_client_id=True)",
-    )
     resource = {}
     if PROFILE == "A":
         resource = {"resource": RESOURCE}
@@ -38,14 +34,20 @@ def main():
     with step("discover"):
         server = discover()
     with step("register"):
-        client_id = register(server)
+        client_id, client_secret = register(server)
+    if client_secret is None:
+        needs("OAuth2Session(..., auto_refresh_kwargs={'client_id': client_id})")
+        auto_refresh_kwargs = {"client_id": client_id}
+    else:
+        needs("OAuth2Session(..., auto_refresh_kwargs={'client_id': client_id, 'client_secret': client_secret})")
+        auto_refresh_kwargs = {"client_id": client_id, "client_secret": client_secret}
     session = OAuth2Session(
         client_id,
         redirect_uri=CALLBACK,
         scope=SCOPE.split(),
         pkce="S256",
         auto_refresh_url=server["token_endpoint"],
-        auto_refresh_kwargs={"client_id": client_id},
+        auto_refresh_kwargs=auto_refresh_kwargs,
         token_updater=lambda token: None,
     )
     url, _ = session.authorization_url(server["authorization_endpoint"], **resource)
@@ -53,7 +55,7 @@ def main():
         callback = authorize(url)
     with step("token"):
         session.fetch_token(
-            server["token_endpoint"], authorization_response=callback, include_client_id=True, **resource
+            server["token_endpoint"], authorization_response=callback, client_secret=client_secret, **resource
         )
     with step("userinfo"):
         assert session.get(server["userinfo_endpoint"]).json()["sub"]

@@ -45,7 +45,7 @@ func signIn(ctx context.Context) (*oauth2.Token, oauth2.TokenSource, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	id, err := harness.Register(ctx, harness.Issuer+"/api/oauth/register")
+	id, _, err := harness.Register(ctx, harness.Issuer+"/api/oauth/register")
 	if err != nil {
 		return nil, nil, err
 	}

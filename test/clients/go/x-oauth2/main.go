@@ -40,7 +40,7 @@ func main() {
 		if err := provider.Claims(&metadata); err != nil {
 			return err
 		}
-		config.ClientID, err = harness.Register(ctx, metadata.RegistrationEndpoint)
+		config.ClientID, config.ClientSecret, err = harness.Register(ctx, metadata.RegistrationEndpoint)
 		return err
 	})
 

@@ -115,12 +115,17 @@ pub fn discover(http: &Client) -> Outcome<Value> {
     )?)
 }
 
-/// Registers a public client (RFC 7591), for libraries that do not register, and returns its client_id.
-pub fn register(http: &Client) -> Outcome<String> {
+/// Registers a client (RFC 7591), for libraries that do not register: a public one, or one with a secret if the program is
+/// started with "secret". Returns its client_id and secret.
+pub fn register(http: &Client) -> Outcome<(String, Option<String>)> {
+    let method = match env::args().nth(1).as_deref() {
+        Some("secret") => "client_secret_post",
+        _ => "none",
+    };
     let client = json!({
         "client_name": "Rust",
         "redirect_uris": [variable("CALLBACK")],
-        "token_endpoint_auth_method": "none",
+        "token_endpoint_auth_method": method,
     });
     let response = http
         .post(format!("{}/api/oauth/register", variable("ISSUER")))
@@ -129,10 +134,11 @@ pub fn register(http: &Client) -> Outcome<String> {
         .send()?
         .error_for_status()?;
     let registered: Value = serde_json::from_str(&response.text()?)?;
-    Ok(registered["client_id"]
-        .as_str()
-        .ok_or("no client_id")?
-        .to_owned())
+    let text = |name: &str| registered[name].as_str().map(str::to_owned);
+    Ok((
+        text("client_id").ok_or("no client_id")?,
+        text("client_secret"),
+    ))
 }
 
 /// The HTTP client that the documentation of both OAuth crates demands: it follows no redirects.

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -100,34 +101,40 @@ func WaitForExpiry() {
 	time.Sleep(time.Duration(seconds+1) * time.Second)
 }
 
-// Register registers a public client (RFC 7591), for libraries that do not register, and returns its client_id.
-func Register(ctx context.Context, endpoint string) (string, error) {
+// Register registers a client (RFC 7591), for libraries that do not register: a public one, or one with a secret if the
+// program is started with "secret". It returns its client_id and secret.
+func Register(ctx context.Context, endpoint string) (id, secret string, err error) {
+	method := "none"
+	if slices.Contains(os.Args[1:], "secret") {
+		method = "client_secret_post"
+	}
 	body, err := json.Marshal(map[string]any{
 		"client_name":                "Go",
 		"redirect_uris":              []string{Callback},
-		"token_endpoint_auth_method": "none",
+		"token_endpoint_auth_method": method,
 	})
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint, bytes.NewReader(body))
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	request.Header.Set("Content-Type", "application/json")
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusCreated {
-		return "", fmt.Errorf("registration: %s", response.Status)
+		return "", "", fmt.Errorf("registration: %s", response.Status)
 	}
 	var registered struct {
-		ClientID string `json:"client_id"`
+		ClientID     string `json:"client_id"`
+		ClientSecret string `json:"client_secret"`
 	}
 	err = json.NewDecoder(response.Body).Decode(&registered)
-	return registered.ClientID, err
+	return registered.ClientID, registered.ClientSecret, err
 }
 
 func say(word string, value any) {

@@ -1,7 +1,7 @@
 use clients::*;
 use oauth2::{
-    AuthUrl, AuthorizationCode, ClientId, CsrfToken, PkceCodeChallenge, RedirectUrl, Scope,
-    TokenResponse, TokenUrl, basic::BasicClient,
+    AuthUrl, AuthorizationCode, ClientId, ClientSecret, CsrfToken, PkceCodeChallenge, RedirectUrl,
+    Scope, TokenResponse, TokenUrl, basic::BasicClient,
 };
 
 fn main() {
@@ -16,10 +16,14 @@ fn connect() -> Outcome {
     let endpoint = |name: &str| server[name].as_str().unwrap_or_default().to_owned();
     done(&["discover"]);
     attempt("register");
-    let client = BasicClient::new(ClientId::new(register(&http)?))
+    let (id, secret) = register(&http)?;
+    let mut client = BasicClient::new(ClientId::new(id))
         .set_auth_uri(AuthUrl::new(endpoint("authorization_endpoint"))?)
         .set_token_uri(TokenUrl::new(endpoint("token_endpoint"))?)
         .set_redirect_uri(RedirectUrl::new(variable("CALLBACK"))?);
+    if let Some(secret) = secret {
+        client = client.set_client_secret(ClientSecret::new(secret));
+    }
     done(&["register"]);
 
     let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();

@@ -1,6 +1,6 @@
 use clients::*;
 use openidconnect::{
-    AuthorizationCode, ClientId, CsrfToken, IssuerUrl, Nonce, OAuth2TokenResponse,
+    AuthorizationCode, ClientId, ClientSecret, CsrfToken, IssuerUrl, Nonce, OAuth2TokenResponse,
     PkceCodeChallenge, RedirectUrl, Scope, TokenResponse,
     core::{CoreAuthenticationFlow, CoreClient, CoreProviderMetadata, CoreUserInfoClaims},
 };
@@ -16,9 +16,10 @@ fn connect() -> Outcome {
     let metadata = CoreProviderMetadata::discover(&IssuerUrl::new(variable("ISSUER"))?, &http)?;
     done(&["discover"]);
     attempt("register");
-    let client =
-        CoreClient::from_provider_metadata(metadata, ClientId::new(register(&http)?), None)
-            .set_redirect_uri(RedirectUrl::new(variable("CALLBACK"))?);
+    let (id, secret) = register(&http)?;
+    let secret = secret.map(ClientSecret::new);
+    let client = CoreClient::from_provider_metadata(metadata, ClientId::new(id), secret)
+        .set_redirect_uri(RedirectUrl::new(variable("CALLBACK"))?);
     done(&["register"]);
 
     let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();

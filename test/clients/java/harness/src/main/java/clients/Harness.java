@@ -8,6 +8,9 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /** What every client program says to the harness (../README.md), and what the harness tells it. */
@@ -99,17 +102,26 @@ public final class Harness {
     check(status == 401, "the revoked access token is answered with " + status);
   }
 
-  /** Registers a public client (RFC 7591), for libraries that do not register, and returns its client_id. */
-  public static String register(String redirectUri) throws Exception {
+  /** A registered client. A public one has no secret. */
+  public record Client(String id, Optional<String> secret) {}
+
+  /** Registers a client (RFC 7591), for libraries that do not register: a public one, or one with a secret. */
+  public static Client register(String redirectUri, boolean withSecret) throws Exception {
+    String method = withSecret ? "client_secret_post" : "none";
     String client =
-        "{\"client_name\":\"Java\",\"token_endpoint_auth_method\":\"none\",\"redirect_uris\":[" + quoted(redirectUri) + "]}";
+        "{\"client_name\":\"Java\",\"token_endpoint_auth_method\":" + quoted(method) + ",\"redirect_uris\":[" + quoted(redirectUri) + "]}";
     HttpResponse<String> response =
         send(
             HttpRequest.newBuilder(URI.create(ISSUER + "/api/oauth/register"))
                 .header("Content-Type", "application/json")
                 .POST(HttpRequest.BodyPublishers.ofString(client)));
     check(response.statusCode() == 201, response.body());
-    return response.body().replaceFirst("(?s).*\"client_id\"\\s*:\\s*\"([^\"]+)\".*", "$1");
+    return new Client(member(response.body(), "client_id").orElseThrow(), member(response.body(), "client_secret"));
+  }
+
+  private static Optional<String> member(String json, String name) {
+    Matcher found = Pattern.compile(quoted(name) + "\\s*:\\s*\"([^\"]+)\"").matcher(json);
+    return found.find() ? Optional.of(found.group(1)) : Optional.empty();
   }
 
   private static HttpResponse<String> send(HttpRequest.Builder request) throws Exception {

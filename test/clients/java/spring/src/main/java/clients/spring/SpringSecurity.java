@@ -2,6 +2,7 @@ package clients.spring;
 
 import clients.Harness;
 import java.net.URI;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -57,10 +58,10 @@ public class SpringSecurity {
   }
 
   public static void main(String[] args) {
-    Harness.run(ClientRegistrationRepository.class, SpringSecurity::connect);
+    Harness.run(ClientRegistrationRepository.class, () -> connect(List.of(args).contains("secret")));
   }
 
-  private static void connect() throws Exception {
+  private static void connect(boolean withSecret) throws Exception {
     if (Harness.PROFILE_A)
       Harness.needs(
           "resolver.setAuthorizationRequestCustomizer(request -> request.additionalParameters(Map.of(\"resource\", resource)))",
@@ -68,8 +69,8 @@ public class SpringSecurity {
           "login.authorizationEndpoint(endpoint -> endpoint.authorizationRequestResolver(resolver))",
           "login.tokenEndpoint(endpoint -> endpoint.accessTokenResponseClient(tokens))");
     URI callback = URI.create(Harness.CALLBACK);
-    String[] clientId = new String[1];
-    Harness.step("register", () -> clientId[0] = Harness.register(Harness.CALLBACK));
+    Harness.Client[] client = new Harness.Client[1];
+    Harness.step("register", () -> client[0] = Harness.register(Harness.CALLBACK, withSecret));
     var app = new SpringApplication(SpringSecurity.class);
     app.setDefaultProperties(
         Map.ofEntries(
@@ -77,8 +78,11 @@ public class SpringSecurity {
             Map.entry("server.port", callback.getPort()),
             Map.entry("spring.main.banner-mode", "off"),
             Map.entry("logging.level.root", "error"),
-            Map.entry(REGISTRATION + "client-id", clientId[0]),
-            Map.entry(REGISTRATION + "client-authentication-method", "none"),
+            Map.entry(REGISTRATION + "client-id", client[0].id()),
+            client[0]
+                .secret()
+                .map(secret -> Map.entry(REGISTRATION + "client-secret", secret))
+                .orElse(Map.entry(REGISTRATION + "client-authentication-method", "none")),
             Map.entry(REGISTRATION + "authorization-grant-type", "authorization_code"),
             Map.entry(REGISTRATION + "redirect-uri", Harness.CALLBACK),
             Map.entry(REGISTRATION + "scope", Harness.SCOPES),
