@@ -116,15 +116,6 @@ export const REGISTRATION: readonly Cause[] = [
       'The document must contain its own URL as client_id, character by character, and redirect_uris; token_endpoint_auth_method must be none.',
     docs: DOCUMENT,
   },
-  {
-    id: 'pushed-refused',
-    fits: ({ at }) => at.kind === 'pushed-request' && at.error === 'invalid_client',
-    title: 'The app’s client_id is not known',
-    why: ({ at }) => `The pushed authorization request was refused: ${at.description}.`,
-    operator: 'Disconnect and connect again in the app, so that it registers again.',
-    developer: 'Register again after invalid_client.',
-    docs: APP,
-  },
 ];
 
 /** The message of a failed document, which follows its kind. */

@@ -85,8 +85,7 @@ export const SIGN_IN: readonly Cause[] = [
   },
   {
     id: 'abandoned-sign-in',
-    fits: ({ at, attempt }) =>
-      at.kind === 'sign-in' || (at.kind === 'authorization' && at.error === undefined && attempt.steps.at(-1) === at),
+    fits: ({ at }) => at.kind === 'sign-in' || (at.kind === 'authorization' && at.error === undefined),
     title: 'The member did not sign in',
     why: () => 'The member was sent to the sign-in page and did not sign in within 15 minutes.',
     operator:
