@@ -136,12 +136,13 @@ const ROWS: Readonly<Record<string, Row>> = {
   'redirect-slash': [
     [registered('https://app.example/cb'), redirecting('https://app.example/cb/')],
     [redirecting('https://app.example/cb/2'), 'redirect-mismatch'],
+    [redirecting('https://app.example/cb'), 'redirect-mismatch'],
     [{ error: 'invalid_scope' }, 'scope-unknown'],
   ],
   'redirect-loopback-name': [
-    [registered('http://127.0.0.1:4000/cb'), redirecting('http://localhost:5000/cb')],
-    [redirecting('http://localhost:5000/callback'), 'redirect-mismatch'],
-    [redirecting('http://127.0.0.2:5000/cb'), 'redirect-mismatch'],
+    [registered('http://127.0.0.1:4100/cb'), redirecting('http://localhost:5023/cb')],
+    [redirecting('http://localhost:5023/callback'), 'redirect-mismatch'],
+    [redirecting('http://127.0.0.2:5023/cb'), 'redirect-mismatch'],
     [{ error: 'invalid_scope' }, 'scope-unknown'],
   ],
   'redirect-mismatch': [
@@ -181,15 +182,18 @@ const ROWS: Readonly<Record<string, Row>> = {
     [{ parameters: { code_challenge_method: 'S512' } }, 'pkce-missing'],
   ],
   'pkce-missing': [
-    [{ ...refusedRequest, description: 'code_challenge is missing: PKCE is required.' }],
+    [{ ...refusedRequest, kind: 'pushed-request', description: 'code_challenge is missing: PKCE is required.' }],
     [{ parameters: { code_challenge_method: 'plain' } }, 'pkce-plain'],
     [{ description: 'state is missing' }, 'unknown'],
     [{ ...refusedCode, description: OTHER_VERIFIER }, 'verifier-mismatch'],
   ],
   'response-type': [
-    [{ ...refusedRequest, description: "missing required parameter 'response_type'" }],
-    [{ description: "missing required parameter 'client_id'" }, 'unknown'],
-    [{ kind: 'token' }, 'token-refused'],
+    [asking('unsupported_response_type', { response_type: 'token' })],
+    [{ error: 'invalid_request', description: "missing required parameter 'client_id'" }, 'unknown'],
+    [
+      { kind: 'token', error: 'invalid_request', description: 'response_type is not needed', status: 400 },
+      'token-refused',
+    ],
   ],
   'request-object': [
     [asking('request_not_supported', { request: 'sent' })],
@@ -323,8 +327,8 @@ const ROWS: Readonly<Record<string, Row>> = {
     [{ kind: 'refresh', status: 400, error: 'invalid_grant', description: OTHER_QUESTION }, 'refresh-refused'],
   ],
   'member-gone': [
-    [{ ...refusedCode, description: 'the school lets this member connect no apps' }],
-    [{ description: 'the member or the app has ended this connection' }, 'code-unknown'],
+    [{ ...refusedCode, kind: 'refresh', description: 'the school lets this member connect no apps' }],
+    [{ description: 'the member or the app has ended this connection' }, 'refresh-refused'],
     [{ kind: 'authorization', status: 303 }, 'unknown'],
   ],
   'code-expired': [
@@ -399,6 +403,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   ],
   unknown: [
     [refusedRequest],
+    [{ description: "missing required parameter 'response_type'" }, 'response-type'],
+    [{ description: "missing required parameter 'response_mode'" }, 'response-type'],
     [{ kind: 'token' }, 'token-refused'],
     [{ error: undefined, status: 303 }, 'abandoned-sign-in'],
   ],

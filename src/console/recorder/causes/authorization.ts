@@ -3,9 +3,8 @@ import { lastOfKind, says, sent } from './cause.ts';
 
 const APP = 'docs/troubleshooting.md#an-app-does-not-get-to-the-sign-in-page';
 const ERRORS = 'docs/clients.md#errors';
-const KINDS: readonly string[] = ['authorization', 'pushed-request', 'code'];
 
-const atAuthorization = ({ at }: Stopped): boolean => KINDS.includes(at.kind);
+const atAuthorization = ({ at }: Stopped): boolean => at.kind === 'authorization' || at.kind === 'pushed-request';
 const isRedirect = (stopped: Stopped): boolean =>
   atAuthorization(stopped) && stopped.at.error === 'invalid_redirect_uri';
 const registered = (stopped: Stopped): readonly string[] =>

@@ -29,7 +29,7 @@ export const REGISTRATION: readonly Cause[] = [
   },
   {
     id: 'registration-limit',
-    fits: ({ at }) => at.kind === 'registration' && at.status === 429,
+    fits: ({ at }) => at.status === 429,
     title: 'Too many registrations from one address',
     why: ({ at }) =>
       `The limit for registrations was reached: ${at.description}. Some apps register twice for each member, and all members of a hosted assistant come from a few addresses.`,
@@ -71,7 +71,7 @@ export const REGISTRATION: readonly Cause[] = [
   },
   {
     id: 'registration-refused',
-    fits: ({ at }) => at.kind === 'registration' && (at.error !== undefined || at.status >= 400),
+    fits: ({ at }) => at.kind === 'registration' && at.status >= 400,
     title: 'The registration is not valid',
     why: ({ at }) => `The gate answered: ${at.description ?? at.error ?? at.status}.`,
     developer: 'Change what the description names (RFC 7591 section 2).',

@@ -34,7 +34,7 @@ export const SIGN_IN: readonly Cause[] = [
   },
   {
     id: 'sign-in-unavailable',
-    fits: ({ at }) => at.kind === 'sign-in' && (at.status >= 500 || at.outcome === 'login_unavailable'),
+    fits: ({ at }) => at.status >= 500 || at.outcome === 'login_unavailable',
     title: 'Your sign-in did not answer',
     why: () =>
       'The gate asked your backend who is signed in and got no answer that it can use. The log says what came instead.',

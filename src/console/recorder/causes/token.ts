@@ -127,7 +127,7 @@ export const TOKEN: readonly Cause[] = [
   },
   {
     id: 'refresh-reused',
-    fits: (stopped) => stopped.at.kind === 'refresh' && says(stopped, 'used before;'),
+    fits: (stopped) => says(stopped, 'the refresh token was used before;'),
     title: 'The app refreshes in two places',
     why: ({ replayWindow }) =>
       `The app used a refresh token again, more than ${replayWindow} seconds after it was replaced. That could be a stolen copy, so the connection was revoked. Usually the app refreshes in two places (processes, windows, devices) that share one token.`,
@@ -148,7 +148,7 @@ export const TOKEN: readonly Cause[] = [
   },
   {
     id: 'token-refused',
-    fits: ({ at }) => at.kind === 'token' && (at.error !== undefined || at.status >= 400),
+    fits: ({ at }) => at.kind === 'token' && at.status >= 400,
     title: 'The token request was refused',
     why: ({ at }) => `The gate answered: ${at.description ?? at.error ?? at.status}.`,
     developer: 'Change what the description names.',
