@@ -31,8 +31,9 @@ it.each(['first', 'second', 'third'] as const)('go on without the %s, however of
   const all = threeSet();
   all.deadlines.clear(all[name]);
   all.deadlines.clear(all[name]);
+  all.deadlines.set(waiting('fourth'), 30);
   all.deadlines.expire(1000);
-  expect(expired).toEqual(['first', 'second', 'third'].filter((one) => one !== name));
+  expect(expired).toEqual(['first', 'second', 'third', 'fourth'].filter((one) => one !== name));
 });
 
 it('can be set again after they were cleared or have expired', () => {

@@ -13,7 +13,7 @@ const FILES: Readonly<Record<string, string>> = {
   'test/shop/till.test.ts': "import '../../src/shop/till.ts';",
   'test/shop/till-drawer.test.ts': "import '../../src/shop/counter.ts';",
   'test/shop/window.test.ts': "import '../../src/shop/counter.ts';",
-  'test/shop/labels.test.ts': "import '../../src/shop/till.ts';",
+  'test/shop/labels.test.ts': "import '../../src/shop/till.ts'; const printer = 'receipt';",
   'test/street/customer.test.ts': "import '../../src/shop/till.ts';",
   'test/street/receipt.test.ts': "import '../../src/shop/till.ts'; it('prints a receipt with the printer');",
   'test/street/passer-by.test.ts': "import '../../src/shop/counter.ts'; const printer = 'receipt';",
