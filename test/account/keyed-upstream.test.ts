@@ -47,6 +47,15 @@ describe('a mapping to an upstream with one key for all members', () => {
     expect(built(OWN, ['school'])).not.toContain('one key');
   });
 
+  it('has only the mistake in a query, which may have been meant to name the member', () => {
+    const { text, ...file } = OWN;
+    const query = 'http: { GET: "/orders/{$args.id}", queryParams: "of: $context.sub }" }';
+    const mistaken = text.replace('http: { GET: "/members/{$context.sub}/orders/{$args.id}" }', query);
+    const message = built({ ...file, text: mistaken }, ['school']);
+    expect(message).toMatch(/school\.graphql:4:\d+ +Query\.order/);
+    expect(message).not.toContain('one key');
+  });
+
   it('must not use GraphQL, where a document can name any member', () => {
     const graphql = mapping('@source(name: "school", graphql: { path: "/graphql" })', '/{$context.sub}', '/x');
     expect(built(graphql, ['school'])).toContain('it cannot be used with GraphQL');

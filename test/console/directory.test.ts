@@ -59,6 +59,14 @@ describe('the search', () => {
     expect(plain((await operator.get('/console/search?q=zzz')).text)).toContain('No results match.');
   });
 
+  it('lists a member or app once, also if the ID is typed in full', async () => {
+    const found = [
+      ...(await names(`/console/search?q=${memberId(12)}`)),
+      ...(await names(`/console/search?q=${encodeURIComponent(DOCUMENT)}`)),
+    ];
+    expect(found.filter((name) => name === 'Chloë Okafor 12' || name === 'Claude 3')).toHaveLength(2);
+  });
+
   it('finds a grant by its ID', async () => {
     expect(await names(`/console/search?q=${grantId(3)}`)).toEqual(['m-3 – https://app3.example/client.json']);
   });

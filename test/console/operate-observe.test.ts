@@ -38,6 +38,8 @@ let gateway: Gateway;
 let following: ReturnType<typeof followConfig>;
 let origin: string;
 let session: ConsoleSession;
+/** The page before any request was counted. */
+let empty: string;
 let admin: { admin: string };
 
 const configOf = (port: number, url: string) => `# The gate of the school.
@@ -82,6 +84,7 @@ beforeAll(async () => {
   following = followConfig({ file, environment, loaded, reload: gateway.reload, log, quiet: 20 });
   admin = { admin: `http://127.0.0.1:${gateway.adminPort}` };
   session = await openConsole(admin);
+  empty = await show('/console/observe');
   for (const path of ['/api/courses/1', '/api/courses/2', '/api/orders/17', '/api/orders/18'])
     await (await fetch(origin + path, { headers: { cookie: 'school=m-1' } })).arrayBuffer();
   await (await fetch(`${origin}/catalogue/7`)).arrayBuffer();
@@ -111,8 +114,16 @@ const proposed = (result: (given: string) => string) => {
 };
 
 describe('the page of observe mode', () => {
+  it('proposes nothing before anything was counted', () => {
+    expect(empty).toContain('None yet.');
+    expect(empty).toMatch(/Requests<\/dt><dd>0</);
+    expect(empty).not.toMatch(/href="[^"]*\/accept"|<table/);
+  });
+
   it('shows what was counted, and the proposal as YAML', async () => {
     const page = await show('/console/observe');
+    expect(page).not.toContain('None yet.');
+    expect(page).toContain('Accept 3 routes</a>');
     expect(page).toMatch(/Requests<\/dt><dd>5</);
     expect(page).toMatch(/Would be refused<\/dt><dd>2</);
     expect(page).toMatch(/GET \/api\/orders\/\*<\/code>.*?<td>2<\/td>/s);

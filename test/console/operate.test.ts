@@ -100,6 +100,7 @@ describe('the page of signing keys', () => {
     expect(await published()).toContain(kid);
     expect((await session.post(`/console/keys/${kid}/remove`, { reason: 'leaked' })).location).toBe('/console/keys');
     expect(await published()).not.toContain(kid);
+    expect(await show('/console/keys')).toContain(`The key ${kid} is removed.`);
     expect(audited('key_removed')).toMatchObject([{ 'coursegate.key_id': kid, 'event.reason': 'leaked' }]);
     expect((await session.get(`/console/keys/${kid}/remove`)).status).toBe(404);
     expect((await session.post(`/console/keys/${kid}/remove`)).status).toBe(404);

@@ -78,6 +78,14 @@ describe.each(['A', 'B'])('connections that succeed, in Profile %s', (profile) =
     expect((await rows(world))[0]).toContain('Modest connected m-1001');
   });
 
+  it('have no cause when the first thing that an app asks for is not there', async () => {
+    const app = await registerApp(world.origin, { metadata: { client_name: 'Curious' } });
+    const tokens = await connect(app);
+    expect(await use(world, tokens.access_token, '/api/v1/courses/none')).toBe(404);
+    pass(3600);
+    expect((await rows(world))[0]).toContain('Curious connected m-1001');
+  });
+
   it('have no cause when the backend or an operator ends them', async () => {
     const app = await registerApp(world.origin, { metadata: { client_name: 'Cut off' } });
     const tokens = await connect(app);

@@ -220,6 +220,7 @@ describe('the gRPC listener', () => {
     ['nothing', {}],
     ['no request', { attributes: { request: {} } }],
     ['no method', { attributes: { request: { http: { path: '/open/x', host: 'localhost' } } } }],
+    ['no path', { attributes: { request: { http: { method: 'GET', host: 'localhost' } } } }],
     ['no host', { attributes: { request: { http: { path: '/open/x', method: 'GET' } } } }],
   ])('lets nothing pass for a message that says %s', async (_, message) => {
     expect(statusOf(await client.check(message, { 'x-coursegate-secret': SECRET }))).toBe(503);

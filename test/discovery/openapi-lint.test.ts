@@ -71,6 +71,13 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the OpenAPI document of Pro
     });
   });
 
+  it('describes every schema that it names', () => {
+    const { schemas } = document.components as { schemas: Record<string, { description?: string }> };
+    const silent = Object.entries(schemas).filter(([, { description = '' }]) => description === '');
+    expect(silent.map(([name]) => name)).toEqual([]);
+    expect(schemas.OAuthError?.description).toBe('An OAuth error (RFC 6749 section 5.2).');
+  });
+
   it('describes every property, including all required ones', () => {
     type Schema = { properties?: Record<string, Schema>; items?: Schema; required?: string[] };
     const vague: string[] = [];

@@ -65,7 +65,7 @@ export function compileConnector(
   const path = method && reader.template(literalAt(node, 'http', method), parsePath, inRequest);
   const headers = compileHeaders(values.http.headers ?? [], reader, inRequest);
 
-  let sound = path !== undefined && headers !== undefined;
+  let sound = true;
   const readPart = (name: 'queryParams' | 'body', form: boolean): Evaluate | undefined => {
     if (typeof values.http[name] !== 'string') return undefined;
     const literal = literalAt(node, 'http', name);

@@ -39,8 +39,8 @@ export const isDiscovery = ({ kind }: Step): boolean => DISCOVERY.has(kind);
 
 /** Whether a step was refused or failed. */
 export function isRefused({ kind, error, status }: Step): boolean {
-  // The member's requests work, whatever the backend answers.
-  if (kind === 'use' && (status >= 500 || status === 429)) return false;
+  // The token was accepted if the backend answered, or if something else was wrong with the request.
+  if (kind === 'use') return error !== undefined && status <= 403;
   return error !== undefined || status >= 400;
 }
 

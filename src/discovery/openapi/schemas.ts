@@ -175,7 +175,7 @@ const messages = {
     data: { type: ['object', 'null'] },
     errors: schemaRef('GraphqlErrorList'),
   }),
-  GraphqlErrorList: list(object({ message: { type: 'string' } }, ['message'])),
+  GraphqlErrorList: list(object({ message: { type: 'string' } }, ['message']), 'What failed.'),
   JsonRpcRequest: described('One message of the Model Context Protocol.', ['jsonrpc', 'method'], {
     jsonrpc: { const: '2.0' },
     id: {

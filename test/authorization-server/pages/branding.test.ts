@@ -123,6 +123,10 @@ describe('another setting of the pages', () => {
       '15:12  pages.support: must be a mailto: address such as mailto:help@school.example, or an https URL',
     ],
     [
+      'support: "mailto:help@school.example?body=spam"',
+      '15:12  pages.support: must be a mailto: address such as mailto:help@school.example, or an https URL',
+    ],
+    [
       'support: "https://a@school.example"',
       '15:12  pages.support: must be a mailto: address such as mailto:help@school.example, or an https URL',
     ],

@@ -111,7 +111,8 @@ describe('the gate process', () => {
     expect(outcome).toBe('success');
     expect(await asked('/more/x')).toBe(200);
     const line = told().findLast(({ msg }) => msg === 'the configuration was taken over');
-    expect(line).toMatchObject({ changed: ['name', 'routes'] });
+    const details = { config: expect.stringMatching(/^[\w-]{8,}$/), milliseconds: expect.any(Number) };
+    expect(line).toMatchObject({ changed: ['name', 'routes'], ...details });
     expect(JSON.stringify(line)).not.toContain('Another school');
   });
 

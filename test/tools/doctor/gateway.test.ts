@@ -10,6 +10,7 @@ import { type AuthService, startAuthService, TOKEN } from './support/auth-servic
 import { type CarelessGateway, startCarelessGateway } from './support/careless-gateway.ts';
 import { type Behind, CORRECT, FAULTS, type Kind } from './support/gateway-faults.ts';
 import { caddyConfiguration, haproxyConfiguration, nginxConfiguration } from './support/gateway-sites.ts';
+import { SPELLINGS } from './support/spellings.ts';
 
 const CONFIGURATIONS = { nginx: nginxConfiguration, haproxy: haproxyConfiguration, caddy: caddyConfiguration };
 const PRESENT = Object.fromEntries(
@@ -95,12 +96,16 @@ describe('doctor --gateway', () => {
     if (one.says !== undefined) expect(first.map(({ seen }) => seen).join('\n')).toMatch(new RegExp(one.says, 'm'));
   });
 
-  it('finds a gateway that judges connections instead of requests', async () => {
+  it('tries every spelling of the path, and finds a gateway that judges connections instead of requests', async () => {
     const careless: CarelessGateway = await startCarelessGateway(`127.0.0.1:${echo.port}`);
     try {
       const problems = problemsOf(await examine(careless.port));
       expect([...new Set(problems.map(({ check }) => check))]).toEqual(['framing.smuggled', 'framing.ambiguous']);
       expect(problems[0]?.seen).toContain('a second request on the connection, reached the backend as GET /echo');
+      const asked = [...careless.targets].map((target) =>
+        target.replace(/[?&]doctor=.*$/, '').replace(`127.0.0.1:${careless.port}`, 'HOST'),
+      );
+      expect(asked).toEqual(expect.arrayContaining([...SPELLINGS]));
     } finally {
       await careless.close();
     }

@@ -3,9 +3,8 @@ import { lastOfKind, says, sent } from './cause.ts';
 
 const APP = 'docs/troubleshooting.md#an-app-does-not-get-to-the-sign-in-page';
 const ERRORS = 'docs/clients.md#errors';
-const KINDS: readonly string[] = ['authorization', 'pushed-request', 'code'];
 
-const atAuthorization = ({ at }: Stopped): boolean => KINDS.includes(at.kind);
+const atAuthorization = ({ at }: Stopped): boolean => at.kind === 'authorization' || at.kind === 'pushed-request';
 const isRedirect = (stopped: Stopped): boolean =>
   atAuthorization(stopped) && stopped.at.error === 'invalid_redirect_uri';
 const registered = (stopped: Stopped): readonly string[] =>
@@ -24,8 +23,7 @@ const withoutName = (uri: string) =>
 export const AUTHORIZATION: readonly Cause[] = [
   {
     id: 'unknown-client',
-    fits: (stopped) =>
-      stopped.at.error === 'invalid_client' && (atAuthorization(stopped) || says(stopped, 'client not found')),
+    fits: (stopped) => stopped.at.error === 'invalid_client' && says(stopped, 'client not found'),
     title: 'The app’s client_id is not known here',
     why: ({ at }) =>
       `The client_id ${at.clientId ?? ''} is no longer registered here, or never was: no member connected the app within a day of its registration, the app was deleted, or the store was lost. The app repeats the old client_id.`,
@@ -118,8 +116,7 @@ export const AUTHORIZATION: readonly Cause[] = [
   },
   {
     id: 'pkce-plain',
-    fits: (stopped) =>
-      says(stopped, 'code_challenge_method is not supported') || sent(stopped, 'code_challenge_method') === 'plain',
+    fits: (stopped) => sent(stopped, 'code_challenge_method') === 'plain',
     title: 'The app uses PKCE with plain',
     why: () => 'The app sends code_challenge_method=plain, which protects nothing. The gate accepts S256 only.',
     developer: 'Send code_challenge_method=S256, with the SHA-256 hash of the verifier as the challenge.',
@@ -127,7 +124,8 @@ export const AUTHORIZATION: readonly Cause[] = [
   },
   {
     id: 'pkce-missing',
-    fits: (stopped) => atAuthorization(stopped) && says(stopped, 'code_challenge'),
+    fits: (stopped) =>
+      (atAuthorization(stopped) && says(stopped, 'code_challenge')) || says(stopped, 'code_verifier is missing'),
     title: 'The app does not use PKCE correctly',
     why: ({ at }) => `PKCE is required of every app. The gate answered: ${at.description}.`,
     operator:
@@ -157,7 +155,7 @@ export const AUTHORIZATION: readonly Cause[] = [
   },
   {
     id: 'prompt-none',
-    fits: (stopped) => atAuthorization(stopped) && sent(stopped, 'prompt') === 'none',
+    fits: (stopped) => sent(stopped, 'prompt') === 'none' && stopped.at.error?.endsWith('_required') === true,
     title: 'The app asks without letting the member answer',
     why: ({ at }) => `The request has prompt=none, so no page may be shown, and the gate answered ${at.error}.`,
     developer: 'Repeat the request without prompt=none after login_required, interaction_required or consent_required.',

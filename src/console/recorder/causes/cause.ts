@@ -17,7 +17,6 @@ export interface Stopped extends Setting {
 
 /** Why attempts stop, in words for the operator. */
 export interface Cause {
-  /** Also the name in docs/console.md. */
   readonly id: string;
   readonly fits: (stopped: Stopped) => boolean;
   /** One line for the list. */

@@ -38,7 +38,7 @@ const UNKNOWN: Cause = {
 };
 
 /** Known causes. The first that fits is shown: those that say most come first. */
-const CAUSES: readonly Cause[] = [
+export const CAUSES: readonly Cause[] = [
   LIMITED,
   FAILED,
   ...REGISTRATION,

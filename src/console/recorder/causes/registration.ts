@@ -29,7 +29,7 @@ export const REGISTRATION: readonly Cause[] = [
   },
   {
     id: 'registration-limit',
-    fits: ({ at }) => at.kind === 'registration' && at.status === 429,
+    fits: ({ at }) => at.status === 429,
     title: 'Too many registrations from one address',
     why: ({ at }) =>
       `The limit for registrations was reached: ${at.description}. Some apps register twice for each member, and all members of a hosted assistant come from a few addresses.`,
@@ -71,7 +71,7 @@ export const REGISTRATION: readonly Cause[] = [
   },
   {
     id: 'registration-refused',
-    fits: ({ at }) => at.kind === 'registration' && (at.error !== undefined || at.status >= 400),
+    fits: ({ at }) => at.kind === 'registration' && at.status >= 400,
     title: 'The registration is not valid',
     why: ({ at }) => `The gate answered: ${at.description ?? at.error ?? at.status}.`,
     developer: 'Change what the description names (RFC 7591 section 2).',
@@ -115,15 +115,6 @@ export const REGISTRATION: readonly Cause[] = [
     developer:
       'The document must contain its own URL as client_id, character by character, and redirect_uris; token_endpoint_auth_method must be none.',
     docs: DOCUMENT,
-  },
-  {
-    id: 'pushed-refused',
-    fits: ({ at }) => at.kind === 'pushed-request' && at.error === 'invalid_client',
-    title: 'The app’s client_id is not known',
-    why: ({ at }) => `The pushed authorization request was refused: ${at.description}.`,
-    operator: 'Disconnect and connect again in the app, so that it registers again.',
-    developer: 'Register again after invalid_client.',
-    docs: APP,
   },
 ];
 

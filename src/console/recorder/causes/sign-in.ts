@@ -34,7 +34,7 @@ export const SIGN_IN: readonly Cause[] = [
   },
   {
     id: 'sign-in-unavailable',
-    fits: ({ at }) => at.kind === 'sign-in' && (at.status >= 500 || at.outcome === 'login_unavailable'),
+    fits: ({ at }) => at.status >= 500 || at.outcome === 'login_unavailable',
     title: 'Your sign-in did not answer',
     why: () =>
       'The gate asked your backend who is signed in and got no answer that it can use. The log says what came instead.',
@@ -85,8 +85,7 @@ export const SIGN_IN: readonly Cause[] = [
   },
   {
     id: 'abandoned-sign-in',
-    fits: ({ at, attempt }) =>
-      at.kind === 'sign-in' || (at.kind === 'authorization' && at.error === undefined && attempt.steps.at(-1) === at),
+    fits: ({ at }) => at.kind === 'sign-in' || (at.kind === 'authorization' && at.error === undefined),
     title: 'The member did not sign in',
     why: () => 'The member was sent to the sign-in page and did not sign in within 15 minutes.',
     operator:

@@ -8,7 +8,7 @@ const BLOCKED = 'docs/troubleshooting.md#an-app-connects-and-then-nothing-comes'
 
 const atToken = ({ at }: Stopped): boolean => at.kind === 'token' || at.kind === 'refresh';
 const isCode = (stopped: Stopped): boolean => stopped.at.kind === 'token' && stopped.at.error === 'invalid_grant';
-const isSecret = (stopped: Stopped): boolean => stopped.at.error === 'invalid_client' && atToken(stopped);
+const isSecret = ({ at }: Stopped): boolean => at.error === 'invalid_client' && at.kind !== 'authorization';
 
 /** The code was not exchanged, or the token not refreshed. */
 export const TOKEN: readonly Cause[] = [
@@ -23,21 +23,18 @@ export const TOKEN: readonly Cause[] = [
   },
   {
     id: 'secret-missing',
-    fits: (stopped) =>
-      isSecret(stopped) &&
-      sent(stopped, 'client_secret') + sent(stopped, 'authorization') === '' &&
-      !says(stopped, 'client not found'),
+    fits: (stopped) => isSecret(stopped) && sent(stopped, 'client_secret') + sent(stopped, 'authorization') === '',
     title: 'The app does not send its secret',
-    why: () => 'The app is registered with a secret, and its token request has no client_secret.',
+    why: () => 'The app is registered with a secret, and its request has no client_secret.',
     developer: 'Send client_secret in the body, or by HTTP Basic.',
     docs: ERRORS,
   },
   {
     id: 'secret-wrong',
-    fits: (stopped) => isSecret(stopped) && says(stopped, 'secret'),
+    fits: (stopped) => isSecret(stopped) && says(stopped, 'invalid secret'),
     title: 'The app sends a wrong secret',
     why: () =>
-      'The client_secret in the token request is not the one that this app was given. It was often copied from another registration.',
+      'The client_secret in the request is not the one that this app was given. It was often copied from another registration.',
     operator: 'If the app has a field for the secret, enter it again, or disconnect and connect again.',
     developer: 'Keep client_id and client_secret of one registration together.',
     docs: ERRORS,
@@ -95,7 +92,7 @@ export const TOKEN: readonly Cause[] = [
   },
   {
     id: 'dpop-proof',
-    fits: (stopped) => isProof(stopped) || says(stopped, 'DPoP') || says(stopped, 'bound to a'),
+    fits: (stopped) => isProof(stopped) || says(stopped, 'DPoP proof') || says(stopped, 'bound to another key'),
     title: 'The app’s DPoP proof is not valid',
     why: ({ at }) => `The gate answered: ${at.description}.`,
     developer: 'Sign a new proof for each request with the key that the token is bound to (RFC 9449 section 4).',
@@ -130,7 +127,7 @@ export const TOKEN: readonly Cause[] = [
   },
   {
     id: 'refresh-reused',
-    fits: (stopped) => stopped.at.kind === 'refresh' && says(stopped, 'used before'),
+    fits: (stopped) => says(stopped, 'the refresh token was used before;'),
     title: 'The app refreshes in two places',
     why: ({ replayWindow }) =>
       `The app used a refresh token again, more than ${replayWindow} seconds after it was replaced. That could be a stolen copy, so the connection was revoked. Usually the app refreshes in two places (processes, windows, devices) that share one token.`,
@@ -151,7 +148,7 @@ export const TOKEN: readonly Cause[] = [
   },
   {
     id: 'token-refused',
-    fits: ({ at }) => at.kind === 'token' && (at.error !== undefined || at.status >= 400),
+    fits: ({ at }) => at.kind === 'token' && at.status >= 400,
     title: 'The token request was refused',
     why: ({ at }) => `The gate answered: ${at.description ?? at.error ?? at.status}.`,
     developer: 'Change what the description names.',
@@ -159,7 +156,7 @@ export const TOKEN: readonly Cause[] = [
   },
   {
     id: 'token-never-used',
-    fits: ({ at }) => at.kind === 'token' || at.kind === 'refresh',
+    fits: ({ at }) => at.kind === 'token',
     title: 'The app got its token and never used it',
     why: () =>
       'The token was issued, and no request with it has arrived. In most cases something in front of the gate drops the app’s requests: bot rules of a CDN (Cloudflare’s “Block AI bots” drops Claude-User and ChatGPT-User), or a proxy that removes the Authorization field.',

@@ -7,7 +7,7 @@ const REFUSED = 'docs/troubleshooting.md#an-apps-request-is-refused';
 export const USE: readonly Cause[] = [
   {
     id: 'audience-mismatch',
-    fits: (stopped) => stopped.at.kind === 'use' && says(stopped, 'another resource'),
+    fits: (stopped) => says(stopped, 'issued for another resource'),
     title: 'The token is for another address',
     why: (stopped) =>
       `The app used its token at ${stopped.at.endpoint}. The token was issued for ${lastOfKind(stopped, 'token')?.parameters?.resource ?? 'another resource'}, and each resource needs its own.`,
@@ -36,7 +36,7 @@ export const USE: readonly Cause[] = [
   },
   {
     id: 'token-key',
-    fits: (stopped) => stopped.at.kind === 'use' && says(stopped, 'bound to'),
+    fits: (stopped) => says(stopped, 'bound to a key'),
     title: 'The token needs a proof of its key',
     why: ({ at }) => `The gate answered: ${at.description}.`,
     developer: 'Send a token that is bound to a key with the DPoP scheme and a proof, and any other with Bearer.',
@@ -45,7 +45,7 @@ export const USE: readonly Cause[] = [
   {
     id: 'expired-not-refreshed',
     fits: ({ at, attempt }) =>
-      at.kind === 'use' && attempt.steps.some(({ kind, error }) => kind === 'token' && error === undefined),
+      at.error === 'invalid_token' && attempt.steps.some(({ kind, error }) => kind === 'token' && error === undefined),
     title: 'The app goes on with an old token and does not refresh',
     why: () =>
       'The access token has expired or was revoked. The app got a 401 and did not refresh, nor did it send the member to approve again. Many apps show this only as a tool that does not answer.',

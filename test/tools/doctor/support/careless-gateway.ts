@@ -9,12 +9,15 @@ const refusal = (status: string, challenge: string) =>
 
 export interface CarelessGateway {
   readonly port: number;
+  /** The targets that were requested first on a connection, as they were written. */
+  readonly targets: ReadonlySet<string>;
   close(): Promise<void>;
 }
 
 /** A gateway as people write them: it judges the first request of a connection, and then connects both sides. */
 export async function startCarelessGateway(echo: string): Promise<CarelessGateway> {
   const sockets = new Set<Socket>();
+  const targets = new Set<string>();
   const server = createServer((client) => {
     sockets.add(client);
     client.on('error', () => client.destroy()).on('close', () => sockets.delete(client));
@@ -24,6 +27,7 @@ export async function startCarelessGateway(echo: string): Promise<CarelessGatewa
       const end = received.indexOf('\r\n\r\n');
       if (end === -1) return;
       client.off('data', read);
+      targets.add(received.slice(received.indexOf(' ') + 1, received.indexOf(' HTTP/')));
       const judged = judge(received.slice(0, end));
       if (judged.refused !== undefined) return void client.end(judged.refused);
       const backend = connect(Number(echo.split(':')[1]), '127.0.0.1');
@@ -36,6 +40,7 @@ export async function startCarelessGateway(echo: string): Promise<CarelessGatewa
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     port: (server.address() as AddressInfo).port,
+    targets,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
