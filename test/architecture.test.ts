@@ -92,6 +92,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'decisions/protocol.ts',
     'decisions/fingerprint.ts',
     'process/gateway.ts',
+    'authorization-server/client-documents',
   ],
   // What is typed: it starts the work of other modules, and none of them knows it.
   commands: [

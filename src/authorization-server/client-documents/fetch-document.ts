@@ -11,6 +11,8 @@ export interface FetchedDocument {
 
 /** The maximum size of a document in bytes (draft-ietf-oauth-client-id-metadata-document section 6.6). */
 const LARGEST = 5 * 1024;
+/** Milliseconds that a fetch usually may take. */
+export const DOCUMENT_DEADLINE = 2500;
 
 /**
  * Fetches the document at `url`, which must have passed the URL rule. The name is resolved once, inside the connection
@@ -18,10 +20,16 @@ const LARGEST = 5 * 1024;
  * redirects, no proxy (an agent of its own, which ignores the environment), no kept connections, no cookies. Throws
  * DocumentFailure.
  * @param deadline - milliseconds for the whole fetch
+ * @param stop - ends it earlier
  */
-export async function fetchDocument(url: URL, network: DocumentNetwork, deadline: number): Promise<FetchedDocument> {
+export async function fetchDocument(
+  url: URL,
+  network: DocumentNetwork,
+  deadline = DOCUMENT_DEADLINE,
+  stop?: AbortSignal,
+): Promise<FetchedDocument> {
   const target = Object.assign(new URL(url), { port: String(network.port) });
-  const signal = AbortSignal.timeout(deadline);
+  const late = AbortSignal.timeout(deadline);
   try {
     const { body, headers, cut } = await boundedExchange(target, {
       headers: { host: url.host, accept: 'application/json', 'user-agent': 'coursegate' },
@@ -29,14 +37,15 @@ export async function fetchDocument(url: URL, network: DocumentNetwork, deadline
       lookup: checkedLookup(network),
       ...(network.trusted === undefined ? {} : { ca: network.trusted }),
       judge: requireDocument,
-      signal,
+      signal: stop === undefined ? late : AbortSignal.any([late, stop]),
       longest: LARGEST,
     });
     if (cut) throw tooLarge();
     return { body, cacheControl: headers['cache-control'] };
   } catch (thrown) {
     if (thrown instanceof DocumentFailure) throw thrown;
-    if (signal.aborted) throw new DocumentFailure('unavailable', `was not answered within ${deadline / 1000} seconds`);
+    if (late.aborted)
+      throw new DocumentFailure('unavailable', `was not answered within ${deadline / 1000} seconds`, thrown);
     throw unreachable(thrown);
   }
 }
