@@ -52,6 +52,15 @@ export function parseBoundedJson(text: string, bounds: JsonBounds): unknown {
   return JSON.parse(text);
 }
 
+/** Like `parseBoundedJson`, but returns undefined for text that is not JSON or exceeds a limit. */
+export function boundedJson(text: string, bounds: JsonBounds): unknown {
+  try {
+    return parseBoundedJson(text, bounds);
+  } catch {
+    return undefined;
+  }
+}
+
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;

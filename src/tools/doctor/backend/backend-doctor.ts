@@ -14,9 +14,9 @@ export interface BackendDoctorOptions extends Pick<DoctorOptions, Shared>, Check
   readonly loaded: LoadedConfig;
   readonly admin: AdminAccess;
   /** The ID of a member, for the checks that need one. */
-  readonly member?: string;
+  readonly member?: string | undefined;
   /** Examines as a member, too, who signs in through the running gate. */
-  readonly signIn?: SignIn;
+  readonly signIn?: SignIn | undefined;
   /** Where metadata documents of apps are fetched from, by default the internet. */
   readonly network?: DocumentNetwork;
 }
