@@ -31,6 +31,7 @@ export interface MountOptions {
   readonly scope: string;
   /** Undefined if registration is closed. */
   readonly registration: RegistrationOptions | undefined;
+  /** Since when the operator has closed registration; undefined while it is open. */
   readonly closedSince: () => Promise<number | undefined>;
 }
 

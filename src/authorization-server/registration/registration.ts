@@ -12,7 +12,7 @@ import type { StepFacts } from '../../http/connection-step.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { isSameSecret } from '../../http/same-secret.ts';
 import { shownRedirectUri } from '../connection-steps.ts';
-import type { PassedBody } from '../mount.ts';
+import type { MountOptions, PassedBody } from '../mount.ts';
 import { clientNameProblem } from '../rules/client-members.ts';
 import { judgeClientMetadata, type MetadataProblem, normalizeClientMetadata } from '../rules/client-metadata.ts';
 import type { RedirectPolicy } from '../rules/redirect-uri.ts';
@@ -30,13 +30,9 @@ export interface RegistrationOptions {
   readonly limits: RegistrationLimits;
 }
 
-interface RegistrationParts extends RegistrationOptions {
-  /** Since when the operator has closed registration; undefined while it is open. */
-  readonly closedSince: () => Promise<number | undefined>;
-  readonly provider: () => Provider;
-  readonly origin: string;
-  /** The scope that every client is registered with. */
-  readonly scope: string;
+interface RegistrationParts
+  extends RegistrationOptions,
+    Pick<MountOptions, 'closedSince' | 'provider' | 'origin' | 'scope'> {
   /** Passes a request on to oidc-provider, with this body. */
   readonly run: (exchange: Exchange, url: string, body?: PassedBody) => Promise<void>;
 }
