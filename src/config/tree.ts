@@ -25,7 +25,11 @@ export function urlAt(tree: unknown, path: Path): URL | undefined {
 
 /** The list at `path`; empty for anything else. */
 export function listAt(tree: unknown, path: Path): readonly unknown[] {
-  const value = valueAt(tree, path);
+  return listOf(valueAt(tree, path));
+}
+
+/** The list itself; an empty one for anything else. */
+export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { boundedJson, checkJsonBounds, DOCUMENT_BOUNDS } from '../../http/bounded-json.ts';
+import { boundedJson, DOCUMENT_BOUNDS, jsonExcess } from '../../http/bounded-json.ts';
 
 /** A response. Redirects are returned, not followed. */
 export interface Answer {
@@ -34,14 +34,7 @@ export function jsonObject(answer: Answer): JsonObject | undefined {
 }
 
 /** The limit for JSON that the body exceeds, worded as the end of a sentence; undefined if it exceeds none. */
-export function excess(answer: Answer): string | undefined {
-  try {
-    checkJsonBounds(answer.text, DOCUMENT_BOUNDS);
-    return undefined;
-  } catch (thrown) {
-    return thrown instanceof Error ? thrown.message : String(thrown);
-  }
-}
+export const excess = ({ text: body }: Answer) => jsonExcess(body, DOCUMENT_BOUNDS)?.message;
 
 export function isRedirect({ status }: Answer): boolean {
   return status >= 300 && status < 400;
