@@ -92,6 +92,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'decisions/protocol.ts',
     'decisions/fingerprint.ts',
     'process/gateway.ts',
+    'authorization-server/client-documents',
   ],
   // What is typed: it starts the work of other modules, and none of them knows it.
   commands: [
@@ -144,8 +145,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
 
   pg: ['login/database/postgres.ts'],
   mysql2: ['login/database/mysql.ts'],
-  // A document's fetch pins the address it has judged, on a client of its own: never on a pool of an upstream.
-  undici: ['upstream', 'authorization-server/client-documents/fetch-document.ts'],
+  undici: ['upstream'],
   graphql: ['account', 'tools/demo/school'],
   '@graphql-tools/merge': ['account/contract.ts'],
   yaml: ['config'],

@@ -19,6 +19,7 @@ export type AccountSchema = ReturnType<typeof buildAccountSchema>;
 
 /** The names that the contract and its mapping can refer to. */
 export interface Known extends MappingNames {
+  /** What @requiresScopes may name. */
   readonly scopes: readonly string[];
   /** The schemas of GraphQL upstreams. */
   readonly recorded?: readonly RecordedFile[];

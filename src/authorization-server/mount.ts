@@ -8,7 +8,7 @@ import { shownClientId, shownParameters, stepAt } from './connection-steps.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { redirect } from './pages/pages.ts';
 import { type PassedBody, passOn } from './pass-on.ts';
-import { createRegistration, type RegistrationOptions } from './registration/registration.ts';
+import { createRegistration, type RegistrationOptions, type RegistrationParts } from './registration/registration.ts';
 import { addClient, basicClient, requireClient } from './rules/client-authentication.ts';
 import { refuseLongParameters } from './rules/parameter-lengths.ts';
 
@@ -19,19 +19,14 @@ const POSTED_LIMIT = 8 * 1024;
 const PUSHED_LIMIT = 16 * 1024;
 const FORM = 'application/x-www-form-urlencoded';
 
-export interface MountOptions {
-  /** The provider that answers now, and its request handler. */
-  readonly provider: () => Provider;
+export interface MountOptions extends Pick<RegistrationParts, 'closedSince' | 'provider' | 'origin' | 'scope'> {
+  /** The provider's request handler. */
   readonly callback: () => ReturnType<Provider['callback']>;
-  readonly origin: string;
   /** Where browsers make and resume authorization requests: `origin`, or that of `pages.origin`. */
   readonly pagesOrigin: string;
   readonly indicators: ResourceIndicators;
-  /** The scope that every client is registered with. */
-  readonly scope: string;
   /** Undefined if registration is closed. */
   readonly registration: RegistrationOptions | undefined;
-  readonly closedSince: () => Promise<number | undefined>;
 }
 
 /** oidc-provider's endpoints as handlers. Their input is pinned to the origin and normalised. */

@@ -24,8 +24,8 @@ export const define: Define = (command, terminal) => {
         wait: (what) => waitFor(terminal, what),
         result: say,
         signal: interrupted(),
-        ...(scope === undefined ? {} : { scope }),
-        ...(browser ? { open: openBrowser } : {}),
+        scope,
+        open: browser ? openBrowser : undefined,
       });
     });
 };

@@ -25,24 +25,9 @@ interface DoctorFlags extends GateFlags {
   readonly browser: boolean;
 }
 
-/** Options that mean something only with --config. */
-const WITH_CONFIG = {
-  '--admin': 'admin',
-  '--cert': 'cert',
-  '--key': 'key',
-  '--member': 'member',
-  '--sign-in': 'signIn',
-} as const;
-
-/** Options that mean something only with --gateway. */
-const WITH_GATEWAY = {
-  '--echo': 'echo',
-  '--echo-server': 'echoServer',
-  '--public': 'public',
-  '--forbidden': 'forbidden',
-  '--token': 'token',
-  '--auth-down': 'authDown',
-} as const;
+/** Options that mean something only with --config, and only with --gateway. */
+const WITH_CONFIG = ['admin', 'cert', 'key', 'member', 'signIn'] as const;
+const WITH_GATEWAY = ['echo', 'echoServer', 'public', 'forbidden', 'token', 'authDown'] as const;
 
 export const define: Define = (command, terminal) => {
   withExits(command, {
@@ -135,21 +120,22 @@ interface Shared {
   readonly begin: (what: string) => (address: string) => void;
 }
 
-type Environment = Pick<Terminal, 'environment'>;
 type Talking = Pick<Terminal, 'environment' | 'tell' | 'progress'>;
 
 async function run(url: string | undefined, options: DoctorFlags, terminal: Talking, shared: Shared): Promise<Report> {
-  const alone = (names: Readonly<Record<string, keyof DoctorFlags>>) =>
-    Object.entries(names).find(([, name]) => options[name] !== undefined && options[name] !== false)?.[0];
+  const alone = (names: readonly (keyof DoctorFlags)[]) =>
+    names
+      .find((name) => options[name] !== undefined && options[name] !== false)
+      ?.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   if (options.gateway !== undefined) {
     if (url !== undefined || options.register || options.config !== undefined)
       throw misused('--gateway takes neither another URL nor --config or --register.');
     return gatewayReport(options.gateway, options, terminal, shared);
   }
   const [gatewayOnly, configOnly] = [alone(WITH_GATEWAY), alone(WITH_CONFIG)];
-  if (gatewayOnly !== undefined) throw misused(`${gatewayOnly} needs --gateway.`);
+  if (gatewayOnly !== undefined) throw misused(`--${gatewayOnly} needs --gateway.`);
   if (options.config === undefined) {
-    if (configOnly !== undefined) throw misused(`${configOnly} needs --config.`);
+    if (configOnly !== undefined) throw misused(`--${configOnly} needs --config.`);
     if (url === undefined) throw misused('Give the URL of the site, --config, or --gateway and --echo.');
     return siteReport(url, options, shared, []);
   }
@@ -202,15 +188,15 @@ async function backendReport(
     others,
     ...shared,
     begin: begin('Checking the backend of URL from the side of the gate'),
-    ...(member === undefined ? {} : { member }),
-    ...(signIn && {
-      signIn: {
-        print: terminal.tell,
-        timeout: shared.timeout,
-        ...(json ? {} : { wait: (what: string) => waitFor(terminal, what) }),
-        ...(browser ? { open: openBrowser } : {}),
-      },
-    }),
+    member,
+    signIn: signIn
+      ? {
+          print: terminal.tell,
+          timeout: shared.timeout,
+          wait: json ? undefined : (what) => waitFor(terminal, what),
+          open: browser ? openBrowser : undefined,
+        }
+      : undefined,
   });
 }
 
@@ -218,21 +204,15 @@ async function backendReport(
 async function gatewayReport(
   gateway: string,
   options: DoctorFlags,
-  { environment }: Environment,
+  { environment }: Talking,
   { begin, ...shared }: Shared,
 ): Promise<Report> {
   const { echo, public: open, forbidden, token = environment.COURSEGATE_DOCTOR_TOKEN, echoServer, authDown } = options;
   if (echo === undefined) throw misused('--gateway needs --echo: a protected path that reaches an echo server.');
   const { examineGateway } = await import('../tools/doctor/gateway/gateway-doctor.ts');
   return examineGateway({
-    url: gateway,
-    echo,
-    authDown,
+    ...{ url: gateway, echo, open, forbidden, token, echoServer, authDown },
     ...shared,
     begin: begin('Attacking URL'),
-    ...(open === undefined ? {} : { open }),
-    ...(forbidden === undefined ? {} : { forbidden }),
-    ...(token === undefined ? {} : { token }),
-    ...(echoServer === undefined ? {} : { echoServer }),
   });
 }

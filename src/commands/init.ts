@@ -1,20 +1,13 @@
 import { Option } from 'commander';
-import { FRAMEWORKS, type Framework, PLUGINS, type Plugin } from '../tools/setup/names.ts';
+import type { InitOptions } from '../tools/setup/init/init.ts';
+import { FRAMEWORKS, PLUGINS } from '../tools/setup/names.ts';
 import { type Define, withExamples } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 
-interface InitFlags {
-  readonly upstream: string;
-  readonly origin?: string;
+interface InitFlags extends Omit<InitOptions, 'port' | 'adminPort' | 'tell' | 'agree' | 'signal'> {
   readonly port: string;
   readonly adminPort?: string;
-  readonly dir: string;
-  readonly framework?: Framework;
-  readonly site: boolean;
-  readonly observe: boolean;
-  readonly plugin?: Plugin;
   readonly yes: boolean;
-  readonly force: boolean;
 }
 
 export const define: Define = (command, { say, tell, end, input, confirm, interrupted }) => {

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { Finding } from './problems.ts';
-import { type Tree, valueAt } from './tree.ts';
+import { type Tree, urlAt, valueAt } from './tree.ts';
 
 /**
  * Checks that browsers send the gate the session cookie that the sign-in page sets. Takes the merged settings before
@@ -9,8 +9,8 @@ import { type Tree, valueAt } from './tree.ts';
  */
 export function checkLoginSite(tree: Tree): readonly Finding[] {
   const path = ['login', valueAt(tree, ['login', 'kind']) === 'bridge' ? 'url' : 'loginUrl'];
-  const page = urlAt(valueAt(tree, path));
-  const origin = urlAt(tree.origin);
+  const page = urlAt(tree, path);
+  const origin = urlAt(tree, ['origin']);
   // An http origin is on loopback, for trying things out.
   if (page === undefined || origin?.protocol !== 'https:') return [];
   const report = (message: string): readonly Finding[] => [{ path, at: 'value', message }];
@@ -23,10 +23,6 @@ export function checkLoginSite(tree: Tree): readonly Finding[] {
   return report(
     `is at ${page.hostname}, whose cookies browsers do not send to ${origin.hostname}: \`session\` needs both under one domain. Across domains, use \`bridge\``,
   );
-}
-
-function urlAt(value: unknown): URL | undefined {
-  return typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value) ? new URL(value) : undefined;
 }
 
 /**

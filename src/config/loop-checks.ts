@@ -1,5 +1,5 @@
 import type { Finding } from './problems.ts';
-import { keysAt, type Path, type Tree, valueAt } from './tree.ts';
+import { keysAt, type Path, type Tree, urlAt, valueAt } from './tree.ts';
 
 const LOOPBACK = /^((.+\.)?localhost|127(\.\d+){3}|\[?::1\]?)$/;
 const ANY = /^(0\.0\.0\.0|\[?::\]?)$/;
@@ -10,10 +10,10 @@ const LISTENERS = { listen: 8080, 'listen.admin': 9090, 'listen.probes': 9091 };
  * that is passed on unchanged comes back. Takes the merged settings before they are validated.
  */
 export function checkLoops(tree: Tree): readonly Finding[] {
-  const origin = parsed(valueAt(tree, ['origin']))?.origin;
+  const origin = urlAt(tree, ['origin'])?.origin;
   return keysAt(tree, ['upstreams']).flatMap((name): Finding[] => {
     const path: Path = ['upstreams', name, 'url'];
-    const url = parsed(valueAt(tree, path));
+    const url = urlAt(tree, path);
     if (url === undefined) return [];
     const found = (message: string): Finding[] => [{ path, at: 'value', message }];
     const listener = Object.entries(LISTENERS).find(([key, port]) =>
@@ -36,8 +36,4 @@ function isListener({ hostname, port, protocol }: URL, settings: unknown, usual:
   if (ANY.test(host)) return LOOPBACK.test(hostname) || ANY.test(hostname);
   if (hostname === host || hostname === `[${host}]`) return true;
   return LOOPBACK.test(host) && (/localhost$/.test(hostname) || ANY.test(hostname));
-}
-
-function parsed(value: unknown): URL | undefined {
-  return typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
 }

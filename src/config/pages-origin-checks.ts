@@ -1,10 +1,10 @@
 import type { Finding } from './problems.ts';
-import { type Tree, valueAt } from './tree.ts';
+import { type Tree, urlAt } from './tree.ts';
 
 /** Checks that `pages.origin` shares nothing with `origin`. Takes the merged settings before they are validated. */
 export function checkPagesOrigin(tree: Tree): readonly Finding[] {
   const path = ['pages', 'origin'];
-  const [pages, origin] = [urlAt(valueAt(tree, path)), urlAt(tree.origin)];
+  const [pages, origin] = [urlAt(tree, path), urlAt(tree, ['origin'])];
   if (pages === undefined || origin === undefined) return [];
   const report = (message: string): readonly Finding[] => [{ path, at: 'value', message }];
   // Cookies belong to a host, on all of its ports (RFC 6265 section 8.5).
@@ -14,8 +14,4 @@ export function checkPagesOrigin(tree: Tree): readonly Finding[] {
     );
   if (pages.protocol === 'http:' && origin.protocol === 'https:') return report('must be https, like `origin`');
   return [];
-}
-
-function urlAt(value: unknown): URL | undefined {
-  return typeof value === 'string' ? (URL.parse(value) ?? undefined) : undefined;
 }

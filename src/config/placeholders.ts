@@ -1,20 +1,16 @@
 import type { Finding } from './problems.ts';
-import type { Path, Tree } from './tree.ts';
+import type { Path } from './tree.ts';
 
 /** What `init` writes where it found nothing. It fits wherever a name, a path or a URL does, and is never valid. */
 export const PLACEHOLDER = 'FILL-IN';
 
 /** Finds every value that still has to be filled in. Takes the merged settings before they are validated. */
-export function checkPlaceholders(tree: Tree): readonly Finding[] {
-  return placeholdersIn(tree, []);
-}
-
-function placeholdersIn(value: unknown, path: Path): readonly Finding[] {
+export function checkPlaceholders(value: unknown, path: Path = []): readonly Finding[] {
   if (typeof value === 'string')
     return value.includes(PLACEHOLDER)
       ? [{ path, at: 'value', message: `is not filled in: replace ${PLACEHOLDER} by the value of your site` }]
       : [];
   if (typeof value !== 'object' || value === null) return [];
   const entries = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
-  return entries.flatMap(([key, inner]) => placeholdersIn(inner, [...path, key]));
+  return entries.flatMap(([key, inner]) => checkPlaceholders(inner, [...path, key]));
 }

@@ -17,9 +17,19 @@ export function valueAt(tree: unknown, path: Path): unknown {
   return value;
 }
 
+/** The web address at `path`, or undefined. */
+export function urlAt(tree: unknown, path: Path): URL | undefined {
+  const value = valueAt(tree, path);
+  return typeof value === 'string' && /^https?:\/\//i.test(value) ? (URL.parse(value) ?? undefined) : undefined;
+}
+
 /** The list at `path`; empty for anything else. */
 export function listAt(tree: unknown, path: Path): readonly unknown[] {
-  const value = valueAt(tree, path);
+  return listOf(valueAt(tree, path));
+}
+
+/** The list itself; an empty one for anything else. */
+export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 

@@ -1,11 +1,8 @@
 // The operator's console on the admin listener: pages rendered on the server, without scripts (docs/console.md).
 
 import type { RequestHandler } from 'express';
-import { callerRefusals } from '../authorization-server/administration/caller.ts';
-import type { Audit } from '../operations/audit.ts';
-import type { Counters } from '../storage/counters.ts';
+import { type CallerOptions, callerRefusals } from '../authorization-server/administration/caller.ts';
 import { deriveKey } from '../storage/seal.ts';
-import type { Clock, Store } from '../storage/store.ts';
 import { createAccess } from './access.ts';
 import type { ConsolePanel, ConsoleRoute } from './console-route.ts';
 import { type ConsoleState, onceOnly } from './console-state.ts';
@@ -23,26 +20,18 @@ import { consoleIcon, consoleStylesheet } from './stylesheet.ts';
 import { createTimes, type Times } from './times.ts';
 import { type TrafficOptions, trafficPanel, trafficRoutes } from './traffic/page.ts';
 
-export interface ConsoleOptions {
+export interface ConsoleOptions extends CallerOptions {
   readonly school: string;
   readonly colour: string;
   readonly timeZone: string;
   readonly origin: string;
   /** The secret of the store, from which the key of the sessions is derived. */
   readonly secret: string;
-  /** The secrets that are accepted for commands. */
-  readonly secrets: readonly string[];
-  /** Client certificates, and their accepted DNS names; undefined when they are not configured. */
-  readonly mtls: { readonly names: readonly string[] | undefined } | undefined;
   readonly kept: ConsoleState;
   readonly traffic: TrafficOptions['traffic'];
   readonly operate: Pick<OperateOptions, 'keys' | 'events' | 'observer' | 'configuration'>;
   readonly connections: Omit<Explaining, 'times'>;
   readonly gate: GateSources;
-  readonly store: Store;
-  readonly counters: Counters;
-  readonly clock: Clock;
-  readonly audit: Audit;
   /** For the pages about apps, members and grants. */
   readonly directory: Omit<DirectoryDeps, 'times'>;
   readonly hold: (work: Promise<void>) => void;

@@ -2,6 +2,7 @@ import type { Keyring } from '../authorization-server/keyring.ts';
 import type { EventsState } from '../events/state.ts';
 import type { Health, HealthChecks } from '../operations/health.ts';
 import type { ReloadState } from '../operations/reloads.ts';
+import type { UpstreamState } from '../operations/state-metrics.ts';
 
 /** Where the first page finds what it shows of the gate. Nothing of it waits for the store longer than a request may. */
 export interface GateSources {
@@ -26,12 +27,8 @@ export interface GateSources {
   readonly uptime: () => number;
 }
 
-export interface UpstreamStatus {
-  readonly name: string;
+export interface UpstreamStatus extends UpstreamState {
   readonly origin: string;
-  readonly requests: number;
-  readonly streams: number;
-  readonly breaker: 'closed' | 'open' | 'half_open';
 }
 
 /** The gate at one moment. */

@@ -1,5 +1,5 @@
 import type { Answer } from '../errors.ts';
-import { parseBoundedJson, RECORD_BOUNDS } from '../http/bounded-json.ts';
+import { boundedJson, RECORD_BOUNDS } from '../http/bounded-json.ts';
 import type { Tell } from './decision-response.ts';
 import { DECISION_FIELDS } from './protocol.ts';
 
@@ -28,14 +28,10 @@ function packed({ status, headers, body }: Answer): string {
 
 /** The answer that `tellNginx` has packed; undefined if `text` is not one. */
 export function unpacked(text: string): Answer | undefined {
-  try {
-    const given = parseBoundedJson(Buffer.from(text, 'base64url').toString(), RECORD_BOUNDS);
-    const [status, headers, body] = Array.isArray(given) ? given : [];
-    const answer = { status, headers, body };
-    return isAnswer(answer) ? answer : undefined;
-  } catch {
-    return undefined;
-  }
+  const given = boundedJson(Buffer.from(text, 'base64url').toString(), RECORD_BOUNDS);
+  const [status, headers, body] = Array.isArray(given) ? given : [];
+  const answer = { status, headers, body };
+  return isAnswer(answer) ? answer : undefined;
 }
 
 const ILLEGAL = /[^\t\x20-\x7E\x80-\xFF]/;

@@ -5,36 +5,28 @@ import type { Events } from '../events/events.ts';
 import type { Foundation } from '../foundation/foundation.ts';
 import { createProvenance } from '../http/provenance.ts';
 import { pseudonymOf } from '../http/via.ts';
-import type { Admission } from '../limits/admission.ts';
 import { cookieFilter } from '../login/cookies.ts';
 import type { Introspect } from '../oauth/introspection.ts';
 import { createAccessLog } from '../operations/access-log.ts';
 import { createObserver, type Observer } from '../operations/observe/observer.ts';
 import { createRequestRecords, type RequestRecords } from '../operations/request-records.ts';
-import type { InFlight } from '../request/in-flight.ts';
 import { memberPages } from '../request/member-pages.ts';
 import type { RequestParts } from '../request/parts.ts';
 import type { Route } from '../request/route.ts';
 import { proofCheck } from '../resource-server/dpop.ts';
 import { createGate } from '../resource-server/gate.ts';
-import type { OpenAnswers } from '../resource-server/open-answers.ts';
 import { deriveKey } from '../storage/seal.ts';
 import { unixSeconds } from '../storage/store.ts';
 import { createRouting, type Routed } from '../upstream/routing.ts';
-import type { Site } from '../upstream/site.ts';
 import { refusedAtGate } from './events.ts';
 
-export interface RequestPartsOptions {
+export interface RequestPartsOptions
+  extends Pick<RequestParts, 'openAnswers' | 'admission' | 'site' | 'inFlight' | 'errorPage'> {
   readonly foundation: Foundation;
-  readonly openAnswers: OpenAnswers;
   readonly events: Pick<Events, 'refused'>;
   readonly routes: readonly Routed<Route>[];
   readonly introspect: Introspect;
-  readonly admission: Admission;
-  readonly site: Site | undefined;
-  readonly inFlight: InFlight;
   readonly share: Share;
-  readonly errorPage: RequestParts['errorPage'];
 }
 
 const OBSERVING =

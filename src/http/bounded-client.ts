@@ -20,6 +20,8 @@ export interface BoundedRequest extends Connection {
   readonly signal: AbortSignal;
   /** The most bytes of the body that are read, as sent and after decompression. */
   readonly longest: number;
+  /** Called before the body is read. What it throws ends the exchange. */
+  readonly judge?: (response: IncomingMessage) => void;
 }
 
 export interface BoundedResponse {
@@ -48,7 +50,7 @@ const DECODERS: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
  * redirects are returned, never followed. Throws the error of the connection, or the reason of `signal`.
  */
 export async function boundedExchange(target: URL, request: BoundedRequest): Promise<BoundedResponse> {
-  const { method = 'GET', headers = {}, body, signal, longest, ...connection } = request;
+  const { method = 'GET', headers = {}, body, signal, longest, judge, ...connection } = request;
   signal.throwIfAborted();
   const sent = (target.protocol === 'https:' ? secureRequest : plainRequest)(target, {
     ...connection,
@@ -62,12 +64,13 @@ export async function boundedExchange(target: URL, request: BoundedRequest): Pro
       ...headers,
     },
   });
-  const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
+  const answered = once(sent, 'response', { signal }) as Promise<[IncomingMessage]>;
   // After the response has begun, its own errors say enough.
   sent.on('error', () => undefined);
   sent.end(body);
   try {
     const [response] = await answered;
+    judge?.(response);
     const isStream = /^text\/event-stream/i.test(response.headers['content-type'] ?? '');
     const read = isStream ? await readBeginning(response, longest) : await readAll(response, longest);
     const { statusCode: status = 0, statusMessage: statusText = '', headers: received } = response;

@@ -12,7 +12,7 @@ export interface JsonBounds {
   readonly names: number;
 }
 
-/** Thrown for text that exceeds a limit, whether or not it is valid JSON. The message names the limit, in English. */
+/** For text that exceeds a limit, whether or not it is valid JSON. The message names the limit, in English. */
 export class JsonTooLarge extends Error {
   /** The limit that was exceeded. */
   readonly bound: keyof JsonBounds;
@@ -48,8 +48,18 @@ const WORDS: Readonly<Record<keyof JsonBounds, string>> = {
  * @throws JsonTooLarge if a limit is exceeded, SyntaxError if the text is not JSON.
  */
 export function parseBoundedJson(text: string, bounds: JsonBounds): unknown {
-  checkJsonBounds(text, bounds);
+  const excess = jsonExcess(text, bounds);
+  if (excess !== undefined) throw excess;
   return JSON.parse(text);
+}
+
+/** Like `parseBoundedJson`, but returns undefined for text that is not JSON or exceeds a limit. */
+export function boundedJson(text: string, bounds: JsonBounds): unknown {
+  try {
+    return parseBoundedJson(text, bounds);
+  } catch {
+    return undefined;
+  }
 }
 
 const QUOTE = 0x22;
@@ -58,14 +68,17 @@ const COMMA = 0x2c;
 const COLON = 0x3a;
 
 /**
- * Counts depth, values and names in linear time and constant memory, whether or not the text is JSON.
- * @throws JsonTooLarge if a limit is exceeded.
+ * Counts depth, values and names in linear time and constant memory, whether or not the text is JSON. Returns the limit
+ * that is exceeded; undefined if none is.
  */
-export function checkJsonBounds(text: string, { depth: deepest, values: most, names: mostNames }: JsonBounds): void {
+export function jsonExcess(
+  text: string,
+  { depth: deepest, values: most, names: mostNames }: JsonBounds,
+): JsonTooLarge | undefined {
   // A value takes at least one character and a name three, so most texts are too short to exceed a limit, and the depth
   // can be no more than the number of brackets.
   const mayHaveNames = text.length > 3 * mostNames;
-  if (text.length < most && !mayHaveNames && !hasMoreBrackets(text, deepest)) return;
+  if (text.length < most && !mayHaveNames && !hasMoreBrackets(text, deepest)) return undefined;
   const names = mayHaveNames ? new NameCounter(mostNames) : undefined;
   let depth = 0;
   let values = 1;
@@ -79,13 +92,13 @@ export function checkJsonBounds(text: string, { depth: deepest, values: most, na
           else if (code === QUOTE) break;
         }
         if (names !== undefined && isName(text, at + 1) && names.add(text, start, at))
-          throw new JsonTooLarge('names', mostNames);
+          return new JsonTooLarge('names', mostNames);
         break;
       }
       case 0x5b:
       case 0x7b:
         depth += 1;
-        if (depth > deepest) throw new JsonTooLarge('depth', deepest);
+        if (depth > deepest) return new JsonTooLarge('depth', deepest);
         values += 1;
         break;
       case 0x5d:
@@ -95,8 +108,9 @@ export function checkJsonBounds(text: string, { depth: deepest, values: most, na
       case COMMA:
         values += 1;
     }
-    if (values > most) throw new JsonTooLarge('values', most);
+    if (values > most) return new JsonTooLarge('values', most);
   }
+  return undefined;
 }
 
 /** Whether more than `most` lists and objects begin in the text, counting brackets in strings, too. */

@@ -3,6 +3,7 @@ import type { SessionLoginConfig } from '../config/session-login.ts';
 import { cookieMatcher, cookiePairs } from '../http/cookie-names.ts';
 import { isOwnCookie } from '../http/own-cookie.ts';
 import type { Log } from '../operations/log.ts';
+import { createRation } from '../operations/ration.ts';
 import type { Clock } from '../storage/store.ts';
 
 /** Milliseconds between two lines: strangers can come back without a session as often as they like. */
@@ -20,17 +21,14 @@ export function anonymousReturns(
   { log, clock }: { readonly log: Pick<Log, 'warn'>; readonly clock: Clock },
 ): (headers: IncomingHttpHeaders) => void {
   const listed = cookieMatcher(configured);
-  let last: number | undefined;
+  const warnRarely = createRation({ clock, lines: 1, apart: INTERVAL });
   return ({ cookie = '' }) => {
-    const now = clock();
-    if (last !== undefined && now >= last && now - last < INTERVAL) return;
-    last = now;
     const names = cookiePairs(cookie).flatMap((pair) => (pair.includes('=') ? [pair.slice(0, pair.indexOf('='))] : []));
     const came = [...new Set(names.filter((name) => name !== '' && !isOwnCookie(name)))];
     const message = came.some(listed)
       ? 'a member came back from the sign-in page with a cookie of login.cookies, but login.whoami names no member: they did not sign in, or login.whoami does not find the id'
       : 'a member came back from the sign-in page without any of login.cookies: they did not sign in, or the session cookie has another name or does not reach the gate';
-    log.warn({ came: came.slice(0, MOST_NAMES).map(shown), configured }, message);
+    warnRarely('', () => log.warn({ came: came.slice(0, MOST_NAMES).map(shown), configured }, message));
   };
 }
 

@@ -1,15 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ClaimsConfig } from '../config/claims.ts';
 import type { SessionLoginConfig } from '../config/session-login.ts';
 import { GatewayError } from '../errors.ts';
-import type { Log } from '../operations/log.ts';
 import { chargeTo, PENDING } from '../storage/quota.ts';
-import { type Clock, jsonEntry, type Store, unixSeconds } from '../storage/store.ts';
-import type { CallUpstream } from '../upstream/request.ts';
+import { jsonEntry, type Store, unixSeconds } from '../storage/store.ts';
 import type { HandOver, Login } from './connector.ts';
 import { cookieFilter } from './cookies.ts';
-import { sessionConnector } from './session.ts';
+import { type SessionOptions, sessionConnector } from './session.ts';
 import { askWhoami } from './session-owner.ts';
 
 const KIND = 'HandOver';
@@ -23,19 +20,12 @@ interface Kept {
   readonly cookies: string;
 }
 
-export interface HandOverOptions {
+export interface HandOverOptions extends SessionOptions {
   /** The address of the hand-over, at the origin of the site: the state of the sign-in is appended to it. */
   readonly at: string;
-  readonly origin: string;
-  /** The URL of the upstream that has whoami, for the log. */
-  readonly base: string;
   /** Names of the cookies that upstreams act with (`credential.kind: session`); `*` is a wildcard. */
   readonly credentials: readonly string[];
-  readonly call: CallUpstream;
   readonly store: Store;
-  readonly clock: Clock;
-  readonly claims: ClaimsConfig;
-  readonly log: Pick<Log, 'warn'>;
 }
 
 /**
@@ -45,9 +35,9 @@ export interface HandOverOptions {
  * session.
  */
 export function handOverLogin(config: SessionLoginConfig, options: HandOverOptions): Login {
-  const { at, origin, base, call, store, clock, claims, log } = options;
+  const { at, base, call, store, clock, claims } = options;
   const ask = askWhoami(config, call, base, claims);
-  const connector = sessionConnector(config, { origin, call, base, claims, clock, log });
+  const connector = sessionConnector(config, options);
   const listed = cookieFilter([...config.cookies, ...options.credentials]);
   const signInUrl: HandOver['signInUrl'] = (state, wish) =>
     connector.signInUrl(new URL(`${at}/${state}/return`), { uiLocales: undefined, ...wish });

@@ -1,12 +1,10 @@
 // The MCP endpoints: tools, resources and prompts for AI apps, built from the configuration and served without sessions.
 
-import type { PrepareOperation } from '../account/prepared-operation.ts';
 import type { Config, McpConfig } from '../config/schema.ts';
 import { protectedResource } from '../oauth/protected-resource.ts';
 import type { Scope } from '../oauth/scope.ts';
 import type { Audit } from '../operations/audit.ts';
-import type { CallForPrincipal } from '../upstream/request.ts';
-import { buildTools } from './build-tools.ts';
+import { buildTools, type ToolParts } from './build-tools.ts';
 import { createMcpEndpoint } from './endpoint.ts';
 import { createOnce, type OnceParts } from './once.ts';
 import { MCP_PATHS } from './paths.ts';
@@ -14,16 +12,12 @@ import { buildResources } from './resources.ts';
 import { createServer, type Offer, type ServerFactory } from './server.ts';
 import type { McpEndpoint, McpEndpointSpellings } from './sign-in.ts';
 
-export interface McpParts {
+export interface McpParts extends Pick<ToolParts, 'call' | 'prepare' | 'onError'> {
   readonly config: Config;
   readonly mcp: McpConfig;
-  readonly call: CallForPrincipal;
-  /** Prepares documents of the Account API; undefined when it is not served. */
-  readonly prepare: PrepareOperation | undefined;
   readonly audit: Audit;
   /** Replaces the server of the configured tools. */
   readonly serverOf?: ServerFactory | undefined;
-  readonly onError: (error: unknown) => void;
   /** Where calls with an idempotency key are stored. */
   readonly remembered: OnceParts;
 }

@@ -1,4 +1,4 @@
-import { isTree, type Tree, valueAt } from '../config/tree.ts';
+import { isTree, listOf, type Tree, valueAt } from '../config/tree.ts';
 import { pointerSteps } from './mapping.ts';
 
 export interface Input {
@@ -163,10 +163,6 @@ function resolved(document: Tree, given: unknown): unknown {
     value = valueAt(document, pointerSteps(value.$ref));
   }
   return value;
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 function textOf(value: unknown): string | undefined {

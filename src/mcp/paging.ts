@@ -1,4 +1,5 @@
 import type { ToolConfig } from '../config/schema.ts';
+import { boundedJson, RECORD_BOUNDS } from '../http/bounded-json.ts';
 import type { Input } from './argument-template.ts';
 import { fingerprint } from './once.ts';
 import { longestThat, shorten } from './shorten.ts';
@@ -52,12 +53,8 @@ export function placeOf(
 
 function read(text: string): readonly unknown[] {
   if (text.length > LONGEST) return [];
-  try {
-    const parsed: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
-    return Array.isArray(parsed) ? parsed : [];
-  } catch {
-    return [];
-  }
+  const parsed = boundedJson(Buffer.from(text, 'base64url').toString(), RECORD_BOUNDS);
+  return Array.isArray(parsed) ? parsed : [];
 }
 
 /** Identifies the call by its other arguments. */

@@ -1,24 +1,15 @@
-import type { Scope } from './scope.ts';
+import type { MemberPrincipal } from './principal.ts';
 
 /** A parsed introspection response (RFC 7662 section 2.2). Times are Unix seconds. */
 export type Introspection = { readonly active: false } | ActiveToken;
 
-export interface ActiveToken {
+export interface ActiveToken extends Omit<MemberPrincipal, 'kind'> {
   readonly active: true;
-  /** The member's id. */
-  readonly sub: string;
-  readonly clientId: string;
-  readonly scope: Scope;
   /** Every resource that the token was issued for (RFC 8707). */
   readonly aud: readonly string[];
   readonly exp: number;
-  /** The grant that the token belongs to: one per authorization. */
-  readonly grantId: string;
   /** Thumbprint of the key that the token is bound to (RFC 9449 section 6); undefined for a bearer token. */
   readonly jkt: string | undefined;
-  /** As reported by the login backend when the grant was created. */
-  readonly email: string | undefined;
-  readonly name: string | undefined;
 }
 
 /**

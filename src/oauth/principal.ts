@@ -7,11 +7,14 @@ export type Principal = MemberPrincipal | AnonymousPrincipal;
 
 export interface MemberPrincipal {
   readonly kind: 'member';
+  /** The member's id. */
   readonly sub: string;
+  /** As reported by the login backend when the grant was created, like the name. */
   readonly email: string | undefined;
   readonly name: string | undefined;
   readonly scope: Scope;
   readonly clientId: string;
+  /** The grant that the token belongs to: one per authorization. */
   readonly grantId: string;
 }
 

@@ -27,7 +27,7 @@ interface EventsWaiting {
   readonly stopped: boolean;
 }
 
-interface UpstreamState {
+export interface UpstreamState {
   readonly name: string;
   readonly requests: number;
   readonly streams: number;

@@ -5,7 +5,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { parseMatch } from '../config/route.ts';
 import type { Config } from '../config/schema.ts';
 import { GatewayError } from '../errors.ts';
-import { parseBoundedJson, RECORD_BOUNDS } from '../http/bounded-json.ts';
+import { boundedJson, RECORD_BOUNDS } from '../http/bounded-json.ts';
 import type { MemberPrincipal } from '../oauth/principal.ts';
 import { createCallUpstream } from './call.ts';
 import { createIdentity, type Identity, type SigningKey } from './identity.ts';
@@ -179,12 +179,7 @@ const SAID = ['code', 'error', 'message', 'error_description', 'detail', 'title'
 /** What a refusal says, if it is JSON. Error pages are not quoted: some repeat the fields of the request. */
 function said({ body, status }: UpstreamResponse): Pick<TrialAnswer, 'said'> {
   if (status < 400) return {};
-  let parsed: unknown;
-  try {
-    parsed = parseBoundedJson(body, RECORD_BOUNDS);
-  } catch {
-    return {};
-  }
+  const parsed = boundedJson(body, RECORD_BOUNDS);
   const found = [parsed, Object(parsed).error].flatMap((object) =>
     SAID.map((name) => (Object(object) as Record<string, unknown>)[name]),
   );

@@ -1,4 +1,4 @@
-import { type JsonBounds, parseBoundedJson } from '../http/bounded-json.ts';
+import { boundedJson, type JsonBounds } from '../http/bounded-json.ts';
 
 /** Limits for an app's request body, which is one record or a list of records. */
 const BOUNDS: JsonBounds = { depth: 1000, values: 50_000, names: 3000 };
@@ -16,12 +16,8 @@ export interface JsonMember {
  * BOUNDS.
  */
 export function jsonMembers(text: string): readonly JsonMember[] | undefined {
-  try {
-    // The code below relies on the text being valid JSON.
-    parseBoundedJson(text, BOUNDS);
-  } catch {
-    return undefined;
-  }
+  // The code below relies on the text being valid JSON.
+  if (boundedJson(text, BOUNDS) === undefined) return undefined;
   let at = text.search(/\S/);
   if (text[at] !== '{') return undefined;
   const members: JsonMember[] = [];

@@ -1,7 +1,7 @@
 import { LOCAL_FORMATS } from './date-time.ts';
 import { type Kind, kindOf } from './kinds.ts';
 import { findMethod, methodNames } from './methods.ts';
-import type { Value } from './syntax.ts';
+import { literalOf, type Value } from './syntax.ts';
 
 /** Describes what is wrong with a method call; undefined if nothing is. */
 export function checkCall(name: string, args: readonly Value[]): string | undefined {
@@ -32,8 +32,4 @@ function checkArgument(name: string, kind: Kind, argument: Value): string | unde
   const value = argument.kind === 'list' ? [] : argument.value;
   if (!fits(value)) return wrong;
   return (name === 'div' || name === 'mod') && value === 0 ? `->${name} cannot divide by 0` : undefined;
-}
-
-function literalOf(argument: Value | undefined): unknown {
-  return argument?.kind === 'literal' ? argument.value : undefined;
 }

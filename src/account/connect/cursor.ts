@@ -1,3 +1,5 @@
+import { boundedJson, RECORD_BOUNDS } from '../../http/bounded-json.ts';
+
 /** Far larger than any member's list, and far smaller than where page arithmetic loses precision. */
 const LAST_INDEX = 9_999_999;
 const LONGEST = 1024;
@@ -21,16 +23,8 @@ export function encodeCursor({ index, page }: Position): string {
 /** Decodes a client's cursor; undefined unless it is exactly a cursor that `encodeCursor` returns. */
 export function decodeCursor(cursor: string): Position | undefined {
   if (cursor.length > LONGEST) return undefined;
-  const { i: index, c: page } = parsed(Buffer.from(cursor, 'base64url').toString());
+  const { i: index, c: page } = Object(boundedJson(Buffer.from(cursor, 'base64url').toString(), RECORD_BOUNDS));
   if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index > LAST_INDEX) return undefined;
   if (page !== undefined && typeof page !== 'string') return undefined;
   return encodeCursor({ index, page }) === cursor ? { index, page } : undefined;
-}
-
-function parsed(text: string): Readonly<Record<string, unknown>> {
-  try {
-    return Object(JSON.parse(text));
-  } catch {
-    return {};
-  }
 }

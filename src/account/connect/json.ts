@@ -1,4 +1,4 @@
-import { ANSWER_BOUNDS, checkJsonBounds } from '../../http/bounded-json.ts';
+import { ANSWER_BOUNDS, jsonExcess } from '../../http/bounded-json.ts';
 
 /** Shorter integers are always exact. */
 const LONG = 16;
@@ -12,7 +12,8 @@ const WHOLE = /^-?[1-9]\d*$/;
  * @throws {JsonTooLarge} when it exceeds ANSWER_BOUNDS
  */
 export function parseJson(text: string): unknown {
-  checkJsonBounds(text, ANSWER_BOUNDS);
+  const excess = jsonExcess(text, ANSWER_BOUNDS);
+  if (excess !== undefined) throw excess;
   return JSON.parse(hasLongNumber(text) ? withQuotedLongNumbers(text) : text);
 }
 

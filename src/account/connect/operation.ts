@@ -203,7 +203,7 @@ function usable(
 ): unknown {
   if (isSuccess(outcomes, answer, scope)) {
     if (answer.data !== undefined || (answer.status === 404 && !writes)) return answer.data;
-    throw new AccountError('UPSTREAM_BAD_RESPONSE', { cause: new MappingValueError(`${source}: no JSON`) });
+    throw unusable(source, 'no JSON');
   }
   const judged = outcomes.some((outcome) => outcome.isSuccess !== undefined);
   if (answer.status === 404 && !judged && !writes) return undefined;

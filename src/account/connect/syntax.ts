@@ -71,6 +71,11 @@ export type Step =
   | { readonly kind: 'key'; readonly name: string; readonly at: number }
   | { readonly kind: 'method'; readonly name: string; readonly args: readonly Value[]; readonly at: number };
 
+/** The value of an argument that is written out; undefined for any other. */
+export function literalOf(argument: Value | undefined): unknown {
+  return argument?.kind === 'literal' ? argument.value : undefined;
+}
+
 /** A syntax error in a mapping text; `at` is its offset. */
 export class MappingSyntaxError extends Error {
   readonly at: number;

@@ -2,7 +2,7 @@ import type { Connector } from './connector.ts';
 import type { Mapping } from './mapping.ts';
 import { bindsItem } from './methods.ts';
 import type { Mistake } from './mistakes.ts';
-import { chainsOf, type Step, type Value } from './syntax.ts';
+import { chainsOf, literalOf, type Step } from './syntax.ts';
 
 /** WordPress writes times in the site's time zone, except under keys that end like this. */
 const WORDPRESS = '/wp-json/';
@@ -45,8 +45,4 @@ function* warningsIn({ selection, path }: Connector, timeZone: string | undefine
 
 function hasZone(step: Step): boolean {
   return step.kind === 'method' && step.args.length > 1;
-}
-
-function literalOf(argument: Value | undefined): unknown {
-  return argument?.kind === 'literal' ? argument.value : undefined;
 }

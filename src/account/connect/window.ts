@@ -40,7 +40,7 @@ export function isKept({ kept }: Page, index: number): boolean {
   return kept === undefined || kept[index] === true;
 }
 
-/** The error for a page that would silently make a client miss items or see some twice. */
+/** The error for a response that cannot be used, such as a page that would make a client miss items. */
 export function unusable(source: string, what: string): AccountError {
   return new AccountError('UPSTREAM_BAD_RESPONSE', { cause: new MappingValueError(`${source}: ${what}`) });
 }

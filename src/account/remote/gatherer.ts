@@ -7,7 +7,7 @@ import type { ErrorTree, Spot } from './failures.ts';
 import type { Boundary } from './join.ts';
 import { fillVariables } from './plan.ts';
 import type { PlanOf } from './plans.ts';
-import { errorTree, failureAt, type Reading, readField, unusable } from './result.ts';
+import { errorTree, failureAt, type Reading, readField, unusableAt } from './result.ts';
 import { callKey, printOperation, type Wanted } from './upstream-operation.ts';
 
 interface Waiting extends Wanted {
@@ -104,9 +104,9 @@ function fieldOf(
   for (const [depth, key] of path.entries()) {
     if (value === null) return lost(plan.field, tree, path.slice(depth), spot, reading);
     if (typeof value !== 'object' || !Object.hasOwn(value as object, key))
-      return unusable(reading, 'another shape', spot);
+      return unusableAt(reading, 'another shape', spot);
     if (typeof key === 'number' && (value as readonly unknown[]).length !== 1) {
-      return unusable(reading, 'another number of members', spot);
+      return unusableAt(reading, 'another number of members', spot);
     }
     value = (value as Readonly<Record<string | number, unknown>>)[key];
     tree = tree?.children.get(key);

@@ -12,7 +12,7 @@ import {
   isSpecifiedScalarType,
 } from 'graphql';
 import { toDateTime } from '../connect/date-time.ts';
-import { MappingValueError } from '../connect/mapping-value.ts';
+import { unusable } from '../connect/window.ts';
 import { AccountError } from '../errors.ts';
 import type { UpstreamName } from './mapping.ts';
 
@@ -85,9 +85,7 @@ function enumReader(
     const own = typeof value === 'string' ? names.get(value) : undefined;
     if (own !== undefined) return own;
     if (hasUnknown && typeof value === 'string') return UNKNOWN;
-    return new AccountError('UPSTREAM_BAD_RESPONSE', {
-      cause: new MappingValueError(`${naming.source}: no ${type.name}`),
-    });
+    return unusable(naming.source, `no ${type.name}`);
   };
 }
 

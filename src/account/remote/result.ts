@@ -1,6 +1,5 @@
 import { type GraphQLError, type GraphQLOutputType, getNullableType, isListType } from 'graphql';
-import { MappingValueError } from '../connect/mapping-value.ts';
-import { AccountError } from '../errors.ts';
+import { unusable } from '../connect/window.ts';
 import { ErrorTree, failuresBelow, located, type Spot } from './failures.ts';
 import type { FieldPlan, SelectionPlan } from './plan.ts';
 import { RemoteObject } from './remote-object.ts';
@@ -28,10 +27,10 @@ export function readField(
   type: GraphQLOutputType = plan.join.field.type,
 ): unknown {
   if (value === null) return failureAt(reading, errors, spot, plan.inner);
-  if (value === undefined) return unusable(reading, `no ${plan.join.name} in the answer`, spot);
+  if (value === undefined) return unusableAt(reading, `no ${plan.join.name} in the answer`, spot);
   const bare = getNullableType(type);
   if (isListType(bare)) {
-    if (!Array.isArray(value)) return unusable(reading, `${plan.join.name} is no list`, spot);
+    if (!Array.isArray(value)) return unusableAt(reading, `${plan.join.name} is no list`, spot);
     return value.map((item, index) => {
       const at = { path: [...spot.path, index], nodes: spot.nodes };
       return readField(reading, plan, item, errors?.children.get(index), at, bare.ofType);
@@ -53,11 +52,8 @@ export function failureAt(
 }
 
 /** The error for a response that does not match the request. */
-export function unusable({ source }: Reading, what: string, spot: Spot): GraphQLError {
-  return located(
-    new AccountError('UPSTREAM_BAD_RESPONSE', { cause: new MappingValueError(`${source}: ${what}`) }),
-    spot,
-  );
+export function unusableAt({ source }: Reading, what: string, spot: Spot): GraphQLError {
+  return located(unusable(source, what), spot);
 }
 
 function readObject(
@@ -67,11 +63,11 @@ function readObject(
   errors: ErrorTree | undefined,
   spot: Spot,
 ): unknown {
-  if (typeof value !== 'object' || Array.isArray(value)) return unusable(reading, 'not an object', spot);
+  if (typeof value !== 'object' || Array.isArray(value)) return unusableAt(reading, 'not an object', spot);
   const members = value as Members;
   const plan = selection.abstract ? selection.objects.get(String(members.__typename)) : selection.object;
   // The upstream has a new type, of which no fields were requested.
-  if (plan === undefined) return unusable(reading, `the contract has no ${String(members.__typename)}`, spot);
+  if (plan === undefined) return unusableAt(reading, `the contract has no ${String(members.__typename)}`, spot);
   const object = new RemoteObject(plan.typeName);
   for (const field of plan.fields) {
     const given = Object.hasOwn(members, field.alias) ? members[field.alias] : undefined;

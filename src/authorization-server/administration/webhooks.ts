@@ -3,7 +3,7 @@ import type { MemberEvent, WebhookConfig } from '../../config/admin.ts';
 import { GatewayError } from '../../errors.ts';
 import { mediaType, readBody } from '../../http/body.ts';
 import { parseBoundedJson, RECORD_BOUNDS } from '../../http/bounded-json.ts';
-import { at, SeveralElements } from '../../http/json-pointer.ts';
+import { at } from '../../http/json-pointer.ts';
 import { isSubject } from '../../oauth/subject.ts';
 import type { Log } from '../../operations/log.ts';
 import { type Clock, jsonEntry, type Store, unixSeconds } from '../../storage/store.ts';
@@ -113,23 +113,16 @@ function eventIn(document: unknown, event: WebhookConfig['event']): MemberEvent 
   const [entry] = Object.entries(event);
   if (entry === undefined) return undefined;
   const [pointer, meanings] = entry;
-  const value = valueAt(document, pointer);
+  const value = at(document, pointer, NO_VALUE);
   const isText = ['string', 'number', 'boolean'].includes(typeof value);
   return isText && Object.hasOwn(meanings, String(value)) ? meanings[String(value)] : undefined;
 }
 
-/** Like `at`, but a list of several elements has no value: acting on its first member would leave out the others. */
-function valueAt(document: unknown, pointer: string): unknown {
-  try {
-    return at(document, pointer);
-  } catch (thrown) {
-    if (thrown instanceof SeveralElements) return undefined;
-    throw thrown;
-  }
-}
+/** Of a list of several elements: acting on its first member would leave out the others. */
+const NO_VALUE = () => undefined;
 
 function memberIn(document: unknown, pointer: string): string | undefined {
-  const value = valueAt(document, pointer);
+  const value = at(document, pointer, NO_VALUE);
   const id = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value;
   return isSubject(id) ? id : undefined;
 }

@@ -7,7 +7,7 @@ import type { ClientDocumentsOptions } from './client-documents.ts';
 import { readDocument } from './document.ts';
 import type { DocumentRecords, Known } from './document-records.ts';
 import { DocumentFailure } from './failure.ts';
-import { fetchDocument } from './fetch-document.ts';
+import { DOCUMENT_DEADLINE, fetchDocument } from './fetch-document.ts';
 
 export interface DocumentFetchesOptions extends ClientDocumentsOptions {
   readonly memory: { get(clientId: string): Known | undefined };
@@ -34,7 +34,6 @@ const STALE_IF_ERROR = 7 * DAY;
 const FAILURE_LASTS = MINUTE;
 
 const FAILURES_IN_MEMORY = 5000;
-const DEADLINE = 2500;
 
 interface RememberedFailure {
   readonly failure: DocumentFailure;
@@ -58,7 +57,7 @@ export function isUsable(document: Known | undefined, clock: Clock): document is
 export function documentFetches(options: DocumentFetchesOptions): DocumentFetches {
   const failures = new LRUCache<string, RememberedFailure>({ max: FAILURES_IN_MEMORY });
   options.watchCache?.('client_document_failures', failures);
-  const parts = { ...options, deadline: options.deadline ?? DEADLINE, running: new Map(), failures };
+  const parts = { ...options, deadline: options.deadline ?? DOCUMENT_DEADLINE, running: new Map(), failures };
   return (clientId, last) => fetchOnce(parts, clientId, last);
 }
 

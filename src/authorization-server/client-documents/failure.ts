@@ -2,7 +2,8 @@
  * Why a client document cannot be used:
  *
  * - `forbidden`: the URL is not one that we fetch documents from. No name was resolved.
- * - `unavailable`: no document was received, because of its host name, connection, status, type, size or time.
+ * - `unavailable`: no document was received, because of its host name, connection, status, type, size or time. Without
+ *   any response, there is a cause: the error of the connection.
  * - `gone`: the host says that there is no document (404, 410).
  * - `unusable`: the response is not a client document for this URL.
  * - `refused`: it is the client's own document, but asks for something we do not support.

@@ -1,8 +1,6 @@
+import type { IncomingMessage } from 'node:http';
 import { isIP, type LookupFunction } from 'node:net';
-import requestOn from 'undici/lib/api/api-request.js';
-import buildConnector from 'undici/lib/core/connect.js';
-import errors from 'undici/lib/core/errors.js';
-import Client from 'undici/lib/dispatcher/client.js';
+import { boundedExchange } from '../../http/bounded-client.ts';
 import { DocumentFailure } from './failure.ts';
 import type { DocumentNetwork } from './network.ts';
 
@@ -13,69 +11,58 @@ export interface FetchedDocument {
 
 /** The maximum size of a document in bytes (draft-ietf-oauth-client-id-metadata-document section 6.6). */
 const LARGEST = 5 * 1024;
+/** Milliseconds that a fetch usually may take. */
+export const DOCUMENT_DEADLINE = 2500;
 
 /**
  * Fetches the document at `url`, which must have passed the URL rule. The name is resolved once, inside the connection
  * itself: all its addresses must be public, and the connection goes to one of the addresses that were checked. No
- * redirects, no proxy (a separate client, which ignores the environment and the global dispatcher), no kept
- * connections, no cookies. Throws DocumentFailure.
+ * redirects, no proxy (an agent of its own, which ignores the environment), no kept connections, no cookies. Throws
+ * DocumentFailure.
  * @param deadline - milliseconds for the whole fetch
+ * @param stop - ends it earlier
  */
-export async function fetchDocument(url: URL, network: DocumentNetwork, deadline: number): Promise<FetchedDocument> {
-  const connector = buildConnector({
-    lookup: checkedLookup(network),
-    timeout: deadline,
-    allowH2: false,
-    maxCachedSessions: 0,
-    ...(network.trusted === undefined ? {} : { ca: network.trusted }),
-  });
-  const client = new Client(url.origin, {
-    connect: (options, callback) => connector({ ...options, port: String(network.port) }, callback),
-    pipelining: 0,
-    allowH2: false,
-    headersTimeout: deadline,
-    bodyTimeout: deadline,
-    maxResponseSize: LARGEST,
-  });
-  const late = new DocumentFailure('unavailable', `was not answered within ${deadline / 1000} seconds`);
-  // Ends the fetch in every phase. An abort signal would be ignored while the connection is being made.
-  const timer = setTimeout(() => void client.destroy(late).catch(() => undefined), deadline);
+export async function fetchDocument(
+  url: URL,
+  network: DocumentNetwork,
+  deadline = DOCUMENT_DEADLINE,
+  stop?: AbortSignal,
+): Promise<FetchedDocument> {
+  const target = Object.assign(new URL(url), { port: String(network.port) });
+  const late = AbortSignal.timeout(deadline);
   try {
-    return await request(client, url);
+    const { body, headers, cut } = await boundedExchange(target, {
+      headers: { host: url.host, accept: 'application/json', 'user-agent': 'coursegate' },
+      agent: false,
+      lookup: checkedLookup(network),
+      ...(network.trusted === undefined ? {} : { ca: network.trusted }),
+      judge: requireDocument,
+      signal: stop === undefined ? late : AbortSignal.any([late, stop]),
+      longest: LARGEST,
+    });
+    if (cut) throw tooLarge();
+    return { body, cacheControl: headers['cache-control'] };
   } catch (thrown) {
     if (thrown instanceof DocumentFailure) throw thrown;
-    if (thrown instanceof errors.ResponseExceededMaxSizeError) throw tooLarge();
+    if (late.aborted)
+      throw new DocumentFailure('unavailable', `was not answered within ${deadline / 1000} seconds`, thrown);
     throw unreachable(thrown);
-  } finally {
-    clearTimeout(timer);
-    void client.destroy().catch(() => undefined);
   }
 }
 
-async function request(client: Client, url: URL): Promise<FetchedDocument> {
-  const { statusCode, headers, body } = await requestOn.call(client, {
-    method: 'GET',
-    path: url.pathname,
-    headers: { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'coursegate' },
-  });
-  // A body that is not read to its end fails when the connection is destroyed.
-  body.on('error', () => undefined);
+/** Throws DocumentFailure unless the response, of which no body has been read, can be that of a document. */
+function requireDocument({ statusCode = 0, headers, headersDistinct }: IncomingMessage): void {
   const answered = `was answered with status ${statusCode}`;
   if (statusCode === 404 || statusCode === 410) throw new DocumentFailure('gone', answered);
   if (statusCode >= 300 && statusCode < 400)
     throw new DocumentFailure('unavailable', `${answered}: redirects are not followed`);
   if (statusCode !== 200) throw new DocumentFailure('unavailable', `${answered} instead of 200`);
-  const type = headers['content-type'];
-  if (typeof type !== 'string' || !isJson(type))
+  const [type = '', ...others] = headersDistinct['content-type'] ?? [];
+  if (others.length > 0 || !isJson(type))
     throw new DocumentFailure('unavailable', 'has the wrong content type: it must be application/json');
   if (headers['content-encoding'] !== undefined)
     throw new DocumentFailure('unavailable', 'is compressed: it must have no content encoding');
   if (Number(headers['content-length'] ?? 0) > LARGEST) throw tooLarge();
-  const cacheControl = headers['cache-control'];
-  return {
-    body: Buffer.from(await body.arrayBuffer()),
-    cacheControl: Array.isArray(cacheControl) ? cacheControl.join(', ') : cacheControl,
-  };
 }
 
 function tooLarge(): DocumentFailure {

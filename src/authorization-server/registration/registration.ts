@@ -30,9 +30,10 @@ export interface RegistrationOptions {
   readonly limits: RegistrationLimits;
 }
 
-interface RegistrationParts extends RegistrationOptions {
+export interface RegistrationParts extends RegistrationOptions {
   /** Since when the operator has closed registration; undefined while it is open. */
   readonly closedSince: () => Promise<number | undefined>;
+  /** The provider that answers now. */
   readonly provider: () => Provider;
   readonly origin: string;
   /** The scope that every client is registered with. */

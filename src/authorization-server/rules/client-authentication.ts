@@ -1,5 +1,6 @@
 import { GatewayError } from '../../errors.ts';
 import { fieldValues } from '../../http/field-values.ts';
+import { decodedComponent } from '../../http/percent.ts';
 
 const HOW = 'authenticate with client_id and client_secret in the body, or with both in HTTP Basic, form-encoded';
 
@@ -35,12 +36,8 @@ export function basicClient(raw: readonly string[], realm: string): BasicClient 
 
 /** Undefined if it is not form-encoded, or has characters that no client_id and secret has (RFC 6749 appendix A.1). */
 function formDecoded(text: string): string | undefined {
-  try {
-    const decoded = decodeURIComponent(text.replaceAll('+', ' '));
-    return /^[\x20-\x7E]*$/.test(decoded) ? decoded : undefined;
-  } catch {
-    return undefined;
-  }
+  const decoded = decodedComponent(text.replaceAll('+', ' '));
+  return decoded !== undefined && /^[\x20-\x7E]*$/.test(decoded) ? decoded : undefined;
 }
 
 /**

@@ -5,16 +5,11 @@ import { MINUTE } from './minute.ts';
 import type { Period } from './period.ts';
 
 /** A chart with its heading, legend and numbers. */
-export interface Figure {
-  readonly id: string;
-  readonly title: string;
+export interface Figure extends Pick<Chart, 'id' | 'title' | 'lines' | 'scale' | 'format'> {
   /** What is shown, in a few words below the title. */
   readonly text: string;
   /** `lines` share one chart; `columns` have a row each, for events that are rare. */
   readonly shape: 'lines' | 'columns';
-  readonly lines: readonly Line[];
-  readonly scale: Chart['scale'];
-  readonly format: (value: number) => string;
   /** Shown instead of a chart in which nothing happened. */
   readonly none: string;
 }

@@ -1,5 +1,5 @@
-import { JsonTooLarge, parseBoundedJson, RECORD_BOUNDS } from '../../http/bounded-json.ts';
-import { at, SeveralElements } from '../../http/json-pointer.ts';
+import { boundedJson, JsonTooLarge, parseBoundedJson, RECORD_BOUNDS } from '../../http/bounded-json.ts';
+import { at } from '../../http/json-pointer.ts';
 import { unusable } from './unusable.ts';
 
 /**
@@ -19,18 +19,10 @@ export function jsonAnswer(body: string): unknown {
  * pointer goes through an array of several elements.
  */
 export function valueIn(document: unknown, pointer: string): unknown {
-  try {
-    return at(document, pointer);
-  } catch (thrown) {
-    throw thrown instanceof SeveralElements ? unusable(thrown.message) : thrown;
-  }
+  return at(document, pointer, (what) => {
+    throw unusable(what);
+  });
 }
 
 /** Like `jsonAnswer`, but returns undefined if the body is not JSON. */
-export function jsonOrNothing(body: string): unknown {
-  try {
-    return parseBoundedJson(body, RECORD_BOUNDS);
-  } catch {
-    return undefined;
-  }
-}
+export const jsonOrNothing = (body: string): unknown => boundedJson(body, RECORD_BOUNDS);

@@ -13,7 +13,7 @@ export interface ConnectOptions {
   /** The site: its origin, or any address under it. */
   readonly url: string;
   /** Space-separated; by default, those for reading that the site offers and the addresses to be read need. */
-  readonly scope?: string;
+  readonly scope?: string | undefined;
   /** What the client calls itself. */
   readonly name?: string;
   /** Scopes to ask for if the site offers them, openid and those for reading by default. */
@@ -21,11 +21,11 @@ export interface ConnectOptions {
   /** How many addresses of the site are read, 3 by default. */
   readonly mostRead?: number;
   /** Opens a browser. It may fail, since the URL is also printed. */
-  readonly open?: (url: string) => void | Promise<void>;
+  readonly open?: ((url: string) => void | Promise<void>) | undefined;
   /** Prints progress, one line at a time. */
   readonly print: (line: string) => void;
   /** Shows that a step goes on. Returns a function that removes it. */
-  readonly wait?: (what: string) => () => void;
+  readonly wait?: ((what: string) => () => void) | undefined;
   /** Prints the result, one line at a time. */
   readonly result: (line: string) => void;
   /** Seconds to wait for the member, 300 by default. */

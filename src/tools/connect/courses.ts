@@ -1,7 +1,7 @@
 import { ConnectError } from './connect-error.ts';
 import { requestResource } from './oauth/tokens.ts';
 import type { Transport } from './oauth/transport.ts';
-import { responseJson } from './response-json.ts';
+import { responseJson, unusable } from './response-json.ts';
 
 /** One course, from either API. Missing information is `unknown`, which differs from `none`. */
 export interface Course {
@@ -92,10 +92,7 @@ export function listIn(answer: unknown): readonly unknown[] | undefined {
 async function readJson(response: Response): Promise<unknown> {
   const answer = response.ok || response.status === 400 ? await responseJson(response) : undefined;
   if (answer !== undefined) return answer;
-  throw new ConnectError(
-    `${response.url} answered ${response.status} without usable data.`,
-    "Check the gate's log, and that the backend behind it is running.",
-  );
+  throw unusable(response);
 }
 
 function toCourse(node: unknown): Course {

@@ -7,7 +7,7 @@ import { requestResource } from './oauth/tokens.ts';
 import type { Transport } from './oauth/transport.ts';
 import { isAboutCourses, type Offer } from './offer.ts';
 import { printable } from './printable.ts';
-import { responseJson } from './response-json.ts';
+import { responseJson, unusable } from './response-json.ts';
 
 /** Something of a site that a token opens. */
 export interface Place {
@@ -120,11 +120,4 @@ function routePlace(path: string, url: URL, brief: boolean, http: Transport): Pl
       return [printable(`GET ${path}: ${what}`)];
     },
   };
-}
-
-function unusable(response: Response): ConnectError {
-  return new ConnectError(
-    `${response.url} answered ${response.status} without usable data.`,
-    "Check the gate's log, and that the backend behind it is running.",
-  );
 }

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { checkJsonBounds, DOCUMENT_BOUNDS, parseBoundedJson } from '../../http/bounded-json.ts';
+import { boundedJson, DOCUMENT_BOUNDS, jsonExcess } from '../../http/bounded-json.ts';
 
 /** A response. Redirects are returned, not followed. */
 export interface Answer {
@@ -29,24 +29,12 @@ export function mediaType(answer: Answer): string {
 
 /** The body as a JSON object; undefined for anything else, when truncated, or when it exceeds DOCUMENT_BOUNDS. */
 export function jsonObject(answer: Answer): JsonObject | undefined {
-  if (answer.cut) return undefined;
-  try {
-    const value = parseBoundedJson(answer.text, DOCUMENT_BOUNDS);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = answer.cut ? undefined : boundedJson(answer.text, DOCUMENT_BOUNDS);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
 }
 
 /** The limit for JSON that the body exceeds, worded as the end of a sentence; undefined if it exceeds none. */
-export function excess(answer: Answer): string | undefined {
-  try {
-    checkJsonBounds(answer.text, DOCUMENT_BOUNDS);
-    return undefined;
-  } catch (thrown) {
-    return thrown instanceof Error ? thrown.message : String(thrown);
-  }
-}
+export const excess = ({ text: body }: Answer) => jsonExcess(body, DOCUMENT_BOUNDS)?.message;
 
 export function isRedirect({ status }: Answer): boolean {
   return status >= 300 && status < 400;

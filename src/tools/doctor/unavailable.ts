@@ -1,3 +1,5 @@
+import { networkError } from '../connect/network-error.ts';
+
 /** Thrown when something cannot be examined. The check is skipped with this message. */
 export class Unavailable extends Error {
   override readonly name = 'Unavailable';
@@ -16,17 +18,6 @@ export interface Limits {
   readonly patience: number;
 }
 
-const WORDS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing is listening there',
-  ENOTFOUND: 'the host name is unknown',
-  EAI_AGAIN: 'the host name could not be resolved',
-  ECONNRESET: 'the connection was closed',
-  EPIPE: 'the connection was closed while the request was being sent',
-  EHOSTUNREACH: 'there is no route to that host',
-  ENETUNREACH: 'there is no route to that network',
-  HPE_HEADER_OVERFLOW: 'the header of the response is too long',
-};
-
 /** Runs an exchange within its limits. Throws NoAnswer, and Unavailable when the time for everything is over. */
 export async function within<T>({ signal, patience }: Limits, work: (end: AbortSignal) => Promise<T>): Promise<T> {
   const late = AbortSignal.timeout(patience);
@@ -43,11 +34,11 @@ export async function within<T>({ signal, patience }: Limits, work: (end: AbortS
 /** Why an exchange failed, worded for the operator. */
 export function wordsFor(thrown: unknown): string {
   const { code, message } = Object(thrown) as { code?: unknown; message?: unknown };
+  const known = networkError(thrown);
+  if (known !== undefined) return known;
   const name = String(code ?? '');
-  if (WORDS[name] !== undefined) return WORDS[name];
   if (name.startsWith('HPE_')) return `the response is not HTTP (${name})`;
   if (/^(Z_|ERR__|ZSTD_)/.test(name)) return 'the response cannot be decompressed';
-  if (/CERT|SSL|TLS|SELF_SIGNED|ALTNAME|UNABLE_TO/.test(name)) return `the certificate is not trusted (${name})`;
   return String(message ?? thrown);
 }
 

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { MEMBER_ID } from '../../config/recheck.ts';
 import type { TokenCredential } from '../../config/upstream-credential.ts';
 import { GatewayError } from '../../errors.ts';
-import { parseBoundedJson, RECORD_BOUNDS } from '../../http/bounded-json.ts';
+import { boundedJson, RECORD_BOUNDS } from '../../http/bounded-json.ts';
 import { at } from '../../http/json-pointer.ts';
 import type { CallUpstream, UpstreamResponse } from '../request.ts';
 import { type Attempt, type Credential, fieldValue, NOTHING } from './credential.ts';
@@ -125,28 +125,17 @@ function mintedIn({ status, body }: UpstreamResponse, config: TokenCredential) {
   if (status === 429 || status >= 500) {
     throw new GatewayError('upstream_unavailable', { cause: new Error(`A token was answered with ${status}.`) });
   }
-  const document = status >= 200 && status <= 299 ? parsed(body) : undefined;
-  const valueAt = (pointer: string): unknown => {
-    try {
-      return at(document, pointer);
-    } catch (cause) {
-      throw unusable(`${status} and no single token`, cause);
-    }
-  };
+  const document = status >= 200 && status <= 299 ? boundedJson(body, RECORD_BOUNDS) : undefined;
+  const valueAt = (pointer: string): unknown =>
+    at(document, pointer, (what) => {
+      throw unusable(`${status} and no single token`, new Error(what));
+    });
   const token = valueAt(config.token);
   if (typeof token !== 'string' || !TOKEN.test(token)) throw unusable(`${status} and no token`);
   const given = valueAt('/expires_in');
   const lifetime = given === undefined ? config.lifetime : Number(given);
   if (!(lifetime > 0)) throw unusable('no lifetime of a token');
   return { token, lifetime: Math.min(lifetime, config.lifetime) };
-}
-
-function parsed(body: string): unknown {
-  try {
-    return parseBoundedJson(body, RECORD_BOUNDS);
-  } catch {
-    return undefined;
-  }
 }
 
 function unusable(what: string, cause?: unknown): GatewayError {

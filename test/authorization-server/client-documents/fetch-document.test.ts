@@ -241,6 +241,11 @@ describe('fetchDocument', () => {
         response.on('close', () => clearInterval(timer));
       },
     ],
+    [
+      'switches to another protocol',
+      (_request: unknown, { socket }: ServerResponse) =>
+        socket?.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'),
+    ],
   ])('gives up on a host that %s', async (_what, answer) => {
     const url = 'https://slow.apps.example/client.json';
     host.serve(url, answer);

@@ -7,6 +7,12 @@ import type { AdminAccess } from '../../../src/tools/doctor/backend/installation
 import { BACKEND_THEMES } from '../../../src/tools/doctor/backend/themes.ts';
 import { exitCode, type Report } from '../../../src/tools/doctor/doctor.ts';
 import { toText } from '../../../src/tools/doctor/report-text.ts';
+import {
+  answerJson,
+  type DocumentHost,
+  plainDocument,
+  startDocumentHost,
+} from '../../authorization-server/client-documents/support/document-host.ts';
 import { COMMAND_SECRET, command } from '../../support/commands.ts';
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts';
 import { runToEnd } from '../../support/operator.ts';
@@ -16,9 +22,9 @@ import { BROKEN_BACKENDS, RECHECK_KEY, recheckAnswer } from './support/backend-f
 const CONFIG = fileURLToPath(new URL('../../../config/coursegate.yaml', import.meta.url));
 const MEMBER = 'm-1001';
 const SECRETS = { COMMAND_SECRET, RECHECK_KEY };
-/** Checks that connectors.test.ts and sign-in.test.ts find faults by. */
+/** Checks that connectors.test.ts, sign-in.test.ts and client-documents.test.ts find faults by. */
 const ELSEWHERE = BACKEND_CHECKS.map(({ id }) => id).filter((id) =>
-  /^(member\.|signin\.(bridge|refused|unsigned|providers|client|proxy))/.test(id),
+  /^(member\.|gate\.client-documents|signin\.(bridge|refused|unsigned|providers|client|proxy))/.test(id),
 );
 
 /** The admin listener of a world, with a secret. */
@@ -40,8 +46,12 @@ describe('the checks from the side of the gate', () => {
   let proxy: FaultProxy;
   let world: World;
   let loaded: LoadedConfig;
+  let documents: DocumentHost;
   beforeAll(async () => {
     proxy = await startFaultProxy();
+    documents = await startDocumentHost();
+    const url = 'https://claude.ai/oauth/claude-code-client-metadata';
+    documents.serve(url, answerJson(plainDocument(url)));
     const overrides = {
       admin: { hmac: { secret: { env: 'COMMAND_SECRET' } } },
       login: {
@@ -76,13 +86,15 @@ describe('the checks from the side of the gate', () => {
   afterAll(async () => {
     await world?.close();
     await proxy.close();
+    await documents.close();
   });
 
   const examine = (fault: FaultProxy['fault'] = {}, more: Partial<Parameters<typeof examineBackend>[0]> = {}) => {
     proxy.fault = { ...fault, toGate: (passing) => fault.toGate?.(passing) ?? recheckAnswer(passing) };
     // That one starts a gate of its own, which takes as long as all others together.
     const skip = ['gate.documents'];
-    return examineBackend({ loaded, admin: adminOf(world.admin), member: MEMBER, skip, ...more });
+    const { network } = documents;
+    return examineBackend({ loaded, admin: adminOf(world.admin), member: MEMBER, skip, network, ...more });
   };
   const problemsOf = ({ findings }: Report) =>
     findings.filter(({ level }) => level === 'warning' || level === 'failure');
@@ -95,7 +107,8 @@ describe('the checks from the side of the gate', () => {
     expect(report.findings.filter(({ level }) => level === 'skipped').map(({ check }) => check)).toEqual([
       'signin.cookies',
     ]);
-    const { member: _, ...without } = { loaded, admin: adminOf(world.admin), member: MEMBER };
+    const { network } = documents;
+    const { member: _, ...without } = { loaded, admin: adminOf(world.admin), member: MEMBER, network };
     const anonymous = await examineBackend({ ...without, skip: ['gate.documents'] });
     expect(problemsOf(anonymous)).toEqual([]);
     expect(levelOf(anonymous, 'assertion.accepted')).toBe('pass');
@@ -113,12 +126,10 @@ describe('the checks from the side of the gate', () => {
   });
 
   it('find documents of another configuration, whoever serves them', async () => {
-    const documents = { only: ['gate.documents'], skip: [] };
-    expect(levelOf(await examine({}, documents), 'gate.documents')).toBe('pass');
+    const only = { only: ['gate.documents'], skip: [] };
+    expect(levelOf(await examine({}, only), 'gate.documents')).toBe('pass');
     const config = { ...loaded.config, name: 'Another School' };
-    const found = problemsOf(await examine({}, { loaded: { ...loaded, config }, ...documents })).map(
-      ({ seen }) => seen,
-    );
+    const found = problemsOf(await examine({}, { loaded: { ...loaded, config }, ...only })).map(({ seen }) => seen);
     expect(found).toContain('/.well-known/oauth-protected-resource is not that of this configuration');
     expect(found).not.toContain('/.well-known/oauth-authorization-server is not that of this configuration');
   });
@@ -245,7 +256,15 @@ describe('the checks from the side of the gate', () => {
       COURSEGATE__UPSTREAMS__PROGRESS__URL: urls.progress,
       COURSEGATE__UPSTREAMS__EVENTS__URL: urls.events,
     };
-    const args = ['doctor', '--skip', 'gate.documents', '--config', CONFIG, '--admin', world.admin];
+    const args = [
+      'doctor',
+      '--skip',
+      'gate.documents,gate.client-documents',
+      '--config',
+      CONFIG,
+      '--admin',
+      world.admin,
+    ];
     const alone = await runToEnd([...args, '--member', MEMBER], environment);
     // On a slow machine, lines about the progress follow.
     expect([alone.code, alone.stderr.split('\n', 1)]).toEqual([

@@ -1,5 +1,5 @@
 import type { RouteConfig, UpstreamConfig } from '../../../config/schema.ts';
-import { isTree, type Tree } from '../../../config/tree.ts';
+import { isTree, listOf, type Tree } from '../../../config/tree.ts';
 import { requestFields, responseFields } from '../../../http/header-names.ts';
 import type { Json } from '../json.ts';
 import { MEMBER_ID_TEXT } from '../path-template.ts';
@@ -162,10 +162,6 @@ function responseOf(copy: Copy, found: Tree, status: string, isAlsoOurs: boolean
 
 /** Always described as the gate's own, because an upstream's 401 becomes a 403 at the gate. */
 const GATES_OWN = ['401', '403', '1XX'];
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
 
 /** Some servers treat `user_id`, `user_id[]` and `User_Id` as the same parameter. */
 function bareName(name: string): string {

@@ -1,5 +1,6 @@
 import * as oauth from 'oauth4webapi';
 import { type ConnectEnd, ConnectError, NoResponse } from '../connect-error.ts';
+import { networkError } from '../network-error.ts';
 import { printable } from '../printable.ts';
 
 /**
@@ -22,11 +23,12 @@ const ADVICE: Readonly<Record<string, string>> = {
 };
 const START_AGAIN = 'Start again. If the problem persists, check the server log.';
 
-const NETWORK: Readonly<Record<string, [string, string]>> = {
-  ECONNREFUSED: ['nothing is listening there', 'Start the server, or check the address and the port.'],
-  ENOTFOUND: ['the host name is unknown', 'Check the spelling of the address.'],
-  EAI_AGAIN: ['the host name could not be resolved', 'Check the network of this machine.'],
-  ECONNRESET: ['the connection was closed', START_AGAIN],
+/** What to do about an error of the connection. */
+const NETWORK: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'Start the server, or check the address and the port.',
+  ENOTFOUND: 'Check the spelling of the address.',
+  EAI_AGAIN: 'Check the network of this machine.',
+  ECONNRESET: START_AGAIN,
 };
 
 /**
@@ -101,16 +103,9 @@ function processing(thrown: oauth.OperationProcessingError): [string, string] {
 
 function network(cause: unknown): [string, string] {
   const code = String((Object(cause) as { code?: unknown }).code ?? '');
-  const known = NETWORK[code];
-  if (known !== undefined) return known;
-  if (/CERT|SSL|TLS|SELF_SIGNED|ALTNAME/.test(code)) {
-    return [
-      `the certificate is not trusted (${code})`,
-      'Fix the certificate, or set NODE_EXTRA_CA_CERTS to your own certificate authority.',
-    ];
-  }
-  return [
-    code === '' ? 'the server cannot be reached' : `the server cannot be reached (${code})`,
-    'Check the address and the network.',
-  ];
+  const what = networkError(cause) ?? `the server cannot be reached${code === '' ? '' : ` (${code})`}`;
+  const advice = what.startsWith('the certificate')
+    ? 'Fix the certificate, or set NODE_EXTRA_CA_CERTS to your own certificate authority.'
+    : 'Check the address and the network.';
+  return [what, NETWORK[code] ?? advice];
 }

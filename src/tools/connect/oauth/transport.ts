@@ -1,6 +1,6 @@
 import * as oauth from 'oauth4webapi';
 import { asFetchResponse, boundedExchange } from '../../../http/bounded-client.ts';
-import { checkJsonBounds, DOCUMENT_BOUNDS, JsonTooLarge } from '../../../http/bounded-json.ts';
+import { DOCUMENT_BOUNDS, jsonExcess } from '../../../http/bounded-json.ts';
 import { type ConnectEnd, ConnectError, NoResponse } from '../connect-error.ts';
 
 /** Options for every oauth4webapi request. */
@@ -73,22 +73,16 @@ export function transport(
       throw signal.aborted ? thrown : new NoResponse(thrown);
     });
     if (answer.cut) throw tooMuch(url, 'answered with more than 8 MiB');
-    if (/\bjson\b/i.test(answer.headers['content-type'] ?? '')) requireReadable(url, answer.body.toString('utf8'));
+    // JSON that takes too much to parse, or to iterate over.
+    const isJson = /\bjson\b/i.test(answer.headers['content-type'] ?? '');
+    const excess = isJson ? jsonExcess(answer.body.toString('utf8'), DOCUMENT_BOUNDS) : undefined;
+    if (excess !== undefined) throw tooMuch(url, `answered with JSON that ${excess.message}`);
     return asFetchResponse(target, answer);
   };
   return {
     [oauth.customFetch]: options.watch?.(send) ?? send,
     [oauth.allowInsecureRequests]: origin.startsWith('http:'),
   };
-}
-
-/** Throws ConnectError for JSON that takes too much to parse, or to iterate over. */
-function requireReadable(url: string, text: string): void {
-  try {
-    checkJsonBounds(text, DOCUMENT_BOUNDS);
-  } catch (thrown) {
-    throw thrown instanceof JsonTooLarge ? tooMuch(url, `answered with JSON that ${thrown.message}`) : thrown;
-  }
 }
 
 function tooMuch(url: string, what: string): ConnectError {

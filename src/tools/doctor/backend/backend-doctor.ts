@@ -1,3 +1,4 @@
+import { type DocumentNetwork, INTERNET } from '../../../authorization-server/client-documents/network.ts';
 import type { LoadedConfig } from '../../../config/load.ts';
 import { type CheckChoice, chosen, DEFAULT_TIMEOUT, type DoctorOptions, PATIENCE, type Report } from '../doctor.ts';
 import { verdictsOf } from '../examine.ts';
@@ -13,9 +14,11 @@ export interface BackendDoctorOptions extends Pick<DoctorOptions, Shared>, Check
   readonly loaded: LoadedConfig;
   readonly admin: AdminAccess;
   /** The ID of a member, for the checks that need one. */
-  readonly member?: string;
+  readonly member?: string | undefined;
   /** Examines as a member, too, who signs in through the running gate. */
-  readonly signIn?: SignIn;
+  readonly signIn?: SignIn | undefined;
+  /** Where metadata documents of apps are fetched from, by default the internet. */
+  readonly network?: DocumentNetwork;
 }
 
 const isFailure = ({ level }: Verdict) => level === 'failure';
@@ -25,7 +28,7 @@ const isFailure = ({ level }: Verdict) => level === 'failure';
  * assertions. Throws UsageError for an unusable selection of checks.
  */
 export async function examineBackend(options: BackendDoctorOptions): Promise<Report> {
-  const { loaded, admin, member, signIn } = options;
+  const { loaded, admin, member, signIn, network = INTERNET } = options;
   const checks = chosen(BACKEND_CHECKS, options).filter(
     (one) => one.applies(loaded.config) && (signIn !== undefined || !MEMBER.includes(one)),
   );
@@ -43,8 +46,8 @@ export async function examineBackend(options: BackendDoctorOptions): Promise<Rep
     admin,
     member,
     visit,
-    signal,
-    patience: options.patience ?? PATIENCE,
+    network,
+    limits: { signal, patience: options.patience ?? PATIENCE },
     now,
   });
   try {

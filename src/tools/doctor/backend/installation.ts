@@ -1,4 +1,5 @@
 import manifest from '../../../../package.json' with { type: 'json' };
+import type { DocumentNetwork } from '../../../authorization-server/client-documents/network.ts';
 import { carriedOver } from '../../../config/carried-over.ts';
 import type { LoadedConfig } from '../../../config/load.ts';
 import { pagesOrigin } from '../../../config/pages.ts';
@@ -10,7 +11,7 @@ import { createCallUpstream } from '../../../upstream/call.ts';
 import { createPools } from '../../../upstream/pools.ts';
 import type { CallUpstream, UpstreamRequest } from '../../../upstream/request.ts';
 import type { Answer } from '../answer.ts';
-import { NoAnswer, Unavailable, wordsFor } from '../unavailable.ts';
+import { type Limits, NoAnswer, Unavailable, wordsFor } from '../unavailable.ts';
 import { findFacts, type InstallationFacts } from './facts.ts';
 import { createPages, type Pages } from './pages.ts';
 import type { Visit } from './visit.ts';
@@ -43,6 +44,9 @@ export interface Installation {
   takeMissed(): string | undefined;
   /** Sends a request to an upstream. Throws NoAnswer, and Unavailable for one that is silent. */
   send(request: UpstreamRequest): Promise<Answer>;
+  /** Where metadata documents of apps are fetched from. */
+  readonly network: DocumentNetwork;
+  readonly limits: Limits;
   /** Opens pages as a browser without cookies. */
   readonly pages: Pages;
   /** What several checks build on. Each is determined once. */
@@ -52,21 +56,16 @@ export interface Installation {
   close(): Promise<void>;
 }
 
-export interface InstallationOptions {
-  readonly loaded: LoadedConfig;
-  readonly admin: AdminAccess;
-  readonly member: string | undefined;
-  readonly visit: Visit | undefined;
-  readonly signal: AbortSignal;
-  /** Milliseconds for one request. */
-  readonly patience: number;
-  readonly now: () => number;
-}
+export type InstallationOptions = Pick<
+  Installation,
+  'loaded' | 'admin' | 'member' | 'visit' | 'network' | 'limits' | 'now'
+>;
 
 const AGENT = `coursegate-doctor/${manifest.version} (audit of a backend, asked for by its operator)`;
 
 export async function openInstallation(options: InstallationOptions): Promise<Installation> {
-  const { loaded, admin, member, visit, signal, patience, now } = options;
+  const { loaded, limits, now } = options;
+  const { signal, patience } = limits;
   const { origin, login: loginConfig } = loaded.config;
   // One upstream that does not answer must not change what later checks find.
   const upstreams = Object.fromEntries(
@@ -121,21 +120,8 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     log: createLog('silent', 2),
     share,
   });
-  const pages = createPages({ config, send, signal, patience });
-  const found = {
-    loaded: { ...loaded, config },
-    config,
-    admin,
-    member,
-    visit,
-    login,
-    call,
-    send,
-    silent,
-    takeMissed,
-    pages,
-    now,
-  };
+  const pages = createPages({ config, send, ...limits });
+  const found = { ...options, loaded: { ...loaded, config }, config, login, call, send, silent, takeMissed, pages };
   return {
     ...found,
     facts: findFacts(found),

@@ -1,3 +1,4 @@
+import { record } from '../../connect/courses.ts';
 import { type Answer, field, type JsonObject, jsonObject, strings, where } from '../answer.ts';
 import { checks } from '../check.ts';
 import { failure, judgeEach, pass } from '../finding.ts';
@@ -49,11 +50,11 @@ interface GateSays {
 
 /** What the OpenAPI document has in common with the metadata; undefined if it is not coursegate's. */
 function gateSays(api: JsonObject | undefined): GateSays | undefined {
-  const schemes = object(object(api?.components).securitySchemes);
-  const flow = object(object(object(schemes.oauth2).flows).authorizationCode);
+  const schemes = record(record(api?.components).securitySchemes);
+  const flow = record(record(record(schemes.oauth2).flows).authorizationCode);
   if (flow.tokenUrl === undefined) return undefined;
-  const scopes = Object.keys(object(flow.scopes));
-  const reads = object(schemes.oauth2)['x-read-scopes'];
+  const scopes = Object.keys(record(flow.scopes));
+  const reads = record(schemes.oauth2)['x-read-scopes'];
   return {
     scopes,
     // Version 0.1 lists all scopes in both documents.
@@ -74,8 +75,4 @@ function differences(document: JsonObject, { scopes, reads, registration, endpoi
     ...Object.entries(endpoints).flatMap(([name, value]) => (isServer && document[name] !== value ? [name] : [])),
     ...(isServer && (document.registration_endpoint !== undefined) !== registration ? ['registration_endpoint'] : []),
   ];
-}
-
-function object(value: unknown): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
 }

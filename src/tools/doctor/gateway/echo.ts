@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { boundedJson, DOCUMENT_BOUNDS } from '../../../http/bounded-json.ts';
 
 /** A header field, spelled as it was sent. */
 export type Field = readonly [name: string, value: string];
@@ -62,13 +63,9 @@ function echoOf({ method = '', url = '', rawHeaders }: IncomingMessage): Echo {
 
 /** The echo in the body of a response; undefined if the body is something else. */
 export function parseEcho(body: string): Echo | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(body);
-  } catch {
-    return undefined;
-  }
-  const { method, target, headers } = Object(value) as Partial<Record<keyof Echo, unknown>>;
+  const { method, target, headers } = Object(boundedJson(body, DOCUMENT_BOUNDS)) as Partial<
+    Record<keyof Echo, unknown>
+  >;
   if (typeof method !== 'string' || typeof target !== 'string' || !Array.isArray(headers)) return undefined;
   return headers.every(isField) ? { method, target, headers } : undefined;
 }

@@ -19,13 +19,13 @@ export interface GatewayDoctorOptions extends Pick<DoctorOptions, Shared> {
   /** A protected path that reaches the echo server. */
   readonly echo: string;
   /** A path that needs no token and reaches the echo server; '/' by default. */
-  readonly open?: string;
+  readonly open?: string | undefined;
   /** A protected path that needs a scope which the token does not have. */
-  readonly forbidden?: string;
+  readonly forbidden?: string | undefined;
   /** An access token that opens the echo path. */
-  readonly token?: string;
+  readonly token?: string | undefined;
   /** Where to start an echo server for the time of the audit, such as 127.0.0.1:8099. */
-  readonly echoServer?: string;
+  readonly echoServer?: string | undefined;
   /** Whether the auth service is stopped: then the only question is whether nothing gets through. */
   readonly authDown?: boolean;
 }

@@ -1,5 +1,6 @@
 import type { BackendCheck } from '../check.ts';
 import { ASSERTIONS } from './assertions.ts';
+import { CLIENT_DOCUMENTS } from './client-documents.ts';
 import { CONNECTORS } from './connectors.ts';
 import { DOCUMENTS } from './documents.ts';
 import { GATE } from './gate.ts';
@@ -13,6 +14,7 @@ import { WHOAMI } from './whoami.ts';
 export const BACKEND_CHECKS: readonly BackendCheck[] = [
   ...GATE,
   ...DOCUMENTS,
+  ...CLIENT_DOCUMENTS,
   ...UPSTREAMS,
   ...WHOAMI,
   ...RECHECK,

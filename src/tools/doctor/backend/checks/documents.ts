@@ -1,6 +1,5 @@
 import { discoveryDocuments } from '../../../setup/export/documents.ts';
 import { createAsk } from '../../ask.ts';
-import { PATIENCE } from '../../doctor.ts';
 import { failure, judgeEach } from '../../finding.ts';
 import { orNone, Unavailable } from '../../unavailable.ts';
 import { backendChecks } from '../check.ts';
@@ -14,13 +13,9 @@ export const DOCUMENTS = backendChecks(() => true, {
     title: 'The site serves the discovery documents of this configuration',
     reference: 'RFC 9728 section 3, RFC 8414 section 3',
     fix: 'If they are files, run coursegate export again and put them in place. If the gate serves them, reload its configuration.',
-    async run({ loaded }) {
+    async run({ loaded, limits }) {
       const { origin } = loaded.config;
-      const ask = createAsk({
-        origin,
-        patience: PATIENCE,
-        signal: AbortSignal.timeout(60_000),
-      });
+      const ask = createAsk({ origin, ...limits });
       const { documents } = await discoveryDocuments(loaded);
       return judgeEach(
         `${documents.length} documents are the same, byte for byte`,

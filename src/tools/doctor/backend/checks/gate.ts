@@ -1,6 +1,5 @@
 import { redirectTarget } from '../../answer.ts';
 import { createAsk } from '../../ask.ts';
-import { PATIENCE } from '../../doctor.ts';
 import { failure, judgeEach, pass } from '../../finding.ts';
 import { Unavailable } from '../../unavailable.ts';
 import { backendChecks } from '../check.ts';
@@ -29,7 +28,7 @@ export const GATE = [
       title: 'The pages for members have a host of their own, if they are to',
       reference: 'docs/pages-origin.md',
       fix: 'Proxy the whole host of pages.origin to the gate, with Host as the browser sent it, and reload the configuration.',
-      async run({ config: { origin, pages, site } }) {
+      async run({ config: { origin, pages, site }, limits }) {
         const apart = pages.origin;
         if (apart === undefined)
           return pass(
@@ -37,8 +36,6 @@ export const GATE = [
               ? 'at `origin`'
               : 'at the origin of the site. Recommended: pages.origin keeps its scripts away',
           );
-        const signal = AbortSignal.timeout(60_000);
-        const limits = { patience: PATIENCE, signal };
         const ask = createAsk({ origin, ...limits });
         const askApart = createAsk({ origin: apart, ...limits });
         const headers = { accept: 'text/html' };
