@@ -23,6 +23,6 @@ export async function startClient(options: ClientOptions): Promise<{ url: string
   const gate = gateOrigin(options.gate);
   const server = createServer();
   const url = `http://localhost:${await listen(server, options.port, options.host ?? 'localhost')}`;
-  server.on('request', studyBuddy({ url, gate }, memorySessions(options.clock ?? Date.now)));
+  server.on('request', studyBuddy(url, gate, memorySessions(options.clock ?? Date.now)));
   return { url, close: () => shut(server) };
 }

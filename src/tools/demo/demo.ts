@@ -46,12 +46,8 @@ export async function startDemo({ environment, clock }: DemoOptions) {
     overrides: { upstreams, store, admin: { hmac: { secret: { env: ADMIN_SECRET } } } },
   });
   origin = loaded.config.origin;
-  const gateway = await startGateway({
-    loaded,
-    log: createLog(loaded.config.log.level, 2),
-    clock,
-    accessDescriptor: 1,
-  });
+  const log = createLog(loaded.config.log.level, 2);
+  const gateway = await startGateway({ loaded, log, clock, accessDescriptor: 1 });
   started.defer(() => gateway.close(5));
 
   // In a container, only what listens beyond loopback can be reached: the app then listens where the gate does.

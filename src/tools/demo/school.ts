@@ -6,7 +6,7 @@ import { attachEcho } from './school/echo-socket.ts';
 import { eventsService } from './school/events-service.ts';
 import type { Gate } from './school/gate-identity.ts';
 import { progressService } from './school/progress-service.ts';
-import { schoolService } from './school/site.ts';
+import { schoolService } from './school/school-service.ts';
 import { openVisitors } from './school/visitors.ts';
 
 /** The options of the demo's legacy school. */
@@ -30,7 +30,7 @@ export async function startSchool(options: SchoolOptions) {
   const { ports, gate, clock = Date.now } = options;
   const now = () => Math.floor(clock() / 1000);
   const parts = { data: buildSchoolData(now()), gate, now };
-  const visitors = await openVisitors(parts.data.members, now);
+  const visitors = openVisitors(parts.data.members, now);
   await using started = new AsyncDisposableStack();
   const open = async (server: Server, port: number): Promise<string> => {
     started.defer(() => shut(server));

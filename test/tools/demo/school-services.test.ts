@@ -84,6 +84,7 @@ describe('the events service', () => {
     expect([body.data.membersByIds[0], body.data.membersByIds[2]]).toEqual([null, null]);
     const { totalCount, nodes, pageInfo } = body.data.membersByIds[1].eventRegistrations;
     expect([totalCount, nodes.length, nodes[0].id, pageInfo.hasNextPage]).toEqual([14, 2, 'r-1', true]);
+    expect(nodes[0].registeredAt).toMatch(/^2026-04-\d\dT\d\d:00:00\.000Z$/);
     expect((await ask(query, {}, { ids })).body.data.membersByIds).toEqual([null, null, null]);
     expect((await ask(query, await as('m-1001', 'school'), { ids })).status).toBe(401);
   });

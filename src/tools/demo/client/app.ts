@@ -1,69 +1,52 @@
 import express from 'express';
-import type { Html } from '../../../http/html.ts';
-import { ACTIONS } from './afterwards.ts';
-import { begin, finish } from './flow.ts';
-import { allowLeaving, guard, protect } from './guard.ts';
-import { ICON, layout } from './layout.ts';
-import { SCOPE_CHOICES } from './lessons.ts';
-import { COOKIE, IDLE, inTurn, type Session, type Sessions } from './sessions.ts';
-import { STYLE } from './style.ts';
+import { type Html, html } from '../../../http/html.ts';
+import { addAssets, documentOf, pageHeaders } from '../site.ts';
+import { guard } from './guard.ts';
+import SCOPES from './scopes.json' with { type: 'json' };
+import { COOKIE, IDLE, type Sessions } from './sessions.ts';
+import { ACTIONS, begin, finish } from './steps.ts';
 import { problemPage, walkPage, welcome } from './views.ts';
-import type { Walk } from './walk.ts';
+import { inTurn, type Walk } from './walk.ts';
 
-export interface Places {
-  /** The app's own address. */
-  readonly url: string;
-  /** The gate's origin. */
-  readonly gate: string;
-}
+const COOKIE_OPTIONS = { httpOnly: true, sameSite: 'lax', path: '/' } as const;
 
-/** Study Buddy as an Express application. */
-export function studyBuddy({ url, gate }: Places, sessions: Sessions): express.Express {
+/** Study Buddy as an Express application at `url`, for the gate with the origin `gate`. */
+export function studyBuddy(url: string, gate: string, sessions: Sessions): express.Express {
   const app = express();
-  app.disable('x-powered-by').use(protect, guard(url), express.urlencoded({ extended: false, limit: '8kb' }));
-
-  app.get('/style.css', (_request, response) => void response.type('css').send(STYLE));
-  app.get('/icon.svg', (_request, response) => void response.type('svg').send(ICON));
+  app.disable('x-powered-by').use(pageHeaders, guard(url), express.urlencoded({ extended: false, limit: '8kb' }));
+  addAssets(app, 'client');
 
   app.get('/', (request, response) => {
-    const walk = sessions.find(request.headers.cookie)?.walk;
-    // Both have a Connect button, which leads to the school.
-    if (walk === undefined || walk.disconnected) allowLeaving(response);
+    const walk = sessions.find(request.headers.cookie);
     send(response, 200, walk === undefined ? welcome(gate) : walkPage(walk, request.query.secrets === 'shown'));
   });
 
   app.post('/connect', async (request, response) => {
-    const session = sessions.find(request.headers.cookie) ?? sessions.create();
-    response.cookie(COOKIE, session.id, { ...COOKIE_OPTIONS, maxAge: IDLE * 1000 });
-    const walk: Walk = {
-      gate,
-      redirectUri: `${url}/callback`,
-      scope: chosenScope(request.body),
-      steps: [],
-      revoked: false,
-      disconnected: false,
-    };
-    session.walk = walk;
-    const authorize = await inTurn(session, () => begin(walk));
-    response.redirect(303, authorize ?? latest(session));
+    const scope = chosenScope(request.body);
+    const walk: Walk = { gate, redirectUri: `${url}/callback`, scope, steps: [], tail: Promise.resolve() };
+    response.cookie(COOKIE, sessions.keep(walk), { ...COOKIE_OPTIONS, maxAge: IDLE * 1000 });
+    await inTurn(walk, () => begin(walk));
+    response.redirect(303, walk.request?.url ?? latest(walk));
   });
 
   app.get('/callback', async (request, response) => {
     const callback = new URL(request.originalUrl, url);
-    const session = sessions.find(request.headers.cookie);
-    const walk = session?.walk;
-    const [state, ...more] = callback.searchParams.getAll('state');
+    const walk = sessions.find(request.headers.cookie);
     // A wrong state has no effect: otherwise a foreign page could end a sign-in in progress.
-    const expected = state !== undefined && state === walk?.pending?.state && more.length === 0;
-    if (session === undefined || walk === undefined || !expected) return send(response, 400, problemPage(STRANGER));
-    await inTurn(session, () => finish(walk, callback));
+    const expected = callback.searchParams.getAll('state').join(' ') === walk?.request?.state;
+    if (walk === undefined || !expected || walk.callback !== undefined) {
+      const advice =
+        'Its state is unknown or was already used. If you did not just press Connect, someone may have sent you here.';
+      return send(response, 400, problemPage('Study Buddy is not expecting this response in this browser.', advice));
+    }
+    walk.callback = callback;
+    await inTurn(walk, () => finish(walk));
     // Redirect, so that the code does not stay in the address bar and a reload does not send it again.
-    response.redirect(303, walk.courses === undefined ? latest(session) : '/');
+    response.redirect(303, walk.courses === undefined ? latest(walk) : '/');
   });
 
   app.post('/start-over', (request, response) => {
-    const session = sessions.find(request.headers.cookie);
-    if (session !== undefined) sessions.forget(session);
+    sessions.forget(request.headers.cookie);
     response.clearCookie(COOKIE, COOKIE_OPTIONS).redirect(303, '/');
   });
 
@@ -71,45 +54,42 @@ export function studyBuddy({ url, gate }: Places, sessions: Sessions): express.E
     const { action } = request.params;
     const work = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
     if (work === undefined) return next();
-    const session = sessions.find(request.headers.cookie);
-    const walk = session?.walk;
-    if (session === undefined || walk === undefined) return response.redirect(303, '/');
-    await inTurn(session, () => work(walk));
-    response.redirect(303, walk.disconnected ? '/' : latest(session));
+    const walk = sessions.find(request.headers.cookie);
+    if (walk === undefined) return response.redirect(303, '/');
+    // Without tokens, the button was on an outdated page.
+    await inTurn(walk, async () => walk.tokens && work(walk));
+    response.redirect(303, walk.over === 'disconnected' ? '/' : latest(walk));
   });
 
-  app.use((_request, response) => send(response, 404, problemPage(NOTHING_HERE)));
-  const failed: express.ErrorRequestHandler = (error: { status?: unknown }, _request, response, _next) => {
-    const status = typeof error.status === 'number' && error.status < 500 ? error.status : 500;
-    send(response, status, problemPage(status < 500 ? UNREADABLE : BROKEN));
+  app.use((_request, response) => {
+    send(response, 404, problemPage('There is nothing at this address.', 'Go back and start again.'));
+  });
+  const failed: express.ErrorRequestHandler = ({ status = 500 }: { status?: number }, _request, response, _next) => {
+    const page =
+      status < 500
+        ? problemPage('This request is invalid.', 'Go back and try again.')
+        : problemPage('Study Buddy failed.', 'Start over. This is not the fault of the school.');
+    send(response, status, page);
   };
   return app.use(failed);
 }
 
-const STRANGER = {
-  message: 'Study Buddy is not expecting this response in this browser.',
-  advice:
-    'Its state is unknown or was already used. If you did not just press Connect, someone may have sent you here.',
-};
-const NOTHING_HERE = { message: 'There is nothing at this address.', advice: 'Go back and start again.' };
-const UNREADABLE = { message: 'This request is invalid.', advice: 'Go back and try again.' };
-const BROKEN = { message: 'Study Buddy failed.', advice: 'Start over. This is not the fault of the school.' };
-
-const COOKIE_OPTIONS = { httpOnly: true, sameSite: 'lax', path: '/' } as const;
-
 function send(response: express.Response, status: number, content: Html): void {
-  response.status(status).type('html').send(layout(content));
+  const body = html`<header><h1><a href="/"><img src="/favicon.ico" alt="" width="36" height="36">Study Buddy</a></h1>
+<p>A sample third-party app</p></header>
+<main id="study-buddy">${content}</main>`;
+  response.status(status).type('html').send(documentOf('Study Buddy', body));
 }
 
 /** The anchor of the newest step. */
-function latest(session: Session): string {
-  return `/#step-${session.walk?.steps.at(-1)?.number ?? 1}`;
+function latest({ steps }: Walk): string {
+  return `/#step-${steps.at(-1)?.number ?? 1}`;
 }
 
 /** The chosen scopes, limited to those on offer. A POST without any gets the defaults. */
 function chosenScope(body: unknown): string {
   const { scope } = Object(body) as { scope?: unknown };
   const wanted = scope === undefined ? undefined : [scope].flat();
-  const scopes = SCOPE_CHOICES.filter(([name, , byDefault]) => wanted?.includes(name) ?? byDefault);
-  return scopes.map(([name]) => name).join(' ');
+  const scopes = SCOPES.filter(({ name, chosen }) => wanted?.includes(name) ?? chosen);
+  return scopes.map(({ name }) => name).join(' ');
 }

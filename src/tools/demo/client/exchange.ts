@@ -36,10 +36,7 @@ export function recording(exchanges: Exchange[]): (send: Send) => Send {
     exchange.answer = {
       status: response.status,
       statusText: response.statusText,
-      headers: TELLING.flatMap((name) => {
-        const value = response.headers.get(name);
-        return value === null ? [] : [[name, value] as const];
-      }),
+      headers: [...response.headers].filter(([name]) => TELLING.includes(name)),
       body: text.length > LONGEST_BODY ? `${text.slice(0, LONGEST_BODY)}…` : text,
       milliseconds: Math.round(performance.now() - begin),
     };

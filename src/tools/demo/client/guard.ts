@@ -1,26 +1,4 @@
-import type { RequestHandler, Response } from 'express';
-
-const POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'";
-
-/** Sets the security headers of every response. */
-export const protect: RequestHandler = (_request, response, next) => {
-  response.set({
-    'content-security-policy': `${POLICY}; form-action 'self'`,
-    'cache-control': 'no-store',
-    // Not no-referrer: browsers would then send `Origin: null` with forms, and the guard below would refuse them.
-    'referrer-policy': 'same-origin',
-    'x-content-type-options': 'nosniff',
-  });
-  next();
-};
-
-/**
- * For the page with the Connect form: Chromium applies form-action to every redirect after a form, and this form leads
- * through the gate to the school's own login page, whose URL this app cannot know.
- */
-export function allowLeaving(response: Response): void {
-  response.set('content-security-policy', POLICY);
-}
+import type { RequestHandler } from 'express';
 
 /**
  * Protects sessions from other sites: requests for other host names are redirected to `url`, and forms of other origins

@@ -19,25 +19,20 @@ export const nothingHere: RequestHandler = () => {
   throw new ApiError(404, 'not_found', 'There is nothing at this address.');
 };
 
-/** Writes errors as `{"error":{"code","message"}}`. An unknown error is logged and becomes an opaque 500. */
+/** Writes errors as `{"error":{"code","message"}}`. */
 export const jsonErrors: ErrorRequestHandler = (thrown, _request, response, next) => {
   if (response.headersSent) return next(thrown);
   const { status, code, message, headers } = asApiError(thrown);
   response.status(status).set(headers).set('cache-control', 'no-store').json({ error: { code, message } });
 };
 
-function asApiError(thrown: unknown): ApiError {
+/** Express and its body parsers mark errors of the caller with a 4xx. An unknown error is logged and becomes an opaque 500. */
+export function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
-  const status = statusOf(thrown);
+  const { status } = Object(thrown) as { status?: unknown };
   if (status === 413) return new ApiError(413, 'payload_too_large', 'The request body is too large.');
   if (status === 415) return new ApiError(415, 'unsupported_media_type', 'This content type is not supported.');
-  if (status < 500) return new ApiError(400, 'bad_request', 'The request could not be understood.');
+  if (Number(status) < 500) return new ApiError(400, 'bad_request', 'The request could not be understood.');
   console.error('school: a request failed', thrown);
   return new ApiError(500, 'internal_error', 'Something went wrong at the school.');
-}
-
-/** 4xx for errors of the caller, which Express and its body parsers mark so; 500 for everything else. */
-export function statusOf(thrown: unknown): number {
-  const { status } = Object(thrown) as { status?: unknown };
-  return typeof status === 'number' && status >= 400 && status < 500 ? status : 500;
 }

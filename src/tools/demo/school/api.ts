@@ -61,21 +61,22 @@ export function jsonObject(request: Request): Record<string, unknown> {
 /** The page that `page` and `per_page` of the request select. Throws for invalid values. */
 export function pageOf(request: Request, rows: readonly object[]): object {
   const page = wholeNumber(request, 'page', 1);
-  const perPage = Math.min(wholeNumber(request, 'per_page', DEFAULT_PER_PAGE), LARGEST_PER_PAGE);
-  const end = page * perPage;
-  const next = end < rows.length ? page + 1 : null;
-  return {
-    data: rows.slice(end - perPage, end),
-    meta: { page, per_page: perPage, total: rows.length, next_page: next },
-  };
+  const per_page = Math.min(wholeNumber(request, 'per_page', DEFAULT_PER_PAGE), LARGEST_PER_PAGE);
+  const end = page * per_page;
+  const next_page = end < rows.length ? page + 1 : null;
+  return { data: rows.slice(end - per_page, end), meta: { page, per_page, total: rows.length, next_page } };
 }
 
 /** A query parameter as a whole number from 1, or `absent` if missing. Throws for anything else. */
 export function wholeNumber(request: Request, name: string, absent: number): number {
+  const given = queryText(request, name) ?? String(absent);
+  if (/^[1-9]\d{0,8}$/.test(given)) return Number(given);
+  throw new ApiError(400, 'bad_request', `${name} must be a whole number from 1.`);
+}
+
+/** A query parameter; undefined if missing. Throws for a repeated one. */
+export function queryText(request: Request, name: string): string | undefined {
   const given = request.query[name];
-  if (given === undefined) return absent;
-  if (typeof given !== 'string' || !/^[1-9]\d{0,8}$/.test(given)) {
-    throw new ApiError(400, 'bad_request', `${name} must be a whole number from 1.`);
-  }
-  return Number(given);
+  if (given === undefined || typeof given === 'string') return given;
+  throw new ApiError(400, 'bad_request', `${name} must not be repeated.`);
 }

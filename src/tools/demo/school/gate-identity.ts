@@ -8,13 +8,9 @@ export interface Gate {
   readonly jwksUrl: string;
 }
 
-/** The caller according to the gate. */
-export interface Identity {
-  readonly memberId: string;
-  readonly claims: JWTPayload;
-}
+/** The claims about the caller in the gate's assertion. The subject is the member's id. */
+export type Identity = JWTPayload & { readonly sub: string };
 
-const CLOCK_TOLERANCE_SECONDS = 5;
 /** An assertion is meant for one call. One that is valid for longer than this is refused. */
 const LONGEST_LIFE_SECONDS = 300;
 /** The codes of jose for keys that cannot be read. All others mean that the assertion is invalid. */
@@ -26,19 +22,19 @@ const UNREADABLE_KEYS = ['ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID', 'ERR_JWKS_TIMEO
  * headers.
  */
 export function gateIdentity(audience: string, gate: () => Gate | undefined): RequestHandler {
-  let known: { readonly url: string; readonly keys: JWTVerifyGetKey } | undefined;
+  let keys: JWTVerifyGetKey | undefined;
   return async (request, response, next) => {
     const assertion = request.get('x-coursegate-assertion');
     const memberId = request.get('x-member-id');
     if (assertion === undefined && memberId === undefined) return next();
     if (assertion === undefined) throw notProved('The member id came without a signed assertion.');
-    const { issuer, jwksUrl: url } = gate() ?? unavailable();
-    if (known?.url !== url) known = { url, keys: createRemoteJWKSet(new URL(url), { cooldownDuration: 1000 }) };
-    const claims = await verify(assertion, known.keys, issuer, audience);
+    const { issuer, jwksUrl } = gate() ?? unavailable();
+    keys ??= createRemoteJWKSet(new URL(jwksUrl), { cooldownDuration: 1000 });
+    const claims = await verify(assertion, keys, issuer, audience);
     if (claims.sub === undefined || claims.sub === '' || claims.sub !== memberId) {
       throw notProved('The member id does not match the signed assertion.');
     }
-    response.locals.identity = { memberId, claims } satisfies Identity;
+    response.locals.identity = claims;
     next();
   };
 }
@@ -52,7 +48,7 @@ export function identityOf(response: Response): Identity | undefined {
 export function requireMember(response: Response): string {
   const identity = identityOf(response);
   if (identity === undefined) throw new ApiError(401, 'sign_in_required', 'Sign in to use this.');
-  return identity.memberId;
+  return identity.sub;
 }
 
 /** Runs before body parsers, so that the school does not read bodies of anonymous callers. */
@@ -62,18 +58,13 @@ export const membersOnly: RequestHandler = (_request, response, next) => {
 };
 
 async function verify(token: string, keys: JWTVerifyGetKey, issuer: string, audience: string): Promise<JWTPayload> {
-  const { payload } = await jwtVerify(token, keys, {
-    issuer,
-    audience,
-    algorithms: ['ES256'],
-    requiredClaims: ['sub', 'exp'],
-    clockTolerance: CLOCK_TOLERANCE_SECONDS,
-  }).catch((thrown: unknown) => {
+  const options = { issuer, audience, algorithms: ['ES256'], requiredClaims: ['sub', 'exp'], clockTolerance: '5s' };
+  const { payload } = await jwtVerify(token, keys, options).catch((thrown: unknown) => {
     if (!(thrown instanceof errors.JOSEError) || UNREADABLE_KEYS.includes(thrown.code)) return unavailable();
     throw notProved('The assertion is not valid here.');
   });
-  if ((payload.exp ?? 0) > Date.now() / 1000 + LONGEST_LIFE_SECONDS)
-    throw notProved('The assertion is valid for too long.');
+  const latest = Date.now() / 1000 + LONGEST_LIFE_SECONDS;
+  if ((payload.exp ?? 0) > latest) throw notProved('The assertion is valid for too long.');
   return payload;
 }
 

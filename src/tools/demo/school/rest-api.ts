@@ -1,27 +1,25 @@
-import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import express, { type RequestHandler, type Router } from 'express';
+import type { RequestHandler, Router } from 'express';
 import { addRoute, gatedApi, type Parts, pageOf, wholeNumber } from './api.ts';
 import { ApiError } from './api-error.ts';
-import { addAreas } from './area-api.ts';
-import type { Enrolment } from './data/enrolments.ts';
-import { identityOf, membersOnly, requireMember } from './gate-identity.ts';
+import type { Area } from './area.ts';
+import { addArea } from './area-api.ts';
+import { addStorage } from './file-store.ts';
+import { type Identity, identityOf, requireMember } from './gate-identity.ts';
+import { derivedRows } from './rows.ts';
 
-const LARGEST_FILE = '1mb';
-const MOST_FILES = 64;
 const MOST_TICKS = 100;
-const NAME = /^[\w][\w.-]{0,127}$/;
 
 /** Everything below /api/v1. */
 export function restApi(parts: Parts): Router {
-  const { members, enrolments } = parts.data;
+  const { members, enrolments, areas } = parts.data;
   return gatedApi('school', parts, (router) => {
     addRoute(router, '/whoami', {
       get(request, response) {
-        const { memberId = null, claims } = identityOf(response) ?? {};
-        const { email = null, scope = null, client_id = null } = claims ?? {};
-        const name = members.find((member) => member.id === memberId)?.name ?? null;
-        response.json({ data: { member_id: memberId, email, name, scope, client_id, headers: request.headers } });
+        const claims: Partial<Identity> = identityOf(response) ?? {};
+        const { sub = null, email = null, scope = null, client_id = null } = claims;
+        const name = members.find(({ id }) => id === sub)?.name ?? null;
+        response.json({ data: { member_id: sub, email, name, scope, client_id, headers: request.headers } });
       },
     });
     addRoute(router, '/ticks', { get: ticks });
@@ -29,19 +27,20 @@ export function restApi(parts: Parts): Router {
       get(request, response) {
         const memberId = requireMember(response);
         if (request.params.id !== memberId) throw new ApiError(403, 'not_yours', 'These enrolments are not yours.');
-        const own = enrolments.filter((enrolment) => enrolment.memberId === memberId);
-        response.json(pageOf(request, own.map(enrolmentRow)));
+        const own = enrolments.filter(({ member_id }) => member_id === memberId);
+        const rows = own.map(({ id, course, enrolled_at, expires_at }) => {
+          const { id: courseId, slug, title } = course;
+          const lifetime = expires_at === 0 ? 1 : 0;
+          return { id, course: { id: courseId, slug, title }, enrolled_at, expires_at, lifetime };
+        });
+        response.json(pageOf(request, rows));
       },
     });
     addStorage(router, parts.now);
-    addAreas(router, parts);
+    const derived = derivedRows(parts.data);
+    for (const area of areas as readonly Area[])
+      addArea(router, area, area.rows ?? derived[area.name] ?? [], parts.now);
   });
-}
-
-function enrolmentRow({ id, course, enrolledAt, expiresAt }: Enrolment): object {
-  const { id: courseId, slug, title } = course;
-  const lifetime = expiresAt === 0 ? 1 : 0;
-  return { id, course: { id: courseId, slug, title }, enrolled_at: enrolledAt, expires_at: expiresAt, lifetime };
 }
 
 /** Sends `count` server-sent events and ends. Each one is written in its own turn, so that they are separate chunks. */
@@ -56,40 +55,3 @@ const ticks: RequestHandler = async (request, response) => {
   }
   response.end();
 };
-
-/** The write-only file store, in which members create, replace and delete their own files. */
-function addStorage(router: Router, now: () => number): void {
-  // By member and name. The oldest are dropped, so that a demo does not fill the memory.
-  const files = new Map<string, Buffer>();
-  const named: RequestHandler = (request, _response, next) => {
-    if (!NAME.test(String(request.params.name)))
-      throw new ApiError(400, 'bad_request', 'This is not a valid file name.');
-    next();
-  };
-  const store: RequestHandler = (request, response) => {
-    const memberId = requireMember(response);
-    const name = String(request.params.name);
-    const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-    const replaced = files.delete(`${memberId}/${name}`);
-    files.set(`${memberId}/${name}`, body);
-    if (files.size > MOST_FILES) files.delete(files.keys().next().value ?? '');
-    response.status(replaced ? 200 : 201).json({
-      data: {
-        name,
-        size_bytes: body.length,
-        sha256: createHash('sha256').update(body).digest('hex'),
-        content_type: request.get('content-type') ?? 'application/octet-stream',
-        created_by: memberId,
-        created_at: now(),
-      },
-    });
-  };
-  const write = [membersOnly, named, express.raw({ type: () => true, limit: LARGEST_FILE }), store];
-  const remove: RequestHandler = (request, response) => {
-    if (!files.delete(`${requireMember(response)}/${request.params.name}`)) {
-      throw new ApiError(404, 'not_found', 'There is no such file.');
-    }
-    response.status(204).end();
-  };
-  addRoute(router, '/storage/files/:name', { post: write, put: write, delete: [membersOnly, named, remove] });
-}

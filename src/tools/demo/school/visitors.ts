@@ -1,8 +1,8 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { cookiePairs } from '../../../http/cookie-names.ts';
-import { hashPassword, type PasswordHash, readPasswordHash } from '../../../passwords/password-hash.ts';
-import type { Member } from './data/members.ts';
+import { isSameSecret } from '../../../http/same-secret.ts';
+import type { Member } from './data/school-data.ts';
 
 /** A visitor of a page. */
 export interface Visitor {
@@ -12,58 +12,46 @@ export interface Visitor {
 }
 
 /** Recognises visitors by their cookies, and signs them in and out. */
-export type Visitors = Awaited<ReturnType<typeof openVisitors>>;
+export type Visitors = ReturnType<typeof openVisitors>;
 
 const SESSION_SECONDS = 8 * 3600;
 const SESSION_COOKIE = 'school_session';
 const CSRF_COOKIE = 'school_csrf';
 const COOKIE = { httpOnly: true, sameSite: 'lax', path: '/' } as const;
 
-/** Visitors of this process: a restart signs everyone out. Only hashes of the passwords are kept. */
-export async function openVisitors(members: readonly Member[], now: () => number) {
+/** Visitors of this process: a restart signs everyone out. */
+export function openVisitors(members: readonly Member[], now: () => number) {
   const key = randomBytes(32);
   const sessions = new Map<string, { readonly member: Member; readonly since: number }>();
-  const hashes = new Map<Member, PasswordHash | undefined>();
-  for (const member of members) hashes.set(member, readPasswordHash(await hashPassword(member.password)));
 
-  const csrfFor = (request: Request, cookie: string): string => {
-    // An expired session counts as none; otherwise forms would never be accepted again.
-    const session = memberOf(request) === undefined ? '' : cookieOf(request, SESSION_COOKIE);
-    return createHmac('sha256', key).update(`${cookie}.${session}`).digest('base64url');
-  };
-  const isOver = ({ since }: { readonly since: number }) => since + SESSION_SECONDS <= now();
+  /** The member's session, if any. */
   const sessionOf = (request: Request) => {
     const session = sessions.get(cookieOf(request, SESSION_COOKIE));
-    return session === undefined || isOver(session) ? undefined : session;
+    return session !== undefined && session.since + SESSION_SECONDS > now() ? session : undefined;
   };
-  const memberOf = (request: Request): Member | undefined => sessionOf(request)?.member;
+  // With the session, so that a planted cookie does not work for a signed-in visitor.
+  const csrfFor = (request: Request, cookie: string): string => {
+    const session = sessionOf(request) && cookieOf(request, SESSION_COOKIE);
+    return createHmac('sha256', key).update(`${cookie}.${session}`).digest('base64url');
+  };
   return {
-    /** The signed-in member, if any. */
-    memberOf,
-    /** The signed-in member, if any, and when they signed in. */
     sessionOf,
     /** The visitor of a page. Sets the cookie that its forms need. */
     meet(request: Request, response: Response): Visitor {
       const cookie = cookieOf(request, CSRF_COOKIE) || randomBytes(16).toString('base64url');
       response.cookie(CSRF_COOKIE, cookie, COOKIE);
-      return { member: memberOf(request), csrf: csrfFor(request, cookie) };
+      return { member: sessionOf(request)?.member, csrf: csrfFor(request, cookie) };
     },
-    /**
-     * Whether the posted field `csrf` proves that the form came from this school: it must match the visitor's cookie
-     * and session. Both are needed, so that a planted cookie does not work for a signed-in visitor.
-     */
+    /** Whether the posted field `csrf` proves that the form was shown to this visitor. */
     postedHere(request: Request, field: string): boolean {
       const cookie = cookieOf(request, CSRF_COOKIE);
-      const [expected, given] = [Buffer.from(csrfFor(request, cookie)), Buffer.from(field)];
-      return cookie !== '' && given.length === expected.length && timingSafeEqual(given, expected);
+      return cookie !== '' && isSameSecret(field, csrfFor(request, cookie));
     },
-    /** Signs a member in with a new session. Resolves to false when login or password is wrong. */
-    async signIn(request: Request, response: Response, login: string, password: string): Promise<boolean> {
+    /** Signs a member in with a new session. Returns false when login or password is wrong. */
+    signIn(request: Request, response: Response, login: string, password: string): boolean {
       const member = members.find(({ email }) => email === login.trim().toLowerCase());
-      // An unknown login takes as long as a known one.
-      const matches = await hashes.get(member ?? (members[0] as Member))?.verify(password);
-      if (member === undefined || matches !== true) return false;
-      for (const [id, session] of sessions) if (isOver(session)) sessions.delete(id);
+      if (member === undefined || !isSameSecret(password, member.password)) return false;
+      for (const [id, { since }] of sessions) if (since + SESSION_SECONDS <= now()) sessions.delete(id);
       sessions.delete(cookieOf(request, SESSION_COOKIE));
       const id = randomBytes(32).toString('base64url');
       sessions.set(id, { member, since: now() });

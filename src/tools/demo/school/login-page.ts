@@ -1,6 +1,6 @@
-import { html } from '../../../../http/html.ts';
-import type { Visitor } from '../visitors.ts';
-import type { Page } from './layout.ts';
+import { html } from '../../../http/html.ts';
+import type { Page } from './page.ts';
+import type { Visitor } from './visitors.ts';
 
 /** The sign-in page. */
 export function loginPage({ member, csrf }: Visitor, returnTo: string, login: string, problem?: string): Page {
