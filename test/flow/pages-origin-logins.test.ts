@@ -39,7 +39,11 @@ async function form(pages: string): Promise<Backend> {
   return {
     login: {
       ...{ kind: 'form', upstream: 'old', page: '/login', fields: { username: 'user', password: 'pass' } },
-      ...{ extra: { go: 'Go' }, success: { status: [302], location: '^/home' }, whoami: { path: '/me', name: '/name' } },
+      ...{
+        extra: { go: 'Go' },
+        success: { status: [302], location: '^/home' },
+        whoami: { path: '/me', name: '/name' },
+      },
     },
     upstreams: { old: { url: backend.url } },
     entered: { username: 'sam', password: `sam's & "own" pässword` },
@@ -202,7 +206,9 @@ describe.skipIf(!browserPresent())('pages.origin with https', () => {
       await main.locator('.fields button').click();
     };
 
-    it('leads a member from the app to a token, with every cookie at the pages’ host', { timeout: LONGEST }, async () => {
+    it('leads a member from the app to a token, with every cookie at the pages’ host', {
+      timeout: LONGEST,
+    }, async () => {
       const app = await registerApp(origin, { redirectUri: REDIRECT_URI });
       const request = await authorizationRequest(app, { scope: 'openid' });
       const context = await browser.newContext({ ignoreHTTPSErrors: true });
@@ -247,14 +253,15 @@ describe.skipIf(!browserPresent())('pages.origin with https', () => {
         // The browser accepted them, and sends none of them to the site.
         const kept = (await context.cookies()).filter(({ name }) => name.includes('coursegate_'));
         expect([...new Set(kept.map(({ domain }) => domain))]).toEqual(['login.localhost']);
-        await page.goto(`${origin}/courses`);
+        const next = await context.newPage();
+        await next.goto(`${origin}/courses`);
         expect(upstream.last().target).toBe('/courses');
         expect(upstream.last().values('cookie').join()).not.toContain('coursegate');
 
         // Connected apps, by the address at the origin, for the member who is still signed in.
-        await page.goto(`${origin}/oauth/apps`);
-        expect(page.url()).toBe(`${pages}/oauth/apps`);
-        expect(await page.locator('main#apps').innerText()).toContain('Test App');
+        await next.goto(`${origin}/oauth/apps`);
+        expect(next.url()).toBe(`${pages}/oauth/apps`);
+        expect(await next.locator('main#apps').innerText()).toContain('Test App');
       } finally {
         await context.close();
       }
