@@ -68,7 +68,10 @@ function admitsAnother({ admission }: RequestParts, { clientAddress }: Provenanc
   }
 }
 
-/** Answers like any other request: with 508 if it loops, with a challenge if the route needs a token, otherwise with 400 or 404. */
+/**
+ * Answers like any other request: with 508 if it loops, with 404 at the host of the pages, with a challenge if the route
+ * needs a token, otherwise with 400 or 404.
+ */
 async function refuseUpgrade(
   parts: RequestParts,
   inFlight: RequestInFlight,
@@ -87,6 +90,7 @@ async function refuseUpgrade(
     if (isLoop(parts, request)) throw new GatewayError('loop_detected');
     const found = routing('GET', target.path);
     record.route = found.kind === 'route' ? found.route.pattern : ROUTE_LABELS.none;
+    if (parts.memberPages.isApart(request)) throw new GatewayError('not_found');
     const route = routeAt(routing, target.path, 'GET');
     if (route === undefined) throw new GatewayError('not_found');
     if (route.protection !== 'public') {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -89,6 +89,7 @@ describe.skipIf(!browserPresent()).each<Case>([
     const url = `http://127.0.0.1:${(legacy.address() as AddressInfo).port}`;
     world = await startWorld({
       profile: 'A',
+      accessDescriptor: openSync(join(folder, 'access'), 'a'),
       adjust: (config) => {
         const { port } = new URL(config.origin);
         pagesOrigin = apart ? `http://127.0.0.1:${port}` : config.origin;
@@ -97,6 +98,7 @@ describe.skipIf(!browserPresent()).each<Case>([
       overrides: {
         upstreams: { legacy: { url } },
         site: { upstream: 'legacy' },
+        log: { access: true },
         ...(login === 'session' ? { login: LOGIN } : { login: { kind: 'directory', file } }),
         pages: refuse ? { serviceWorkers: 'refuse' } : {},
       },
@@ -129,6 +131,13 @@ describe.skipIf(!browserPresent()).each<Case>([
     await page.reload();
     await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
   };
+
+  /** The status of each request for a page so far. A script cannot read it from the other host. */
+  const statuses = () =>
+    readFileSync(join(folder, 'access'), 'utf8')
+      .split('\n')
+      .filter((line) => line.includes('"/oauth/'))
+      .map((line) => (JSON.parse(line) as { status: number }).status);
 
   /** Connects an app as a member does. */
   const honest = async (page: Page, app: App) => {
@@ -190,6 +199,7 @@ describe.skipIf(!browserPresent()).each<Case>([
       `${pagesOrigin}/oauth/apps`,
       `${pagesOrigin}/oauth/apps/disconnect?all`,
     ];
+    const before = statuses().length;
     const read = await page.evaluate(async (addresses) => {
       const texts: string[] = [];
       for (const address of addresses) {
@@ -214,6 +224,8 @@ describe.skipIf(!browserPresent()).each<Case>([
     }, urls);
     expect(read.filter((text) => /csrf|name="code"|Connected App|[?&]code=/.test(text))).toEqual([]);
     expect(read.every((text) => text.startsWith('403 ') || text === 'not readable')).toBe(true);
+    // Refused by the gate at both hosts: not only kept from the script by the browser.
+    await expect.poll(() => statuses().slice(before)).toEqual(urls.map(() => 403));
     await page.goto(`${pagesOrigin}/oauth/apps`);
     await page.locator('main#apps').waitFor();
     const text = await page.locator('main#apps').innerText();

@@ -62,7 +62,7 @@ ${problem}
       case 'POST /login.php': {
         const form = new URLSearchParams(one.body);
         const whole = form.get('token') === `${session?.token}"'é` && form.getAll('items[]').join() === '1,2';
-        const home = `http://${one.headers.host}`;
+        const home = `${one.headers['x-forwarded-proto'] ?? 'http'}://${one.headers.host}`;
         if (!whole || one.headers.origin !== home || one.headers.referer !== `${home}/login.php`) {
           return html('<h1>Forbidden</h1>', {}, 403);
         }
