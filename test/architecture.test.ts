@@ -255,6 +255,18 @@ describe('the layout of src', () => {
     expect(upwards).toEqual([]);
   });
 
+  it('has no circle of files, not even of types', () => {
+    const imported = new Map<string, string[]>(FILES.map((file) => [file, []]));
+    for (const entry of IMPORTS) if (entry.specifier.startsWith('.')) imported.get(entry.file)?.push(targetOf(entry));
+    // What imports nothing that is left is taken away, until only circles and what imports them are left.
+    for (let size = Number.POSITIVE_INFINITY; imported.size < size; ) {
+      size = imported.size;
+      for (const [file, targets] of imported)
+        if (!targets.some((target) => imported.has(target))) imported.delete(file);
+    }
+    expect([...imported.keys()]).toEqual([]);
+  });
+
   it('has only imports that the table allows', () => {
     const broken = IMPORTS.filter((entry) => entry.specifier.startsWith('.') && MAY_IMPORT[entry.module] !== undefined)
       .map((entry) => ({ ...entry, target: targetOf(entry) }))

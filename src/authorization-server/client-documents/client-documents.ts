@@ -2,25 +2,14 @@
  * Clients identified by the URL of a Client ID Metadata Document. Fetches these documents safely, checks them by the
  * rules for registrations, and caches them.
  */
-import { LRUCache } from 'lru-cache';
-import type { Log } from '../../operations/log.ts';
-import { registrationSwitch } from '../administration/suspensions.ts';
-import type { FetchBudget } from './budget.ts';
-import { type DocumentFetches, documentFetches, isFresh, isUsable } from './document-fetches.ts';
-import { type DocumentRecords, type DocumentRecordsOptions, documentRecords, type Known } from './document-records.ts';
-import { DocumentFailure } from './failure.ts';
-import type { DocumentNetwork } from './network.ts';
-import { type UrlRule, urlProblem } from './url-rule.ts';
 
-export interface ClientDocumentsOptions extends UrlRule, Omit<DocumentRecordsOptions, 'memory'> {
-  readonly log: Log;
-  readonly network: DocumentNetwork;
-  readonly budget: FetchBudget;
-  /** Registers the in-memory caches for metrics. */
-  readonly watchCache?: (name: string, cache: { readonly size: number; readonly max: number }) => void;
-  /** Milliseconds for one fetch, and for the wait until it may begin. */
-  readonly deadline?: number;
-}
+import { LRUCache } from 'lru-cache';
+import { registrationSwitch } from '../administration/suspensions.ts';
+import type { ClientDocumentsOptions } from './document-fetches.ts';
+import { type DocumentFetches, documentFetches, isFresh, isUsable } from './document-fetches.ts';
+import { type DocumentRecords, documentRecords, type Known } from './document-records.ts';
+import { DocumentFailure } from './failure.ts';
+import { urlProblem } from './url-rule.ts';
 
 /** Finds the documents of clients, fetched or cached. All methods throw DocumentFailure. */
 export type ClientDocuments = ReturnType<typeof createClientDocuments>;

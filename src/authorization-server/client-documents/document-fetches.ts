@@ -1,13 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { currentRequest } from '../../http/current-request.ts';
+import type { Log } from '../../operations/log.ts';
 import type { Clock } from '../../storage/store.ts';
-import type { FetchTurn } from './budget.ts';
-import type { ClientDocumentsOptions } from './client-documents.ts';
+import type { FetchBudget, FetchTurn } from './budget.ts';
 import { readDocument } from './document.ts';
-import type { DocumentRecords, Known } from './document-records.ts';
+import type { DocumentRecords, DocumentRecordsOptions, Known } from './document-records.ts';
 import { DocumentFailure } from './failure.ts';
 import { DOCUMENT_DEADLINE, fetchDocument } from './fetch-document.ts';
+import type { DocumentNetwork } from './network.ts';
+import type { UrlRule } from './url-rule.ts';
+
+export interface ClientDocumentsOptions extends UrlRule, Omit<DocumentRecordsOptions, 'memory'> {
+  readonly log: Log;
+  readonly network: DocumentNetwork;
+  readonly budget: FetchBudget;
+  /** Registers the in-memory caches for metrics. */
+  readonly watchCache?: (name: string, cache: { readonly size: number; readonly max: number }) => void;
+  /** Milliseconds for one fetch, and for the wait until it may begin. */
+  readonly deadline?: number;
+}
 
 export interface DocumentFetchesOptions extends ClientDocumentsOptions {
   readonly memory: { get(clientId: string): Known | undefined };

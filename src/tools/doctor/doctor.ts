@@ -8,7 +8,7 @@ import { certificateEnd } from './certificate.ts';
 import { CHECKS } from './checks/checks.ts';
 import { edgeOf } from './edges.ts';
 import { examine } from './examine.ts';
-import { createFacts } from './facts/facts.ts';
+import { createFacts } from './facts/create-facts.ts';
 import { RESOURCE_METADATA_PATH } from './facts/resource-metadata.ts';
 import type { Finding, Level } from './finding.ts';
 import { type NotOAuth, notOAuth } from './not-oauth.ts';

@@ -5,7 +5,8 @@ import { verdictsOf } from '../examine.ts';
 import { type Finding, finding, type Verdict } from '../finding.ts';
 import { BACKEND_CHECKS } from './checks/checks.ts';
 import { MEMBER } from './checks/member.ts';
-import { type AdminAccess, openInstallation } from './installation.ts';
+import type { AdminAccess } from './installation.ts';
+import { openInstallation } from './open-installation.ts';
 import { type SignIn, visitGate } from './visit.ts';
 
 type Shared = 'timeout' | 'signal' | 'patience' | 'now' | 'begin' | 'progress';

@@ -2,30 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { pagesOrigin } from '../../../config/pages.ts';
 import type { SessionLoginConfig } from '../../../config/session-login.ts';
 import type { Trial } from '../../../upstream/assertion-trial.ts';
-import type { Answer } from '../answer.ts';
 import { Unavailable } from '../unavailable.ts';
-import type { Installation } from './installation.ts';
-
-/** The sign-in page as a browser without cookies sees it. */
-export interface SignInPage {
-  /** Where members are sent. */
-  readonly url: URL;
-  /** The page, and the redirects that led to it. */
-  readonly answers: readonly [Answer, ...Answer[]];
-  /** A text in the address to return to that occurs nowhere else. */
-  readonly mark: string;
-}
-
-export interface InstallationFacts {
-  /** The answer of whoami to a request without cookies. */
-  anonymous(): Promise<Answer>;
-  /** The answer of whoami to a request with an invented session cookie. */
-  stranger(): Promise<Answer>;
-  /** Throws Unavailable if the login has no page to send members to. */
-  signInPage(): Promise<SignInPage>;
-  /** What the upstreams make of assertions. Throws Unavailable if no running gate can try it. */
-  trials(): Promise<readonly Trial[]>;
-}
+import type { Installation, InstallationFacts, SignInPage } from './installation.ts';
 
 /** Determines each fact on first use. Later uses get the same value or the same error. */
 export function findFacts(installation: Omit<Installation, 'facts' | 'close'>): InstallationFacts {

@@ -1,20 +1,13 @@
-import manifest from '../../../../package.json' with { type: 'json' };
 import type { DocumentNetwork } from '../../../authorization-server/client-documents/network.ts';
-import { carriedOver } from '../../../config/carried-over.ts';
 import type { LoadedConfig } from '../../../config/load.ts';
-import { pagesOrigin } from '../../../config/pages.ts';
 import type { Login } from '../../../login/connector.ts';
-import { createLogin } from '../../../login/create-login.ts';
-import { shownUrl } from '../../../login/whoami/question.ts';
-import { createLog } from '../../../operations/log.ts';
-import { createCallUpstream } from '../../../upstream/call.ts';
-import { createPools } from '../../../upstream/pools.ts';
+import type { Trial } from '../../../upstream/assertion-trial.ts';
 import type { CallUpstream, UpstreamRequest } from '../../../upstream/request.ts';
+import type { ConnectError } from '../../connect/connect-error.ts';
+import type { Connection } from '../../connect/connection.ts';
 import type { Answer } from '../answer.ts';
-import { type Limits, NoAnswer, Unavailable, wordsFor } from '../unavailable.ts';
-import { findFacts, type InstallationFacts } from './facts.ts';
-import { createPages, type Pages } from './pages.ts';
-import type { Visit } from './visit.ts';
+import type { Limits } from '../unavailable.ts';
+import type { Pages } from './pages.ts';
 
 /** The admin listener of the running gate. */
 export interface AdminAccess {
@@ -23,6 +16,37 @@ export interface AdminAccess {
   ask(path: string): Promise<{ readonly status: number; readonly text: string }>;
   /** Sends a signed command. Rejects when it is refused, or no gate answers. */
   command<T>(method: 'GET' | 'POST', path: string, body?: object): Promise<T>;
+}
+
+/** One sign-in of a member through the running gate, in the operator's browser. */
+export interface Visit {
+  /** The connection that came of it, or why none did. */
+  readonly outcome: Connection | ConnectError;
+  /** Failed sign-ins that the gate has counted meanwhile, of all members, by reason. */
+  readonly refused: (reason: string) => number;
+  /** Ends the connection, once. Resolves to the ids of clients that could not be deleted. */
+  close(): Promise<readonly string[]>;
+}
+
+/** The sign-in page as a browser without cookies sees it. */
+export interface SignInPage {
+  /** Where members are sent. */
+  readonly url: URL;
+  /** The page, and the redirects that led to it. */
+  readonly answers: readonly [Answer, ...Answer[]];
+  /** A text in the address to return to that occurs nowhere else. */
+  readonly mark: string;
+}
+
+export interface InstallationFacts {
+  /** The answer of whoami to a request without cookies. */
+  anonymous(): Promise<Answer>;
+  /** The answer of whoami to a request with an invented session cookie. */
+  stranger(): Promise<Answer>;
+  /** Throws Unavailable if the login has no page to send members to. */
+  signInPage(): Promise<SignInPage>;
+  /** What the upstreams make of assertions. Throws Unavailable if no running gate can try it. */
+  trials(): Promise<readonly Trial[]>;
 }
 
 /** A configuration with what it connects to, used as the gate would use it. */
@@ -60,80 +84,3 @@ export type InstallationOptions = Pick<
   Installation,
   'loaded' | 'admin' | 'member' | 'visit' | 'network' | 'limits' | 'now'
 >;
-
-const AGENT = `coursegate-doctor/${manifest.version} (audit of a backend, asked for by its operator)`;
-
-export async function openInstallation(options: InstallationOptions): Promise<Installation> {
-  const { loaded, limits, now } = options;
-  const { signal, patience } = limits;
-  const { origin, login: loginConfig } = loaded.config;
-  // One upstream that does not answer must not change what later checks find.
-  const upstreams = Object.fromEntries(
-    Object.entries(loaded.config.upstreams).map(([name, one]) => [
-      name,
-      { ...one, breaker: { ...one.breaker, failures: 0 } },
-    ]),
-  );
-  const config = { ...loaded.config, upstreams };
-  const share = carriedOver().share();
-  const pools = createPools(upstreams, undefined, share);
-  // No request of the doctor itself acts for a member.
-  const callOnce = createCallUpstream({ upstreams, pools, identity: () => ({}), origin });
-  const silent = new Set<string>();
-  let missed: string | undefined;
-  const takeMissed = () => {
-    const name = missed;
-    missed = undefined;
-    return name;
-  };
-  const call: CallUpstream = async (request) => {
-    if (silent.has(request.upstream)) {
-      missed = request.upstream;
-      throw new Unavailable(`the upstream ${request.upstream} does not answer`);
-    }
-    const late = AbortSignal.any([signal, AbortSignal.timeout(patience), ...(request.signal ? [request.signal] : [])]);
-    return callOnce({ ...request, headers: { 'user-agent': AGENT, ...request.headers }, signal: late });
-  };
-
-  const send = async (request: UpstreamRequest): Promise<Answer> => {
-    const url = shownUrl(upstreams[request.upstream]?.url ?? '', request.path);
-    const { status, headers, body } = await call(request).catch((thrown: unknown) => {
-      if (thrown instanceof Unavailable) throw thrown;
-      if (signal.aborted) throw new Unavailable('the time for the audit was over');
-      if (request.path === '/') silent.add(request.upstream);
-      throw new NoAnswer(`${url}: ${causeOf(thrown)}`, { cause: thrown });
-    });
-    const { 'set-cookie': cookies, ...others } = headers;
-    const set = cookies === undefined ? {} : { 'set-cookie': cookies.split('\n') };
-    return { url, method: request.method, status, headers: { ...others, ...set }, text: body, cut: false };
-  };
-
-  const login = await createLogin(loginConfig, {
-    origin,
-    pagesOrigin: pagesOrigin(config),
-    call,
-    clock: now,
-    upstreams,
-    secrets: loaded.secrets,
-    members: loaded.members,
-    claims: config.claims,
-    log: createLog('silent', 2),
-    share,
-  });
-  const pages = createPages({ config, send, ...limits });
-  const found = { ...options, loaded: { ...loaded, config }, config, login, call, send, silent, takeMissed, pages };
-  return {
-    ...found,
-    facts: findFacts(found),
-    async close() {
-      if (login.shape === 'credentials') await login.close?.();
-      await pools.close();
-    },
-  };
-}
-
-/** The innermost reason of a failed call, in words. */
-export function causeOf(thrown: unknown): string {
-  const cause = thrown instanceof Error ? thrown.cause : undefined;
-  return cause instanceof Error ? causeOf(cause) : wordsFor(thrown).replace(/\.$/, '');
-}

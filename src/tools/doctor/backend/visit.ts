@@ -1,22 +1,11 @@
 import type { LoadedConfig } from '../../../config/load.ts';
-import type { ConnectError } from '../../connect/connect-error.ts';
 import { type Connection, type ConnectOptions, openConnection } from '../../connect/connection.ts';
 import { explain } from '../../connect/oauth/explain.ts';
 import { Unavailable } from '../unavailable.ts';
-import type { AdminAccess, Installation } from './installation.ts';
+import type { AdminAccess, Installation, Visit } from './installation.ts';
 
 /** How the operator signs in as a member. */
 export type SignIn = Pick<ConnectOptions, 'open' | 'print' | 'wait' | 'timeout'>;
-
-/** One sign-in of a member through the running gate, in the operator's browser. */
-export interface Visit {
-  /** The connection that came of it, or why none did. */
-  readonly outcome: Connection | ConnectError;
-  /** Failed sign-ins that the gate has counted meanwhile, of all members, by reason. */
-  readonly refused: (reason: string) => number;
-  /** Ends the connection, once. Resolves to the ids of clients that could not be deleted. */
-  close(): Promise<readonly string[]>;
-}
 
 /** Signs in with every scope that changes nothing. Does not throw: a failed sign-in is an outcome. */
 export async function visitGate(

@@ -1,6 +1,7 @@
 import { field, isHtml, isRedirect, redirectTarget, text } from '../answer.ts';
 import { checks } from '../check.ts';
-import { type Authorization, type AuthorizationEndpoint, authorize } from '../facts/authorization-endpoint.ts';
+import { authorize } from '../facts/authorization-endpoint.ts';
+import type { Authorization, AuthorizationEndpoint } from '../facts/facts.ts';
 import { failure, judgeEach, pass, type Verdict, warning } from '../finding.ts';
 import { Unavailable } from '../unavailable.ts';
 

@@ -2,8 +2,9 @@ import { type Answer, field, isHtml, isRedirect, jsonObject, strings, text, wher
 import { bearerChallenge } from '../challenges.ts';
 import { checks } from '../check.ts';
 import { insteadAt, insteadOf } from '../edges.ts';
+import type { ProtectedEndpoint } from '../facts/facts.ts';
 import { mcpQuestion } from '../facts/mcp-endpoint.ts';
-import { type ProtectedEndpoint, withTokenInQuery } from '../facts/protected-endpoints.ts';
+import { withTokenInQuery } from '../facts/protected-endpoints.ts';
 import { failure, judgeEach, pass, type Verdict, warning } from '../finding.ts';
 import { NoAnswer, Unavailable } from '../unavailable.ts';
 

@@ -2,8 +2,8 @@ import { createPublicKey, type JsonWebKey } from 'node:crypto';
 import { type Answer, field, isHtml, type JsonObject, jsonObject, mediaType, text, where } from '../answer.ts';
 import type { Ask, Question } from '../ask.ts';
 import { checks } from '../check.ts';
+import type { Server } from '../facts/facts.ts';
 import { REDIRECT_URI } from '../facts/registration.ts';
-import type { Server } from '../facts/server.ts';
 import { failure, judgeEach, pass, type Verdict, warning } from '../finding.ts';
 import { NoAnswer, Unavailable } from '../unavailable.ts';
 

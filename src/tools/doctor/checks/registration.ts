@@ -1,6 +1,6 @@
 import { type JsonObject, jsonObject, strings, text } from '../answer.ts';
 import { checks } from '../check.ts';
-import type { Register } from '../facts/registration.ts';
+import type { Register } from '../facts/facts.ts';
 import { failure, judgeEach, pass, type Verdict, warning } from '../finding.ts';
 import { remove } from '../registrations.ts';
 import { Unavailable } from '../unavailable.ts';

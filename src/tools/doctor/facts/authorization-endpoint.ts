@@ -3,25 +3,10 @@ import { type Answer, pageTitle, redirectTarget, strings, text } from '../answer
 import type { Ask } from '../ask.ts';
 import type { Site } from '../site.ts';
 import { Unavailable } from '../unavailable.ts';
-import type { FactFinder } from './facts.ts';
+import type { AuthorizationEndpoint, FactFinder, Parameters, Server } from './facts.ts';
 import { REDIRECT_URI } from './registration.ts';
-import type { Server } from './server.ts';
 
-type Parameters = Readonly<Record<string, string | undefined>>;
-
-/** The response to an authorization request. */
-export interface Authorization {
-  readonly answer: Answer;
-  /** Whether the member would continue as with a valid request. */
-  readonly goesOn: boolean;
-  /** The parameters returned to the app in the query or fragment, if any. */
-  readonly returned: URLSearchParams | undefined;
-}
-
-/** An authorization endpoint, called as the audit's client. */
-export type AuthorizationEndpoint = Awaited<ReturnType<typeof authorizationEndpoint>>;
-
-export async function authorizationEndpoint(site: Site, find: FactFinder) {
+export async function authorizationEndpoint(site: Site, find: FactFinder): Promise<AuthorizationEndpoint> {
   const server = await find('server');
   const { clientId } = await find('client');
   const requested = site.origin + site.path;
@@ -45,10 +30,8 @@ export async function authorizationEndpoint(site: Site, find: FactFinder) {
   if (good.goesOn && resembles(good.answer, unknown.answer))
     throw new Unavailable('requests are checked only after sign-in here: an unknown app gets that far as well');
   return {
-    /** A valid request. */
     good,
-    /** The valid request with changed parameters; undefined removes one. */
-    async request(changes: Parameters): Promise<Authorization> {
+    async request(changes) {
       const { answer, returned } = await send(changes);
       const goesOn = returned === undefined && answer.status < 400 && resembles(good.answer, answer);
       return { answer, returned, goesOn };

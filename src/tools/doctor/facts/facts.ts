@@ -1,11 +1,83 @@
-import type { Registered } from '../registrations.ts';
-import type { Site } from '../site.ts';
-import { type AuthorizationEndpoint, authorizationEndpoint } from './authorization-endpoint.ts';
-import { findMcp, type McpEndpoint } from './mcp-endpoint.ts';
-import { findProtectedEndpoints, type ProtectedEndpoint } from './protected-endpoints.ts';
-import { findRegistration, type Register, registeredClient } from './registration.ts';
-import { findResources, findWellKnown, type ResourceDocument, type WellKnown } from './resource-metadata.ts';
-import { findServer, findServerSpellings, type Server, type ServerSpellings } from './server.ts';
+import type { Answer, JsonObject } from '../answer.ts';
+import type { Question } from '../ask.ts';
+import type { Attempt, Registered } from '../registrations.ts';
+
+/** One of the addresses at which clients look for authorization server metadata. */
+export interface ServerSpelling {
+  readonly url: string;
+  readonly answer: Answer | undefined;
+  readonly document: JsonObject | undefined;
+}
+
+export interface ServerSpellings {
+  /** The issuer as the resource lists it. */
+  readonly issuer: string;
+  /** That of RFC 8414 first. */
+  readonly spellings: readonly ServerSpelling[];
+}
+
+/** An authorization server whose metadata was found. */
+export interface Server extends ServerSpellings {
+  readonly answer: Answer;
+  readonly document: JsonObject;
+}
+
+/** Registers the audit's app with changed metadata. */
+export type Register = (changes?: object) => Promise<Attempt>;
+
+/** The response to an authorization request. */
+export interface Authorization {
+  readonly answer: Answer;
+  /** Whether the member would continue as with a valid request. */
+  readonly goesOn: boolean;
+  /** The parameters returned to the app in the query or fragment, if any. */
+  readonly returned: URLSearchParams | undefined;
+}
+
+export type Parameters = Readonly<Record<string, string | undefined>>;
+
+/** An authorization endpoint, called as the audit's client. */
+export interface AuthorizationEndpoint {
+  /** A valid request. */
+  readonly good: Authorization;
+  /** The valid request with changed parameters; undefined removes one. */
+  request(changes: Parameters): Promise<Authorization>;
+}
+
+/** The MCP endpoint, and its response to the initialize request of a 2025-11-25 client without a token. */
+export interface McpEndpoint {
+  readonly url: string;
+  readonly answer: Answer;
+}
+
+/** A protected address, and its responses without a token and with a token that was never issued. */
+export interface ProtectedEndpoint {
+  readonly url: string;
+  readonly question: Question;
+  readonly none: Answer;
+  readonly bad: Answer;
+}
+
+/** One spelling of a metadata address, and its response. */
+export interface WellKnown {
+  /** The path of the resource. */
+  readonly path: string;
+  /** As RFC 9728 section 3.1 specifies it, or appended to the resource's path, as some servers do. */
+  readonly spelling: 'inserted' | 'appended';
+  readonly url: string;
+  /** Undefined when the server did not answer. */
+  readonly answer: Answer | undefined;
+}
+
+/** A protected resource document that exists. */
+export interface ResourceDocument {
+  /** The path of the resource for which it was requested. */
+  readonly path: string;
+  /** The resource for which it was requested, which it must name exactly. */
+  readonly resource: string;
+  readonly answer: Answer;
+  readonly document: JsonObject;
+}
 
 /** What checks build on. Each fact is determined once and shared. */
 export interface Facts {
@@ -30,29 +102,3 @@ export interface Facts {
 
 export type Need = keyof Facts;
 export type FactFinder = <K extends Need>(need: K) => Promise<Facts[K]>;
-
-const FINDERS: { readonly [K in Need]: (site: Site, find: FactFinder) => Promise<Facts[K]> } = {
-  wellKnown: findWellKnown,
-  resources: findResources,
-  serverSpellings: findServerSpellings,
-  server: findServer,
-  mcp: findMcp,
-  protectedEndpoints: findProtectedEndpoints,
-  registration: findRegistration,
-  client: registeredClient,
-  authorization: authorizationEndpoint,
-};
-
-/** Determines each fact on first use. Later uses get the same value or the same error. */
-export function createFacts(site: Site): FactFinder {
-  const found = new Map<Need, Promise<unknown>>();
-  const find: FactFinder = (need) => {
-    let fact = found.get(need);
-    if (fact === undefined) {
-      fact = FINDERS[need](site, find);
-      found.set(need, fact);
-    }
-    return fact as ReturnType<typeof find<typeof need>>;
-  };
-  return find;
-}

@@ -3,12 +3,7 @@ import { type Answer, isHtml, jsonObject } from '../answer.ts';
 import type { Question } from '../ask.ts';
 import type { Site } from '../site.ts';
 import { Unavailable } from '../unavailable.ts';
-
-/** The MCP endpoint, and its response to the initialize request of a 2025-11-25 client without a token. */
-export interface McpEndpoint {
-  readonly url: string;
-  readonly answer: Answer;
-}
+import type { McpEndpoint } from './facts.ts';
 
 const CLIENT_INFO = { name: 'coursegate-doctor', version: manifest.version };
 

@@ -1,17 +1,9 @@
-import { type Answer, text } from '../answer.ts';
+import { text } from '../answer.ts';
 import type { Question } from '../ask.ts';
 import type { Site } from '../site.ts';
 import { Unavailable } from '../unavailable.ts';
-import type { FactFinder } from './facts.ts';
+import type { FactFinder, ProtectedEndpoint } from './facts.ts';
 import { mcpQuestion } from './mcp-endpoint.ts';
-
-/** A protected address, and its responses without a token and with a token that was never issued. */
-export interface ProtectedEndpoint {
-  readonly url: string;
-  readonly question: Question;
-  readonly none: Answer;
-  readonly bad: Answer;
-}
 
 /** A token that no server has ever issued. */
 const NEVER_ISSUED = 'coursegate-doctor-never-issued-4f1c09';

@@ -1,11 +1,8 @@
 import { text } from '../answer.ts';
-import { type Attempt, type Registered, register } from '../registrations.ts';
+import { type Registered, register } from '../registrations.ts';
 import type { Site } from '../site.ts';
 import { Unavailable } from '../unavailable.ts';
-import type { FactFinder } from './facts.ts';
-
-/** Registers the audit's app with changed metadata. */
-export type Register = (changes?: object) => Promise<Attempt>;
+import type { FactFinder, Register } from './facts.ts';
 
 /** The redirect URI of the audit's client: loopback, so that no code can leave this machine. */
 export const REDIRECT_URI = 'http://127.0.0.1/callback';

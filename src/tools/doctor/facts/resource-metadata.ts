@@ -1,28 +1,7 @@
-import { type Answer, type JsonObject, jsonObject } from '../answer.ts';
+import { jsonObject } from '../answer.ts';
 import type { Site } from '../site.ts';
 import { orNone, Unavailable } from '../unavailable.ts';
-import type { FactFinder } from './facts.ts';
-
-/** One spelling of a metadata address, and its response. */
-export interface WellKnown {
-  /** The path of the resource. */
-  readonly path: string;
-  /** As RFC 9728 section 3.1 specifies it, or appended to the resource's path, as some servers do. */
-  readonly spelling: 'inserted' | 'appended';
-  readonly url: string;
-  /** Undefined when the server did not answer. */
-  readonly answer: Answer | undefined;
-}
-
-/** A protected resource document that exists. */
-export interface ResourceDocument {
-  /** The path of the resource for which it was requested. */
-  readonly path: string;
-  /** The resource for which it was requested, which it must name exactly. */
-  readonly resource: string;
-  readonly answer: Answer;
-  readonly document: JsonObject;
-}
+import type { FactFinder, ResourceDocument, WellKnown } from './facts.ts';
 
 export const RESOURCE_METADATA_PATH = '/.well-known/oauth-protected-resource';
 

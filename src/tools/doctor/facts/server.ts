@@ -1,27 +1,7 @@
-import { type Answer, type JsonObject, jsonObject, strings } from '../answer.ts';
+import { jsonObject, strings } from '../answer.ts';
 import type { Site } from '../site.ts';
 import { orNone, Unavailable } from '../unavailable.ts';
-import type { FactFinder } from './facts.ts';
-
-/** One of the addresses at which clients look for authorization server metadata. */
-interface ServerSpelling {
-  readonly url: string;
-  readonly answer: Answer | undefined;
-  readonly document: JsonObject | undefined;
-}
-
-export interface ServerSpellings {
-  /** The issuer as the resource lists it. */
-  readonly issuer: string;
-  /** That of RFC 8414 first. */
-  readonly spellings: readonly ServerSpelling[];
-}
-
-/** An authorization server whose metadata was found. */
-export interface Server extends ServerSpellings {
-  readonly answer: Answer;
-  readonly document: JsonObject;
-}
+import type { FactFinder, Server, ServerSpelling, ServerSpellings } from './facts.ts';
 
 /**
  * All spellings (RFC 8414 sections 3.1 and 5, OpenID Connect Discovery section 4) for the first server that the resource

@@ -4,7 +4,7 @@ import { urlProblem } from '../../../../authorization-server/client-documents/ur
 import { pass, warning } from '../../finding.ts';
 import { Unavailable } from '../../unavailable.ts';
 import { backendChecks } from '../check.ts';
-import { causeOf } from '../installation.ts';
+import { causeOf } from '../open-installation.ts';
 
 /**
  * The documents of Claude Code and Codex: their client_ids in the authorization requests that these apps sent in

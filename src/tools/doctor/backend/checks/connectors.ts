@@ -11,7 +11,8 @@ import { type Answer, isRedirect, redirectTarget } from '../../answer.ts';
 import { failure, judgeEach, pass } from '../../finding.ts';
 import { Unavailable } from '../../unavailable.ts';
 import { backendChecks } from '../check.ts';
-import { causeOf, type Installation } from '../installation.ts';
+import type { Installation } from '../installation.ts';
+import { causeOf } from '../open-installation.ts';
 
 const kindIs =
   (...kinds: readonly Config['login']['kind'][]) =>

@@ -8,7 +8,8 @@ import { responseJson } from '../../../connect/response-json.ts';
 import { failure, judgeEach, pass, type Verdict, warning } from '../../finding.ts';
 import { Unavailable } from '../../unavailable.ts';
 import { backendChecks } from '../check.ts';
-import { connectionOf, type Visit } from '../visit.ts';
+import type { Visit } from '../installation.ts';
+import { connectionOf } from '../visit.ts';
 
 /** What a member has who signs in through the running gate. Only with --sign-in. */
 export const MEMBER = backendChecks(() => true, {

@@ -6,7 +6,8 @@ import { shownUrl } from '../../../../login/whoami/question.ts';
 import { failure, pass, type Verdict, warning } from '../../finding.ts';
 import { Unavailable } from '../../unavailable.ts';
 import { backendChecks } from '../check.ts';
-import { causeOf, type Installation } from '../installation.ts';
+import type { Installation } from '../installation.ts';
+import { causeOf } from '../open-installation.ts';
 
 /** IDs that no member has. A backend may refuse to look up one that does not have its own form. */
 const NOBODY = ['coursegate-doctor', '2147483646', '00000000-0000-4000-8000-000000000000'] as const;

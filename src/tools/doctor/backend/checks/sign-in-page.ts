@@ -5,8 +5,7 @@ import { edgeOf } from '../../edges.ts';
 import { failure, judgeEach, pass, type Verdict, warning } from '../../finding.ts';
 import { orNone, Unavailable } from '../../unavailable.ts';
 import { backendChecks } from '../check.ts';
-import type { SignInPage } from '../facts.ts';
-import type { Installation } from '../installation.ts';
+import type { Installation, SignInPage } from '../installation.ts';
 import { cookiesOf, type SetCookie } from '../pages.ts';
 
 const hasPage = ({ login }: Config) =>
