@@ -28,9 +28,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   discovery: ['oauth', 'config'],
   // Events are written in the same commit as the change they report.
   'authorization-server': ['oauth', 'config', 'storage', 'login', 'upstream', 'events'],
-  // The operator's console. Loaded with the first request for one of its pages.
-  console: ['oauth', 'config', 'storage', 'operations', 'events', 'authorization-server'],
-  foundation: ['config', 'storage', 'operations', 'authorization-server', 'console'],
+  // Loaded with the first request for one of its pages.
+  'operator/console': ['oauth', 'config', 'storage', 'operations', 'events', 'authorization-server'],
+  foundation: ['config', 'storage', 'operations', 'authorization-server'],
   request: [
     'oauth',
     'config',
@@ -59,7 +59,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'mcp',
     'discovery',
     'authorization-server',
-    'console',
+    'operator/console',
     'foundation',
     'request',
   ],
@@ -72,28 +72,38 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'login/database/check-driver.ts',
     'mcp',
     'authorization-server',
-    'console',
     'foundation',
     'request',
     'decisions',
     'generation',
   ],
   // What operators try things with. `doctor` and `connect` know nothing of the gate but what the standards say.
-  tools: [
-    'passwords',
+  operator: [],
+  'operator/connect': [],
+  'operator/doctor': [
+    'operator',
+    'operator/connect',
     'config',
-    'storage',
-    'operations',
     // For the checks from the gate's side, which call the backend as the gate does.
     'upstream',
     'login',
+    'authorization-server/client-documents',
+    'process/discovery-documents.ts',
+  ],
+  'operator/setup': [
+    'operator',
+    'operator/connect',
+    'operator/doctor',
+    'config',
+    'operations',
+    'upstream',
     'request/public-paths.ts',
     'request/cors.ts',
     'decisions/protocol.ts',
     'decisions/fingerprint.ts',
-    'process/gateway.ts',
-    'authorization-server/client-documents',
+    'process/discovery-documents.ts',
   ],
+  'operator/demo': ['operator/connect', 'config', 'storage', 'process/gateway.ts'],
   // What is typed: it starts the work of other modules, and none of them knows it.
   commands: [
     'config',
@@ -105,10 +115,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'account',
     'mcp',
     'authorization-server/administration',
-    'console/link.ts',
+    'operator/console/link.ts',
     'generation/account-and-mcp.ts',
     'process',
-    'tools',
+    'operator',
+    'operator/connect',
+    'operator/doctor',
+    'operator/setup',
+    'operator/demo',
   ],
 };
 
@@ -140,13 +154,13 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
     // What others sign of who signed in there.
     'login/signed-token',
     'login/oidc/discovery.ts',
-    'tools/demo/school',
+    'operator/demo/school',
   ],
 
   pg: ['login/database/postgres.ts'],
   mysql2: ['login/database/mysql.ts'],
   undici: ['upstream'],
-  graphql: ['account', 'tools/demo/school'],
+  graphql: ['account', 'operator/demo/school'],
   '@graphql-tools/merge': ['account/contract.ts'],
   yaml: ['config'],
   re2js: ['config/pattern.ts'],
@@ -161,7 +175,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
     'authorization-server/client-documents',
     'storage/memory-counters.ts',
     'storage/seal.ts',
-    'tools/demo/client/sessions.ts',
+    'operator/demo/client/sessions.ts',
   ],
   'rate-limiter-flexible': ['storage/redis-counters.ts'],
   // Texts in the results of tools are read as clients would read them: as Markdown, and as HTML.
@@ -170,25 +184,25 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   parse5: ['login/form/login-page.ts', 'mcp/html.ts', 'mcp/html-elements.ts', 'mcp/urls.ts'],
   bcryptjs: ['passwords/bcrypt-thread.ts'],
   // Charts of the console, which are drawn as SVG on the server.
-  'd3-array': ['console/traffic/chart.ts'],
-  'd3-scale': ['console/traffic/chart.ts'],
-  'd3-shape': ['console/traffic/chart.ts'],
+  'd3-array': ['operator/console/traffic/chart.ts'],
+  'd3-scale': ['operator/console/traffic/chart.ts'],
+  'd3-shape': ['operator/console/traffic/chart.ts'],
   '@grpc/grpc-js': ['decisions/grpc'],
   '@grpc/proto-loader': ['decisions/grpc/service.ts'],
   protobufjs: ['decisions/grpc/service.ts'],
   negotiator: ['authorization-server/pages/language.ts'],
   commander: ['commands'],
   ioredis: ['storage/redis.ts', 'storage/redis-connection.ts', 'storage/redis-start.ts', 'storage/redis-target.ts'],
-  oauth4webapi: ['login/oidc', 'tools/connect/oauth', 'tools/doctor/challenges.ts'],
+  oauth4webapi: ['login/oidc', 'operator/connect/oauth', 'operator/doctor/challenges.ts'],
   // The plain HTTP of the admin listener. The gate's own path is not Express.
   express: [
     'operations/admin.ts',
     'authorization-server/administration/commands.ts',
-    'console',
+    'operator/console',
     'generation/console.ts',
-    'tools/demo',
+    'operator/demo',
   ],
-  ws: ['tools/demo/school'],
+  ws: ['operator/demo/school'],
 };
 
 /** What may touch the process it runs in: what reads the command line, prints, and ends. */
@@ -196,9 +210,9 @@ const PROCESS = [
   'commands/program.ts',
   'commands/terminal.ts',
   'commands/lifetime.ts',
-  'tools/connect/open-browser.ts',
+  'operator/connect/open-browser.ts',
   // The name to type depends on how the program was started.
-  'tools/program-name.ts',
+  'operator/program-name.ts',
 ];
 
 interface Import {
@@ -222,7 +236,9 @@ const IMPORTS: readonly Import[] = FILES.flatMap((file) => {
 });
 
 function moduleOf(file: string): string {
-  return file.includes('/') ? (file.split('/')[0] ?? '') : file;
+  const [folder = '', inner, ...below] = file.split('/');
+  if (inner === undefined) return file;
+  return folder === 'operator' && (below.length > 0 || !inner.endsWith('.ts')) ? `operator/${inner}` : folder;
 }
 
 function targetOf({ file, specifier }: Import): string {
@@ -275,6 +291,12 @@ describe('the layout of src', () => {
     expect(broken).toEqual([]);
   });
 
+  it('lets only commands, the process and a generation import what operators look at and try', () => {
+    const importers = IMPORTS.filter((entry) => within(targetOf(entry), ['operator'])).map(({ module }) => module);
+    const others = importers.filter((module) => !module.startsWith('operator'));
+    expect([...new Set(others)].sort()).toEqual(['commands', 'generation']);
+  });
+
   it('keeps doctor and connect separate from the gate', () => {
     // Which addresses are public is said by IANA, and how text is escaped by HTML, not by the gate. What they read is
     // bounded in one place, and the pages they name are installed with them.
@@ -285,15 +307,15 @@ describe('the layout of src', () => {
       'http/html.ts',
       'http/bounded-client.ts',
       'http/bounded-json.ts',
-      'tools/usage-error.ts',
+      'operator/usage-error.ts',
     ];
     const broken = IMPORTS.filter(
       ({ file, specifier }) =>
         // `doctor --config` examines a backend from the gate's side.
-        /^tools\/(doctor\/(?!backend\/)|connect\/)/.test(file) && specifier.startsWith('.'),
+        /^operator\/(doctor\/(?!backend\/)|connect\/)/.test(file) && specifier.startsWith('.'),
     )
       .map((entry) => ({ ...entry, target: targetOf(entry) }))
-      .filter(({ target }) => !within(target, ['tools/doctor', 'tools/connect', ...others]))
+      .filter(({ target }) => !within(target, ['operator/doctor', 'operator/connect', ...others]))
       .map(({ file, target }) => `${file} imports ${target}`);
     expect(broken).toEqual([]);
   });

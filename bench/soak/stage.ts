@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { School } from '../../src/tools/demo/school.ts';
+import type { School } from '../../src/operator/demo/school.ts';
 import { schoolOf } from '../../test/faults/gate-process.ts';
 import { type App, registerApp } from '../../test/support/app.ts';
 import { type HaproxyReplicas, startHaproxyReplicas } from '../../test/support/haproxy-replicas.ts';

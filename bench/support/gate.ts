@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startSchool } from '../../src/tools/demo/school.ts';
+import { startSchool } from '../../src/operator/demo/school.ts';
 import { authorizationRequest, redeem, registerApp } from '../../test/support/app.ts';
 import { createBrowser } from '../../test/support/browser.ts';
 import { approve } from '../../test/support/member.ts';

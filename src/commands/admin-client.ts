@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { LoadedConfig } from '../config/load.ts';
 import { mediaType } from '../http/body.ts';
 import { type BoundedRequest, boundedExchange } from '../http/bounded-client.ts';
-import { shellWord } from '../tools/shell-word.ts';
+import { shellWord } from '../operator/shell-word.ts';
 import { readConfig } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { CommandFailure, misused } from './failure.ts';

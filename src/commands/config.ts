@@ -1,4 +1,4 @@
-import { shellWord } from '../tools/shell-word.ts';
+import { shellWord } from '../operator/shell-word.ts';
 import { type Define, readConfig, subcommand } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { CommandFailure } from './failure.ts';

@@ -14,8 +14,8 @@ export const define: Define = (command, terminal) => {
     .option('--scope <scope>', 'the scopes to ask for, separated by spaces')
     .option('--no-browser', 'print the address to open instead of opening it')
     .action(async (url: string, { scope, browser }: { scope?: string; browser: boolean }) => {
-      const { connect } = await import('../tools/connect/connect.ts');
-      const { openBrowser } = await import('../tools/connect/open-browser.ts');
+      const { connect } = await import('../operator/connect/connect.ts');
+      const { openBrowser } = await import('../operator/connect/open-browser.ts');
       const { waitFor } = await import('./progress.ts');
       const { say, tell, paintMessage, interrupted } = terminal;
       await connect({

@@ -20,7 +20,7 @@ export const define: Define = (command, terminal) => {
       say(url);
       for (const line of advice) tell(line);
       if (!browser) return;
-      const { openBrowser } = await import('../tools/connect/open-browser.ts');
+      const { openBrowser } = await import('../operator/connect/open-browser.ts');
       openBrowser(url);
     });
 };
@@ -40,7 +40,7 @@ async function wayIn(gate: AdminClient): Promise<WayIn> {
       : 'Sign in there with the secret of admin.hmac, or pass --config with the configuration that has it.';
     return { url: `${address}/console`, advice: [needed] };
   }
-  const { privateHost, signLink } = await import('../console/link.ts');
+  const { privateHost, signLink } = await import('../operator/console/link.ts');
   const path = `${SIGN_IN}?link=${signLink(secret, Math.floor(Date.now() / 1000))}`;
   await check(gate, path);
   const url = new URL(address + path);

@@ -1,10 +1,10 @@
-import { programName } from '../tools/program-name.ts';
+import { programName } from '../operator/program-name.ts';
 import { type Define, withExamples } from './command.ts';
 import { untilSignal } from './lifetime.ts';
 
 export const define: Define = (command, { tell, say, environment }) => {
   withExamples(command, '', 'PORT=8090 coursegate demo').action(async () => {
-    const { startDemo } = await import('../tools/demo/demo.ts');
+    const { startDemo } = await import('../operator/demo/demo.ts');
     const demo = await startDemo({ environment, clock: Date.now });
     untilSignal(() => demo.close(), tell);
     tell('');

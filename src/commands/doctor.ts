@@ -1,5 +1,5 @@
-import type { Report } from '../tools/doctor/doctor.ts';
-import { programName } from '../tools/program-name.ts';
+import type { Report } from '../operator/doctor/doctor.ts';
+import { programName } from '../operator/program-name.ts';
 import { adminClient, type GateFlags } from './admin-client.ts';
 import { type Define, readConfig, withExamples, withExits } from './command.ts';
 import { EXIT } from './exit-codes.ts';
@@ -75,9 +75,9 @@ export const define: Define = (command, terminal) => {
     .option('--timeout <seconds>', 'limit for the whole run', '120')
     .option('--json', 'print the findings as JSON', false)
     .action(async (url: string | undefined, options: DoctorFlags) => {
-      const { exitCode } = await import('../tools/doctor/doctor.ts');
-      const { toJson } = await import('../tools/doctor/report-json.ts');
-      const { toText } = await import('../tools/doctor/report-text.ts');
+      const { exitCode } = await import('../operator/doctor/doctor.ts');
+      const { toJson } = await import('../operator/doctor/report-json.ts');
+      const { toText } = await import('../operator/doctor/report-text.ts');
       const timeout = Number(options.timeout);
       if (!(timeout > 0 && timeout <= 3600)) throw misused('--timeout must be a number of seconds from 1 to 3600.');
       const ids = (list: string | undefined) => list?.split(',').map((id) => id.trim()) ?? [];
@@ -143,8 +143,8 @@ async function run(url: string | undefined, options: DoctorFlags, terminal: Talk
     if (options.register) throw misused('--register needs a URL.');
     return backendReport(options, terminal, shared, []);
   }
-  const { CHECKS } = await import('../tools/doctor/checks/checks.ts');
-  const { BACKEND_CHECKS } = await import('../tools/doctor/backend/checks/checks.ts');
+  const { CHECKS } = await import('../operator/doctor/checks/checks.ts');
+  const { BACKEND_CHECKS } = await import('../operator/doctor/backend/checks/checks.ts');
   const outside = await siteReport(url, options, shared, [BACKEND_CHECKS]);
   const inside = await backendReport(options, terminal, shared, [CHECKS]);
   return {
@@ -164,7 +164,7 @@ async function siteReport(
   { begin, ...shared }: Shared,
   others: OtherChecks,
 ): Promise<Report> {
-  const { doctor } = await import('../tools/doctor/doctor.ts');
+  const { doctor } = await import('../operator/doctor/doctor.ts');
   const how = register ? '' : ' without registering an app';
   // With the configuration of a gate, there is one, even if nothing of it can be seen.
   const insist = config !== undefined;
@@ -178,9 +178,9 @@ async function backendReport(
   { begin, ...shared }: Shared,
   others: OtherChecks,
 ): Promise<Report> {
-  const { examineBackend } = await import('../tools/doctor/backend/backend-doctor.ts');
+  const { examineBackend } = await import('../operator/doctor/backend/backend-doctor.ts');
   const { config = '', member, signIn, browser, json } = flags;
-  const { openBrowser } = await import('../tools/connect/open-browser.ts');
+  const { openBrowser } = await import('../operator/connect/open-browser.ts');
   const { waitFor } = await import('./progress.ts');
   return examineBackend({
     loaded: await readConfig(config, terminal),
@@ -209,7 +209,7 @@ async function gatewayReport(
 ): Promise<Report> {
   const { echo, public: open, forbidden, token = environment.COURSEGATE_DOCTOR_TOKEN, echoServer, authDown } = options;
   if (echo === undefined) throw misused('--gateway needs --echo: a protected path that reaches an echo server.');
-  const { examineGateway } = await import('../tools/doctor/gateway/gateway-doctor.ts');
+  const { examineGateway } = await import('../operator/doctor/gateway/gateway-doctor.ts');
   return examineGateway({
     ...{ url: gateway, echo, open, forbidden, token, echoServer, authDown },
     ...shared,

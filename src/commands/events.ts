@@ -1,5 +1,5 @@
 import type { EventsState } from '../events/state.ts';
-import { shellWord } from '../tools/shell-word.ts';
+import { shellWord } from '../operator/shell-word.ts';
 import { adminClient } from './admin-client.ts';
 import { type Define, readConfig, subcommand, withExits } from './command.ts';
 import { EXIT } from './exit-codes.ts';

@@ -1,4 +1,4 @@
-import { programName } from '../tools/program-name.ts';
+import { programName } from '../operator/program-name.ts';
 import { type Define, readConfig, withExamples } from './command.ts';
 
 interface ExportFlags {
@@ -11,7 +11,7 @@ export const define: Define = (command, terminal) => {
     .requiredOption('--dir <folder>', 'where to write them: the folder that the web server serves, or one to copy from')
     .option('--config <file>', 'the configuration file', 'coursegate.yaml')
     .action(async ({ config: file, dir }: ExportFlags) => {
-      const { exportDocuments } = await import('../tools/setup/export/export.ts');
+      const { exportDocuments } = await import('../operator/setup/export/export.ts');
       const loaded = await readConfig(file, terminal);
       for (const written of await exportDocuments(loaded, dir)) terminal.say(written);
       const { origin } = loaded.config;

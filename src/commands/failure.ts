@@ -1,10 +1,10 @@
 import { CommanderError } from 'commander';
 import { ConfigError } from '../config/problems.ts';
+import { type ConnectEnd, ConnectError } from '../operator/connect/connect-error.ts';
+import { programName } from '../operator/program-name.ts';
+import { shellWord } from '../operator/shell-word.ts';
+import { UsageError } from '../operator/usage-error.ts';
 import { StoreNotReady } from '../storage/open-failure.ts';
-import { type ConnectEnd, ConnectError } from '../tools/connect/connect-error.ts';
-import { programName } from '../tools/program-name.ts';
-import { shellWord } from '../tools/shell-word.ts';
-import { UsageError } from '../tools/usage-error.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 
 export interface FailureOptions {

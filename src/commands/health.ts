@@ -1,4 +1,4 @@
-import { shellWord } from '../tools/shell-word.ts';
+import { shellWord } from '../operator/shell-word.ts';
 import { adminClient, type GateFlags } from './admin-client.ts';
 import { type Define, withExamples, withExits } from './command.ts';
 import { EXIT } from './exit-codes.ts';

@@ -1,6 +1,6 @@
 import { Option } from 'commander';
-import type { InitOptions } from '../tools/setup/init/init.ts';
-import { FRAMEWORKS, PLUGINS } from '../tools/setup/names.ts';
+import type { InitOptions } from '../operator/setup/init/init.ts';
+import { FRAMEWORKS, PLUGINS } from '../operator/setup/names.ts';
 import { type Define, withExamples } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 
@@ -31,7 +31,7 @@ export const define: Define = (command, { say, tell, end, input, confirm, interr
     .option('--yes', 'do not ask for confirmation', false)
     .option('--force', 'overwrite existing files', false)
     .action(async ({ yes, port, adminPort, ...options }: InitFlags) => {
-      const { init } = await import('../tools/setup/init/init.ts');
+      const { init } = await import('../operator/setup/init/init.ts');
       const agree =
         yes || input.isTTY !== true
           ? async () => true

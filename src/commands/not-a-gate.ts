@@ -1,4 +1,4 @@
-import { printable } from '../tools/connect/printable.ts';
+import { printable } from '../operator/connect/printable.ts';
 import { EXIT } from './exit-codes.ts';
 import { CommandFailure } from './failure.ts';
 

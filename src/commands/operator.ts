@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { shellWord } from '../tools/shell-word.ts';
+import { shellWord } from '../operator/shell-word.ts';
 import { adminClient, type GateFlags } from './admin-client.ts';
 import { subcommand, withExits } from './command.ts';
 import { EXIT } from './exit-codes.ts';

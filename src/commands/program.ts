@@ -48,7 +48,7 @@ export async function createProgram(wanted: string | undefined): Promise<readonl
   }
   program.commandsGroup('Help:').helpCommand('help [command]', 'print help for a command');
   if (wanted === undefined || wanted === ALL) {
-    const { programName } = await import('../tools/program-name.ts');
+    const { programName } = await import('../operator/program-name.ts');
     program.addHelpText('after', () =>
       ['', 'To try it:', `  ${programName()} demo`, `  ${programName()} connect http://localhost:8080`].join('\n'),
     );

@@ -1,5 +1,5 @@
-import { programName } from '../tools/program-name.ts';
-import { shellWord } from '../tools/shell-word.ts';
+import { programName } from '../operator/program-name.ts';
+import { shellWord } from '../operator/shell-word.ts';
 import { type Define, readConfig, subcommand } from './command.ts';
 import { CommandFailure, misused } from './failure.ts';
 import { answer, type Change, changing, confirmed, type OperatorFlags } from './operator.ts';

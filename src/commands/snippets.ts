@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { SERVERS, type Server } from '../tools/setup/names.ts';
+import { SERVERS, type Server } from '../operator/setup/names.ts';
 import { type Define, readConfig, withExamples } from './command.ts';
 
 interface SnippetFlags {
@@ -27,7 +27,7 @@ export const define: Define = (command, terminal) => {
     .option('--gate <host:port>', 'where the web server reaches the gate; by default, the address it listens on')
     .option('--dir <folder>', 'write the files to this folder instead of printing them')
     .action(async ({ config: file, for: server, gate, dir }: SnippetFlags) => {
-      const { configuredSnippet, printed, writeSnippet } = await import('../tools/setup/snippets/configured.ts');
+      const { configuredSnippet, printed, writeSnippet } = await import('../operator/setup/snippets/configured.ts');
       const { files, notes } = configuredSnippet(await readConfig(file, terminal), server, gate);
       for (const note of notes) terminal.tell(note);
       if (dir === undefined) terminal.print(printed(files));

@@ -1,11 +1,11 @@
 import type { RequestHandler } from 'express';
 import type { Decision } from '../authorization-server/administration/account-control.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import type { ConsoleOptions } from '../console/console.ts';
-import { consoleState } from '../console/console-state.ts';
-import type { Directory } from '../console/directory/directory.ts';
-import type { GateSources } from '../console/gate-status.ts';
 import type { HealthChecks } from '../operations/health.ts';
+import type { ConsoleOptions } from '../operator/console/console.ts';
+import { consoleState } from '../operator/console/console-state.ts';
+import type { Directory } from '../operator/console/directory/directory.ts';
+import type { GateSources } from '../operator/console/gate-status.ts';
 import { bytesOf } from '../storage/sqlite-size.ts';
 import type { AdminParts } from './admin-parts.ts';
 import { checkText } from './check-text.ts';
@@ -27,8 +27,8 @@ export function consoleHandler(loaded: LoadedConfig, parts: AdminParts, shared: 
   const kept = share.take('console', [], consoleState, ({ directory }) => directory?.close());
   const create = async () => {
     const [{ createConsole }, { createDirectory }] = await Promise.all([
-      import('../console/console.ts'),
-      import('../console/directory/directory.ts'),
+      import('../operator/console/console.ts'),
+      import('../operator/console/directory/directory.ts'),
     ]);
     const onError = (error: unknown) => log.error({ err: error }, 'a page of the console failed');
     kept.directory ??= createDirectory({ store, clock });

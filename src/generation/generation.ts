@@ -5,7 +5,6 @@ import type { AuthorizationServer } from '../authorization-server/authorization-
 import type { DocumentNetwork } from '../authorization-server/client-documents/network.ts';
 import { endConnection } from '../authorization-server/end-connection.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import { notedUse } from '../console/recorder/noted-use.ts';
 import type { Decisions } from '../decisions/decisions.ts';
 import type { Events } from '../events/events.ts';
 import type { Foundation } from '../foundation/foundation.ts';
@@ -14,6 +13,7 @@ import { createAdmission } from '../limits/admission.ts';
 import type { ServerFactory } from '../mcp/server.ts';
 import type { Introspect } from '../oauth/introspection.ts';
 import type { Observer } from '../operations/observe/observer.ts';
+import { notedUse } from '../operations/record/noted-use.ts';
 import { createDispatch, type Dispatch } from '../request/dispatch.ts';
 import { createInFlight } from '../request/in-flight.ts';
 import { cachedIntrospect } from '../resource-server/cache.ts';

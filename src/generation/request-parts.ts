@@ -1,6 +1,6 @@
 import type { Share } from '../config/carried-over.ts';
+import { hasConsole } from '../config/has-console.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import { hasConsole } from '../console/has-console.ts';
 import type { Events } from '../events/events.ts';
 import type { Foundation } from '../foundation/foundation.ts';
 import { createProvenance } from '../http/provenance.ts';

@@ -2,8 +2,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DocumentNetwork, INTERNET } from '../authorization-server/client-documents/network.ts';
+import { hasConsole } from '../config/has-console.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import { hasConsole } from '../console/has-console.ts';
 import type { Decisions } from '../decisions/decisions.ts';
 import { openFoundation } from '../foundation/foundation.ts';
 import type { Generation } from '../generation/generation.ts';

@@ -1,11 +1,11 @@
 import type { AuthorizationServer } from '../authorization-server/authorization-server.ts';
 import type { Usage } from '../authorization-server/connected-apps/usage.ts';
-import type { Recorder } from '../console/recorder/recorder.ts';
-import type { TrafficMinutes } from '../console/traffic/minutes.ts';
-import type { Trail } from '../console/trail/trail.ts';
 import type { Log } from '../operations/log.ts';
 import type { Observer } from '../operations/observe/observer.ts';
 import { oneAtATime } from '../operations/one-at-a-time.ts';
+import type { TrafficMinutes } from '../operations/record/minutes.ts';
+import type { Recorder } from '../operations/record/recorder.ts';
+import type { Trail } from '../operations/record/trail.ts';
 import type { UnusedTokens } from '../operations/unused-tokens.ts';
 import type { Store } from '../storage/store.ts';
 import { sweepAll } from '../storage/sweep.ts';

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { wordsOf } from '../../src/commands/command.ts';
-import { programName } from '../../src/tools/program-name.ts';
+import { programName } from '../../src/operator/program-name.ts';
 import { type Ran, runToEnd } from '../support/operator.ts';
 import { freePort } from '../support/world.ts';
 import { everyLeaf } from './support/definitions.ts';

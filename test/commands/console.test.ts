@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ask, startConsoleWorld } from '../console/support/console.ts';
+import { ask, startConsoleWorld } from '../operator/console/support/console.ts';
 import { operate, runToEnd } from '../support/operator.ts';
 import type { World } from '../support/world.ts';
 

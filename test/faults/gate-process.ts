@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type School, startSchool } from '../../src/tools/demo/school.ts';
+import { type School, startSchool } from '../../src/operator/demo/school.ts';
 import { type Command, runCommand } from '../support/command.ts';
 import { freePort } from '../support/world.ts';
 

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { School } from '../../src/tools/demo/school.ts';
+import type { School } from '../../src/operator/demo/school.ts';
 import { type App, postForm, registerApp } from '../support/app.ts';
 import { approved, connect, read, refreshForm, type Tokens } from '../support/connection.ts';
 import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { School } from '../../src/tools/demo/school.ts';
+import type { School } from '../../src/operator/demo/school.ts';
 import { type App, introspect, postForm, registerApp } from '../support/app.ts';
 import { type Balancer, startBalancer } from '../support/balancer.ts';
 import { COMMAND_SECRET, command } from '../support/commands.ts';

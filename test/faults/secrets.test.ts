@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
-import type { School } from '../../src/tools/demo/school.ts';
+import type { School } from '../../src/operator/demo/school.ts';
 import { authorizationRequest, introspect, postForm, registerApp, revoke } from '../support/app.ts';
 import { createBrowser } from '../support/browser.ts';
 import { approved, read, refreshForm, token } from '../support/connection.ts';

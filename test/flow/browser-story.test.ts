@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Demo, startDemo } from '../../src/tools/demo/demo.ts';
+import { type Demo, startDemo } from '../../src/operator/demo/demo.ts';
 import { album, complaintsOf, inspection, type Look } from '../support/album.ts';
 import { registerApp } from '../support/app.ts';
 import { browserPresent, launchChromium } from '../support/chromium.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { examineGateway } from '../../src/tools/doctor/gateway/gateway-doctor.ts';
+import { examineGateway } from '../../src/operator/doctor/gateway/gateway-doctor.ts';
 import { caddy } from './kinds/caddy.ts';
 import { envoy } from './kinds/envoy.ts';
 import type { GatewayKind } from './kinds/gateway-kind.ts';

@@ -77,7 +77,7 @@ async function loaded() {
 }
 
 async function fileFor(server: (typeof GATEWAYS)[number] | (typeof FRONTS)[number]): Promise<string> {
-  const { configuredSnippet, printed } = await import('../../src/tools/setup/snippets/configured.ts');
+  const { configuredSnippet, printed } = await import('../../src/operator/setup/snippets/configured.ts');
   return printed(configuredSnippet(await loaded(), server, 'coursegate.default.svc:80').files);
 }
 
@@ -104,7 +104,7 @@ describe('the identity fields', () => {
 
   // The doctor imports nothing of the gate, so that it can examine any deployment.
   it('are all forged by the doctor', async () => {
-    const { otherIdentityFields } = await import('../../src/tools/doctor/gateway/names.ts');
+    const { otherIdentityFields } = await import('../../src/operator/doctor/gateway/names.ts');
     const { IDENTITY_FIELDS } = await import('../../src/http/identity-fields.ts');
     expect(otherIdentityFields([])).toEqual(expect.arrayContaining([...IDENTITY_FIELDS]));
   });
@@ -130,7 +130,7 @@ describe('another identity field in the list', () => {
     'is removed from responses, in the file for %s',
     async (server) => {
       await withOneMore();
-      const { pluginOptions } = await import('../../src/tools/setup/snippets/plugin-options.ts');
+      const { pluginOptions } = await import('../../src/operator/setup/snippets/plugin-options.ts');
       const [upstream] = pluginOptions(await loaded(), 'coursegate.default.svc:80').upstreams;
       expect(upstream?.hiddenFields).toContain('x-pupil-phone');
       expect((await fileFor(server)).toLowerCase()).toContain('x-pupil-phone');

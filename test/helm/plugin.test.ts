@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../src/config/load.ts';
-import { configuredSnippet } from '../../src/tools/setup/snippets/configured.ts';
+import { configuredSnippet } from '../../src/operator/setup/snippets/configured.ts';
 import { manifests, mistakesOf, only, render, template } from './support/chart.ts';
 import { gateIn } from './support/rendered-gate.ts';
 import { toolsPresent } from './support/tools.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connect } from '../../src/tools/connect/connect.ts';
+import { connect } from '../../src/operator/connect/connect.ts';
 import { wordpressPresent } from '../integrations/wordpress-site.ts';
 import { createBrowser } from '../support/browser.ts';
 import { approve, offeredScopes } from '../support/member.ts';

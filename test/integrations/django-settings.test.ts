@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { init } from '../../src/tools/setup/init/init.ts';
-import { KINDS, type ProbedSite, startProbed } from '../tools/setup/sites.ts';
+import { init } from '../../src/operator/setup/init/init.ts';
+import { KINDS, type ProbedSite, startProbed } from '../operator/setup/sites.ts';
 import { frameworkPresent } from './contract/backend.ts';
 import { DJANGO } from './contract/frameworks.ts';
 

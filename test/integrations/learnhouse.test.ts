@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { init } from '../../src/tools/setup/init/init.ts';
+import { init } from '../../src/operator/setup/init/init.ts';
 import { type App, authorizationRequest, bearer, redeem, refresh, registerApp } from '../support/app.ts';
 import { createBrowser } from '../support/browser.ts';
 import { type Command, runCommand } from '../support/command.ts';

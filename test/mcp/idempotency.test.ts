@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createLog } from '../../src/operations/log.ts';
-import type { School } from '../../src/tools/demo/school.ts';
+import type { School } from '../../src/operator/demo/school.ts';
 import { type GateProcess, gateProcess, schoolOf } from '../faults/gate-process.ts';
 import { registerApp } from '../support/app.ts';
 import { type Balancer, startBalancer } from '../support/balancer.ts';

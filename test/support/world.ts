@@ -8,9 +8,9 @@ import type { DocumentNetwork } from '../../src/authorization-server/client-docu
 import { type LoadedConfig, loadConfig } from '../../src/config/load.ts';
 import type { ServerFactory } from '../../src/mcp/server.ts';
 import { createLog, type Log } from '../../src/operations/log.ts';
+import { type School, startSchool } from '../../src/operator/demo/school.ts';
 import { type Gateway, startGateway } from '../../src/process/gateway.ts';
 import type { Reload } from '../../src/process/reload.ts';
-import { type School, startSchool } from '../../src/tools/demo/school.ts';
 
 export interface World {
   readonly origin: string;

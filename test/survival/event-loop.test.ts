@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { School } from '../../src/tools/demo/school.ts';
+import type { School } from '../../src/operator/demo/school.ts';
 import { type GateProcess, gateProcess, schoolOf } from '../faults/gate-process.ts';
 import { adversarialValues } from '../support/adversarial-json.ts';
 import { authorizationRequest, redeem, registerApp } from '../support/app.ts';

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { PAGE_PARTS } from '../tools/doctor/support/checks-page.ts';
+import { PAGE_PARTS } from '../operator/doctor/support/checks-page.ts';
 
-/** Updates the lists in docs/doctor.md from the checks in src/tools/doctor: `npm run doctor-page`. */
+/** Updates the lists in docs/doctor.md from the checks in src/operator/doctor: `npm run doctor-page`. */
 const FILE = fileURLToPath(new URL('../../docs/doctor.md', import.meta.url));
 let page = readFileSync(FILE, 'utf8');
 for (const [name, text] of Object.entries(PAGE_PARTS)) {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { School } from '../../src/tools/demo/school.ts';
+import type { School } from '../../src/operator/demo/school.ts';
 import { type GateProcess, gateProcess, schoolOf } from '../faults/gate-process.ts';
 import { registerApp } from '../support/app.ts';
 import { connect as connectApp, statusOf } from '../support/connection.ts';

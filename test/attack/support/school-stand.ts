@@ -1,5 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net';
-import { startSchool } from '../../../src/tools/demo/school.ts';
+import { startSchool } from '../../../src/operator/demo/school.ts';
 import { gateProcess } from '../../faults/gate-process.ts';
 import { type App, registerApp } from '../../support/app.ts';
 import { connect as connectApp } from '../../support/connection.ts';

@@ -1,6 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FetchBudget } from '../../../src/authorization-server/client-documents/budget.ts';
-import { type ClientDocuments, createClientDocuments } from '../../../src/authorization-server/client-documents/client-documents.ts';
+import {
+  type ClientDocuments,
+  createClientDocuments,
+} from '../../../src/authorization-server/client-documents/client-documents.ts';
 import type { ClientDocumentsOptions } from '../../../src/authorization-server/client-documents/document-fetches.ts';
 import { DocumentFailure } from '../../../src/authorization-server/client-documents/failure.ts';
 import { documentFetch } from '../../../src/authorization-server/client-documents/feature.ts';

@@ -1,6 +1,6 @@
 import { configJsonSchema, type JsonSchema } from '../../../src/config/json-schema.ts';
-import { CHECKS } from '../../../src/tools/doctor/checks/checks.ts';
-import { GATEWAY_CHECKS } from '../../../src/tools/doctor/gateway/checks/checks.ts';
+import { CHECKS } from '../../../src/operator/doctor/checks/checks.ts';
+import { GATEWAY_CHECKS } from '../../../src/operator/doctor/gateway/checks/checks.ts';
 import type { Page } from './markdown.ts';
 
 const ROOT = configJsonSchema();

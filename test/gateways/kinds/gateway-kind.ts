@@ -1,4 +1,4 @@
-import type { Server } from '../../../src/tools/setup/names.ts';
+import type { Server } from '../../../src/operator/setup/names.ts';
 
 /** A gateway that operators run, as the tests start it: with the file that `coursegate snippets --for NAME` prints. */
 export interface GatewayKind {

@@ -53,7 +53,7 @@ const COPIED = /^(?!.*\/(node_modules|artefacts|\.git)(\/|$))/;
 
 async function main(): Promise<void> {
   if (values.help) return console.log(HELP);
-  const sources = globSync('src/**/*.ts', { cwd: ROOT, exclude: ['src/tools/demo/**', 'src/**/*.d.ts'] }).toSorted();
+  const sources = globSync('src/**/*.ts', { cwd: ROOT, exclude: ['src/operator/demo/**', 'src/**/*.d.ts'] }).toSorted();
   const tests = globSync('test/**/*.test.ts', { cwd: ROOT, exclude: ['**/node_modules'] }).toSorted();
   const hash = createHash('sha256');
   for (const file of sources) hash.update(readFileSync(join(ROOT, file)));

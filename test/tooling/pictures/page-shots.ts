@@ -1,5 +1,5 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import type { Demo } from '../../../src/tools/demo/demo.ts';
+import type { Demo } from '../../../src/operator/demo/demo.ts';
 import { authorizationRequest, registerApp } from '../../support/app.ts';
 import { createBrowser } from '../../support/browser.ts';
 import { SCHEMES, type Scheme } from './palette.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { type Demo, startDemo } from '../../../src/tools/demo/demo.ts';
+import { type Demo, startDemo } from '../../../src/operator/demo/demo.ts';
 import { SAM } from '../../support/member.ts';
 import { freePort } from '../../support/world.ts';
 import { SCHEMES, type Scheme } from './palette.ts';

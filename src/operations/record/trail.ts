@@ -1,0 +1,171 @@
+import { randomBytes } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
+import { currentRequest } from '../../http/current-request.ts';
+import { type Charge, chargeFrom, TRAIL, TRAIL_OF_STRANGERS } from '../../storage/quota.ts';
+import {
+  type Clock,
+  jsonEntry,
+  type NewEntry,
+  type ReferenceName,
+  type Store,
+  unixSeconds,
+} from '../../storage/store.ts';
+import type { AuditAction, AuditEvent } from '../audit.ts';
+import type { Log } from '../log.ts';
+
+/** Part of an audit event that was kept: ids and reasons, as they are in the audit log. */
+export interface TrailLine
+  extends Pick<
+    AuditEvent,
+    'action' | 'member' | 'clientId' | 'clientName' | 'grantId' | 'by' | 'reason' | 'ended' | 'address' | 'requestId'
+  > {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** Whose lines to read. */
+export type Subject = { readonly member: string } | { readonly client: string } | { readonly grant: string };
+
+/** Keeps the audit events of the last 30 days that are about one member, app or connection, for the console. */
+export type Trail = ReturnType<typeof createTrail>;
+
+export interface TrailOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Pick<Log, 'warn'>;
+  /** Whether the console can be opened: otherwise, nothing is kept. */
+  readonly isKept?: () => boolean;
+  /** The most lines that wait to be written. Further lines are dropped until the next flush, and counted in the log. */
+  readonly most?: number;
+}
+
+const KIND = 'AuditTrail';
+export const TRAIL_DAYS = 30;
+const DAY = 86_400;
+const MOST = 10_000;
+const BATCH = 50;
+/** The most lines that are read of one subject and day. */
+const OF_A_DAY = 200;
+
+/**
+ * The actions that are kept. Left out are those of every request or refresh, and refusals, which may be many and say
+ * nothing about a connection.
+ */
+const KEPT: ReadonlySet<AuditAction> = new Set([
+  'signed_in',
+  'session_begun',
+  'consent_given',
+  'consent_denied',
+  'client_registered',
+  'client_updated',
+  'client_deleted',
+  'client_revoked',
+  'client_disabled',
+  'client_enabled',
+  'token_revoked',
+  'app_disconnected',
+  'grant_ended',
+  'member_revoked',
+  'member_suspended',
+  'member_resumed',
+  'member_changed',
+  'backend_session_over',
+  'code_reuse',
+  'refresh_token_reuse',
+]);
+
+/**
+ * Lines wait in memory and are written in batches beside the requests, each as a separate entry, so that replicas
+ * never overwrite each other's. What they use of the store is bounded by a quota.
+ */
+export function createTrail({ store, clock, log, isKept = () => true, most = MOST }: TrailOptions) {
+  let waiting: TrailLine[] = [];
+  let dropped = 0;
+
+  return {
+    /** Takes an audit event. Never waits or fails. */
+    audited(event: AuditEvent): void {
+      if (!isKept() || !KEPT.has(event.action) || (event.member ?? event.clientId ?? event.grantId) === undefined)
+        return;
+      if (waiting.length >= most) dropped += 1;
+      else waiting.push(lineOf(event, clock()));
+    },
+
+    /** Writes the lines since the last flush. Throws GatewayError `store_unavailable` and keeps them for the next. */
+    async flush(): Promise<void> {
+      if (dropped > 0) log.warn({ dropped }, 'audit lines for the console were dropped; the audit log has them all');
+      dropped = 0;
+      while (waiting.length > 0) {
+        const batch = waiting.slice(0, BATCH);
+        await store.commit(batch.map((line) => ({ op: 'put', entry: entryOf(line) })));
+        waiting = waiting.slice(batch.length);
+        await turn();
+      }
+    },
+
+    /**
+     * At most `limit` lines, newest first. Includes the lines of this process that wait to be written.
+     * Throws GatewayError `store_unavailable`.
+     */
+    async of(subject: Subject, limit: number): Promise<readonly TrailLine[]> {
+      const [name, value] = Object.entries(subject)[0] as [SubjectName, string];
+      const found = waiting.filter((line) => subjectOf(line, name) === value);
+      const today = dayOf(unixSeconds(clock));
+      for (let day = today; day > today - TRAIL_DAYS - 1 && found.length < limit; day -= 1) {
+        const stored = await store.findBy(KIND, name, bucket(value, day), OF_A_DAY);
+        found.push(...stored.map(({ payload }) => JSON.parse(payload) as TrailLine));
+      }
+      // A line that is being written is found twice.
+      const each = new Map(found.map((line) => [JSON.stringify(line), line])).values();
+      return [...each]
+        .toReversed()
+        .toSorted((a, b) => b.at - a.at)
+        .slice(0, limit);
+    },
+  };
+}
+
+type SubjectName = Extract<ReferenceName, 'member' | 'client' | 'grant'>;
+
+const MEMBER_OF = { member: 'member', client: 'clientId', grant: 'grantId' } as const;
+
+/** The end of one grant is not listed with its app: a command that ends them all has its own line. */
+function subjectOf(line: TrailLine, name: SubjectName): string | undefined {
+  return name === 'client' && line.action === 'grant_ended' ? undefined : line[MEMBER_OF[name]];
+}
+
+function lineOf(event: AuditEvent, at: number): TrailLine {
+  const { action, member, clientId, clientName, grantId, by, reason, ended } = event;
+  const current = currentRequest()?.provenance;
+  const address = event.address ?? current?.clientAddress;
+  const requestId = event.requestId ?? current?.requestId;
+  return { at, action, member, clientId, clientName, grantId, by, reason, ended, address, requestId };
+}
+
+/** References name the day, too: so the newest lines are found without reading all others. */
+function entryOf(line: TrailLine): NewEntry {
+  const seconds = Math.floor(line.at / 1000);
+  const references: Partial<Record<SubjectName, string>> = {};
+  for (const name of ['member', 'client', 'grant'] as const) {
+    const value = subjectOf(line, name);
+    if (value !== undefined) references[name] = bucket(value, dayOf(seconds));
+  }
+  const id = randomBytes(15).toString('base64url');
+  const entry = jsonEntry(KIND, id, line, seconds + TRAIL_DAYS * DAY, references);
+  return { ...entry, charge: chargeOf(line) };
+}
+
+/** Strangers register apps, change and delete them: what they cause counts towards their network. */
+function chargeOf({ member, clientId, grantId, by, address = '' }: TrailLine): Charge {
+  if (member === undefined && by === undefined) return chargeFrom(TRAIL_OF_STRANGERS, address);
+  const subject = member ?? clientId ?? grantId ?? '';
+  return { quota: TRAIL, network: subject, wider: subject, client: '' };
+}
+
+function dayOf(seconds: number): number {
+  return Math.floor(seconds / DAY);
+}
+
+function bucket(value: string, day: number): string {
+  return `${day} ${value}`;
+}

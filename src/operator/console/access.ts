@@ -1,0 +1,174 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { TLSSocket } from 'node:tls';
+import { type Refusal, SWITCHED_OFF } from '../../authorization-server/administration/caller.ts';
+import { GatewayError } from '../../errors.ts';
+import { readBody } from '../../http/body.ts';
+import { isSameSecret } from '../../http/same-secret.ts';
+import { trustedProxies } from '../../http/trusted-proxies.ts';
+import type { Audit } from '../../operations/audit.ts';
+import { type Clock, unixSeconds } from '../../storage/store.ts';
+import type { OnceOnly } from './console-state.ts';
+import { readFields, readQuery } from './fields.ts';
+import { ROOT, SIGN_IN, SIGN_OUT, see, sendView } from './frame.ts';
+import { LINK_LIFETIME, verifyLink } from './link.ts';
+import { isOwnRequest } from './same-origin.ts';
+import { type Binding, type Session, type Sessions, TOTAL } from './session.ts';
+import { type SignInView, signedOutPage, signInPage } from './sign-in-page.ts';
+
+/** Bytes. Ample for the longest secret. */
+const BODY_LIMIT = 4096;
+const LONGEST_RETURN = 1024;
+
+const isLoopback = trustedProxies(['loopback']);
+
+const WRONG_SECRET = 'That is not the admin secret.';
+const WRONG_LINK = 'This link has expired or was already used. Run coursegate console again.';
+const IN_CLEAR = 'The admin secret is not accepted over a connection that is neither encrypted nor from this machine.';
+
+export interface AccessOptions {
+  readonly school: string;
+  readonly sessions: Sessions;
+  /** The secrets that are accepted for commands. */
+  readonly secrets: readonly string[];
+  /** Whether client certificates are accepted. */
+  readonly mtls: boolean;
+  readonly onceOnly: OnceOnly;
+  readonly refusal: Refusal;
+  readonly audit: Audit;
+  readonly clock: Clock;
+}
+
+export type Access = ReturnType<typeof createAccess>;
+
+/** Access to the console: by the same secret or client certificate as the commands. */
+export function createAccess(options: AccessOptions) {
+  const { school, sessions, secrets, mtls, onceOnly, refusal, audit, clock } = options;
+
+  const open = (request: IncomingMessage, response: ServerResponse, bound: Binding, reason: string): Session => {
+    const session = sessions.begin(bound);
+    audited('operator_signed_in', response, session, reason);
+    response.setHeader('set-cookie', sessions.cookie(request, session));
+    return session;
+  };
+  const audited = (
+    action: 'operator_signed_in' | 'operator_signed_out',
+    response: ServerResponse,
+    { bound: { certificate } }: Session,
+    reason?: string,
+  ) => {
+    const requestId = String(response.getHeader('x-request-id'));
+    audit({ action, by: 'operator', reason, certificate, address: response.req.socket.remoteAddress, requestId });
+  };
+
+  const show = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    status: number,
+    view: Pick<SignInView, 'to' | 'problem' | 'link'>,
+  ): void => {
+    const page = signInPage({
+      ...view,
+      secret: secrets.length === 0 ? 'none' : isConfidential(request) ? 'asked' : 'in clear',
+      mtls: mtls && sessions.boundToCertificate(request) === undefined,
+      fromElsewhere: !isOwnRequest(request),
+    });
+    sendView(response, status, page, school);
+  };
+
+  /** What a form proves; undefined if it proves nothing. */
+  const proved = async (
+    request: IncomingMessage,
+    { link, secret = '' }: Readonly<Record<string, string>>,
+  ): Promise<{ readonly secret: string; readonly by: string } | undefined> => {
+    if (link === undefined) {
+      if (!isConfidential(request)) throw new GatewayError('forbidden', { message: IN_CLEAR });
+      const matched = secrets.filter((one) => isSameSecret(secret, one));
+      return matched[0] === undefined ? undefined : { secret: matched[0], by: 'secret' };
+    }
+    const verified = verifyLink(link, secrets, unixSeconds(clock));
+    if (verified === undefined || !(await onceOnly.use(verified.mark, 2 * LINK_LIFETIME + 1))) return undefined;
+    return { secret: verified.secret, by: 'link' };
+  };
+
+  /**
+   * The session of a request, or undefined. A client certificate opens one with the first page. Throws
+   * `store_unavailable` for a form while it is unknown whether the session was signed out at another replica.
+   */
+  const find = async (request: IncomingMessage, response: ServerResponse): Promise<Session | undefined> => {
+    if (!isOwnRequest(request)) return undefined;
+    const session = sessions.find(request);
+    const certainly = request.method === 'POST' && request.url !== SIGN_OUT;
+    if (session !== undefined && !(await onceOnly.isUsed(session.id, certainly))) {
+      const extended = sessions.extended(request, session);
+      if (extended !== undefined) response.setHeader('set-cookie', extended);
+      return session;
+    }
+    const bound = request.method === 'POST' ? undefined : sessions.boundToCertificate(request);
+    return bound && open(request, response, bound, 'certificate');
+  };
+
+  return {
+    /** Throws `forbidden` when the console is switched off. */
+    requireConfigured(): void {
+      if (secrets.length === 0 && !mtls) throw new GatewayError('forbidden', { message: SWITCHED_OFF });
+    },
+
+    find,
+
+    /** Sends the browser to the sign-in page, which leads back. */
+    ask(request: IncomingMessage, response: ServerResponse): void {
+      const wanted = request.url ?? ROOT;
+      const back = wanted === ROOT || !isConsolePath(wanted) ? '' : `?${new URLSearchParams({ to: wanted })}`;
+      see(response, SIGN_IN + back);
+    },
+
+    async form(request: IncomingMessage, response: ServerResponse): Promise<void> {
+      const { to, link } = readQuery((request.url ?? '').split('?').slice(1).join('?'));
+      if (link === undefined && (await find(request, response)) !== undefined) return see(response, returnPath(to));
+      const isUsable = link !== undefined && verifyLink(link, secrets, unixSeconds(clock)) !== undefined;
+      const view = { to: returnPath(to), link: isUsable ? link : undefined };
+      if (link === undefined || isUsable) show(request, response, 200, view);
+      else show(request, response, 401, { ...view, problem: WRONG_LINK });
+    },
+
+    async submit(request: IncomingMessage, response: ServerResponse): Promise<void> {
+      const given = readFields((await readBody(request, BODY_LIMIT)).toString('utf8'));
+      const to = returnPath(given.to);
+      const proof = await proved(request, given);
+      if (proof !== undefined) {
+        open(request, response, sessions.boundToSecret(proof.secret), proof.by);
+        return see(response, to);
+      }
+      const problem = given.link === undefined ? WRONG_SECRET : WRONG_LINK;
+      const failure = refusal(
+        request,
+        given.link === undefined ? 'wrong console secret' : 'wrong console link',
+        'Form',
+      );
+      // Beyond the limit of wrong attempts, there is no reason any more.
+      if (failure.code !== 'unauthorized') throw failure;
+      show(request, response, failure.status, { to, problem });
+    },
+
+    async signOut(request: IncomingMessage, response: ServerResponse, session: Session): Promise<void> {
+      await onceOnly.use(session.id, TOTAL);
+      audited('operator_signed_out', response, session);
+      response.setHeader('set-cookie', sessions.cleared(request));
+      sendView(response, 200, signedOutPage(), school);
+    },
+  };
+}
+
+/** Whether the network cannot read what is sent: over TLS, or from this machine, such as through a tunnel. */
+function isConfidential({ socket }: IncomingMessage): boolean {
+  return socket instanceof TLSSocket || isLoopback(socket.remoteAddress ?? '');
+}
+
+function returnPath(given: string | undefined): string {
+  return given !== undefined && isConsolePath(given) ? given : ROOT;
+}
+
+/** Whether a target that came from outside is a path of the console. */
+export function isConsolePath(target: string): boolean {
+  return target.length <= LONGEST_RETURN && /^\/console(?:[/?][!-~]*)?$/.test(target);
+}

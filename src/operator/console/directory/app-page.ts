@@ -1,0 +1,102 @@
+import { clientOf, findClient, metadataOf } from '../../../authorization-server/event-client.ts';
+import type { StandingGrant } from '../../../authorization-server/grants.ts';
+import { isPosing } from '../../../authorization-server/pages/posing.ts';
+import { type Html, html } from '../../../http/html.ts';
+import type { ConsoleAnswer, ConsoleRequest } from '../console-route.ts';
+import { counted } from '../counted.ts';
+import { buttonForm } from './confirm.ts';
+import type { DirectoryDeps } from './deps.ts';
+import { facts } from './facts.ts';
+import { memberName } from './names.ts';
+import { pathOf, pathOfGrant, pathOfMember, withQuery } from './paths.ts';
+import { type ListedRow, listOf } from './row-list.ts';
+import { CHANGES, canChange } from './scopes.ts';
+import { trailSection } from './trail-list.ts';
+
+/** The most grants on the page. */
+const MOST_GRANTS = 10;
+
+export async function appPage(deps: DirectoryDeps, { params, csrf }: ConsoleRequest): Promise<ConsoleAnswer> {
+  const id = params.id ?? '';
+  const [entry, described, first, total, trail] = await Promise.all([
+    findClient(deps.store, id),
+    deps.account.describeClient(id),
+    deps.grants.list({ client: id }, MOST_GRANTS),
+    deps.grants.count({ client: id }),
+    trailSection(deps, { client: id }),
+  ]);
+  const view = await deps.directory.look();
+  const members = view.state === 'ready' ? view.rows.apps.get(id)?.members : undefined;
+  const name = entry && clientOf(id, metadataOf(entry)).clientName;
+  const disabled = 'state' in described && described.state === 'disabled';
+  const known = entry !== undefined;
+  const body = html`${!known && html`<p class="notice">No app with this ID is registered here any more.</p>`}
+${name !== undefined && isPosing(name, deps.school) && html`<p class="notice bad">The name of this app imitates <bdi>${deps.school}</bdi>.</p>`}
+<section class="card">${facts([
+    [
+      'State',
+      disabled ? html`<span class="badge bad">disabled</span>` : known && html`<span class="badge good">enabled</span>`,
+    ],
+    ['Client ID', html`<code>${id}</code>`],
+    ...(entry === undefined ? [] : metadataFacts(metadataOf(entry), entry.kind === 'ClientDocument')),
+    ['Registered', 'created_at' in described ? momentOf(described.created_at, deps) : undefined],
+    ['Kept until', 'kept_until' in described ? momentOf(described.kept_until, deps) : undefined],
+    ['Members', members?.toLocaleString('en')],
+    ['Grants', total.toLocaleString('en')],
+  ])}
+<div class="actions">${
+    disabled
+      ? buttonForm(pathOf('apps', id, 'enable'), 'Enable', csrf)
+      : known && html`<a class="button danger" href="${pathOf('apps', id, 'disable')}">Disable…</a>`
+  }${(total > 0 || known) && html` <a class="button danger" href="${pathOf('apps', id, 'revoke')}">Require consent again…</a>`}${known && html` <a class="button danger" href="${pathOf('apps', id, 'delete')}">Delete…</a>`}</div>
+</section>
+<section class="card"><h2>Members</h2>
+${first.length === 0 ? html`<p class="muted">No member has connected it.</p>` : await membersOfApp(deps, first)}
+${total > first.length && html`<p><a href="${withQuery(pathOf('grants'), { app: id })}">All ${counted(total, 'grant')} of this app</a></p>`}
+</section>
+${trail}`;
+  return { section: 'apps', title: name ?? id, body };
+}
+
+async function membersOfApp(deps: DirectoryDeps, grants: readonly StandingGrant[]): Promise<Html> {
+  const rows = grants.map(
+    async ({ id, member, grantedAt, scopes }): Promise<ListedRow> => ({
+      href: pathOfMember(member),
+      name: (await memberName(deps, member)) ?? member,
+      badges: [canChange(deps.scopes, scopes) && CHANGES],
+      about: [html`<a href="${pathOfGrant(id)}">granted ${deps.times.ago(grantedAt * 1000)}</a>`],
+    }),
+  );
+  return listOf(await Promise.all(rows));
+}
+
+type Metadata = ReturnType<typeof metadataOf>;
+
+/** What the app says about itself, as text: its links are not ours to offer. */
+function metadataFacts(
+  metadata: Metadata,
+  isDocument: boolean,
+): readonly (readonly [string, Html | string | undefined])[] {
+  const text = (name: string) => (typeof metadata[name] === 'string' ? html`<bdi>${metadata[name]}</bdi>` : undefined);
+  const { redirectUris } = clientOf('', metadata);
+  return [
+    ['Proof', proofOf(metadata, isDocument)],
+    ['Redirect URIs', html`${redirectUris.map((uri) => html`<code>${uri}</code><br>`)}`],
+    ['Home page', text('client_uri')],
+    ['Privacy policy', text('policy_uri')],
+    ['Terms', text('tos_uri')],
+    ['Authenticates with', text('token_endpoint_auth_method')],
+  ];
+}
+
+/** A document proves its own domain, and not where codes are sent. A registration proves nothing. */
+function proofOf(metadata: Metadata, isDocument: boolean): Html {
+  if (!isDocument) return html`none: any app can register under any name`;
+  const host = URL.parse(String(metadata.client_id))?.host ?? '';
+  const elsewhere = clientOf('', metadata).redirectUris.filter((uri) => URL.parse(uri)?.host !== host);
+  return html`verified domain <bdi>${host}</bdi>${elsewhere.length > 0 && html` <span class="badge warn">codes go elsewhere, too</span>`}`;
+}
+
+function momentOf(iso: string | undefined, deps: DirectoryDeps): Html | undefined {
+  return iso === undefined ? undefined : deps.times.both(Date.parse(iso));
+}

@@ -1,0 +1,74 @@
+import type { StandingGrant } from '../../../authorization-server/grants.ts';
+import { accountOf, storedMembers } from '../../../authorization-server/members.ts';
+import { type Html, html } from '../../../http/html.ts';
+import type { ConsoleAnswer, ConsoleRequest } from '../console-route.ts';
+import { buttonForm } from './confirm.ts';
+import type { DirectoryDeps } from './deps.ts';
+import { facts } from './facts.ts';
+import { appName } from './names.ts';
+import { pathOf, pathOfApp, pathOfGrant, withQuery } from './paths.ts';
+import { type ListedRow, listOf } from './row-list.ts';
+import { CHANGES, canChange } from './scopes.ts';
+import { trailSection } from './trail-list.ts';
+
+/** The most grants on the page. */
+const MOST_GRANTS = 200;
+
+export async function memberPage(deps: DirectoryDeps, { params, csrf }: ConsoleRequest): Promise<ConsoleAnswer> {
+  const id = params.id ?? '';
+  const [described, member, listed, trail] = await Promise.all([
+    deps.account.describeMember(id),
+    storedMembers(deps.store).find(id),
+    deps.grants.list({ member: id }, MOST_GRANTS + 1),
+    trailSection(deps, { member: id }),
+  ]);
+  const shown = listed.slice(0, MOST_GRANTS);
+  const suspended = described.state === 'suspended';
+  const body = html`${!described.known && html`<p class="notice">No member with this ID has signed in for an app. Check the ID: it may be a typing error.</p>`}
+<section class="card">${facts([
+    ['Member ID', html`<code>${id}</code>`],
+    ['Email', member?.email !== undefined && html`<bdi>${member.email}</bdi>`],
+    [
+      'State',
+      suspended
+        ? html`<span class="badge bad">suspended</span>${described.suspended_at !== undefined && html` since ${deps.times.both(Date.parse(described.suspended_at))}`}`
+        : html`<span class="badge good">active</span>`,
+    ],
+  ])}
+<div class="actions">${
+    suspended
+      ? buttonForm(pathOf('members', id, 'resume'), 'Resume', csrf)
+      : html`<a class="button danger" href="${pathOf('members', id, 'suspend')}">Suspend…</a>`
+  }${shown.length > 0 && html` <a class="button danger" href="${pathOf('members', id, 'revoke')}">Disconnect all apps…</a>`}</div>
+</section>
+<section class="card"><h2>Connected apps</h2>
+${shown.length === 0 ? html`<p class="muted">No app is connected.</p>` : await appsOfMember(deps, id, shown)}
+${listed.length > shown.length && html`<p><a href="${withQuery(pathOf('grants'), { member: id })}">All grants of this member</a></p>`}
+</section>
+${trail}`;
+  return { section: 'members', title: member === undefined ? id : (member.name ?? accountOf(member)), body };
+}
+
+/** A row for each app, the newest first. */
+async function appsOfMember(deps: DirectoryDeps, member: string, grants: readonly StandingGrant[]): Promise<Html> {
+  const uses = await deps.usage.of(member);
+  const byApp = Map.groupBy(
+    grants.toSorted((a, b) => b.grantedAt - a.grantedAt),
+    ({ clientId }) => clientId,
+  );
+  const rows = [...byApp].map(async ([clientId, own]): Promise<ListedRow> => {
+    const used = Math.max(0, ...own.map(({ id }) => uses.get(id)?.lastUsedAt ?? 0));
+    const name = await appName(deps, clientId);
+    const grantLinks = own
+      .slice(0, 5)
+      .map(({ id, grantedAt }) => html`<a href="${pathOfGrant(id)}">granted ${deps.times.ago(grantedAt * 1000)}</a> `);
+    return {
+      href: pathOfApp(clientId),
+      name,
+      badges: [own.some(({ scopes }) => canChange(deps.scopes, scopes)) && CHANGES],
+      about: [...grantLinks, used === 0 ? 'never used' : html`last used ${deps.times.ago(used * 1000)}`],
+      action: html`<a class="button danger" href="${pathOf('members', member, 'apps', clientId)}" aria-label="Disconnect ${name}…">Disconnect…</a>`,
+    };
+  });
+  return listOf(await Promise.all(rows));
+}

@@ -1,0 +1,131 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { clientHost } from '../../../authorization-server/client-host.ts';
+import { LAST_USE, readLastUse } from '../../../authorization-server/connected-apps/use-entry.ts';
+import { clientOf, metadataOf } from '../../../authorization-server/event-client.ts';
+import { toGrant } from '../../../authorization-server/grants.ts';
+import { storedMember } from '../../../authorization-server/members.ts';
+import type { Entry, Store } from '../../../storage/store.ts';
+import { type AppRow, appRow, emptyRows, type GrantRow, memberRow, pairOf, type Rows, searchText } from './rows.ts';
+
+/** Entries of one slice, which are read and decrypted in about a millisecond. */
+const SLICE = 100;
+/** The most that are looked at for them. Redis looks at all keys to find those of one kind. */
+const MOST_LOOKED_AT = 1000;
+/** The most members, apps and grants that are read, each. */
+const MOST_ROWS = 200_000;
+
+interface Reading {
+  readonly rows: Rows;
+  /** By grant id. */
+  readonly uses: Map<string, number>;
+  /** Scope texts: many grants have the same. */
+  readonly scopes: Map<string, string>;
+  readonly most: number;
+}
+
+/** What is read, in this order: grants last, because they refer to the others. */
+const STEPS: readonly (readonly [kind: string, take: (reading: Reading, entry: Entry) => void])[] = [
+  ['Member', takeMember],
+  ['Client', takeApp],
+  ['ClientDocument', takeApp],
+  ['Suspension', takeSuspension],
+  ['ClientBlock', takeBlock],
+  [LAST_USE, takeUse],
+  ['Grant', takeGrant],
+];
+
+/**
+ * Reads all members, apps and grants, in slices between which other work runs.
+ * @param told - how much is read, from 0 to 1
+ * Throws GatewayError `store_unavailable`, or the reason of the signal.
+ */
+export async function readRows(
+  store: Pick<Store, 'scan'>,
+  told: (share: number) => void,
+  signal: AbortSignal,
+  most = MOST_ROWS,
+): Promise<Rows> {
+  const reading: Reading = { rows: emptyRows(), uses: new Map(), scopes: new Map(), most };
+  for (const [step, [kind, take]] of STEPS.entries()) {
+    let from: string | undefined;
+    let total = 0;
+    let looked = 0;
+    let limit = SLICE;
+    do {
+      const scanned = await store.scan(kind, from, limit);
+      for (const entry of scanned.entries) take(reading, entry);
+      total = scanned.total ?? total;
+      looked += scanned.looked;
+      told((step + Math.min(1, looked / Math.max(total, 1))) / STEPS.length);
+      from = scanned.next;
+      limit = scanned.entries.length > SLICE / 2 ? SLICE : Math.min(limit * 2, MOST_LOOKED_AT);
+      await turn(undefined, { signal });
+    } while (from !== undefined && !isFull(reading, kind));
+    if (from !== undefined) reading.rows.partial = true;
+  }
+  await countMembers(reading.rows, signal);
+  return reading.rows;
+}
+
+function isFull({ rows, uses, most }: Reading, kind: string): boolean {
+  const size = { Member: rows.members.size, Grant: rows.grants.size, [LAST_USE]: uses.size }[kind] ?? rows.apps.size;
+  return size >= most;
+}
+
+function takeMember({ rows }: Reading, entry: Entry): void {
+  const { sub: id, name, email } = storedMember(entry);
+  const text = searchText([name, email, id]);
+  rows.members.set(id, { id, name, email, text, suspended: false, grants: 0 });
+}
+
+function takeApp({ rows }: Reading, entry: Entry): void {
+  const metadata = metadataOf(entry);
+  const { clientId: id, clientName: name, redirectUris } = clientOf(String(metadata.client_id), metadata);
+  const hosts = [...new Set(redirectUris.map(clientHost))].filter((host) => host !== undefined);
+  const kind: AppRow['kind'] = entry.kind === 'Client' ? 'registered' : 'document';
+  const text = searchText([name, ...hosts, id]);
+  rows.apps.set(id, { id, name, kind, hosts, text, disabled: false, grants: 0, members: 0 });
+}
+
+function takeSuspension({ rows }: Reading, { payload }: Entry): void {
+  const { id } = JSON.parse(payload) as { readonly id: string };
+  memberRow(rows, id).suspended = true;
+}
+
+function takeBlock({ rows }: Reading, { payload }: Entry): void {
+  const { id } = JSON.parse(payload) as { readonly id: string };
+  appRow(rows, id).disabled = true;
+}
+
+function takeUse({ uses }: Reading, entry: Entry): void {
+  const { grantId, at } = readLastUse(entry);
+  uses.set(grantId, at);
+}
+
+function takeGrant({ rows, uses, scopes }: Reading, entry: Entry): void {
+  const { id, member, clientId, scopes: granted, grantedAt, expiresAt } = toGrant(entry);
+  // Redis may return an entry twice, and a grant that an instance is ending is no longer one.
+  if (rows.grants.has(id) || entry.consumedAt !== undefined) return;
+  const text = granted.join(' ');
+  const shared = scopes.get(text) ?? text;
+  scopes.set(text, shared);
+  const row: GrantRow = {
+    ...{ id, member: memberRow(rows, member), app: appRow(rows, clientId), scopes: shared },
+    ...{ grantedAt, lastUsedAt: uses.get(id), expiresAt },
+  };
+  rows.grants.set(id, row);
+  row.member.grants += 1;
+  row.app.grants += 1;
+}
+
+async function countMembers({ grants }: Rows, signal: AbortSignal): Promise<void> {
+  const seen = new Set<string>();
+  let count = 0;
+  for (const grant of grants.values()) {
+    const pair = pairOf(grant);
+    if (!seen.has(pair)) grant.app.members += 1;
+    seen.add(pair);
+    count += 1;
+    if (count % 1000 === 0) await turn(undefined, { signal });
+  }
+}

@@ -1,0 +1,72 @@
+import { type Html, html } from '../../../http/html.ts';
+import type { AuditAction } from '../../../operations/audit.ts';
+import { type Subject, TRAIL_DAYS, type TrailLine } from '../../../operations/record/trail.ts';
+import type { DirectoryDeps } from './deps.ts';
+import { pathOfApp, pathOfGrant, pathOfMember } from './paths.ts';
+
+const LINES = 50;
+
+/** The kept actions, in words. */
+const SAID: Partial<Readonly<Record<AuditAction, string>>> = {
+  signed_in: 'Signed in for an app',
+  session_begun: 'Signed in',
+  consent_given: 'App approved',
+  consent_denied: 'App’s request cancelled',
+  client_registered: 'App registered',
+  client_updated: 'App changed its registration',
+  client_deleted: 'App deleted',
+  client_revoked: 'App disconnected from all members',
+  client_disabled: 'App disabled',
+  client_enabled: 'App enabled',
+  token_revoked: 'App ended the connection',
+  app_disconnected: 'Member disconnected the app',
+  grant_ended: 'Connection ended by command',
+  member_revoked: 'All apps disconnected',
+  member_suspended: 'Member suspended',
+  member_resumed: 'Member resumed',
+  member_changed: 'Backend reported a change of the member',
+  backend_session_over: 'Backend ended the member’s session',
+  code_reuse: 'Code used twice: the connection was ended',
+  refresh_token_reuse: 'Refresh token used twice: the connection was ended',
+};
+
+/** The section with the newest audit lines about one member, app or grant. */
+export async function trailSection(deps: DirectoryDeps, subject: Subject): Promise<Html> {
+  const lines = await deps.trail.of(subject, LINES);
+  const item = (line: TrailLine) => html`<li>
+<p>${deps.times.moment(line.at)} <strong>${SAID[line.action] ?? line.action}</strong>${alert(line)}</p>
+<p class="muted">${aboutOf(line, subject).map((part) => html`<span>${part}</span> `)}</p>
+</li>
+`;
+  return html`<section class="card"><h2>What happened</h2>
+${
+  lines.length === 0
+    ? html`<p class="muted">No audit lines in the last ${TRAIL_DAYS} days.</p>`
+    : html`<ol class="trail">
+${lines.map(item)}</ol>
+<p class="muted small">${lines.length === LINES && `The newest ${LINES}. `}Kept for ${TRAIL_DAYS} days. The audit log has every line.</p>`
+}</section>`;
+}
+
+function alert({ action }: TrailLine): Html | false {
+  return (action === 'code_reuse' || action === 'refresh_token_reuse') && html` <span class="badge bad">alert</span>`;
+}
+
+function aboutOf(line: TrailLine, subject: Subject): readonly Html[] {
+  const { member, clientId, clientName, grantId, by, reason, ended, address, requestId } = line;
+  const parts = [
+    !('member' in subject) &&
+      member !== undefined &&
+      html`member <a href="${pathOfMember(member)}"><bdi>${member}</bdi></a>`,
+    !('client' in subject) &&
+      clientId !== undefined &&
+      html`app <a href="${pathOfApp(clientId)}"><bdi>${clientName ?? clientId}</bdi></a>`,
+    !('grant' in subject) && grantId !== undefined && html`<a href="${pathOfGrant(grantId)}">grant</a>`,
+    by !== undefined && html`by the ${by}`,
+    reason !== undefined && html`reason: <bdi>${reason}</bdi>`,
+    ended !== undefined && ended > 0 && html`grants ended: ${ended}`,
+    address !== undefined && html`from <bdi>${address}</bdi>`,
+    requestId !== undefined && html`request <code>${requestId}</code>`,
+  ];
+  return parts.filter((part) => part !== false);
+}

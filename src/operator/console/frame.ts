@@ -1,0 +1,119 @@
+import type { ServerResponse } from 'node:http';
+import manifest from '../../../package.json' with { type: 'json' };
+import { writeAnswer } from '../../http/answer.ts';
+import { type Html, html } from '../../http/html.ts';
+import type { Section } from './console-route.ts';
+
+export const ROOT = '/console';
+export const STYLESHEET = `${ROOT}/console.css`;
+export const ICON = `${ROOT}/icon.svg`;
+export const SIGN_IN = `${ROOT}/sign-in`;
+export const SIGN_OUT = `${ROOT}/sign-out`;
+
+const SECTIONS: readonly (readonly [section: Section, name: string, path: string])[] = [
+  ['overview', 'Overview', ROOT],
+  ['traffic', 'Traffic', `${ROOT}/traffic`],
+  ['apps', 'Apps', `${ROOT}/apps`],
+  ['members', 'Members', `${ROOT}/members`],
+  ['grants', 'Grants', `${ROOT}/grants`],
+  ['connections', 'Connections', `${ROOT}/connections`],
+  ['keys', 'Keys', `${ROOT}/keys`],
+  ['events', 'Events', `${ROOT}/events`],
+  ['observe', 'Observe mode', `${ROOT}/observe`],
+];
+
+/** The header fields of every page. Nothing is loaded from elsewhere, nothing frames the console, nothing is cached. */
+export const PAGE_HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy':
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+  // Not no-referrer: browsers would then send `Origin: null` with the console's own forms.
+  'referrer-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'no-store',
+} as const;
+
+/** What a page shows of the signed-in operator. */
+export interface Operator {
+  /** The subject of the client certificate; undefined when signed in with the secret. */
+  readonly certificate: string | undefined;
+  readonly csrf: string;
+}
+
+export interface View {
+  readonly title: string;
+  readonly body: Html;
+  /** Undefined for a page that is in no section. */
+  readonly section?: Section | undefined;
+  /** Undefined when no operator is signed in. */
+  readonly operator?: Operator | undefined;
+  /** What the last action did. */
+  readonly notice?: string | undefined;
+}
+
+/** Renders the complete document. */
+function renderView({ title, body, section, operator, notice }: View, school: string): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} · ${school} console</title>
+<link rel="stylesheet" href="${STYLESHEET}">
+<link rel="icon" href="${ICON}" type="image/svg+xml">
+</head>
+<body class="${operator === undefined ? 'outside' : 'inside'}">
+<a class="skip" href="#main">Skip to content</a>
+<header class="top">
+<p class="school"><bdi>${school}</bdi> <span>console</span></p>
+${operator !== undefined && who(operator)}
+</header>
+${operator !== undefined && navigation(section)}
+<main id="main" tabindex="-1">
+<h1>${title}</h1>
+${notice !== undefined && html`<p class="notice good" role="status">${notice}</p>`}
+${body}
+</main>
+${operator !== undefined && html`<footer class="foot">coursegate ${manifest.version}</footer>`}
+</body>
+</html>
+`.text;
+}
+
+function who({ certificate, csrf }: Operator): Html {
+  return html`<form class="who" method="post" action="${SIGN_OUT}">
+<input type="hidden" name="csrf" value="${csrf}">
+<span>${certificate === undefined ? 'Signed in with the admin secret' : html`Certificate: <bdi>${certificate}</bdi>`}</span>
+<button class="quiet">Sign out</button>
+</form>`;
+}
+
+function navigation(section: Section | undefined): Html {
+  const links = SECTIONS.map(
+    ([id, name, path]) => html`<li><a href="${path}"${id === section && html` aria-current="page"`}>${name}</a></li>\n`,
+  );
+  return html`<nav class="sections" aria-label="Console">
+<ul>
+${links}</ul>
+</nav>`;
+}
+
+export function sendView(
+  response: ServerResponse,
+  status: number,
+  view: View,
+  school: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  writeAnswer(response, { status, headers: { ...PAGE_HEADERS, ...headers }, body: renderView(view, school) });
+}
+
+/** Redirects the browser with GET (RFC 9110 section 15.4.4). */
+export function see(response: ServerResponse, path: string): void {
+  const { 'content-type': _, ...headers } = PAGE_HEADERS;
+  writeAnswer(response, { status: 303, headers: { ...headers, location: path }, body: '' });
+}

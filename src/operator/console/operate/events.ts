@@ -1,0 +1,86 @@
+import type { Decision } from '../../../authorization-server/administration/account-control.ts';
+import type { EventsState } from '../../../events/state.ts';
+import { type Html, type HtmlValue, html } from '../../../http/html.ts';
+import type { ConsoleAnswer, ConsoleRoute } from '../console-route.ts';
+import { counted } from '../counted.ts';
+import type { Times } from '../times.ts';
+
+export interface EventsOptions {
+  readonly events: {
+    /** Undefined when the backend receives no events. */
+    state(): Promise<EventsState | undefined>;
+    retry(decision: Decision): Promise<{ readonly pending: number }>;
+  };
+  readonly times: Times;
+}
+
+const PATH = '/console/events';
+
+const CLASSES: readonly (readonly [name: string, text: string])[] = [
+  ['grant', 'about connections'],
+  ['client', 'about apps'],
+  ['refusal', 'about refused requests'],
+];
+
+export function eventRoutes({ events, times }: EventsOptions): readonly ConsoleRoute[] {
+  return [
+    {
+      method: 'GET',
+      path: '/events',
+      run: async ({ csrf }): Promise<ConsoleAnswer> => {
+        const state = await events.state();
+        const body = state === undefined ? notConfigured() : statePage(state, times, csrf);
+        return { section: 'events', title: 'Events for your backend', body };
+      },
+    },
+    {
+      method: 'POST',
+      path: '/events/retry',
+      run: async ({ decision }) => {
+        const { pending } = await events.retry(decision);
+        return { see: PATH, done: `Sending ${counted(pending, 'event')} again.` };
+      },
+    },
+  ];
+}
+
+function notConfigured(): Html {
+  return html`<p>The gate can tell your backend which app acts for which member: who approved, what ended and why, and what was refused. It is not configured to, so nothing is sent.</p>
+<p>To switch it on, add this to the configuration, with an endpoint of your backend that verifies the signature:</p>
+<pre class="code" tabindex="0" role="region" aria-label="Configuration">events:
+  upstream: school                  # a name in upstreams
+  path: /coursegate/events
+  secret: { env: EVENTS_SECRET }    # echo "whsec_$(openssl rand -base64 32)"</pre>
+<p>Then run <code>coursegate events test --config FILE</code>, which sends one event and says what came back. The page docs/events.md describes the events.</p>`;
+}
+
+function statePage(state: EventsState, times: Times, csrf: string): Html {
+  const { upstream, path, pending, paused_until, stopped_at, last_failure, events } = state;
+  const moment = (iso: string) => times.moment(Date.parse(iso));
+  const total = Object.values(pending).reduce((sum, count) => sum + count, 0);
+  const oldest = events.map(({ timestamp }) => timestamp).toSorted()[0];
+  const fact = (term: string, text: HtmlValue) =>
+    text === undefined ? undefined : html`<dt>${term}</dt><dd>${text}</dd>`;
+  const split = CLASSES.filter(([name]) => (pending[name] ?? 0) > 0).map(([name, text]) => `${pending[name]} ${text}`);
+  return html`${
+    stopped_at !== undefined &&
+    html`<p class="notice bad">Delivery has stopped since ${moment(stopped_at)}: the backend answered 410 Gone. It goes on when you retry.</p>`
+  }<dl class="facts">${fact('Sent to', `${path} of ${upstream}`)}${fact(
+    'Pending',
+    total === 0 ? 'none: the backend has accepted everything' : `${total}: ${split.join(', ')}`,
+  )}${fact('Oldest', oldest && moment(oldest))}${fact(
+    'Last failed delivery',
+    last_failure && html`${moment(last_failure.at)}: ${last_failure.reason}`,
+  )}${fact('Next attempt', paused_until && moment(paused_until))}</dl>
+${
+  total > 0 &&
+  html`<form method="post" action="${PATH}/retry"><input type="hidden" name="csrf" value="${csrf}"><button class="go">Retry now</button></form>
+<h2 id="pending">Pending events</h2>
+${total > events.length && html`<p class="muted">The ${events.length} most important of ${total}.</p>`}
+<div class="scroll" role="region" tabindex="0" aria-labelledby="pending"><table><thead><tr><th scope="col">Since</th><th scope="col">Type</th><th scope="col">Attempts</th><th scope="col">Next attempt</th><th scope="col">ID</th></tr></thead>
+<tbody>${events.map(
+    ({ id, type, timestamp, attempts, due_at }) =>
+      html`<tr><td>${moment(timestamp)}</td><td><code>${type}</code></td><td class="number">${attempts}</td><td>${due_at === undefined ? 'in turn' : moment(due_at)}</td><td><code>${id}</code></td></tr>`,
+  )}</tbody></table></div>`
+}`;
+}

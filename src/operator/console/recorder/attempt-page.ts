@@ -1,0 +1,84 @@
+import { type Html, html } from '../../../http/html.ts';
+import { type Attempt, factOf, isOfApp, isRefused, type Step } from '../../../operations/record/attempt.ts';
+import { lastOf } from '../../../operations/record/attempts.ts';
+import type { Times } from '../times.ts';
+import { badge } from './badge.ts';
+import type { Explained, Explaining } from './explained.ts';
+import { shown, textOf } from './text.ts';
+import { kindName, lasting, outcomeOf } from './words.ts';
+
+/** One attempt: what went wrong and what to do, then every step. */
+export function attemptPage(explained: Explained, { setting, times }: Explaining): Html {
+  const { attempt } = explained;
+  return html`${diagnosis(explained)}
+${facts(attempt, times)}
+<section><h2>Steps</h2>
+<ol class="steps">${attempt.steps.map((step, index) => stepItem(step, attempt.steps[index - 1], times))}</ol>
+${attempt.left > 0 && html`<p class="muted">${attempt.left} steps in the middle were left out.</p>`}</section>
+<details><summary>Text for the app’s developer</summary>
+<p>It names no member and no address.</p>
+<pre class="report" tabindex="0" role="region" aria-label="Text for the app’s developer">${textOf(explained, setting.origin)}</pre></details>`;
+}
+
+function diagnosis({ state, at, why }: Explained): Html {
+  if (why === undefined) {
+    const told = {
+      open: `In progress: the last step was “${kindName(at.kind)}”.`,
+      connected: 'The app is connected: its token was accepted.',
+      ended: 'The app was connected, and the connection was ended.',
+      stopped: '',
+    };
+    return html`<section class="card"><p>${badge(state)} ${told[state]}</p></section>`;
+  }
+  const { cause, stopped } = why;
+  const developer = typeof cause.developer === 'function' ? cause.developer(stopped) : cause.developer;
+  return html`<section class="card" aria-labelledby="cause">
+<p>${badge(state)} <span class="muted">at “${kindName(at.kind)}”</span></p>
+<h2 id="cause">${cause.title}</h2>
+<p>${marked(cause.why(stopped))}</p>
+<dl class="advice">
+${cause.operator !== undefined && html`<div><dt>You can</dt><dd>${marked(cause.operator)}</dd></div>`}
+${developer !== undefined && html`<div><dt>The app’s developer</dt><dd>${marked(developer)}</dd></div>`}
+</dl>
+<p class="muted">See <code>${cause.docs}</code>. Cause: <code>${cause.id}</code></p>
+</section>`;
+}
+
+/** Text with code between backticks. */
+function marked(text: string): readonly (Html | string)[] {
+  return text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
+}
+
+function facts(attempt: Attempt, times: Times): Html {
+  const [clientId, member] = [factOf(attempt, 'clientId'), factOf(attempt, 'member')];
+  const [first] = attempt.steps;
+  const app = attempt.steps.find((step) => isOfApp(step) && step.userAgent !== '');
+  const rows: readonly (readonly [string, Html | string | undefined])[] = [
+    ['Client', clientId && html`<a href="/console/apps/${encodeURIComponent(clientId)}">${clientId}</a>`],
+    ['Member', member && html`<a href="/console/members/${encodeURIComponent(member)}">${member}</a>`],
+    ['User agent', app?.userAgent],
+    ['Began', first && times.moment(first.since)],
+    ['Took', first && lasting(lastOf(attempt).at - first.since)],
+  ];
+  return html`<dl class="facts">${rows.map(([name, value]) => value && html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
+}
+
+function stepItem(step: Step, before: Step | undefined, times: Times): Html {
+  const waited = before === undefined ? undefined : step.since - before.at;
+  const parameters = shown(step);
+  return html`<li class="${step.kind === 'challenge' ? 'expected' : isRefused(step) ? 'refused' : 'fine'}">
+<p class="line"><strong>${kindName(step.kind)}</strong> <span class="result">${outcomeOf(step)}</span>${
+    step.times > 1 && html` <span class="muted">${step.times} times</span>`
+  }</p>
+<p class="muted">${times.second(step.since)}${
+    waited !== undefined && waited >= 1000 && html`, ${lasting(waited)} later`
+  }${step.endpoint !== '' && html` · <code>${step.endpoint}</code>`}${step.status > 0 && html` · ${step.status}`}${
+    step.status > 0 && html` · ${lasting(step.took)}`
+  }</p>
+${step.description !== undefined && html`<p>${step.description}</p>`}
+${
+  parameters.length > 0 &&
+  html`<dl class="parameters">${parameters.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
+}
+</li>`;
+}

@@ -1,0 +1,76 @@
+import type { StepKind } from '../../../http/connection-step.ts';
+import { type Attempt, factOf, isRefused, type Step } from '../../../operations/record/attempt.ts';
+import type { State } from './state.ts';
+
+const KINDS: Readonly<Record<StepKind, string>> = {
+  challenge: 'Request without a token',
+  'resource-metadata': 'Protected resource metadata',
+  'server-metadata': 'Authorization server metadata',
+  guess: 'Guessed address',
+  registration: 'Registration',
+  'client-document': 'Client ID metadata document',
+  'pushed-request': 'Pushed authorization request',
+  authorization: 'Authorization request',
+  'sign-in': 'Sign-in',
+  consent: 'Consent',
+  code: 'Return to the app',
+  token: 'Token request',
+  use: 'Token used',
+  refresh: 'Refresh request',
+  revocation: 'Connection ended',
+};
+
+const OUTCOMES: Readonly<Record<string, string>> = {
+  sent: 'sent to the sign-in page',
+  shown: 'page shown',
+  'signed-in': 'signed in',
+  approved: 'approved',
+  denied: 'cancelled by the member',
+  lost: 'request not found',
+  suspended: 'member suspended',
+  not_signed_in: 'came back without signing in',
+  not_as_asked_for: 'another sign-in was asked for',
+  account_closed: 'account closed',
+  login_unavailable: 'sign-in unavailable',
+  disabled: 'app disabled',
+  app: 'by the app',
+  member: 'by the member',
+  operator: 'by an operator',
+  backend: 'by the backend',
+};
+
+export const STATES: Readonly<Record<State, string>> = {
+  open: 'in progress',
+  connected: 'connected',
+  stopped: 'stopped',
+  ended: 'disconnected',
+};
+
+export const kindName = (kind: StepKind): string => KINDS[kind];
+
+/** What came of a step, in a few words. */
+export function outcomeOf(step: Step): string {
+  if (step.kind === 'challenge') return 'challenged';
+  const told = step.outcome === undefined ? undefined : (OUTCOMES[step.outcome] ?? step.outcome);
+  if (step.error !== undefined) return told === undefined ? step.error : `${told}: ${step.error}`;
+  return told ?? (isRefused(step) ? `answered ${step.status}` : 'ok');
+}
+
+/** How the app calls itself; otherwise its client_id or its user agent. */
+export function appName(attempt: Attempt): string {
+  const agent = attempt.steps.find(({ userAgent }) => userAgent !== '')?.userAgent;
+  return factOf(attempt, 'clientName') ?? factOf(attempt, 'clientId') ?? agent ?? 'Unknown app';
+}
+
+/** A duration for people: `4 s`, `3 min`, `2 h`. */
+export function lasting(milliseconds: number): string {
+  if (milliseconds < 1000) return `${Math.max(0, Math.round(milliseconds))} ms`;
+  const seconds = Math.round(milliseconds / 1000);
+  if (seconds < 120) return `${seconds} s`;
+  return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
+}
+
+/** In UTC: for people who are elsewhere. */
+export function utcOf(milliseconds: number): string {
+  return `${new Date(milliseconds).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}

@@ -1,0 +1,64 @@
+import { TIME_UNITS } from '../../authorization-server/pages/dates.ts';
+import { type Html, html } from '../../http/html.ts';
+import type { Clock } from '../../storage/store.ts';
+
+/** How the pages of the console show times: in English. All functions take milliseconds since the epoch. */
+export type Times = ReturnType<typeof createTimes>;
+
+/** A tick of a time axis. */
+export interface TimeTick {
+  readonly at: number;
+  readonly label: string;
+}
+
+/** All offsets from UTC are multiples of a quarter of an hour: a tick is found within five minutes. */
+const FIVE_MINUTES = 300_000;
+
+const DAY = { day: 'numeric', month: 'short' } as const;
+const TIME = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+
+/**
+ * @param timeZone - an IANA name: the time zone of the site
+ * @param clock - for how long ago something was
+ */
+export function createTimes(timeZone: string, clock: Clock) {
+  const formatOf = (parts: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat('en-GB', { timeZone, ...parts });
+  const [time, second] = [formatOf(TIME), formatOf({ ...TIME, second: '2-digit' })];
+  const [day, date] = [formatOf(DAY), formatOf({ ...DAY, year: 'numeric' })];
+  const full = formatOf({ ...DAY, year: 'numeric', ...TIME, timeZoneName: 'short' });
+  const relative = new Intl.RelativeTimeFormat('en-GB', { numeric: 'always' });
+  const marked = (at: number, text: string, title?: string): Html =>
+    html`<time datetime="${new Date(at).toISOString()}"${title !== undefined && html` title="${title}"`}>${text}</time>`;
+  const ago = (at: number): string => {
+    const passed = (clock() - at) / 1000;
+    const [unit, length] = TIME_UNITS.find(([, length]) => Math.abs(passed) >= length) ?? [];
+    return unit === undefined ? 'just now' : relative.format(-Math.trunc(passed / length), unit);
+  };
+  return {
+    /** `14:05` */
+    time: (at: number): string => time.format(at),
+    /** `23 Nov, 14:05` */
+    dayAndTime: (at: number): string => `${day.format(at)}, ${time.format(at)}`,
+    /** `14:05:09` */
+    second: (at: number): Html => marked(at, second.format(at)),
+    /** `23 Nov 2026` */
+    date: (at: number): Html => marked(at, date.format(at)),
+    /** `23 Nov 2026, 14:05 CET` */
+    moment: (at: number): Html => marked(at, full.format(at)),
+    /** `5 minutes ago`, and the moment for those who point at it. */
+    ago: (at: number): Html => marked(at, ago(at), full.format(at)),
+    /** `23 Nov 2026, 14:05 CET (5 minutes ago)` */
+    both: (at: number): Html => html`${marked(at, full.format(at))} <span class="muted">(${ago(at)})</span>`,
+    /** The ticks from `from` to `to` at full multiples of `every` minutes of the local day; the day at midnight. */
+    ticks(from: number, to: number, every: number): readonly TimeTick[] {
+      const ticks: TimeTick[] = [];
+      for (let at = Math.ceil(from / FIVE_MINUTES) * FIVE_MINUTES; at <= to; at += FIVE_MINUTES) {
+        const label = time.format(at);
+        const minute = Number(label.slice(0, 2)) * 60 + Number(label.slice(3));
+        if (minute % every === 0) ticks.push({ at, label: minute === 0 ? day.format(at) : label });
+      }
+      return ticks;
+    },
+    zone: timeZone,
+  };
+}

@@ -1,0 +1,102 @@
+import { type Html, html } from '../../../http/html.ts';
+import { MINUTE } from '../../../operations/record/minute.ts';
+import type { Times } from '../times.ts';
+import { type Chart, drawColumns, drawLines, drawTimes, type Line, lineSample } from './chart.ts';
+import type { Period } from './period.ts';
+
+/** A chart with its heading, legend and numbers. */
+export interface Figure extends Pick<Chart, 'id' | 'title' | 'lines' | 'scale' | 'format'> {
+  /** What is shown, in a few words below the title. */
+  readonly text: string;
+  /** `lines` share one chart; `columns` have a row each, for events that are rare. */
+  readonly shape: 'lines' | 'columns';
+  /** Shown instead of a chart in which nothing happened. */
+  readonly none: string;
+}
+
+/** A period with its labels. */
+export interface Axis {
+  readonly period: Period;
+  readonly from: string;
+  readonly to: string;
+  /** The beginning of each slot. */
+  readonly labels: readonly string[];
+  readonly measured: readonly boolean[];
+  readonly ticks: Chart['ticks'];
+  readonly fewTicks: Chart['ticks'];
+}
+
+const LAST = { hour: 'in the last hour', day: 'in the last 24 hours' } as const;
+/** Minutes between the ticks of a chart, and below columns, which are narrower. */
+const TICKS = { hour: 10, day: 180 } as const;
+const FEW_TICKS = { hour: 20, day: 360 } as const;
+
+export function axisOf(period: Period, times: Times): Axis {
+  const { slots, span, step } = period;
+  const from = slots[0]?.at ?? 0;
+  const length = slots.length * step * MINUTE;
+  const ticks = (every: number) =>
+    times.ticks(from, from + length, every).map(({ at, label }) => ({ label, place: (at - from) / length }));
+  return {
+    period,
+    from: times.dayAndTime(from),
+    to: times.dayAndTime(from + length),
+    labels: slots.map(({ at }) => (span === 'hour' ? times.time(at) : times.dayAndTime(at))),
+    measured: slots.map(({ minute }) => minute !== undefined),
+    ticks: ticks(TICKS[span]),
+    fewTicks: ticks(FEW_TICKS[span]),
+  };
+}
+
+export function renderFigure(figure: Figure, axis: Axis): Html {
+  const { id, title, text, lines, none, shape } = figure;
+  const hasValues = lines.some(({ values }) => values.some((value) => value !== undefined && value > 0));
+  return html`<section class="figure" aria-labelledby="${id}"><h3 id="${id}">${title}</h3>
+${
+  hasValues
+    ? html`<p class="muted">${text}</p>
+${shape === 'lines' ? oneChart(figure, axis) : rows(figure, axis)}
+${table(figure, axis)}`
+    : html`<p class="muted">${none} ${LAST[axis.period.span]}.</p>`
+}</section>`;
+}
+
+function oneChart(figure: Figure, axis: Axis): Html {
+  const { id, title, lines, scale, format } = figure;
+  const { from, to, measured, ticks } = axis;
+  const description = lines.map((line) => `${line.name}: ${line.total}, ${highest(line, figure, axis)}.`).join(' ');
+  return html`${drawLines({ id: `${id}-chart`, title: `${title}, ${from} to ${to}`, description, lines, measured, ticks, scale, format })}
+<ul class="legend">${lines.map(
+    ({ name, style, total }) => html`<li>${lineSample(style)} ${name} <b>${total}</b></li>`,
+  )}${gapSample(axis)}</ul>`;
+}
+
+function rows(figure: Figure, axis: Axis): Html {
+  const { measured, fewTicks } = axis;
+  const top = Math.max(...figure.lines.flatMap(({ values }) => values.map((value) => value ?? 0)));
+  return html`<ul class="rows">${figure.lines.map((line) => {
+    const description = `${line.total}, ${highest(line, figure, axis)}`;
+    return html`<li><span>${line.name}</span> ${drawColumns(line, { measured, top, description })} <b>${line.total}</b></li>`;
+  })}<li>${drawTimes(fewTicks)}</li></ul>
+<p class="muted">The tallest column is ${figure.format(top)}.</p>${
+    measured.includes(false) && html`<ul class="legend">${gapSample(axis)}</ul>`
+  }`;
+}
+
+function gapSample({ measured }: Axis): Html | false {
+  return measured.includes(false) && html`<li><span class="sample gap"></span> Not measured</li>`;
+}
+
+/** What the drawing shows, for those who do not see it. */
+function highest({ values }: Line, { format }: Figure, { labels }: Axis): string {
+  const at = values.reduce<number>((best, value, here) => ((value ?? -1) > (values[best] ?? -1) ? here : best), 0);
+  const value = values[at];
+  return value === undefined ? 'never measured' : `highest ${format(value)} at ${labels[at]}`;
+}
+
+function table({ title, lines, format }: Figure, { labels }: Axis): Html {
+  const cell = (value: number | undefined) => html`<td>${value === undefined ? '–' : format(value)}</td>`;
+  return html`<details><summary>Numbers<span class="visually-hidden"> of ${title}</span></summary>
+<div class="scroll" role="region" tabindex="0" aria-label="Numbers of ${title}"><table class="numbers"><thead><tr><th scope="col">Time</th>${lines.map(({ name }) => html`<th scope="col">${name}</th>`)}</tr></thead>
+<tbody>${labels.map((label, row) => html`<tr><th scope="row">${label}</th>${lines.map(({ values }) => cell(values[row]))}</tr>`).toReversed()}</tbody></table></div></details>`;
+}

@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest';
+import { browserCommand, type Desktop } from '../../../src/operator/connect/open-browser.ts';
+
+const URL_ = 'https://school.example/oauth/authorize?a=1&b=$(touch%20x)';
+const linux = (env: Desktop['env']): Desktop => ({ platform: 'linux', env });
+
+describe('browserCommand', () => {
+  it('uses the platform’s opener, with the URL as one argument', () => {
+    expect(browserCommand(URL_, linux({ DISPLAY: ':0' }))).toEqual(['xdg-open', URL_]);
+    expect(browserCommand(URL_, linux({ WAYLAND_DISPLAY: 'w' }))).toEqual(['xdg-open', URL_]);
+    expect(browserCommand(URL_, { ...linux({}), platform: 'darwin' })).toEqual(['open', URL_]);
+    expect(browserCommand(URL_, { ...linux({}), platform: 'win32' })?.at(-1)).toBe(URL_);
+  });
+
+  it('returns nothing without a display, or for something other than a web address', () => {
+    expect(browserCommand(URL_, linux({}))).toBeUndefined();
+    expect(browserCommand('file:///etc/passwd', linux({ DISPLAY: ':0' }))).toBeUndefined();
+  });
+});

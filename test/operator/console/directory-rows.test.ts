@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { GatewayError } from '../../../src/errors.ts';
+import type { ConsoleRequest } from '../../../src/operator/console/console-route.ts';
+import type { DirectoryDeps } from '../../../src/operator/console/directory/deps.ts';
+import { createDirectory } from '../../../src/operator/console/directory/directory.ts';
+import { pageOf, rankOf } from '../../../src/operator/console/directory/find.ts';
+import { appsPage } from '../../../src/operator/console/directory/lists.ts';
+import { readRows } from '../../../src/operator/console/directory/read-rows.ts';
+import { folded, forgetGrants, searchText } from '../../../src/operator/console/directory/rows.ts';
+import { searchPage } from '../../../src/operator/console/directory/search-page.ts';
+import { createTimes } from '../../../src/operator/console/times.ts';
+import { redisStore } from '../../../src/storage/redis.ts';
+import { sealedStore } from '../../../src/storage/seal.ts';
+import { memoryStore } from '../../../src/storage/sqlite.ts';
+import { jsonEntry, type RawStore, type Store } from '../../../src/storage/store.ts';
+import { type RedisServer, redisPresent, startRedis } from '../../support/redis.ts';
+import { appId, grantId, memberId, seed } from './support/seed.ts';
+
+const present = redisPresent();
+let redis: RedisServer | undefined;
+beforeAll(async () => {
+  if (present) redis = await startRedis();
+});
+afterAll(() => redis?.close());
+
+const STORES: [string, () => RawStore][] = [
+  ['sqlite', () => memoryStore(Date.now)],
+  ...(present
+    ? [['redis', () => redisStore({ url: redis?.url ?? '', keyPrefix: 'rows' }, Date.now)] as [string, () => RawStore]]
+    : []),
+];
+
+const SEED = { grants: 700, members: 150, apps: 8 };
+const never = new AbortController().signal;
+const ready = async (directory: ReturnType<typeof createDirectory>) => {
+  const view = await directory.look();
+  if (view.state !== 'ready') throw new Error('still reading');
+  return view.rows;
+};
+
+describe.each(STORES)('what the console searches, from %s', (_name, make) => {
+  let raw: RawStore;
+  let store: Store;
+  beforeAll(async () => {
+    raw = make();
+    store = sealedStore(raw, 'k'.repeat(32));
+    await seed(store, SEED);
+  });
+  afterAll(() => raw.close());
+
+  it('has every member, app and grant, with what belongs together', async () => {
+    const shares: number[] = [];
+    const rows = await readRows(store, (share) => shares.push(share), never);
+    expect([rows.members.size, rows.apps.size, rows.grants.size, rows.partial]).toEqual([150, 8, 700, false]);
+    const grant = rows.grants.get(grantId(3));
+    expect(grant).toMatchObject({ member: { id: memberId(3) }, app: { id: appId(3), kind: 'document' } });
+    expect(grant?.lastUsedAt).toBeGreaterThan(0);
+    expect(rows.grants.get(grantId(4))?.lastUsedAt).toBeUndefined();
+    expect([...rows.apps.values()].reduce((sum, { grants }) => sum + grants, 0)).toBe(700);
+    expect(shares.at(-1)).toBe(1);
+    expect(shares).toEqual(shares.toSorted((a, b) => a - b));
+  });
+
+  it('reads so many of each at most, and says that there are more', async () => {
+    const rows = await readRows(store, () => {}, never, 100);
+    expect(rows.partial).toBe(true);
+    expect(rows.grants.size).toBeLessThan(700);
+  });
+
+  it('knows who is suspended, and which app is blocked', async () => {
+    const put = (kind: string, id: string) =>
+      store.commit([{ op: 'put', entry: jsonEntry(kind, id, { id, since: 1 }, undefined) }]);
+    await put('Suspension', memberId(1));
+    await put('ClientBlock', appId(1));
+    const { members, apps } = await readRows(store, () => {}, never);
+    expect([...members.values()].filter(({ suspended }) => suspended).map(({ id }) => id)).toEqual(['m-1']);
+    expect([...apps.values()].filter(({ disabled }) => disabled).map(({ id }) => id)).toEqual([appId(1)]);
+  });
+});
+
+describe('the directory', () => {
+  const opened = async () => {
+    const store = sealedStore(memoryStore(Date.now), 'k'.repeat(32));
+    await seed(store, { grants: 300, members: 20, apps: 4 });
+    return store;
+  };
+
+  it('keeps what an action has changed while it is read', async () => {
+    const store = await opened();
+    const directory = createDirectory({ store, clock: Date.now, patience: 0 });
+    expect(await directory.look()).toMatchObject({ state: 'reading' });
+    directory.correct((rows) => forgetGrants(rows, ({ member }) => member.id === memberId(1)));
+    await vi.waitUntil(async () => (await directory.look()).state === 'ready');
+    const rows = await ready(directory);
+    expect([rows.grants.size, rows.members.get(memberId(1))?.grants]).toEqual([285, 0]);
+    directory.close();
+  });
+
+  it('is read again after a minute, and older rows are shown meanwhile', async () => {
+    const store = await opened();
+    let now = 0;
+    const directory = createDirectory({ store, clock: () => now, patience: 5000 });
+    expect((await ready(directory)).grants.size).toBe(300);
+    await store.commit([{ op: 'delete', kind: 'Grant', id: grantId(0) }]);
+    now = 59_000;
+    expect((await ready(directory)).grants.size).toBe(300);
+    now = 61_000;
+    expect((await ready(directory)).grants.size).toBe(300);
+    await vi.waitUntil(async () => (await ready(directory)).grants.size === 299);
+    directory.close();
+  });
+
+  it('is released when nobody looks any more', async () => {
+    const store = await opened();
+    let scans = 0;
+    const counting = {
+      ...store,
+      scan: (...given: Parameters<Store['scan']>) => {
+        scans += 1;
+        return store.scan(...given);
+      },
+    };
+    const directory = createDirectory({ store: counting, clock: () => 0, patience: 5000, idle: 20 });
+    await directory.look();
+    const read = scans;
+    await directory.look();
+    expect(scans).toBe(read);
+    await vi.waitUntil(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 25));
+      await directory.look();
+      return scans > read;
+    });
+    directory.close();
+  });
+
+  it('says that the store is unavailable, and recovers', async () => {
+    const store = await opened();
+    let down = true;
+    const failing = {
+      ...store,
+      scan: (...given: Parameters<Store['scan']>) => (down ? Promise.reject(new Error('down')) : store.scan(...given)),
+    };
+    const directory = createDirectory({ store: failing, clock: () => 0, patience: 5000 });
+    await expect(directory.look()).rejects.toThrow('down');
+    down = false;
+    expect((await ready(directory)).grants.size).toBe(300);
+    directory.close();
+  });
+});
+
+it('the lists and the search are shown while the store is down', async () => {
+  const store = sealedStore(memoryStore(Date.now), 'k'.repeat(32));
+  await seed(store, { grants: 20, members: 10, apps: 4 });
+  const directory = createDirectory({ store, clock: Date.now, patience: 5000 });
+  await directory.look();
+  const down = () => Promise.reject(new GatewayError('store_unavailable'));
+  const deps = {
+    ...{ directory, clock: Date.now, times: createTimes('UTC', Date.now), scopes: {}, takesNewApps: true },
+    ...{ store: { ...store, get: down }, grants: { find: down }, account: { registrationClosedSince: down } },
+  } as unknown as DirectoryDeps;
+  const request = { query: { q: 'claude' }, params: {}, form: {}, csrf: '' } as unknown as ConsoleRequest;
+  for (const page of [searchPage, appsPage]) {
+    const shown = await page(deps, request);
+    expect('body' in shown && shown.body.text).toContain('Claude 3');
+  }
+  directory.close();
+});
+
+describe('pages of a list', () => {
+  const rows = Array.from({ length: 25 }, (_, at) => ({ id: `r${at}`, key: (at * 7) % 5 }));
+  const order = { key: ({ key }: { key: number }) => key, descending: true };
+  const page = (all: typeof rows, cursor?: string) => pageOf(all, { keep: () => true, order, cursor, limit: 7 });
+
+  it('have every row once, in the same order backwards', async () => {
+    const first = await page(rows);
+    const second = await page(rows.toReversed(), first.next);
+    const third = await page(rows, second.next);
+    const last = await page(rows.toReversed(), third.next);
+    const ids = [first, second, third, last].flatMap((found) => found.rows.map(({ id }) => id));
+    expect([ids.length, new Set(ids).size, last.next, first.previous]).toEqual([25, 25, undefined, undefined]);
+    const back = await page(rows, last.previous);
+    expect(back.rows).toEqual(third.rows);
+    const start = await page(rows, (await page(rows, back.previous)).previous);
+    expect([start.rows, start.previous]).toEqual([first.rows, undefined]);
+  });
+
+  it('go on behind a row that is gone', async () => {
+    const first = await page(rows);
+    const rest = rows.filter(({ id }) => id !== first.rows.at(-1)?.id);
+    expect((await page(rest, first.next)).rows).toEqual((await page(rows, first.next)).rows);
+  });
+});
+
+it.each([
+  ['ann smith', 0],
+  ['ann', 1],
+  ['smith', 2],
+  ['mith', 3],
+  ['ann@', 1],
+  ['zoe', undefined],
+])('ranks %j as %s', (typed, rank) => {
+  expect(rankOf(searchText(['Ánn Smith', 'ann@mail.example', 'm-1']), folded(typed))).toBe(rank);
+});

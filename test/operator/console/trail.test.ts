@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AuditEvent } from '../../../src/operations/audit.ts';
+import { createTrail } from '../../../src/operations/record/trail.ts';
+import { redisStore } from '../../../src/storage/redis.ts';
+import { sealedStore } from '../../../src/storage/seal.ts';
+import { memoryStore } from '../../../src/storage/sqlite.ts';
+import type { RawStore } from '../../../src/storage/store.ts';
+import { type RedisServer, redisPresent, startRedis } from '../../support/redis.ts';
+
+const DAY = 86_400_000;
+const START = Date.UTC(2026, 10, 1, 12);
+
+let now = START;
+const clock = () => now;
+const present = redisPresent();
+let redis: RedisServer | undefined;
+let made = 0;
+beforeAll(async () => {
+  if (present) redis = await startRedis();
+});
+afterAll(() => redis?.close());
+
+const STORES: [string, () => RawStore][] = [
+  ['sqlite', () => memoryStore(clock)],
+  ...(present
+    ? [
+        ['redis', () => redisStore({ url: redis?.url ?? '', keyPrefix: `t${++made}` }, clock)] as [
+          string,
+          () => RawStore,
+        ],
+      ]
+    : []),
+];
+
+const consent: AuditEvent = {
+  ...{ action: 'consent_given', member: 'ann', clientId: 'https://app.example/client.json', grantId: 'g1' },
+  ...{ clientName: 'App', address: '192.0.2.7', requestId: 'r1' },
+};
+
+describe.each(STORES)('the trail in %s', (_name, make) => {
+  const warnings: unknown[] = [];
+  const log = { warn: (line: unknown) => warnings.push(line) };
+  let raw: RawStore;
+  const open = (most?: number) =>
+    createTrail({
+      store: sealedStore(raw, 'k'.repeat(32)),
+      clock,
+      log: log as never,
+      ...(most === undefined ? {} : { most }),
+    });
+  beforeAll(() => {
+    raw = make();
+  });
+  afterAll(() => raw.close());
+
+  it('shows lines of a member, an app and a grant, also before they are written and from other replicas', async () => {
+    const trail = open();
+    trail.audited(consent);
+    for (const subject of [{ member: 'ann' }, { client: consent.clientId ?? '' }, { grant: 'g1' }]) {
+      expect(await trail.of(subject, 50)).toMatchObject([{ ...consent, at: START }]);
+      expect(await open().of(subject, 50)).toEqual([]);
+    }
+    await trail.flush();
+    for (const subject of [{ member: 'ann' }, { client: consent.clientId ?? '' }, { grant: 'g1' }])
+      expect(await open().of(subject, 50)).toEqual(await trail.of(subject, 50));
+    expect(await trail.of({ member: 'ben' }, 50)).toEqual([]);
+  });
+
+  it('keeps no refresh, call or refusal, and nothing about no one', async () => {
+    const trail = open();
+    const of = { member: 'cat', clientId: 'c', grantId: 'g' };
+    for (const action of ['token_refreshed', 'tool_called', 'access_denied', 'code_issued'] as const)
+      trail.audited({ action, ...of });
+    trail.audited({ action: 'signed_in' });
+    expect(await trail.of({ member: 'cat' }, 50)).toEqual([]);
+  });
+
+  it('shows the newest first, of the last 30 days', async () => {
+    const trail = open();
+    for (const days of [0, 1, 20]) {
+      now = START + days * DAY;
+      trail.audited({ action: 'signed_in', member: 'dan', reason: `day ${days}` });
+    }
+    await trail.flush();
+    const reasons = async (limit = 50) => (await open().of({ member: 'dan' }, limit)).map(({ reason }) => reason);
+    expect(await reasons()).toEqual(['day 20', 'day 1', 'day 0']);
+    expect(await reasons(1)).toEqual(['day 20']);
+    now = START + 30.5 * DAY;
+    expect(await reasons()).toEqual(['day 20', 'day 1']);
+    now = START;
+  });
+
+  it('bounds what waits, and says how much was dropped', async () => {
+    const trail = open(10);
+    for (let count = 0; count < 25; count += 1)
+      trail.audited({ action: 'signed_in', member: 'eve', reason: `${count}` });
+    await trail.flush();
+    expect(await trail.of({ member: 'eve' }, 50)).toHaveLength(10);
+    expect(warnings).toEqual([{ dropped: 15 }]);
+  });
+
+  it('keeps the lines for the next flush while the store fails', async () => {
+    const working = sealedStore(raw, 'k'.repeat(32));
+    let down = true;
+    const commit: typeof working.commit = (...given) =>
+      down ? Promise.reject(new Error('down')) : working.commit(...given);
+    const trail = createTrail({ store: { ...working, commit }, clock, log: log as never });
+    trail.audited({ action: 'signed_in', member: 'fay' });
+    await expect(trail.flush()).rejects.toThrow('down');
+    down = false;
+    await trail.flush();
+    expect(await open().of({ member: 'fay' }, 50)).toHaveLength(1);
+  });
+
+  it('stores nothing readable', async () => {
+    const stored = await raw.scan('AuditTrail', undefined, 10_000);
+    expect(stored.entries.length).toBeGreaterThan(0);
+    // Deleted by the sweep, 30 days after what they are about.
+    const ends = stored.entries.map(({ expiresAt }) => expiresAt);
+    expect(ends).toContain(START / 1000 + 30 * 86_400);
+    expect(ends).not.toContain(undefined);
+    expect(JSON.stringify(stored)).not.toMatch(/ann|app\.example|192\.0\.2\.7|consent_given/);
+  });
+});
