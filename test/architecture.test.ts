@@ -297,6 +297,17 @@ describe('the layout of src', () => {
     expect([...new Set(others)].sort()).toEqual(['commands', 'generation']);
   });
 
+  it('exports no type twice under one name', () => {
+    // The demo is a program of its own, with members, courses and sessions of its own.
+    const exported = FILES.filter((file) => !file.startsWith('operator/demo/')).flatMap((file) =>
+      [...readFileSync(join(SRC, file), 'utf8').matchAll(/^export (?:interface|type|class) (\w+)/gm)].map(
+        ([, name = '']) => name,
+      ),
+    );
+    expect(exported.length).toBeGreaterThan(500);
+    expect(exported.filter((name, index) => exported.indexOf(name) !== index)).toEqual([]);
+  });
+
   it('keeps doctor and connect separate from the gate', () => {
     // Which addresses are public is said by IANA, and how text is escaped by HTML, not by the gate. What they read is
     // bounded in one place, and the pages they name are installed with them.

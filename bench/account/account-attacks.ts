@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
-import { Operation } from '../../src/account/connect/operation.ts';
+import { AccountOperation } from '../../src/account/connect/operation.ts';
 import { costError, costMeter } from '../../src/account/cost.ts';
 import { documentChecker } from '../../src/account/documents.ts';
 import { formatError, maskResult } from '../../src/account/errors.ts';
@@ -58,7 +58,7 @@ async function refusalOf(body: Body): Promise<string | undefined> {
     const { signal } = new AbortController();
     const call = () => Promise.reject(new GatewayError('upstream_unavailable'));
     const config = { currency: 'EUR' };
-    const operation = new Operation({ principal, call, mapping: built.mapping, config, limits, signal });
+    const operation = new AccountOperation({ principal, call, mapping: built.mapping, config, limits, signal });
     const result = await executeOperation(built.schema, document, read, operation, signal);
     return codeOf(maskResult(result, { deadlinePassed: false, failedField: () => undefined, onError: () => {} }));
   } catch (thrown) {

@@ -1,11 +1,11 @@
 import type { TextFile } from '../config/account-files.ts';
 import type { CallForPrincipal } from '../upstream/request.ts';
 import type { OnError } from './errors.ts';
-import type { Limits } from './limits.ts';
-import type { Known } from './schema.ts';
+import type { AccountLimits } from './limits.ts';
+import type { KnownNames } from './schema.ts';
 
 /** `upstreams` and `scopes` are the configured ones. */
-export interface AccountOptions extends Omit<Known, 'config'> {
+export interface AccountOptions extends Omit<KnownNames, 'config'> {
   /** The contract: the schema that clients see. */
   readonly schema: readonly TextFile[];
   readonly mappings: readonly TextFile[];
@@ -16,7 +16,7 @@ export interface AccountOptions extends Omit<Known, 'config'> {
   };
   /** URL of the protected resource metadata, for challenges (RFC 9728 section 5.1). */
   readonly metadataUrl: string;
-  readonly limits: Limits;
+  readonly limits: AccountLimits;
   readonly introspection: boolean;
   /** Trusted documents, which clients request by id. `only` refuses all others. */
   readonly documents: { readonly file: TextFile; readonly only: boolean } | undefined;

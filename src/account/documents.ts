@@ -10,10 +10,10 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { formatError } from './errors.ts';
-import { checkLimits, type Limits } from './limits.ts';
+import { type AccountLimits, checkLimits } from './limits.ts';
 
 /** A client's document ready to execute, or the errors with which it is refused. */
-export type Checked =
+export type CheckedDocument =
   | { readonly document: DocumentNode }
   | { readonly document?: never; readonly errors: readonly GraphQLFormattedError[] };
 
@@ -22,17 +22,17 @@ const KEPT = { characters: 500_000, documents: 200, longest: 8192 };
 const MOST_VALIDATION_ERRORS = 5;
 
 export interface DocumentRules {
-  readonly limits: Limits;
+  readonly limits: AccountLimits;
   /** Whether __schema and __type can be queried. */
   readonly introspection: boolean;
 }
 
 /** Parses a document, checks its limits and validates it. */
-export type CheckDocument = (source: string) => Checked;
+export type CheckDocument = (source: string) => CheckedDocument;
 
 /** Creates a check that caches the most recent documents, limited by number and by total characters. */
 export function documentChecker(schema: GraphQLSchema, rules: DocumentRules): CheckDocument {
-  const kept = new LRUCache<string, Checked>({
+  const kept = new LRUCache<string, CheckedDocument>({
     max: KEPT.documents,
     maxSize: KEPT.characters,
     maxEntrySize: KEPT.longest,
@@ -47,7 +47,11 @@ export function documentChecker(schema: GraphQLSchema, rules: DocumentRules): Ch
   };
 }
 
-function checkDocument(schema: GraphQLSchema, source: string, { limits, introspection }: DocumentRules): Checked {
+function checkDocument(
+  schema: GraphQLSchema,
+  source: string,
+  { limits, introspection }: DocumentRules,
+): CheckedDocument {
   let document: DocumentNode;
   try {
     document = parse(source, { maxTokens: limits.tokens });

@@ -5,7 +5,7 @@ import {
   execute,
   type GraphQLSchema,
 } from 'graphql';
-import type { Operation } from './connect/operation.ts';
+import type { AccountOperation } from './connect/operation.ts';
 import type { GraphqlRequest } from './request.ts';
 
 /** Executes one operation. When the signal aborts, the result has what has arrived; the rest is null with an error. */
@@ -13,7 +13,7 @@ export async function executeOperation(
   schema: GraphQLSchema,
   document: DocumentNode,
   { variables, operationName }: GraphqlRequest,
-  operation: Operation,
+  operation: AccountOperation,
   signal: AbortSignal,
 ): Promise<ExecutionResult> {
   let result: ExecutionResult;

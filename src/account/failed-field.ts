@@ -11,7 +11,7 @@ import {
 } from 'graphql';
 import type { Connector } from './connect/connector.ts';
 import type { Mapping } from './connect/mapping.ts';
-import { type Place, placeOf } from './connect/mistakes.ts';
+import { type FilePosition, placeOf } from './connect/mistakes.ts';
 import { givenByBatch } from './connect/selection-names.ts';
 import { membersOf, type Selection } from './connect/syntax.ts';
 import type { FailedField } from './errors.ts';
@@ -67,7 +67,7 @@ function fieldsWithin(set: SelectionSetNode, key: string, fragments: Fragments):
 }
 
 interface Origin {
-  readonly place: Place;
+  readonly place: FilePosition;
   readonly reads: string;
 }
 

@@ -11,7 +11,7 @@ import {
 import { type Fragments, fragmentsOf } from './read-fields.ts';
 
 /** Limits on one operation, before and during its execution. */
-export interface Limits {
+export interface AccountLimits {
   /** Tokens of a document; graphql-js stops parsing there. The standard introspection query has 163. */
   readonly tokens: number;
   readonly depth: number;
@@ -65,7 +65,7 @@ const NOTHING: Size = { fields: 0, aliases: 0, depth: 0, introspectionDepth: 0, 
  * has a field, and empty selection sets, which graphql-js 17 accepts.
  * @returns the first excess; undefined if there is none
  */
-export function checkLimits(document: DocumentNode, limits: Limits): Excess | undefined {
+export function checkLimits(document: DocumentNode, limits: AccountLimits): Excess | undefined {
   const measure = new Measure(document);
   for (const definition of document.definitions) {
     if (definition.kind !== Kind.OPERATION_DEFINITION && definition.kind !== Kind.FRAGMENT_DEFINITION) continue;
@@ -89,7 +89,7 @@ function refusal(code: string, message: string, node: ASTNode): Excess {
   return { error: new GraphQLError(message, { nodes: [node] }), code };
 }
 
-function excessOf(size: Size, operation: OperationDefinitionNode, limits: Limits): Excess | undefined {
+function excessOf(size: Size, operation: OperationDefinitionNode, limits: AccountLimits): Excess | undefined {
   const directives = (operation.directives?.length ?? 0) + size.directives;
   const checks: readonly (readonly [count: number, most: number, what: string, code: string])[] = [
     [size.depth, limits.depth, 'levels of fields', 'MAX_DEPTH_EXCEEDED'],

@@ -4,9 +4,9 @@ import type { MemberPrincipal } from '../oauth/principal.ts';
 import type { Scope } from '../oauth/scope.ts';
 import type { AccountOptions } from './account-options.ts';
 import { Mistakes } from './connect/mistakes.ts';
-import { Operation } from './connect/operation.ts';
+import { AccountOperation } from './connect/operation.ts';
 import { type CostOf, costError, costMeter } from './cost.ts';
-import { type CheckDocument, type Checked, documentChecker } from './documents.ts';
+import { type CheckDocument, type CheckedDocument, documentChecker } from './documents.ts';
 import { formatError, maskResult } from './errors.ts';
 import { executeOperation } from './execution.ts';
 import { failedField } from './failed-field.ts';
@@ -42,7 +42,10 @@ export function createOperations(options: AccountOptions): Operations {
 }
 
 /** The document of a request, checked and affordable, or the errors with which it is refused. */
-export function findDocument(operations: Operations, { source, operationName, variables }: GraphqlRequest): Checked {
+export function findDocument(
+  operations: Operations,
+  { source, operationName, variables }: GraphqlRequest,
+): CheckedDocument {
   const { trusted, check, options } = operations;
   if ('query' in source && options.documents?.only === true) return refusedDocument('PERSISTED_DOCUMENT_REQUIRED');
   const text = 'query' in source ? source.query : trusted?.get(source.documentId);
@@ -55,16 +58,16 @@ const DOCUMENT_REFUSALS = {
   PERSISTED_DOCUMENT_REQUIRED: 'Only trusted documents are run: send documentId.',
 } as const;
 
-function refusedDocument(code: keyof typeof DOCUMENT_REFUSALS): Checked {
+function refusedDocument(code: keyof typeof DOCUMENT_REFUSALS): CheckedDocument {
   return { errors: [{ message: DOCUMENT_REFUSALS[code], extensions: { code } }] };
 }
 
 function affordable(
   { costOf, options }: Operations,
-  checked: Checked,
+  checked: CheckedDocument,
   operationName: string | undefined,
   variables: GraphqlRequest['variables'],
-): Checked {
+): CheckedDocument {
   if (checked.document === undefined) return checked;
   const measured = costOf(checked.document, operationName, variables);
   const limit = options.limits.cost;
@@ -87,7 +90,7 @@ export async function execute(
   const timer = setTimeout(() => ended.abort(late), deadline * 1000);
   try {
     const { signal } = ended;
-    const operation = new Operation({ principal, call, mapping, config, limits, signal });
+    const operation = new AccountOperation({ principal, call, mapping, config, limits, signal });
     const result = await executeOperation(schema, document, request, operation, signal);
     if (operation.sessionOver) return SESSION_OVER;
     const body = maskResult(result, {

@@ -18,7 +18,7 @@ import { attachGuards, readGuards } from './scopes.ts';
 export type AccountSchema = ReturnType<typeof buildAccountSchema>;
 
 /** The names that the contract and its mapping can refer to. */
-export interface Known extends MappingNames {
+export interface KnownNames extends MappingNames {
   /** What @requiresScopes may name. */
   readonly scopes: readonly string[];
   /** The schemas of GraphQL upstreams. */
@@ -34,7 +34,7 @@ export interface Known extends MappingNames {
  *
  * @throws {MappingError} with every mistake
  */
-export function buildAccountSchema(files: readonly TextFile[], mappings: readonly TextFile[], known: Known) {
+export function buildAccountSchema(files: readonly TextFile[], mappings: readonly TextFile[], known: KnownNames) {
   const mistakes = new Mistakes();
   const contract = readContract(files, mistakes, known.merge);
   const { schema } = contract;

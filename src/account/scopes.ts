@@ -11,7 +11,7 @@ import {
 } from 'graphql';
 import { covers, type Scope } from '../oauth/scope.ts';
 import { type Mistakes, placeOf } from './connect/mistakes.ts';
-import type { Operation } from './connect/operation.ts';
+import type { AccountOperation } from './connect/operation.ts';
 import type { Contract } from './contract.ts';
 import { AccountError } from './errors.ts';
 import { fieldAt } from './field-at.ts';
@@ -79,7 +79,7 @@ export function attachGuards(schema: GraphQLSchema, guards: Guards): void {
   for (const [coordinate, requirements] of guards) {
     const { field } = fieldAt(schema, coordinate);
     const resolve = field.resolve ?? defaultFieldResolver;
-    field.resolve = (source, args, operation: Operation, info) => {
+    field.resolve = (source, args, operation: AccountOperation, info) => {
       const open = missing(requirements, operation.principal.scope);
       if (open !== undefined) {
         throw new AccountError('UNAUTHORIZED_FIELD_OR_TYPE', { details: { requiredScopes: open.flat() } });

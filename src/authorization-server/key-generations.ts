@@ -8,7 +8,7 @@ const KIND = 'SigningKeys';
 export const TRIES = 5;
 
 /** One generation of the keys of an algorithm. All are published; `current` signs. */
-export interface Generation {
+export interface KeyGeneration {
   readonly version: number;
   /** Unix seconds at which `current` began to sign. */
   readonly since: number;
@@ -28,14 +28,14 @@ interface Retired {
   readonly until: number;
 }
 
-export type Generations = Readonly<Record<Algorithm, Generation>>;
+export type KeyGenerations = Readonly<Record<Algorithm, KeyGeneration>>;
 
 /** Returns the stored keys. Creates keys for each algorithm that has none in the store. */
-export async function openGenerations(store: Store, now: number): Promise<Generations> {
+export async function openGenerations(store: Store, now: number): Promise<KeyGenerations> {
   for (let left = TRIES; left > 0; left -= 1) {
     const found = byAlgorithm(await stored(store));
     const missing = ALGORITHMS.filter((alg) => found[alg] === undefined);
-    if (missing.length === 0) return found as Generations;
+    if (missing.length === 0) return found as KeyGenerations;
     await write(store, await Promise.all(missing.map((alg) => firstGeneration(alg, now))));
   }
   // They exist, since they cannot be created, but cannot be read. With keys of our own, no other replica could verify
@@ -44,13 +44,13 @@ export async function openGenerations(store: Store, now: number): Promise<Genera
 }
 
 /** The stored generations, if any. */
-export async function stored(store: Store): Promise<readonly Generation[]> {
-  const read = await Promise.all(ALGORITHMS.map((alg) => readJson<Generation>(store, KIND, `current-${alg}`)));
+export async function stored(store: Store): Promise<readonly KeyGeneration[]> {
+  const read = await Promise.all(ALGORITHMS.map((alg) => readJson<KeyGeneration>(store, KIND, `current-${alg}`)));
   return read.filter((one) => one !== undefined);
 }
 
 /** Writes generations, all or none. Returns false if another process has written the same version. */
-export function write(store: Store, generations: readonly Generation[]): Promise<boolean> {
+export function write(store: Store, generations: readonly KeyGeneration[]): Promise<boolean> {
   const mutations = generations.flatMap((generation): readonly Mutation[] => {
     const { alg } = generation.current;
     const entry = jsonEntry(KIND, `current-${alg}`, generation, undefined);
@@ -62,11 +62,11 @@ export function write(store: Store, generations: readonly Generation[]): Promise
   return store.commit(mutations, 'vital');
 }
 
-async function firstGeneration(alg: Algorithm, now: number): Promise<Generation> {
+async function firstGeneration(alg: Algorithm, now: number): Promise<KeyGeneration> {
   const [current, next] = await Promise.all([createKey(alg), createKey(alg)]);
   return { version: 1, since: now, current, next, nextSince: now, retired: [] };
 }
 
-export function byAlgorithm(generations: readonly Generation[]): Partial<Generations> {
+export function byAlgorithm(generations: readonly KeyGeneration[]): Partial<KeyGenerations> {
   return Object.fromEntries(generations.map((one) => [one.current.alg, one]));
 }

@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors.ts';
 import { type Clock, type Store, unixSeconds } from '../storage/store.ts';
-import { byAlgorithm, type Generation, openGenerations, stored, TRIES, write } from './key-generations.ts';
+import { byAlgorithm, type KeyGeneration, openGenerations, stored, TRIES, write } from './key-generations.ts';
 import { ALGORITHMS, createKey, importKey, type JWK, type PrivateJwk, publicJwk } from './signing-key.ts';
 
 /**
@@ -41,7 +41,7 @@ export async function openKeyring(
   let generations = await openGenerations(store, unixSeconds(clock));
   let key = await importKey(generations.ES256.current);
 
-  const adopt = async (found: readonly Generation[]): Promise<boolean> => {
+  const adopt = async (found: readonly KeyGeneration[]): Promise<boolean> => {
     // An earlier version is adopted too: the store may have been restored from a backup.
     const other = found.filter(({ version, current }) => version !== generations[current.alg].version);
     if (other.length === 0) return false;
@@ -50,11 +50,11 @@ export async function openKeyring(
     generations = adopted;
     return true;
   };
-  const standing = (one: Generation) => standingAt(unixSeconds(clock), one);
+  const standing = (one: KeyGeneration) => standingAt(unixSeconds(clock), one);
   const all = () => ALGORITHMS.map((alg) => generations[alg]);
-  const moved = (from: Generation) => movedAt(unixSeconds(clock), from);
+  const moved = (from: KeyGeneration) => movedAt(unixSeconds(clock), from);
   /** Returns whether these generations, and not those of another process, are in force now. */
-  const replace = async (wanted: readonly Generation[]): Promise<boolean> => {
+  const replace = async (wanted: readonly KeyGeneration[]): Promise<boolean> => {
     const won = await write(store, wanted);
     await adopt(won ? wanted : await stored(store));
     return won;
@@ -63,7 +63,7 @@ export async function openKeyring(
    * @param make - returns the next generation of an algorithm, or undefined if nothing is to be changed
    * @returns whether the keys were changed
    */
-  const change = async (make: (from: Generation) => Promise<Generation | undefined>): Promise<boolean> => {
+  const change = async (make: (from: KeyGeneration) => Promise<KeyGeneration | undefined>): Promise<boolean> => {
     for (let left = TRIES; left > 0; left -= 1) {
       await adopt(await stored(store));
       const wanted = (await Promise.all(all().map(make))).filter((one) => one !== undefined);
@@ -146,12 +146,12 @@ export async function openKeyring(
 }
 
 /** The retired keys that are still published. */
-function standingAt(now: number, { retired }: Generation): Generation['retired'] {
+function standingAt(now: number, { retired }: KeyGeneration): KeyGeneration['retired'] {
   return retired.filter(({ until }) => until > now);
 }
 
 /** The generation after a rotation: the next key signs, and a new one is published. */
-async function movedAt(now: number, from: Generation): Promise<Generation> {
+async function movedAt(now: number, from: KeyGeneration): Promise<KeyGeneration> {
   const { version, current, next, since } = from;
   return {
     version: version + 1,

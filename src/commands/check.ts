@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import type { LoadedConfig } from '../config/load.ts';
-import type { Checked, CheckFormat } from '../config/problem-report.ts';
+import type { CheckFormat, CheckReport } from '../config/problem-report.ts';
 import { ConfigError, type Problem } from '../config/problems.ts';
 import { type Define, readConfig, withExamples, withExits } from './command.ts';
 import { EXIT } from './exit-codes.ts';
@@ -49,7 +49,7 @@ export const define: Define = (command, terminal) => {
 };
 
 /** Runs every check that `serve` runs before it opens a port. Throws errors that are not configuration problems. */
-async function check(file: string, terminal: Terminal): Promise<{ checked: Checked; thrown?: ConfigError }> {
+async function check(file: string, terminal: Terminal): Promise<{ checked: CheckReport; thrown?: ConfigError }> {
   const { checkInterfaces } = await import('../generation/account-and-mcp.ts');
   const { checkDriver } = await import('../login/database/check-driver.ts');
   let loaded: LoadedConfig | undefined;

@@ -4,12 +4,12 @@ import type { Define } from './command.ts';
 import { misused } from './failure.ts';
 import { answer, asking, changing, confirmed, get, type OperatorFlags } from './operator.ts';
 import { table } from './table.ts';
-import { type Keys, when } from './views.ts';
+import { type KeyList, when } from './views.ts';
 
 const CONFIGURED = '--config coursegate.yaml';
 
 export const define: Define = (command, terminal) => {
-  const show = (flags: OperatorFlags, { keys }: Keys) =>
+  const show = (flags: OperatorFlags, { keys }: KeyList) =>
     answer(terminal, flags, keys, () =>
       table(
         terminal,

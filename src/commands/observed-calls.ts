@@ -1,7 +1,7 @@
 import type { LoadedConfig } from '../config/load.ts';
 import { atAppAddress } from '../config/page-call-checks.ts';
 import { isAppAddress } from '../config/page-calls.ts';
-import type { Finding, Problem } from '../config/problems.ts';
+import type { Problem, UntracedProblem } from '../config/problems.ts';
 import { parseMatch } from '../config/schema.ts';
 import { siteCalls } from '../operations/observe/site-calls.ts';
 import { adminClient } from './admin-client.ts';
@@ -19,7 +19,7 @@ export async function observedCalls(
   const { config } = loaded;
   if (config.enforcement.mode !== 'observe') return [];
   const isCalled = await observed(file, terminal).catch(() => () => false);
-  const findings = config.routes.flatMap((route, index): readonly Finding[] => {
+  const findings = config.routes.flatMap((route, index): readonly UntracedProblem[] => {
     const { pattern } = parseMatch(route.match);
     if (route.upstream !== config.site?.upstream || isAppAddress(pattern) || !isCalled(pattern)) return [];
     const message = `would refuse the site's own pages or tools, which the running gate has seen call it. ${atAppAddress(route)}`;

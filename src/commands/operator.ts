@@ -45,7 +45,7 @@ export function answer(
 }
 
 /** Sends a command that changes something, with the actor and the reason for the audit log. */
-export type Change = <T>(path: string, more?: object) => Promise<T>;
+export type SendChange = <T>(path: string, more?: object) => Promise<T>;
 
 /** The options that select the gate, as they were typed, for a command to try next. */
 export function gateWords(flags: GateFlags): string {
@@ -96,7 +96,7 @@ export async function confirmed(
   terminal: Terminal,
   flags: OperatorFlags,
   question: string | undefined,
-): Promise<Change> {
+): Promise<SendChange> {
   const gate = await adminClient(flags, terminal);
   const asks = question !== undefined && !flags.yes && terminal.interactive;
   if (asks && !(await terminal.confirm(question, false))) throw declined();

@@ -2,7 +2,7 @@ import { programName } from '../operator/program-name.ts';
 import { shellWord } from '../operator/shell-word.ts';
 import { type Define, readConfig, subcommand } from './command.ts';
 import { CommandFailure, misused } from './failure.ts';
-import { answer, type Change, changing, confirmed, type OperatorFlags } from './operator.ts';
+import { answer, changing, confirmed, type OperatorFlags, type SendChange } from './operator.ts';
 import type { Terminal } from './terminal.ts';
 
 interface Step {
@@ -78,7 +78,7 @@ async function ownSecret(file: string | undefined, terminal: Terminal): Promise<
 }
 
 /** Throws CommandFailure when a replica still encrypts with another secret. */
-async function resealAll(change: Change, terminal: Terminal): Promise<Pick<Step, 'resealed' | 'unreadable'>> {
+async function resealAll(change: SendChange, terminal: Terminal): Promise<Pick<Step, 'resealed' | 'unreadable'>> {
   const { progressOf } = await import('./progress.ts');
   let resealed = 0;
   for (let walk = 0; walk < WALKS; walk += 1) {

@@ -8,13 +8,13 @@ type Answer<Name extends keyof AccountControl> = Awaited<ReturnType<AccountContr
 export type ClientView = Answer<'listClients'>['clients'][number];
 /** Of an app that is unknown, only the id and its grants. */
 export type ClientDetail = Partial<ClientView> &
-  Grants & { readonly id: string; readonly known?: boolean; readonly redirect_uris?: readonly string[] };
+  GrantList & { readonly id: string; readonly known?: boolean; readonly redirect_uris?: readonly string[] };
 export type MemberView = Answer<'listMembers'>['members'][number];
 export type MemberDetail = Answer<'describeMember'>;
-export type Grants = Answer<'listGrants'>;
-export type Keys = Awaited<ReturnType<KeyControl['list']>>;
+export type GrantList = Answer<'listGrants'>;
+export type KeyList = Awaited<ReturnType<KeyControl['list']>>;
 
-export function grantsTable(terminal: Terminal, { grants, more }: Grants): string {
+export function grantsTable(terminal: Terminal, { grants, more }: GrantList): string {
   const rows = grants.map((grant) => [
     grant.id,
     grant.member,

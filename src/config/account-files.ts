@@ -1,5 +1,5 @@
 import { basename, dirname, join } from 'node:path';
-import type { Finding } from './problems.ts';
+import type { UntracedProblem } from './problems.ts';
 import type { SourceFiles } from './source-files.ts';
 import { isTree, valueAt } from './tree.ts';
 
@@ -26,8 +26,8 @@ export interface AccountFiles {
 export async function readAccountFiles(
   account: unknown,
   files: SourceFiles,
-): Promise<{ files: AccountFiles | undefined; findings: readonly Finding[] }> {
-  const findings: Finding[] = [];
+): Promise<{ files: AccountFiles | undefined; findings: readonly UntracedProblem[] }> {
+  const findings: UntracedProblem[] = [];
   if (!isTree(account)) return { files: undefined, findings };
 
   const read = async (...path: readonly string[]): Promise<readonly TextFile[]> => {

@@ -3,7 +3,7 @@ import { readYaml } from './document.ts';
 import en from './i18n/en.json' with { type: 'json' };
 import { readNamedFile, UnusableFile } from './named-file.ts';
 import { LANGUAGE_TAG, PAGE_LANGUAGES, type PageLanguage } from './pages.ts';
-import { type Finding, type Problem, problemAt } from './problems.ts';
+import { type Problem, problemAt, type UntracedProblem } from './problems.ts';
 import type { SourceFiles } from './source-files.ts';
 import { didYouMean } from './suggest.ts';
 import { listAt, type Path, type Tree } from './tree.ts';
@@ -17,8 +17,8 @@ const MOST_NAMED = 20;
 interface Catalogues {
   readonly languages: readonly PageLanguage[];
   readonly problems: readonly Problem[];
-  readonly findings: readonly Finding[];
-  readonly warnings: readonly Finding[];
+  readonly findings: readonly UntracedProblem[];
+  readonly warnings: readonly UntracedProblem[];
 }
 
 interface CatalogueFile extends PageLanguage {
@@ -79,8 +79,8 @@ function parserFor(files: SourceFiles) {
   };
 }
 
-function mistakesIn(key: string, phrase: unknown): Finding[] {
-  const mistake = (at: Finding['at'], message: string): Finding[] => [{ path: [key], at, message }];
+function mistakesIn(key: string, phrase: unknown): UntracedProblem[] {
+  const mistake = (at: UntracedProblem['at'], message: string): UntracedProblem[] => [{ path: [key], at, message }];
   const english = ENGLISH[key] ?? ENGLISH[key.replace(FORM, '_other')];
   if (english === undefined) {
     return mistake('key', `there is no phrase of this name${didYouMean(key, Object.keys(ENGLISH))}`);
@@ -112,7 +112,7 @@ function isBuiltIn(tag: string): boolean {
 }
 
 /** Phrases that members would read in English. A catalogue for a built-in language may have a few phrases only. */
-function lacking(path: Path, file: string, { tag, phrases }: PageLanguage): readonly Finding[] {
+function lacking(path: Path, file: string, { tag, phrases }: PageLanguage): readonly UntracedProblem[] {
   if (isBuiltIn(tag)) return [];
   const expected = Object.keys(ENGLISH).flatMap((key) => keysFor(key, tag));
   const missing = expected.filter((key) => !Object.hasOwn(phrases, key));

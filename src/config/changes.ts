@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LoadedConfig } from './load.ts';
-import type { Finding } from './problems.ts';
+import type { UntracedProblem } from './problems.ts';
 import { formatPath, isTree, type Path } from './tree.ts';
 
 /**
@@ -27,7 +27,7 @@ const STORE_SECRET = /^(secret$|furtherSecrets|store\.)/;
 const ANY_TIME: Path = ['listen', 'drain'];
 
 /** A finding for each changed key that only a restart can apply. */
-export function restartFindings(before: LoadedConfig, after: LoadedConfig): readonly Finding[] {
+export function restartFindings(before: LoadedConfig, after: LoadedConfig): readonly UntracedProblem[] {
   const settings = settingsChanged(before, after).filter(
     (path) => AT_START.some((start) => begins(path, start)) && !begins(path, ANY_TIME),
   );

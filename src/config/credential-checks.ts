@@ -1,4 +1,4 @@
-import type { Finding } from './problems.ts';
+import type { UntracedProblem } from './problems.ts';
 import { formatPath, keysAt, listAt, type Path, type Tree, valueAt } from './tree.ts';
 
 const OWN = '{member.id}';
@@ -8,8 +8,8 @@ const OWN = '{member.id}';
  * before they are validated. A session can only be kept if the browser sends the gate one. A key shared by all members
  * may only be used for requests that the gate limits to the member, or that the operator has made public.
  */
-export function checkCredentials(tree: Tree): readonly Finding[] {
-  return keysAt(tree, ['upstreams']).flatMap((name): readonly Finding[] => {
+export function checkCredentials(tree: Tree): readonly UntracedProblem[] {
+  return keysAt(tree, ['upstreams']).flatMap((name): readonly UntracedProblem[] => {
     const path: Path = ['upstreams', name, 'credential'];
     switch (valueAt(tree, [...path, 'kind'])) {
       case 'session':
@@ -22,7 +22,7 @@ export function checkCredentials(tree: Tree): readonly Finding[] {
   });
 }
 
-function unidentifiedSession(tree: Tree, path: Path): readonly Finding[] {
+function unidentifiedSession(tree: Tree, path: Path): readonly UntracedProblem[] {
   const kind = valueAt(tree, ['login', 'kind']);
   if (kind !== 'session') {
     const message = `needs \`login: { kind: session }\`: with login.kind ${String(kind)} the gate gets no session of the backend`;
@@ -35,16 +35,16 @@ function unidentifiedSession(tree: Tree, path: Path): readonly Finding[] {
   return [{ path: [...path, 'cookies'], at: 'value', message }];
 }
 
-function openRoutes(tree: Tree, upstream: string): readonly Finding[] {
-  return listAt(tree, ['routes']).flatMap((route, index): readonly Finding[] => {
+function openRoutes(tree: Tree, upstream: string): readonly UntracedProblem[] {
+  return listAt(tree, ['routes']).flatMap((route, index): readonly UntracedProblem[] => {
     if (valueAt(route, ['upstream']) !== upstream || valueAt(route, ['anonymous']) === 'serve') return [];
     const own = (['match', 'rewrite', 'query', 'body'] as const).some((key) => names(valueAt(route, [key])));
     return own ? [] : [open(['routes', index, 'match'], upstream, 'or set `anonymous: serve` if it is public')];
   });
 }
 
-function openTools(tree: Tree, upstream: string): readonly Finding[] {
-  return listAt(tree, ['mcp', 'tools']).flatMap((tool, index): readonly Finding[] => {
+function openTools(tree: Tree, upstream: string): readonly UntracedProblem[] {
+  return listAt(tree, ['mcp', 'tools']).flatMap((tool, index): readonly UntracedProblem[] => {
     const get = valueAt(tool, ['get']);
     if (valueAt(get, ['upstream']) !== upstream) return [];
     const own = names(valueAt(get, ['path'])) || names(valueAt(get, ['query']));
@@ -52,7 +52,7 @@ function openTools(tree: Tree, upstream: string): readonly Finding[] {
   });
 }
 
-function open(path: Path, upstream: string, otherwise: string): Finding {
+function open(path: Path, upstream: string, otherwise: string): UntracedProblem {
   const where = formatPath(['upstreams', upstream, 'credential']);
   const message = `would give access to every member's records with ${where}: use ${OWN} in it, ${otherwise}`;
   return { path, at: 'value', message };

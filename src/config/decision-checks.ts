@@ -1,4 +1,4 @@
-import type { Finding } from './problems.ts';
+import type { UntracedProblem } from './problems.ts';
 import { nameOf, overlap, type RouteMatch, routeMatches, segmentsOf } from './route-order.ts';
 import { isTree, type Path, type Tree, valueAt } from './tree.ts';
 
@@ -8,7 +8,7 @@ const NOT_IN_A_GATEWAY = ['query', 'body', 'rewrite', 'rewriteLinks', 'bodyLimit
 /**
  * Refuses what cannot hold when a gateway forwards the requests. Takes the merged settings before they are validated.
  */
-export function checkDecisions(tree: Tree): readonly Finding[] {
+export function checkDecisions(tree: Tree): readonly UntracedProblem[] {
   const routes = routeMatches(tree);
   const forwards = (by: string) =>
     routes.filter((one) => (valueAt(tree, [...routeOf(one), 'forwardedBy']) ?? 'coursegate') === by);
@@ -23,7 +23,7 @@ function routeOf({ path }: RouteMatch): Path {
   return path.slice(0, -1);
 }
 
-function withoutSecret(tree: Tree): readonly Finding[] {
+function withoutSecret(tree: Tree): readonly UntracedProblem[] {
   const at: Path = ['listen', 'decisions'];
   const given = valueAt(tree, at);
   if (!isTree(given) || given.secret !== undefined) return [];
@@ -32,9 +32,9 @@ function withoutSecret(tree: Tree): readonly Finding[] {
   return overTcp ? [{ path: at, at: 'key', message }] : [];
 }
 
-function unsuitable(tree: Tree, route: Path): readonly Finding[] {
+function unsuitable(tree: Tree, route: Path): readonly UntracedProblem[] {
   const path: Path = [...route, 'forwardedBy'];
-  const found = (message: string): Finding => ({ path, at: 'value', message });
+  const found = (message: string): UntracedProblem => ({ path, at: 'value', message });
   const upstream = ['upstreams', String(valueAt(tree, [...route, 'upstream']))];
   const url = valueAt(tree, [...upstream, 'url']);
   const through = 'send this route through coursegate: take `forwardedBy` out';
@@ -58,7 +58,7 @@ function unsuitable(tree: Tree, route: Path): readonly Finding[] {
 }
 
 /** A gateway chooses by the path, and for one and the same path by the method. */
-function crossing(route: RouteMatch, others: readonly RouteMatch[]): readonly Finding[] {
+function crossing(route: RouteMatch, others: readonly RouteMatch[]): readonly UntracedProblem[] {
   const other = others.find(
     ({ pattern }) => pattern !== route.pattern && overlap(segmentsOf(pattern), segmentsOf(route.pattern)),
   );

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Finding } from './problems.ts';
+import type { UntracedProblem } from './problems.ts';
 import { cookiePattern } from './session-login.ts';
 import { isTree, type Tree, valueAt } from './tree.ts';
 
@@ -18,10 +18,10 @@ export const enforcement = z.strictObject({
 /**
  * Refuses observe mode where it would be dangerous or useless. Takes the merged settings before they are validated.
  */
-export function checkEnforcement(tree: Tree): readonly Finding[] {
+export function checkEnforcement(tree: Tree): readonly UntracedProblem[] {
   if (valueAt(tree, ['enforcement', 'mode']) !== 'observe') return [];
   const path = ['enforcement', 'mode'];
-  const found = (message: string): Finding => ({ path, at: 'value', message });
+  const found = (message: string): UntracedProblem => ({ path, at: 'value', message });
   const level = valueAt(tree, ['log', 'level']);
   return [
     ...(isTree(tree.site) ? [] : [found('`observe` needs `site`, which gets the requests that are let through')]),

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Finding } from './problems.ts';
+import type { UntracedProblem } from './problems.ts';
 import { shapeAt } from './shape.ts';
 import { didYouMean } from './suggest.ts';
 import { type Path, type Tree, valueAt } from './tree.ts';
@@ -7,7 +7,7 @@ import { type Path, type Tree, valueAt } from './tree.ts';
 type Issue = z.core.$ZodIssue;
 
 /** Translates zod's issues with the merged settings into findings in terms of the file, one for each mistake. */
-export function readIssues(issues: readonly Issue[], tree: Tree): readonly Finding[] {
+export function readIssues(issues: readonly Issue[], tree: Tree): readonly UntracedProblem[] {
   return issues.flatMap((issue) => {
     const path = issue.path as Path;
     if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey([...path, key], tree));
@@ -20,7 +20,7 @@ export function readIssues(issues: readonly Issue[], tree: Tree): readonly Findi
   });
 }
 
-function unknownKey(path: Path, tree: Tree): Finding {
+function unknownKey(path: Path, tree: Tree): UntracedProblem {
   const key = String(path.at(-1));
   const { keys } = shapeAt(path.slice(0, -1), tree);
   const legal = keys.filter((name) => name !== '$schema');

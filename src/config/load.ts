@@ -19,7 +19,7 @@ import { checkOwnRecords } from './own-record-checks.ts';
 import type { PageLanguage } from './pages.ts';
 import { checkPagesOrigin } from './pages-origin-checks.ts';
 import { checkPlaceholders } from './placeholders.ts';
-import { ConfigError, type Finding, type Place, type Problem, problemAt } from './problems.ts';
+import { ConfigError, type Place, type Problem, problemAt, type UntracedProblem } from './problems.ts';
 import { checkProfileAccount, withoutUnaskedAccount } from './profile-account.ts';
 import { readLayers } from './read-layers.ts';
 import { readSecrets } from './read-secrets.ts';
@@ -78,7 +78,7 @@ export interface LoadedConfig extends ReturnType<typeof secretValues> {
    */
   readonly loadText: (text: string) => Promise<LoadedConfig>;
   /** Turns mistakes that only show while the gate is being built into the same error as mistakes in the files. */
-  readonly mistaken: (findings: readonly Finding[]) => ConfigError;
+  readonly mistaken: (findings: readonly UntracedProblem[]) => ConfigError;
 }
 
 /** Checks across settings. They take the merged settings before they are validated. */
@@ -122,7 +122,7 @@ export async function loadConfig(options: LoadOptions): Promise<LoadedConfig> {
     ...checkCertificates(secrets.values),
     ...named.findings,
   ];
-  const located = (found: readonly Finding[]) => sorted(locate(found, layers), file);
+  const located = (found: readonly UntracedProblem[]) => sorted(locate(found, layers), file);
   const problems = sorted([...read.problems, ...named.problems, ...locate(findings, layers)], file);
   if (problems.length > 0 || !parsed.success) throw new ConfigError(problems);
 
@@ -177,7 +177,7 @@ function isServed(account: unknown): boolean {
 }
 
 /** Keeps one problem per place. The one from the schema comes first and is enough. */
-function locate(findings: readonly Finding[], layers: Layers): readonly Problem[] {
+function locate(findings: readonly UntracedProblem[], layers: Layers): readonly Problem[] {
   const seen = new Set<string>();
   return findings.flatMap((finding) => {
     const path = formatPath(finding.path);

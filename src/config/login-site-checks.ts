@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { Finding } from './problems.ts';
+import type { UntracedProblem } from './problems.ts';
 import { type Tree, urlAt, valueAt } from './tree.ts';
 
 /**
@@ -7,13 +7,13 @@ import { type Tree, urlAt, valueAt } from './tree.ts';
  * they are validated. A cookie belongs to one domain (RFC 6265 sections 5.2.3 and 5.3): if the host of the sign-in page
  * shares no domain with the origin, no request to the origin ever carries the cookie.
  */
-export function checkLoginSite(tree: Tree): readonly Finding[] {
+export function checkLoginSite(tree: Tree): readonly UntracedProblem[] {
   const path = ['login', valueAt(tree, ['login', 'kind']) === 'bridge' ? 'url' : 'loginUrl'];
   const page = urlAt(tree, path);
   const origin = urlAt(tree, ['origin']);
   // An http origin is on loopback, for trying things out.
   if (page === undefined || origin?.protocol !== 'https:') return [];
-  const report = (message: string): readonly Finding[] => [{ path, at: 'value', message }];
+  const report = (message: string): readonly UntracedProblem[] => [{ path, at: 'value', message }];
   if (page.protocol === 'http:') {
     return report(
       'must be https like the origin: otherwise the page on which members enter passwords could be tampered with',

@@ -1,4 +1,4 @@
-import type { Finding } from './problems.ts';
+import type { UntracedProblem } from './problems.ts';
 import { keysAt, type Path, type Tree, urlAt, valueAt } from './tree.ts';
 
 const LOOPBACK = /^((.+\.)?localhost|127(\.\d+){3}|\[?::1\]?)$/;
@@ -9,13 +9,13 @@ const LISTENERS = { listen: 8080, 'listen.admin': 9090, 'listen.probes': 9091 };
  * Refuses upstreams that are the gate itself: one of its listeners, or the site at the public origin, from where a request
  * that is passed on unchanged comes back. Takes the merged settings before they are validated.
  */
-export function checkLoops(tree: Tree): readonly Finding[] {
+export function checkLoops(tree: Tree): readonly UntracedProblem[] {
   const origin = urlAt(tree, ['origin'])?.origin;
-  return keysAt(tree, ['upstreams']).flatMap((name): Finding[] => {
+  return keysAt(tree, ['upstreams']).flatMap((name): UntracedProblem[] => {
     const path: Path = ['upstreams', name, 'url'];
     const url = urlAt(tree, path);
     if (url === undefined) return [];
-    const found = (message: string): Finding[] => [{ path, at: 'value', message }];
+    const found = (message: string): UntracedProblem[] => [{ path, at: 'value', message }];
     const listener = Object.entries(LISTENERS).find(([key, port]) =>
       isListener(url, valueAt(tree, key.split('.')), port),
     );

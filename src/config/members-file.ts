@@ -5,7 +5,7 @@ import { passwordHashProblem } from '../passwords/password-hash.ts';
 import { readYaml } from './document.ts';
 import { readIssues } from './issues.ts';
 import { readNamedFile } from './named-file.ts';
-import { type Finding, type Problem, problemAt } from './problems.ts';
+import { type Problem, problemAt, type UntracedProblem } from './problems.ts';
 import type { SourceFiles } from './source-files.ts';
 import { type Tree, valueAt } from './tree.ts';
 
@@ -66,7 +66,7 @@ export function parseMembers(file: string, source: string): MembersFile {
 export async function readMembersFile(
   tree: Tree,
   files: SourceFiles,
-): Promise<MembersFile & { readonly findings: readonly Finding[] }> {
+): Promise<MembersFile & { readonly findings: readonly UntracedProblem[] }> {
   const directory = valueAt(tree, ['login', 'kind']) === 'directory' ? tree : {};
   const parse = (bytes: Buffer, file: string) => parseMembers(files.resolve(file), bytes.toString('utf8'));
   const { value = { members: undefined, problems: [] }, findings } = await readNamedFile(
@@ -87,11 +87,11 @@ function loginsOf({ logins, email }: FileMember): readonly string[] {
 }
 
 /** Finds ids and sign-in names that two members share: which member is meant would depend on the order. */
-function ambiguous(members: readonly FileMember[]): readonly Finding[] {
+function ambiguous(members: readonly FileMember[]): readonly UntracedProblem[] {
   const ids = new Map<string, number>();
   const logins = new Map<string, number>();
-  return members.flatMap((one, index): readonly Finding[] => {
-    const findings: Finding[] = [];
+  return members.flatMap((one, index): readonly UntracedProblem[] => {
+    const findings: UntracedProblem[] = [];
     const taken = (seen: Map<string, number>, value: string, key: string) => {
       const other = seen.get(value);
       if (other === undefined) seen.set(value, index);

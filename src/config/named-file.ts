@@ -1,5 +1,5 @@
 import { reason } from './account-files.ts';
-import type { Finding } from './problems.ts';
+import type { UntracedProblem } from './problems.ts';
 import { FileTooLarge, type SourceFiles } from './source-files.ts';
 import { type Path, type Tree, valueAt } from './tree.ts';
 
@@ -11,7 +11,7 @@ export class UnusableFile extends Error {
 interface NamedFile<T> {
   /** Undefined when no file is named or it cannot be used. */
   readonly value: T | undefined;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly UntracedProblem[];
 }
 
 /**

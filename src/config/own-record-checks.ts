@@ -1,4 +1,4 @@
-import type { Finding } from './problems.ts';
+import type { UntracedProblem } from './problems.ts';
 import { covers, nameOf, type RouteMatch, routeMatches, segmentsOf } from './route-order.ts';
 import { didYouMean } from './suggest.ts';
 import { isTree, type Path, type Tree, valueAt } from './tree.ts';
@@ -11,9 +11,9 @@ const PLACEHOLDERS = ['{member.id}'] as const;
  * Such a route uses only known placeholders, does not serve anonymous requests, and does not come after a route that
  * serves the same paths for all members.
  */
-export function checkOwnRecords(tree: Tree): readonly Finding[] {
+export function checkOwnRecords(tree: Tree): readonly UntracedProblem[] {
   const matches = routeMatches(tree);
-  return matches.flatMap((match, index): Finding[] => {
+  return matches.flatMap((match, index): UntracedProblem[] => {
     const at = match.path.slice(0, -1);
     const route = valueAt(tree, at);
     const paths = [
@@ -35,7 +35,7 @@ export function checkOwnRecords(tree: Tree): readonly Finding[] {
   });
 }
 
-function unknown(path: Path, values: readonly string[], only = false): readonly Finding[] {
+function unknown(path: Path, values: readonly string[], only = false): readonly UntracedProblem[] {
   const wrong = values.find(
     (value) => (only || /[{}]/.test(value)) && !PLACEHOLDERS.some((placeholder) => placeholder === value),
   );
@@ -44,20 +44,20 @@ function unknown(path: Path, values: readonly string[], only = false): readonly 
   return [{ path, at: 'value', message: `there is no "${wrong}"${hint}` }];
 }
 
-function forAnonymous(path: Path): Finding {
+function forAnonymous(path: Path): UntracedProblem {
   const message = 'uses {member.id}, but a request without a token has no member: set `anonymous: refuse`';
   return { path: [...path, 'match'], at: 'value', message };
 }
 
 /** A body in a GET request has no meaning (RFC 9110 section 9.3.1), so it cannot say whose record is requested. */
-function withoutBody({ path, methods }: RouteMatch): readonly Finding[] {
+function withoutBody({ path, methods }: RouteMatch): readonly UntracedProblem[] {
   if (methods !== undefined && !methods.some((method) => method === 'GET' || method === 'HEAD')) return [];
   const message = 'sets `body`, but GET requests have no body: list the other methods';
   return [{ path, at: 'value', message }];
 }
 
 /** The first match wins: an earlier route that covers all its paths would give each member everyone's records. */
-function shadowed(tree: Tree, earlier: readonly RouteMatch[], route: RouteMatch): readonly Finding[] {
+function shadowed(tree: Tree, earlier: readonly RouteMatch[], route: RouteMatch): readonly UntracedProblem[] {
   const { path, methods, pattern } = route;
   const first = earlier.find((one) => {
     if (keepsAsMuch(tree, one, route)) return false;

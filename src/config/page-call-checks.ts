@@ -1,5 +1,5 @@
 import { appAddress, knownPageCalls } from './page-calls.ts';
-import type { Finding } from './problems.ts';
+import type { UntracedProblem } from './problems.ts';
 import { overlap, segmentsOf } from './route-order.ts';
 import { type Config, parseMatch, type RouteConfig } from './schema.ts';
 
@@ -7,9 +7,9 @@ import { type Config, parseMatch, type RouteConfig } from './schema.ts';
  * Finds routes at addresses that the site's own pages are known to call: those of its framework, and those that sign
  * members in. A route takes its address from the site for every method, and the pages have no token.
  */
-export function pageCallWarnings(config: Config): readonly Finding[] {
+export function pageCallWarnings(config: Config): readonly UntracedProblem[] {
   if (!sharesOrigin(config)) return [];
-  return config.routes.flatMap((route, index): Finding[] => {
+  return config.routes.flatMap((route, index): UntracedProblem[] => {
     const { pattern } = parseMatch(route.match);
     const message = frameworkAddress(route, pattern) ?? signInAddress(config, route, pattern);
     return message === undefined ? [] : [{ path: ['routes', index, 'match'], at: 'value', message }];

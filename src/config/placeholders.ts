@@ -1,11 +1,11 @@
-import type { Finding } from './problems.ts';
+import type { UntracedProblem } from './problems.ts';
 import type { Path } from './tree.ts';
 
 /** What `init` writes where it found nothing. It fits wherever a name, a path or a URL does, and is never valid. */
 export const PLACEHOLDER = 'FILL-IN';
 
 /** Finds every value that still has to be filled in. Takes the merged settings before they are validated. */
-export function checkPlaceholders(value: unknown, path: Path = []): readonly Finding[] {
+export function checkPlaceholders(value: unknown, path: Path = []): readonly UntracedProblem[] {
   if (typeof value === 'string')
     return value.includes(PLACEHOLDER)
       ? [{ path, at: 'value', message: `is not filled in: replace ${PLACEHOLDER} by the value of your site` }]

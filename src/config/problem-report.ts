@@ -1,7 +1,7 @@
 import { formatProblem, type Problem } from './problems.ts';
 
 /** What `check` found: problems that prevent a start, and warnings about settings that are most likely unintended. */
-export interface Checked {
+export interface CheckReport {
   readonly file: string;
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
@@ -15,7 +15,7 @@ export type CheckFormat = 'text' | 'json' | 'github';
  * The result as one JSON object for programs: `ok`, and `problems` with `severity`, `file`, `line` and `column` (from 1;
  * null if there is no file), `path` (the key) and `message`.
  */
-export function checkedJson({ file, problems, warnings, summary }: Checked): string {
+export function checkedJson({ file, problems, warnings, summary }: CheckReport): string {
   const entry = (severity: 'error' | 'warning') => (problem: Problem) => ({
     severity,
     file: problem.file,
@@ -29,7 +29,7 @@ export function checkedJson({ file, problems, warnings, summary }: Checked): str
 }
 
 /** The result as GitHub workflow commands, one per line, which GitHub shows as annotations on a pull request. */
-export function checkedGithub({ problems, warnings }: Checked): readonly string[] {
+export function checkedGithub({ problems, warnings }: CheckReport): readonly string[] {
   const command = (kind: 'error' | 'warning') => (problem: Problem) => {
     const { file, line, column, path, message } = problem;
     const place = line === 0 ? [] : [`file=${property(file)}`, `line=${line}`, `col=${column}`];

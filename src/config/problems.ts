@@ -18,7 +18,7 @@ export interface Problem {
 export type Place = Pick<Problem, 'file' | 'line' | 'column' | 'frame'>;
 
 /** A mistake in the merged settings, before it is traced to a layer. */
-export interface Finding {
+export interface UntracedProblem {
   readonly path: Path;
   /** Whether to point at the key (it is not allowed, or something in it is missing) or at its value. */
   readonly at: 'key' | 'value';
@@ -48,6 +48,6 @@ export function formatProblem({ file, line, column, path, message, frame }: Prob
 }
 
 /** Combines a finding with its place. */
-export function problemAt(place: Place, { path, message }: Pick<Finding, 'path' | 'message'>): Problem {
+export function problemAt(place: Place, { path, message }: Pick<UntracedProblem, 'path' | 'message'>): Problem {
   return { ...place, path: formatPath(path), message };
 }

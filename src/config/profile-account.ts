@@ -1,5 +1,5 @@
 import type { Layers } from './layers.ts';
-import type { Finding } from './problems.ts';
+import type { UntracedProblem } from './problems.ts';
 import { isTree, type Tree, valueAt } from './tree.ts';
 
 /** What an operator can use instead of a profile with the Account API. */
@@ -20,7 +20,7 @@ export function withoutUnaskedAccount(tree: Tree, layers: Layers): Tree {
  * Refuses a profile that serves the Account API without the Account API: its address would belong to the site, which
  * would receive the tokens of members.
  */
-export function checkProfileAccount(tree: Tree, layers: Layers, profile: string): readonly Finding[] {
+export function checkProfileAccount(tree: Tree, layers: Layers, profile: string): readonly UntracedProblem[] {
   if (valueAt(layers.profile.tree, ['account', 'enabled']) !== true) return [];
   if (!isAsked(layers)) {
     const message = `${profile} serves the Account API, and \`account\` is missing. Add these lines, with your own files (docs/data.md):

@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
 import { installedFiles, installedPath } from '../installation.ts';
-import type { Finding } from './problems.ts';
+import type { UntracedProblem } from './problems.ts';
 import { didYouMean } from './suggest.ts';
 
 /** The bundled catalogue of scopes. */
@@ -24,7 +24,7 @@ export function profileFile(name: string): string {
  * Resolves the `profile` setting. If it is missing or unknown, falls back to the first profile, so that the other
  * settings are still checked and their mistakes reported in the same run.
  */
-export function chooseProfile(wanted: unknown): { profile: string; findings: readonly Finding[] } {
+export function chooseProfile(wanted: unknown): { profile: string; findings: readonly UntracedProblem[] } {
   const names = profileNames();
   const known = names.find((name) => name === wanted);
   if (known !== undefined) return { profile: known, findings: [] };

@@ -4,7 +4,7 @@ import { reason } from './account-files.ts';
 import { readYaml, type YamlLayer } from './document.ts';
 import { readEnvironment } from './environment.ts';
 import { codeLayer, type Layers } from './layers.ts';
-import { ConfigError, type Finding, type Problem } from './problems.ts';
+import { ConfigError, type Problem, type UntracedProblem } from './problems.ts';
 import { chooseProfile, profileFile, SCOPES_FILE } from './profiles.ts';
 import type { Environment } from './setting.ts';
 import type { SourceFiles } from './source-files.ts';
@@ -20,7 +20,7 @@ import { merge, type Tree } from './tree.ts';
 export async function readLayers(
   { file, environment, overrides = {} }: { file: string; environment: Environment; overrides?: Tree },
   files: SourceFiles,
-): Promise<{ layers: Layers; profile: string; findings: readonly Finding[]; problems: readonly Problem[] }> {
+): Promise<{ layers: Layers; profile: string; findings: readonly UntracedProblem[]; problems: readonly Problem[] }> {
   const operator = await readYamlFile(file, () => files.text(resolve(file)));
   const scopes = await readBundled(SCOPES_FILE);
   const fromEnvironment = readEnvironment(environment, merge(scopes.tree, operator.tree) as Tree);

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { reason } from './account-files.ts';
-import type { Finding } from './problems.ts';
+import type { UntracedProblem } from './problems.ts';
 import { PEM, SECRETS, type SecretReference, secret } from './secret.ts';
 import type { Environment } from './setting.ts';
 import type { SourceFiles } from './source-files.ts';
@@ -30,9 +30,9 @@ export async function readSecrets(
   tree: Tree,
   environment: Environment,
   files: SourceFiles,
-): Promise<{ readonly values: SecretValues; readonly findings: readonly Finding[] }> {
+): Promise<{ readonly values: SecretValues; readonly findings: readonly UntracedProblem[] }> {
   const values = new Map<string, string>();
-  const findings: Finding[] = [];
+  const findings: UntracedProblem[] = [];
   const read = async ({ path, value, mark }: Marked) => {
     try {
       const text =

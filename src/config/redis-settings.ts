@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { z } from 'zod';
 import { text } from './name.ts';
-import type { Finding } from './problems.ts';
+import type { UntracedProblem } from './problems.ts';
 import { pemFile, secret } from './secret.ts';
 import { isTree, type Tree, valueAt } from './tree.ts';
 
@@ -75,10 +75,10 @@ export const redisSettings = z.strictObject({
 const PLACES = ['url', 'sentinels', 'cluster'];
 
 /** Checks across keys: exactly one location is given, and keys that belong together are given together. */
-export function checkRedis(tree: Tree): readonly Finding[] {
+export function checkRedis(tree: Tree): readonly UntracedProblem[] {
   const store = tree.store;
   if (!isTree(store) || store.kind !== 'redis') return [];
-  const at = (key: string, message: string): Finding => ({ path: ['store', key], at: 'value', message });
+  const at = (key: string, message: string): UntracedProblem => ({ path: ['store', key], at: 'value', message });
   const [first, second] = PLACES.filter((key) => store[key] !== undefined);
   const given = (key: string) => store[key] !== undefined;
   return [

@@ -1,5 +1,5 @@
 import { JSON_LOGINS } from './claims.ts';
-import type { Finding } from './problems.ts';
+import type { UntracedProblem } from './problems.ts';
 import { unknownName } from './suggest.ts';
 import { isTree, keysAt, listAt, type Path, type Tree, valueAt } from './tree.ts';
 
@@ -7,7 +7,7 @@ import { isTree, keysAt, listAt, type Path, type Tree, valueAt } from './tree.ts
  * Checks that every reference in the settings resolves. Takes the merged settings before they are validated, so that
  * these mistakes are reported together with those of the schema. Values of the wrong type are ignored here.
  */
-export function checkReferences(tree: Tree): readonly Finding[] {
+export function checkReferences(tree: Tree): readonly UntracedProblem[] {
   const places = (...path: string[]) => listAt(tree, path).map((_, index): Path => [...path, index]);
   const [routes, tools] = [places('routes'), places('mcp', 'tools')];
   return [
@@ -30,13 +30,13 @@ export function checkReferences(tree: Tree): readonly Finding[] {
   ];
 }
 
-function unknownUpstreams(tree: Tree, paths: readonly Path[]): readonly Finding[] {
+function unknownUpstreams(tree: Tree, paths: readonly Path[]): readonly UntracedProblem[] {
   if (!isTree(tree.upstreams)) return [];
   const upstreams = Object.keys(tree.upstreams);
   return paths.flatMap((path) => unknownName(path, 'upstream', valueAt(tree, path), upstreams));
 }
 
-function unknownScopes(tree: Tree, path: Path): readonly Finding[] {
+function unknownScopes(tree: Tree, path: Path): readonly UntracedProblem[] {
   if (!isTree(tree.scopes)) return [];
   const catalogue = Object.keys(tree.scopes);
   return listAt(tree, path).flatMap((scope, index) =>
@@ -45,7 +45,7 @@ function unknownScopes(tree: Tree, path: Path): readonly Finding[] {
 }
 
 /** A claim needs a scope of the catalogue and, to be read from what the login says, a login that says it in JSON. */
-function claimProblems(tree: Tree, path: Path): readonly Finding[] {
+function claimProblems(tree: Tree, path: Path): readonly UntracedProblem[] {
   const scopes = isTree(tree.scopes) ? Object.keys(tree.scopes) : [];
   const unknown = unknownName(
     [...path, 'scope'],
@@ -63,7 +63,7 @@ function claimProblems(tree: Tree, path: Path): readonly Finding[] {
 }
 
 /** A login page given as a path belongs to the existing site, which is only reachable at the origin with `site`. */
-function loginWithoutSite(tree: Tree): readonly Finding[] {
+function loginWithoutSite(tree: Tree): readonly UntracedProblem[] {
   const path = ['login', valueAt(tree, ['login', 'kind']) === 'bridge' ? 'url' : 'loginUrl'];
   const url = valueAt(tree, path);
   if (typeof url !== 'string' || !url.startsWith('/') || isTree(tree.site)) return [];
@@ -73,7 +73,7 @@ function loginWithoutSite(tree: Tree): readonly Finding[] {
 }
 
 /** The header with the member's id is only accepted from trusted proxies: without any, no one could ever sign in. */
-function untrustedHeader(tree: Tree): readonly Finding[] {
+function untrustedHeader(tree: Tree): readonly UntracedProblem[] {
   const path = ['login', 'user'];
   if (valueAt(tree, ['login', 'kind']) !== 'header' || valueAt(tree, path) === undefined) return [];
   if (listAt(tree, ['listen', 'trustedProxies']).length > 0) return [];
@@ -82,7 +82,7 @@ function untrustedHeader(tree: Tree): readonly Finding[] {
 }
 
 /** Reported here, because the operating system would only say "address in use" without naming the cause. */
-function samePort(tree: Tree): readonly Finding[] {
+function samePort(tree: Tree): readonly UntracedProblem[] {
   const path = ['listen', 'admin', 'port'];
   const port = valueAt(tree, path) ?? 9090;
   if (port === 0 || port !== (valueAt(tree, ['listen', 'port']) ?? 8080)) return [];
@@ -90,14 +90,14 @@ function samePort(tree: Tree): readonly Finding[] {
 }
 
 /** An embedded store generates its own secret. If two replicas did so, neither could read what the other wrote. */
-function sharedStoreWithoutSecret(tree: Tree): readonly Finding[] {
+function sharedStoreWithoutSecret(tree: Tree): readonly UntracedProblem[] {
   if (valueAt(tree, ['store', 'kind']) !== 'redis' || tree.secret !== undefined) return [];
   const message = 'a redis store needs `secret`, the same for every replica, such as { env: COURSEGATE_SECRET }';
   return [{ path: ['store', 'kind'], at: 'value', message }];
 }
 
 /** The kernel deals connections out to all processes on the port: each must know what the others have issued. */
-function sharedPortWithoutSharedStore(tree: Tree): readonly Finding[] {
+function sharedPortWithoutSharedStore(tree: Tree): readonly UntracedProblem[] {
   if (valueAt(tree, ['listen', 'reusePort']) !== true || valueAt(tree, ['store', 'kind']) === 'redis') return [];
   const message = 'needs `store: { kind: redis }`: an embedded store belongs to one process';
   return [{ path: ['listen', 'reusePort'], at: 'value', message }];

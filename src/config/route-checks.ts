@@ -1,5 +1,5 @@
 import { METHODS } from 'node:http';
-import type { Finding } from './problems.ts';
+import type { UntracedProblem } from './problems.ts';
 import { overlap, repeated, routeMatches, segmentsOf } from './route-order.ts';
 import { didYouMean } from './suggest.ts';
 import { type Path, type Tree, valueAt } from './tree.ts';
@@ -20,9 +20,9 @@ const OWN_PATHS = [
  * Checks the patterns of the routes. Takes the merged settings before they are validated; the schema reports a `match`
  * of the wrong form.
  */
-export function checkRoutes(tree: Tree): readonly Finding[] {
+export function checkRoutes(tree: Tree): readonly UntracedProblem[] {
   const matches = routeMatches(tree);
-  const findings = matches.flatMap((match, index): Finding[] => {
+  const findings = matches.flatMap((match, index): UntracedProblem[] => {
     const message =
       badMethod(match.methods) ??
       badPattern(match.pattern) ??
@@ -33,7 +33,7 @@ export function checkRoutes(tree: Tree): readonly Finding[] {
   return [...findings, ...matches.flatMap(({ path, pattern }) => checkRewrite(tree, path, pattern))];
 }
 
-function checkRewrite(tree: Tree, matchPath: Path, pattern: string): readonly Finding[] {
+function checkRewrite(tree: Tree, matchPath: Path, pattern: string): readonly UntracedProblem[] {
   const path = [...matchPath.slice(0, -1), 'rewrite'];
   const rewrite = valueAt(tree, path);
   // The schema reports one that does not begin with /.

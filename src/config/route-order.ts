@@ -1,4 +1,4 @@
-import type { Finding } from './problems.ts';
+import type { UntracedProblem } from './problems.ts';
 import { parseMatch } from './route.ts';
 import { formatPath, listAt, type Path, type Tree, valueAt } from './tree.ts';
 
@@ -29,9 +29,9 @@ export function repeated(route: RouteMatch, earlier: readonly RouteMatch[]): str
  * Finds narrow routes that come after a wider one with different protection: the operator relies on a rule that never
  * applies. Takes the merged settings before they are validated.
  */
-export function checkRouteOrder(tree: Tree): readonly Finding[] {
+export function checkRouteOrder(tree: Tree): readonly UntracedProblem[] {
   const matches = routeMatches(tree);
-  return matches.flatMap((route, index): Finding[] => {
+  return matches.flatMap((route, index): UntracedProblem[] => {
     const first = matches
       .slice(0, index)
       .find((one) => takesSome(one, route) && covers(segmentsOf(one.pattern), segmentsOf(route.pattern)));
@@ -45,9 +45,9 @@ export function checkRouteOrder(tree: Tree): readonly Finding[] {
  * Finds routes with different protection that share some paths, where neither covers the other: only their order
  * decides which rule applies. Takes settings that passed `checkRouteOrder`.
  */
-export function crossingRoutes(tree: Tree): readonly Finding[] {
+export function crossingRoutes(tree: Tree): readonly UntracedProblem[] {
   const matches = routeMatches(tree);
-  return matches.flatMap((route, index): Finding[] => {
+  return matches.flatMap((route, index): UntracedProblem[] => {
     const first = matches.slice(0, index).find((one) => crosses(one, route) && !protectedAlike(tree, one, route));
     if (first === undefined) return [];
     const message = `shares paths with ${nameOf(first)} (${first.match}), which protects them differently and applies to them because it comes first`;

@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { eventKey } from './events.ts';
-import type { Finding } from './problems.ts';
+import type { UntracedProblem } from './problems.ts';
 import { requiredSecret, type SecretValues } from './read-secrets.ts';
 import type { Config } from './schema.ts';
 import { formatPath } from './tree.ts';
@@ -71,10 +71,12 @@ function mtlsOf(values: SecretValues) {
 }
 
 /** Finds mistakes that would otherwise surface as an obscure TLS error when the admin listener opens. */
-export function checkCertificates(values: SecretValues): readonly Finding[] {
+export function checkCertificates(values: SecretValues): readonly UntracedProblem[] {
   const mtls = mtlsOf(values);
   if (mtls === undefined) return [];
-  const at = (name: string, message: string): Finding[] => [{ path: ['admin', 'mtls', name], at: 'value', message }];
+  const at = (name: string, message: string): UntracedProblem[] => [
+    { path: ['admin', 'mtls', name], at: 'value', message },
+  ];
   const certificate = parsed(() => new X509Certificate(mtls.cert));
   if (certificate === undefined) return at('cert', 'has no readable certificate');
   const privateKey = parsed(() => createPrivateKey(mtls.key));

@@ -1,4 +1,4 @@
-import type { Finding } from './problems.ts';
+import type { UntracedProblem } from './problems.ts';
 import type { Path } from './tree.ts';
 
 /**
@@ -31,7 +31,7 @@ export function unknownName(
   name: unknown,
   known: readonly string[],
   where = '',
-): readonly Finding[] {
+): readonly UntracedProblem[] {
   if (typeof name !== 'string' || known.includes(name)) return [];
   return [{ path, at: 'value', message: `there is no ${kind} "${name}"${where}${didYouMean(name, known)}` }];
 }

@@ -1,4 +1,4 @@
-import type { Finding } from './problems.ts';
+import type { UntracedProblem } from './problems.ts';
 import { unknownName } from './suggest.ts';
 import { keysAt, listAt, type Path, type Tree, valueAt } from './tree.ts';
 
@@ -12,7 +12,7 @@ const INPUTS = ['input', 'properties'];
  * Checks the tools, resources and prompts for agents. Takes the merged settings before they are validated, so that
  * these mistakes are reported together with those of the schema.
  */
-export function checkTools(tree: Tree): readonly Finding[] {
+export function checkTools(tree: Tree): readonly UntracedProblem[] {
   const list = (key: string) => listAt(tree, ['mcp', key]);
   const tools = list('tools');
   const names = tools.map((tool) => valueAt(tool, ['name'])).filter((name) => typeof name === 'string');
@@ -30,9 +30,9 @@ export function checkTools(tree: Tree): readonly Finding[] {
   ];
 }
 
-function namedTwice(key: string, entries: readonly unknown[]): readonly Finding[] {
+function namedTwice(key: string, entries: readonly unknown[]): readonly UntracedProblem[] {
   const seen = new Map<unknown, number>();
-  return entries.flatMap((entry, index): Finding[] => {
+  return entries.flatMap((entry, index): UntracedProblem[] => {
     const name = valueAt(entry, ['name']);
     const first = seen.get(name);
     if (first === undefined) seen.set(name, index);
@@ -41,7 +41,7 @@ function namedTwice(key: string, entries: readonly unknown[]): readonly Finding[
   });
 }
 
-function identityInputs(tool: unknown, path: Path): readonly Finding[] {
+function identityInputs(tool: unknown, path: Path): readonly UntracedProblem[] {
   return keysAt(tool, INPUTS)
     .filter((name) => OWN_ID.test(name))
     .map((name) => ({
@@ -52,7 +52,7 @@ function identityInputs(tool: unknown, path: Path): readonly Finding[] {
 }
 
 /** Checks that every `{name}` in a tool's request is one of its inputs, and that inputs in a path are required. */
-function unknownInputs(tool: unknown, path: Path): readonly Finding[] {
+function unknownInputs(tool: unknown, path: Path): readonly UntracedProblem[] {
   const inputs = keysAt(tool, INPUTS);
   const required = listAt(tool, ['input', 'required']);
   const places: readonly Path[] = [
@@ -60,7 +60,7 @@ function unknownInputs(tool: unknown, path: Path): readonly Finding[] {
     ['route'],
     ...keysAt(tool, ['get', 'query']).map((name) => ['get', 'query', name]),
   ];
-  return places.flatMap((place): readonly Finding[] => {
+  return places.flatMap((place): readonly UntracedProblem[] => {
     const text = valueAt(tool, place);
     if (typeof text !== 'string') return [];
     const wanted = placeholders(text).filter((name) => name !== 'member.id');
@@ -72,7 +72,7 @@ function unknownInputs(tool: unknown, path: Path): readonly Finding[] {
   });
 }
 
-function memberWithoutScope(tool: unknown, path: Path): readonly Finding[] {
+function memberWithoutScope(tool: unknown, path: Path): readonly UntracedProblem[] {
   if (listAt(tool, ['scopes']).length > 0) return [];
   const of = (key: string) => JSON.stringify(valueAt(tool, [key]) ?? null).includes('{member.id}');
   if (valueAt(tool, ['graphql']) === undefined && !of('get') && !of('route')) return [];
@@ -80,7 +80,7 @@ function memberWithoutScope(tool: unknown, path: Path): readonly Finding[] {
   return [{ path: [...path, 'scopes'], at: 'key', message }];
 }
 
-function unknownArguments(prompt: unknown, path: Path): readonly Finding[] {
+function unknownArguments(prompt: unknown, path: Path): readonly UntracedProblem[] {
   const text = valueAt(prompt, ['text']);
   const names = listAt(prompt, ['arguments']).map((one) => String(valueAt(one, ['name'])));
   if (typeof text !== 'string') return [];

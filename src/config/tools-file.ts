@@ -1,13 +1,13 @@
 import { type Layer, readYaml } from './document.ts';
 import { readNamedFile } from './named-file.ts';
-import type { Finding, Problem } from './problems.ts';
+import type { Problem, UntracedProblem } from './problems.ts';
 import type { SourceFiles } from './source-files.ts';
 import type { Tree } from './tree.ts';
 
 interface ToolsFile {
   readonly layer: Layer;
   readonly problems: readonly Problem[];
-  readonly findings: readonly Finding[];
+  readonly findings: readonly UntracedProblem[];
 }
 
 /**

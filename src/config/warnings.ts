@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { trustedProxies } from '../http/trusted-proxies.ts';
 import { pageCallWarnings } from './page-call-checks.ts';
-import type { Finding } from './problems.ts';
+import type { UntracedProblem } from './problems.ts';
 import { parseMatch } from './route.ts';
 import { crossingRoutes } from './route-order.ts';
 import type { Config } from './schema.ts';
@@ -21,7 +21,7 @@ export interface WarningParts {
 }
 
 /** Settings that are allowed but most likely unintended. The gate starts anyway. */
-export function configWarnings(parts: WarningParts): readonly Finding[] {
+export function configWarnings(parts: WarningParts): readonly UntracedProblem[] {
   return [
     ...untrustedProxy(parts),
     ...memoryStore(parts),
@@ -40,20 +40,20 @@ export function configWarnings(parts: WarningParts): readonly Finding[] {
 }
 
 /** The gate does not terminate TLS: with an https origin there is a proxy in front, and all clients share its address. */
-function untrustedProxy({ config }: WarningParts): readonly Finding[] {
+function untrustedProxy({ config }: WarningParts): readonly UntracedProblem[] {
   if (!config.origin.startsWith('https:') || config.listen.trustedProxies.length > 0) return [];
   const message =
     'is empty, but TLS ends at a proxy in front of the gate: all clients appear with the address of that proxy and share the limits of one client. List the proxy, such as [loopback]';
   return [{ path: ['listen', 'trustedProxies'], at: 'key', message }];
 }
 
-function memoryStore({ config }: WarningParts): readonly Finding[] {
+function memoryStore({ config }: WarningParts): readonly UntracedProblem[] {
   if (config.store.kind !== 'memory') return [];
   const message = 'loses everything at a restart: members must reconnect their apps';
   return [{ path: ['store', 'kind'], at: 'value', message }];
 }
 
-function unusedUpstreams({ config, tree, texts }: WarningParts): readonly Finding[] {
+function unusedUpstreams({ config, tree, texts }: WarningParts): readonly UntracedProblem[] {
   const used = new Set(valuesUnder(tree, 'upstream').flat());
   return Object.keys(config.upstreams)
     .filter((name) => !used.has(name) && !texts.some((text) => text.includes(`"${name}"`)))
@@ -61,7 +61,7 @@ function unusedUpstreams({ config, tree, texts }: WarningParts): readonly Findin
 }
 
 /** Checks only scopes that the operator added. The bundled catalogue need not be used in full. */
-function unusedScopes({ config, own, tree, texts }: WarningParts): readonly Finding[] {
+function unusedScopes({ config, own, tree, texts }: WarningParts): readonly UntracedProblem[] {
   const message = 'is not required by anything: granting it gives access to nothing';
   const used = new Set(valuesUnder({ ...tree, scopes: undefined }, 'scopes').flat());
   return Object.entries(isTree(own.scopes) ? own.scopes : {})
@@ -70,8 +70,8 @@ function unusedScopes({ config, own, tree, texts }: WarningParts): readonly Find
     .map(([token]) => ({ path: ['scopes', token], at: 'key', message }));
 }
 
-function unencryptedUpstreams({ config }: WarningParts): readonly Finding[] {
-  return Object.entries(config.upstreams).flatMap(([name, { url }]): Finding[] => {
+function unencryptedUpstreams({ config }: WarningParts): readonly UntracedProblem[] {
+  return Object.entries(config.upstreams).flatMap(([name, { url }]): UntracedProblem[] => {
     const { protocol, hostname } = new URL(url);
     if (protocol !== 'http:' || isPrivateHost(hostname)) return [];
     const message = `sends the identity and data of members unencrypted to ${hostname}: use https, or a private network`;
@@ -88,8 +88,8 @@ function isPrivateHost(hostname: string): boolean {
   return !host.includes('.') || /\.(localhost|local|internal|lan|test|svc|cluster|home\.arpa)$/.test(host);
 }
 
-function openWrites({ config }: WarningParts): readonly Finding[] {
-  return config.routes.flatMap(({ match, anonymous }, index): Finding[] => {
+function openWrites({ config }: WarningParts): readonly UntracedProblem[] {
+  return config.routes.flatMap(({ match, anonymous }, index): UntracedProblem[] => {
     const { methods } = parseMatch(match);
     if (anonymous !== 'serve' || methods?.every((method) => ['GET', 'HEAD', 'OPTIONS'].includes(method))) return [];
     const message = 'lets anyone make changes without a token';
@@ -97,16 +97,16 @@ function openWrites({ config }: WarningParts): readonly Finding[] {
   });
 }
 
-function lifetimes({ config: { tokens } }: WarningParts): readonly Finding[] {
-  const at = (key: string, message: string): Finding => ({ path: ['tokens', key], at: 'value', message });
+function lifetimes({ config: { tokens } }: WarningParts): readonly UntracedProblem[] {
+  const at = (key: string, message: string): UntracedProblem => ({ path: ['tokens', key], at: 'value', message });
   return [
     ...(tokens.access > 3600 ? [at('access', 'is longer than an hour: a stolen token stays usable that long')] : []),
     ...(tokens.refresh > tokens.refreshAbsolute ? [at('refresh', 'has no effect: refreshAbsolute is shorter')] : []),
   ];
 }
 
-function undescribedTools({ config }: WarningParts): readonly Finding[] {
-  return (config.mcp?.tools ?? []).flatMap(({ description }, index): Finding[] => {
+function undescribedTools({ config }: WarningParts): readonly UntracedProblem[] {
+  return (config.mcp?.tools ?? []).flatMap(({ description }, index): UntracedProblem[] => {
     if (!description.startsWith(UNDESCRIBED)) return [];
     const message = 'is still the one that was proposed: models choose tools by their descriptions';
     return [{ path: ['mcp', 'tools', index, 'description'], at: 'value', message }];
@@ -114,10 +114,10 @@ function undescribedTools({ config }: WarningParts): readonly Finding[] {
 }
 
 /** Pointers that choose an element of a list, such as /0/id: with several elements, the gate takes none of them. */
-function firstOfList({ config: { login, claims, upstreams } }: WarningParts): readonly Finding[] {
+function firstOfList({ config: { login, claims, upstreams } }: WarningParts): readonly UntracedProblem[] {
   const whoami = 'whoami' in login && login.whoami.format === 'json' ? login.whoami : undefined;
   const recheck = 'recheck' in login && login.recheck?.format === 'json' ? login.recheck : undefined;
-  const pointers: readonly (readonly [path: Finding['path'], pointer: unknown])[] = [
+  const pointers: readonly (readonly [path: UntracedProblem['path'], pointer: unknown])[] = [
     ...Object.entries(whoami ?? {})
       .filter(([key]) => key !== 'path')
       .map(([key, pointer]) => [['login', 'whoami', key], pointer] as const),
@@ -137,14 +137,14 @@ function firstOfList({ config: { login, claims, upstreams } }: WarningParts): re
     .map(([path]) => ({ path, at: 'value', message }));
 }
 
-function nothingServed({ config }: WarningParts): readonly Finding[] {
+function nothingServed({ config }: WarningParts): readonly UntracedProblem[] {
   if (config.routes.length > 0 || config.mcp !== undefined || config.account !== undefined) return [];
   const message =
     'is empty, and there is neither an Account API nor a tool: apps can connect but have nothing to access';
   return [{ path: ['routes'], at: 'key', message }];
 }
 
-function needlessRefusal({ config: { pages } }: WarningParts): readonly Finding[] {
+function needlessRefusal({ config: { pages } }: WarningParts): readonly UntracedProblem[] {
   if (pages.origin === undefined || pages.serviceWorkers !== 'refuse') return [];
   const message = 'is not needed: no service worker of the site reaches the host of pages.origin';
   return [{ path: ['pages', 'serviceWorkers'], at: 'key', message }];

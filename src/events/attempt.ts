@@ -2,10 +2,10 @@ import type { DeliveryState } from './delivery-state.ts';
 import { type DropOptions, drop } from './drop.ts';
 import type { QueuedEvent } from './queue.ts';
 import { waitForBackend, waitForEvent } from './schedule.ts';
-import type { Send } from './send.ts';
+import type { SendMessage } from './send.ts';
 
 export interface AttemptOptions extends DropOptions {
-  readonly send: Send;
+  readonly send: SendMessage;
   /** A number from 0 to below 1. */
   readonly random: () => number;
   readonly counts: DropOptions['counts'] & {
@@ -18,7 +18,7 @@ export interface AttemptOptions extends DropOptions {
 }
 
 /** The delivery goes on, or has to stop with this state. */
-export type Outcome = 'continue' | DeliveryState;
+export type DeliveryOutcome = 'continue' | DeliveryState;
 
 /**
  * Sends an event after the earlier events of its lane. If one of those is put off, this event is put off with it.
@@ -28,7 +28,7 @@ export async function attemptInOrder(
   options: AttemptOptions,
   event: QueuedEvent,
   state: DeliveryState,
-): Promise<Outcome> {
+): Promise<DeliveryOutcome> {
   const { queue, clock } = options;
   for (;;) {
     const lane = event.lane === undefined ? [event] : await queue.ofLane(event.lane);
@@ -44,7 +44,7 @@ export async function attemptInOrder(
   }
 }
 
-async function attempt(options: AttemptOptions, event: QueuedEvent, state: DeliveryState): Promise<Outcome> {
+async function attempt(options: AttemptOptions, event: QueuedEvent, state: DeliveryState): Promise<DeliveryOutcome> {
   const { queue, send, maxAge, clock, random, counts, signal, log } = options;
   const sent = await send(event, signal);
   const now = clock();

@@ -18,14 +18,14 @@ export interface DelivererOptions extends Omit<AttemptOptions, 'signal'> {
 export type EventCounts = AttemptOptions['counts'];
 
 /** The pending events, as of the last turn. */
-export interface Waiting {
+export interface WaitingEvents {
   readonly events: Readonly<Record<EventClass, number>>;
   /** Milliseconds since the epoch; undefined when nothing is pending. */
   readonly oldestAt: number | undefined;
   readonly stopped: boolean;
 }
 
-export const NOTHING_PENDING: Waiting = {
+export const NOTHING_PENDING: WaitingEvents = {
   events: { refusal: 0, client: 0, grant: 0 },
   oldestAt: undefined,
   stopped: false,
@@ -74,7 +74,7 @@ export class Deliverer {
     }
   }
 
-  waiting(): Waiting {
+  waiting(): WaitingEvents {
     return this.#found;
   }
 
@@ -172,7 +172,7 @@ async function surveyOf({ queue, states, maxAge, maxPending, clock }: DelivererO
   const oldest = total === 0 ? [] : await Promise.all(CLASSES.map((of) => queue.oldest(of, 1)));
   const [oldestAt] = oldest.flatMap(([event]) => event?.at ?? []).sort((a, b) => a - b);
   const { stoppedAt, pausedUntil } = state;
-  const pending: Waiting = { events: waiting, oldestAt, stopped: stoppedAt !== undefined };
+  const pending: WaitingEvents = { events: waiting, oldestAt, stopped: stoppedAt !== undefined };
   return {
     state,
     pending,

@@ -9,7 +9,7 @@ import {
   type EventCounts,
   NOTHING_PENDING,
   retryAll,
-  type Waiting,
+  type WaitingEvents,
 } from './deliverer.ts';
 import { storedDeliveryState } from './delivery-state.ts';
 import type { EventClient } from './event.ts';
@@ -30,7 +30,7 @@ export interface Events {
   refused(refused: Refused): void;
   /** Starts the delivery. */
   start(): void;
-  waiting(): Waiting;
+  waiting(): WaitingEvents;
   /** Undefined without `events` in the configuration. */
   state(): Promise<EventsState | undefined>;
   /** Makes all pending events due at once. Resolves to their number. */

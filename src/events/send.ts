@@ -24,7 +24,7 @@ type Sent =
   | { readonly kind: 'gone' };
 
 /** Sends one message, once. Never rejects because of the backend. */
-export type Send = (message: Message, signal?: AbortSignal) => Promise<Sent>;
+export type SendMessage = (message: Message, signal?: AbortSignal) => Promise<Sent>;
 
 export interface SendOptions {
   readonly call: CallUpstream;
@@ -37,7 +37,7 @@ export interface SendOptions {
 /** Too many requests, and the statuses of proxies that cannot reach the backend. */
 const DOWN = new Set([429, 502, 503, 504]);
 
-export function eventSender({ call, to, keys, clock }: SendOptions): Send {
+export function eventSender({ call, to, keys, clock }: SendOptions): SendMessage {
   const signing = keys.map((key) => createSecretKey(key));
   return async ({ type, id, at, data }, signal) => {
     const body = JSON.stringify({ type, timestamp: new Date(at).toISOString(), data });

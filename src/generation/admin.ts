@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { hostname } from 'node:os';
-import type { Decision } from '../authorization-server/administration/account-control.ts';
+import type { CommandedBy } from '../authorization-server/administration/account-control.ts';
 import { createAssertionControl } from '../authorization-server/administration/assertion-control.ts';
 import { callerCheck, callerRefusals } from '../authorization-server/administration/caller.ts';
 import { createStoreControl } from '../authorization-server/administration/store-control.ts';
@@ -38,7 +38,7 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
     clock,
     audit,
   });
-  const retry = (decision: Decision) => retryEvents(parts, decision);
+  const retry = (decision: CommandedBy) => retryEvents(parts, decision);
   const createApp = async () => {
     const [{ adminApp }, { commandRouter }, { webhookReceiver }, { consoleHandler }] = await Promise.all([
       import('../operations/admin.ts'),
@@ -86,7 +86,7 @@ function uptime(): number {
 
 async function retryEvents(
   { events, foundation }: AdminParts,
-  decision: Decision,
+  decision: CommandedBy,
 ): Promise<{ readonly pending: number }> {
   if ((await events.state()) === undefined)
     throw new GatewayError('not_found', { message: '`events` is not configured: nothing is sent to the backend.' });

@@ -23,7 +23,7 @@ import type { ServedResources } from './resources.ts';
 import type { UpstreamLanes } from './upstreams.ts';
 
 /** Sign-in, consent and their pages. */
-export interface Authorization {
+export interface OpenedAuthorization {
   readonly pages: Pages;
   /** Undefined when members sign in only on the course site's own pages. */
   readonly signInHandlers: SignInHandlers | undefined;
@@ -44,7 +44,7 @@ export interface AuthorizationParts {
   readonly share: Share;
 }
 
-export async function openAuthorization(loaded: LoadedConfig, parts: AuthorizationParts): Promise<Authorization> {
+export async function openAuthorization(loaded: LoadedConfig, parts: AuthorizationParts): Promise<OpenedAuthorization> {
   const { config } = loaded;
   const { origin } = config;
   const pagesAt = pagesOrigin(config);

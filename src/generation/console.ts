@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import type { Decision } from '../authorization-server/administration/account-control.ts';
+import type { CommandedBy } from '../authorization-server/administration/account-control.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { HealthChecks } from '../operations/health.ts';
 import type { ConsoleOptions } from '../operator/console/console.ts';
@@ -16,7 +16,7 @@ interface SharedWithAdmin {
   /** Seconds since the process started. */
   readonly uptime: () => number;
   /** Sends waiting events now. Throws GatewayError `not_found` when no events are configured. */
-  readonly retryEvents: (decision: Decision) => Promise<{ readonly pending: number }>;
+  readonly retryEvents: (decision: CommandedBy) => Promise<{ readonly pending: number }>;
 }
 
 /** The console, which is loaded with the first request for one of its pages. */

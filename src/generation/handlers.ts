@@ -6,7 +6,7 @@ import { DISCOVERY_PATHS } from '../discovery/paths.ts';
 import type { Foundation } from '../foundation/foundation.ts';
 import { json, writeAnswer } from '../http/answer.ts';
 import type { Handler } from '../http/exchange.ts';
-import type { Admission } from '../limits/admission.ts';
+import type { RequestAdmission } from '../limits/admission.ts';
 import { MCP_PATHS } from '../mcp/paths.ts';
 import { bindRoutes, type Route } from '../request/route.ts';
 import { routeRows } from '../request/routes.ts';
@@ -15,7 +15,7 @@ import { ownRecordHandler } from '../upstream/own-record-handler.ts';
 import { createRouteLinks } from '../upstream/route-links.ts';
 import type { Routed } from '../upstream/routing.ts';
 import type { Interfaces } from './account-and-mcp.ts';
-import type { Authorization } from './authorization.ts';
+import type { OpenedAuthorization } from './authorization.ts';
 import { mcpPageHandler } from './mcp-page.ts';
 import { offeredScopes } from './offered-scopes.ts';
 import type { ServedResources } from './resources.ts';
@@ -25,9 +25,9 @@ export interface HandlerParts {
   readonly foundation: Foundation;
   readonly lanes: Pick<UpstreamLanes, 'forward'>;
   readonly served: ServedResources;
-  readonly authorization: Authorization;
+  readonly authorization: OpenedAuthorization;
   readonly interfaces: Interfaces;
-  readonly admission: Admission;
+  readonly admission: RequestAdmission;
 }
 
 /** Builds the routes of every public URL from the configuration. */

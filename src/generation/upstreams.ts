@@ -7,7 +7,7 @@ import { sessionOwner } from '../login/session-owner.ts';
 import type { Clock, Store } from '../storage/store.ts';
 import { createCallUpstream } from '../upstream/call.ts';
 import type { CredentialsOptions } from '../upstream/credentials/create-credentials.ts';
-import { type Credentials, NO_CREDENTIALS } from '../upstream/credentials/credential.ts';
+import { type CredentialOf, NO_CREDENTIALS } from '../upstream/credentials/credential.ts';
 import { createForward, type Forward } from '../upstream/forward.ts';
 import { createIdentity, type Identity, type SigningKey } from '../upstream/identity.ts';
 import { createPools, type Pools } from '../upstream/pools.ts';
@@ -93,7 +93,7 @@ export async function openLanes(options: UpstreamLanesOptions): Promise<Upstream
 }
 
 /** The credentials of the upstreams. Their code is loaded only if there are any. */
-async function credentialsFor(options: CredentialsOptions): Promise<Credentials> {
+async function credentialsFor(options: CredentialsOptions): Promise<CredentialOf> {
   if (Object.values(options.upstreams).every(({ credential }) => credential === undefined)) return NO_CREDENTIALS;
   const { createCredentials } = await import('../upstream/credentials/create-credentials.ts');
   return createCredentials(options);

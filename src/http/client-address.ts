@@ -1,7 +1,7 @@
 import { canonicalAddress, type IsTrusted } from './trusted-proxies.ts';
 
 /** The path of a request to us. Addresses are canonical; '' if unknown. */
-export interface Path {
+export interface NetworkPath {
   /** The client: the last address on the path that is not a trusted proxy's. */
   readonly client: string;
   /** The client, then every trusted proxy, last the one that connected to us: a value for X-Forwarded-For. */
@@ -18,7 +18,7 @@ const LONGEST_ENTRY = 80;
  * @param connected the address that connected to us
  * @param forwarded the value of the forwarding field; several are joined by commas, as node:http does
  */
-export function followBack(connected: string, forwarded: string | undefined, isTrusted: IsTrusted): Path {
+export function followBack(connected: string, forwarded: string | undefined, isTrusted: IsTrusted): NetworkPath {
   let client = connected;
   let hops = connected;
   if (forwarded === undefined) return { client, hops };

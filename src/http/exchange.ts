@@ -30,10 +30,10 @@ export interface Exchange {
    */
   readonly admits?: ((method: string) => boolean) | undefined;
   /** The body and fields to send on instead of the request's own; undefined: send the request's own. */
-  readonly replacement?: Replacement | undefined;
+  readonly replacement?: ReplacedRequest | undefined;
 }
 
-export interface Replacement {
+export interface ReplacedRequest {
   readonly body: Buffer;
   /** Alternating names and values. */
   readonly rawHeaders: readonly string[];

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { followBack, type Path } from './client-address.ts';
+import { followBack, type NetworkPath } from './client-address.ts';
 import { activeTraceparent, addsTraceFields } from './open-telemetry.ts';
 import { continuedTraceparent, isTraceparent, isTracestate, newTraceparent, traceIdOf } from './trace-context.ts';
 import { canonicalAddress, trustedProxies } from './trusted-proxies.ts';
@@ -59,7 +59,13 @@ class RequestProvenance implements Provenance {
   readonly #state: string | undefined;
   #made: string | undefined;
 
-  constructor(path: Path, trusted: boolean, requestId: string, parent: string | undefined, state: string | undefined) {
+  constructor(
+    path: NetworkPath,
+    trusted: boolean,
+    requestId: string,
+    parent: string | undefined,
+    state: string | undefined,
+  ) {
     this.clientAddress = path.client;
     this.hops = path.hops;
     this.trusted = trusted;

@@ -7,7 +7,7 @@ import type { Provenance } from './provenance.ts';
  * `anonymous` (served without a member), `admitted` (for a member), `refused` (by the gate, or with an OAuth error), or
  * `failed`.
  */
-export type Outcome = 'public' | 'site' | 'anonymous' | 'admitted' | 'refused' | 'failed';
+export type RequestOutcome = 'public' | 'site' | 'anonymous' | 'admitted' | 'refused' | 'failed';
 
 /**
  * Data about one request for the access log and the metrics, filled in along the way. A class, so that all instances
@@ -22,7 +22,7 @@ export class RequestRecord {
   path: string;
   /** The route's pattern: the number of values is bounded, whatever clients request. */
   route: string = ROUTE_LABELS.none;
-  outcome: Outcome = 'public';
+  outcome: RequestOutcome = 'public';
   principal: Principal | undefined;
   /**
    * Which of the member's data the request reads or changes, in the format of `areaOf`; filled in by the code that

@@ -18,7 +18,7 @@ export interface RouteLimits {
 }
 
 /** Applies rate limits and concurrency limits. Every method throws GatewayError `too_many_requests` beyond a limit. */
-export type Admission = ReturnType<typeof createAdmission>;
+export type RequestAdmission = ReturnType<typeof createAdmission>;
 
 export interface AdmissionParts {
   readonly counters: Counters;

@@ -7,7 +7,7 @@ import { BUSY_SECONDS, type Hashing } from '../passwords/hashing.ts';
 import { type PasswordHash, readPasswordHash } from '../passwords/password-hash.ts';
 import type { CredentialCheck, Recheck } from './connector.ts';
 
-export interface DirectoryOptions {
+export interface MembersFileOptions {
   /** Absolute path of the members file. */
   readonly file: string;
   /** Its content when the configuration was loaded. */
@@ -20,7 +20,7 @@ export interface DirectoryOptions {
  * The `directory` login: members in a file. The file is checked at each sign-in and each refresh, and read again if it
  * has changed. If it has a mistake, the mistake is logged and the previous members stay in effect until it is fixed.
  */
-export function createDirectory({ file, members, hashing, log }: DirectoryOptions): {
+export function createDirectory({ file, members, hashing, log }: MembersFileOptions): {
   readonly check: CredentialCheck;
   readonly recheck: Recheck;
 } {

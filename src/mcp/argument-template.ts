@@ -2,7 +2,7 @@ import { GatewayError } from '../errors.ts';
 import type { Principal } from '../oauth/principal.ts';
 import { canonicalPath } from '../upstream/target.ts';
 
-export type Input = Readonly<Record<string, unknown>>;
+export type ToolInput = Readonly<Record<string, unknown>>;
 
 const PLACEHOLDER = /\{([^{}]*)\}/g;
 const WHOLE = /^\{([^{}]*)\}$/;
@@ -17,7 +17,7 @@ export function placeholders(template: string): readonly string[] {
  * slash in any encoding, `..`, a control character) are refused by the same rule that checks the paths of requests.
  * Throws GatewayError `invalid_request`, which names the argument.
  */
-export function fillPath(template: string, input: Input, principal: Principal): string {
+export function fillPath(template: string, input: ToolInput, principal: Principal): string {
   const path = template
     .split('/')
     .map((part) =>
@@ -53,7 +53,7 @@ export function targetOf(path: string, query: string): string {
 }
 
 /** Fills in query parameters. A parameter that consists only of an argument that was not given is omitted. */
-export function fillQuery(templates: Readonly<Record<string, string>>, input: Input, principal: Principal): string {
+export function fillQuery(templates: Readonly<Record<string, string>>, input: ToolInput, principal: Principal): string {
   const pairs = Object.entries(templates).flatMap(([name, template]) => {
     const only = WHOLE.exec(template)?.[1];
     if (only !== undefined && argumentOf(only, input, principal) === undefined) return [];
@@ -63,7 +63,7 @@ export function fillQuery(templates: Readonly<Record<string, string>>, input: In
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 }
 
-function argumentOf(name: string, input: Input, principal: Principal): string | undefined {
+function argumentOf(name: string, input: ToolInput, principal: Principal): string | undefined {
   if (name === 'member.id') {
     if (principal.kind !== 'member') throw new Error('a tool for members was called without a member');
     return principal.sub;

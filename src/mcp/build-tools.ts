@@ -1,12 +1,12 @@
 import type { PrepareOperation } from '../account/prepared-operation.ts';
-import type { Finding } from '../config/problems.ts';
+import type { UntracedProblem } from '../config/problems.ts';
 import type { RouteConfig, ToolConfig } from '../config/schema.ts';
 import { valueAt } from '../config/tree.ts';
 import type { CallForPrincipal } from '../upstream/request.ts';
 import { graphqlAction } from './graphql-action.ts';
 import { KEY_ARGUMENT, KEY_SCHEMA } from './idempotency-key.ts';
-import { type Check, type CompileSchema, schemaCompiler } from './json-schema.ts';
-import { compileMapping, type Mapping } from './mapping.ts';
+import { type CompileSchema, schemaCompiler, type ValueCheck } from './json-schema.ts';
+import { type AnswerMapping, compileMapping } from './mapping.ts';
 import { routeAction } from './route-action.ts';
 import { runner } from './run-tool.ts';
 import type { BuiltAction, Tool, ToolDescriptor } from './tool.ts';
@@ -32,9 +32,9 @@ export interface ToolParts {
 /** Builds the configured tools, in order, and returns them with every mistake in their configuration. */
 export function buildTools(parts: ToolParts): {
   readonly tools: readonly Tool[];
-  readonly findings: readonly Finding[];
+  readonly findings: readonly UntracedProblem[];
 } {
-  const findings: Finding[] = [];
+  const findings: UntracedProblem[] = [];
   const compile = schemaCompiler();
   const tools = parts.tools.flatMap((config, index): Tool[] => {
     if (config.graphql !== undefined && parts.prepare === undefined) return [];
@@ -79,14 +79,14 @@ function schemaOf(
   schema: ToolDescriptor['inputSchema'],
   key: 'input' | 'output',
   wrong: Wrong,
-): Check {
+): ValueCheck {
   const check = compile(schema);
   if (typeof check === 'function') return check;
   wrong([key], check.mistake);
   return () => undefined;
 }
 
-function mappingOf({ result }: ToolConfig, wrong: Wrong): Mapping {
+function mappingOf({ result }: ToolConfig, wrong: Wrong): AnswerMapping {
   if (result === undefined) return (source) => source;
   const mapping = compileMapping(result);
   if (typeof mapping === 'function') return mapping;

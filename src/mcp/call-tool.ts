@@ -1,10 +1,10 @@
 import type { Exchange } from '../http/exchange.ts';
 import type { Audit } from '../operations/audit.ts';
-import type { Input } from './argument-template.ts';
+import type { ToolInput } from './argument-template.ts';
 import { KEY_ARGUMENT, takeKey } from './idempotency-key.ts';
 import type { Once } from './once.ts';
 import { failure, unfit } from './run-tool.ts';
-import type { CallContext, Outcome, Tool } from './tool.ts';
+import type { CallContext, Tool, ToolOutcome } from './tool.ts';
 
 export interface CallParts {
   readonly once: Once;
@@ -23,10 +23,10 @@ interface Caller extends Pick<CallContext, 'principal' | 'requestId'> {
 export async function callTool(
   { once, deadline, onError }: CallParts,
   tool: Tool,
-  given: Input,
+  given: ToolInput,
   meta: unknown,
   { gone, ...caller }: Caller,
-): Promise<Outcome & { readonly repeated?: true }> {
+): Promise<ToolOutcome & { readonly repeated?: true }> {
   const asked = tool.takesKey ? takeKey(given, meta) : { key: undefined, input: given };
   if ('flaw' in asked) return unfit(asked.flaw);
   const { key, input } = asked;

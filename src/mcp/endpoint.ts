@@ -15,14 +15,14 @@ import { edgeCheck } from './edge.ts';
 import { type Message, readMessage } from './message.ts';
 import type { Once } from './once.ts';
 import { findResource } from './resources.ts';
-import type { Offer, Served, ServerFactory, Used } from './server.ts';
+import type { ServedRequest, ServerFactory, ServerOffer, Used } from './server.ts';
 import { challengeFor, type McpEndpoint } from './sign-in.ts';
 import { answerOf, takesEvents, webRequest } from './web.ts';
 
 export interface McpOptions {
   readonly origin: string;
   readonly config: McpConfig;
-  readonly offer: Offer;
+  readonly offer: ServerOffer;
   readonly serverOf: ServerFactory;
   readonly once: Once;
   readonly audit: Audit;
@@ -93,7 +93,7 @@ export function createMcpEndpoint(options: McpOptions): (endpoint: McpEndpoint) 
       gone.abort();
     });
     let sessionOver = false;
-    const run: Served['run'] = async ({ tool }, input) => {
+    const run: ServedRequest['run'] = async ({ tool }, input) => {
       const { requestId } = exchange.provenance;
       const meta = valueAt(message.params, ['_meta']);
       const outcome = await callTool(calls, tool, input, meta, { principal, requestId, gone });
@@ -102,7 +102,7 @@ export function createMcpEndpoint(options: McpOptions): (endpoint: McpEndpoint) 
       else sessionOver = outcome.sessionOver === true;
       return outcome;
     };
-    const served: Served = { principal, used, refusal, run, onError };
+    const served: ServedRequest = { principal, used, refusal, run, onError };
     const authInfo = { token: '', clientId: '', scopes: [], extra: { served } };
     const answer = await serve(webRequest(request, origin, left.signal), { parsedBody: message, authInfo })
       .then((answered) => answerOf(answered, takesEvents(request)))
@@ -127,7 +127,7 @@ export function createMcpEndpoint(options: McpOptions): (endpoint: McpEndpoint) 
 }
 
 /** The tool that a message calls or reads a resource with; undefined if it uses none. */
-function usedBy({ method, params }: Message, { tools, resources }: Offer): Used | undefined {
+function usedBy({ method, params }: Message, { tools, resources }: ServerOffer): Used | undefined {
   const { name, uri } = (params ?? {}) as Readonly<Record<string, unknown>>;
   if (method === 'tools/call') {
     const tool = tools.find((one) => one.name === name);
@@ -139,7 +139,7 @@ function usedBy({ method, params }: Message, { tools, resources }: Offer): Used 
 function serverFactory({ serverOf, onError }: McpOptions): McpServerFactory {
   return ({ authInfo, era }) => {
     try {
-      return serverOf(authInfo?.extra?.served as Served, era);
+      return serverOf(authInfo?.extra?.served as ServedRequest, era);
     } catch (thrown) {
       // The SDK answers 500 and does not report the reason.
       onError(thrown);

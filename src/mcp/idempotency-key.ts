@@ -1,5 +1,5 @@
 import { valueAt } from '../config/tree.ts';
-import type { Input } from './argument-template.ts';
+import type { ToolInput } from './argument-template.ts';
 
 /**
  * Idempotency key: an argument added to tools that change something, by which a repeated call is recognised. Tools
@@ -22,9 +22,9 @@ export const KEY_SCHEMA = {
 
 /** Separates the key from the arguments of a call, or returns what is wrong with it. */
 export function takeKey(
-  { [KEY_ARGUMENT]: argument, ...input }: Input,
+  { [KEY_ARGUMENT]: argument, ...input }: ToolInput,
   meta: unknown,
-): { readonly key: string | undefined; readonly input: Input } | { readonly flaw: string } {
+): { readonly key: string | undefined; readonly input: ToolInput } | { readonly flaw: string } {
   const beside = valueAt(meta, [KEY_META]);
   if (argument !== undefined && beside !== undefined && argument !== beside) {
     return { flaw: `${KEY_ARGUMENT} differs from ${KEY_META} in _meta` };

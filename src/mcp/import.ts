@@ -3,7 +3,7 @@ import { UNDESCRIBED } from '../config/warnings.ts';
 import { routedBy } from '../upstream/own-record.ts';
 import { createRouting } from '../upstream/routing.ts';
 import { placeholders } from './argument-template.ts';
-import { type Input, MOST_SCHEMAS, type Operation, operationsOf } from './openapi-operations.ts';
+import { type ApiOperation, MOST_SCHEMAS, type OperationInput, operationsOf } from './openapi-operations.ts';
 import { proposePaging } from './propose-paging.ts';
 
 /** A proposed tool, in the form of the configuration file, for the operator to review and edit. */
@@ -83,12 +83,12 @@ export function proposeFromRoutes(routes: readonly RouteConfig[]): Proposals {
   );
 }
 
-function inputsOf(path: string): readonly Input[] {
+function inputsOf(path: string): readonly OperationInput[] {
   const names = placeholders(path).filter((name) => name !== 'member.id');
   return names.map((name) => ({ name, required: true, schema: { type: 'string', minLength: 1, maxLength: 200 } }));
 }
 
-function propose(operation: Operation, scopes: readonly string[]): Proposal {
+function propose(operation: ApiOperation, scopes: readonly string[]): Proposal {
   const { method, path, name, title, description } = operation;
   const inputs = operation.inputs.filter((input) => !MEMBER.test(input.name));
   const { inputs: all = inputs, ...inParts } = proposePaging({ ...operation, inputs }) ?? {};

@@ -1,12 +1,12 @@
 import { Ajv, addFormats } from '@modelcontextprotocol/server/validators/ajv';
 
 /** A compiled JSON Schema: returns what is wrong with a value, in words, or undefined if it is valid. */
-export type Check = (value: unknown) => string | undefined;
+export type ValueCheck = (value: unknown) => string | undefined;
 
 const MOST_MISTAKES = 5;
 
 /** Compiles a schema of the configuration, or returns why it cannot be used. */
-export type CompileSchema = (schema: Readonly<Record<string, unknown>>) => Check | { readonly mistake: string };
+export type CompileSchema = (schema: Readonly<Record<string, unknown>>) => ValueCheck | { readonly mistake: string };
 
 /**
  * Creates a compiler that is reused for all schemas, because compiling the meta-schemas takes longer than any schema.

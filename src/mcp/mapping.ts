@@ -1,7 +1,7 @@
 import { valueAt } from '../config/tree.ts';
 
 /** Maps an upstream's parsed answer to a tool's result; undefined where the answer has no value. */
-export type Mapping = (source: unknown) => unknown;
+export type AnswerMapping = (source: unknown) => unknown;
 
 const POINTER = /^(?:\/[^/]*)*$/;
 
@@ -13,7 +13,7 @@ const POINTER = /^(?:\/[^/]*)*$/;
 export function compileMapping(
   shape: unknown,
   path: readonly string[] = [],
-): Mapping | { readonly mistake: string; readonly path: readonly string[] } {
+): AnswerMapping | { readonly mistake: string; readonly path: readonly string[] } {
   if (typeof shape === 'string') {
     if (!POINTER.test(shape)) return { mistake: 'must be a JSON pointer such as /data/title', path };
     const steps = pointerSteps(shape);
@@ -23,13 +23,13 @@ export function compileMapping(
     return { mistake: 'must be a JSON pointer, or a mapping of names to them', path };
   }
   const { each, where, ...named } = shape as Record<string, unknown>;
-  const members: [string, Mapping][] = [];
+  const members: [string, AnswerMapping][] = [];
   for (const [name, inner] of Object.entries(named)) {
     const member = compileMapping(inner, [...path, name]);
     if (typeof member !== 'function') return member;
     members.push([name, member]);
   }
-  const object: Mapping = (source) =>
+  const object: AnswerMapping = (source) =>
     Object.fromEntries(
       members.flatMap(([name, member]) => {
         const value = member(source);

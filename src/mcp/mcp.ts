@@ -9,7 +9,7 @@ import { createMcpEndpoint } from './endpoint.ts';
 import { createOnce, type OnceParts } from './once.ts';
 import { MCP_PATHS } from './paths.ts';
 import { buildResources } from './resources.ts';
-import { createServer, type Offer, type ServerFactory } from './server.ts';
+import { createServer, type ServerFactory, type ServerOffer } from './server.ts';
 import type { McpEndpoint, McpEndpointSpellings } from './sign-in.ts';
 
 export interface McpParts extends Pick<ToolParts, 'call' | 'prepare' | 'onError'> {
@@ -41,7 +41,7 @@ export function createMcp({ config, mcp, call, prepare, audit, serverOf, onError
   // Everything that a tool needs, because few apps can ask for more later. What changes something starts unticked on
   // the consent page.
   const offered: Scope = new Set(tools.flatMap(({ scopes }) => [...scopes]));
-  const offer: Offer = {
+  const offer: ServerOffer = {
     server: { name: 'coursegate', title: name, version: '1', websiteUrl: origin },
     instructions: mcp.instructions ?? instructionsOf(mcp, origin, name),
     signIn: mcp.signIn,

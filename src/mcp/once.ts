@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Counters } from '../storage/counters.ts';
 import { type Clock, type Store, unixSeconds } from '../storage/store.ts';
-import type { Input } from './argument-template.ts';
-import type { Outcome } from './tool.ts';
+import type { ToolInput } from './argument-template.ts';
+import type { ToolOutcome } from './tool.ts';
 
 export interface OnceParts {
   readonly store: Store;
@@ -17,7 +17,7 @@ interface KeyedCall {
   readonly clientId: string;
   readonly tool: string;
   readonly key: string;
-  readonly input: Input;
+  readonly input: ToolInput;
   /** Aborts when waiting for the first call takes too long. */
   readonly signal: AbortSignal;
 }
@@ -26,7 +26,10 @@ interface KeyedCall {
  * Does the work of a call, or returns the outcome of the first call with the same member, app, tool and key, on any
  * replica. Rejects with GatewayError `store_unavailable` before doing anything.
  */
-export type Once = (call: KeyedCall, work: () => Promise<Outcome>) => Promise<Outcome & { readonly repeated?: true }>;
+export type Once = (
+  call: KeyedCall,
+  work: () => Promise<ToolOutcome>,
+) => Promise<ToolOutcome & { readonly repeated?: true }>;
 
 interface Kept {
   /** Fingerprint of the arguments. */
@@ -34,14 +37,14 @@ interface Kept {
   /** Milliseconds since the epoch. */
   readonly begun: number;
   /** Undefined while the call is in progress, or if its replica stopped before it ended. */
-  readonly outcome?: Outcome;
+  readonly outcome?: ToolOutcome;
 }
 
 const KIND = 'ToolCall';
 const LOOK_EVERY = 100;
 const GRACE = 10_000;
 
-const failed = (message: string): Outcome => ({ kind: 'failed', message });
+const failed = (message: string): ToolOutcome => ({ kind: 'failed', message });
 const UNKNOWN = 'It is not known whether this was done: check the current state before you try again with another key.';
 
 /**
@@ -66,7 +69,7 @@ export function createOnce(
    * Claims the key of a call. Resolves to undefined if this is the first call, which no other call can be from now on;
    * otherwise to the outcome to answer with.
    */
-  async function claim(id: string, kept: Kept, { member, signal }: KeyedCall): Promise<Outcome | undefined> {
+  async function claim(id: string, kept: Kept, { member, signal }: KeyedCall): Promise<ToolOutcome | undefined> {
     for (;;) {
       const entry = await store.get(KIND, id);
       if (entry === undefined) {
@@ -114,7 +117,7 @@ export function createOnce(
 }
 
 /** A hash of arguments, independent of the order of names. */
-export function fingerprint(input: Input): string {
+export function fingerprint(input: ToolInput): string {
   return hash('sha256', JSON.stringify(sorted(input)), 'base64url');
 }
 

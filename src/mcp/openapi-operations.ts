@@ -1,20 +1,20 @@
 import { isTree, listOf, type Tree, valueAt } from '../config/tree.ts';
 import { pointerSteps } from './mapping.ts';
 
-export interface Input {
+export interface OperationInput {
   readonly name: string;
   readonly required: boolean;
   readonly schema: Readonly<Record<string, unknown>>;
 }
 
 /** What a tool needs to know about one operation of an API. */
-export interface Operation {
+export interface ApiOperation {
   readonly method: string;
   readonly path: string;
   readonly name: string;
   readonly title: string;
   readonly description: string | undefined;
-  readonly inputs: readonly Input[];
+  readonly inputs: readonly OperationInput[];
   /** Whether the inputs have more than MOST_SCHEMAS schemas, nested ones included. They are then incomplete. */
   readonly tooLarge?: boolean;
   /**
@@ -30,14 +30,14 @@ export const MOST_SCHEMAS = 1000;
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
 /** Reads the operations of an OpenAPI document, 3.0 or 3.1. Throws TypeError if it is not one. */
-export function operationsOf(document: unknown): readonly Operation[] {
+export function operationsOf(document: unknown): readonly ApiOperation[] {
   if (!isTree(document) || !/^3\./.test(String(document.openapi)) || !isTree(document.paths)) {
     throw new TypeError('This is no OpenAPI 3 document: it has no `openapi: 3.x` with `paths`.');
   }
   const base = basePath(document);
-  return Object.entries(document.paths).flatMap(([path, item]): Operation[] => {
+  return Object.entries(document.paths).flatMap(([path, item]): ApiOperation[] => {
     if (!isTree(item)) return [];
-    return METHODS.flatMap((method): Operation[] => {
+    return METHODS.flatMap((method): ApiOperation[] => {
       const operation = item[method];
       if (!isTree(operation)) return [];
       const name = textOf(operation.operationId) ?? `${method} ${path}`;
@@ -71,8 +71,8 @@ interface Reader {
   left: number;
 }
 
-function parameters(reader: Reader, given: readonly unknown[]): readonly Input[] {
-  return given.flatMap((one): readonly Input[] => {
+function parameters(reader: Reader, given: readonly unknown[]): readonly OperationInput[] {
+  return given.flatMap((one): readonly OperationInput[] => {
     const parameter = resolved(reader.document, one);
     // Header fields and cookies cannot be set by arguments.
     if (!isTree(parameter) || (parameter.in !== 'path' && parameter.in !== 'query')) return [];
@@ -87,7 +87,7 @@ function parameters(reader: Reader, given: readonly unknown[]): readonly Input[]
   });
 }
 
-function bodyMembers(reader: Reader, given: unknown): readonly Input[] {
+function bodyMembers(reader: Reader, given: unknown): readonly OperationInput[] {
   const schema = jsonSchema(reader.document, given);
   if (!isTree(schema) || !isTree(schema.properties)) return [];
   const required = listOf(schema.required);
@@ -104,7 +104,7 @@ function jsonSchema(document: Tree, given: unknown): unknown {
 }
 
 /** Undefined if there are several lists, because it is unclear which one is meant. */
-function answeredList(document: Tree, responses: unknown): Operation['list'] {
+function answeredList(document: Tree, responses: unknown): ApiOperation['list'] {
   if (!isTree(responses)) return undefined;
   const schema = jsonSchema(document, responses['200'] ?? responses['2XX']);
   if (!isTree(schema)) return undefined;

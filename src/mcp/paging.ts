@@ -1,6 +1,6 @@
 import type { ToolConfig } from '../config/schema.ts';
 import { boundedJson, RECORD_BOUNDS } from '../http/bounded-json.ts';
-import type { Input } from './argument-template.ts';
+import type { ToolInput } from './argument-template.ts';
 import { fingerprint } from './once.ts';
 import { longestThat, shorten } from './shorten.ts';
 
@@ -8,7 +8,7 @@ import { longestThat, shorten } from './shorten.ts';
 export type Paging = NonNullable<ToolConfig['paging']>;
 
 /** Where in a result a page begins, and the tool's own cursor for that result. */
-export interface Place {
+export interface ResultPosition {
   readonly cursor: string | undefined;
   readonly from: number;
 }
@@ -25,7 +25,7 @@ const LONGEST = 8192;
  * The cursor of the next page. It contains the position and a fingerprint of the call, so that it cannot be used for
  * another list. It is not a secret and grants no access: the result is requested again with the rights of the caller.
  */
-export function cursorAt(place: Place, input: Input, { argument }: Paging): string {
+export function cursorAt(place: ResultPosition, input: ToolInput, { argument }: Paging): string {
   const { [argument]: _, ...others } = input;
   const text = JSON.stringify([place.from, callOf(others), ...(place.cursor === undefined ? [] : [place.cursor])]);
   return MARK + Buffer.from(text).toString('base64url');
@@ -36,9 +36,9 @@ export function cursorAt(place: Place, input: Input, { argument }: Paging): stri
  * the gate's cursors but belongs to another call. A cursor in another format is the tool's own.
  */
 export function placeOf(
-  input: Input,
+  input: ToolInput,
   { argument }: Paging,
-): { readonly place: Place; readonly input: Input } | undefined {
+): { readonly place: ResultPosition; readonly input: ToolInput } | undefined {
   const given = Object.hasOwn(input, argument) ? input[argument] : undefined;
   if (typeof given !== 'string' || !given.startsWith(MARK)) {
     const cursor = given === undefined || given === null ? undefined : String(given);
@@ -58,7 +58,7 @@ function read(text: string): readonly unknown[] {
 }
 
 /** Identifies the call by its other arguments. */
-function callOf(others: Input): string {
+function callOf(others: ToolInput): string {
   return fingerprint(others).slice(0, 12);
 }
 

@@ -1,9 +1,9 @@
 import type { ToolConfig } from '../config/schema.ts';
-import type { Input, Operation } from './openapi-operations.ts';
+import type { ApiOperation, OperationInput } from './openapi-operations.ts';
 
 /** What is added to a proposed tool so that long lists are split into pages. */
 interface ProposedPaging {
-  readonly inputs: readonly Input[];
+  readonly inputs: readonly OperationInput[];
   readonly paging: NonNullable<ToolConfig['paging']>;
   /** Set if the response is a bare list, which has no place for a cursor. */
   readonly result?: { readonly items: '' };
@@ -16,7 +16,7 @@ const NEXT = /^(next([._-]?(page|token|cursor))?([._-]?(token|cursor))?|cursor)$
 const MORE = /^(has[._-]?)?(more|next[._-]?page)$/i;
 
 /** An input for the gate's own cursors, if the API takes none. It is never sent to the API. */
-const OWN: Input = {
+const OWN: OperationInput = {
   name: 'cursor',
   required: false,
   schema: { type: 'string', pattern: '^part[.]', description: 'Where to continue, from the result of the same call.' },
@@ -26,7 +26,7 @@ const OWN: Input = {
  * Proposes how to split the list in an operation's response into pages, using the input that takes a page or a cursor,
  * or an added one. Returns it with the inputs of the tool; undefined if no list is known.
  */
-export function proposePaging({ method, inputs, list }: Operation): ProposedPaging | undefined {
+export function proposePaging({ method, inputs, list }: ApiOperation): ProposedPaging | undefined {
   if (method !== 'GET' || list === undefined) return undefined;
   const theirs = inputs.find((input) => WHERE.test(input.name) && takesAnyText(input));
   const argument = theirs?.name ?? OWN.name;
@@ -42,7 +42,7 @@ export function proposePaging({ method, inputs, list }: Operation): ProposedPagi
   };
 }
 
-function takesAnyText({ schema, required }: Input): boolean {
+function takesAnyText({ schema, required }: OperationInput): boolean {
   return !required && !('enum' in schema) && ['string', 'integer', 'number'].includes(String(schema.type));
 }
 
@@ -50,7 +50,7 @@ function takesAnyText({ schema, required }: Input): boolean {
  * Lets an input take the gate's cursors as well, which have their own length and format and are strings even if the
  * API uses page numbers.
  */
-function takingText({ schema, ...input }: Input): Input {
+function takingText({ schema, ...input }: OperationInput): OperationInput {
   const { maxLength: _, pattern: __, format: ___, type, ...kept } = schema;
   return { ...input, schema: { ...kept, type: type === 'string' ? type : [type, 'string'] } };
 }

@@ -1,20 +1,20 @@
 import { asGatewayError } from '../errors.ts';
-import type { Input } from './argument-template.ts';
+import type { ToolInput } from './argument-template.ts';
 import { cleanValue } from './cleaning.ts';
-import type { Check } from './json-schema.ts';
+import type { ValueCheck } from './json-schema.ts';
 import { fitsInto } from './json-size.ts';
-import type { Mapping } from './mapping.ts';
-import { cursorAt, cutResult, type Paging, type Place, placeOf } from './paging.ts';
+import type { AnswerMapping } from './mapping.ts';
+import { cursorAt, cutResult, type Paging, placeOf, type ResultPosition } from './paging.ts';
 import { shorten } from './shorten.ts';
-import type { Action, CallContext, Outcome } from './tool.ts';
+import type { Action, CallContext, ToolOutcome } from './tool.ts';
 
 interface Run {
   readonly name: string;
   readonly act: Action;
-  readonly checkInput: Check;
+  readonly checkInput: ValueCheck;
   /** Undefined if results are not checked. */
-  readonly checkOutput: Check | undefined;
-  readonly mapping: Mapping;
+  readonly checkOutput: ValueCheck | undefined;
+  readonly mapping: AnswerMapping;
   /**
    * How results that are too long are split into pages. Undefined: they are shortened, and the rest cannot be
    * requested.
@@ -41,7 +41,7 @@ export function runner(run: Run): Action {
     const inner = begun === undefined || begun.input === input ? undefined : checkInput(begun.input);
     if (begun === undefined || inner !== undefined)
       return unfit(`${paging?.argument} is not from a result of this call`);
-    let outcome: Outcome;
+    let outcome: ToolOutcome;
     try {
       outcome = await act(begun.input, context);
     } catch (thrown) {
@@ -84,7 +84,7 @@ export function runner(run: Run): Action {
     return { value: short.value, rest: `${SHORTENED}: ${short.left}. ${run.readOnly ? NO_REST : DONE}` };
   }
 
-  async function partResult(clean: unknown, how: Paging, place: Place, input: Input) {
+  async function partResult(clean: unknown, how: Paging, place: ResultPosition, input: ToolInput) {
     if (typeof clean !== 'object' || clean === null) return place.from === 0 ? wholeResult(clean) : undefined;
     const { of } = how;
     const whole = { ...clean } as Record<string, unknown>;
@@ -120,7 +120,7 @@ export function runner(run: Run): Action {
   }
 }
 
-const START: Place = { cursor: undefined, from: 0 };
+const START: ResultPosition = { cursor: undefined, from: 0 };
 /** Characters of a text that is split into pages. The upstream's answer has a limit of its own. */
 const LONGEST_WHOLE = 4_000_000;
 const TOO_LONG = 'The result is too long to be read at once. Ask for fewer, or for one.';
@@ -132,11 +132,11 @@ const NO_REST =
   'A next page that the result names begins after what was left out.';
 
 /** The arguments are invalid, and nothing was requested. */
-export function unfit(flaw: string): Outcome {
+export function unfit(flaw: string): ToolOutcome {
   return { kind: 'failed', message: `The arguments cannot be used: ${flaw}.`, undone: true };
 }
 
-function unusable({ requestId }: CallContext): Outcome {
+function unusable({ requestId }: CallContext): ToolOutcome {
   return { kind: 'failed', message: `The school sent an unusable response. (request ${requestId})` };
 }
 
@@ -145,7 +145,7 @@ export function failure(
   thrown: unknown,
   { signal, requestId }: Pick<CallContext, 'signal' | 'requestId'>,
   onError: (error: unknown) => void,
-): Outcome {
+): ToolOutcome {
   if (signal.aborted) return { kind: 'failed', message: 'This took too long. Try again later.' };
   const { code, message } = asGatewayError(thrown);
   if (code === 'invalid_request') return { kind: 'failed', message, undone: true };

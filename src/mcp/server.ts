@@ -11,17 +11,17 @@ import {
 import type { McpConfig } from '../config/schema.ts';
 import { type Challenge, formatChallenge } from '../oauth/challenge.ts';
 import type { Principal } from '../oauth/principal.ts';
-import type { Input } from './argument-template.ts';
+import type { ToolInput } from './argument-template.ts';
 import { fillPrompt } from './prompts.ts';
 import type { Resource } from './resources.ts';
-import { isShown, type SignIn } from './sign-in.ts';
-import type { Outcome, Tool } from './tool.ts';
+import { isShown, type SignInPolicy } from './sign-in.ts';
+import type { Tool, ToolOutcome } from './tool.ts';
 
 /** Everything that the server offers. */
-export interface Offer {
+export interface ServerOffer {
   readonly server: Implementation;
   readonly instructions: string;
-  readonly signIn: SignIn;
+  readonly signIn: SignInPolicy;
   readonly tools: readonly Tool[];
   readonly resources: readonly Resource[];
   readonly prompts: McpConfig['prompts'];
@@ -30,23 +30,23 @@ export interface Offer {
 /** The tool that a message uses, and the arguments in the URI of a resource. */
 export interface Used {
   readonly tool: Tool;
-  readonly input: Input;
+  readonly input: ToolInput;
 }
 
 /** One request that is being served. */
-export interface Served {
+export interface ServedRequest {
   readonly principal: Principal;
   /** Undefined if the message uses no tool. */
   readonly used: Used | undefined;
   /** The challenge for a caller that may not use it. */
   readonly refusal: Challenge | undefined;
   /** Runs a tool within its deadline and audits the call. */
-  readonly run: (used: Used, input: Input) => Promise<Outcome>;
+  readonly run: (used: Used, input: ToolInput) => Promise<ToolOutcome>;
   readonly onError: (error: unknown) => void;
 }
 
 /** Creates the server for one request, from the caller and the protocol era that it uses. */
-export type ServerFactory = (served: Served, era: McpRequestContext['era']) => Server | McpServer;
+export type ServerFactory = (served: ServedRequest, era: McpRequestContext['era']) => Server | McpServer;
 
 const PAGE = 100;
 
@@ -54,7 +54,7 @@ const PAGE = 100;
  * Creates the server for one request, which shows only what this principal may see. Uses the SDK's low-level class,
  * because our tools are data that was checked at startup and is only filtered here.
  */
-export function createServer(offer: Offer, served: Served): Server {
+export function createServer(offer: ServerOffer, served: ServedRequest): Server {
   const shown = ({ scopes }: Tool) => isShown(served.principal, scopes, offer.signIn);
   const tools = offer.tools.filter(shown);
   const resources = offer.resources.filter(({ tool }) => shown(tool));
@@ -108,7 +108,7 @@ export function createServer(offer: Offer, served: Served): Server {
 }
 
 /** The SDK sends the message of a thrown error to the client, so only errors with our own words may get there. */
-async function inOurWords<T>(work: () => Promise<T> | T, onError: Served['onError']): Promise<T> {
+async function inOurWords<T>(work: () => Promise<T> | T, onError: ServedRequest['onError']): Promise<T> {
   try {
     return await work();
   } catch (thrown) {
@@ -121,7 +121,11 @@ async function inOurWords<T>(work: () => Promise<T> | T, onError: Served['onErro
 type IsShown = (tool: Tool) => boolean;
 
 /** A hidden tool is reported as missing. */
-async function callResult({ used, refusal, run }: Served, shown: IsShown, input: Input): Promise<CallToolResult> {
+async function callResult(
+  { used, refusal, run }: ServedRequest,
+  shown: IsShown,
+  input: ToolInput,
+): Promise<CallToolResult> {
   if (refusal !== undefined) return challengeResult(refusal);
   if (used === undefined || !shown(used.tool)) {
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'No tool has this name.');
@@ -129,7 +133,7 @@ async function callResult({ used, refusal, run }: Served, shown: IsShown, input:
   return toolResult(await run(used, input));
 }
 
-async function readResult({ used, refusal, run }: Served, shown: IsShown, uri: string) {
+async function readResult({ used, refusal, run }: ServedRequest, shown: IsShown, uri: string) {
   const missing = (message: string) => new ResourceNotFoundError(uri.slice(0, 200), message);
   if (used === undefined || refusal !== undefined || !shown(used.tool)) {
     throw missing('No resource has this URI.');
@@ -146,7 +150,7 @@ const LIST_LIFE = 300_000;
  * A list that grows when the member signs in must not be cached, because clients keep it for as long as they are
  * allowed to, even past the sign-in.
  */
-function listHint({ tools, signIn }: Offer, shown: number): { ttlMs: number; cacheScope: 'public' | 'private' } {
+function listHint({ tools, signIn }: ServerOffer, shown: number): { ttlMs: number; cacheScope: 'public' | 'private' } {
   if (signIn === 'on-call') return { ttlMs: LIST_LIFE, cacheScope: 'public' };
   return { ttlMs: shown === tools.length ? LIST_LIFE : 0, cacheScope: 'private' };
 }
@@ -178,7 +182,7 @@ function page<Name extends string, T, Entry>(
   return to < all.length ? { ...entries, nextCursor: String(to) } : entries;
 }
 
-function toolResult(outcome: Outcome): CallToolResult {
+function toolResult(outcome: ToolOutcome): CallToolResult {
   if (outcome.kind === 'failed') return { content: [{ type: 'text', text: outcome.message }], isError: true };
   const { value } = outcome;
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -192,7 +196,7 @@ function toolResult(outcome: Outcome): CallToolResult {
 }
 
 /** Notes on what is missing from a result. */
-function remarks({ incomplete = [], rest }: Extract<Outcome, { kind: 'value' }>): readonly string[] {
+function remarks({ incomplete = [], rest }: Extract<ToolOutcome, { kind: 'value' }>): readonly string[] {
   return [
     ...(incomplete.length === 0 ? [] : [`Could not be read right now: ${incomplete.join(', ')}.`]),
     ...(rest === undefined ? [] : [rest]),

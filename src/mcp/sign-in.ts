@@ -8,7 +8,7 @@ import { covers, type Scope } from '../oauth/scope.ts';
  * Whether callers without a token are listed the tools that need one: `on-call`, and a call is answered with a
  * challenge; `never`, and to them these tools do not exist. Members are always listed all tools.
  */
-export type SignIn = 'never' | 'on-call';
+export type SignInPolicy = 'never' | 'on-call';
 
 const NOTHING: Scope = new Set();
 
@@ -21,7 +21,7 @@ function mayUse(principal: Principal, scopes: Scope): boolean {
  * Whether what needs these scopes is listed to a principal. A member is shown what the token does not cover, because an
  * assistant calls only what is listed, and only a call can be challenged.
  */
-export function isShown(principal: Principal, scopes: Scope, signIn: SignIn): boolean {
+export function isShown(principal: Principal, scopes: Scope, signIn: SignInPolicy): boolean {
   return principal.kind === 'member' || signIn === 'on-call' || mayUse(principal, scopes);
 }
 
@@ -54,7 +54,7 @@ export function challengeFor(
     principal: Principal;
     scheme: Scheme;
     endpoint: McpEndpoint;
-    signIn: SignIn;
+    signIn: SignInPolicy;
     /** The `Mcp-Protocol-Version` of the request. */
     version: unknown;
   },

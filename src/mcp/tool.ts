@@ -14,11 +14,11 @@ export interface CallContext {
  * says what was left out and how to get it. `undone` means that nothing was changed for certain. `sessionOver` means
  * that the member must sign in again, which is for the app to do and not for the model.
  */
-export type Outcome =
+export type ToolOutcome =
   | { readonly kind: 'value'; readonly value: unknown; readonly incomplete?: readonly string[]; readonly rest?: string }
   | { readonly kind: 'failed'; readonly message: string; readonly undone?: true; readonly sessionOver?: true };
 
-export const MUST_SIGN_IN: Outcome = {
+export const MUST_SIGN_IN: ToolOutcome = {
   kind: 'failed',
   message: 'The member must sign in again.',
   undone: true,
@@ -26,7 +26,7 @@ export const MUST_SIGN_IN: Outcome = {
 };
 
 /** Takes arguments that are valid under the input schema. Rejects with GatewayError if an upstream fails. */
-export type Action = (input: Readonly<Record<string, unknown>>, context: CallContext) => Promise<Outcome>;
+export type Action = (input: Readonly<Record<string, unknown>>, context: CallContext) => Promise<ToolOutcome>;
 
 /** A built action and its properties. */
 export interface BuiltAction {

@@ -4,7 +4,7 @@ import { SESSION_OVER, type SessionOver } from '../oauth/challenge.ts';
 import { ANONYMOUS, type MemberPrincipal } from '../oauth/principal.ts';
 import type { CallForPrincipal, UpstreamRequest, UpstreamResponse } from '../upstream/request.ts';
 import { fillPath, fillQuery, targetOf } from './argument-template.ts';
-import { type Action, type CallContext, MUST_SIGN_IN, type Outcome } from './tool.ts';
+import { type Action, type CallContext, MUST_SIGN_IN, type ToolOutcome } from './tool.ts';
 
 /**
  * Creates an action that sends a GET to an upstream. A public tool calls it anonymously even if a member calls the
@@ -60,7 +60,7 @@ const REFUSALS: Readonly<Record<number, string>> = {
  * Maps an upstream's answer to an outcome. A failure status becomes a message of ours, because the upstream's own is
  * not meant for clients.
  */
-export function readAnswer(answer: UpstreamResponse | SessionOver): Outcome {
+export function readAnswer(answer: UpstreamResponse | SessionOver): ToolOutcome {
   if (answer === SESSION_OVER) return MUST_SIGN_IN;
   const { status, body } = answer;
   if (status === 204) return { kind: 'value', value: {} };

@@ -3,7 +3,7 @@ import { fieldValues } from '../http/field-values.ts';
 import { SESSION_OVER, type SessionOver, unauthorized } from '../oauth/challenge.ts';
 import { schemeOf } from '../oauth/credentials.ts';
 import { ANONYMOUS, type Principal } from '../oauth/principal.ts';
-import type { Refusal } from '../operations/observe/observations.ts';
+import type { ObservedRefusal } from '../operations/observe/observations.ts';
 import type { Decision, Presented, Protection } from '../resource-server/gate.ts';
 import { CORS_FIELDS } from './cors.ts';
 import type { Incoming } from './incoming.ts';
@@ -121,7 +121,7 @@ function observedRefusal(
   decision: Decision,
   presented: Presented,
   { entry }: Route,
-): Refusal | undefined {
+): ObservedRefusal | undefined {
   if (observing === undefined || entry === undefined || !observing.observer.watches(entry)) return undefined;
   if (decision.kind === 'admitted') return decision.principal.kind === 'member' ? 'none' : 'anonymous';
   if (decision.known) return undefined;

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GatewayError } from '../errors.ts';
 import type { Connections } from '../http/connections.ts';
 import type { ProvenanceOf } from '../http/provenance.ts';
-import type { Admission } from '../limits/admission.ts';
+import type { RequestAdmission } from '../limits/admission.ts';
 import type { Observer } from '../operations/observe/observer.ts';
 import type { RequestRecords } from '../operations/request-records.ts';
 import type { Gate } from '../resource-server/gate.ts';
@@ -25,7 +25,7 @@ export interface RequestParts {
   readonly records: RequestRecords;
   readonly gate: Gate;
   readonly openAnswers: OpenAnswers;
-  readonly admission: Admission;
+  readonly admission: RequestAdmission;
   /** The legacy site, which gets everything that no route claims; undefined when there is none. */
   readonly site: Site | undefined;
   /** In observe mode: the observer, and the routes that are enforced nevertheless. */

@@ -87,7 +87,7 @@ export interface Served {
 type From<T> = (handlers: Handlers) => T;
 
 /** A route as data. Its handler is picked when the table is bound, so the table can be used without handlers. */
-export interface Row extends Omit<Route, 'handler' | 'page' | 'limits' | 'pageFields'> {
+export interface RouteRow extends Omit<Route, 'handler' | 'page' | 'limits' | 'pageFields'> {
   readonly handler: From<Handler | undefined>;
   readonly page?: From<Handler | undefined>;
   readonly limits?: From<RouteLimits | undefined>;
@@ -95,8 +95,8 @@ export interface Row extends Omit<Route, 'handler' | 'page' | 'limits' | 'pageFi
 }
 
 /** Gives every row its handler. Throws if the handler of a served row was not built, which would be a bug. */
-export function bindRoutes(rows: readonly Routed<Row>[], handlers: Handlers): readonly Routed<Route>[] {
-  const bind = (row: Row, pattern: string): Route => {
+export function bindRoutes(rows: readonly Routed<RouteRow>[], handlers: Handlers): readonly Routed<Route>[] {
+  const bind = (row: RouteRow, pattern: string): Route => {
     const handler = row.handler(handlers);
     if (handler === undefined) throw new Error(`No handler was built for ${pattern}.`);
     const { page, limits, pageFields, ...rest } = row;

@@ -9,7 +9,7 @@ import { ACCOUNT_SCOPE } from '../oauth/scope.ts';
 import type { Protection } from '../resource-server/gate.ts';
 import { routedBy } from '../upstream/own-record.ts';
 import type { Routed } from '../upstream/routing.ts';
-import type { Row, Served } from './route.ts';
+import type { RouteRow, Served } from './route.ts';
 
 const ENDPOINT = { protection: 'public', voice: 'oauth', cors: true } as const;
 const DOCUMENT = { ...ENDPOINT, constant: true } as const;
@@ -21,7 +21,7 @@ const HAND_OVER = `${ENDPOINTS.handOver}/*`;
 const INTERACTION = `${ENDPOINTS.interaction}/*`;
 
 /** Every public URL of the gate, except those of the legacy site. To add a route, add a row. */
-export function routeRows(served: Served): readonly Routed<Row>[] {
+export function routeRows(served: Served): readonly Routed<RouteRow>[] {
   const { resources, signIn } = served;
   const [resource] = resources;
   const member = (scope: string): Protection => ({ resource, scopes: new Set([scope]), anonymous: 'refuse' });
@@ -101,7 +101,7 @@ export function routeRows(served: Served): readonly Routed<Row>[] {
 }
 
 /** A configured route. */
-function configuredRoute(entry: RouteConfig, { resources, anonymous }: Served): Routed<Row> {
+function configuredRoute(entry: RouteConfig, { resources, anonymous }: Served): Routed<RouteRow> {
   const { pattern } = parseMatch(entry.match);
   return {
     ...routedBy(entry),
@@ -128,11 +128,14 @@ function configuredRoute(entry: RouteConfig, { resources, anonymous }: Served): 
  * metadata for its own URL, also with a trailing slash, because apps compare `resource` with the URL they were given,
  * character by character.
  */
-function mcpRoutes({ open, member }: NonNullable<Served['mcp']>): readonly Routed<Row>[] {
+function mcpRoutes({ open, member }: NonNullable<Served['mcp']>): readonly Routed<RouteRow>[] {
   return ([open, member] as const).flatMap((spellings) => {
     const anonymous = spellings === open ? 'serve' : 'refuse';
-    const described = (endpoint: McpEndpoint): Row => ({ ...DOCUMENT, handler: (of) => of.mcp?.metadata(endpoint) });
-    const value = (endpoint: McpEndpoint): Row => ({
+    const described = (endpoint: McpEndpoint): RouteRow => ({
+      ...DOCUMENT,
+      handler: (of) => of.mcp?.metadata(endpoint),
+    });
+    const value = (endpoint: McpEndpoint): RouteRow => ({
       protection: { resource: endpoint.resource, scopes: new Set(), offered: endpoint.offered, anonymous },
       voice: 'jsonrpc',
       cors: true,
@@ -148,22 +151,22 @@ function mcpRoutes({ open, member }: NonNullable<Served['mcp']>): readonly Route
   });
 }
 
-function when(served: boolean, rows: readonly Routed<Row>[], otherwise: readonly Routed<Row>[] = []) {
+function when(served: boolean, rows: readonly Routed<RouteRow>[], otherwise: readonly Routed<RouteRow>[] = []) {
   return served ? rows : otherwise;
 }
 
-function closed(patterns: readonly string[], like: Omit<Row, 'handler'>): readonly Routed<Row>[] {
+function closed(patterns: readonly string[], like: Omit<RouteRow, 'handler'>): readonly Routed<RouteRow>[] {
   const handler = () => {
     throw new GatewayError('not_found');
   };
   return patterns.map((pattern) => ({ methods: undefined, pattern, value: { ...like, handler: () => handler } }));
 }
 
-function route(methods: string, pattern: string, value: Row): Routed<Row> {
+function route(methods: string, pattern: string, value: RouteRow): Routed<RouteRow> {
   return { methods: methods.split('|'), pattern, value };
 }
 
 /** A step of a sign-in or an approval: a GET with an effect, which HEAD must not have. */
-function visit(pattern: string, value: Row): Routed<Row> {
+function visit(pattern: string, value: RouteRow): Routed<RouteRow> {
   return { methods: ['GET'], pattern, head: false, value };
 }

@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors.ts';
 import { ROUTE_LABELS } from '../http/request-record.ts';
-import type { Refusal } from '../operations/observe/observations.ts';
+import type { ObservedRefusal } from '../operations/observe/observations.ts';
 import type { Incoming } from './incoming.ts';
 import type { RequestParts } from './parts.ts';
 import type { Route } from './route.ts';
@@ -12,7 +12,7 @@ import type { Route } from './route.ts';
 export function toSite(
   { site, observing }: RequestParts,
   { request, response, target, record }: Incoming,
-  refusal: Refusal,
+  refusal: ObservedRefusal,
   route?: Route,
 ): Promise<void> {
   if (site === undefined) throw new GatewayError('not_found');

@@ -3,7 +3,7 @@ import type { Rate, Tally } from './counters.ts';
 import type { Clock } from './store.ts';
 
 /** A window in progress. */
-export interface Window extends Tally {
+export interface CountingWindow extends Tally {
   count: number;
   resetsAt: number;
   /** The part of the count that was not yet sent to the other replicas. */
@@ -19,8 +19,8 @@ const KEYS = 100_000;
 
 /** Counters in this process. */
 export function memoryCounters(clock: Clock) {
-  const windows = new LRUCache<string, Window>({ max: KEYS });
-  const openAt = (key: string, now: number, length: number): Window | undefined => {
+  const windows = new LRUCache<string, CountingWindow>({ max: KEYS });
+  const openAt = (key: string, now: number, length: number): CountingWindow | undefined => {
     const window = windows.get(key);
     if (window === undefined || now >= window.resetsAt) return undefined;
     // If the clock was set back, the window must not stay open for longer than its length.
@@ -29,7 +29,7 @@ export function memoryCounters(clock: Clock) {
   };
 
   return {
-    add(key: string, { per }: Rate): Window {
+    add(key: string, { per }: Rate): CountingWindow {
       const now = clock();
       const window = openAt(key, now, per * 1000);
       if (window !== undefined) {

@@ -1,12 +1,12 @@
 import type { Counters, Rate } from './counters.ts';
-import { memoryCounters, type Window } from './memory-counters.ts';
+import { type CountingWindow, memoryCounters } from './memory-counters.ts';
 import type { Clock } from './store.ts';
 
 /**
  * Adds `count` to a key whose window lasts `per` seconds. Returns the count of all replicas, and the milliseconds left
  * in the window.
  */
-export type Share = (key: string, count: number, per: number) => Promise<{ count: number; milliseconds: number }>;
+export type CountShared = (key: string, count: number, per: number) => Promise<{ count: number; milliseconds: number }>;
 
 /** The fraction of a limit that a replica counts before it reports to the others. */
 const PART = 0.1;
@@ -20,11 +20,11 @@ const REST = 1_000;
  * While reporting fails, each replica counts alone: limits still apply, and no request is refused because of the
  * failure.
  */
-export function sharedCounters(share: Share, clock: Clock): Counters {
+export function sharedCounters(share: CountShared, clock: Clock): Counters {
   const local = memoryCounters(clock);
   let restsUntil = 0;
 
-  const report = async (key: string, per: number, window: Window): Promise<void> => {
+  const report = async (key: string, per: number, window: CountingWindow): Promise<void> => {
     const reported = window.unreported;
     window.reporting = true;
     window.unreported = 0;
@@ -58,7 +58,7 @@ export function sharedCounters(share: Share, clock: Clock): Counters {
   }
 }
 
-function isWorthReporting({ count, unreported, reporting }: Window, { requests }: Rate, part: number): boolean {
+function isWorthReporting({ count, unreported, reporting }: CountingWindow, { requests }: Rate, part: number): boolean {
   // Past the limit, the total makes no difference until the window ends.
   return !reporting && unreported >= requests * part && count - unreported <= requests;
 }

@@ -15,14 +15,14 @@ export interface CheckLimits {
 export const CHECK_LIMITS: CheckLimits = { atOnce: 32 * 1024 * 1024, patience: 1000 };
 
 /** A check that runs in the background. */
-export interface Check {
+export interface BackgroundCheck {
   /** The result once the whole file has been read; undefined: no damage. */
   readonly found: Promise<StoreOpenError | undefined>;
   /** Cancels the check. */
   stop(): Promise<void>;
 }
 
-export const NO_CHECK: Check = { found: Promise.resolve(undefined), async stop() {} };
+export const NO_CHECK: BackgroundCheck = { found: Promise.resolve(undefined), async stop() {} };
 
 /** Returns the schema version. Throws StoreOpenError if the file belongs to another program or a newer version. */
 export function judgeIdentity(path: string, database: DatabaseSync): number {
@@ -45,7 +45,7 @@ export function judgePages(path: string, database: DatabaseSync): void {
  * startup waits a while for the result and then continues without it. Throws StoreOpenError if damage was found by
  * then.
  */
-export function judgePagesWithin(path: string, database: DatabaseSync, limits: CheckLimits): Check {
+export function judgePagesWithin(path: string, database: DatabaseSync, limits: CheckLimits): BackgroundCheck {
   if (statSync(path).size <= limits.atOnce) {
     judgePages(path, database);
     return NO_CHECK;

@@ -3,14 +3,14 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { draftOf, publish } from './new-file.ts';
 import { asStoreOpenError, StoreOpenError } from './open-failure.ts';
-import { type Check, type CheckLimits, judgeIdentity, judgePages, judgePagesWithin } from './sqlite-check.ts';
+import { type BackgroundCheck, type CheckLimits, judgeIdentity, judgePages, judgePagesWithin } from './sqlite-check.ts';
 import { lockStore } from './sqlite-lock.ts';
 import { migrate } from './sqlite-schema.ts';
 
 export interface OpenDatabase {
   readonly database: DatabaseSync;
   /** The check of a large file, if it is still running. */
-  readonly check: Check;
+  readonly check: BackgroundCheck;
   /** Releases the lock on the file. To be called after the database is closed. */
   readonly unlock: () => void;
 }

@@ -6,20 +6,20 @@ import type { Mutation, Replacement } from './store.ts';
 const syncData = promisify(fdatasync);
 
 /** The write-ahead log of an open database. */
-export interface Log {
+export interface WriteAheadLog {
   /** Syncs everything that was committed before the call. */
   readonly sync: () => Promise<void>;
   readonly close: () => void;
 }
 
 /** For a database that is not on a disk. */
-export const NO_LOG: Log = { sync: async () => {}, close() {} };
+export const NO_LOG: WriteAheadLog = { sync: async () => {}, close() {} };
 
 /**
  * Takes over from SQLite to sync commits. SQLite still syncs the log before each checkpoint and when it starts the log
  * again, and so keeps the file sound.
  */
-export function takeOverSync(database: DatabaseSync, path: string): Log {
+export function takeOverSync(database: DatabaseSync, path: string): WriteAheadLog {
   // Reading opens the log.
   database.exec('PRAGMA synchronous = NORMAL; SELECT 1 FROM entry LIMIT 1');
   const descriptor = openSync(`${path}-wal`, 'r+');

@@ -6,7 +6,7 @@ import { sqliteQuotas } from './sqlite-quota.ts';
 import { migrate } from './sqlite-schema.ts';
 import { SqliteSpace, type Transaction, type Writer } from './sqlite-space.ts';
 import { prepareStatements, type Statements, toEntry, toRow } from './sqlite-statements.ts';
-import { Durability, type Log, NO_LOG, takeOverSync } from './sqlite-sync.ts';
+import { Durability, NO_LOG, takeOverSync, type WriteAheadLog } from './sqlite-sync.ts';
 import { type Clock, type Mutation, type RawStore, type Replacement, unixSeconds } from './store.ts';
 
 /** Expired entries that a charged commit deletes as well. */
@@ -34,7 +34,7 @@ export function memoryStore(clock: Clock): RawStore {
 
 interface Parts extends OpenDatabase {
   readonly space: Pick<SqliteSpace, 'write' | 'compact'>;
-  readonly log: Log;
+  readonly log: WriteAheadLog;
 }
 
 function storeOn({ database, check, unlock, space, log }: Parts, clock: Clock): RawStore {

@@ -29,13 +29,13 @@ export class Admission {
    * @param stream whether the request accepts only an event stream. It then takes a stream slot from the start, so that
    * after an interruption as many clients can reconnect as before: a browser's EventSource does not retry after a 503.
    */
-  enter(stream = false): Visit {
+  enter(stream = false): AdmittedCall {
     const { maxRequests, maxStreams, breaker } = this.#options;
     if (stream ? this.#streams >= maxStreams : this.#requests >= maxRequests) throw overloaded();
     const probe = breaker.admit();
     if (stream) this.#streams += 1;
     else this.#requests += 1;
-    return new Visit(this, this.#options, probe, stream);
+    return new AdmittedCall(this, this.#options, probe, stream);
   }
 
   /** Current counts, for metrics and tests. */
@@ -57,7 +57,7 @@ export class Admission {
 }
 
 /** One admitted request: the slot it occupies and what its outcome says about the upstream's health. */
-export class Visit {
+export class AdmittedCall {
   readonly #admission: Admission;
   readonly #options: AdmissionOptions;
   readonly #probe: boolean;

@@ -15,7 +15,7 @@ import type { UpstreamResponse } from './request.ts';
 
 /** What a request of the trial carries: no identity, a valid assertion, or one with a fault. */
 const CARRIED = ['none', 'valid', 'forged', 'expired', 'other-origin', 'other-upstream'] as const;
-export type Carried = (typeof CARRIED)[number];
+export type CarriedAs = (typeof CARRIED)[number];
 
 /** How a backend answered. */
 export interface TrialAnswer {
@@ -29,7 +29,7 @@ export interface TrialAnswer {
 export interface Trial {
   readonly upstream: string;
   readonly path: string;
-  readonly answers: Readonly<Record<Carried, TrialAnswer>>;
+  readonly answers: Readonly<Record<CarriedAs, TrialAnswer>>;
 }
 
 export interface AssertionTrialOptions {
@@ -59,7 +59,7 @@ export function createAssertionTrial({ config, pools, signing, clock }: Assertio
     const made = identities({ origin, signing, clock });
     const trials: Trial[] = [];
     for (const place of placesOf(config, member)) {
-      const answers: Partial<Record<Carried, TrialAnswer>> = {};
+      const answers: Partial<Record<CarriedAs, TrialAnswer>> = {};
       for (const carried of CARRIED) {
         const call = createCallUpstream({ upstreams, pools, origin, identity: boundTo(made[carried], place) });
         const { upstream, path, scopes } = place;
@@ -95,7 +95,7 @@ function identities(options: {
   origin: string;
   signing: () => SigningKey;
   clock: () => number;
-}): Readonly<Record<Carried, Identity>> {
+}): Readonly<Record<CarriedAs, Identity>> {
   const { origin, signing, clock } = options;
   const proper = { issuer: origin, signingKey: async () => signing(), clock };
   const valid = createIdentity(proper);

@@ -3,7 +3,7 @@ import { currentRequest } from '../http/current-request.ts';
 import { requestField } from '../http/header-names.ts';
 import { SESSION_OVER, type SessionOver } from '../oauth/challenge.ts';
 import { ANONYMOUS, type Principal } from '../oauth/principal.ts';
-import { type Attempt, type Credentials, NO_CREDENTIALS } from './credentials/credential.ts';
+import { type CallAttempt, type CredentialOf, NO_CREDENTIALS } from './credentials/credential.ts';
 import { withParameter } from './credentials/parameter.ts';
 import { type OwnCallPolicy, ownCallPolicy } from './header-policy.ts';
 import { addForwardingFields } from './headers.ts';
@@ -26,7 +26,7 @@ export function createCallUpstream(options: {
   pools: Pools;
   identity: Identity;
   /** Credentials for upstreams that do not read our identity headers. Only used for calls that have a principal. */
-  credentials?: Credentials;
+  credentials?: CredentialOf;
   /** Our public origin: a backend that insists on its public name and on https must accept these calls too. */
   origin: string;
   /** Called for each response with the upstream's name, the status, and the milliseconds until its head arrived. */
@@ -37,7 +37,7 @@ export function createCallUpstream(options: {
     Object.entries(options.upstreams).map(([name, config]) => [name, ownCallPolicy(config, options.origin)]),
   );
 
-  const send = async (request: Request, attempt: Attempt | undefined): Promise<UpstreamResponse> => {
+  const send = async (request: Request, attempt: CallAttempt | undefined): Promise<UpstreamResponse> => {
     const upstream = options.pools.get(request.upstream);
     const identity = await options.identity(request.principal ?? ANONYMOUS, request.upstream, upstream.identity);
     const mark = request.path.indexOf('?');
@@ -73,7 +73,7 @@ export function createCallUpstream(options: {
   async function call(request: Request): Promise<UpstreamResponse | SessionOver> {
     const credential = credentials(request.upstream);
     if (credential === undefined || request.principal === undefined) return send(request, undefined);
-    for (let before: Attempt | undefined; ; ) {
+    for (let before: CallAttempt | undefined; ; ) {
       const attempt = await credential.attempt(request.principal, request.method, before);
       if (attempt === SESSION_OVER) return attempt;
       const answer = await send(request, attempt);
@@ -102,7 +102,7 @@ function rawFields({ headers }: UpstreamResponse): readonly string[] {
 /**
  * Our own code makes these calls, but their fields may come from a member's request: identity is only ever set here.
  */
-function ownHeaders(request: UpstreamRequest, attempt: Attempt | undefined): Record<string, string> {
+function ownHeaders(request: UpstreamRequest, attempt: CallAttempt | undefined): Record<string, string> {
   const set = new Set(Object.keys(attempt?.fields ?? {}).map((name) => name.toLowerCase()));
   return Object.fromEntries(
     Object.entries(request.headers ?? {}).filter(([name]) => {

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { GatewayError } from '../errors.ts';
 import { whenClosed } from '../http/when-closed.ts';
-import type { Visit } from './admission.ts';
+import type { AdmittedCall } from './admission.ts';
 import { cutOff, isEventStream } from './answer-stream.ts';
 import type { Disposition } from './credentials/credential.ts';
 import { ClientGone, upstreamFailure, wasStaleConnection } from './failures.ts';
@@ -48,7 +48,7 @@ interface UpstreamHead {
 
 class Delivery implements ResponseHandler {
   readonly #plan: DeliveryPlan;
-  readonly #visit: Visit;
+  readonly #visit: AdmittedCall;
   readonly #relay: Relay;
   readonly #done = Promise.withResolvers<Disposition>();
   #controller: RequestControl | undefined;
@@ -57,7 +57,7 @@ class Delivery implements ResponseHandler {
   #disposition: Disposition = 'deliver';
   #over = false;
 
-  constructor(plan: DeliveryPlan, visit: Visit) {
+  constructor(plan: DeliveryPlan, visit: AdmittedCall) {
     this.#plan = plan;
     this.#visit = visit;
     this.#relay = new Relay(plan.response, plan.upstream.timeouts, plan.limit);

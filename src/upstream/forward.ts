@@ -9,9 +9,9 @@ import { SESSION_OVER, type SessionOver } from '../oauth/challenge.ts';
 import { isEventStream } from './answer-stream.ts';
 import { type BodyLimits, refuseLargeAnswer, refuseLargeRequest } from './body-limit.ts';
 import {
-  type Attempt,
+  type CallAttempt,
   type Credential,
-  type Credentials,
+  type CredentialOf,
   type Disposition,
   NO_CREDENTIALS,
 } from './credentials/credential.ts';
@@ -56,7 +56,7 @@ export interface ForwardOptions {
   readonly pools: Pools;
   readonly identity: Identity;
   /** Credentials for upstreams that do not read our identity headers. */
-  readonly credentials?: Credentials;
+  readonly credentials?: CredentialOf;
   /** Our public origin. */
   readonly origin: string;
 }
@@ -140,7 +140,7 @@ async function sendWith(
 }
 
 /** Waits for the identity fields only if they are not cached. */
-function send(parts: Parts, sending: Sending, attempt: Attempt | undefined): Promise<Disposition> {
+function send(parts: Parts, sending: Sending, attempt: CallAttempt | undefined): Promise<Disposition> {
   const { exchange, name } = sending;
   const identity = parts.identity(exchange.principal, name, parts.pools.get(name).identity);
   return identity instanceof Promise
@@ -152,7 +152,7 @@ function sendAs(
   identity: Readonly<Record<string, string>>,
   { pools, policies }: Parts,
   { exchange, name, limits, rewrite, links, scan }: Sending,
-  attempt: Attempt | undefined,
+  attempt: CallAttempt | undefined,
 ): Promise<Disposition> {
   const { request, response, target, principal, provenance, record, ownFields, replacement } = exchange;
   const framing = requestFraming(request);

@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors.ts';
 import { isUtf8Json, readBody } from '../http/body.ts';
-import type { Exchange, Replacement } from '../http/exchange.ts';
+import type { Exchange, ReplacedRequest } from '../http/exchange.ts';
 import { fieldValues } from '../http/field-values.ts';
 import type { Principal } from '../oauth/principal.ts';
 import { requestFraming } from './framing.ts';
@@ -18,7 +18,7 @@ const DIGESTS = new Set(['content-digest', 'repr-digest', 'digest', 'content-md5
  * or undefined if there is no body and none is needed.
  * Throws GatewayError `invalid_request`, `unsupported_media_type` or `payload_too_large`.
  */
-export type OwnBody = (exchange: Exchange) => Promise<Replacement | undefined>;
+export type OwnBody = (exchange: Exchange) => Promise<ReplacedRequest | undefined>;
 
 /**
  * Accepts one JSON object only: in a form, or in an unknown type, there is no telling what an upstream reads under

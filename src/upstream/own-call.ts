@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors.ts';
-import type { Visit } from './admission.ts';
+import type { AdmittedCall } from './admission.ts';
 import { unusableResponse, upstreamFailure, wasStaleConnection } from './failures.ts';
 import {
   type HttpClient,
@@ -14,7 +14,7 @@ const LARGEST_ANSWER = 2 * 1024 * 1024;
 
 export interface OwnCallPlan {
   readonly connections: HttpClient;
-  readonly visit: Visit;
+  readonly visit: AdmittedCall;
   readonly request: HttpRequest;
   /** Milliseconds for the whole call, up to the last byte. */
   readonly deadline: number;

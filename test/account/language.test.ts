@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compileSelection, type Scope } from '../../src/account/connect/evaluate.ts';
+import { compileSelection, type VariableValues } from '../../src/account/connect/evaluate.ts';
 import { parseJson } from '../../src/account/connect/json.ts';
 import { describeMethods } from '../../src/account/connect/methods.ts';
 import { parseSelection } from '../../src/account/connect/parser.ts';
 import { fillHeader, fillPath, fillQuery, parsePath, parseTemplate } from '../../src/account/connect/template.ts';
 
 /** The result of applying a selection to data, as plain JSON. */
-function select(text: string, data: unknown, scope: Scope = {}): unknown {
+function select(text: string, data: unknown, scope: VariableValues = {}): unknown {
   return JSON.parse(JSON.stringify(compileSelection(parseSelection(text))(data, scope) ?? null));
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   mustSignIn,
   type SignInWishes,
-  type Step,
+  type VisitKind,
 } from '../../src/authorization-server/interactions/sign-in-wishes.ts';
 
 const ASKED = 1_800_000_000;
@@ -14,7 +14,7 @@ const TEN_MINUTES = { maxAge: 600 };
 const STRONG = { acrValues: ['strong', 'stronger'] };
 
 describe('whether a signed-in member must sign in again', () => {
-  it.each<[string, Partial<SignInWishes>, { authTime?: number; acr?: string }, Step, boolean]>([
+  it.each<[string, Partial<SignInWishes>, { authTime?: number; acr?: string }, VisitKind, boolean]>([
     ['nothing is asked', {}, {}, 'first-visit', false],
     ['nothing is asked, of a sign-in long ago', {}, { authTime: 1 }, 'first-visit', false],
 

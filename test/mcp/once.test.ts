@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOnce, type Once } from '../../src/mcp/once.ts';
-import { MUST_SIGN_IN, type Outcome } from '../../src/mcp/tool.ts';
+import { MUST_SIGN_IN, type ToolOutcome } from '../../src/mcp/tool.ts';
 import { memoryCounters } from '../../src/storage/memory-counters.ts';
 import { redisStore } from '../../src/storage/redis.ts';
 import { memoryStore, sqliteStore } from '../../src/storage/sqlite.ts';
@@ -70,7 +70,7 @@ function doesOnce(open: () => Store): void {
   it('run one of two calls that both found the key free', async () => {
     const slowed = allLookFirst(2);
     let done = 0;
-    const work = async (): Promise<Outcome> => {
+    const work = async (): Promise<ToolOutcome> => {
       done += 1;
       return { kind: 'value', value: { number: done } };
     };

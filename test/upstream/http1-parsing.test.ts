@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { ChunkedBody } from '../../src/upstream/http1/chunked-body.ts';
 import { responseFraming } from '../../src/upstream/http1/framing.ts';
 import { requestHead } from '../../src/upstream/http1/request-head.ts';
-import { ResponseHead } from '../../src/upstream/http1/response-head.ts';
+import { ParsedHead } from '../../src/upstream/http1/response-head.ts';
 
 /** Passes a head in pieces that end at `cuts`, each with everything before it, as a connection does. */
 function head(text: string, cuts: readonly number[] = [], method = 'GET') {
-  const parser = new ResponseHead();
+  const parser = new ParsedHead();
   const bytes = Buffer.from(`??${text}`, 'latin1');
   for (const cut of cuts) {
     const length = parser.parse(bytes, 2, 2 + cut);

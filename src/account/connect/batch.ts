@@ -1,6 +1,6 @@
 import { AccountError } from '../errors.ts';
 import type { Connector } from './connector.ts';
-import type { Scope } from './evaluate.ts';
+import type { VariableValues } from './evaluate.ts';
 import { evaluated } from './evaluated.ts';
 import type { TypeMapping } from './mapping.ts';
 import { unusable } from './window.ts';
@@ -10,8 +10,8 @@ type Waiting = ReturnType<typeof Promise.withResolvers<Fields | undefined>>;
 
 /** The part of an operation that a batch uses. */
 interface Asking {
-  scope(variables: Scope): Scope;
-  ask(connector: Connector, scope: Scope): Promise<unknown>;
+  scope(variables: VariableValues): VariableValues;
+  ask(connector: Connector, scope: VariableValues): Promise<unknown>;
 }
 
 /**

@@ -17,7 +17,7 @@ import type { FieldMapping, Mapping } from './mapping.ts';
 import { type Mistakes, placeOf } from './mistakes.ts';
 import { ownFields } from './own-fields.ts';
 import { givenByBatch } from './selection-names.ts';
-import { isOwnName, type Member, membersOf, type Selection } from './syntax.ts';
+import { isOwnName, membersOf, type Selection, type SelectionMember } from './syntax.ts';
 
 /** The fields of a connection, which the gateway fills. */
 const CONNECTION_FIELDS = ['nodes', 'edges', 'pageInfo', 'totalCount'];
@@ -143,7 +143,7 @@ function checkValue(
 function checkObject(
   checking: Checking,
   type: GraphQLObjectType,
-  members: readonly Member[],
+  members: readonly SelectionMember[],
   connector: Connector,
   at: number,
 ): void {
@@ -173,7 +173,7 @@ function checkObject(
   }
 }
 
-function checkMember(checking: Checking, type: GraphQLObjectType, member: Member, connector: Connector): void {
+function checkMember(checking: Checking, type: GraphQLObjectType, member: SelectionMember, connector: Connector): void {
   const coordinate = `${type.name}.${member.name}`;
   const field = type.getFields()[member.name];
   if (field === undefined) {
@@ -217,7 +217,7 @@ function listedMembers(
   selection: Selection,
   connector: Connector,
   coordinate: string,
-): readonly Member[] | undefined {
+): readonly SelectionMember[] | undefined {
   const members = membersOf(selection);
   if (members === undefined) {
     checking.wrongAt(connector, selection.at, coordinate, 'is an object in the contract: list its fields in { }');

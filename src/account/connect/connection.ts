@@ -1,13 +1,13 @@
 import { AccountError } from '../errors.ts';
 import { refuseWindow } from '../remote/windowed.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
-import type { Scope } from './evaluate.ts';
+import type { VariableValues } from './evaluate.ts';
 import { evaluated } from './evaluated.ts';
 import { readLinkedPages } from './linked-pages.ts';
 import type { FieldMapping, PageMapping, TypeMapping } from './mapping.ts';
 import { readNumberedPages } from './numbered-pages.ts';
-import type { Operation } from './operation.ts';
-import { type Page, type ReadPage, type Rows, unusable, type Window } from './window.ts';
+import type { AccountOperation } from './operation.ts';
+import { type PageWindow, type ReadPage, type UpstreamPage, unusable, type WindowRows } from './window.ts';
 
 /** Number of items for an explicit null. If `first` is omitted, the contract's default applies. */
 const DEFAULT_NODES = 20;
@@ -22,7 +22,7 @@ export async function resolveConnection(
   field: FieldMapping,
   pages: PageMapping,
   own: { readonly args: Readonly<Record<string, unknown>>; readonly this: unknown },
-  operation: Operation,
+  operation: AccountOperation,
   required: TypeMapping | undefined,
 ) {
   const { connector } = field;
@@ -31,7 +31,7 @@ export async function resolveConnection(
     const scope = operation.scope({ ...own, page });
     return pageOf(pages, await operation.ask(connector, scope), scope, connector.source);
   };
-  const rowsOf = (of: Window): Promise<Rows> =>
+  const rowsOf = (of: PageWindow): Promise<WindowRows> =>
     pages.style === 'CURSOR'
       ? readLinkedPages(of, pages.pageSize, read, connector.source)
       : readNumberedPages(of, pages, read, connector.source);
@@ -59,13 +59,13 @@ export async function resolveConnection(
   };
 }
 
-const EVERYTHING: Window = { first: Number.POSITIVE_INFINITY, after: undefined };
+const EVERYTHING: PageWindow = { first: Number.POSITIVE_INFINITY, after: undefined };
 
 /** The nodes that the upstream of their required fields knows. @throws {AccountError} when its call fails */
 async function withRequired<T extends { readonly node: unknown }>(
   selected: readonly T[],
   required: TypeMapping,
-  operation: Operation,
+  operation: AccountOperation,
 ): Promise<readonly T[]> {
   const keyOf = (node: unknown) => (node as Readonly<Record<string, unknown>> | null)?.[required.key];
   const found = await Promise.all(selected.map(({ node }) => operation.fieldsOf(required, keyOf(node))));
@@ -75,7 +75,7 @@ async function withRequired<T extends { readonly node: unknown }>(
 const NO_CURSOR =
   'The argument after is not a cursor of this connection: send pageInfo.endCursor of the previous page, or null for the first page.';
 
-function readWindow(args: Readonly<Record<string, unknown>>, most: number, linked: boolean): Window {
+function readWindow(args: Readonly<Record<string, unknown>>, most: number, linked: boolean): PageWindow {
   const first = (args.first ?? Math.min(DEFAULT_NODES, most)) as number;
   refuseWindow({ first }, most);
   if (args.after == null) return { first, after: undefined };
@@ -89,9 +89,9 @@ function readWindow(args: Readonly<Record<string, unknown>>, most: number, linke
 function pageOf(
   { nodes, filter, next, total, pageSize }: PageMapping,
   answer: unknown,
-  scope: Scope,
+  scope: VariableValues,
   source: string,
-): Page {
+): UpstreamPage {
   if (answer === undefined) return { items: [], kept: undefined, total: null, next: null };
   return evaluated(() => {
     const items = nodes(answer, scope);

@@ -1,8 +1,8 @@
 import { mayBeSent } from '../../http/header-names.ts';
 import { type DirectiveArguments, type HeaderArgument, METHODS, type Method } from './directives.ts';
 import { compileSelection, type Evaluate } from './evaluate.ts';
-import { type Place, placeInString } from './mistakes.ts';
-import { compileOutcome, type Outcome } from './outcome.ts';
+import { type FilePosition, placeInString } from './mistakes.ts';
+import { compileOutcome, type OutcomeRules } from './outcome.ts';
 import { literalAt } from './read-directive.ts';
 import type { Allowed } from './references.ts';
 import type { Selection } from './syntax.ts';
@@ -33,13 +33,13 @@ export interface Connector {
   readonly namesMember: boolean;
   /** Whether it changes something, so that it must never be repeated. */
   readonly writes: boolean;
-  readonly outcome: Outcome;
+  readonly outcome: OutcomeRules;
   /** The list of `each`; undefined if there is only one call. */
   readonly each: Evaluate | undefined;
   readonly select: Evaluate;
   /** The parsed selection, for the check against the contract. */
   readonly selection: Selection;
-  placeOf(at: number): Place;
+  placeOf(at: number): FilePosition;
 }
 
 const HEADER_NAME = /^[!#$%&'*+\-.^`|~0-9a-z]+$/;

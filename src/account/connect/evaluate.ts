@@ -1,25 +1,25 @@
 import { kindOf } from './kinds.ts';
 import { fail, MappingValueError } from './mapping-value.ts';
 import { findMethod } from './methods.ts';
-import type { Chain, Coalesce, Head, Member, Selection, Step, Value, Variable } from './syntax.ts';
+import type { Chain, ChainStep, Coalesce, Head, Selection, SelectionMember, Value, Variable } from './syntax.ts';
 import { count, type Work } from './work.ts';
 
 /**
  * The values of a mapping's variables. A connector only gets those allowed in its place (see references.ts). `timeZone` is
  * that of local times (default: UTC), and `work` bounds what expressions go through (default: without limit).
  */
-export type Scope = Readonly<Partial<Record<Variable, unknown>>> & {
+export type VariableValues = Readonly<Partial<Record<Variable, unknown>>> & {
   readonly timeZone?: string;
   readonly work?: Work;
 };
 
 /** A compiled selection: turns an upstream's value into the contract's. Missing values are null. */
-export type Evaluate = (value: unknown, scope: Scope) => unknown;
+export type Evaluate = (value: unknown, scope: VariableValues) => unknown;
 
 /** A compiled part of a selection: of '@', the variables, and '$'. */
-type Part = (here: unknown, scope: Scope, current: unknown) => unknown;
+type Part = (here: unknown, scope: VariableValues, current: unknown) => unknown;
 /** A compiled step, of the value before it. '@' in its arguments is what it is around the step. */
-type StepPart = (value: unknown, scope: Scope, current: unknown, here: unknown) => unknown;
+type StepPart = (value: unknown, scope: VariableValues, current: unknown, here: unknown) => unknown;
 
 /**
  * Compiles a checked selection. The result throws MappingValueError when a value does not have the type a method needs.
@@ -47,7 +47,7 @@ function compileCoalesce({ chains }: Coalesce): Part {
   };
 }
 
-function compileMembers(members: readonly Member[]): Part {
+function compileMembers(members: readonly SelectionMember[]): Part {
   const compiled = members.map((member) => [member.name, compilePart(member.value)] as const);
   return (value, scope) => {
     const object: Record<string, unknown> = Object.create(null);
@@ -106,7 +106,7 @@ function isConstant(value: Value): boolean {
   return value.kind === 'list' ? value.items.every(isConstant) : value.kind === 'literal';
 }
 
-function compileStep(step: Step): StepPart {
+function compileStep(step: ChainStep): StepPart {
   if (step.kind === 'key') return (value, scope) => (value === null ? null : readKey(value, step.name, scope));
   const method = findMethod(step.name);
   const args = compileArguments(step.name, step.args);
@@ -156,7 +156,7 @@ function later(value: Value): Part {
 }
 
 /** Reads a key; of a list, the key of each item, one level deep. Inherited properties are not data. */
-function readKey(value: unknown, key: string, { work }: Scope): unknown {
+function readKey(value: unknown, key: string, { work }: VariableValues): unknown {
   if (!Array.isArray(value)) return ownKey(value, key);
   count(value, work);
   return value.map((item) => ownKey(item, key));

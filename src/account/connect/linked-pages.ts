@@ -1,4 +1,4 @@
-import { isKept, type ReadPage, type Row, type Rows, unusable, type Window } from './window.ts';
+import { isKept, type PageWindow, type ReadPage, unusable, type WindowRow, type WindowRows } from './window.ts';
 
 /** Empty pages can have a successor. More pages than this for one window mean that the upstream's cursors loop. */
 const MOST_PAGES = 20;
@@ -10,16 +10,21 @@ const MOST_PAGES = 20;
  * @throws {AccountError} when the upstream fails or its pages cannot be used
  */
 export async function readLinkedPages(
-  { first, after }: Window,
+  { first, after }: PageWindow,
   size: number,
   read: ReadPage,
   source: string,
-): Promise<Rows> {
-  const rows: Row[] = [];
+): Promise<WindowRows> {
+  const rows: WindowRow[] = [];
   let cursor = after?.page;
   let index = after === undefined ? 0 : after.index + 1;
   let total: number | null = null;
-  const window = (hasNextPage: boolean): Rows => ({ rows, hasNextPage, hasPreviousPage: after !== undefined, total });
+  const window = (hasNextPage: boolean): WindowRows => ({
+    rows,
+    hasNextPage,
+    hasPreviousPage: after !== undefined,
+    total,
+  });
   for (let pages = 0; pages < MOST_PAGES; pages += 1) {
     const page = await read({ cursor: cursor ?? null, size });
     total = page.total ?? total;

@@ -4,7 +4,7 @@ import type { Connector, HeaderTemplate } from './connector.ts';
 import type { ConnectionStyle } from './directives.ts';
 import type { Evaluate } from './evaluate.ts';
 import type { Mistakes, placeOf } from './mistakes.ts';
-import type { Outcome } from './outcome.ts';
+import type { OutcomeRules } from './outcome.ts';
 import type { Allowed } from './references.ts';
 
 /** A field with its own upstream call. */
@@ -45,7 +45,7 @@ export interface TypeMapping {
 /** An upstream, with the settings of all calls to it. */
 interface SourceMapping {
   readonly headers: readonly HeaderTemplate[];
-  readonly outcome: Outcome;
+  readonly outcome: OutcomeRules;
   /** The path that operations are posted to; undefined if the upstream does not speak GraphQL. */
   readonly graphql: { readonly path: string } | undefined;
 }
@@ -78,7 +78,7 @@ export interface Mapping {
 }
 
 /** What has been read so far, and what every part of the mapping is read with. */
-export interface Reading extends Omit<Mapping, 'complete'> {
+export interface MappingReading extends Omit<Mapping, 'complete'> {
   readonly contract: GraphQLSchema;
   readonly names: MappingNames;
   readonly mistakes: Mistakes;

@@ -1,14 +1,14 @@
 import type { ASTNode, StringValueNode } from 'graphql';
 
 /** A position in a file. Lines and columns count from 1. */
-export interface Place {
+export interface FilePosition {
   readonly file: string;
   readonly line: number;
   readonly column: number;
 }
 
 /** A mistake in the contract or a mapping, with its place and schema coordinate. */
-export interface Mistake extends Place {
+export interface Mistake extends FilePosition {
   readonly coordinate: string;
   readonly message: string;
 }
@@ -33,7 +33,7 @@ export class MappingError extends Error {
 export class Mistakes {
   readonly #found: Mistake[] = [];
 
-  add(place: Place, coordinate: string, message: string): void {
+  add(place: FilePosition, coordinate: string, message: string): void {
     this.#found.push({ ...place, coordinate, message });
   }
 
@@ -52,7 +52,7 @@ export class Mistakes {
 }
 
 /** The place of a node of a parsed file. */
-export function placeOf(node: ASTNode | null | undefined): Place {
+export function placeOf(node: ASTNode | null | undefined): FilePosition {
   const location = node?.loc;
   if (location === undefined) return { file: 'unknown', line: 1, column: 1 };
   return { file: location.source.name, line: location.startToken.line, column: location.startToken.column };
@@ -62,7 +62,7 @@ export function placeOf(node: ASTNode | null | undefined): Place {
  * The place of a character in a string literal, from an offset into its value. Accounts for the indentation removed
  * from a block string, but not for escapes in a plain string: after one, the column is slightly too low.
  */
-export function placeInString(node: StringValueNode, offset: number): Place {
+export function placeInString(node: StringValueNode, offset: number): FilePosition {
   const start = placeOf(node);
   if (node.block !== true || node.loc === undefined) return { ...start, column: start.column + 1 + offset };
   const raw = node.loc.source.body.slice(node.loc.start + 3, node.loc.end - 3).split(/\r\n|[\n\r]/);
@@ -75,7 +75,7 @@ export function placeInString(node: StringValueNode, offset: number): Place {
 }
 
 /** The place of a key in a JSON text, found by text search; the beginning of the text when it is not found. */
-export function placeOfKey(file: string, text: string, key: string): Place {
+export function placeOfKey(file: string, text: string, key: string): FilePosition {
   const before = text.slice(0, Math.max(0, key === '' ? 0 : text.indexOf(JSON.stringify(key)))).split('\n');
   return { file, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }

@@ -1,5 +1,13 @@
 import type { PageMapping } from './mapping.ts';
-import { isKept, type Page, type ReadPage, type Row, type Rows, unusable, type Window } from './window.ts';
+import {
+  isKept,
+  type PageWindow,
+  type ReadPage,
+  type UpstreamPage,
+  unusable,
+  type WindowRow,
+  type WindowRows,
+} from './window.ts';
 
 /**
  * Reads a window from pages with a number or an offset, or from a single page with the whole list. Since the page size
@@ -8,13 +16,13 @@ import { isKept, type Page, type ReadPage, type Row, type Rows, unusable, type W
  * @throws {AccountError} when the upstream fails or its pages cannot be used
  */
 export async function readNumberedPages(
-  { first, after }: Window,
+  { first, after }: PageWindow,
   { style, pageSize }: PageMapping,
   read: ReadPage,
   source: string,
-): Promise<Rows> {
+): Promise<WindowRows> {
   const offset = after === undefined ? 0 : after.index + 1;
-  const rows: Row[] = [];
+  const rows: WindowRow[] = [];
   let total: number | null = null;
   let hasNextPage: boolean | undefined;
   const firstPage = style === 'ALL' ? 0 : Math.floor(offset / pageSize);
@@ -39,7 +47,12 @@ export async function readNumberedPages(
 }
 
 /** Whether there is a page after this one; undefined when it must be requested to find out. */
-function follows({ items, total, next }: Page, start: number, pageSize: number, source: string): boolean | undefined {
+function follows(
+  { items, total, next }: UpstreamPage,
+  start: number,
+  pageSize: number,
+  source: string,
+): boolean | undefined {
   const declared = next === undefined ? undefined : Boolean(next);
   const more =
     declared ?? (total !== null ? start + items.length < total : items.length < pageSize ? false : undefined);

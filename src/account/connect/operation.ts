@@ -4,15 +4,15 @@ import { SESSION_OVER, type SessionOver } from '../../oauth/challenge.ts';
 import type { MemberPrincipal } from '../../oauth/principal.ts';
 import type { CallForPrincipal, UpstreamRequest, UpstreamResponse } from '../../upstream/request.ts';
 import { AccountError, type AccountErrorCode } from '../errors.ts';
-import type { Limits } from '../limits.ts';
+import type { AccountLimits } from '../limits.ts';
 import { Batch } from './batch.ts';
 import type { Connector, HeaderTemplate } from './connector.ts';
-import type { Scope } from './evaluate.ts';
+import type { VariableValues } from './evaluate.ts';
 import { evaluated } from './evaluated.ts';
 import { parseJson } from './json.ts';
 import type { Mapping, TypeMapping } from './mapping.ts';
 import { MappingValueError } from './mapping-value.ts';
-import { isSuccess, type Outcome, refusalOf, type UpstreamAnswer } from './outcome.ts';
+import { isSuccess, type OutcomeRules, refusalOf, type UpstreamAnswer } from './outcome.ts';
 import { fillForm, fillHeader, fillPath, fillQuery } from './template.ts';
 import { unusable } from './window.ts';
 import { newWork } from './work.ts';
@@ -31,12 +31,12 @@ export interface OperationOptions {
   readonly mapping: Mapping;
   /** The value of $config. */
   readonly config: Readonly<Record<string, unknown>>;
-  readonly limits: Pick<Limits, 'pageSize' | 'upstreamCalls'>;
+  readonly limits: Pick<AccountLimits, 'pageSize' | 'upstreamCalls'>;
   readonly signal: AbortSignal;
 }
 
 /** The state of one GraphQL operation: its member, the GET requests already sent, and the batches being collected. */
-export class Operation {
+export class AccountOperation {
   readonly #options: OperationOptions;
   /** The value of $context. It comes only from the verified token. */
   readonly #context: Readonly<Record<string, unknown>>;
@@ -70,7 +70,7 @@ export class Operation {
   }
 
   /** The variables of a mapping's texts: those given, plus $context and $config, which cannot be overridden. */
-  scope(variables: Scope = {}): Scope {
+  scope(variables: VariableValues = {}): VariableValues {
     const { config, mapping } = this.#options;
     return { ...variables, context: this.#context, config, timeZone: mapping.timeZone, work: newWork() };
   }
@@ -81,7 +81,7 @@ export class Operation {
    *
    * @throws {AccountError} when a call fails or is refused
    */
-  async ask(connector: Connector, scope: Scope): Promise<unknown> {
+  async ask(connector: Connector, scope: VariableValues): Promise<unknown> {
     const { each, source } = connector;
     if (each === undefined) return await this.#askOnce(connector, scope);
     const items = evaluated(() => each(null, scope));
@@ -96,7 +96,7 @@ export class Operation {
     );
   }
 
-  async #askOnce(connector: Connector, scope: Scope): Promise<unknown> {
+  async #askOnce(connector: Connector, scope: VariableValues): Promise<unknown> {
     const source = this.#options.mapping.sources.get(connector.source);
     const request = requestOf(connector, source?.headers ?? [], scope);
     const answer = await (connector.writes ? this.#call(request) : this.#callOnce(request));
@@ -168,7 +168,7 @@ function abortOf(signal: AbortSignal): Promise<never> {
 function requestOf(
   { source, method, path, query, body, headers, takes }: Connector,
   common: readonly HeaderTemplate[],
-  scope: Scope,
+  scope: VariableValues,
 ): UpstreamRequest {
   try {
     const search = query === undefined ? '' : fillQuery(query(null, scope) as Record<string, unknown>);
@@ -190,16 +190,16 @@ function requestOf(
   }
 }
 
-function filledHeaders(headers: readonly HeaderTemplate[], scope: Scope): Readonly<Record<string, string>> {
+function filledHeaders(headers: readonly HeaderTemplate[], scope: VariableValues): Readonly<Record<string, string>> {
   return Object.fromEntries(headers.map(([name, template]) => [name, fillHeader(template, scope)]));
 }
 
 /** The data of a successful response; undefined for a 404 to a read without data. @throws {AccountError} for any other response */
 function usable(
   { source, writes }: Connector,
-  outcomes: readonly Outcome[],
+  outcomes: readonly OutcomeRules[],
   answer: UpstreamAnswer,
-  scope: Scope,
+  scope: VariableValues,
 ): unknown {
   if (isSuccess(outcomes, answer, scope)) {
     if (answer.data !== undefined || (answer.status === 404 && !writes)) return answer.data;
@@ -222,7 +222,7 @@ const REFUSED_VALUE: Readonly<Record<Connector['takes'], AccountErrorCode>> = {
   nothing: 'INTERNAL_SERVER_ERROR',
 };
 
-function fillBody({ kind, evaluate }: NonNullable<Connector['body']>, scope: Scope): string {
+function fillBody({ kind, evaluate }: NonNullable<Connector['body']>, scope: VariableValues): string {
   const value = evaluate(null, scope);
   if (kind === 'form') return fillForm(value as Record<string, unknown>);
   return JSON.stringify(value, (_key, part: unknown) => {

@@ -1,6 +1,6 @@
 import { AccountError } from '../errors.ts';
 import type { DirectiveArguments } from './directives.ts';
-import { compileSelection, type Evaluate, type Scope } from './evaluate.ts';
+import { compileSelection, type Evaluate, type VariableValues } from './evaluate.ts';
 import { evaluated } from './evaluated.ts';
 import { MappingValueError } from './mapping-value.ts';
 import { literalAt } from './read-directive.ts';
@@ -8,7 +8,7 @@ import type { Allowed } from './references.ts';
 import type { TextReader } from './text-reader.ts';
 
 /** Which responses are successful, and what clients are told about the others. Set on a source or a connector. */
-export interface Outcome {
+export interface OutcomeRules {
   readonly isSuccess: Evaluate | undefined;
   readonly message: Evaluate | undefined;
   readonly extensions: Evaluate | undefined;
@@ -25,7 +25,7 @@ export function compileOutcome(
   values: Pick<DirectiveArguments['source'], 'isSuccess' | 'errors'>,
   reader: TextReader,
   allowed: Allowed,
-): Outcome {
+): OutcomeRules {
   const names: Allowed = { ...allowed, status: 'value' };
   const read = (given: unknown, ...path: readonly string[]): Evaluate | undefined => {
     if (typeof given !== 'string') return undefined;
@@ -48,7 +48,7 @@ export function compileOutcome(
  *
  * @throws {AccountError} when `isSuccess` fails on the response
  */
-export function isSuccess(outcomes: readonly Outcome[], answer: UpstreamAnswer, scope: Scope): boolean {
+export function isSuccess(outcomes: readonly OutcomeRules[], answer: UpstreamAnswer, scope: VariableValues): boolean {
   const judge = outcomes.find((outcome) => outcome.isSuccess !== undefined)?.isSuccess;
   if (judge === undefined) return answer.status >= 200 && answer.status <= 299;
   return evaluated(() => judge(answer.data, { ...scope, status: answer.status }) === true);
@@ -70,9 +70,9 @@ const WRITE_CODES: Readonly<Record<number, 'NOT_FOUND' | 'BAD_USER_INPUT'>> = {
  * that only scalars; text is truncated and stripped of control characters.
  */
 export function refusalOf(
-  outcomes: readonly Outcome[],
+  outcomes: readonly OutcomeRules[],
   answer: UpstreamAnswer,
-  scope: Scope,
+  scope: VariableValues,
   writes: boolean,
 ): AccountError {
   const all = { ...scope, status: answer.status };

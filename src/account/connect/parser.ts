@@ -1,13 +1,13 @@
 import { Tokens } from './lexer.ts';
 import {
   type Chain,
+  type ChainStep,
   type Coalesce,
   type Head,
   type Literal,
   MappingSyntaxError,
-  type Member,
   type Selection,
-  type Step,
+  type SelectionMember,
   VARIABLES,
   type Value,
   type Variable,
@@ -43,7 +43,7 @@ export function parseExpression(text: string): Coalesce {
 
 function readMembersUntil(tokens: Tokens, close: '}' | ''): Selection {
   const at = tokens.current.at;
-  const members: Member[] = [];
+  const members: SelectionMember[] = [];
   while (tokens.current.kind !== 'end' && !tokens.isMark('}')) {
     const member = readMember(tokens);
     if (members.some(({ name }) => name === member.name)) {
@@ -63,7 +63,7 @@ function readCoalesce(tokens: Tokens): Coalesce {
   return { kind: 'coalesce', chains, at };
 }
 
-function readMember(tokens: Tokens): Member {
+function readMember(tokens: Tokens): SelectionMember {
   const { at } = tokens.current;
   const { kind } = tokens.current;
   if (kind !== 'name' && kind !== 'string') tokens.fail(`a name was expected, not ${tokens.name()}`);
@@ -79,7 +79,7 @@ function readMember(tokens: Tokens): Member {
 function readChain(tokens: Tokens): Chain {
   const at = tokens.current.at;
   const head = readHead(tokens);
-  const steps: Step[] = [];
+  const steps: ChainStep[] = [];
   for (;;) {
     const stepAt = tokens.current.at;
     if (tokens.skip('.')) steps.push({ kind: 'key', name: readKey(tokens), at: stepAt });
@@ -88,7 +88,7 @@ function readChain(tokens: Tokens): Chain {
   }
 }
 
-function readInnerMembers(tokens: Tokens): readonly Member[] | undefined {
+function readInnerMembers(tokens: Tokens): readonly SelectionMember[] | undefined {
   if (!tokens.skip('{')) return undefined;
   const inner = readMembersUntil(tokens, '}');
   return inner.kind === 'members' ? inner.members : undefined;
@@ -109,7 +109,7 @@ function readHead(tokens: Tokens): Head {
   return { kind: 'value', value };
 }
 
-function readMethod(tokens: Tokens, at: number): Step {
+function readMethod(tokens: Tokens, at: number): ChainStep {
   if (tokens.current.kind !== 'name') tokens.fail(`the name of a method was expected, not ${tokens.name()}`);
   const name = tokens.current.text;
   tokens.next();

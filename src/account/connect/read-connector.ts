@@ -4,7 +4,7 @@ import { type Connector, compileConnector } from './connector.ts';
 import { type ConnectionStyle, type DirectiveArguments, METHODS } from './directives.ts';
 import { compileSelection, type Evaluate } from './evaluate.ts';
 import { inputKeys } from './input-keys.ts';
-import type { PageMapping, Reading } from './mapping.ts';
+import type { MappingReading, PageMapping } from './mapping.ts';
 import { literalAt, readDirective } from './read-directive.ts';
 import { type Allowed, keys } from './references.ts';
 import { memberNames } from './selection-names.ts';
@@ -23,7 +23,7 @@ const BATCH_SIZES = { least: 1, most: 1000 };
 
 /** Reads a @connect on a type: one call that adds fields to many objects. */
 export function readTypeConnector(
-  reading: Reading,
+  reading: MappingReading,
   node: ConstDirectiveNode,
   type: string,
   fields: Iterable<string>,
@@ -55,7 +55,7 @@ export function readTypeConnector(
 
 /** Reads a @connect on a field of the contract, with its @connection if there is one. */
 export function readFieldConnector(
-  reading: Reading,
+  reading: MappingReading,
   node: ConstDirectiveNode,
   connection: ConstDirectiveNode | undefined,
   coordinate: string,
@@ -96,7 +96,7 @@ export function readFieldConnector(
 
 /** Reads the call of a @connect. An upstream with one key for all members must be told which one the call is for. */
 function readCall(
-  { inRequest, inSelection, names }: Reading,
+  { inRequest, inSelection, names }: MappingReading,
   values: DirectiveArguments['connect'],
   reader: TextReader,
   request: Allowed,
@@ -137,7 +137,11 @@ function readPages(
   return nodes && { style, pageSize: pageSize ?? WHOLE_LIST, nodes, filter, next, total };
 }
 
-function isKnownSource({ sources }: Reading, { source }: DirectiveArguments['connect'], reader: TextReader): boolean {
+function isKnownSource(
+  { sources }: MappingReading,
+  { source }: DirectiveArguments['connect'],
+  reader: TextReader,
+): boolean {
   if (sources.has(source)) return true;
   reader.wrong(literalAt(reader.node, 'source'), `no @source is named "${source}"`);
   return false;

@@ -15,7 +15,7 @@ import {
   print,
 } from 'graphql';
 import { readRemoteField, readUpstreamName } from '../remote/read-mapping.ts';
-import type { Reading } from './mapping.ts';
+import type { MappingReading } from './mapping.ts';
 import { ownFields } from './own-fields.ts';
 import { readFieldConnector, readTypeConnector } from './read-connector.ts';
 
@@ -32,7 +32,7 @@ export function isExtension(node: ASTNode): node is Extension {
 }
 
 /** Reads the extension of a type: the directives on it and on its fields or values. */
-export function readExtension(reading: Reading, extension: Extension): void {
+export function readExtension(reading: MappingReading, extension: Extension): void {
   const name = extension.name.value;
   const isObject = extension.kind === Kind.OBJECT_TYPE_EXTENSION;
   const types = typesOfParts(reading.contract, extension);
@@ -66,7 +66,13 @@ function typesOfParts(contract: GraphQLSchema, { kind, name }: Extension): Map<s
   return new Map(fields.map((field) => [field.name, String(field.type)]));
 }
 
-function readPart(reading: Reading, part: Part, coordinate: string, type: string | undefined, isObject: boolean): void {
+function readPart(
+  reading: MappingReading,
+  part: Part,
+  coordinate: string,
+  type: string | undefined,
+  isObject: boolean,
+): void {
   const { contract, fields, remote, unread, wrong } = reading;
   const directives: readonly ConstDirectiveNode[] = part.directives ?? [];
   const has = (name: string) => directives.some((node) => node.name.value === name);

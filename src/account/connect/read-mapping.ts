@@ -1,7 +1,7 @@
 import { type GraphQLSchema, Kind } from 'graphql';
 import type { TextFile } from '../../config/account-files.ts';
 import { parseSdl } from '../sdl.ts';
-import type { Mapping, MappingNames, Reading } from './mapping.ts';
+import type { Mapping, MappingNames, MappingReading } from './mapping.ts';
 import { type Mistakes, placeOf } from './mistakes.ts';
 import { type Extension, isExtension, readExtension } from './read-extension.ts';
 import { readSource } from './read-source.ts';
@@ -19,7 +19,7 @@ export function readMapping(
   mistakes: Mistakes,
 ): Mapping {
   const { open, secret } = names.config;
-  const reading: Reading = {
+  const reading: MappingReading = {
     contract,
     names,
     mistakes,

@@ -1,12 +1,12 @@
 import type { ConstDirectiveNode } from 'graphql';
 import { compileHeaders } from './connector.ts';
-import type { Reading } from './mapping.ts';
+import type { MappingReading } from './mapping.ts';
 import { compileOutcome } from './outcome.ts';
 import { literalAt, readDirective } from './read-directive.ts';
 import { TextReader } from './text-reader.ts';
 
 /** Reads a directive of `extend schema`: a @source; a @link is ignored. */
-export function readSource(reading: Reading, node: ConstDirectiveNode): void {
+export function readSource(reading: MappingReading, node: ConstDirectiveNode): void {
   const { names, sources, mistakes, inRequest, inSelection } = reading;
   const wrong = (message: string): void => reading.wrong(literalAt(node, 'name'), 'schema', message);
   if (node.name.value === 'link') readDirective('link', node, 'schema', mistakes);

@@ -1,6 +1,6 @@
 import { checkCall } from './check-call.ts';
 import { bindsItem } from './methods.ts';
-import { chainsOf, isOwnName, type Selection, type Step, type Variable } from './syntax.ts';
+import { type ChainStep, chainsOf, isOwnName, type Selection, type Variable } from './syntax.ts';
 
 /** The keys of a value, each with the keys of its own value where those are known. */
 export type Keys = ReadonlyMap<string, Keys | undefined>;
@@ -56,7 +56,7 @@ const WITH_OWN_NAMES = ['$this', '$batch'];
 function checkKeys(
   variable: string,
   known: Keys,
-  steps: readonly Step[],
+  steps: readonly ChainStep[],
   at: number,
   report: (at: number, message: string) => void,
 ): string | undefined {

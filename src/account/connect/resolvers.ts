@@ -4,12 +4,12 @@ import { fieldAt } from '../field-at.ts';
 import { resolveConnection } from './connection.ts';
 import { evaluated } from './evaluated.ts';
 import type { FieldMapping, Mapping, TypeMapping } from './mapping.ts';
-import type { Operation } from './operation.ts';
+import type { AccountOperation } from './operation.ts';
 import { ownFields } from './own-fields.ts';
 import { memberNames } from './selection-names.ts';
 import { isOwnName } from './syntax.ts';
 
-type Resolver = GraphQLFieldResolver<unknown, Operation, Record<string, unknown>>;
+type Resolver = GraphQLFieldResolver<unknown, AccountOperation, Record<string, unknown>>;
 
 /** Attaches resolvers for a checked mapping. graphql-js resolves all other fields by name. */
 export function attachResolvers(contract: GraphQLSchema, mapping: Mapping): void {

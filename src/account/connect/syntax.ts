@@ -22,12 +22,12 @@ export type Selection = Members | Coalesce;
 
 interface Members {
   readonly kind: 'members';
-  readonly members: readonly Member[];
+  readonly members: readonly SelectionMember[];
   /** Offset in the mapping text, for messages. The same in every node below. */
   readonly at: number;
 }
 
-export interface Member {
+export interface SelectionMember {
   readonly name: string;
   readonly value: Selection;
   readonly at: number;
@@ -41,8 +41,8 @@ export interface Coalesce {
 
 export interface Chain {
   readonly head: Head;
-  readonly steps: readonly Step[];
-  readonly members: readonly Member[] | undefined;
+  readonly steps: readonly ChainStep[];
+  readonly members: readonly SelectionMember[] | undefined;
   readonly at: number;
 }
 
@@ -67,7 +67,7 @@ export type Head =
   | { readonly kind: 'value'; readonly value: Value }
   | { readonly kind: 'key'; readonly name: string };
 
-export type Step =
+export type ChainStep =
   | { readonly kind: 'key'; readonly name: string; readonly at: number }
   | { readonly kind: 'method'; readonly name: string; readonly args: readonly Value[]; readonly at: number };
 
@@ -129,7 +129,7 @@ function* chainsOfValue(value: Value, binds: (method: string) => boolean, given:
 }
 
 /** The members of an object selection; undefined if it is another expression. */
-export function membersOf(selection: Selection): readonly Member[] | undefined {
+export function membersOf(selection: Selection): readonly SelectionMember[] | undefined {
   if (selection.kind === 'members') return selection.members;
   return selection.chains.length === 1 ? selection.chains[0]?.members : undefined;
 }

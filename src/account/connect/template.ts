@@ -1,4 +1,4 @@
-import { compileSelection, type Evaluate, type Scope } from './evaluate.ts';
+import { compileSelection, type Evaluate, type VariableValues } from './evaluate.ts';
 import { MappingValueError } from './mapping-value.ts';
 import { parseExpression } from './parser.ts';
 import { type Coalesce, MappingSyntaxError } from './syntax.ts';
@@ -90,7 +90,7 @@ export function parsePath(text: string): Template {
  *
  * @throws {MappingValueError} for such a value, a missing one, or one that makes a segment '.' or '..'
  */
-export function fillPath(template: Template, scope: Scope): string {
+export function fillPath(template: Template, scope: VariableValues): string {
   const path = template.map((part) => (typeof part === 'string' ? part : encodeSegment(part.evaluate(null, scope))));
   const filled = path.join('');
   if (/\/(?:\.|%2e){0,2}(?=\/)|\/(?:\.|%2e){1,2}$/i.test(filled))
@@ -139,7 +139,7 @@ export function fillForm(params: Readonly<Record<string, unknown>>): string {
  *
  * @throws {MappingValueError} for anything that could end the line or is not visible ASCII
  */
-export function fillHeader(template: Template, scope: Scope): string {
+export function fillHeader(template: Template, scope: VariableValues): string {
   const parts = template.map((part) => (typeof part === 'string' ? part : scalarText(part.evaluate(null, scope))));
   const value = parts.includes(undefined) ? undefined : parts.join('');
   if (value === undefined || !HEADER_VALUE.test(value))

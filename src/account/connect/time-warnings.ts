@@ -2,7 +2,7 @@ import type { Connector } from './connector.ts';
 import type { Mapping } from './mapping.ts';
 import { bindsItem } from './methods.ts';
 import type { Mistake } from './mistakes.ts';
-import { chainsOf, literalOf, type Step } from './syntax.ts';
+import { type ChainStep, chainsOf, literalOf } from './syntax.ts';
 
 /** WordPress writes times in the site's time zone, except under keys that end like this. */
 const WORDPRESS = '/wp-json/';
@@ -43,6 +43,6 @@ function* warningsIn({ selection, path }: Connector, timeZone: string | undefine
   }
 }
 
-function hasZone(step: Step): boolean {
+function hasZone(step: ChainStep): boolean {
   return step.kind === 'method' && step.args.length > 1;
 }

@@ -3,27 +3,27 @@ import type { Position } from './cursor.ts';
 import { MappingValueError } from './mapping-value.ts';
 
 /** The window a client requests: how many items, and after which position. */
-export interface Window {
+export interface PageWindow {
   readonly first: number;
   readonly after: Position | undefined;
 }
 
 /** An item as returned by the upstream, with its position. */
-export interface Row {
+export interface WindowRow {
   readonly row: unknown;
   readonly at: Position;
 }
 
 /** The part of a window that an upstream's pages have. */
-export interface Rows {
-  readonly rows: readonly Row[];
+export interface WindowRows {
+  readonly rows: readonly WindowRow[];
   readonly hasNextPage: boolean;
   readonly hasPreviousPage: boolean;
   readonly total: number | null;
 }
 
 /** One page as returned by the upstream. */
-export interface Page {
+export interface UpstreamPage {
   readonly items: readonly unknown[];
   /** Whether each item belongs to the connection; undefined if all do. */
   readonly kept: readonly boolean[] | undefined;
@@ -33,10 +33,10 @@ export interface Page {
 }
 
 /** Requests a page. `page` is the value of $page. */
-export type ReadPage = (page: Readonly<Record<string, unknown>>) => Promise<Page>;
+export type ReadPage = (page: Readonly<Record<string, unknown>>) => Promise<UpstreamPage>;
 
 /** Whether the item of a page belongs to the connection. */
-export function isKept({ kept }: Page, index: number): boolean {
+export function isKept({ kept }: UpstreamPage, index: number): boolean {
   return kept === undefined || kept[index] === true;
 }
 

@@ -1,13 +1,13 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { MappingValueError } from '../connect/mapping-value.ts';
-import type { Operation } from '../connect/operation.ts';
+import type { AccountOperation } from '../connect/operation.ts';
 import type { UpstreamAnswer } from '../connect/outcome.ts';
 import { AccountError } from '../errors.ts';
 import type { ErrorTree, Spot } from './failures.ts';
 import type { Boundary } from './join.ts';
 import { fillVariables } from './plan.ts';
 import type { PlanOf } from './plans.ts';
-import { errorTree, failureAt, type Reading, readField, unusableAt } from './result.ts';
+import { errorTree, failureAt, type ResultReading, readField, unusableAt } from './result.ts';
 import { callKey, printOperation, type Wanted } from './upstream-operation.ts';
 
 interface Waiting extends Wanted {
@@ -22,7 +22,7 @@ export type Gather = (boundary: Boundary, info: GraphQLResolveInfo) => Promise<u
  * Collects the remote fields that a client's operation requests while graphql-js resolves a level, then requests all
  * fields of each upstream in one call.
  */
-export function createGatherer(operation: Operation, planOf: PlanOf): Gather {
+export function createGatherer(operation: AccountOperation, planOf: PlanOf): Gather {
   const { largestWindow } = operation;
   let waiting: Waiting[] = [];
   const flush = (): void => {
@@ -42,7 +42,7 @@ export function createGatherer(operation: Operation, planOf: PlanOf): Gather {
 }
 
 /** Sends one call and settles the result of each of its fields. Never rejects. */
-async function send(operation: Operation, wanted: readonly Waiting[]): Promise<void> {
+async function send(operation: AccountOperation, wanted: readonly Waiting[]): Promise<void> {
   try {
     const [first] = wanted;
     if (first === undefined) return;
@@ -97,7 +97,7 @@ function fieldOf(
   data: unknown,
   errors: ErrorTree,
   path: readonly (string | number)[],
-  reading: Reading,
+  reading: ResultReading,
 ): unknown {
   let value = data;
   let tree: ErrorTree | undefined = errors;
@@ -120,7 +120,7 @@ function lost(
   tree: ErrorTree | undefined,
   rest: readonly (string | number)[],
   spot: Spot,
-  reading: Reading,
+  reading: ResultReading,
 ): unknown {
   let own = tree;
   for (const key of rest) own = own?.children.get(key);

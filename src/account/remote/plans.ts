@@ -1,5 +1,5 @@
 import type { GraphQLResolveInfo, OperationDefinitionNode } from 'graphql';
-import type { Operation } from '../connect/operation.ts';
+import type { AccountOperation } from '../connect/operation.ts';
 import { type Guards, opensTo } from '../scopes.ts';
 import type { Boundary } from './join.ts';
 import { type Plan, planField } from './plan.ts';
@@ -13,7 +13,7 @@ interface Planned {
   next: number;
 }
 
-export type PlanOf = (boundary: Boundary, info: GraphQLResolveInfo, operation: Operation) => Plan;
+export type PlanOf = (boundary: Boundary, info: GraphQLResolveInfo, operation: AccountOperation) => Plan;
 
 /**
  * Caches plans for the operations of clients: for each mapped field of an operation, one plan per combination of

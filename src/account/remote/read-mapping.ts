@@ -1,10 +1,10 @@
 import type { ConstDirectiveNode } from 'graphql';
-import type { Reading } from '../connect/mapping.ts';
+import type { MappingReading } from '../connect/mapping.ts';
 import { ownFields } from '../connect/own-fields.ts';
 import { literalAt, readDirective } from '../connect/read-directive.ts';
 
 /** Reads a @upstreamName. */
-export function readUpstreamName(reading: Reading, node: ConstDirectiveNode, coordinate: string): void {
+export function readUpstreamName(reading: MappingReading, node: ConstDirectiveNode, coordinate: string): void {
   const values = readDirective('upstreamName', node, coordinate, reading.mistakes);
   if (values === undefined || !isKnownSource(reading, values.source, node, coordinate)) return;
   const { names } = reading.remote;
@@ -14,7 +14,7 @@ export function readUpstreamName(reading: Reading, node: ConstDirectiveNode, coo
 }
 
 /** Reads a @graphql. */
-export function readRemoteField(reading: Reading, node: ConstDirectiveNode, coordinate: string): void {
+export function readRemoteField(reading: MappingReading, node: ConstDirectiveNode, coordinate: string): void {
   const { contract, remote, unread, wrong } = reading;
   const values = readDirective('graphql', node, coordinate, reading.mistakes);
   if (values === undefined || !isKnownSource(reading, values.source, node, coordinate)) return;
@@ -31,7 +31,7 @@ export function readRemoteField(reading: Reading, node: ConstDirectiveNode, coor
 }
 
 function isKnownSource(
-  { sources, wrong }: Reading,
+  { sources, wrong }: MappingReading,
   source: string,
   node: ConstDirectiveNode,
   coordinate: string,

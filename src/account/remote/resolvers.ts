@@ -1,5 +1,5 @@
 import { defaultFieldResolver, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
-import type { Operation } from '../connect/operation.ts';
+import type { AccountOperation } from '../connect/operation.ts';
 import { fieldAt } from '../field-at.ts';
 import type { Guards } from '../scopes.ts';
 import { createGatherer, type Gather } from './gatherer.ts';
@@ -8,13 +8,13 @@ import { planCache } from './plans.ts';
 import { RemoteObject } from './remote-object.ts';
 import { refuseWindow } from './windowed.ts';
 
-type Resolver = GraphQLFieldResolver<unknown, Operation, Record<string, unknown>>;
+type Resolver = GraphQLFieldResolver<unknown, AccountOperation, Record<string, unknown>>;
 
 /** Attaches resolvers for the mapped fields and for the types below them. Must run after `attachResolvers`. */
 export function attachRemote(contract: GraphQLSchema, boundaries: ReadonlyMap<string, Boundary>, guards: Guards): void {
   const planOf = planCache(guards);
-  const gatherers = new WeakMap<Operation, Gather>();
-  const gathererOf = (operation: Operation): Gather => {
+  const gatherers = new WeakMap<AccountOperation, Gather>();
+  const gathererOf = (operation: AccountOperation): Gather => {
     const gatherer = gatherers.get(operation) ?? createGatherer(operation, planOf);
     gatherers.set(operation, gatherer);
     return gatherer;

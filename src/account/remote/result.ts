@@ -7,7 +7,7 @@ import { RemoteObject } from './remote-object.ts';
 type Members = Readonly<Record<string, unknown>>;
 
 /** What an upstream's response is read with. */
-export interface Reading {
+export interface ResultReading {
   readonly source: string;
   readonly writes: boolean;
   /** Takes the errors beyond the one that a field can throw: an upstream can have several below one null. */
@@ -19,7 +19,7 @@ export interface Reading {
  * upstream's errors there, `type` is that of an item when the value is one of a list.
  */
 export function readField(
-  reading: Reading,
+  reading: ResultReading,
   plan: FieldPlan,
   value: unknown,
   errors: ErrorTree | undefined,
@@ -41,7 +41,7 @@ export function readField(
 
 /** The error for a place that is null because of `errors`, or null when there are none. */
 export function failureAt(
-  { writes, further }: Reading,
+  { writes, further }: ResultReading,
   errors: ErrorTree | undefined,
   spot: Spot,
   inner: SelectionPlan | undefined,
@@ -52,12 +52,12 @@ export function failureAt(
 }
 
 /** The error for a response that does not match the request. */
-export function unusableAt({ source }: Reading, what: string, spot: Spot): GraphQLError {
+export function unusableAt({ source }: ResultReading, what: string, spot: Spot): GraphQLError {
   return located(unusable(source, what), spot);
 }
 
 function readObject(
-  reading: Reading,
+  reading: ResultReading,
   selection: SelectionPlan,
   value: unknown,
   errors: ErrorTree | undefined,

@@ -10,7 +10,7 @@ import type { PageWanted } from './paging.ts';
 import { registrationSwitch, storedClientBlocks } from './suspensions.ts';
 
 /** Who gave a command and why, for the audit log. */
-export interface Decision {
+export interface CommandedBy {
   readonly by: 'backend' | 'operator';
   readonly reason: string | undefined;
   /** The subject of the client certificate, if one was used. */
@@ -62,7 +62,7 @@ export function createAccountControl(options: AccountControlOptions) {
 export type AccountControl = ReturnType<typeof createAccountControl>;
 
 /** Ends all grants of a member or an app. Resolves to their number. Safe to repeat. */
-type EndAll = (of: GrantsOf, reason: EndReason, decision: Decision) => Promise<number>;
+type EndAll = (of: GrantsOf, reason: EndReason, decision: CommandedBy) => Promise<number>;
 
 function memberCommands({ grants, members, suspensions, store, audit }: AccountControlOptions, endAll: EndAll) {
   return {
@@ -85,21 +85,21 @@ function memberCommands({ grants, members, suspensions, store, audit }: AccountC
       };
     },
 
-    async revokeMember(id: string, decision: Decision) {
+    async revokeMember(id: string, decision: CommandedBy) {
       const ended = await endAll({ member: id }, 'member_revoked', decision);
       audit({ action: 'member_revoked', member: id, ended, ...decision });
       return { id, ended };
     },
 
     /** Also prevents new grants, tokens and refreshes until the member is resumed. */
-    async suspendMember(id: string, decision: Decision) {
+    async suspendMember(id: string, decision: CommandedBy) {
       const since = await suspensions.begin(id);
       const ended = await endAll({ member: id }, 'member_suspended', decision);
       audit({ action: 'member_suspended', member: id, ended, ...decision });
       return { id, state: 'suspended', suspended_at: isoTime(since), ended };
     },
 
-    async resumeMember(id: string, decision: Decision) {
+    async resumeMember(id: string, decision: CommandedBy) {
       await endAll({ member: id }, 'member_resumed', decision);
       await suspensions.end(id);
       audit({ action: 'member_resumed', member: id, ...decision });
@@ -111,7 +111,7 @@ function memberCommands({ grants, members, suspensions, store, audit }: AccountC
 function clientCommands({ grants, store, clock, audit, removeClient }: AccountControlOptions, endAll: EndAll) {
   const blocks = storedClientBlocks(store, clock);
   const clients = storedClients(store, grants, blocks);
-  const revokeClient = async (id: string, decision: Decision) => {
+  const revokeClient = async (id: string, decision: CommandedBy) => {
     const ended = await endAll({ client: id }, 'client_revoked', decision);
     audit({ action: 'client_revoked', clientId: id, ended, ...decision });
     return { id, ended };
@@ -124,7 +124,7 @@ function clientCommands({ grants, store, clock, audit, removeClient }: AccountCo
     revokeClient,
 
     /** Ends the grants of every app: each may ask its members again. Safe to repeat after a failure. */
-    async revokeClients(decision: Decision) {
+    async revokeClients(decision: CommandedBy) {
       for (let ended = 0; ; ) {
         const before = ended;
         for (let from: string | undefined, begun = false; !begun || from !== undefined; begun = true) {
@@ -139,7 +139,7 @@ function clientCommands({ grants, store, clock, audit, removeClient }: AccountCo
     },
 
     /** Also makes the gate treat the app as unknown until it is enabled. Throws `not_found` for an unknown app. */
-    async disableClient(id: string, decision: Decision) {
+    async disableClient(id: string, decision: CommandedBy) {
       const { host } = await clients.require(id);
       const since = await blocks.begin(id);
       const ended = await endAll({ client: id }, 'client_revoked', decision);
@@ -147,7 +147,7 @@ function clientCommands({ grants, store, clock, audit, removeClient }: AccountCo
       return { id, state: 'disabled', disabled_at: isoTime(since), ended };
     },
 
-    async enableClient(id: string, decision: Decision) {
+    async enableClient(id: string, decision: CommandedBy) {
       // Grants that were created between the block and the end of all grants.
       await endAll({ client: id }, 'client_revoked', decision);
       await blocks.end(id);
@@ -156,7 +156,7 @@ function clientCommands({ grants, store, clock, audit, removeClient }: AccountCo
     },
 
     /** The app may register again, or present its metadata document again. Throws `not_found` for an unknown app. */
-    async deleteClient(id: string, decision: Decision) {
+    async deleteClient(id: string, decision: CommandedBy) {
       const { kind, host } = await clients.require(id);
       const ended = await endAll({ client: id }, 'client_deleted', decision);
       if (kind === 'registered') await removeClient(id);
@@ -172,7 +172,7 @@ function grantCommands({ grants, store, audit }: AccountControlOptions) {
     listGrants: (of: GrantsOf) => grantList(store, grants, of),
 
     /** Ends one grant of any member. Throws `not_found`. */
-    async revokeGrant(id: string, decision: Decision) {
+    async revokeGrant(id: string, decision: CommandedBy) {
       const grant = await grants.find(id);
       const why = { by: decision.by, reason: 'grant_revoked', note: decision.reason } as const;
       if (grant === undefined || !(await grants.revoke(id, { member: grant.member }, why)))
@@ -183,7 +183,7 @@ function grantCommands({ grants, store, audit }: AccountControlOptions) {
     },
 
     /** Ends all grants of one member to one app, also those that are made meanwhile. The app may ask the member again. */
-    async revokeApp(member: string, clientId: string, decision: Decision) {
+    async revokeApp(member: string, clientId: string, decision: CommandedBy) {
       const why = { by: decision.by, reason: 'grant_revoked', note: decision.reason } as const;
       for (let count = 0; ; ) {
         const listed = await grants.list({ member }, MOST_OF_A_MEMBER);
@@ -204,13 +204,13 @@ function registrationCommands({ store, clock, audit }: AccountControlOptions) {
     registrationClosedSince: closed.since,
 
     /** Refuses apps that are new. Those that are known keep working. */
-    async closeRegistration(decision: Decision) {
+    async closeRegistration(decision: CommandedBy) {
       const since = await closed.begin();
       audit({ action: 'registration_closed', ...decision });
       return { state: 'closed', closed_at: isoTime(since) };
     },
 
-    async openRegistration(decision: Decision) {
+    async openRegistration(decision: CommandedBy) {
       await closed.end();
       audit({ action: 'registration_opened', ...decision });
       return { state: 'open' };

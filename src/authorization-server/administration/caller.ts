@@ -14,7 +14,7 @@ interface Caller {
   readonly certificate: string | undefined;
 }
 
-export interface CallerOptions {
+export interface CallerCheckOptions {
   /** The secrets accepted for signatures. */
   readonly secrets: readonly string[];
   /** Client certificate authentication, and the accepted DNS names; undefined when disabled. */
@@ -35,14 +35,14 @@ export type IdentifyCaller = (request: IncomingMessage, body: Buffer) => Promise
 const WRONG = { requests: 30, per: 60 };
 
 /** The failure for a request that is not authenticated. `scheme` is what WWW-Authenticate names. */
-export type Refusal = (request: IncomingMessage, reason: string, scheme: string) => GatewayError;
+export type CallerRefusal = (request: IncomingMessage, reason: string, scheme: string) => GatewayError;
 
 /** Audits and counts refusals, for commands and webhooks together. */
 export function callerRefusals({
   counters,
   clock,
   audit,
-}: Pick<CallerOptions, 'counters' | 'clock' | 'audit'>): Refusal {
+}: Pick<CallerCheckOptions, 'counters' | 'clock' | 'audit'>): CallerRefusal {
   return (request, reason, scheme) => {
     const { count, resetsAt } = counters.add(`command ${networkOf(request.socket.remoteAddress ?? '')}`, WRONG);
     if (count > WRONG.requests) {
@@ -63,7 +63,7 @@ export const SWITCHED_OFF =
  * not exempt: all containers of a pod share the loopback interface, and SSRF in the backend could reach it. A valid
  * signature is accepted regardless of failures from the same address, so that an attacker cannot lock out the backend.
  */
-export function callerCheck(options: CallerOptions): IdentifyCaller {
+export function callerCheck(options: CallerCheckOptions): IdentifyCaller {
   const { secrets, mtls, store, clock } = options;
   const refusal = callerRefusals(options);
   const refuse = (request: IncomingMessage, reason: string) => refusal(request, reason, 'Coursegate-Signature');

@@ -6,7 +6,7 @@ import { type ErrorRequestHandler, type Request, Router } from 'express';
 import { asGatewayError, GatewayError, renderFailure } from '../../errors.ts';
 import { json, writeAnswer } from '../../http/answer.ts';
 import { readBody } from '../../http/body.ts';
-import type { AccountControl, Decision } from './account-control.ts';
+import type { AccountControl, CommandedBy } from './account-control.ts';
 import type { AssertionControl } from './assertion-control.ts';
 import type { IdentifyCaller } from './caller.ts';
 import type { KeyControl } from './key-control.ts';
@@ -35,7 +35,7 @@ interface Controls {
   readonly keys: KeyControl;
   readonly store: StoreControl;
   /** Sends pending events now. Throws GatewayError `not_found` when no events are configured. */
-  readonly events: { retry(decision: Decision): Promise<{ readonly pending: number }> };
+  readonly events: { retry(decision: CommandedBy): Promise<{ readonly pending: number }> };
   readonly assertions: AssertionControl;
 }
 
@@ -45,7 +45,7 @@ interface CommandInput {
   readonly query: Query;
   /** The members of the body other than `by` and `reason`. */
   readonly body: Readonly<Record<string, unknown>>;
-  readonly decision: Decision;
+  readonly decision: CommandedBy;
 }
 
 type Command = readonly [
@@ -152,7 +152,7 @@ function checkedId(id: string): string {
 function parseDecision(
   body: Buffer,
   more: readonly string[],
-): Pick<Decision, 'by' | 'reason'> & { readonly rest: Readonly<Record<string, unknown>> } {
+): Pick<CommandedBy, 'by' | 'reason'> & { readonly rest: Readonly<Record<string, unknown>> } {
   if (body.length === 0) return { by: 'backend', reason: undefined, rest: {} };
   const besides = more.length === 0 ? '' : `, and ${more.map((name) => `"${name}"`).join(', ')}`;
   const wrong = invalid(

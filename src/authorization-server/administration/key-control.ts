@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.ts';
 import type { Audit, AuditAction } from '../../operations/audit.ts';
 import type { Keyring } from '../keyring.ts';
-import type { Decision } from './account-control.ts';
+import type { CommandedBy } from './account-control.ts';
 import { isoTime } from './grant-view.ts';
 import { readSigningKey } from './key-import.ts';
 
@@ -20,7 +20,7 @@ export function createKeyControl(keyring: Keyring, onChanged: () => void, audit:
       public_key: publicKey,
     })),
   });
-  const done = (action: AuditAction, keyIds: readonly string[], decision: Decision) => {
+  const done = (action: AuditAction, keyIds: readonly string[], decision: CommandedBy) => {
     onChanged();
     for (const keyId of keyIds) audit({ action, keyId, ...decision });
     return list();
@@ -38,7 +38,7 @@ export function createKeyControl(keyring: Keyring, onChanged: () => void, audit:
     unknownFor: keyring.unknownFor,
 
     /** Signs with the next key of each algorithm. Throws `conflict` if one was published too recently, unless `now` is true. */
-    async rotate(now: boolean, decision: Decision) {
+    async rotate(now: boolean, decision: CommandedBy) {
       const missing = await keyring.rotate(now);
       if (missing > 0) {
         throw new GatewayError('conflict', {
@@ -49,7 +49,7 @@ export function createKeyControl(keyring: Keyring, onChanged: () => void, audit:
     },
 
     /** Imports a PEM text, a JWK or a JWKS. Throws `invalid_request` for an unusable key, `conflict` for an existing one. */
-    async import(given: unknown, decision: Decision) {
+    async import(given: unknown, decision: CommandedBy) {
       const key = await readSigningKey(given);
       if (!(await keyring.replaceNext(key)))
         throw new GatewayError('conflict', { message: `The key ${key.kid} already exists.` });
@@ -57,7 +57,7 @@ export function createKeyControl(keyring: Keyring, onChanged: () => void, audit:
     },
 
     /** Removes a key at once: its signatures become invalid. Throws `not_found`. */
-    async remove(kid: string, decision: Decision) {
+    async remove(kid: string, decision: CommandedBy) {
       if (!(await keyring.remove(kid)))
         throw new GatewayError('not_found', { message: 'No published key has this id.' });
       return done('key_removed', [kid], decision);

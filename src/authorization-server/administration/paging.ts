@@ -8,7 +8,7 @@ export interface PageWanted {
   readonly limit: number;
 }
 
-export interface Page<T> {
+export interface FoundPage<T> {
   readonly found: readonly T[];
   /** The cursor of the next page, which may be empty; undefined on the last page. */
   readonly next: string | undefined;
@@ -31,7 +31,7 @@ export async function pageOf<T>(
   kinds: readonly string[],
   { cursor, limit }: PageWanted,
   read: (entry: Entry) => T | undefined,
-): Promise<Page<T>> {
+): Promise<FoundPage<T>> {
   const until = performance.now() + LONGEST;
   let { kind, from, given } = placeOf(cursor, kinds.length);
   const found: T[] = [];

@@ -7,8 +7,8 @@ import { at } from '../../http/json-pointer.ts';
 import { isSubject } from '../../oauth/subject.ts';
 import type { Log } from '../../operations/log.ts';
 import { type Clock, jsonEntry, type Store, unixSeconds } from '../../storage/store.ts';
-import type { AccountControl, Decision } from './account-control.ts';
-import type { Refusal } from './caller.ts';
+import type { AccountControl, CommandedBy } from './account-control.ts';
+import type { CallerRefusal } from './caller.ts';
 import { webhookProof } from './webhook-proof.ts';
 
 export interface WebhooksOptions {
@@ -16,7 +16,7 @@ export interface WebhooksOptions {
   /** By name. */
   readonly secrets: ReadonlyMap<string, string>;
   readonly account: Pick<AccountControl, 'revokeMember' | 'suspendMember' | 'resumeMember'>;
-  readonly refusal: Refusal;
+  readonly refusal: CallerRefusal;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Pick<Log, 'warn'>;
@@ -44,7 +44,7 @@ export function webhookReceiver(options: WebhooksOptions): ReceiveWebhook {
   const { webhooks, secrets, account, refusal, store, clock, log } = options;
 
   /** A replayed `revoke` or `suspend` takes away what is gone. A replayed `resume` would lift a later suspension. */
-  const resumeOnce = async (id: string, decision: Decision, mark: string): Promise<object> => {
+  const resumeOnce = async (id: string, decision: CommandedBy, mark: string): Promise<object> => {
     if ((await store.get(USED, mark)) !== undefined) return ignored('this resume was already received');
     const answer = await account.resumeMember(id, decision);
     const entry = jsonEntry(USED, mark, {}, unixSeconds(clock) + USED_LIFETIME);
@@ -69,7 +69,7 @@ export function webhookReceiver(options: WebhooksOptions): ReceiveWebhook {
       log.warn({ webhook: name, member: webhook.member }, 'a webhook names no member at its pointer');
       return ignored(`there is no ID of a member at ${webhook.member}`);
     }
-    const decision: Decision = {
+    const decision: CommandedBy = {
       by: 'backend',
       reason: `webhook ${name}`,
       certificate: undefined,

@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
 import { registrationSwitch } from '../administration/suspensions.ts';
 import type { ClientDocumentsOptions } from './document-fetches.ts';
 import { type DocumentFetches, documentFetches, isFresh, isUsable } from './document-fetches.ts';
-import { type DocumentRecords, documentRecords, type Known } from './document-records.ts';
+import { type DocumentRecords, documentRecords, type StoredDocument } from './document-records.ts';
 import { DocumentFailure } from './failure.ts';
 import { urlProblem } from './url-rule.ts';
 
@@ -17,13 +17,13 @@ export type ClientDocuments = ReturnType<typeof createClientDocuments>;
 const DOCUMENTS_IN_MEMORY = 500;
 
 interface Parts extends ClientDocumentsOptions {
-  readonly memory: LRUCache<string, Known>;
+  readonly memory: LRUCache<string, StoredDocument>;
   readonly records: DocumentRecords;
   readonly fetches: DocumentFetches;
 }
 
 export function createClientDocuments(options: ClientDocumentsOptions) {
-  const memory = new LRUCache<string, Known>({ max: DOCUMENTS_IN_MEMORY });
+  const memory = new LRUCache<string, StoredDocument>({ max: DOCUMENTS_IN_MEMORY });
   options.watchCache?.('client_documents', memory);
   const records = documentRecords({ ...options, memory });
   const parts = { ...options, memory, records, fetches: documentFetches({ ...options, memory, records }) };
@@ -51,7 +51,7 @@ async function refuseNew(parts: Parts, clientId: string): Promise<void> {
     throw new DocumentFailure('closed', 'is of an app that is new here');
 }
 
-async function current(parts: Parts, clientId: string): Promise<Known> {
+async function current(parts: Parts, clientId: string): Promise<StoredDocument> {
   requireGoodUrl(parts, clientId);
   const { clock, records, fetches } = parts;
   const last = await records.load(clientId);
@@ -93,7 +93,7 @@ function requireGoodUrl(parts: Parts, clientId: string): void {
   throw new DocumentFailure('forbidden', problem);
 }
 
-function renewInBackground(parts: Parts, clientId: string, last: Known): void {
+function renewInBackground(parts: Parts, clientId: string, last: StoredDocument): void {
   if (isFresh(last, parts.clock) || urlProblem(clientId, parts) !== undefined) return;
   // Failures are logged where they occur. The last good document remains valid.
   parts.fetches(clientId, last).catch(() => undefined);

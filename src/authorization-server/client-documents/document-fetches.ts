@@ -5,7 +5,7 @@ import type { Log } from '../../operations/log.ts';
 import type { Clock } from '../../storage/store.ts';
 import type { FetchBudget, FetchTurn } from './budget.ts';
 import { readDocument } from './document.ts';
-import type { DocumentRecords, DocumentRecordsOptions, Known } from './document-records.ts';
+import type { DocumentRecords, DocumentRecordsOptions, StoredDocument } from './document-records.ts';
 import { DocumentFailure } from './failure.ts';
 import { DOCUMENT_DEADLINE, fetchDocument } from './fetch-document.ts';
 import type { DocumentNetwork } from './network.ts';
@@ -22,7 +22,7 @@ export interface ClientDocumentsOptions extends UrlRule, Omit<DocumentRecordsOpt
 }
 
 export interface DocumentFetchesOptions extends ClientDocumentsOptions {
-  readonly memory: { get(clientId: string): Known | undefined };
+  readonly memory: { get(clientId: string): StoredDocument | undefined };
   readonly records: Pick<DocumentRecords, 'judged' | 'save'>;
 }
 
@@ -31,7 +31,7 @@ export interface DocumentFetchesOptions extends ClientDocumentsOptions {
  * not retried for a while. Throws DocumentFailure.
  * @param last - the document to fall back on, if there is one
  */
-export type DocumentFetches = (clientId: string, last: Known | undefined) => Promise<Known>;
+export type DocumentFetches = (clientId: string, last: StoredDocument | undefined) => Promise<StoredDocument>;
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -54,15 +54,15 @@ interface RememberedFailure {
 
 interface Parts extends DocumentFetchesOptions {
   readonly deadline: number;
-  readonly running: Map<string, Promise<Known>>;
+  readonly running: Map<string, Promise<StoredDocument>>;
   readonly failures: LRUCache<string, RememberedFailure>;
 }
 
-export function isFresh(document: Known | undefined, clock: Clock): document is Known {
+export function isFresh(document: StoredDocument | undefined, clock: Clock): document is StoredDocument {
   return document !== undefined && clock() < document.freshUntil;
 }
 
-export function isUsable(document: Known | undefined, clock: Clock): document is Known {
+export function isUsable(document: StoredDocument | undefined, clock: Clock): document is StoredDocument {
   return document !== undefined && clock() < document.freshUntil + STALE_IF_ERROR;
 }
 
@@ -77,7 +77,7 @@ export function documentFetches(options: DocumentFetchesOptions): DocumentFetche
  * Each request waits for its own turn before it joins a fetch that has not begun, so that a request from a network with
  * no share left does not make others fail with it. If there is a document to fall back on, nothing is waited for.
  */
-async function fetchOnce(parts: Parts, clientId: string, last: Known | undefined): Promise<Known> {
+async function fetchOnce(parts: Parts, clientId: string, last: StoredDocument | undefined): Promise<StoredDocument> {
   const { budget, clock, deadline, running, memory } = parts;
   const known = withoutFetch(parts, clientId);
   if (known !== undefined) return known;
@@ -105,13 +105,18 @@ async function fetchOnce(parts: Parts, clientId: string, last: Known | undefined
 }
 
 /** Answers that need no fetch: a fetch in progress, or a recent failure. */
-function withoutFetch({ running, failures, clock }: Parts, clientId: string): Promise<Known> | undefined {
+function withoutFetch({ running, failures, clock }: Parts, clientId: string): Promise<StoredDocument> | undefined {
   const remembered = failures.get(clientId);
   const failed = remembered !== undefined && clock() < remembered.until;
   return running.get(clientId) ?? (failed ? Promise.reject(remembered.failure) : undefined);
 }
 
-async function renew(parts: Parts, clientId: string, last: Known | undefined, turn: FetchTurn): Promise<Known> {
+async function renew(
+  parts: Parts,
+  clientId: string,
+  last: StoredDocument | undefined,
+  turn: FetchTurn,
+): Promise<StoredDocument> {
   const { network, clock, deadline, records, failures } = parts;
   const began = performance.now();
   try {

@@ -23,7 +23,7 @@ interface DocumentRecord {
   readonly used: boolean;
 }
 
-export interface Known extends DocumentRecord {
+export interface StoredDocument extends DocumentRecord {
   readonly metadata: string;
 }
 
@@ -34,13 +34,13 @@ export interface DocumentRecordsOptions {
   readonly clock: Clock;
   /** Checks metadata by the rules for registrations. Throws if it is not acceptable. */
   readonly judge: (metadata: Record<string, unknown>) => void;
-  readonly memory: LRUCache<string, Known>;
+  readonly memory: LRUCache<string, StoredDocument>;
 }
 
 /** Fetched documents by client_id: in memory, and in the store for other replicas. */
 export function documentRecords({ scope, store, clock, judge, memory }: DocumentRecordsOptions) {
   /** Throws DocumentFailure `refused`. */
-  const judged = (record: DocumentRecord): Known => {
+  const judged = (record: DocumentRecord): StoredDocument => {
     try {
       const metadata = metadataOf(record.document, scope);
       judge(metadata);
@@ -53,7 +53,7 @@ export function documentRecords({ scope, store, clock, judge, memory }: Document
   };
 
   /** Ignores a stored document that the current configuration no longer accepts. */
-  const accept = (record: DocumentRecord): Known | undefined => {
+  const accept = (record: DocumentRecord): StoredDocument | undefined => {
     try {
       return judged(record);
     } catch {
@@ -65,7 +65,7 @@ export function documentRecords({ scope, store, clock, judge, memory }: Document
     judged,
 
     /** The newest good document: this process's or, if that is stale, one that another replica may have stored. */
-    async load(clientId: string): Promise<Known | undefined> {
+    async load(clientId: string): Promise<StoredDocument | undefined> {
       const held = memory.get(clientId);
       if (held !== undefined && clock() < held.freshUntil) return held;
       const stored = await store.get(KIND, clientId);
@@ -77,7 +77,7 @@ export function documentRecords({ scope, store, clock, judge, memory }: Document
       return known;
     },
 
-    async save(clientId: string, known: Known): Promise<void> {
+    async save(clientId: string, known: StoredDocument): Promise<void> {
       memory.set(clientId, known);
       const { metadata: _derived, ...record } = known;
       const kept = known.used ? KEPT_USED : KEPT_UNUSED;

@@ -2,7 +2,7 @@ import type { AreaLine, ConnectedApp } from '../pages/connected-app.ts';
 import type { DayUse } from '../pages/usage-chart.ts';
 import { type AppGrants, rowOf, scopesOf } from './app-list.ts';
 import { type AreaNames, areaLabel, isChange } from './areas.ts';
-import { appsPath, type Carried, disconnectPath } from './target.ts';
+import { appsPath, type CarriedParameters, disconnectPath } from './target.ts';
 import type { GrantUse } from './usage.ts';
 import { TOLD_DAYS } from './use-entry.ts';
 
@@ -16,7 +16,7 @@ const LISTED = 20;
 export function detailsOf(
   app: AppGrants,
   uses: ReadonlyMap<string, GrantUse>,
-  { names, carried, today }: { names: AreaNames; carried: Carried; today: number },
+  { names, carried, today }: { names: AreaNames; carried: CarriedParameters; today: number },
 ): Omit<ConnectedApp, 'app' | 'ownSession'> {
   const { grants, areas } = app;
   const [changes, reads] = apart([...areas], ([area]) => isChange(area, names));

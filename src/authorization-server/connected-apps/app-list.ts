@@ -1,7 +1,7 @@
 import type { StandingGrant } from '../grants.ts';
-import type { AppRow } from '../pages/app-row.ts';
+import type { ConnectedAppRow } from '../pages/app-row.ts';
 import type { AreaNames } from './areas.ts';
-import { appsPath, type Carried, detailsPath, disconnectPath } from './target.ts';
+import { appsPath, type CarriedParameters, detailsPath, disconnectPath } from './target.ts';
 import { addUp, type GrantUse } from './usage.ts';
 import type { AreaUse } from './use-entry.ts';
 
@@ -37,7 +37,7 @@ function latestOf({ grants: [newest], lastUsedAt = 0 }: AppGrants): number {
 }
 
 /** The apps on one page, and links to the pages around it. `asked` is the page parameter as it was sent. */
-export function pageOf(apps: readonly AppGrants[], asked: string | null, carried: Carried) {
+export function pageOf(apps: readonly AppGrants[], asked: string | null, carried: CarriedParameters) {
   const last = Math.max(1, Math.ceil(apps.length / PAGE));
   const number = Math.min(last, Number(/^[1-9]\d{0,3}$/.exec(asked ?? '')?.[0] ?? 1));
   return {
@@ -51,8 +51,8 @@ export function pageOf(apps: readonly AppGrants[], asked: string | null, carried
 export function rowOf(
   { clientId, grants, lastUsedAt }: AppGrants,
   names: AreaNames,
-  carried: Carried,
-): Omit<AppRow, 'app'> {
+  carried: CarriedParameters,
+): Omit<ConnectedAppRow, 'app'> {
   const end = Math.max(...grants.map(({ expiresAt }) => expiresAt ?? Number.POSITIVE_INFINITY));
   return {
     canChange: scopesOf(grants).some((token) => names.scopes[token]?.kind === 'write'),

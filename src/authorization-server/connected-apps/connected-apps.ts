@@ -17,7 +17,15 @@ import { preferLanguages, redirect } from '../pages/pages.ts';
 import { detailsOf } from './app-details.ts';
 import { byApp, pageOf, rowOf } from './app-list.ts';
 import type { AreaNames } from './areas.ts';
-import { appsPath, type Carried, carriedBy, disconnectPath, fieldsOf, type Target, targetOf } from './target.ts';
+import {
+  appsPath,
+  type CarriedParameters,
+  carriedBy,
+  type DisconnectTarget,
+  disconnectPath,
+  fieldsOf,
+  targetOf,
+} from './target.ts';
 import type { Usage } from './usage.ts';
 import { dayOf } from './use-entry.ts';
 
@@ -69,7 +77,7 @@ const MOST_LOOKED_AT = 20;
 interface Visit {
   readonly exchange: Exchange;
   readonly query: URLSearchParams;
-  readonly carried: Carried;
+  readonly carried: CarriedParameters;
   readonly member: Member;
 }
 
@@ -99,7 +107,7 @@ async function arrive({ connector }: ConnectedAppsOptions, { request, target, pr
   return { query, carried, member: await connector.identify(request.headers, provenance) };
 }
 
-function signInUrl({ connector, origin }: ConnectedAppsOptions, { ui_locales }: Carried): string {
+function signInUrl({ connector, origin }: ConnectedAppsOptions, { ui_locales }: CarriedParameters): string {
   // Without a query: many sites accept only a known path as the return address.
   const returnTo = new URL(`${ENDPOINTS.apps}/return`, origin);
   return connector.signInUrl(returnTo, { loginHint: undefined, uiLocales: ui_locales }).href;
@@ -215,16 +223,16 @@ async function disconnect(options: ConnectedAppsOptions, { exchange, member }: V
 }
 
 /** One CSRF token for each action, so that a leaked token is useless for any other. */
-function actOf(target: Target): string {
+function actOf(target: DisconnectTarget): string {
   return `apps ${JSON.stringify(target)}`;
 }
 
 /** Its token proves that the gate itself redirected the member: a forged link cannot claim a disconnection. */
-function doneAct(what: Target['kind']): string {
+function doneAct(what: DisconnectTarget['kind']): string {
   return `disconnected ${what}`;
 }
 
-function matching(target: Target, grants: readonly StandingGrant[]): readonly StandingGrant[] {
+function matching(target: DisconnectTarget, grants: readonly StandingGrant[]): readonly StandingGrant[] {
   if (target.kind === 'all') return grants;
   return grants.filter(({ id, clientId }) => (target.kind === 'app' ? clientId === target.clientId : id === target.id));
 }

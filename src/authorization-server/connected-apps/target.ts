@@ -1,13 +1,13 @@
 import { ENDPOINTS } from '../endpoints.ts';
 
 /** What to disconnect: all apps, one app, or one connection of an app. */
-export type Target =
+export type DisconnectTarget =
   | { readonly kind: 'all' }
   | { readonly kind: 'app'; readonly clientId: string }
   | { readonly kind: 'connection'; readonly id: string };
 
 /** Parses the target from a query or a form; undefined when there is none. */
-export function targetOf(parameters: URLSearchParams): Target | undefined {
+export function targetOf(parameters: URLSearchParams): DisconnectTarget | undefined {
   const [clientId, id] = [parameters.get('app'), parameters.get('connection')];
   if (clientId !== null) return { kind: 'app', clientId };
   if (id !== null) return { kind: 'connection', id };
@@ -15,27 +15,27 @@ export function targetOf(parameters: URLSearchParams): Target | undefined {
 }
 
 /** The inverse of `targetOf`. */
-export function fieldsOf(target: Target): Readonly<Record<string, string>> {
+export function fieldsOf(target: DisconnectTarget): Readonly<Record<string, string>> {
   if (target.kind === 'app') return { app: target.clientId };
   return target.kind === 'connection' ? { connection: target.id } : { all: '' };
 }
 
 /** What the pages pass on to each other: the languages that the first link requested. */
-export type Carried = { readonly ui_locales?: string };
+export type CarriedParameters = { readonly ui_locales?: string };
 
 /** Parses a query or a form. Other or longer values are dropped. */
-export function carriedBy(parameters: URLSearchParams): Carried {
+export function carriedBy(parameters: URLSearchParams): CarriedParameters {
   const wish = parameters.get('ui_locales');
   return wish !== null && /^[A-Za-z0-9 -]{1,100}$/.test(wish) ? { ui_locales: wish } : {};
 }
 
 /** The page about one app. */
-export function detailsPath(clientId: string, carried: Carried): string {
+export function detailsPath(clientId: string, carried: CarriedParameters): string {
   return `${ENDPOINTS.apps}/app?${new URLSearchParams({ ...fieldsOf({ kind: 'app', clientId }), ...carried })}`;
 }
 
 /** The confirmation page. */
-export function disconnectPath(target: Target, carried: Carried): string {
+export function disconnectPath(target: DisconnectTarget, carried: CarriedParameters): string {
   return `${ENDPOINTS.apps}/disconnect?${new URLSearchParams({ ...fieldsOf(target), ...carried })}`;
 }
 

@@ -20,10 +20,10 @@ import {
 } from './pending.ts';
 import { refuseSuspended } from './refuse-suspended.ts';
 import { showConsent } from './show-consent.ts';
-import { asksForTime, mustSignIn, type Step } from './sign-in-wishes.ts';
+import { asksForTime, mustSignIn, type VisitKind } from './sign-in-wishes.ts';
 
 /** Asks the backend who is signed in, and goes on to its sign-in page, to the login step or to the consent page. */
-export async function identifyMember(options: InteractionOptions, exchange: Exchange, step: Step): Promise<void> {
+export async function identifyMember(options: InteractionOptions, exchange: Exchange, step: VisitKind): Promise<void> {
   const pending = await findPending(options, exchange);
   const { interaction } = pending;
   const member = await options.connector

@@ -10,7 +10,7 @@ export interface SignInWishes {
   readonly askedAt: number;
 }
 
-export type Step = 'first-visit' | 'back-from-sign-in';
+export type VisitKind = 'first-visit' | 'back-from-sign-in';
 
 /** Whether the request can only be answered if it is known when the member signed in. */
 export function asksForTime({ fresh, maxAge }: SignInWishes): boolean {
@@ -23,7 +23,7 @@ export function asksForTime({ fresh, maxAge }: SignInWishes): boolean {
  * back without asking for anything. acr is voluntary: the page is visited once for it, and the result is accepted and
  * reported truthfully.
  */
-export function mustSignIn(wishes: SignInWishes, member: Member, step: Step, now: number): boolean {
+export function mustSignIn(wishes: SignInWishes, member: Member, step: VisitKind, now: number): boolean {
   const { authTime } = member;
   if (asksForTime(wishes) && authTime === undefined) return true;
   if (authTime !== undefined && wishes.fresh && authTime < wishes.askedAt) return true;

@@ -15,7 +15,7 @@ export interface KnownApp {
 }
 
 /** A connected app in the list. Times are Unix seconds. */
-export interface AppRow {
+export interface ConnectedAppRow {
   /** Undefined when the app is no longer registered. Its grants are still valid. */
   readonly app: KnownApp | undefined;
   /** Whether one of its scopes allows changes. */
@@ -29,7 +29,7 @@ export interface AppRow {
   readonly disconnect: string;
 }
 
-export function appRow(words: Words, dates: Dates, row: AppRow): Html {
+export function appRow(words: Words, dates: Dates, row: ConnectedAppRow): Html {
   const { app, lastUsedAt, endsAt } = row;
   const facts = [
     app !== undefined && proofInBrief(words, app.proof),

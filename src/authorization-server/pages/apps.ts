@@ -1,6 +1,6 @@
 import { type Html, html } from '../../http/html.ts';
-import type { Target } from '../connected-apps/target.ts';
-import { type AppRow, appRow } from './app-row.ts';
+import type { DisconnectTarget } from '../connected-apps/target.ts';
+import { appRow, type ConnectedAppRow } from './app-row.ts';
 import type { Dates } from './dates.ts';
 import type { Page } from './layout.ts';
 import type { Words } from './words.ts';
@@ -8,8 +8,8 @@ import type { Words } from './words.ts';
 export interface AppsView {
   readonly account: string;
   /** What the member has just disconnected. */
-  readonly done: Target['kind'] | undefined;
-  readonly apps: readonly AppRow[];
+  readonly done: DisconnectTarget['kind'] | undefined;
+  readonly apps: readonly ConnectedAppRow[];
   /** The total number of apps, and the links to the pages around this one. */
   readonly total: number;
   readonly previous: string | undefined;
@@ -52,7 +52,7 @@ ${next !== undefined && html`<a href="${next}" rel="next">${words.html('apps.nex
 
 export interface DisconnectView {
   /** What to disconnect; `connection` is one of several connections of an app. */
-  readonly what: Target['kind'];
+  readonly what: DisconnectTarget['kind'];
   /** The app's name, if it is still registered. */
   readonly name: string | undefined;
   /** The form's address and its fields. */

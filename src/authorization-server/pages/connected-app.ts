@@ -1,7 +1,7 @@
 import type { Translatable } from '../../config/pages.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import { appMark } from './app-mark.ts';
-import { type AppRow, changesBadge, nameOf, plainNameOf } from './app-row.ts';
+import { type ConnectedAppRow, changesBadge, nameOf, plainNameOf } from './app-row.ts';
 import { type AppProof, place } from './consent.ts';
 import type { Dates } from './dates.ts';
 import type { Page } from './layout.ts';
@@ -9,7 +9,7 @@ import { type DayUse, usageChart } from './usage-chart.ts';
 import type { Words } from './words.ts';
 
 /** The page about one connected app. Times are Unix seconds. */
-export interface ConnectedApp extends Omit<AppRow, 'details'> {
+export interface ConnectedApp extends Omit<ConnectedAppRow, 'details'> {
   /** The list of all apps. */
   readonly all: string;
   /** Connections that can be disconnected one by one, newest first. Only the first few are listed. */

@@ -12,7 +12,7 @@ export interface RefusedApp {
 }
 
 /** An OAuth error and its description, for support and developers. */
-export interface Refusal {
+export interface OAuthRefusal {
   readonly code: string;
   /** In English; '' if there is nothing to add. */
   readonly detail: string;
@@ -30,7 +30,7 @@ export interface Retry {
   readonly wait: number | undefined;
 }
 
-interface ErrorView extends Refusal {
+interface ErrorView extends OAuthRefusal {
   readonly retry: boolean;
   /** For the message. */
   readonly wait?: string | undefined;
@@ -54,7 +54,7 @@ const WITH_OWN_MESSAGE = [
 const UNREACHABLE = /^the client metadata document at this client_id (?:cannot be reached|was not answered within)/;
 
 /** An authorization request is refused without redirecting the member back to the app (RFC 6749 section 4.1.2.1). */
-export function refusalPage(words: Words, refusal: Refusal, retry: Retry): Page {
+export function refusalPage(words: Words, refusal: OAuthRefusal, retry: Retry): Page {
   const known = WITH_OWN_MESSAGE.find((code) => code === refusal.code) ?? 'malformed';
   // No connection, or no answer: more often the school's own firewall than the app's host.
   const reason = UNREACHABLE.test(refusal.detail) ? 'document_unreachable' : known;

@@ -7,7 +7,7 @@ import { writeAnswer } from '../../http/answer.ts';
 import { currentRequest } from '../../http/current-request.ts';
 import type { Handler } from '../../http/exchange.ts';
 import { ENDPOINTS } from '../endpoints.ts';
-import { failurePage, type Refusal, type Retry, refusalPage } from './error.ts';
+import { failurePage, type OAuthRefusal, type Retry, refusalPage } from './error.ts';
 import { chooseLanguage } from './language.ts';
 import { type Frame, type Page, renderPage } from './layout.ts';
 import { stylesheet } from './stylesheet.ts';
@@ -32,7 +32,7 @@ export interface Pages {
     headers?: Readonly<Record<string, string>>,
   ): void;
   /** Shows the error of an authorization request that must not be redirected to its redirect URI. */
-  refuse(response: ServerResponse, status: number, refusal: Refusal): void;
+  refuse(response: ServerResponse, status: number, refusal: OAuthRefusal): void;
   fail(response: ServerResponse, failure: GatewayError, requestId: string): void;
   readonly stylesheet: Handler;
   /** Undefined when no logo is configured. */

@@ -9,7 +9,7 @@ import { unavailable } from '../outbound-fetch.ts';
 import { readMember, readVersion } from '../whoami/member.ts';
 import { mysqlReader } from './mysql.ts';
 import { postgresReader } from './postgres.ts';
-import type { Reader, ReaderOptions, Row } from './reader.ts';
+import type { DatabaseRow, Reader, ReaderOptions } from './reader.ts';
 import { sqliteReader } from './sqlite.ts';
 
 export interface DatabaseOptions {
@@ -43,7 +43,7 @@ export function databaseCheck(
   /** A missing column only shows in the row of a member. From then on it is reported for every sign-in. */
   let mistake: Error | undefined;
 
-  const read = async (login: string): Promise<readonly Row[]> => {
+  const read = async (login: string): Promise<readonly DatabaseRow[]> => {
     const rows = await inTime(reader.rows(login), timeout).catch((thrown: unknown) => {
       throw unavailable('the database of the members cannot be queried', thrown);
     });
@@ -55,7 +55,7 @@ export function databaseCheck(
     return rows;
   };
 
-  const hashOf = (row: Row): { readonly text: string; readonly hash: PasswordHash } | undefined => {
+  const hashOf = (row: DatabaseRow): { readonly text: string; readonly hash: PasswordHash } | undefined => {
     const text = asText(row.hash, 'hash');
     // No password: the member signs in elsewhere or has not set one yet.
     if (text === undefined || text === '') return undefined;
@@ -66,7 +66,7 @@ export function databaseCheck(
   };
 
   /** The row and hash to verify; undefined if there is no such member or the log says why they cannot sign in. */
-  const candidate = (rows: readonly Row[]) => {
+  const candidate = (rows: readonly DatabaseRow[]) => {
     const [row] = rows;
     if (row === undefined) return undefined;
     try {
@@ -79,13 +79,13 @@ export function databaseCheck(
     }
   };
 
-  const versionOf = (row: Row, hash: string): string | undefined => {
+  const versionOf = (row: DatabaseRow, hash: string): string | undefined => {
     if (Object.hasOwn(row, 'version')) return readVersion(plain(row.version));
     // With `recheck` the backend provides the version. Ours would differ from it.
     return recheck === undefined ? hashVersion(hash) : undefined;
   };
 
-  const memberOf = (row: Row, hash: string, login: string): Member => {
+  const memberOf = (row: DatabaseRow, hash: string, login: string): Member => {
     const sub = asText(row.id, 'id');
     const { email, name } = row;
     const values = { sub, email, emailVerified: plain(row.email_verified), name, version: versionOf(row, hash) };

@@ -1,10 +1,10 @@
 /** A row as returned by the database. */
-export type Row = Readonly<Record<string, unknown>>;
+export type DatabaseRow = Readonly<Record<string, unknown>>;
 
 /** Read-only access to the database of the members. */
 export interface Reader {
   /** The rows for a login, at most two. Rejects with the error of the driver. */
-  rows(login: string): Promise<readonly Row[]>;
+  rows(login: string): Promise<readonly DatabaseRow[]>;
   /** Closes the connections once their queries are done. */
   close(): Promise<void>;
 }

@@ -14,9 +14,9 @@ import { createCookieJar } from './cookie-jar.ts';
 import { filledIn } from './filled-in.ts';
 import { createJudge } from './judge.ts';
 import { findLoginForm, type LoginForm } from './login-page.ts';
-import { createSite, type Site, type SiteOptions } from './site.ts';
+import { createSite, type FormSite, type FormSiteOptions } from './site.ts';
 
-export interface FormOptions extends Pick<SiteOptions, 'call' | 'origin' | 'aliases' | 'prefix'> {
+export interface FormOptions extends Pick<FormSiteOptions, 'call' | 'origin' | 'aliases' | 'prefix'> {
   readonly clock: Clock;
   /** The URL of the upstream, for the log. */
   readonly base: string;
@@ -39,7 +39,7 @@ export function formCheck(config: FormLoginConfig, options: FormOptions): Creden
   const judge = createJudge(config, options.clock);
   const whoami = createWhoami(config.whoami, shownUrl(options.base, config.whoami.path), options.claims);
 
-  const prepare = async (site: Site): Promise<Submission> => {
+  const prepare = async (site: FormSite): Promise<Submission> => {
     const { page, action } = config;
     if (page === undefined) return { path: action ?? '', from: undefined, hidden: [] };
     const opened = await site.open(page);
@@ -55,7 +55,7 @@ export function formCheck(config: FormLoginConfig, options: FormOptions): Creden
     return { path, from: opened.path, hidden: form.hidden };
   };
 
-  const submit = (site: Site, { path, from, hidden }: Submission, username: string, password: string) => {
+  const submit = (site: FormSite, { path, from, hidden }: Submission, username: string, password: string) => {
     const own = new Map([...Object.entries(extra), [fields.username, username], [fields.password, password]]);
     const all = [...hidden.filter(([name]) => !own.has(name)), ...own];
     const encoded = new URLSearchParams(all.map(([name, value]): [string, string] => [name, value])).toString();
@@ -70,7 +70,7 @@ export function formCheck(config: FormLoginConfig, options: FormOptions): Creden
     return site.ask({ method: 'POST', path, body, headers, from });
   };
 
-  const identify = async (site: Site, answer: UpstreamResponse): Promise<Member | undefined> => {
+  const identify = async (site: FormSite, answer: UpstreamResponse): Promise<Member | undefined> => {
     const document = jsonOrNothing(answer.body);
     const headers = Object.fromEntries(
       Object.entries(config.whoamiHeaders).map(([name, text]) => [

@@ -3,13 +3,13 @@ import { unusable } from '../whoami/unusable.ts';
 import type { CookieJar } from './cookie-jar.ts';
 
 /** The backend as used by a browser with this cookie jar. */
-export type Site = ReturnType<typeof createSite>;
+export type FormSite = ReturnType<typeof createSite>;
 
 interface SiteRequest extends Pick<UpstreamRequest, 'method' | 'path' | 'body' | 'headers'> {
   readonly from?: string | undefined;
 }
 
-export interface SiteOptions {
+export interface FormSiteOptions {
   readonly upstream: string;
   /** The origin that the backend considers its own. */
   readonly origin: string;
@@ -25,7 +25,7 @@ export interface SiteOptions {
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const MOST_HOPS = 5;
 
-export function createSite({ upstream, origin, aliases, prefix, call, jar, signal }: SiteOptions) {
+export function createSite({ upstream, origin, aliases, prefix, call, jar, signal }: FormSiteOptions) {
   const seen = (path: string) => `${origin}${prefix}${path}`;
 
   /** Resolves an address on a page to a path; undefined if it is on another site, which is never called. */

@@ -35,7 +35,7 @@ export function expectedAnswer({ format, subject, anonymous }: Omit<WhoamiConfig
 }
 
 /** The request to whoami as the log names it. */
-export interface Question {
+export interface WhoamiQuestion {
   /** As `shownUrl` writes it. */
   readonly url: string;
   /** As `expectedAnswer` describes it. */
@@ -47,7 +47,7 @@ export interface Question {
  * unchanged.
  * @param status of the answer; undefined if there was none
  */
-export function explained(thrown: unknown, { url, expected }: Question, status: number | undefined): unknown {
+export function explained(thrown: unknown, { url, expected }: WhoamiQuestion, status: number | undefined): unknown {
   if (!(thrown instanceof GatewayError) || thrown.code !== 'login_unavailable') return thrown;
   const { cause } = thrown;
   if (status === undefined)

@@ -3,7 +3,7 @@ import type { Caller } from './caller.ts';
 import { pathTemplate } from './path-template.ts';
 
 /** What enforcement would have done with a request that was let through; `none`: let it through as well. */
-export type Refusal =
+export type ObservedRefusal =
   | 'none'
   | 'no_token'
   | 'unknown_token'
@@ -19,7 +19,7 @@ export interface Seen {
   readonly path: string;
   /** The configured route that matched, if any. */
   readonly route: RouteConfig | undefined;
-  readonly refusal: Refusal;
+  readonly refusal: ObservedRefusal;
   /** Whether the request had a valid member token or a session cookie. The cookie is not verified. */
   readonly signedIn: boolean;
   readonly caller: Caller;

@@ -5,7 +5,7 @@ import type { RequestRecord } from '../../http/request-record.ts';
 import { whenClosed } from '../../http/when-closed.ts';
 import type { Log } from '../log.ts';
 import { callerOf } from './caller.ts';
-import { createObservations, type Observation, type Refusal } from './observations.ts';
+import { createObservations, type Observation, type ObservedRefusal } from './observations.ts';
 import { observedJson, routeMapYaml } from './report.ts';
 import { proposeRouteMap, type RouteMap } from './route-map.ts';
 import { createTraffic } from './traffic.ts';
@@ -21,7 +21,7 @@ export interface Observer {
     request: IncomingMessage,
     response: ServerResponse,
     record: RequestRecord,
-    about: { readonly route: RouteConfig | undefined; readonly refusal: Refusal },
+    about: { readonly route: RouteConfig | undefined; readonly refusal: ObservedRefusal },
   ): void;
   /** The proposed routes as YAML. */
   yaml(): string;

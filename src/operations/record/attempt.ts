@@ -1,7 +1,7 @@
 import type { StepKind, StepNote } from '../../http/connection-step.ts';
 
 /** One step of an app on its way to a connection, as it is kept. */
-export interface Step extends StepNote {
+export interface AttemptStep extends StepNote {
   /** When it happened last, and first, in milliseconds since the epoch. */
   readonly at: number;
   readonly since: number;
@@ -18,10 +18,10 @@ export interface Step extends StepNote {
 }
 
 /** An attempt of an app to connect. */
-export interface Attempt {
+export interface ConnectionAttempt {
   readonly id: string;
   /** In the order of time. */
-  steps: Step[];
+  steps: AttemptStep[];
   /** Steps that were left out because there were too many. */
   left: number;
 }
@@ -34,18 +34,18 @@ const MOST_TEXT = 12_000;
 const IN_BROWSER: ReadonlySet<StepKind> = new Set(['authorization', 'sign-in', 'consent', 'code', 'client-document']);
 const DISCOVERY: ReadonlySet<StepKind> = new Set(['challenge', 'resource-metadata', 'server-metadata', 'guess']);
 
-export const isOfApp = ({ kind }: Step): boolean => !IN_BROWSER.has(kind);
-export const isDiscovery = ({ kind }: Step): boolean => DISCOVERY.has(kind);
+export const isOfApp = ({ kind }: AttemptStep): boolean => !IN_BROWSER.has(kind);
+export const isDiscovery = ({ kind }: AttemptStep): boolean => DISCOVERY.has(kind);
 
 /** Whether a step was refused or failed. */
-export function isRefused({ kind, error, status }: Step): boolean {
+export function isRefused({ kind, error, status }: AttemptStep): boolean {
   // The token was accepted if the backend answered, or if something else was wrong with the request.
   if (kind === 'use') return error !== undefined && status <= 403;
   return error !== undefined || status >= 400;
 }
 
 /** Adds a step. A repetition of the last step of its kind is counted. Steps in the middle make room for later ones. */
-export function addStep(attempt: Attempt, step: Step): void {
+export function addStep(attempt: ConnectionAttempt, step: AttemptStep): void {
   const { steps } = attempt;
   const at = steps.findLastIndex(({ kind }) => kind === step.kind);
   const before = steps[at];
@@ -59,17 +59,17 @@ export function addStep(attempt: Attempt, step: Step): void {
   attempt.left += 1;
 }
 
-function isRepetition(before: Step, step: Step): boolean {
-  const told = ({ endpoint, status, outcome, error, description, detail, clientId, page, parameters }: Step) =>
+function isRepetition(before: AttemptStep, step: AttemptStep): boolean {
+  const told = ({ endpoint, status, outcome, error, description, detail, clientId, page, parameters }: AttemptStep) =>
     JSON.stringify([endpoint, status, outcome, error, description, detail, clientId, page, parameters]);
   return told(before) === told(step);
 }
 
 /** The last value that a step has for a fact; the name that was registered before one that was refused. */
 export function factOf<F extends 'clientId' | 'clientName' | 'member' | 'grantId'>(
-  { steps }: Pick<Attempt, 'steps'>,
+  { steps }: Pick<ConnectionAttempt, 'steps'>,
   fact: F,
-): Step[F] {
+): AttemptStep[F] {
   const told = steps.filter((step) => step[fact] !== undefined);
   return (told.findLast((step) => fact !== 'clientName' || !isRefused(step)) ?? told.at(-1))?.[fact];
 }

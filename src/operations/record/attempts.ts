@@ -1,7 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { type Attempt, addStep, factOf, isDiscovery, isOfApp, isRefused, type Step } from './attempt.ts';
+import {
+  type AttemptStep,
+  addStep,
+  type ConnectionAttempt,
+  factOf,
+  isDiscovery,
+  isOfApp,
+  isRefused,
+} from './attempt.ts';
 import { createBeginnings } from './beginnings.ts';
-import { QUOTAS, type Standing, standingOf } from './standing.ts';
+import { type AttemptStage, QUOTAS, standingOf } from './standing.ts';
 
 /** How long an app may take between two requests that only its address and user agent join, in milliseconds. */
 const WINDOW = 600_000;
@@ -10,11 +18,11 @@ const WINDOW = 600_000;
 type Key = string;
 
 interface Held {
-  readonly attempt: Attempt;
+  readonly attempt: ConnectionAttempt;
   readonly keys: Set<Key>;
   /** Where its first step came from. */
   readonly network: string;
-  standing: Standing;
+  standing: AttemptStage;
 }
 
 /**
@@ -22,13 +30,13 @@ interface Held {
  * address and user agent. At most 1,000 attempts are held; see `QUOTAS`.
  * @param changed - called with each attempt that has changed, or that is no longer held
  */
-export function createAttempts(changed: (attempt: Attempt, held: boolean) => void = () => {}) {
+export function createAttempts(changed: (attempt: ConnectionAttempt, held: boolean) => void = () => {}) {
   const held = new Map<string, Held>();
   const byKey = new Map<Key, Held>();
   const mayBegin = createBeginnings();
   /** How many attempts have each key. */
   const sharers = new Map<Key, number>();
-  const counts: Record<Standing, number> = { begun: 0, 'with-member': 0, connected: 0, elsewhere: 0 };
+  const counts: Record<AttemptStage, number> = { begun: 0, 'with-member': 0, connected: 0, elsewhere: 0 };
 
   const at = (key: Key | undefined): Held | undefined => (key === undefined ? undefined : byKey.get(key));
   const point = (to: Held, keys: readonly Key[]) => {
@@ -49,7 +57,7 @@ export function createAttempts(changed: (attempt: Attempt, held: boolean) => voi
     }
     changed(one.attempt, false);
   };
-  const begin = (step: Step, id = randomBytes(12).toString('base64url')): Held => {
+  const begin = (step: AttemptStep, id = randomBytes(12).toString('base64url')): Held => {
     const begun: Held = {
       attempt: { id, steps: [], left: 0 },
       keys: new Set(),
@@ -62,11 +70,11 @@ export function createAttempts(changed: (attempt: Attempt, held: boolean) => voi
   };
 
   /** The attempt that a step belongs to; undefined if it begins another one. */
-  const find = (step: Step): Held | undefined =>
+  const find = (step: AttemptStep): Held | undefined =>
     strongKeys(step).map(at).find(Boolean) ?? ofClient(step, at) ?? ofOldToken(step) ?? ofAddress(step, at);
 
   /** An old token does not say whose it is. On a member's own device, the app is still the only one of its kind. */
-  const ofOldToken = (step: Step): Held | undefined => {
+  const ofOldToken = (step: AttemptStep): Held | undefined => {
     const key = agentKey(step);
     const alone = isOldToken(step) && sharers.get(key) === 1 ? at(key) : undefined;
     return alone?.attempt.steps.some(({ kind }) => kind === 'token') === true ? alone : undefined;
@@ -81,7 +89,7 @@ export function createAttempts(changed: (attempt: Attempt, held: boolean) => voi
   };
 
   /** Takes in what the same app did before its client_id was known. */
-  const absorb = (one: Held, step: Step): void => {
+  const absorb = (one: Held, step: AttemptStep): void => {
     const other = isOfApp(step) ? at(agentKey(step)) : undefined;
     if (
       other === undefined ||
@@ -93,14 +101,14 @@ export function createAttempts(changed: (attempt: Attempt, held: boolean) => voi
     merge(one, other);
   };
 
-  const pointAt = (one: Held, step: Step): void => {
+  const pointAt = (one: Held, step: AttemptStep): void => {
     const client = step.clientId === undefined ? [] : [clientKey(step.clientId)];
     const agent = isOfApp(step) ? [agentKey(step)] : [];
     point(one, [...strongKeys(step), ...client, ...agent]);
     if (isDiscovery(step)) point(one, [networkKey(step)]);
   };
 
-  const keep = (one: Held, step: Step): void => {
+  const keep = (one: Held, step: AttemptStep): void => {
     absorb(one, step);
     addStep(one.attempt, step);
     pointAt(one, step);
@@ -114,14 +122,14 @@ export function createAttempts(changed: (attempt: Attempt, held: boolean) => voi
 
   return {
     /** Adds a step to its attempt, or begins one with it. Steps that tell nothing by themselves begin none. */
-    add(step: Step): void {
+    add(step: AttemptStep): void {
       const found = find(step);
       if (found === undefined && !(begins(step) && mayBegin(step))) return;
       keep(found ?? begin(step), step);
     },
 
     /** Adds what another process has recorded of an attempt, without the shares: it is bounded where it is read. */
-    addRecorded({ id, steps, left }: Attempt): void {
+    addRecorded({ id, steps, left }: ConnectionAttempt): void {
       const [begun] = steps;
       if (begun === undefined) return;
       const first = { ...begun, clientId: factOf({ steps }, 'clientId') };
@@ -137,7 +145,7 @@ export function createAttempts(changed: (attempt: Attempt, held: boolean) => voi
       one.attempt.steps = [...one.attempt.steps, ...steps].sort((a, b) => a.since - b.since);
     },
 
-    all: (): readonly Attempt[] => [...held.values()].map(({ attempt }) => attempt),
+    all: (): readonly ConnectionAttempt[] => [...held.values()].map(({ attempt }) => attempt),
 
     /** Releases what nothing has been added to since then, in milliseconds since the epoch. */
     releaseBefore(time: number): void {
@@ -146,7 +154,7 @@ export function createAttempts(changed: (attempt: Attempt, held: boolean) => voi
   };
 }
 
-function strongKeys({ grantId, interaction, page }: Step): readonly Key[] {
+function strongKeys({ grantId, interaction, page }: AttemptStep): readonly Key[] {
   return [
     ...(grantId === undefined ? [] : [`grant ${grantId}`]),
     ...(interaction === undefined ? [] : [`interaction ${interaction}`]),
@@ -155,11 +163,11 @@ function strongKeys({ grantId, interaction, page }: Step): readonly Key[] {
 }
 
 const clientKey = (clientId: string): Key => `client ${clientId}`;
-const agentKey = ({ network, userAgent }: Step): Key => `agent ${network} ${userAgent}`;
-const networkKey = ({ network }: Step): Key => `network ${network}`;
+const agentKey = ({ network, userAgent }: AttemptStep): Key => `agent ${network} ${userAgent}`;
+const networkKey = ({ network }: AttemptStep): Key => `network ${network}`;
 
 /** One app may connect many members: a new authorization request begins another attempt. */
-function ofClient(step: Step, at: (key: Key) => Held | undefined): Held | undefined {
+function ofClient(step: AttemptStep, at: (key: Key) => Held | undefined): Held | undefined {
   const last = step.clientId === undefined ? undefined : at(clientKey(step.clientId));
   if (last === undefined || isAnother(last.attempt, step)) return undefined;
   if (!beginsAuthorization(step)) return last;
@@ -169,7 +177,7 @@ function ofClient(step: Step, at: (key: Key) => Held | undefined): Held | undefi
 }
 
 /** Whether an attempt is about another interaction or grant than a step. */
-function isAnother({ steps }: Attempt, { interaction, grantId }: Step): boolean {
+function isAnother({ steps }: ConnectionAttempt, { interaction, grantId }: AttemptStep): boolean {
   return steps.some(
     (one) =>
       (interaction !== undefined && one.interaction !== undefined && one.interaction !== interaction) ||
@@ -177,7 +185,7 @@ function isAnother({ steps }: Attempt, { interaction, grantId }: Step): boolean 
   );
 }
 
-function ofAddress(step: Step, at: (key: Key) => Held | undefined): Held | undefined {
+function ofAddress(step: AttemptStep, at: (key: Key) => Held | undefined): Held | undefined {
   const known = (found: Held | undefined) => {
     if (found === undefined || step.at - lastOf(found.attempt).at > WINDOW) return undefined;
     return mayContinue(found.attempt, step) ? found : undefined;
@@ -188,7 +196,7 @@ function ofAddress(step: Step, at: (key: Key) => Held | undefined): Held | undef
 }
 
 /** Whether a step that names no app fits into an attempt: not after a refusal that ended it, nor for another app. */
-function mayContinue(attempt: Attempt, step: Step): boolean {
+function mayContinue(attempt: ConnectionAttempt, step: AttemptStep): boolean {
   const client = factOf(attempt, 'clientId');
   if (step.clientId !== undefined && client !== undefined && step.clientId !== client) {
     // Some apps register twice.
@@ -199,20 +207,20 @@ function mayContinue(attempt: Attempt, step: Step): boolean {
 }
 
 /** A token that is not valid any more, of an app that is about to refresh. */
-function isOldToken({ kind, error, grantId }: Step): boolean {
+function isOldToken({ kind, error, grantId }: AttemptStep): boolean {
   return kind === 'use' && error === 'invalid_token' && grantId === undefined;
 }
 
-function beginsAuthorization({ kind }: Step): boolean {
+function beginsAuthorization({ kind }: AttemptStep): boolean {
   return kind === 'authorization' || kind === 'pushed-request';
 }
 
 /** An app that only goes on with its tokens makes no attempt, and sites have pages where apps guess endpoints. */
-function begins(step: Step): boolean {
+function begins(step: AttemptStep): boolean {
   return step.kind !== 'guess' || step.endpoint.includes('/.well-known/');
 }
 
-export function lastOf({ steps }: Attempt): Step {
+export function lastOf({ steps }: ConnectionAttempt): AttemptStep {
   return steps.reduce((last, step) => (step.at > last.at ? step : last));
 }
 

@@ -1,4 +1,4 @@
-import { isDiscovery, type Step } from './attempt.ts';
+import { type AttemptStep, isDiscovery } from './attempt.ts';
 
 const MINUTE = 60_000;
 /** New attempts in a minute that begin with requests anyone can send: of one network, and of all. */
@@ -6,7 +6,7 @@ const OF_NETWORK = 60;
 const OF_ALL = 600;
 
 /** Bounds the work that a flood of such requests makes. Registrations and authorization requests are not bounded here. */
-export function createBeginnings(): (step: Step) => boolean {
+export function createBeginnings(): (step: AttemptStep) => boolean {
   const begun = new Map<string, number>();
   let all = 0;
   let ends = 0;

@@ -8,7 +8,7 @@ import { visibleText } from '../../http/visible-text.ts';
 import { type Clock, jsonEntry, type Mutation, type Store, unixSeconds } from '../../storage/store.ts';
 import type { AuditEvent } from '../audit.ts';
 import { shownPath } from '../shown-path.ts';
-import type { Attempt, Step } from './attempt.ts';
+import type { AttemptStep, ConnectionAttempt } from './attempt.ts';
 import { createAttempts, lastOf } from './attempts.ts';
 import { standingOf } from './standing.ts';
 
@@ -33,7 +33,7 @@ export type Recorder = ReturnType<typeof createRecorder>;
 export function createRecorder(store: Store, clock: Clock) {
   /** Whether requests are reported, which they are only if the console can be opened. */
   let recording = false;
-  const changed = new Set<Attempt>();
+  const changed = new Set<ConnectionAttempt>();
   const released = new Set<string>();
   /** The ids of entries in the store. */
   const written = new Set<string>();
@@ -45,7 +45,7 @@ export function createRecorder(store: Store, clock: Clock) {
     }
   });
 
-  const write = async (batch: readonly (Attempt | string)[]): Promise<void> => {
+  const write = async (batch: readonly (ConnectionAttempt | string)[]): Promise<void> => {
     const mutations = batch.map((one): Mutation => {
       if (typeof one === 'string') return { op: 'delete', kind: KIND, id: one };
       const { id, steps, left } = one;
@@ -98,7 +98,7 @@ export function createRecorder(store: Store, clock: Clock) {
     },
 
     /** The attempts of all processes, the newest first. Without the store, those of this process. */
-    async list(): Promise<readonly Attempt[]> {
+    async list(): Promise<readonly ConnectionAttempt[]> {
       attempts.releaseBefore(clock() - KEPT * 1000);
       const own = attempts.all();
       const ids = new Set(own.map(({ id }) => id));
@@ -115,30 +115,30 @@ function isNone({ kind, error, grantId, outcome }: StepNote, record: RequestReco
   return (kind === 'use' && record.outcome === 'public') || (kind === 'code' && grantId === undefined);
 }
 
-async function recorded(store: Store, clock: Clock): Promise<readonly Attempt[]> {
-  const found: Attempt[] = [];
+async function recorded(store: Store, clock: Clock): Promise<readonly ConnectionAttempt[]> {
+  const found: ConnectionAttempt[] = [];
   let from: string | undefined;
   do {
     const { entries, next } = await store.scan(KIND, from, 500);
-    found.push(...entries.map(({ payload }) => JSON.parse(payload) as Attempt));
+    found.push(...entries.map(({ payload }) => JSON.parse(payload) as ConnectionAttempt));
     from = next;
   } while (from !== undefined && found.length < MOST_READ);
   const since = (unixSeconds(clock) - KEPT) * 1000;
   return found.filter((attempt) => lastOf(attempt).at >= since);
 }
 
-function together(all: readonly Attempt[]): readonly Attempt[] {
+function together(all: readonly ConnectionAttempt[]): readonly ConnectionAttempt[] {
   const joined = createAttempts();
   for (const attempt of all.toSorted((a, b) => (a.steps[0]?.since ?? 0) - (b.steps[0]?.since ?? 0)))
     joined.addRecorded(attempt);
   return joined.all();
 }
 
-function byLastStep(a: Attempt, b: Attempt): number {
+function byLastStep(a: ConnectionAttempt, b: ConnectionAttempt): number {
   return lastOf(b).at - lastOf(a).at;
 }
 
-function stepOf(note: StepNote, record: RequestRecord, status: number, userAgent: string, now: number): Step {
+function stepOf(note: StepNote, record: RequestRecord, status: number, userAgent: string, now: number): AttemptStep {
   const { method, path, route, provenance, started } = record;
   const bounded = (facts: object): object =>
     Object.fromEntries(

@@ -3,7 +3,7 @@ import { ConnectError } from './connect-error.ts';
 import { type ConnectOptions, openConnection, type Run, revokeAll } from './connection.ts';
 import { explain } from './oauth/explain.ts';
 import { introspectToken, isTokenRefused, refreshTokens, type TokenResponse } from './oauth/tokens.ts';
-import { type Place, placesOf } from './places.ts';
+import { placesOf, type TokenUse } from './places.ts';
 
 export type { ConnectOptions } from './connection.ts';
 
@@ -49,7 +49,7 @@ interface Used {
  */
 async function useToken(run: Run, { access_token: token, scope }: TokenResponse, asked: string): Promise<Used> {
   const { origin, server, offer, client, http, print, result, signal } = run;
-  let working: Place | undefined;
+  let working: TokenUse | undefined;
   let complete = true;
   for (const place of placesOf(origin, { server, offer, scopes: (scope ?? asked).split(' ') }, http)) {
     const begin = performance.now();
@@ -78,7 +78,7 @@ async function useToken(run: Run, { access_token: token, scope }: TokenResponse,
   return { isAccepted: isActive, complete };
 }
 
-async function isAcceptedAt(place: Place, token: string): Promise<boolean> {
+async function isAcceptedAt(place: TokenUse, token: string): Promise<boolean> {
   try {
     await place.read(token);
     return true;

@@ -7,7 +7,7 @@ import { exchangeCode, revokeToken, type TokenResponse } from './oauth/tokens.ts
 import { gateOrigin, type Transport, transport } from './oauth/transport.ts';
 import { type Offer, readOffer } from './offer.ts';
 import { printable } from './printable.ts';
-import { type Step, steps } from './steps.ts';
+import { type RunStep, steps } from './steps.ts';
 
 export interface ConnectOptions {
   /** The site: its origin, or any address under it. */
@@ -42,7 +42,7 @@ export interface Run extends ConnectOptions {
   /** The site's name for people. */
   readonly site: string;
   readonly client: RegisteredClient;
-  readonly step: Step;
+  readonly step: RunStep;
   readonly http: Transport;
 }
 
@@ -51,7 +51,7 @@ const DEFAULT_SCOPE = ['openid', 'account:read', 'courses:read'];
 const LONGEST_NAME = 100;
 
 /** A member who has signed in and approved. */
-export interface Connection {
+export interface MemberConnection {
   readonly run: Run;
   /** The scopes that were asked for. */
   readonly scope: string;
@@ -66,7 +66,7 @@ export interface Connection {
  * Discovers a site, registers a client, and waits for the member. Throws ConnectError when a step fails, the member
  * denies access, time runs out or `signal` aborts; nothing is left behind then.
  */
-export async function openConnection(options: ConnectOptions): Promise<Connection> {
+export async function openConnection(options: ConnectOptions): Promise<MemberConnection> {
   const { print, signal } = options;
   const origin = gateOrigin(options.url);
   const step = steps(print, options.wait);

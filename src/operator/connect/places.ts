@@ -10,7 +10,7 @@ import { printable } from './printable.ts';
 import { responseJson, unusable } from './response-json.ts';
 
 /** Something of a site that a token opens. */
-export interface Place {
+export interface TokenUse {
   /** What reading it is called, such as "Reading the Account API". */
   readonly doing: string;
   /**
@@ -26,7 +26,7 @@ export function placesOf(
   origin: string,
   { server, offer, scopes }: { server: AuthorizationServer; offer: Offer; scopes: readonly string[] },
   http: Transport,
-): readonly Place[] {
+): readonly TokenUse[] {
   const { userinfo_endpoint: userinfo } = server;
   const { account, tools, readable, described } = offer;
   return [
@@ -41,7 +41,7 @@ export function placesOf(
   ];
 }
 
-function userinfoPlace(url: string, http: Transport): Place {
+function userinfoPlace(url: string, http: Transport): TokenUse {
   return {
     doing: 'Reading who the member is',
     async read(token) {
@@ -53,7 +53,7 @@ function userinfoPlace(url: string, http: Transport): Place {
   };
 }
 
-function accountPlace(url: URL, described: boolean, http: Transport): Place {
+function accountPlace(url: URL, described: boolean, http: Transport): TokenUse {
   return {
     doing: 'Reading the Account API',
     async read(token) {
@@ -85,7 +85,7 @@ export function askTools(url: URL, token: string, http: Transport, method: strin
   });
 }
 
-function toolsPlace(url: URL, described: boolean, http: Transport): Place {
+function toolsPlace(url: URL, described: boolean, http: Transport): TokenUse {
   return {
     doing: `Listing the tools at ${url.pathname}`,
     async read(token) {
@@ -100,7 +100,7 @@ function toolsPlace(url: URL, described: boolean, http: Transport): Place {
 }
 
 /** @param brief only how many courses there are: the Account API tells more about them */
-function routePlace(path: string, url: URL, brief: boolean, http: Transport): Place {
+function routePlace(path: string, url: URL, brief: boolean, http: Transport): TokenUse {
   return {
     doing: `Reading ${path}`,
     async read(token) {

@@ -1,9 +1,9 @@
 import { explain } from './oauth/explain.ts';
 
-export type Step = <T>(doing: string, work: () => Promise<T>) => Promise<T>;
+export type RunStep = <T>(doing: string, work: () => Promise<T>) => Promise<T>;
 
 /** Runs steps and prints each with its duration. Errors become ConnectErrors. */
-export function steps(print: (line: string) => void, wait: ((what: string) => () => void) | undefined): Step {
+export function steps(print: (line: string) => void, wait: ((what: string) => () => void) | undefined): RunStep {
   return async (doing, work) => {
     const begin = performance.now();
     const shown = wait?.(doing);

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { TLSSocket } from 'node:tls';
-import { type Refusal, SWITCHED_OFF } from '../../authorization-server/administration/caller.ts';
+import { type CallerRefusal, SWITCHED_OFF } from '../../authorization-server/administration/caller.ts';
 import { GatewayError } from '../../errors.ts';
 import { readBody } from '../../http/body.ts';
 import { isSameSecret } from '../../http/same-secret.ts';
@@ -13,7 +13,7 @@ import { ROOT, SIGN_IN, SIGN_OUT, see, sendView } from './frame.ts';
 import { LINK_LIFETIME, verifyLink } from './link.ts';
 import { isOwnRequest } from './same-origin.ts';
 import { type Binding, type Session, type Sessions, TOTAL } from './session.ts';
-import { type SignInView, signedOutPage, signInPage } from './sign-in-page.ts';
+import { type ConsoleSignInView, signedOutPage, signInPage } from './sign-in-page.ts';
 
 /** Bytes. Ample for the longest secret. */
 const BODY_LIMIT = 4096;
@@ -33,7 +33,7 @@ export interface AccessOptions {
   /** Whether client certificates are accepted. */
   readonly mtls: boolean;
   readonly onceOnly: OnceOnly;
-  readonly refusal: Refusal;
+  readonly refusal: CallerRefusal;
   readonly audit: Audit;
   readonly clock: Clock;
 }
@@ -64,7 +64,7 @@ export function createAccess(options: AccessOptions) {
     request: IncomingMessage,
     response: ServerResponse,
     status: number,
-    view: Pick<SignInView, 'to' | 'problem' | 'link'>,
+    view: Pick<ConsoleSignInView, 'to' | 'problem' | 'link'>,
   ): void => {
     const page = signInPage({
       ...view,

@@ -1,4 +1,4 @@
-import type { Decision } from '../../authorization-server/administration/account-control.ts';
+import type { CommandedBy } from '../../authorization-server/administration/account-control.ts';
 import type { Html } from '../../http/html.ts';
 
 /** The entries of the console's navigation. */
@@ -23,7 +23,7 @@ export interface ConsoleRequest {
   /** For the page's own forms: the value of a hidden field named `csrf`. */
   readonly csrf: string;
   /** Who acts, for the audit. Its reason is the form's field `reason`, if there is one. */
-  readonly decision: Decision;
+  readonly decision: CommandedBy;
 }
 
 interface ConsolePage {

@@ -1,7 +1,7 @@
 // The operator's console on the admin listener: pages rendered on the server, without scripts (docs/console.md).
 
 import type { RequestHandler } from 'express';
-import { type CallerOptions, callerRefusals } from '../../authorization-server/administration/caller.ts';
+import { type CallerCheckOptions, callerRefusals } from '../../authorization-server/administration/caller.ts';
 import { deriveKey } from '../../storage/seal.ts';
 import { createAccess } from './access.ts';
 import type { ConsolePanel, ConsoleRoute } from './console-route.ts';
@@ -20,7 +20,7 @@ import { consoleIcon, consoleStylesheet } from './stylesheet.ts';
 import { createTimes, type Times } from './times.ts';
 import { type TrafficOptions, trafficPanel, trafficRoutes } from './traffic/page.ts';
 
-export interface ConsoleOptions extends CallerOptions {
+export interface ConsoleOptions extends CallerCheckOptions {
   readonly school: string;
   readonly colour: string;
   readonly timeZone: string;

@@ -1,7 +1,7 @@
 import { type Html, html } from '../../http/html.ts';
 import { ROOT, SIGN_IN, type View } from './frame.ts';
 
-export interface SignInView {
+export interface ConsoleSignInView {
   /** Where the sign-in leads. */
   readonly to: string;
   /** Why it was refused. */
@@ -16,7 +16,7 @@ export interface SignInView {
   readonly fromElsewhere: boolean;
 }
 
-export function signInPage(view: SignInView): View {
+export function signInPage(view: ConsoleSignInView): View {
   const { problem, link } = view;
   return {
     title: link === undefined ? 'Sign in to the console' : 'Open the console',
@@ -35,7 +35,7 @@ function openLink(to: string, link: string): Html {
 </form>`;
 }
 
-function waysIn({ to, secret, mtls, fromElsewhere }: SignInView): Html {
+function waysIn({ to, secret, mtls, fromElsewhere }: ConsoleSignInView): Html {
   return html`${fromElsewhere && html`<p>Already signed in? <a href="${to}">Continue to the console</a></p>`}
 ${mtls && html`<p>Your browser shows no client certificate that <code>admin.mtls</code> accepts.</p>`}
 ${

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { boundedJson, DOCUMENT_BOUNDS, jsonExcess } from '../../http/bounded-json.ts';
 
 /** A response. Redirects are returned, not followed. */
-export interface Answer {
+export interface SiteAnswer {
   readonly url: string;
   readonly method: string;
   readonly status: number;
@@ -17,41 +17,41 @@ export interface Answer {
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** The value of a header field, '' if missing. */
-export function field(answer: Answer, name: string): string {
+export function field(answer: SiteAnswer, name: string): string {
   const value = answer.headers[name];
   return Array.isArray(value) ? value.join(', ') : (value ?? '');
 }
 
 /** The media type without parameters, in lower case. */
-export function mediaType(answer: Answer): string {
+export function mediaType(answer: SiteAnswer): string {
   return (field(answer, 'content-type').split(';')[0] ?? '').trim().toLowerCase();
 }
 
 /** The body as a JSON object; undefined for anything else, when truncated, or when it exceeds DOCUMENT_BOUNDS. */
-export function jsonObject(answer: Answer): JsonObject | undefined {
+export function jsonObject(answer: SiteAnswer): JsonObject | undefined {
   const value = answer.cut ? undefined : boundedJson(answer.text, DOCUMENT_BOUNDS);
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
 }
 
 /** The limit for JSON that the body exceeds, worded as the end of a sentence; undefined if it exceeds none. */
-export const excess = ({ text: body }: Answer) => jsonExcess(body, DOCUMENT_BOUNDS)?.message;
+export const excess = ({ text: body }: SiteAnswer) => jsonExcess(body, DOCUMENT_BOUNDS)?.message;
 
-export function isRedirect({ status }: Answer): boolean {
+export function isRedirect({ status }: SiteAnswer): boolean {
   return status >= 300 && status < 400;
 }
 
 /** The target of a redirect as an absolute URL; undefined if it has none. */
-export function redirectTarget(answer: Answer): URL | undefined {
+export function redirectTarget(answer: SiteAnswer): URL | undefined {
   const location = field(answer, 'location');
   return isRedirect(answer) && location !== '' ? (URL.parse(location, answer.url) ?? undefined) : undefined;
 }
 
-export function isHtml(answer: Answer): boolean {
+export function isHtml(answer: SiteAnswer): boolean {
   return mediaType(answer).includes('html') || /^\s*<(!doctype\s+html|html)\b/i.test(answer.text.slice(0, 500));
 }
 
 /** The title of a page, '' if it has none. */
-export function pageTitle(answer: Answer): string {
+export function pageTitle(answer: SiteAnswer): string {
   return (/<title[^>]{0,100}>([^<]{0,200})/i.exec(answer.text)?.[1] ?? '').trim();
 }
 
@@ -64,7 +64,7 @@ export function text(value: unknown): string | undefined {
 }
 
 /** The path and query of a response's URL, for messages. */
-export function where({ url }: Answer): string {
+export function where({ url }: SiteAnswer): string {
   const { pathname, search } = new URL(url);
   return pathname + search;
 }

@@ -4,8 +4,8 @@ import manifest from '../../../package.json' with { type: 'json' };
 import { boundedExchange } from '../../http/bounded-client.ts';
 import { isPublicAddress } from '../../http/public-address.ts';
 import { isLoopback } from '../connect/oauth/transport.ts';
-import type { Answer } from './answer.ts';
-import { type Limits, Unavailable, within } from './unavailable.ts';
+import type { SiteAnswer } from './answer.ts';
+import { type ExchangeLimits, Unavailable, within } from './unavailable.ts';
 
 /** A request. `agent` is the User-Agent: the doctor's own by default, and `null` sends none. */
 export interface Question {
@@ -21,9 +21,9 @@ export interface Question {
  * Sends a request and reads the response within limits. Throws NoAnswer, and Unavailable for addresses it must not
  * call.
  */
-export type Ask = (url: string, question?: Question) => Promise<Answer>;
+export type Ask = (url: string, question?: Question) => Promise<SiteAnswer>;
 
-export interface AskOptions extends Limits {
+export interface AskOptions extends ExchangeLimits {
   /** The origin that the operator named. Other hosts are subject to restrictions. */
   readonly origin: string;
   /** Additional trusted certificates, PEM. */

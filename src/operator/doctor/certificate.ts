@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { isIP } from 'node:net';
 import { connect } from 'node:tls';
-import { type Limits, within } from './unavailable.ts';
+import { type ExchangeLimits, within } from './unavailable.ts';
 
-interface TlsOptions extends Limits {
+interface TlsOptions extends ExchangeLimits {
   readonly ca?: string | undefined;
 }
 

@@ -1,8 +1,8 @@
 import type { Facts, Need } from './facts/facts.ts';
 import type { Verdict } from './finding.ts';
-import type { Site } from './site.ts';
+import type { ExaminedSite } from './site.ts';
 
-export type Outcome = Verdict | readonly Verdict[];
+export type CheckOutcome = Verdict | readonly Verdict[];
 
 export interface About {
   /** The expected state, as a statement. */
@@ -20,13 +20,15 @@ export interface Check extends About {
   /** The facts that the check needs. If one is unavailable, the check is skipped with the reason. */
   readonly needs: readonly Need[];
   /** Examines a site. Throws NoAnswer and Unavailable. */
-  run(site: Site, facts: Partial<Facts>): Promise<Outcome>;
+  run(site: ExaminedSite, facts: Partial<Facts>): Promise<CheckOutcome>;
 }
 
 /** Checks by id that need the same facts. `run` receives these facts and the site. */
 export function checks<const N extends readonly Need[]>(
   needs: N,
-  table: Readonly<Record<string, About & { run(known: Site & Pick<Facts, N[number]>): Outcome | Promise<Outcome> }>>,
+  table: Readonly<
+    Record<string, About & { run(known: ExaminedSite & Pick<Facts, N[number]>): CheckOutcome | Promise<CheckOutcome> }>
+  >,
 ): readonly Check[] {
   return Object.entries(table).map(([id, { run, ...about }]) => ({
     id,

@@ -2,7 +2,7 @@ import { documentPath } from '../../installation.ts';
 import { typedUrl } from '../connect/oauth/transport.ts';
 import { printable } from '../connect/printable.ts';
 import { UsageError } from '../usage-error.ts';
-import { type Answer, jsonObject } from './answer.ts';
+import { jsonObject, type SiteAnswer } from './answer.ts';
 import { createAsk } from './ask.ts';
 import { certificateEnd } from './certificate.ts';
 import { CHECKS } from './checks/checks.ts';
@@ -13,7 +13,7 @@ import { RESOURCE_METADATA_PATH } from './facts/resource-metadata.ts';
 import type { Finding, Level } from './finding.ts';
 import { type NotOAuth, notOAuth } from './not-oauth.ts';
 import { type Registered, removeAll } from './registrations.ts';
-import { patiently, type Site } from './site.ts';
+import { type ExaminedSite, patiently } from './site.ts';
 
 /** Which checks of a table are run. */
 export interface CheckChoice {
@@ -84,7 +84,7 @@ export async function doctor(options: DoctorOptions): Promise<Report> {
   const limits = { ca: options.ca, patience: options.patience ?? PATIENCE, signal, longest: LONGEST_BODY };
   const askAsIs = createAsk({ origin, ...limits });
   const registered = options.register === true ? new Set<Registered>() : undefined;
-  const site: Site = {
+  const site: ExaminedSite = {
     origin,
     path,
     ask: patiently(askAsIs, signal),
@@ -120,7 +120,7 @@ export async function doctor(options: DoctorOptions): Promise<Report> {
  * Why nothing can be examined: the site does not answer, or the server in front of it says that nothing does behind it
  * (RFC 9110 sections 15.6.3 to 15.6.5). Every check would then report the same.
  */
-async function reasonUnreachable({ askAsIs, origin, path }: Site): Promise<string | undefined> {
+async function reasonUnreachable({ askAsIs, origin, path }: ExaminedSite): Promise<string | undefined> {
   try {
     const answer = await askAsIs(origin + path);
     if (!isGatewayError(answer) || !isGatewayError(await askAsIs(origin + RESOURCE_METADATA_PATH))) return undefined;
@@ -132,7 +132,7 @@ async function reasonUnreachable({ askAsIs, origin, path }: Site): Promise<strin
 }
 
 /** Whether a proxy answers in place of a server that is down. A document or an OAuth error is an answer of its own. */
-function isGatewayError(answer: Answer): boolean {
+function isGatewayError(answer: SiteAnswer): boolean {
   return [502, 503, 504].includes(answer.status) && jsonObject(answer) === undefined && edgeOf(answer) === undefined;
 }
 

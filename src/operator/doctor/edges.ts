@@ -1,16 +1,16 @@
-import { type Answer, field, isHtml, pageTitle, redirectTarget, where } from './answer.ts';
+import { field, isHtml, pageTitle, redirectTarget, type SiteAnswer, where } from './answer.ts';
 
 /** A product between clients and the gate that answers in the gate's place. */
 interface Edge {
-  readonly recognises: (answer: Answer) => boolean;
+  readonly recognises: (answer: SiteAnswer) => boolean;
   /** The setting that lets agents through. */
   readonly fix: string;
 }
 
-const has = (name: string) => (answer: Answer) => field(answer, name) !== '';
-const says = (pattern: RegExp) => (answer: Answer) => pattern.test(answer.text.slice(0, 20_000));
-const serverIs = (pattern: RegExp) => (answer: Answer) => pattern.test(field(answer, 'server'));
-const refuses = (answer: Answer) => answer.status >= 400 || isHtml(answer);
+const has = (name: string) => (answer: SiteAnswer) => field(answer, name) !== '';
+const says = (pattern: RegExp) => (answer: SiteAnswer) => pattern.test(answer.text.slice(0, 20_000));
+const serverIs = (pattern: RegExp) => (answer: SiteAnswer) => pattern.test(field(answer, 'server'));
+const refuses = (answer: SiteAnswer) => answer.status >= 400 || isHtml(answer);
 
 /**
  * Products that block agents, recognised by what only they send. The marks and the names of settings are from general
@@ -45,13 +45,13 @@ const EDGES: Readonly<Record<string, Edge>> = {
 };
 
 /** The known product that a response comes from, if any. */
-export function edgeOf(answer: Answer): { readonly name: string; readonly fix: string } | undefined {
+export function edgeOf(answer: SiteAnswer): { readonly name: string; readonly fix: string } | undefined {
   const [name, edge] = Object.entries(EDGES).find(([, { recognises }]) => recognises(answer)) ?? [];
   return name === undefined || edge === undefined ? undefined : { name, fix: edge.fix };
 }
 
 /** Whether a response is a captcha or browser check, which no agent can pass. */
-export function isPuzzle(answer: Answer): boolean {
+export function isPuzzle(answer: SiteAnswer): boolean {
   if (/challenge/i.test(field(answer, 'cf-mitigated') + field(answer, 'x-vercel-mitigated'))) return true;
   if (/challenge|captcha/i.test(field(answer, 'x-amzn-waf-action'))) return true;
   return (
@@ -61,18 +61,18 @@ export function isPuzzle(answer: Answer): boolean {
 }
 
 /** What a response is instead of a document, and how to fix that: the arguments of a verdict. */
-export function insteadOf(answer: Answer, otherwise = `${answer.status}`): readonly [seen: string, fix?: string] {
+export function insteadOf(answer: SiteAnswer, otherwise = `${answer.status}`): readonly [seen: string, fix?: string] {
   return hijacker(answer) ?? [otherwise];
 }
 
 /** The same, with where the response came from. */
-export function insteadAt(answer: Answer, otherwise?: string): readonly [seen: string, fix?: string | undefined] {
+export function insteadAt(answer: SiteAnswer, otherwise?: string): readonly [seen: string, fix?: string | undefined] {
   const [what, fix] = insteadOf(answer, otherwise);
   return [`${where(answer)}: ${what}`, fix];
 }
 
 /** What was returned instead of a document, and how to fix that; undefined for JSON. */
-export function hijacker(answer: Answer): readonly [what: string, fix?: string] | undefined {
+export function hijacker(answer: SiteAnswer): readonly [what: string, fix?: string] | undefined {
   const { status } = answer;
   const edge = edgeOf(answer);
   if (edge !== undefined) return [`${edge.name} answers instead (${status})`, edge.fix];
@@ -106,7 +106,7 @@ export function hijacker(answer: Answer): readonly [what: string, fix?: string] 
   ];
 }
 
-function isWordPress(answer: Answer): boolean {
+function isWordPress(answer: SiteAnswer): boolean {
   return (
     /wp-json|api\.w\.org/.test(field(answer, 'link')) ||
     /WordPress/i.test(field(answer, 'x-powered-by') + field(answer, 'x-redirect-by')) ||

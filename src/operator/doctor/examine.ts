@@ -1,7 +1,7 @@
-import type { Check, Outcome } from './check.ts';
+import type { Check, CheckOutcome } from './check.ts';
 import type { FactFinder, Facts, Need } from './facts/facts.ts';
 import { type Finding, failure, finding, LEVELS, type Verdict } from './finding.ts';
-import type { Site } from './site.ts';
+import type { ExaminedSite } from './site.ts';
 import { NoAnswer, Unavailable } from './unavailable.ts';
 
 /** Checks that run concurrently. Few, to spare a site in use. */
@@ -12,7 +12,7 @@ const AT_A_TIME = 3;
  * @param progress - called after each check with the number of those that are done, and of all
  */
 export async function examine(
-  site: Site,
+  site: ExaminedSite,
   checks: readonly Check[],
   { find, progress }: { find: FactFinder; progress?: ((done: number, total: number) => void) | undefined },
 ): Promise<readonly Finding[]> {
@@ -47,7 +47,12 @@ async function findAll(checks: readonly Check[], find: FactFinder): Promise<Read
   return blamed;
 }
 
-async function examineOne(site: Site, one: Check, find: FactFinder, blame: unknown): Promise<readonly Finding[]> {
+async function examineOne(
+  site: ExaminedSite,
+  one: Check,
+  find: FactFinder,
+  blame: unknown,
+): Promise<readonly Finding[]> {
   const facts: Partial<Record<Need, unknown>> = {};
   try {
     for (const need of one.needs) facts[need] = await find(need);
@@ -59,7 +64,7 @@ async function examineOne(site: Site, one: Check, find: FactFinder, blame: unkno
 }
 
 /** Runs a check. An error becomes its verdict: skipped if something is unavailable, otherwise a failure. */
-export async function verdictsOf(run: () => Outcome | Promise<Outcome>): Promise<readonly Verdict[]> {
+export async function verdictsOf(run: () => CheckOutcome | Promise<CheckOutcome>): Promise<readonly Verdict[]> {
   try {
     const outcome = await run();
     return worst(Array.isArray(outcome) ? outcome : [outcome as Verdict]);

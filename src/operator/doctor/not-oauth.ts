@@ -1,8 +1,8 @@
 import { printable } from '../connect/printable.ts';
-import { type Answer, field, jsonObject, redirectTarget } from './answer.ts';
+import { field, jsonObject, redirectTarget, type SiteAnswer } from './answer.ts';
 import { edgeOf, insteadAt, isPuzzle } from './edges.ts';
 import type { FactFinder, Facts, Need } from './facts/facts.ts';
-import type { Site } from './site.ts';
+import type { ExaminedSite } from './site.ts';
 
 /** A site that answers, but shows nothing that the checks are about. */
 export interface NotOAuth {
@@ -18,7 +18,7 @@ export interface NotOAuth {
  * Whether there is nothing to examine: no metadata, no address that asks for a token, and nothing in between that keeps
  * clients out. Undefined if there is.
  */
-export async function notOAuth({ ask, origin, path }: Site, find: FactFinder): Promise<NotOAuth | undefined> {
+export async function notOAuth({ ask, origin, path }: ExaminedSite, find: FactFinder): Promise<NotOAuth | undefined> {
   const orUndefined = <K extends Need>(need: K): Promise<Facts[K] | undefined> => find(need).catch(() => undefined);
   if ((await orUndefined('resources')) !== undefined || (await orUndefined('server')) !== undefined) return undefined;
   const wellKnown = ((await orUndefined('wellKnown')) ?? []).flatMap(({ answer }) => answer ?? []);
@@ -36,14 +36,14 @@ export async function notOAuth({ ask, origin, path }: Site, find: FactFinder): P
 }
 
 /** Whether an answer is from an OAuth server, or from a product that may hide one. */
-function isSign(answer: Answer): boolean {
+function isSign(answer: SiteAnswer): boolean {
   if (edgeOf(answer) !== undefined || isPuzzle(answer)) return true;
   if (/\b(bearer|dpop)\b/i.test(field(answer, 'www-authenticate'))) return true;
   return isMetadata(answer);
 }
 
 /** Of OAuth or of an MCP server. A site may answer every path with some other JSON. */
-function isMetadata(answer: Answer): boolean {
+function isMetadata(answer: SiteAnswer): boolean {
   const { issuer, resource, authorization_servers: servers, jsonrpc } = jsonObject(answer) ?? {};
   return [issuer, resource, servers, jsonrpc].some((member) => member !== undefined);
 }

@@ -1,21 +1,26 @@
-import { type Answer, type JsonObject, jsonObject, text } from './answer.ts';
+import { type JsonObject, jsonObject, type SiteAnswer, text } from './answer.ts';
 import type { Ask } from './ask.ts';
 
 /** A client that the audit has registered. */
 export interface Registered {
   readonly clientId: string;
   readonly body: JsonObject;
-  readonly answer: Answer;
+  readonly answer: SiteAnswer;
 }
 
 /** The response to a registration. `client` is undefined if the registration failed. */
-export interface Attempt {
-  readonly answer: Answer;
+export interface TriedRegistration {
+  readonly answer: SiteAnswer;
   readonly client: Registered | undefined;
 }
 
 /** Registers a client (RFC 7591 section 3.1), and adds it to `made`. */
-export async function register(ask: Ask, made: Set<Registered>, endpoint: string, metadata: object): Promise<Attempt> {
+export async function register(
+  ask: Ask,
+  made: Set<Registered>,
+  endpoint: string,
+  metadata: object,
+): Promise<TriedRegistration> {
   const headers = { 'content-type': 'application/json' };
   const answer = await ask(endpoint, { method: 'POST', headers, body: JSON.stringify(metadata) });
   const body = jsonObject(answer) ?? {};

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Answer, field } from './answer.ts';
+import { field, type SiteAnswer } from './answer.ts';
 import type { Ask } from './ask.ts';
 import type { Registered } from './registrations.ts';
 import { Unavailable } from './unavailable.ts';
 
 /** The examined deployment, and how to send requests to it. */
-export interface Site {
+export interface ExaminedSite {
   readonly origin: string;
   /** The path given by the operator, without a trailing slash; '' for the origin itself. */
   readonly path: string;
@@ -42,7 +42,7 @@ export function patiently(ask: Ask, signal: AbortSignal): Ask {
   };
 }
 
-function tooMany(answer: Answer): Unavailable {
+function tooMany(answer: SiteAnswer): Unavailable {
   const later = field(answer, 'retry-after');
   const wait = later === '' ? '' : `, retry after ${later} seconds`;
   return new Unavailable(`the site limits requests (429${wait})`);

@@ -11,7 +11,7 @@ export class NoAnswer extends Error {
 }
 
 /** Limits of one exchange with a server. */
-export interface Limits {
+export interface ExchangeLimits {
   /** Aborts everything. */
   readonly signal: AbortSignal;
   /** Milliseconds for one request, from the first byte sent to the last byte read. */
@@ -19,7 +19,10 @@ export interface Limits {
 }
 
 /** Runs an exchange within its limits. Throws NoAnswer, and Unavailable when the time for everything is over. */
-export async function within<T>({ signal, patience }: Limits, work: (end: AbortSignal) => Promise<T>): Promise<T> {
+export async function within<T>(
+  { signal, patience }: ExchangeLimits,
+  work: (end: AbortSignal) => Promise<T>,
+): Promise<T> {
   const late = AbortSignal.timeout(patience);
   try {
     return await work(AbortSignal.any([signal, late]));

@@ -2,7 +2,7 @@ import { lstat, readlink } from 'node:fs/promises';
 import { dirname, isAbsolute, join, parse, sep } from 'node:path';
 
 /** Folders to watch, and the names in each whose change matters; `all` for any name. */
-export type Places = ReadonlyMap<string, ReadonlySet<string> | 'all'>;
+export type WatchedFolders = ReadonlyMap<string, ReadonlySet<string> | 'all'>;
 
 /** The most symbolic links followed for one path, as in Linux. */
 const MOST_LINKS = 40;
@@ -14,7 +14,7 @@ const MOST_LINKS = 40;
  */
 export async function placesOf(
   asked: readonly { readonly path: string; readonly kind: 'file' | 'folder' }[],
-): Promise<Places> {
+): Promise<WatchedFolders> {
   const places = new Map<string, Set<string> | 'all'>();
   const note = (folder: string, name: string): void => {
     const names = places.get(folder) ?? new Set();

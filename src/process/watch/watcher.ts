@@ -1,6 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { basename } from 'node:path';
-import type { Places } from './places.ts';
+import type { WatchedFolders } from './places.ts';
 
 export interface WatcherOptions {
   /** Called after a change, once there were no more changes for `quiet` milliseconds. */
@@ -13,7 +13,7 @@ export interface WatcherOptions {
 
 /** Watches names in folders for changes. */
 export function createWatcher({ onQuiet, onLost, quiet }: WatcherOptions) {
-  let places: Places = new Map();
+  let places: WatchedFolders = new Map();
   const watched = new Map<string, FSWatcher>();
   let timer: NodeJS.Timeout | undefined;
 
@@ -48,7 +48,7 @@ export function createWatcher({ onQuiet, onLost, quiet }: WatcherOptions) {
 
   return {
     /** Replaces the watched places. */
-    set(next: Places): void {
+    set(next: WatchedFolders): void {
       places = next;
       for (const folder of watched.keys()) if (!next.has(folder)) drop(folder);
       for (const folder of next.keys()) if (!watched.has(folder)) add(folder);

@@ -5,7 +5,7 @@ import type { Share } from '../../config/carried-over.ts';
 import { requiredSecret } from '../../config/read-secrets.ts';
 import type { Config, UpstreamConfig } from '../../config/schema.ts';
 import type { CallUpstream } from '../request.ts';
-import type { Credential, Credentials } from './credential.ts';
+import type { Credential, CredentialOf } from './credential.ts';
 import { memberTokens, mintedTokens } from './member-tokens.ts';
 import { serviceKey } from './service-key.ts';
 import { lookedAtSessions, type SessionReplayOptions, sessionReplay } from './session-replay.ts';
@@ -27,7 +27,7 @@ export interface CredentialsOptions
 }
 
 /** Creates the credential of each upstream that has one configured. */
-export function createCredentials(options: CredentialsOptions): Credentials {
+export function createCredentials(options: CredentialsOptions): CredentialOf {
   const made = new Map(
     Object.entries(options.upstreams).flatMap(([name, { credential }]): [string, Credential][] =>
       credential === undefined ? [] : [[name, credentialOf(name, credential, options)]],

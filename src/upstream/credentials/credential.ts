@@ -11,10 +11,10 @@ export interface Credential {
    * credential is not available: that never turns a request into an anonymous one.
    * @param before the previous attempt, which the upstream refused
    */
-  attempt(principal: Principal, method: string, before?: Attempt): Promise<Attempt | SessionOver> | Attempt;
+  attempt(principal: Principal, method: string, before?: CallAttempt): Promise<CallAttempt | SessionOver> | CallAttempt;
 }
 
-export interface Attempt {
+export interface CallAttempt {
   /** How many times the request has been sent, including this one. Omitted: once. */
   readonly nth?: number;
   /** Header fields, by name. */
@@ -32,12 +32,12 @@ export interface Attempt {
 export type Disposition = 'deliver' | 'again' | SessionOver;
 
 /** Looks up the credential of an upstream by the upstream's name; undefined if it has none. */
-export type Credentials = (upstream: string) => Credential | undefined;
+export type CredentialOf = (upstream: string) => Credential | undefined;
 
-export const NO_CREDENTIALS: Credentials = () => undefined;
+export const NO_CREDENTIALS: CredentialOf = () => undefined;
 
 /** For a principal that the credential has nothing for. */
-export const NOTHING: Attempt = { fields: {} };
+export const NOTHING: CallAttempt = { fields: {} };
 
 /**
  * A secret as a field value, with the configured scheme before it. Without one, `Bearer` is used for Authorization

@@ -5,7 +5,7 @@ import { GatewayError } from '../../errors.ts';
 import { boundedJson, RECORD_BOUNDS } from '../../http/bounded-json.ts';
 import { at } from '../../http/json-pointer.ts';
 import type { CallUpstream, UpstreamResponse } from '../request.ts';
-import { type Attempt, type Credential, fieldValue, NOTHING } from './credential.ts';
+import { type CallAttempt, type Credential, fieldValue, NOTHING } from './credential.ts';
 
 export interface MemberTokensOptions {
   readonly config: TokenCredential;
@@ -88,7 +88,7 @@ export function memberTokens(options: MemberTokensOptions): Credential {
     return made;
   };
 
-  const sentWith = (token: string, judged: boolean): Attempt => ({
+  const sentWith = (token: string, judged: boolean): CallAttempt => ({
     fields: { [header]: fieldValue(header, scheme, token) },
     ...(judged && { judge: (status: number) => (status === 401 ? 'again' : 'deliver') }),
   });

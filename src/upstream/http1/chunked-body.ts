@@ -1,5 +1,5 @@
 import { unusableResponse } from '../failures.ts';
-import { isQuotable, isToken, ResponseHead } from './response-head.ts';
+import { isQuotable, isToken, ParsedHead } from './response-head.ts';
 
 /** Digits of a chunk's size: as many as are always exact. */
 const MOST_DIGITS = 13;
@@ -37,7 +37,7 @@ export class ChunkedBody {
   #digits = 0;
   #left = 0;
   #extensions = 0;
-  readonly #trailers = new ResponseHead();
+  readonly #trailers = new ParsedHead();
 
   constructor(sink: Sink) {
     this.#sink = sink;

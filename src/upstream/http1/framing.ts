@@ -1,5 +1,5 @@
 import { unusableResponse } from '../failures.ts';
-import type { ResponseHead } from './response-head.ts';
+import type { ParsedHead } from './response-head.ts';
 
 /** undici's defaults: how long a connection is kept, and how much earlier than the upstream we give it up. */
 const KEPT = 4_000;
@@ -22,7 +22,7 @@ export const UNTIL_CLOSE = -2;
  * Throws GatewayError `upstream_invalid` for every framing that two servers might read differently: a length and a
  * transfer coding, more than one of either, a coding other than chunked, or one in HTTP/1.0.
  */
-export function responseFraming({ status, isOld, fields }: ResponseHead, method: string): ResponseFraming {
+export function responseFraming({ status, isOld, fields }: ParsedHead, method: string): ResponseFraming {
   let length: number | undefined;
   let coded = false;
   let closes = isOld;

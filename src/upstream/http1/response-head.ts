@@ -35,7 +35,7 @@ const VERSION = [0x48, 0x54, 0x54, 0x50, 0x2f, 0x31, 0x2e];
  * white space around a name, no folded lines, no control characters. Whatever two parsers might read differently is an
  * error, thrown as GatewayError `upstream_invalid`.
  */
-export class ResponseHead {
+export class ParsedHead {
   status = 0;
   /** The response says that it is HTTP/1.0. */
   isOld = false;

@@ -1,7 +1,7 @@
 import { unusableResponse } from '../failures.ts';
 import { ChunkedBody } from './chunked-body.ts';
 import { CHUNKED, type ResponseFraming, responseFraming, UNTIL_CLOSE } from './framing.ts';
-import { ResponseHead } from './response-head.ts';
+import { ParsedHead } from './response-head.ts';
 
 /** What takes a response as it arrives. Both return whether more may follow immediately. */
 export interface ResponseSink {
@@ -13,7 +13,7 @@ export interface ResponseSink {
 /** Reads one response after the other from the bytes of a connection. Throws GatewayError `upstream_invalid`. */
 export class ResponseReader {
   readonly #sink: ResponseSink;
-  readonly #head = new ResponseHead();
+  readonly #head = new ParsedHead();
   #method = '';
   /** Undefined until the head of the final response has arrived. */
   #framing: ResponseFraming | undefined;

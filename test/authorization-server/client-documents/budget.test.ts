@@ -1,7 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { FetchBudget, type FetchTurn } from '../../../src/authorization-server/client-documents/budget.ts';
-import { documentRecords, type Known } from '../../../src/authorization-server/client-documents/document-records.ts';
+import {
+  documentRecords,
+  type StoredDocument,
+} from '../../../src/authorization-server/client-documents/document-records.ts';
 import { memoryStore } from '../../../src/storage/sqlite.ts';
 import { fromClient } from '../../support/client.ts';
 import { plainDocument } from './support/document-host.ts';
@@ -163,7 +166,7 @@ it('stores the newest 1 MiB of unapproved documents per network', async () => {
   let now = Date.parse('2026-11-01T12:00:00Z');
   const clock = () => now;
   const store = memoryStore(clock);
-  const memory = new LRUCache<string, Known>({ max: 10 });
+  const memory = new LRUCache<string, StoredDocument>({ max: 10 });
   const records = documentRecords({ scope: 'openid', store, clock, judge: () => undefined, memory });
   const at = (number: number) => `https://six.example/${number}.json`;
   for (let number = 0; number < 1010; number += 1) {

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import type { Step } from '../../../src/operations/record/attempt.ts';
+import type { AttemptStep } from '../../../src/operations/record/attempt.ts';
 import { CAUSES, causeOf } from '../../../src/operator/console/recorder/causes/causes.ts';
 import { standstillOf } from '../../../src/operator/console/recorder/state.ts';
 
-type Noted = Partial<Step> & Pick<Step, 'kind'>;
+type Noted = Partial<AttemptStep> & Pick<AttemptStep, 'kind'>;
 
 /** Other facts of the last step, or other steps. */
-type Change = Partial<Step> | readonly Noted[];
+type Change = Partial<AttemptStep> | readonly Noted[];
 
 /**
  * An attempt with the cause, and how it has to differ to get another one. What the gate answers is in its own words,
@@ -430,7 +430,7 @@ function isSteps(change: Change): change is readonly Noted[] {
 
 /** The cause that is shown a day later. */
 function causeAfter(noted: readonly Noted[]): string {
-  const steps = noted.map((step, index): Step => {
+  const steps = noted.map((step, index): AttemptStep => {
     const since = step.since ?? index * 1000;
     const unremarkable = { endpoint: '', status: 200, userAgent: 'app/1', network: '192.0.2.0', times: 1, took: 1 };
     return { ...unremarkable, ...step, at: since, since };

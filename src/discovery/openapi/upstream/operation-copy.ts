@@ -15,7 +15,7 @@ export interface OperationParts {
 }
 
 /** An operation and its path item from the upstream's document, and its path at the gate. */
-export interface Found {
+export interface FoundOperation {
   readonly item: Tree;
   readonly operation: Tree;
   readonly path: string;
@@ -26,7 +26,12 @@ export interface Found {
  * described as the gate's; the rest is taken from the upstream. Only what is named here is copied: no servers,
  * security, callbacks, links or extensions.
  */
-export function operationCopy(parts: OperationParts, entry: RouteConfig, facts: RouteFacts, found: Found): Json {
+export function operationCopy(
+  parts: OperationParts,
+  entry: RouteConfig,
+  facts: RouteFacts,
+  found: FoundOperation,
+): Json {
   const { operation } = found;
   const filled = [...Object.keys(entry.query ?? {}), ...Object.keys(entry.body ?? {})].map(bareName);
   const copy: Copy = { ...parts, ...found, filled };
@@ -42,7 +47,7 @@ export function operationCopy(parts: OperationParts, entry: RouteConfig, facts: 
   };
 }
 
-interface Copy extends OperationParts, Found {
+interface Copy extends OperationParts, FoundOperation {
   /** The bare names of the parameters and members that the gate fills. */
   readonly filled: readonly string[];
 }

@@ -9,7 +9,7 @@ import { appRow, forgetGrants, memberRow, type Rows } from './rows.ts';
 export type Params = ConsoleRequest['params'];
 
 /** An action of the commands (account-control.ts), with the page that asks before it. */
-export interface Action {
+export interface OperatorAction {
   /** Below /console. */
   readonly path: string;
   readonly section: 'members' | 'apps' | 'grants';
@@ -26,7 +26,7 @@ export interface Action {
   readonly back: (params: Params) => string;
 }
 
-const MEMBER_ACTIONS: readonly Action[] = [
+const MEMBER_ACTIONS: readonly OperatorAction[] = [
   {
     path: '/members/:id/suspend',
     section: 'members',
@@ -96,7 +96,7 @@ const MEMBER_ACTIONS: readonly Action[] = [
   },
 ];
 
-const APP_ACTIONS: readonly Action[] = [
+const APP_ACTIONS: readonly OperatorAction[] = [
   {
     path: '/apps/:id/disable',
     section: 'apps',
@@ -163,7 +163,7 @@ const APP_ACTIONS: readonly Action[] = [
   },
 ];
 
-const OTHER_ACTIONS: readonly Action[] = [
+const OTHER_ACTIONS: readonly OperatorAction[] = [
   {
     path: '/grants/:id/revoke',
     section: 'grants',
@@ -229,4 +229,4 @@ async function connected({ grants }: DirectoryDeps, client: string): Promise<str
   return `It has ${counted(await grants.count({ client }), 'grant')} now.`;
 }
 
-export const ACTIONS: readonly Action[] = [...MEMBER_ACTIONS, ...APP_ACTIONS, ...OTHER_ACTIONS];
+export const ACTIONS: readonly OperatorAction[] = [...MEMBER_ACTIONS, ...APP_ACTIONS, ...OTHER_ACTIONS];

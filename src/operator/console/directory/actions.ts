@@ -2,7 +2,7 @@ import { storedMembers } from '../../../authorization-server/members.ts';
 import { html } from '../../../http/html.ts';
 import { isConsolePath } from '../access.ts';
 import type { ConsoleAnswer, ConsoleRequest, ConsoleRoute } from '../console-route.ts';
-import { ACTIONS, type Action, type Params } from './action-table.ts';
+import { ACTIONS, type OperatorAction, type Params } from './action-table.ts';
 import { confirmation } from './confirm.ts';
 import type { DirectoryDeps } from './deps.ts';
 import { finishedSoon } from './finished-soon.ts';
@@ -17,7 +17,11 @@ export function actionRoutes(deps: DirectoryDeps): readonly ConsoleRoute[] {
   });
 }
 
-async function question(deps: DirectoryDeps, action: Action, { params, csrf }: ConsoleRequest): Promise<ConsoleAnswer> {
+async function question(
+  deps: DirectoryDeps,
+  action: OperatorAction,
+  { params, csrf }: ConsoleRequest,
+): Promise<ConsoleAnswer> {
   const asked = await action.ask?.(deps, params);
   const unsure = await isUnknown(deps, action, params);
   const body = confirmation({
@@ -28,7 +32,7 @@ async function question(deps: DirectoryDeps, action: Action, { params, csrf }: C
   return { section: action.section, title: asked?.title ?? '', body };
 }
 
-async function perform(deps: DirectoryDeps, action: Action, request: ConsoleRequest): Promise<ConsoleAnswer> {
+async function perform(deps: DirectoryDeps, action: OperatorAction, request: ConsoleRequest): Promise<ConsoleAnswer> {
   const { params, form } = request;
   if (form.sure !== 'yes' && (await isUnknown(deps, action, params)))
     return { see: ownPath(action, params), done: 'Nothing was changed: confirm that you mean this ID.' };
@@ -45,11 +49,11 @@ async function perform(deps: DirectoryDeps, action: Action, request: ConsoleRequ
 }
 
 /** Whether the action is on a member of whom the gate knows nothing: probably a typing error. */
-async function isUnknown({ store }: DirectoryDeps, { member }: Action, params: Params): Promise<boolean> {
+async function isUnknown({ store }: DirectoryDeps, { member }: OperatorAction, params: Params): Promise<boolean> {
   return member !== undefined && (await storedMembers(store).find(member(params))) === undefined;
 }
 
-function ownPath({ path }: Action, params: Params): string {
+function ownPath({ path }: OperatorAction, params: Params): string {
   return pathOf(
     ...path
       .slice(1)

@@ -1,7 +1,7 @@
 import { type Html, html } from '../../../http/html.ts';
 
 /** A question before an action, with a field for the reason. */
-export interface Confirmation {
+export interface ActionQuestion {
   /** What will happen. */
   readonly text: Html;
   readonly action: string;
@@ -15,7 +15,7 @@ export interface Confirmation {
   readonly sure?: string | undefined;
 }
 
-export function confirmation({ text, action, button, danger = false, csrf, back, sure }: Confirmation): Html {
+export function confirmation({ text, action, button, danger = false, csrf, back, sure }: ActionQuestion): Html {
   return html`<div class="card narrow">
 ${text}
 <form class="fields" method="post" action="${action}">

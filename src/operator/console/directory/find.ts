@@ -8,7 +8,7 @@ export interface Order<T> {
 }
 
 /** Rows of one page, out of `total` that match. */
-export interface Found<T> {
+export interface FoundRows<T> {
   readonly rows: readonly T[];
   readonly total: number;
   /** Cursors of the pages before and after. */
@@ -16,7 +16,7 @@ export interface Found<T> {
   readonly next: string | undefined;
 }
 
-export interface PageWanted<T> {
+export interface RowsWanted<T> {
   readonly keep: (row: T) => boolean;
   readonly order: Order<T>;
   /** The `previous` or `next` of another page. */
@@ -35,8 +35,8 @@ const STRIDE = 500;
  */
 export async function pageOf<T extends { readonly id: string }>(
   all: Iterable<T>,
-  { keep, order, cursor, limit }: PageWanted<T>,
-): Promise<Found<T>> {
+  { keep, order, cursor, limit }: RowsWanted<T>,
+): Promise<FoundRows<T>> {
   const place = cursor === undefined ? undefined : placeOf(cursor);
   const sign = (order.descending === true ? -1 : 1) * (place?.side === 'before' ? -1 : 1);
   const best: Placed<T>[] = [];

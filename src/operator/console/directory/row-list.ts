@@ -1,7 +1,7 @@
 import { type Html, type HtmlValue, html } from '../../../http/html.ts';
 import type { ConsoleRequest } from '../console-route.ts';
 import { counted } from '../counted.ts';
-import type { Found } from './find.ts';
+import type { FoundRows } from './find.ts';
 import { withQuery } from './paths.ts';
 
 export interface ListedRow {
@@ -27,7 +27,7 @@ ${action}</li>
 
 /** How many rows match, the rows of this page, and links to the pages around it. */
 export function foundList<T>(
-  { rows, total, previous, next }: Found<T>,
+  { rows, total, previous, next }: FoundRows<T>,
   row: (row: T) => ListedRow,
   { noun, path, query }: { readonly noun: string; readonly path: string; readonly query: ConsoleRequest['query'] },
 ): Html {

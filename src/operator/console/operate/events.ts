@@ -1,15 +1,15 @@
-import type { Decision } from '../../../authorization-server/administration/account-control.ts';
+import type { CommandedBy } from '../../../authorization-server/administration/account-control.ts';
 import type { EventsState } from '../../../events/state.ts';
 import { type Html, type HtmlValue, html } from '../../../http/html.ts';
 import type { ConsoleAnswer, ConsoleRoute } from '../console-route.ts';
 import { counted } from '../counted.ts';
 import type { Times } from '../times.ts';
 
-export interface EventsOptions {
+export interface EventRoutesOptions {
   readonly events: {
     /** Undefined when the backend receives no events. */
     state(): Promise<EventsState | undefined>;
-    retry(decision: Decision): Promise<{ readonly pending: number }>;
+    retry(decision: CommandedBy): Promise<{ readonly pending: number }>;
   };
   readonly times: Times;
 }
@@ -22,7 +22,7 @@ const CLASSES: readonly (readonly [name: string, text: string])[] = [
   ['refusal', 'about refused requests'],
 ];
 
-export function eventRoutes({ events, times }: EventsOptions): readonly ConsoleRoute[] {
+export function eventRoutes({ events, times }: EventRoutesOptions): readonly ConsoleRoute[] {
   return [
     {
       method: 'GET',

@@ -6,7 +6,7 @@ import type { ConsoleAnswer, ConsoleRequest, ConsoleRoute } from '../console-rou
 import { counted } from '../counted.ts';
 import type { Times } from '../times.ts';
 import { confirmationForm } from './confirm.ts';
-import { type Change, type Configuration, createProposals, type Draft, type Refused } from './proposal.ts';
+import { type ChangedLine, type Configuration, createProposals, type Draft, type NotWritten } from './proposal.ts';
 
 export interface ObserveOptions {
   /** Undefined when routes are enforced. */
@@ -118,7 +118,7 @@ interface DraftView {
   readonly configuration: Configuration;
 }
 
-function draftPage(drafted: Draft | Refused, { enforces, csrf, configuration }: DraftView): Html {
+function draftPage(drafted: Draft | NotWritten, { enforces, csrf, configuration }: DraftView): Html {
   const link = (isEnforcing: boolean, text: string) =>
     html`<li><a href="${PATH}/accept${isEnforcing && '?enforce=yes'}"${isEnforcing === enforces && html` aria-current="page"`}>${text}</a></li>`;
   const choice = html`<nav aria-label="What to write"><ul class="spans">${link(false, 'Go on observing')}${link(true, 'Enforce the routes')}</ul></nav>`;
@@ -145,7 +145,7 @@ ${confirmationForm({
 }
 
 /** Lines that stay are not shown: they may be beside secrets. */
-function changeLine(change: Change): Html {
+function changeLine(change: ChangedLine): Html {
   if (change.kind === 'kept') return html`<p class="kept">${counted(change.lines, 'line')} unchanged</p>`;
   const { kind, line } = change;
   return kind === 'added'
@@ -153,7 +153,7 @@ function changeLine(change: Change): Html {
     : html`<p><del><span aria-hidden="true">− </span>${line}</del></p>`;
 }
 
-function refusal({ refused, problems = [] }: Refused): Html {
+function refusal({ refused, problems = [] }: NotWritten): Html {
   return html`<p class="notice bad">${refused}</p>
 ${problems.length > 0 && html`<pre class="code" tabindex="0" role="region" aria-label="Problems">${problems.join('\n')}</pre>`}
 <p><a href="${PATH}">Back to observe mode</a></p>`;

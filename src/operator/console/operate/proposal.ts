@@ -29,17 +29,17 @@ export interface Draft {
   readonly text: string;
   /** Of the file that it was made from. */
   readonly stamp: string;
-  readonly changes: readonly Change[];
+  readonly changes: readonly ChangedLine[];
   readonly warnings: readonly string[];
 }
 
 /** A line that is removed or added, or a number of lines that stay. */
-export type Change =
+export type ChangedLine =
   | { readonly kind: 'removed' | 'added'; readonly line: string }
   | { readonly kind: 'kept'; readonly lines: number };
 
 /** Why nothing is written, for the operator. */
-export interface Refused {
+export interface NotWritten {
   readonly refused: string;
   /** The mistakes in the result, each with its place. */
   readonly problems?: readonly string[];
@@ -55,14 +55,14 @@ export function createProposals(configuration: Configuration, observer: Pick<Obs
   const { loaded } = configuration;
   const { file } = loaded;
   const drafts = new Map<string, Draft>();
-  const cannotWrite = async (): Promise<Refused | undefined> => {
+  const cannotWrite = async (): Promise<NotWritten | undefined> => {
     const why = await whyNotWritable(file);
     return why === undefined ? undefined : { refused: `${file} cannot be written: ${why}.` };
   };
 
   return {
     /** Prepares what would be written, and checks it. `accept` writes it. */
-    async draft(enforces: boolean): Promise<Draft | Refused> {
+    async draft(enforces: boolean): Promise<Draft | NotWritten> {
       const obstacle = await cannotWrite();
       if (obstacle !== undefined) return obstacle;
       if (!(await loaded.sources.areUnchanged()))
@@ -85,7 +85,7 @@ export function createProposals(configuration: Configuration, observer: Pick<Obs
     },
 
     /** Writes a draft that was shown. The gate then loads it like any change of the file. */
-    async accept(id: string): Promise<Draft | Refused> {
+    async accept(id: string): Promise<Draft | NotWritten> {
       const draft = drafts.get(id);
       if (draft === undefined) return { refused: OUT_OF_DATE };
       const { text, stamp } = draft;
@@ -131,7 +131,7 @@ async function checkResult(
   { check }: Configuration,
   text: string,
   { routes, enforces }: { readonly routes: RouteMap['routes'] | number; readonly enforces: boolean },
-): Promise<{ readonly warnings: readonly string[] } | Refused> {
+): Promise<{ readonly warnings: readonly string[] } | NotWritten> {
   try {
     const { next, warnings } = await check(text);
     const { config } = next;
@@ -152,8 +152,8 @@ async function checkResult(
   }
 }
 
-function changesOf(before: string, after: string): readonly Change[] {
-  const changes: Change[] = [];
+function changesOf(before: string, after: string): readonly ChangedLine[] {
+  const changes: ChangedLine[] = [];
   for (const [operation, line] of diff(before.split('\n'), after.split('\n'))) {
     const last = changes.at(-1);
     if (operation !== 0) changes.push({ kind: operation === 1 ? 'removed' : 'added', line });

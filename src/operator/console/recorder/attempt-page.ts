@@ -1,5 +1,11 @@
 import { type Html, html } from '../../../http/html.ts';
-import { type Attempt, factOf, isOfApp, isRefused, type Step } from '../../../operations/record/attempt.ts';
+import {
+  type AttemptStep,
+  type ConnectionAttempt,
+  factOf,
+  isOfApp,
+  isRefused,
+} from '../../../operations/record/attempt.ts';
 import { lastOf } from '../../../operations/record/attempts.ts';
 import type { Times } from '../times.ts';
 import { badge } from './badge.ts';
@@ -49,7 +55,7 @@ function marked(text: string): readonly (Html | string)[] {
   return text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
 }
 
-function facts(attempt: Attempt, times: Times): Html {
+function facts(attempt: ConnectionAttempt, times: Times): Html {
   const [clientId, member] = [factOf(attempt, 'clientId'), factOf(attempt, 'member')];
   const [first] = attempt.steps;
   const app = attempt.steps.find((step) => isOfApp(step) && step.userAgent !== '');
@@ -63,7 +69,7 @@ function facts(attempt: Attempt, times: Times): Html {
   return html`<dl class="facts">${rows.map(([name, value]) => value && html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 }
 
-function stepItem(step: Step, before: Step | undefined, times: Times): Html {
+function stepItem(step: AttemptStep, before: AttemptStep | undefined, times: Times): Html {
   const waited = before === undefined ? undefined : step.since - before.at;
   const parameters = shown(step);
   return html`<li class="${step.kind === 'challenge' ? 'expected' : isRefused(step) ? 'refused' : 'fine'}">

@@ -1,9 +1,9 @@
 import { LAST_USE, readLastUse } from '../../../authorization-server/connected-apps/use-entry.ts';
-import { type Attempt, factOf } from '../../../operations/record/attempt.ts';
+import { type ConnectionAttempt, factOf } from '../../../operations/record/attempt.ts';
 import type { Recorder } from '../../../operations/record/recorder.ts';
 import type { Clock, Store } from '../../../storage/store.ts';
 import type { Times } from '../times.ts';
-import type { Cause, Setting, Stopped } from './causes/cause.ts';
+import type { Cause, GateSetting, Stopped } from './causes/cause.ts';
 import { causeOf } from './causes/causes.ts';
 import { type Standstill, type State, standstillOf } from './state.ts';
 
@@ -11,13 +11,13 @@ export interface Explaining {
   readonly recorder: Pick<Recorder, 'list'>;
   readonly store: Pick<Store, 'get'>;
   readonly clock: Clock;
-  readonly setting: Setting;
+  readonly setting: GateSetting;
   readonly times: Times;
 }
 
 /** An attempt, where it is, and why it stopped. */
 export interface Explained {
-  readonly attempt: Attempt;
+  readonly attempt: ConnectionAttempt;
   readonly state: State;
   readonly at: Standstill['at'];
   /** Undefined unless it stopped. */

@@ -1,5 +1,10 @@
 import type { StepKind } from '../../../http/connection-step.ts';
-import { type Attempt, isDiscovery, isRefused, type Step } from '../../../operations/record/attempt.ts';
+import {
+  type AttemptStep,
+  type ConnectionAttempt,
+  isDiscovery,
+  isRefused,
+} from '../../../operations/record/attempt.ts';
 
 /**
  * `open`: it may still go on. `connected`: the app has used its token. `ended`: the connection was made and taken away.
@@ -10,7 +15,7 @@ export type State = 'open' | 'connected' | 'stopped' | 'ended';
 export interface Standstill {
   readonly state: State;
   /** The step that decides it: where the attempt stopped, or how far it is. */
-  readonly at: Step;
+  readonly at: AttemptStep;
 }
 
 const MINUTE = 60_000;
@@ -36,12 +41,12 @@ const PATIENCE: Readonly<Record<StepKind, number>> = {
 };
 
 /** Where an attempt is. `used` tells whether its token was used later than the steps say, from the counts of usage. */
-export function standstillOf({ steps }: Attempt, now: number, used = false): Standstill {
+export function standstillOf({ steps }: ConnectionAttempt, now: number, used = false): Standstill {
   const progress = steps.filter((step) => !isDiscovery(step));
   const at = deciding(progress);
   if (at === undefined) return stoppedInDiscovery(steps, now);
   if (progress.some(endsConnection) && !progress.slice(progress.findLastIndex(endsConnection)).some(begins))
-    return { state: 'ended', at: progress.findLast(endsConnection) as Step };
+    return { state: 'ended', at: progress.findLast(endsConnection) as AttemptStep };
   const quiet = now - at.at >= PATIENCE[at.kind];
   const worked = used || progress.some((step) => step.kind === 'use' && !isRefused(step));
   if (at.kind === 'use' || at.kind === 'refresh') return afterUse(at, { steps, quiet, worked });
@@ -54,7 +59,7 @@ export function standstillOf({ steps }: Attempt, now: number, used = false): Sta
 }
 
 /** The last step that says how the attempt went. */
-function deciding(progress: readonly Step[]): Step | undefined {
+function deciding(progress: readonly AttemptStep[]): AttemptStep | undefined {
   const told = progress.filter((step, index) => !isHarmless(step, progress.slice(index + 1)));
   const last = told.at(-1);
   if (last?.kind === 'code' && isRefused(last)) {
@@ -70,26 +75,26 @@ function deciding(progress: readonly Step[]): Step | undefined {
 }
 
 /** A refusal that changes nothing: the same request again within the replay window, or a first step of DPoP. */
-function isHarmless({ kind, error, description }: Step, later: readonly Step[]): boolean {
+function isHarmless({ kind, error, description }: AttemptStep, later: readonly AttemptStep[]): boolean {
   if (error === 'use_dpop_nonce') return later.some((step) => step.kind === kind);
   return description?.includes('redeemed before, by the same') === true;
 }
 
-function stoppedInDiscovery(steps: readonly Step[], now: number): Standstill {
-  const last = steps.at(-1) as Step;
+function stoppedInDiscovery(steps: readonly AttemptStep[], now: number): Standstill {
+  const last = steps.at(-1) as AttemptStep;
   const refused = steps.findLast(isRefused) ?? last;
   const guess = steps.findLast(({ kind, endpoint }) => kind === 'guess' && !endpoint.includes('/.well-known/'));
   const open = now - last.at < PATIENCE[last.kind];
   return { state: open ? 'open' : 'stopped', at: guess ?? (isDiscoveryDone(steps) ? last : refused) };
 }
 
-function isDiscoveryDone(steps: readonly Step[]): boolean {
+function isDiscoveryDone(steps: readonly AttemptStep[]): boolean {
   return steps.some(({ kind }) => kind === 'server-metadata');
 }
 
 function afterUse(
-  at: Step,
-  { quiet, worked, steps }: { quiet: boolean; worked: boolean; steps: readonly Step[] },
+  at: AttemptStep,
+  { quiet, worked, steps }: { quiet: boolean; worked: boolean; steps: readonly AttemptStep[] },
 ): Standstill {
   if (!isRefused(at)) return { state: worked || quiet || at.kind === 'use' ? 'connected' : 'open', at };
   if (at.kind === 'refresh') return { state: 'stopped', at };
@@ -102,16 +107,16 @@ function afterUse(
 }
 
 /** Whether nothing can follow a step that the app could not begin again. */
-function isFinal(step: Step): boolean {
+function isFinal(step: AttemptStep): boolean {
   if (step.kind === 'sign-in') return step.outcome === 'lost' || step.outcome === 'suspended' || step.status >= 400;
   if (step.kind === 'consent') return step.outcome === 'denied' || step.outcome === 'lost';
   return isRefused(step);
 }
 
-function endsConnection(step: Step): boolean {
+function endsConnection(step: AttemptStep): boolean {
   return step.kind === 'revocation' && !isRefused(step) && step.grantId !== undefined;
 }
 
-function begins({ kind }: Step): boolean {
+function begins({ kind }: AttemptStep): boolean {
   return kind === 'authorization' || kind === 'token';
 }

@@ -1,4 +1,4 @@
-import type { Step } from '../../../operations/record/attempt.ts';
+import type { AttemptStep } from '../../../operations/record/attempt.ts';
 import type { Explained } from './explained.ts';
 import { appName, kindName, lasting, outcomeOf, STATES, utcOf } from './words.ts';
 
@@ -20,7 +20,7 @@ export function textOf({ attempt, state, at, why }: Explained, origin: string): 
   ].join('\n');
 }
 
-function linesOf(step: Step, from: number): readonly string[] {
+function linesOf(step: AttemptStep, from: number): readonly string[] {
   const repeated = step.times > 1 ? ` (${step.times} times)` : '';
   const request = step.endpoint === '' ? '' : `: ${step.endpoint}${step.status === 0 ? '' : ` ${step.status}`}`;
   return [
@@ -31,7 +31,7 @@ function linesOf(step: Step, from: number): readonly string[] {
 }
 
 /** The parameters of a step, and its client_id. */
-export function shown({ clientId, parameters, kind }: Step): readonly (readonly [string, string])[] {
+export function shown({ clientId, parameters, kind }: AttemptStep): readonly (readonly [string, string])[] {
   const client =
     clientId === undefined || kind === 'sign-in' || kind === 'consent' ? [] : [['client_id', clientId] as const];
   return [...client, ...Object.entries(parameters ?? {}).filter(([, value]) => value !== '')];

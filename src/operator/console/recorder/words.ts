@@ -1,5 +1,5 @@
 import type { StepKind } from '../../../http/connection-step.ts';
-import { type Attempt, factOf, isRefused, type Step } from '../../../operations/record/attempt.ts';
+import { type AttemptStep, type ConnectionAttempt, factOf, isRefused } from '../../../operations/record/attempt.ts';
 import type { State } from './state.ts';
 
 const KINDS: Readonly<Record<StepKind, string>> = {
@@ -49,7 +49,7 @@ export const STATES: Readonly<Record<State, string>> = {
 export const kindName = (kind: StepKind): string => KINDS[kind];
 
 /** What came of a step, in a few words. */
-export function outcomeOf(step: Step): string {
+export function outcomeOf(step: AttemptStep): string {
   if (step.kind === 'challenge') return 'challenged';
   const told = step.outcome === undefined ? undefined : (OUTCOMES[step.outcome] ?? step.outcome);
   if (step.error !== undefined) return told === undefined ? step.error : `${told}: ${step.error}`;
@@ -57,7 +57,7 @@ export function outcomeOf(step: Step): string {
 }
 
 /** How the app calls itself; otherwise its client_id or its user agent. */
-export function appName(attempt: Attempt): string {
+export function appName(attempt: ConnectionAttempt): string {
   const agent = attempt.steps.find(({ userAgent }) => userAgent !== '')?.userAgent;
   return factOf(attempt, 'clientName') ?? factOf(attempt, 'clientId') ?? agent ?? 'Unknown app';
 }

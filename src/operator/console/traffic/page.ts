@@ -6,7 +6,7 @@ import type { ConsolePanel, ConsoleRoute } from '../console-route.ts';
 import type { Times } from '../times.ts';
 import { axisOf, type Figure, renderFigure } from './figure.ts';
 import { allFigures, formatCount, formatSeconds, mainFigures, responseTimes } from './figures.ts';
-import { type Period, readPeriod, type Span } from './period.ts';
+import { type Period, type PeriodName, readPeriod } from './period.ts';
 
 export interface TrafficOptions {
   readonly traffic: Pick<TrafficMinutes, 'recent'>;
@@ -59,7 +59,7 @@ function isEmpty({ slots }: Period): boolean {
   return slots.every(({ minute }) => minute === undefined);
 }
 
-function nothingYet(span: Span): Html {
+function nothingYet(span: PeriodName): Html {
   return span === 'hour'
     ? html`<p class="notice">Nothing has been measured yet. The first figures appear when the gate has run for a full minute.</p>`
     : html`<p class="notice">Nothing has been measured yet. The first figures appear when the gate has run for ten minutes; the <a href="${LINK}">last hour</a> has them after a minute.</p>`;
@@ -70,8 +70,8 @@ function notices({ complete }: Period): Html {
   return html`<p class="notice">The store is unavailable: only what this process has measured since its start is shown.</p>`;
 }
 
-function spans(current: Span): Html {
-  const link = (span: Span, href: string, text: string) =>
+function spans(current: PeriodName): Html {
+  const link = (span: PeriodName, href: string, text: string) =>
     html`<li><a href="${href}"${span === current && html` aria-current="page"`}>${text}</a></li>`;
   return html`<nav aria-label="Period"><ul class="spans">${link('hour', LINK, 'Last hour')}${link('day', `${LINK}?span=day`, 'Last 24 hours')}</ul></nav>`;
 }

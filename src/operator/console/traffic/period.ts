@@ -9,11 +9,11 @@ interface Slot {
   readonly minute: Minute | undefined;
 }
 
-export type Span = 'hour' | 'day';
+export type PeriodName = 'hour' | 'day';
 
 /** The last hour by minutes, or the last day by ten minutes. It ends with the last slot that is over. */
 export interface Period {
-  readonly span: Span;
+  readonly span: PeriodName;
   /** Minutes of one slot. */
   readonly step: number;
   readonly slots: readonly Slot[];
@@ -26,7 +26,11 @@ export interface Period {
 const SPANS = { hour: { step: 1, slots: 60 }, day: { step: 10, slots: 144 } } as const;
 
 /** @param now - in milliseconds since the epoch */
-export async function readPeriod(traffic: Pick<TrafficMinutes, 'recent'>, span: Span, now: number): Promise<Period> {
+export async function readPeriod(
+  traffic: Pick<TrafficMinutes, 'recent'>,
+  span: PeriodName,
+  now: number,
+): Promise<Period> {
   const { step, slots: most } = SPANS[span];
   const end = Math.floor(minuteOf(now) / step);
   const first = end - most;

@@ -7,7 +7,7 @@ import { BACKEND_CHECKS } from './checks/checks.ts';
 import { MEMBER } from './checks/member.ts';
 import type { AdminAccess } from './installation.ts';
 import { openInstallation } from './open-installation.ts';
-import { type SignIn, visitGate } from './visit.ts';
+import { type MemberSignIn, visitGate } from './visit.ts';
 
 type Shared = 'timeout' | 'signal' | 'patience' | 'now' | 'begin' | 'progress';
 
@@ -17,7 +17,7 @@ export interface BackendDoctorOptions extends Pick<DoctorOptions, Shared>, Check
   /** The ID of a member, for the checks that need one. */
   readonly member?: string | undefined;
   /** Examines as a member, too, who signs in through the running gate. */
-  readonly signIn?: SignIn | undefined;
+  readonly signIn?: MemberSignIn | undefined;
   /** Where metadata documents of apps are fetched from, by default the internet. */
   readonly network?: DocumentNetwork;
 }

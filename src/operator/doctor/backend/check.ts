@@ -1,5 +1,5 @@
 import type { Config } from '../../../config/schema.ts';
-import type { About, Outcome } from '../check.ts';
+import type { About, CheckOutcome } from '../check.ts';
 import type { Installation } from './installation.ts';
 
 /** One check of the table. */
@@ -9,7 +9,7 @@ export interface BackendCheck extends About {
   /** Whether the check has a meaning for a configuration. Checks without one are left out of the report. */
   readonly applies: (config: Config) => boolean;
   /** Throws NoAnswer and Unavailable. */
-  run(installation: Installation): Outcome | Promise<Outcome>;
+  run(installation: Installation): CheckOutcome | Promise<CheckOutcome>;
 }
 
 /** Checks by ID that apply to the same configurations. */

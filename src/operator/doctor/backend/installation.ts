@@ -4,10 +4,10 @@ import type { Login } from '../../../login/connector.ts';
 import type { Trial } from '../../../upstream/assertion-trial.ts';
 import type { CallUpstream, UpstreamRequest } from '../../../upstream/request.ts';
 import type { ConnectError } from '../../connect/connect-error.ts';
-import type { Connection } from '../../connect/connection.ts';
-import type { Answer } from '../answer.ts';
-import type { Limits } from '../unavailable.ts';
-import type { Pages } from './pages.ts';
+import type { MemberConnection } from '../../connect/connection.ts';
+import type { SiteAnswer } from '../answer.ts';
+import type { ExchangeLimits } from '../unavailable.ts';
+import type { BackendPages } from './pages.ts';
 
 /** The admin listener of the running gate. */
 export interface AdminAccess {
@@ -19,9 +19,9 @@ export interface AdminAccess {
 }
 
 /** One sign-in of a member through the running gate, in the operator's browser. */
-export interface Visit {
+export interface SignedInVisit {
   /** The connection that came of it, or why none did. */
-  readonly outcome: Connection | ConnectError;
+  readonly outcome: MemberConnection | ConnectError;
   /** Failed sign-ins that the gate has counted meanwhile, of all members, by reason. */
   readonly refused: (reason: string) => number;
   /** Ends the connection, once. Resolves to the ids of clients that could not be deleted. */
@@ -33,16 +33,16 @@ export interface SignInPage {
   /** Where members are sent. */
   readonly url: URL;
   /** The page, and the redirects that led to it. */
-  readonly answers: readonly [Answer, ...Answer[]];
+  readonly answers: readonly [SiteAnswer, ...SiteAnswer[]];
   /** A text in the address to return to that occurs nowhere else. */
   readonly mark: string;
 }
 
 export interface InstallationFacts {
   /** The answer of whoami to a request without cookies. */
-  anonymous(): Promise<Answer>;
+  anonymous(): Promise<SiteAnswer>;
   /** The answer of whoami to a request with an invented session cookie. */
-  stranger(): Promise<Answer>;
+  stranger(): Promise<SiteAnswer>;
   /** Throws Unavailable if the login has no page to send members to. */
   signInPage(): Promise<SignInPage>;
   /** What the upstreams make of assertions. Throws Unavailable if no running gate can try it. */
@@ -57,7 +57,7 @@ export interface Installation {
   /** The ID of a member, for the checks that need one. */
   readonly member: string | undefined;
   /** A sign-in of the operator as a member; undefined if there was none. */
-  readonly visit: Visit | undefined;
+  readonly visit: SignedInVisit | undefined;
   /** The way to sign in. */
   readonly login: Login;
   /** Calls upstreams like the gate, without counting failures. */
@@ -67,12 +67,12 @@ export interface Installation {
   /** The silent upstream that a check has tried to call since the last time; undefined if it has not. */
   takeMissed(): string | undefined;
   /** Sends a request to an upstream. Throws NoAnswer, and Unavailable for one that is silent. */
-  send(request: UpstreamRequest): Promise<Answer>;
+  send(request: UpstreamRequest): Promise<SiteAnswer>;
   /** Where metadata documents of apps are fetched from. */
   readonly network: DocumentNetwork;
-  readonly limits: Limits;
+  readonly limits: ExchangeLimits;
   /** Opens pages as a browser without cookies. */
-  readonly pages: Pages;
+  readonly pages: BackendPages;
   /** What several checks build on. Each is determined once. */
   readonly facts: InstallationFacts;
   /** Milliseconds since 1970, by this machine's clock. */

@@ -7,7 +7,7 @@ import { createLog } from '../../../operations/log.ts';
 import { createCallUpstream } from '../../../upstream/call.ts';
 import { createPools } from '../../../upstream/pools.ts';
 import type { CallUpstream, UpstreamRequest } from '../../../upstream/request.ts';
-import type { Answer } from '../answer.ts';
+import type { SiteAnswer } from '../answer.ts';
 import { NoAnswer, Unavailable, wordsFor } from '../unavailable.ts';
 import { findFacts } from './facts.ts';
 import type { Installation, InstallationOptions } from './installation.ts';
@@ -47,7 +47,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     return callOnce({ ...request, headers: { 'user-agent': AGENT, ...request.headers }, signal: late });
   };
 
-  const send = async (request: UpstreamRequest): Promise<Answer> => {
+  const send = async (request: UpstreamRequest): Promise<SiteAnswer> => {
     const url = shownUrl(upstreams[request.upstream]?.url ?? '', request.path);
     const { status, headers, body } = await call(request).catch((thrown: unknown) => {
       if (thrown instanceof Unavailable) throw thrown;

@@ -1,19 +1,19 @@
 import type { Config } from '../../../config/schema.ts';
 import type { UpstreamRequest } from '../../../upstream/request.ts';
-import { type Answer, redirectTarget } from '../answer.ts';
+import { redirectTarget, type SiteAnswer } from '../answer.ts';
 import { createAsk } from '../ask.ts';
-import type { Limits } from '../unavailable.ts';
+import type { ExchangeLimits } from '../unavailable.ts';
 
-export interface PagesOptions extends Limits {
+export interface BackendPagesOptions extends ExchangeLimits {
   readonly config: Config;
-  readonly send: (request: UpstreamRequest) => Promise<Answer>;
+  readonly send: (request: UpstreamRequest) => Promise<SiteAnswer>;
 }
 
-export interface Pages {
+export interface BackendPages {
   /** Requests a page and does not follow redirects. Throws NoAnswer, and Unavailable for a place it must not call. */
-  get(url: URL, cookie?: string): Promise<Answer>;
+  get(url: URL, cookie?: string): Promise<SiteAnswer>;
   /** Opens a page like a browser: follows redirects, with the cookies that are set. Resolves to every answer in turn. */
-  open(url: URL): Promise<readonly [Answer, ...Answer[]]>;
+  open(url: URL): Promise<readonly [SiteAnswer, ...SiteAnswer[]]>;
 }
 
 const BROWSER = 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8';
@@ -23,7 +23,7 @@ const MOST_HOPS = 5;
  * Pages at the gate's origin come from the upstream that has them, so that neither a running gate nor a way out to its
  * public address is needed.
  */
-export function createPages({ config, send, signal, patience }: PagesOptions): Pages {
+export function createPages({ config, send, signal, patience }: BackendPagesOptions): BackendPages {
   const { origin } = config;
   const upstream = config.site?.upstream ?? ('upstream' in config.login ? config.login.upstream : undefined);
   const places = [
@@ -31,7 +31,7 @@ export function createPages({ config, send, signal, patience }: PagesOptions): P
     ...(upstream === undefined ? [] : [new URL(config.upstreams[upstream]?.url ?? origin).origin]),
   ];
 
-  const get: Pages['get'] = async (url, cookie = '') => {
+  const get: BackendPages['get'] = async (url, cookie = '') => {
     const headers = { accept: BROWSER, ...(cookie === '' ? {} : { cookie }) };
     if (upstream === undefined || !places.includes(url.origin))
       return createAsk({ origin: url.origin, signal, patience })(url.href, { headers });
@@ -45,7 +45,7 @@ export function createPages({ config, send, signal, patience }: PagesOptions): P
     async open(url) {
       const jar = new Map<string, string>();
       const first = await get(url);
-      const answers: [Answer, ...Answer[]] = [first];
+      const answers: [SiteAnswer, ...SiteAnswer[]] = [first];
       for (let last = first; answers.length <= MOST_HOPS; answers.push(last)) {
         for (const { name, value } of cookiesOf(last)) jar.set(name, value);
         const next = redirectTarget(last);
@@ -66,7 +66,7 @@ export interface SetCookie {
   readonly attributes: ReadonlyMap<string, string>;
 }
 
-export function cookiesOf({ headers }: Answer): readonly SetCookie[] {
+export function cookiesOf({ headers }: SiteAnswer): readonly SetCookie[] {
   return [headers['set-cookie'] ?? []].flat().flatMap((line) => {
     const [pair = '', ...rest] = line.split(';').map((part) => part.trim());
     const at = pair.indexOf('=');

@@ -1,7 +1,7 @@
 import { field, isHtml, isRedirect, redirectTarget, text } from '../answer.ts';
 import { checks } from '../check.ts';
 import { authorize } from '../facts/authorization-endpoint.ts';
-import type { Authorization, AuthorizationEndpoint } from '../facts/facts.ts';
+import type { AuthorizationAnswer, AuthorizationEndpoint } from '../facts/facts.ts';
 import { failure, judgeEach, pass, type Verdict, warning } from '../finding.ts';
 import { Unavailable } from '../unavailable.ts';
 
@@ -173,7 +173,7 @@ function judgeRefusals(
   });
 }
 
-function inWords({ answer, returned }: Authorization): string {
+function inWords({ answer, returned }: AuthorizationAnswer): string {
   return returned?.get('error') ?? `${answer.status}`;
 }
 

@@ -1,4 +1,4 @@
-import { type Answer, field, where } from '../answer.ts';
+import { field, type SiteAnswer, where } from '../answer.ts';
 import { checks } from '../check.ts';
 import { withToken } from '../facts/protected-endpoints.ts';
 import { failure, judgeEach, warning } from '../finding.ts';
@@ -67,7 +67,7 @@ export const CACHES = [
   }),
 ];
 
-function isRefused({ status }: Answer): boolean {
+function isRefused({ status }: SiteAnswer): boolean {
   return status === 401 || status === 403;
 }
 
@@ -83,7 +83,7 @@ const CACHE_FIELDS = [
 ];
 
 /** The header field that shows that a response came from a cache. */
-function cacheHit(answer: Answer): string | undefined {
+function cacheHit(answer: SiteAnswer): string | undefined {
   const name = CACHE_FIELDS.find((one) => /\bhit\b/i.test(field(answer, one)));
   if (name !== undefined) return `${name}: ${field(answer, name)}`;
   const age = Number(field(answer, 'age') || 0);

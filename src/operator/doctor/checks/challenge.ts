@@ -1,4 +1,4 @@
-import { type Answer, field, isHtml, isRedirect, jsonObject, strings, text, where } from '../answer.ts';
+import { field, isHtml, isRedirect, jsonObject, type SiteAnswer, strings, text, where } from '../answer.ts';
 import { bearerChallenge } from '../challenges.ts';
 import { checks } from '../check.ts';
 import { insteadAt, insteadOf } from '../edges.ts';
@@ -141,7 +141,7 @@ export const CHALLENGE = [
   }),
 ];
 
-async function judgeChallenge(answer: Answer): Promise<Verdict | undefined> {
+async function judgeChallenge(answer: SiteAnswer): Promise<Verdict | undefined> {
   if (isRedirect(answer)) return failure(...insteadAt(answer));
   if (answer.status === 403) return failure(...insteadAt(answer, '403 without a challenge'));
   if (answer.status !== 401) return undefined;
@@ -173,7 +173,7 @@ function covers(resource: string, url: string): boolean {
   return inner.pathname === path || inner.pathname.startsWith(`${path}/`);
 }
 
-async function signature(answer: Answer): Promise<string> {
+async function signature(answer: SiteAnswer): Promise<string> {
   const { error = '', error_description: text = '' } = (await bearerChallenge(answer)) ?? {};
   return `${answer.status} ${error} ${text}`;
 }

@@ -1,5 +1,5 @@
 import { record } from '../../connect/courses.ts';
-import { type Answer, field, type JsonObject, jsonObject, strings, where } from '../answer.ts';
+import { field, type JsonObject, jsonObject, type SiteAnswer, strings, where } from '../answer.ts';
 import { checks } from '../check.ts';
 import { failure, judgeEach, pass } from '../finding.ts';
 import { Unavailable } from '../unavailable.ts';
@@ -36,7 +36,7 @@ export const COPIES = checks(['server', 'resources'], {
 });
 
 /** Every answer of the gate itself has a request id. */
-function isCopy(answer: Answer): boolean {
+function isCopy(answer: SiteAnswer): boolean {
   return field(answer, 'x-request-id') === '';
 }
 

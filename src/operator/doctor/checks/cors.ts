@@ -1,4 +1,4 @@
-import { type Answer, field, text, where } from '../answer.ts';
+import { field, type SiteAnswer, text, where } from '../answer.ts';
 import type { Ask } from '../ask.ts';
 import { checks } from '../check.ts';
 import { withToken } from '../facts/protected-endpoints.ts';
@@ -94,13 +94,13 @@ export const CORS = [
   }),
 ];
 
-function list(answer: Answer, name: string): readonly string[] {
+function list(answer: SiteAnswer, name: string): readonly string[] {
   return field(answer, name)
     .toLowerCase()
     .split(/\s*,\s*/);
 }
 
-function mayNotRead(answer: Answer): string | undefined {
+function mayNotRead(answer: SiteAnswer): string | undefined {
   const allowed = field(answer, 'access-control-allow-origin');
   if (allowed === '*' || allowed === PAGE) return undefined;
   return allowed === '' ? 'no Access-Control-Allow-Origin' : `Access-Control-Allow-Origin is ${allowed}`;

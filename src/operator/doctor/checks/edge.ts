@@ -1,10 +1,10 @@
-import { type Answer, isHtml, mediaType, redirectTarget, where } from '../answer.ts';
+import { isHtml, mediaType, redirectTarget, type SiteAnswer, where } from '../answer.ts';
 import type { Question } from '../ask.ts';
 import { checks } from '../check.ts';
 import { edgeOf, isPuzzle } from '../edges.ts';
 import { INITIALIZE, mcpQuestion } from '../facts/mcp-endpoint.ts';
 import { failure, pass, type Verdict, warning } from '../finding.ts';
-import type { Site } from '../site.ts';
+import type { ExaminedSite } from '../site.ts';
 import { NoAnswer, orNone, Unavailable } from '../unavailable.ts';
 
 const BROWSER =
@@ -99,7 +99,7 @@ export const EDGE = [
 
 /** Sends the same requests as a browser and as each agent. A difference is a finding. */
 async function compareAgents(
-  site: Site,
+  site: ExaminedSite,
   agents: Readonly<Record<string, string | null>>,
   problem: (seen: string, fix?: string) => Verdict,
 ): Promise<readonly Verdict[]> {
@@ -120,7 +120,11 @@ async function compareAgents(
 }
 
 /** Summarises a response by status, media type and redirect target. */
-async function kindOfAnswer(site: Site, path: string, question: Question): Promise<{ kind: string; answer?: Answer }> {
+async function kindOfAnswer(
+  site: ExaminedSite,
+  path: string,
+  question: Question,
+): Promise<{ kind: string; answer?: SiteAnswer }> {
   try {
     const answer = await site.askAsIs(site.origin + path, question);
     const target = redirectTarget(answer);

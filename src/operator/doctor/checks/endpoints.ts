@@ -1,8 +1,8 @@
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
-import { type Answer, field, isHtml, type JsonObject, jsonObject, mediaType, text, where } from '../answer.ts';
+import { field, isHtml, type JsonObject, jsonObject, mediaType, type SiteAnswer, text, where } from '../answer.ts';
 import type { Ask, Question } from '../ask.ts';
 import { checks } from '../check.ts';
-import type { Server } from '../facts/facts.ts';
+import type { ExaminedServer } from '../facts/facts.ts';
 import { REDIRECT_URI } from '../facts/registration.ts';
 import { failure, judgeEach, pass, type Verdict, warning } from '../finding.ts';
 import { NoAnswer, Unavailable } from '../unavailable.ts';
@@ -158,18 +158,18 @@ async function judgePresence(ask: Ask, name: string, url: string, question: Ques
   }
 }
 
-function endpoint({ document }: Server, member: string): string {
+function endpoint({ document }: ExaminedServer, member: string): string {
   const url = text(document[member]);
   if (url === undefined || !URL.canParse(url)) throw new Unavailable(`the metadata lists no ${member}`);
   return url;
 }
 
-function post(known: { ask: Ask; server: Server }, member: string, fields: Readonly<Record<string, string>>) {
+function post(known: { ask: Ask; server: ExaminedServer }, member: string, fields: Readonly<Record<string, string>>) {
   return known.ask(endpoint(known.server, member), form(fields));
 }
 
 /** Checks the status, media type and code of an OAuth error response. */
-export function judgeError(answer: Answer, statuses: readonly number[]): Verdict {
+export function judgeError(answer: SiteAnswer, statuses: readonly number[]): Verdict {
   const { status } = answer;
   const error = text(jsonObject(answer)?.error);
   if (status < 400 || status >= 500) return failure(`an invalid request gets ${status}`);
@@ -182,7 +182,7 @@ export function judgeError(answer: Answer, statuses: readonly number[]): Verdict
 }
 
 /** Checks that the token endpoint refuses a code with a certain error. */
-function judgeCode(answer: Answer, wanted: string): Verdict {
+function judgeCode(answer: SiteAnswer, wanted: string): Verdict {
   const { status } = answer;
   if (status < 400) return failure(`it gets ${status}`);
   const error = text(jsonObject(answer)?.error);

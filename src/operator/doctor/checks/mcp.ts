@@ -1,4 +1,4 @@
-import { type Answer, field, isHtml, isRedirect, jsonObject, mediaType, where } from '../answer.ts';
+import { field, isHtml, isRedirect, jsonObject, mediaType, type SiteAnswer, where } from '../answer.ts';
 import type { Question } from '../ask.ts';
 import { checks } from '../check.ts';
 import { insteadAt, insteadOf } from '../edges.ts';
@@ -72,13 +72,13 @@ export const MCP = checks(['mcp'], {
 });
 
 /** Whether a response, in JSON or as events, holds a JSON-RPC result. */
-function hasResult(answer: Answer): boolean {
+function hasResult(answer: SiteAnswer): boolean {
   const isStream = mediaType(answer) === 'text/event-stream';
   return (
     answer.status === 200 && (isStream ? answer.text.includes('"result"') : jsonObject(answer)?.result !== undefined)
   );
 }
 
-function hasError(answer: Answer): boolean {
+function hasError(answer: SiteAnswer): boolean {
   return answer.status < 500 && jsonObject(answer)?.error !== undefined;
 }

@@ -1,5 +1,5 @@
 import { isLoopback } from '../../connect/oauth/transport.ts';
-import { type Answer, jsonObject, mediaType, strings, text, where } from '../answer.ts';
+import { jsonObject, mediaType, type SiteAnswer, strings, text, where } from '../answer.ts';
 import { checks } from '../check.ts';
 import { insteadAt } from '../edges.ts';
 import { RESOURCE_METADATA_PATH as NAME } from '../facts/resource-metadata.ts';
@@ -129,11 +129,11 @@ export const RESOURCE_METADATA = [
   }),
 ];
 
-function isDocument(answer: Answer | undefined): boolean {
+function isDocument(answer: SiteAnswer | undefined): boolean {
   return answer?.status === 200 && jsonObject(answer) !== undefined;
 }
 
-export function judgeJsonType(answer: Answer): Verdict {
+export function judgeJsonType(answer: SiteAnswer): Verdict {
   const type = mediaType(answer);
   return type === 'application/json' ? pass(type) : warning(`${where(answer)} has ${type || 'no content type'}`);
 }

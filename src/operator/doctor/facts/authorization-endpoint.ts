@@ -1,12 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { type Answer, pageTitle, redirectTarget, strings, text } from '../answer.ts';
+import { pageTitle, redirectTarget, type SiteAnswer, strings, text } from '../answer.ts';
 import type { Ask } from '../ask.ts';
-import type { Site } from '../site.ts';
+import type { ExaminedSite } from '../site.ts';
 import { Unavailable } from '../unavailable.ts';
-import type { AuthorizationEndpoint, FactFinder, Parameters, Server } from './facts.ts';
+import type { AuthorizationEndpoint, ExaminedServer, FactFinder, Parameters } from './facts.ts';
 import { REDIRECT_URI } from './registration.ts';
 
-export async function authorizationEndpoint(site: Site, find: FactFinder): Promise<AuthorizationEndpoint> {
+export async function authorizationEndpoint(site: ExaminedSite, find: FactFinder): Promise<AuthorizationEndpoint> {
   const server = await find('server');
   const { clientId } = await find('client');
   const requested = site.origin + site.path;
@@ -40,7 +40,7 @@ export async function authorizationEndpoint(site: Site, find: FactFinder): Promi
 }
 
 /** Sends an authorization request with PKCE; undefined removes a parameter. */
-export function authorize(ask: Ask, { document }: Server, parameters: Parameters): Promise<Answer> {
+export function authorize(ask: Ask, { document }: ExaminedServer, parameters: Parameters): Promise<SiteAnswer> {
   const url = URL.parse(text(document.authorization_endpoint) ?? '');
   if (url === null) throw new Unavailable('the metadata lists no authorization endpoint');
   const all = {
@@ -55,7 +55,7 @@ export function authorize(ask: Ask, { document }: Server, parameters: Parameters
 }
 
 /** The parameters that the response returns to the app, in the query or the fragment (RFC 6749 section 4.2.2). */
-function returnedTo(answer: Answer, redirectUri: string): URLSearchParams | undefined {
+function returnedTo(answer: SiteAnswer, redirectUri: string): URLSearchParams | undefined {
   const target = redirectTarget(answer);
   const app = URL.parse(redirectUri);
   if (target === undefined || target.origin !== app?.origin || target.pathname !== app.pathname) return undefined;
@@ -63,7 +63,7 @@ function returnedTo(answer: Answer, redirectUri: string): URLSearchParams | unde
 }
 
 /** Whether two responses lead to the same step. Identifiers in the path may differ. */
-function resembles(one: Answer, other: Answer): boolean {
+function resembles(one: SiteAnswer, other: SiteAnswer): boolean {
   if (one.status !== other.status) return false;
   const [a, b] = [redirectTarget(one), redirectTarget(other)];
   if (a === undefined || b === undefined) return a === b && pageTitle(one) === pageTitle(other);

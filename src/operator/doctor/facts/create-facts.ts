@@ -1,4 +1,4 @@
-import type { Site } from '../site.ts';
+import type { ExaminedSite } from '../site.ts';
 import { authorizationEndpoint } from './authorization-endpoint.ts';
 import type { FactFinder, Facts, Need } from './facts.ts';
 import { findMcp } from './mcp-endpoint.ts';
@@ -7,7 +7,7 @@ import { findRegistration, registeredClient } from './registration.ts';
 import { findResources, findWellKnown } from './resource-metadata.ts';
 import { findServer, findServerSpellings } from './server.ts';
 
-const FINDERS: { readonly [K in Need]: (site: Site, find: FactFinder) => Promise<Facts[K]> } = {
+const FINDERS: { readonly [K in Need]: (site: ExaminedSite, find: FactFinder) => Promise<Facts[K]> } = {
   wellKnown: findWellKnown,
   resources: findResources,
   serverSpellings: findServerSpellings,
@@ -20,7 +20,7 @@ const FINDERS: { readonly [K in Need]: (site: Site, find: FactFinder) => Promise
 };
 
 /** Determines each fact on first use. Later uses get the same value or the same error. */
-export function createFacts(site: Site): FactFinder {
+export function createFacts(site: ExaminedSite): FactFinder {
   const found = new Map<Need, Promise<unknown>>();
   const find: FactFinder = (need) => {
     let fact = found.get(need);

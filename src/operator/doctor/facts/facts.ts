@@ -1,11 +1,11 @@
-import type { Answer, JsonObject } from '../answer.ts';
+import type { JsonObject, SiteAnswer } from '../answer.ts';
 import type { Question } from '../ask.ts';
-import type { Attempt, Registered } from '../registrations.ts';
+import type { Registered, TriedRegistration } from '../registrations.ts';
 
 /** One of the addresses at which clients look for authorization server metadata. */
 export interface ServerSpelling {
   readonly url: string;
-  readonly answer: Answer | undefined;
+  readonly answer: SiteAnswer | undefined;
   readonly document: JsonObject | undefined;
 }
 
@@ -17,17 +17,17 @@ export interface ServerSpellings {
 }
 
 /** An authorization server whose metadata was found. */
-export interface Server extends ServerSpellings {
-  readonly answer: Answer;
+export interface ExaminedServer extends ServerSpellings {
+  readonly answer: SiteAnswer;
   readonly document: JsonObject;
 }
 
 /** Registers the audit's app with changed metadata. */
-export type Register = (changes?: object) => Promise<Attempt>;
+export type Register = (changes?: object) => Promise<TriedRegistration>;
 
 /** The response to an authorization request. */
-export interface Authorization {
-  readonly answer: Answer;
+export interface AuthorizationAnswer {
+  readonly answer: SiteAnswer;
   /** Whether the member would continue as with a valid request. */
   readonly goesOn: boolean;
   /** The parameters returned to the app in the query or fragment, if any. */
@@ -39,23 +39,23 @@ export type Parameters = Readonly<Record<string, string | undefined>>;
 /** An authorization endpoint, called as the audit's client. */
 export interface AuthorizationEndpoint {
   /** A valid request. */
-  readonly good: Authorization;
+  readonly good: AuthorizationAnswer;
   /** The valid request with changed parameters; undefined removes one. */
-  request(changes: Parameters): Promise<Authorization>;
+  request(changes: Parameters): Promise<AuthorizationAnswer>;
 }
 
 /** The MCP endpoint, and its response to the initialize request of a 2025-11-25 client without a token. */
-export interface McpEndpoint {
+export interface ExaminedMcpEndpoint {
   readonly url: string;
-  readonly answer: Answer;
+  readonly answer: SiteAnswer;
 }
 
 /** A protected address, and its responses without a token and with a token that was never issued. */
 export interface ProtectedEndpoint {
   readonly url: string;
   readonly question: Question;
-  readonly none: Answer;
-  readonly bad: Answer;
+  readonly none: SiteAnswer;
+  readonly bad: SiteAnswer;
 }
 
 /** One spelling of a metadata address, and its response. */
@@ -66,7 +66,7 @@ export interface WellKnown {
   readonly spelling: 'inserted' | 'appended';
   readonly url: string;
   /** Undefined when the server did not answer. */
-  readonly answer: Answer | undefined;
+  readonly answer: SiteAnswer | undefined;
 }
 
 /** A protected resource document that exists. */
@@ -75,7 +75,7 @@ export interface ResourceDocument {
   readonly path: string;
   /** The resource for which it was requested, which it must name exactly. */
   readonly resource: string;
-  readonly answer: Answer;
+  readonly answer: SiteAnswer;
   readonly document: JsonObject;
 }
 
@@ -88,8 +88,8 @@ export interface Facts {
   /** Every spelling of the authorization server metadata, with its response. */
   readonly serverSpellings: ServerSpellings;
   /** The authorization server that the resource names. */
-  readonly server: Server;
-  readonly mcp: McpEndpoint;
+  readonly server: ExaminedServer;
+  readonly mcp: ExaminedMcpEndpoint;
   /** Protected addresses. */
   readonly protectedEndpoints: readonly [ProtectedEndpoint, ...ProtectedEndpoint[]];
   /** The registration endpoint, if the audit may use it. */

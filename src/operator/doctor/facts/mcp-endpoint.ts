@@ -1,9 +1,9 @@
 import manifest from '../../../../package.json' with { type: 'json' };
-import { type Answer, isHtml, jsonObject } from '../answer.ts';
+import { isHtml, jsonObject, type SiteAnswer } from '../answer.ts';
 import type { Question } from '../ask.ts';
-import type { Site } from '../site.ts';
+import type { ExaminedSite } from '../site.ts';
 import { Unavailable } from '../unavailable.ts';
-import type { McpEndpoint } from './facts.ts';
+import type { ExaminedMcpEndpoint } from './facts.ts';
 
 const CLIENT_INFO = { name: 'coursegate-doctor', version: manifest.version };
 
@@ -42,7 +42,7 @@ export const DISCOVER: Question = mcpQuestion(
 );
 
 /** Tries the given address, then /mcp. A page or a 404 is not MCP, but a product blocking the way may hide it. */
-export async function findMcp(site: Site): Promise<McpEndpoint> {
+export async function findMcp(site: ExaminedSite): Promise<ExaminedMcpEndpoint> {
   for (const path of new Set([site.path || '/mcp', '/mcp'])) {
     const url = `${site.origin}${path}`;
     const answer = await site.ask(url, INITIALIZE);
@@ -52,7 +52,7 @@ export async function findMcp(site: Site): Promise<McpEndpoint> {
 }
 
 /** Whether a response comes from a JSON-RPC server, or from something that guards one. */
-function speaksMcp(answer: Answer): boolean {
+function speaksMcp(answer: SiteAnswer): boolean {
   if (isHtml(answer)) return [401, 403, 406, 429, 500, 502, 503].includes(answer.status);
   return answer.status !== 404 || jsonObject(answer)?.jsonrpc === '2.0';
 }

@@ -1,6 +1,6 @@
 import { text } from '../answer.ts';
 import type { Question } from '../ask.ts';
-import type { Site } from '../site.ts';
+import type { ExaminedSite } from '../site.ts';
 import { Unavailable } from '../unavailable.ts';
 import type { FactFinder, ProtectedEndpoint } from './facts.ts';
 import { mcpQuestion } from './mcp-endpoint.ts';
@@ -10,7 +10,7 @@ const NEVER_ISSUED = 'coursegate-doctor-never-issued-4f1c09';
 
 /** The tool interface, the given address, and userinfo, if they exist. */
 export async function findProtectedEndpoints(
-  site: Site,
+  site: ExaminedSite,
   find: FactFinder,
 ): Promise<readonly [ProtectedEndpoint, ...ProtectedEndpoint[]]> {
   const mcp = await find('mcp').catch(() => undefined);

@@ -1,6 +1,6 @@
 import { text } from '../answer.ts';
 import { type Registered, register } from '../registrations.ts';
-import type { Site } from '../site.ts';
+import type { ExaminedSite } from '../site.ts';
 import { Unavailable } from '../unavailable.ts';
 import type { FactFinder, Register } from './facts.ts';
 
@@ -17,7 +17,7 @@ const METADATA = {
   token_endpoint_auth_method: 'none',
 };
 
-export async function findRegistration({ ask, registered }: Site, find: FactFinder): Promise<Register> {
+export async function findRegistration({ ask, registered }: ExaminedSite, find: FactFinder): Promise<Register> {
   const { document } = await find('server');
   const endpoint = text(document.registration_endpoint);
   if (endpoint === undefined) throw new Unavailable('apps cannot register here');
@@ -25,7 +25,7 @@ export async function findRegistration({ ask, registered }: Site, find: FactFind
   return (changes) => register(ask, registered, endpoint, { ...METADATA, ...changes });
 }
 
-export async function registeredClient(_site: Site, find: FactFinder): Promise<Registered> {
+export async function registeredClient(_site: ExaminedSite, find: FactFinder): Promise<Registered> {
   const { answer, client } = await (await find('registration'))();
   if (client === undefined) throw new Unavailable(`no app could be registered (${answer.status})`);
   return client;

@@ -1,12 +1,12 @@
 import { jsonObject } from '../answer.ts';
-import type { Site } from '../site.ts';
+import type { ExaminedSite } from '../site.ts';
 import { orNone, Unavailable } from '../unavailable.ts';
 import type { FactFinder, ResourceDocument, WellKnown } from './facts.ts';
 
 export const RESOURCE_METADATA_PATH = '/.well-known/oauth-protected-resource';
 
 /** Requests the metadata of the origin, the given address, and /mcp, in every spelling in use. */
-export async function findWellKnown(site: Site): Promise<readonly WellKnown[]> {
+export async function findWellKnown(site: ExaminedSite): Promise<readonly WellKnown[]> {
   const found: WellKnown[] = [];
   for (const path of new Set(['', site.path, '/mcp']))
     for (const spelling of path === '' ? (['inserted'] as const) : (['inserted', 'appended'] as const)) {
@@ -19,7 +19,7 @@ export async function findWellKnown(site: Site): Promise<readonly WellKnown[]> {
 
 /** The documents at the spelling of RFC 9728, that of the given address first. */
 export async function findResources(
-  site: Site,
+  site: ExaminedSite,
   find: FactFinder,
 ): Promise<readonly [ResourceDocument, ...ResourceDocument[]]> {
   const found = (await find('wellKnown')).flatMap(({ path, spelling, answer }) => {

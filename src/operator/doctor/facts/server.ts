@@ -1,13 +1,13 @@
 import { jsonObject, strings } from '../answer.ts';
-import type { Site } from '../site.ts';
+import type { ExaminedSite } from '../site.ts';
 import { orNone, Unavailable } from '../unavailable.ts';
-import type { FactFinder, Server, ServerSpelling, ServerSpellings } from './facts.ts';
+import type { ExaminedServer, FactFinder, ServerSpelling, ServerSpellings } from './facts.ts';
 
 /**
  * All spellings (RFC 8414 sections 3.1 and 5, OpenID Connect Discovery section 4) for the first server that the resource
  * lists, or for the origin if it lists none, like older clients.
  */
-export async function findServerSpellings(site: Site, find: FactFinder): Promise<ServerSpellings> {
+export async function findServerSpellings(site: ExaminedSite, find: FactFinder): Promise<ServerSpellings> {
   const resources = (await orNone(find('resources'), Unavailable)) ?? [];
   const issuer = resources.flatMap(({ document }) => strings(document.authorization_servers))[0] ?? site.origin;
   const url = URL.parse(issuer);
@@ -26,7 +26,7 @@ export async function findServerSpellings(site: Site, find: FactFinder): Promise
   return { issuer, spellings };
 }
 
-export async function findServer(_site: Site, find: FactFinder): Promise<Server> {
+export async function findServer(_site: ExaminedSite, find: FactFinder): Promise<ExaminedServer> {
   const { issuer, spellings } = await find('serverSpellings');
   for (const { answer, document } of spellings)
     if (answer !== undefined && document !== undefined) return { issuer, spellings, answer, document };

@@ -1,11 +1,11 @@
-import type { About, Outcome } from '../check.ts';
+import type { About, CheckOutcome } from '../check.ts';
 import { Unavailable } from '../unavailable.ts';
 import { type Echo, valuesOf } from './echo.ts';
-import type { Attempt, Gateway, Tried } from './gateway.ts';
+import type { ExaminedGateway, GatewayRequest, Tried } from './gateway.ts';
 import { identityFields } from './names.ts';
 
 /** What the first requests found out. The checks start from it. */
-export interface Found {
+export interface GatewayFacts {
   /** The request to the echo path without a token. */
   readonly anonymous: Tried;
   /** The request to the echo path with the token; undefined without a token. */
@@ -25,7 +25,7 @@ export interface Found {
 type Need = 'echo' | 'refused' | 'token' | 'admitted' | 'identity' | 'open' | 'forbidden';
 
 /** Why a check is skipped; undefined if it has what it needs. */
-const MISSING: Readonly<Record<Need, (found: Found, gateway: Gateway) => string | undefined>> = {
+const MISSING: Readonly<Record<Need, (found: GatewayFacts, gateway: ExaminedGateway) => string | undefined>> = {
   echo: ({ admitted, open, anonymous }) =>
     (admitted ?? open ?? anonymous.echoes[0]) === undefined
       ? 'no request reached an echo server, so nothing that gets through would be seen'
@@ -54,7 +54,7 @@ export interface GatewayCheck extends About {
   readonly id: string;
   readonly needs: readonly Need[];
   /** Throws NoAnswer and Unavailable. */
-  run(gateway: Gateway, found: Found): Outcome | Promise<Outcome>;
+  run(gateway: ExaminedGateway, found: GatewayFacts): CheckOutcome | Promise<CheckOutcome>;
 }
 
 /** Checks by id that need the same. */
@@ -66,7 +66,7 @@ export function gatewayChecks(
 }
 
 /** Why a check cannot run; undefined if it can. */
-export function missing(check: GatewayCheck, gateway: Gateway, found: Found): string | undefined {
+export function missing(check: GatewayCheck, gateway: ExaminedGateway, found: GatewayFacts): string | undefined {
   for (const need of check.needs) {
     const why = MISSING[need](found, gateway);
     if (why !== undefined) return why;
@@ -75,7 +75,7 @@ export function missing(check: GatewayCheck, gateway: Gateway, found: Found): st
 }
 
 /** Sends the requests from which the checks start. Throws NoAnswer if the gateway cannot be reached. */
-export async function findOut(gateway: Gateway): Promise<Found> {
+export async function findOut(gateway: ExaminedGateway): Promise<GatewayFacts> {
   const { bearer, openPath } = gateway;
   const anonymous = await gateway.attempt({});
   const withToken = bearer === undefined ? undefined : await gateway.attempt({ authorization: bearer });
@@ -86,8 +86,8 @@ export async function findOut(gateway: Gateway): Promise<Found> {
 }
 
 /** A request that reaches the echo server for sure, and what the backend received of it. Needs `echo`. */
-export function carrier({ bearer, openPath }: Gateway, { admitted, open, anonymous }: Found) {
-  const carriers: readonly (readonly [Echo | undefined, Attempt])[] = [
+export function carrier({ bearer, openPath }: ExaminedGateway, { admitted, open, anonymous }: GatewayFacts) {
+  const carriers: readonly (readonly [Echo | undefined, GatewayRequest])[] = [
     [admitted, { authorization: bearer }],
     [open, { target: openPath }],
     [anonymous.echoes[0], {}],

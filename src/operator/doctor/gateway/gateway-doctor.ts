@@ -8,7 +8,7 @@ import { findOut, type GatewayCheck, missing } from './check.ts';
 import { GATEWAY_CHECKS } from './checks/checks.ts';
 import { AUTH_DOWN } from './checks/open.ts';
 import { type EchoServer, startEchoServer } from './echo.ts';
-import { createGateway, type Gateway } from './gateway.ts';
+import { createGateway, type ExaminedGateway } from './gateway.ts';
 import { readersOf } from './readings.ts';
 
 type Shared = 'only' | 'skip' | 'timeout' | 'signal' | 'patience' | 'ca' | 'now' | 'begin' | 'progress';
@@ -71,7 +71,7 @@ export async function examineGateway(options: GatewayDoctorOptions): Promise<Rep
 
 /** Runs the checks one after the other: what the backend receives must belong to a known attack. */
 async function attack(
-  gateway: Gateway,
+  gateway: ExaminedGateway,
   checks: readonly GatewayCheck[],
   progress: GatewayDoctorOptions['progress'],
 ): Promise<Pick<Report, 'unreachable' | 'findings'>> {

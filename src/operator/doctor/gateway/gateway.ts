@@ -4,12 +4,12 @@ import manifest from '../../../../package.json' with { type: 'json' };
 import { Unavailable } from '../unavailable.ts';
 import { type Echo, type EchoServer, type Field, parseEcho } from './echo.ts';
 import { fieldOf, parseAnswers, type RawAnswer } from './raw-answers.ts';
-import { type Destination, sendRaw } from './send.ts';
+import { type GatewayAddress, sendRaw } from './send.ts';
 
 /** Where the operator's gateway is, and what is behind it. */
-export interface GatewayOptions {
+export interface ExaminedGatewayOptions {
   /** How requests are sent. */
-  readonly to: Destination;
+  readonly to: GatewayAddress;
   /** A protected path that reaches the echo server, without a trailing slash. */
   readonly echoPath: string;
   /** A path that needs no token and should reach the echo server. */
@@ -22,7 +22,7 @@ export interface GatewayOptions {
 }
 
 /** A request as the client writes it. By default it asks for the echo path, without a token. */
-export interface Attempt {
+export interface GatewayRequest {
   readonly method?: string;
   /** Path and query, byte for byte (Latin-1). */
   readonly target?: string;
@@ -38,7 +38,7 @@ export interface Tried {
   readonly echoes: readonly Echo[];
 }
 
-export interface Gateway extends GatewayOptions {
+export interface ExaminedGateway extends ExaminedGatewayOptions {
   /** As in the field Host. */
   readonly host: string;
   /** The Authorization of a valid token; undefined without one. */
@@ -46,7 +46,7 @@ export interface Gateway extends GatewayOptions {
   /** Every 429 and 503 so far. */
   readonly busy: readonly RawAnswer[];
   /** Sends a request. After a 429, it waits once, and then throws Unavailable. */
-  attempt(attempt: Attempt): Promise<Tried>;
+  attempt(attempt: GatewayRequest): Promise<Tried>;
   /**
    * Sends bytes, which contain the id that they are given: requests that reach the backend are recognised by it. Reads
    * until the gateway closes the connection, for `patience` milliseconds at most.
@@ -58,7 +58,7 @@ const AGENT = `coursegate-doctor/${manifest.version} (attacks on a gateway, aske
 /** The longest Retry-After that is waited for, in seconds. */
 const LONGEST_WAIT = 5;
 
-export function createGateway(options: GatewayOptions): Gateway {
+export function createGateway(options: ExaminedGatewayOptions): ExaminedGateway {
   const { to, token, echoServer } = options;
   const host = new URL(to.origin).host;
   const run = randomBytes(6).toString('hex');
@@ -74,7 +74,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     const answered = answers.map(({ text }) => parseEcho(text)).filter((one) => one !== undefined);
     return { answers, echoes: [...answered, ...(echoServer?.received(id) ?? [])] };
   };
-  const attemptOnce = async (attempt: Attempt) => {
+  const attemptOnce = async (attempt: GatewayRequest) => {
     const id = nextId();
     const bytes = requestBytes({ target: options.echoPath, ...attempt }, id, host);
     return tried(id, await sendRaw(to, bytes, (received) => parseAnswers(received)[0]?.complete === true));
@@ -100,7 +100,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
 }
 
-function requestBytes(attempt: Attempt, id: string, host: string): string {
+function requestBytes(attempt: GatewayRequest, id: string, host: string): string {
   const { method = 'GET', target = '/', headers = [], authorization } = attempt;
   const fields: Field[] = [
     ['Host', host],

@@ -1,12 +1,12 @@
 import { failure, type Verdict, warning } from '../finding.ts';
-import type { Attempt, Gateway, Tried } from './gateway.ts';
+import type { ExaminedGateway, GatewayRequest, Tried } from './gateway.ts';
 import { readersOf } from './readings.ts';
 
 /**
  * Whether a request without a valid token reached the backend as one for the protected path. `what` describes the
  * request. The verdict rests on what the backend received, never on the status of the response.
  */
-export function gotThrough({ echoPath }: Gateway, { echoes }: Tried, what: string): Verdict | undefined {
+export function gotThrough({ echoPath }: ExaminedGateway, { echoes }: Tried, what: string): Verdict | undefined {
   for (const { method, target } of echoes) {
     const readers = readersOf(target, echoPath);
     if (readers === undefined) continue;
@@ -20,8 +20,8 @@ export function gotThrough({ echoPath }: Gateway, { echoes }: Tried, what: strin
 
 /** Sends requests without a valid token one after the other, and resolves to the verdicts about those that got through. */
 export async function throughWithout(
-  gateway: Gateway,
-  attempts: Iterable<readonly [what: string, attempt: Attempt]>,
+  gateway: ExaminedGateway,
+  attempts: Iterable<readonly [what: string, attempt: GatewayRequest]>,
 ): Promise<readonly Verdict[]> {
   const verdicts: Verdict[] = [];
   for (const [what, attempt] of attempts) {

@@ -1,10 +1,10 @@
-import type { Attempt, Gateway, Tried } from './gateway.ts';
+import type { ExaminedGateway, GatewayRequest, Tried } from './gateway.ts';
 
 /** A well-formed token that no server has issued. */
 export const BAD_TOKEN = 'Bearer doctor-unknown-token';
 
 /** What an auth service may refuse in another way than with 401, or fail at. None has a valid token. */
-const ODD: Readonly<Record<string, (gateway: Gateway) => Attempt>> = {
+const ODD: Readonly<Record<string, (gateway: ExaminedGateway) => GatewayRequest>> = {
   'an invalid token': () => ({ authorization: BAD_TOKEN }),
   'Basic instead of Bearer': () => ({ authorization: 'Basic ZG9jdG9yOmRvY3Rvcg==' }),
   'two Authorization fields': () => ({ authorization: BAD_TOKEN, headers: [['Authorization', `${BAD_TOKEN}-2`]] }),
@@ -23,19 +23,19 @@ const ODD: Readonly<Record<string, (gateway: Gateway) => Attempt>> = {
 
 export interface Odd extends Tried {
   readonly what: string;
-  readonly sent: Attempt;
+  readonly sent: GatewayRequest;
 }
 
-const sent = new WeakMap<Gateway, Promise<readonly Odd[]>>();
+const sent = new WeakMap<ExaminedGateway, Promise<readonly Odd[]>>();
 
 /** Sends the odd requests once for each gateway. */
-export function oddRequests(gateway: Gateway): Promise<readonly Odd[]> {
+export function oddRequests(gateway: ExaminedGateway): Promise<readonly Odd[]> {
   const known = sent.get(gateway) ?? sendAll(gateway);
   sent.set(gateway, known);
   return known;
 }
 
-async function sendAll(gateway: Gateway): Promise<readonly Odd[]> {
+async function sendAll(gateway: ExaminedGateway): Promise<readonly Odd[]> {
   const all: Odd[] = [];
   for (const [what, write] of Object.entries(ODD)) {
     const attempt = write(gateway);

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { isIP, connect as plainConnect, type Socket } from 'node:net';
 import { connect as secureConnect } from 'node:tls';
-import { type Limits, Unavailable, within } from '../unavailable.ts';
+import { type ExchangeLimits, Unavailable, within } from '../unavailable.ts';
 
 /** Where to send bytes, and how long to wait. */
-export interface Destination extends Limits {
+export interface GatewayAddress extends ExchangeLimits {
   readonly origin: string;
   /** Additional trusted certificates, PEM. */
   readonly ca?: string | undefined;
@@ -19,7 +19,7 @@ const LONGEST = 512 * 1024;
  * there is no connection, and Unavailable when the time for everything is over.
  */
 export async function sendRaw(
-  to: Destination,
+  to: GatewayAddress,
   bytes: string,
   enough: (received: string) => boolean = () => false,
 ): Promise<string> {
@@ -46,7 +46,7 @@ export async function sendRaw(
   return received;
 }
 
-function connected({ origin, ca, ...limits }: Destination): Promise<Socket> {
+function connected({ origin, ca, ...limits }: GatewayAddress): Promise<Socket> {
   const { protocol, hostname, port } = new URL(origin);
   const host = hostname.replace(/^\[|\]$/g, '');
   return within(limits, async (signal) => {

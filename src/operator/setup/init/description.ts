@@ -1,8 +1,8 @@
 import { isTree, type Tree, valueAt } from '../../../config/tree.ts';
-import { type Answer, jsonObject, text } from '../../doctor/answer.ts';
+import { jsonObject, type SiteAnswer, text } from '../../doctor/answer.ts';
 
 /** A GET operation of an API description. */
-export interface Operation {
+export interface DescribedOperation {
   /** The path with its parameters in braces. */
   readonly path: string;
   /** What it does, in the site's words; undefined if the site says nothing that fits on a line. */
@@ -24,7 +24,7 @@ export interface LoginOperation {
 
 /** An OpenAPI document, read into what `init` needs. Everything in it has been validated. */
 export interface Description {
-  readonly operations: readonly Operation[];
+  readonly operations: readonly DescribedOperation[];
   readonly logins: readonly LoginOperation[];
 }
 
@@ -38,7 +38,7 @@ const USERNAME = /^(username|email|login|user|identifier|email_address|user_name
 const PASSWORD = /^(password|passwd|pwd|pass)$/i;
 
 /** Reads a response as an API description. Undefined if it is none. */
-export function readDescription(answer: Answer | undefined): Description | undefined {
+export function readDescription(answer: SiteAnswer | undefined): Description | undefined {
   const document = answer?.status === 200 ? jsonObject(answer) : undefined;
   const { openapi, swagger, paths } = document ?? {};
   if (document === undefined || (typeof openapi !== 'string' && typeof swagger !== 'string')) return undefined;
@@ -64,7 +64,7 @@ function basePath(document: Tree): string {
   return base.replace(/\/$/, '');
 }
 
-function operation(document: Tree, path: string, item: Tree, get: Tree): Operation {
+function operation(document: Tree, path: string, item: Tree, get: Tree): DescribedOperation {
   const parameters = [item.parameters, get.parameters]
     .flatMap((list): unknown[] => (Array.isArray(list) ? list : []))
     .map((one) => resolved(document, one));

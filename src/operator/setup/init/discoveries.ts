@@ -1,10 +1,10 @@
 import type { ScopeConfig } from '../../../config/schema.ts';
-import { type Answer, excess, isHtml, jsonObject, pageTitle, strings } from '../../doctor/answer.ts';
+import { excess, isHtml, jsonObject, pageTitle, type SiteAnswer, strings } from '../../doctor/answer.ts';
 import type { Framework } from '../names.ts';
 import { type Description, readDescription } from './description.ts';
 import { describedWhoami, findJsonLogin, type JsonLogin, type JsonWhoami, whoamiPaths } from './json-login.ts';
 import { addressesToTry, type Proposal, propose } from './proposals.ts';
-import type { Visit, Visitor } from './visit.ts';
+import type { SiteVisit, Visitor } from './visit.ts';
 
 /** What the site reveals to an anonymous visitor that its configuration needs. */
 export interface Discoveries {
@@ -122,7 +122,7 @@ export async function discover(
   };
 }
 
-function unread(path: string, answer: Answer | undefined): readonly string[] {
+function unread(path: string, answer: SiteAnswer | undefined): readonly string[] {
   if (answer?.status !== 200 || isHtml(answer)) return [];
   const why = answer.cut ? 'has more than 4 MiB' : excess(answer);
   return why === undefined ? [] : [`${path} ${why}`];
@@ -132,12 +132,12 @@ function toTry(description: Description | undefined, scopes: Readonly<Record<str
   return description === undefined ? [] : [...whoamiPaths(description), ...addressesToTry(description, scopes)];
 }
 
-function hasPasswordField(answer: Answer | undefined): boolean {
+function hasPasswordField(answer: SiteAnswer | undefined): boolean {
   return answer?.status === 200 && isHtml(answer) && /<input[^<>]{0,300}type=["']?password/i.test(answer.text);
 }
 
 /** The page to which the front page sends visitors, if it looks like a sign-in page. */
-function landedLogin(landing: string, page: Answer | undefined) {
+function landedLogin(landing: string, page: SiteAnswer | undefined) {
   const { pathname, searchParams } = new URL(landing, 'http://site');
   const looksRight = hasPasswordField(page) || (page?.status === 200 && isHtml(page) && SIGN_IN.test(pathname));
   if (pathname === '/' || !looksRight || !PATH.test(pathname)) return undefined;
@@ -146,22 +146,22 @@ function landedLogin(landing: string, page: Answer | undefined) {
 }
 
 /** A link on the front page that looks like a login page. */
-function linkedLogin(home: Answer | undefined): string | undefined {
+function linkedLogin(home: SiteAnswer | undefined): string | undefined {
   if (home === undefined || !isHtml(home)) return undefined;
   const found = /href=["'](\/[\w./-]{0,80}(?:log-?in|sign-?_?in)[\w./-]{0,40})["'?]/i.exec(home.text)?.[1];
   return found !== undefined && PATH.test(found) ? found : undefined;
 }
 
-function isJson(answer: Answer | undefined): answer is Answer {
+function isJson(answer: SiteAnswer | undefined): answer is SiteAnswer {
   return answer !== undefined && answer.status !== 404 && answer.status < 500 && jsonObject(answer) !== undefined;
 }
 
-function jsonAt(answers: Visit['answers'], path: string) {
+function jsonAt(answers: SiteVisit['answers'], path: string) {
   const answer = answers.get(path);
   return answer === undefined ? undefined : jsonObject(answer);
 }
 
-function knownWhoami(answers: Visit['answers']): JsonWhoami | undefined {
+function knownWhoami(answers: SiteVisit['answers']): JsonWhoami | undefined {
   const path = WHOAMI_PATHS.find((one) => {
     const answer = answers.get(one);
     return isJson(answer) && (answer.status === 401 || answer.status === 403);
@@ -182,7 +182,7 @@ function sessionCookies(names: readonly string[], framework: Framework): readonl
 }
 
 /** The name of the site: the title of its front page, without words that every front page has. */
-function titleOf(home: Answer | undefined, framework: Framework): string | undefined {
+function titleOf(home: SiteAnswer | undefined, framework: Framework): string | undefined {
   if (home === undefined || home.status !== 200 || !isHtml(home)) return undefined;
   // Moodle's title has the short name after the word for "Home" in the site's language; its heading is the full name.
   const heading = framework === 'moodle' ? HEADING.exec(home.text)?.[1]?.trim() : undefined;

@@ -1,8 +1,8 @@
 import { field, isHtml, type JsonObject, jsonObject, strings } from '../../doctor/answer.ts';
 import type { Framework } from '../names.ts';
-import type { Visit } from './visit.ts';
+import type { SiteVisit } from './visit.ts';
 
-type Test = (visit: Visit) => boolean;
+type Test = (visit: SiteVisit) => boolean;
 
 /** Evidence for a framework: how strong it is, how it is printed (so never text of the site), and how it is tested. */
 type Mark = readonly [weight: 1 | 2 | 3 | 4, words: string, seen: Test];
@@ -150,7 +150,7 @@ function isSpringError({ timestamp, path, status }: JsonObject): boolean {
 }
 
 /** Guesses the framework of a site. A single mark may be a coincidence, so `sure` takes at least two. */
-export function guessFramework(visit: Visit): Guess {
+export function guessFramework(visit: SiteVisit): Guess {
   const seen = (Object.entries(MARKS) as [Framework, readonly Mark[]][])
     .map(([framework, marks]) => {
       const found = marks.filter(([, , test]) => test(visit));

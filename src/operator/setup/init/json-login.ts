@@ -1,5 +1,5 @@
-import { type Answer, jsonObject } from '../../doctor/answer.ts';
-import type { Description, LoginOperation, Operation } from './description.ts';
+import { jsonObject, type SiteAnswer } from '../../doctor/answer.ts';
+import type { DescribedOperation, Description, LoginOperation } from './description.ts';
 import { isForApps } from './proposals.ts';
 import type { Visitor } from './visit.ts';
 
@@ -66,7 +66,7 @@ export async function findJsonLogin(
 /** The address that says who is signed in, if the site describes one, with what its answer contains. */
 export function describedWhoami(
   description: Description | undefined,
-  answers: ReadonlyMap<string, Answer>,
+  answers: ReadonlyMap<string, SiteAnswer>,
 ): JsonWhoami | undefined {
   const operations = description?.operations ?? [];
   for (const name of WHOAMI) {
@@ -95,7 +95,7 @@ const WHOAMI = [
 ];
 const TOKENS = /\/(access_?token|token|jwt)$/i;
 
-function pointersOf(operation: Operation): Omit<JsonWhoami, 'path'> {
+function pointersOf(operation: DescribedOperation): Omit<JsonWhoami, 'path'> {
   const gives = operation.gives();
   return {
     subject: pointerTo(gives, /\/id$/) ?? pointerTo(gives, /\/(user_?id|sub|uuid|user_uuid)$/i),
@@ -111,11 +111,11 @@ function pointerTo(gives: readonly string[], pattern: RegExp): string | undefine
 }
 
 /** An address for members only: without a session it refuses, in JSON. */
-function isPrivate(answer: Answer | undefined): boolean {
+function isPrivate(answer: SiteAnswer | undefined): boolean {
   return answer !== undefined && [401, 403].includes(answer.status) && jsonObject(answer) !== undefined;
 }
 
-function isRefusal(answer: Answer): boolean {
+function isRefusal(answer: SiteAnswer): boolean {
   return REFUSALS.includes(answer.status) && jsonObject(answer) !== undefined;
 }
 

@@ -2,8 +2,8 @@ import { ownPathIn } from '../../../config/route-checks.ts';
 import { covers, overlap, segmentsOf } from '../../../config/route-order.ts';
 import type { ScopeConfig } from '../../../config/schema.ts';
 import { suggestScope } from '../../../operations/observe/suggested-scope.ts';
-import { type Answer, jsonObject } from '../../doctor/answer.ts';
-import type { Description, Operation } from './description.ts';
+import { jsonObject, type SiteAnswer } from '../../doctor/answer.ts';
+import type { DescribedOperation, Description } from './description.ts';
 
 /** An address of the site's API that apps could read. */
 export interface Proposal {
@@ -52,7 +52,7 @@ export function addressesToTry(description: Description, scopes: Scopes): readon
  */
 export function propose(
   description: Description,
-  answers: ReadonlyMap<string, Answer>,
+  answers: ReadonlyMap<string, SiteAnswer>,
   scopes: Scopes,
 ): readonly Proposal[] {
   const kept: Proposal[] = [];
@@ -148,12 +148,12 @@ function areApart(earlier: Proposal, later: Proposal): boolean {
   return !isGuarded && (earlier.scope === later.scope || covers(second, first));
 }
 
-function isPlain({ path }: Operation): boolean {
+function isPlain({ path }: DescribedOperation): boolean {
   return !path.includes('{');
 }
 
 /** Whether an address answers as an API: with JSON, if only that a sign-in or a parameter is missing. */
-function isThere(answer: Answer | undefined): boolean {
+function isThere(answer: SiteAnswer | undefined): boolean {
   if (answer === undefined || answer.cut) return false;
   const { status } = answer;
   if (status === 404 || status === 405 || status === 410 || status >= 500) return false;

@@ -4,11 +4,11 @@ import type { Framework } from '../names.ts';
 import type { Discoveries } from './discoveries.ts';
 import type { Guess } from './frameworks.ts';
 import { setupGuide, type Written } from './preset.ts';
-import type { Visit } from './visit.ts';
+import type { SiteVisit } from './visit.ts';
 
 /** What `init` tells the operator about the site. */
 export function whatWasSeen(
-  { unreachable, gaveUp }: Visit,
+  { unreachable, gaveUp }: SiteVisit,
   { framework, sure, marks, others }: Guess,
   found: Discoveries,
 ): readonly string[] {

@@ -1,11 +1,11 @@
 import manifest from '../../../../package.json' with { type: 'json' };
-import { type Answer, isHtml, redirectTarget } from '../../doctor/answer.ts';
+import { isHtml, redirectTarget, type SiteAnswer } from '../../doctor/answer.ts';
 import { createAsk, type Question } from '../../doctor/ask.ts';
 import { cookiesOf } from '../../doctor/backend/pages.ts';
 
 /** The site's responses to GET requests. Paths without a response have no entry. */
-export interface Visit {
-  readonly answers: ReadonlyMap<string, Answer>;
+export interface SiteVisit {
+  readonly answers: ReadonlyMap<string, SiteAnswer>;
   /** The names of all cookies that the site set. */
   readonly cookies: ReadonlySet<string>;
   /** Why the site could not be reached; undefined when it answered. */
@@ -19,9 +19,9 @@ export interface Visit {
 /** A visitor without credentials. Its requests never throw because of how the site behaves. */
 export interface Visitor {
   /** Requests paths that were not requested before, as a browser or as an app does, and returns everything seen so far. */
-  visit(paths: readonly string[], as?: 'browser' | 'app'): Promise<Visit>;
+  visit(paths: readonly string[], as?: 'browser' | 'app'): Promise<SiteVisit>;
   /** Posts to a path. Undefined if there is no response. */
-  post(path: string, type: string, body: string): Promise<Answer | undefined>;
+  post(path: string, type: string, body: string): Promise<SiteAnswer | undefined>;
 }
 
 export interface VisitOptions {
@@ -56,14 +56,14 @@ export function createVisitor({ upstream, origin, signal, patience }: VisitOptio
     'x-forwarded-proto': origin.protocol.slice(0, -1),
     'x-forwarded-host': origin.host,
   };
-  const answers = new Map<string, Answer>();
+  const answers = new Map<string, SiteAnswer>();
   const asked = new Set<string>();
   const cookies = new Set<string>();
   let unreachable: string | undefined;
   let silent = 0;
   let landing = '/';
 
-  const send = async (path: string, question: Question = {}): Promise<Answer> => {
+  const send = async (path: string, question: Question = {}): Promise<SiteAnswer> => {
     const answer = await ask(`${upstream.origin}${prefix}${path}`, {
       ...question,
       headers: { ...headers, ...question.headers },
@@ -79,7 +79,7 @@ export function createVisitor({ upstream, origin, signal, patience }: VisitOptio
     return { ...answer, text: Buffer.from(answer.text.slice(0, LONGEST_PAGE)).toString('utf8') };
   };
 
-  const get = async (path: string, accept: string): Promise<Answer> => {
+  const get = async (path: string, accept: string): Promise<SiteAnswer> => {
     let at = path;
     // As a browser does: a site may set a cookie and look for it at the next address.
     const jar = new Map<string, string>();

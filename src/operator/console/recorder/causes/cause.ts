@@ -1,7 +1,7 @@
-import type { Attempt, Step } from '../../../../operations/record/attempt.ts';
+import type { AttemptStep, ConnectionAttempt } from '../../../../operations/record/attempt.ts';
 
 /** What the gate is configured to do, as far as it explains a refusal. */
-export interface Setting {
+export interface GateSetting {
   readonly origin: string;
   /** Seconds. */
   readonly codeLifetime: number;
@@ -9,10 +9,10 @@ export interface Setting {
 }
 
 /** An attempt that stopped. */
-export interface Stopped extends Setting {
-  readonly attempt: Attempt;
+export interface Stopped extends GateSetting {
+  readonly attempt: ConnectionAttempt;
   /** The step at which it stopped. */
-  readonly at: Step;
+  readonly at: AttemptStep;
 }
 
 /** Why attempts stop, in words for the operator. */
@@ -38,5 +38,5 @@ export const says = ({ at }: Stopped, text: string): boolean =>
   at.description?.includes(text) === true || at.detail?.includes(text) === true;
 
 /** The last step of this kind. */
-export const lastOfKind = ({ attempt }: Stopped, kind: Step['kind']): Step | undefined =>
+export const lastOfKind = ({ attempt }: Stopped, kind: AttemptStep['kind']): AttemptStep | undefined =>
   attempt.steps.findLast((step) => step.kind === kind);

@@ -1,6 +1,6 @@
 import type { Config } from '../../../../config/schema.ts';
-import type { Carried, Trial, TrialAnswer } from '../../../../upstream/assertion-trial.ts';
-import type { Outcome } from '../../check.ts';
+import type { CarriedAs, Trial, TrialAnswer } from '../../../../upstream/assertion-trial.ts';
+import type { CheckOutcome } from '../../check.ts';
 import { failure, pass, type Verdict, warning } from '../../finding.ts';
 import { Unavailable } from '../../unavailable.ts';
 import { backendChecks } from '../check.ts';
@@ -42,7 +42,7 @@ export const ASSERTIONS = backendChecks(hasAssertions, {
 type Judgement = Verdict | string;
 
 /** Judges every upstream. Throws Unavailable with the reasons if none shows anything. */
-async function eachTrial({ facts }: Installation, judge: (trial: Trial) => Judgement): Promise<Outcome> {
+async function eachTrial({ facts }: Installation, judge: (trial: Trial) => Judgement): Promise<CheckOutcome> {
   const judged = (await facts.trials()).map(judge);
   const verdicts = judged.filter((one) => typeof one !== 'string');
   const seen = judged.map((one) => (typeof one === 'string' ? one : one.seen)).join('; ');
@@ -93,7 +93,7 @@ const FAULTS: readonly (readonly [RegExp, string])[] = [
 function judgeFaulty(
   { upstream, path, answers }: Trial,
   { config, member }: Installation,
-  faults: readonly Carried[],
+  faults: readonly CarriedAs[],
 ): Judgement {
   const at = `${upstream}: ${withoutQuery(path)}`;
   const { none, valid, forged } = answers;
@@ -121,7 +121,7 @@ const NEEDS_MEMBER = 'refuses an unknown member like a forged assertion: name a 
 const PLAIN =
   'Verify the assertion. If the backend is meant to believe X-Member-Id because only the gate reaches it, set upstreams.*.identity to [headers].';
 
-const WORDS: Readonly<Record<Carried, string>> = {
+const WORDS: Readonly<Record<CarriedAs, string>> = {
   none: 'none',
   valid: 'a valid one',
   forged: 'a forged one',

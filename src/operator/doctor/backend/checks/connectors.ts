@@ -7,7 +7,7 @@ import { GatewayError } from '../../../../errors.ts';
 import { bridgeProvider } from '../../../../login/bridge.ts';
 import type { SignInProvider } from '../../../../login/connector.ts';
 import { outboundFetch } from '../../../../login/outbound-fetch.ts';
-import { type Answer, isRedirect, redirectTarget } from '../../answer.ts';
+import { isRedirect, redirectTarget, type SiteAnswer } from '../../answer.ts';
 import { failure, judgeEach, pass } from '../../finding.ts';
 import { Unavailable } from '../../unavailable.ts';
 import { backendChecks } from '../check.ts';
@@ -151,7 +151,7 @@ export const CONNECTORS = [
 ];
 
 /** The answer of the bridge to a browser without cookies. */
-async function askBridge({ config, pages }: Installation, secret: string): Promise<Answer> {
+async function askBridge({ config, pages }: Installation, secret: string): Promise<SiteAnswer> {
   const { login, origin } = config;
   if (login.kind !== 'bridge') throw new Unavailable('there is no bridge');
   const provider = bridgeProvider({ url: login.url, origin, secret });

@@ -8,7 +8,7 @@ import { responseJson } from '../../../connect/response-json.ts';
 import { failure, judgeEach, pass, type Verdict, warning } from '../../finding.ts';
 import { Unavailable } from '../../unavailable.ts';
 import { backendChecks } from '../check.ts';
-import type { Visit } from '../installation.ts';
+import type { SignedInVisit } from '../installation.ts';
 import { connectionOf } from '../visit.ts';
 
 /** What a member has who signs in through the running gate. Only with --sign-in. */
@@ -113,7 +113,7 @@ function isTried({ annotations, inputSchema }: Readonly<Record<string, unknown>>
 }
 
 /** Why the member did not come back, as far as the counts of the gate tell. They count every member. */
-function judgeFailure({ message, advice, end }: ConnectError, { refused }: Visit): Verdict {
+function judgeFailure({ message, advice, end }: ConnectError, { refused }: SignedInVisit): Verdict {
   const [anonymous, unusable] = [refused('not_signed_in'), refused('login_unavailable')];
   if (unusable > 0)
     return failure(

@@ -1,6 +1,6 @@
 import type { Config } from '../../../../config/schema.ts';
 import { cookieMatcher } from '../../../../http/cookie-names.ts';
-import { type Answer, field, isRedirect, pageTitle } from '../../answer.ts';
+import { field, isRedirect, pageTitle, type SiteAnswer } from '../../answer.ts';
 import { edgeOf } from '../../edges.ts';
 import { failure, judgeEach, pass, type Verdict, warning } from '../../finding.ts';
 import { orNone, Unavailable } from '../../unavailable.ts';
@@ -124,7 +124,11 @@ function renamed(url: URL, from: string, to: string): URL | undefined {
   return other;
 }
 
-function judgeCookie({ name, attributes }: SetCookie, answer: Answer, origin: string): readonly (Verdict | false)[] {
+function judgeCookie(
+  { name, attributes }: SetCookie,
+  answer: SiteAnswer,
+  origin: string,
+): readonly (Verdict | false)[] {
   const [gate, page] = [new URL(origin), new URL(answer.url)];
   const domain = (attributes.get('domain') ?? '').replace(/^\./, '').toLowerCase();
   const path = attributes.get('path') ?? '/';
@@ -145,12 +149,12 @@ function judgeCookie({ name, attributes }: SetCookie, answer: Answer, origin: st
 }
 
 /** The origin and path of an answer: its query may have what a session needs. */
-function placeOf({ url }: Answer): string {
+function placeOf({ url }: SiteAnswer): string {
   const { origin, pathname } = new URL(url);
   return origin + pathname;
 }
 
-function titled(answer: Answer): string {
+function titled(answer: SiteAnswer): string {
   const title = pageTitle(answer);
   return title === '' ? ` ${field(answer, 'content-type')}`.trimEnd() : ` "${title}"`;
 }

@@ -1,4 +1,4 @@
-import { type Answer, field, redirectTarget } from '../../answer.ts';
+import { field, redirectTarget, type SiteAnswer } from '../../answer.ts';
 import { failure, judgeEach, type Verdict, warning } from '../../finding.ts';
 import { NoAnswer, orNone, Unavailable } from '../../unavailable.ts';
 import { backendChecks } from '../check.ts';
@@ -65,7 +65,7 @@ const BROKEN_PAGE = 'Look into the log of the backend. If its root is meant to f
 
 const rootOf = (upstream: string) => ({ upstream, method: 'GET' as const, path: '/' });
 
-function judgeHost(name: string, answer: Answer, { config }: Installation): Verdict | undefined {
+function judgeHost(name: string, answer: SiteAnswer, { config }: Installation): Verdict | undefined {
   const { status, url } = answer;
   const isPublic = (config.upstreams[name]?.host ?? (url.startsWith('https:') ? 'upstream' : 'public')) === 'public';
   const host = new URL(isPublic ? config.origin : url).host;

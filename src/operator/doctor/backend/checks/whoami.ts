@@ -1,7 +1,7 @@
 import type { Config } from '../../../../config/schema.ts';
 import { GatewayError } from '../../../../errors.ts';
 import { createWhoami } from '../../../../login/whoami/whoami.ts';
-import { type Answer, field } from '../../answer.ts';
+import { field, type SiteAnswer } from '../../answer.ts';
 import { edgeOf } from '../../edges.ts';
 import { failure, pass, type Verdict, warning } from '../../finding.ts';
 import { Unavailable } from '../../unavailable.ts';
@@ -52,7 +52,7 @@ export const WHOAMI = backendChecks(isSession, {
 const rank = ({ level }: Verdict) => ['pass', 'warning', 'failure'].indexOf(level);
 
 /** Reads an answer as the gate would. */
-function judge(answer: Answer, { config: { login } }: Installation, otherwise: string): Verdict {
+function judge(answer: SiteAnswer, { config: { login } }: Installation, otherwise: string): Verdict {
   if (login.kind !== 'session') throw new Error('The checks of whoami are for the login kind `session`.');
   const { status, text: body } = answer;
   const headers = Object.fromEntries(Object.keys(answer.headers).map((name) => [name, field(answer, name)]));
@@ -65,7 +65,7 @@ function judge(answer: Answer, { config: { login } }: Installation, otherwise: s
   }
 }
 
-function judgeCaching(answer: Answer): Verdict {
+function judgeCaching(answer: SiteAnswer): Verdict {
   const [control, age] = [field(answer, 'cache-control').toLowerCase(), Number(field(answer, 'age') || 0)];
   const from = ['x-cache', 'cf-cache-status', 'x-cache-status', 'x-proxy-cache'].find((name) =>
     /\bhit\b/i.test(field(answer, name)),

@@ -1,7 +1,7 @@
 import { failure, pass, type Verdict, warning } from '../../finding.ts';
-import { arrived, carrier, type Found, type GatewayCheck, gatewayChecks } from '../check.ts';
+import { arrived, carrier, type GatewayCheck, type GatewayFacts, gatewayChecks } from '../check.ts';
 import { type Echo, type Field, folded, valuesOf } from '../echo.ts';
-import type { Attempt, Gateway } from '../gateway.ts';
+import type { ExaminedGateway, GatewayRequest } from '../gateway.ts';
 import { throughWithout } from '../got-through.ts';
 import { FORGED } from '../names.ts';
 
@@ -73,8 +73,8 @@ export const DESCRIPTION: readonly GatewayCheck[] = [
 ];
 
 /** Requests without a token that claim to be about something else. */
-function* descriptions({ openPath, host }: Gateway): Generator<readonly [string, Attempt]> {
-  const one = ([name, value]: Field): readonly [string, Attempt] => [
+function* descriptions({ openPath, host }: ExaminedGateway): Generator<readonly [string, GatewayRequest]> {
+  const one = ([name, value]: Field): readonly [string, GatewayRequest] => [
     `a request without a token but with ${name}: ${value}`,
     { headers: [[name, value]] },
   ];
@@ -94,12 +94,12 @@ function* descriptions({ openPath, host }: Gateway): Generator<readonly [string,
 }
 
 const all = (names: readonly string[], value: string): readonly Field[] => names.map((name) => [name, value]);
-const connectionOf = (names: readonly string[]): Attempt => ({
+const connectionOf = (names: readonly string[]): GatewayRequest => ({
   headers: [['Connection', `close, ${names.join(', ')}`]],
 });
 
 /** Requests without a token whose query looks like an open path, or like the parameters of an auth service. */
-function* queries({ echoPath, openPath }: Gateway): Generator<readonly [string, Attempt]> {
+function* queries({ echoPath, openPath }: ExaminedGateway): Generator<readonly [string, GatewayRequest]> {
   for (const query of [
     openPath,
     `x=${openPath}`,
@@ -115,7 +115,7 @@ function* queries({ echoPath, openPath }: Gateway): Generator<readonly [string, 
 }
 
 /** What a client must not say about the way that its request came. */
-function forwarded({ to: { origin } }: Gateway): readonly Field[] {
+function forwarded({ to: { origin } }: ExaminedGateway): readonly Field[] {
   const host = `${FORGED}.example`;
   const proto = origin.startsWith('https:') ? 'http' : 'https';
   return [
@@ -138,7 +138,11 @@ function forwarded({ to: { origin } }: Gateway): readonly Field[] {
 }
 
 /** The names of the fields that reached the backend with the client’s value. Spellings of one name are sent apart. */
-async function sendEach(gateway: Gateway, found: Found, fields: readonly Field[]): Promise<readonly string[]> {
+async function sendEach(
+  gateway: ExaminedGateway,
+  found: GatewayFacts,
+  fields: readonly Field[],
+): Promise<readonly string[]> {
   const { attempt, echo } = carrier(gateway, found);
   const received: string[] = [];
   const groups = Map.groupBy(fields, ([name]) => /[_.]/.exec(name)?.[0] ?? '-');
@@ -163,7 +167,7 @@ function reached(names: readonly string[], problem: (seen: string) => Verdict, t
 const ADDRESS = '203.0.113.7';
 
 /** An address that the gateway appended something to is as it should be: the last one is what it saw itself. */
-async function forgeAddress(gateway: Gateway, found: Found): Promise<Verdict> {
+async function forgeAddress(gateway: ExaminedGateway, found: GatewayFacts): Promise<Verdict> {
   const { attempt } = carrier(gateway, found);
   const { echoes } = await gateway.attempt({ ...attempt, headers: all(ADDRESSES, ADDRESS) });
   const names = ADDRESSES.filter((name) => echoes.some((echo) => lastOf(echo, name) === ADDRESS));

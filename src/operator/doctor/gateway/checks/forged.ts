@@ -1,7 +1,7 @@
 import { failure, pass, type Verdict, warning } from '../../finding.ts';
-import { carrier, type Found, type GatewayCheck, gatewayChecks } from '../check.ts';
+import { carrier, type GatewayCheck, type GatewayFacts, gatewayChecks } from '../check.ts';
 import { type Echo, type Field, folded, valuesOf } from '../echo.ts';
-import type { Attempt, Gateway } from '../gateway.ts';
+import type { ExaminedGateway, GatewayRequest } from '../gateway.ts';
 import { FORGED, otherIdentityFields } from '../names.ts';
 
 type Spelling = (name: string) => readonly Field[];
@@ -89,10 +89,10 @@ const alternating = (name: string) =>
 
 /** Forges each identity field in each spelling, one in each request. */
 async function forge(
-  gateway: Gateway,
-  { identity }: Found,
+  gateway: ExaminedGateway,
+  { identity }: GatewayFacts,
   spellings: readonly Spelling[],
-  base: Attempt = { authorization: gateway.bearer },
+  base: GatewayRequest = { authorization: gateway.bearer },
 ): Promise<readonly Verdict[]> {
   const problems: Verdict[] = [];
   for (const name of identity) {
@@ -110,7 +110,7 @@ async function forge(
 }
 
 /** Forges all identity fields at addresses that a gateway may treat as its own, or as none of its rules. */
-async function forgeAnywhere(gateway: Gateway, { identity }: Found): Promise<readonly Verdict[]> {
+async function forgeAnywhere(gateway: ExaminedGateway, { identity }: GatewayFacts): Promise<readonly Verdict[]> {
   const { echoPath, openPath } = gateway;
   const up = echoPath.replace(/\/[^/]*/g, '/..');
   const headers = identity.map((name): Field => [name, FORGED]);
@@ -144,7 +144,7 @@ function forgedIn({ headers }: Echo): readonly string[] {
 }
 
 /** RFC 9110 section 7.6.1: a proxy removes the fields that Connection names, and some do it after they added theirs. */
-async function removeByConnection(gateway: Gateway, { identity }: Found): Promise<readonly Verdict[]> {
+async function removeByConnection(gateway: ExaminedGateway, { identity }: GatewayFacts): Promise<readonly Verdict[]> {
   const { echoes } = await gateway.attempt({
     authorization: gateway.bearer,
     headers: [['Connection', ['close', ...identity].join(', ')]],
@@ -157,7 +157,7 @@ async function removeByConnection(gateway: Gateway, { identity }: Found): Promis
 }
 
 /** All names in one request; if it is refused, which may be for the sake of one of them, each in its own. */
-async function forgeOtherNames(gateway: Gateway, found: Found): Promise<readonly Verdict[]> {
+async function forgeOtherNames(gateway: ExaminedGateway, found: GatewayFacts): Promise<readonly Verdict[]> {
   const names = otherIdentityFields(found.identity);
   const { attempt } = carrier(gateway, found);
   const send = (some: readonly string[]) =>

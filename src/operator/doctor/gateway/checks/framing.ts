@@ -1,7 +1,7 @@
 import { failure, pass, type Verdict } from '../../finding.ts';
-import { carrier, type Found, type GatewayCheck, gatewayChecks } from '../check.ts';
+import { carrier, type GatewayCheck, type GatewayFacts, gatewayChecks } from '../check.ts';
 import type { Echo } from '../echo.ts';
-import type { Gateway, Tried } from '../gateway.ts';
+import type { ExaminedGateway, Tried } from '../gateway.ts';
 import { gotThrough } from '../got-through.ts';
 
 /** Milliseconds to wait for a message that no side takes for complete. */
@@ -89,10 +89,13 @@ interface Arrived {
   readonly hidden: readonly Echo[];
 }
 
-const sent = new WeakMap<Gateway, Promise<readonly (readonly [what: string, Arrived])[]>>();
+const sent = new WeakMap<ExaminedGateway, Promise<readonly (readonly [what: string, Arrived])[]>>();
 
 /** Sends all messages at the same time, since some may be waited for in vain. Both checks look at the same ones. */
-function sendAll(gateway: Gateway, found: Found): Promise<readonly (readonly [what: string, Arrived])[]> {
+function sendAll(
+  gateway: ExaminedGateway,
+  found: GatewayFacts,
+): Promise<readonly (readonly [what: string, Arrived])[]> {
   const known = sent.get(gateway);
   if (known !== undefined) return known;
   const all = Promise.all(
@@ -111,7 +114,7 @@ function arrivedOf({ echoes }: Tried): Arrived {
   return { outer: echoes.filter((one) => !isHidden(one)), hidden: echoes.filter(isHidden) };
 }
 
-function message(gateway: Gateway, found: Found, framing: Framing, id: string): string {
+function message(gateway: ExaminedGateway, found: GatewayFacts, framing: Framing, id: string): string {
   const { host, echoPath } = gateway;
   const { attempt } = carrier(gateway, found);
   const hidden = `GET ${echoPath}?doctor=${id}&doctor-hidden HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;

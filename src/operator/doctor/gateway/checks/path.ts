@@ -1,6 +1,6 @@
 import { pass } from '../../finding.ts';
 import { type GatewayCheck, gatewayChecks } from '../check.ts';
-import type { Gateway } from '../gateway.ts';
+import type { ExaminedGateway } from '../gateway.ts';
 import { throughWithout } from '../got-through.ts';
 
 /** The parts of which the tricks are made. */
@@ -132,7 +132,7 @@ function tried(write: (places: Places) => readonly string[]): GatewayCheck['run'
   };
 }
 
-function placesOf({ echoPath, openPath, host }: Gateway): Places {
+function placesOf({ echoPath, openPath, host }: ExaminedGateway): Places {
   // The root has no name that could be left.
   const open = openPath.replace(/\/+$/, '') || '/doctor';
   return {

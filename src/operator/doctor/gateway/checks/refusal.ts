@@ -1,6 +1,6 @@
 import { failure, pass, type Verdict, warning } from '../../finding.ts';
 import { type GatewayCheck, gatewayChecks } from '../check.ts';
-import type { Gateway } from '../gateway.ts';
+import type { ExaminedGateway } from '../gateway.ts';
 import { BAD_TOKEN, oddRequests } from '../odd-requests.ts';
 import { fieldOf, type RawAnswer } from '../raw-answers.ts';
 
@@ -70,12 +70,12 @@ export const REFUSALS: readonly GatewayCheck[] = [
   }),
 ];
 
-async function answerTo(gateway: Gateway, authorization: string): Promise<RawAnswer | undefined> {
+async function answerTo(gateway: ExaminedGateway, authorization: string): Promise<RawAnswer | undefined> {
   return (await gateway.attempt({ authorization })).answers[0];
 }
 
 /** The answer to the token at a path that it may not open. */
-async function forbidden({ bearer, forbiddenPath, attempt }: Gateway): Promise<RawAnswer | undefined> {
+async function forbidden({ bearer, forbiddenPath, attempt }: ExaminedGateway): Promise<RawAnswer | undefined> {
   if (bearer === undefined || forbiddenPath === undefined) return undefined;
   return (await attempt({ target: forbiddenPath, authorization: bearer })).answers[0];
 }
