@@ -1,7 +1,9 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, matchesGlob } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import manifest from '../package.json' with { type: 'json' };
+import config from './vitest.config.ts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const TESTS = globSync('**/*.test.ts', { cwd: here('.'), exclude: ['**/node_modules'] });
@@ -77,6 +79,22 @@ describe('the test pages', () => {
 
   it('start with a short one', () => {
     expect(Buffer.byteLength(PAGES.get('.') ?? '')).toBeLessThanOrEqual(8192);
+  });
+
+  it('are all run by npm test or npm run test:all, and none by both', () => {
+    const [own, whole] = (config.test?.projects ?? []).map((project) =>
+      TESTS.filter((file) => {
+        const { include = [], exclude = [] } = (project as { test: { include?: string[]; exclude?: string[] } }).test;
+        const matches = (pattern: string) => matchesGlob(`test/${file}`, pattern);
+        return include.some(matches) && !exclude.some(matches);
+      }),
+    );
+    expect(own?.length).toBeGreaterThan(300);
+    expect(whole?.length).toBeGreaterThan(50);
+    expect([...(own ?? []), ...(whole ?? [])].toSorted()).toEqual(TESTS.toSorted());
+    expect(manifest.scripts.test).toMatch(/ --project own$/);
+    expect(manifest.scripts['test:all']).toMatch(/ --project whole$/);
+    expect(readFileSync(here('../.ci/run'), 'utf8')).toContain('\nnpm test\nnpm run test:all\n');
   });
 
   it('name tests that exist', () => {

@@ -1,4 +1,4 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { skippedReporter } from './support/skipped.ts';
 
@@ -23,12 +23,22 @@ function turn({ moduleId }: TestSpecification): number {
 
 const ROOT = new URL('..', import.meta.url).pathname;
 
+/**
+ * What installs or builds other people's packages, runs whole frameworks, or breaks processes and disks for minutes:
+ * `npm run test:all`. Everything else is `npm test`.
+ */
+const WHOLE = 'test/{clients,faults,helm,image,integrations,packaging,site,soak}/**/*.test.ts';
+const EVERY = 'test/**/*.test.ts';
+
 export default defineConfig({
   test: {
     root: ROOT,
     // Hundreds of gates are started as processes. With compiled code on disk, each needs half the time.
     env: { NODE_COMPILE_CACHE: `${ROOT}node_modules/.cache/compiled` },
-    include: ['test/**/*.test.ts'],
+    projects: [
+      { extends: true, test: { name: 'own', include: [EVERY], exclude: [...configDefaults.exclude, WHOLE] } },
+      { extends: true, test: { name: 'whole', include: [WHOLE] } },
+    ],
     pool: 'forks',
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },

@@ -1,6 +1,8 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestModule, type TestSpecification } from 'vitest/node';
-import complete from '../../vitest.config.ts';
+import config from '../../vitest.config.ts';
+
+const { projects: _projects, ...complete } = config.test ?? {};
 
 /** The test files to run, in this order. */
 const tests = JSON.parse(process.env.COURSEGATE_MUTATION_TESTS ?? '[]') as readonly string[];
@@ -22,7 +24,7 @@ const reporter = {
 
 export default defineConfig({
   test: {
-    ...complete.test,
+    ...complete,
     include: [...tests],
     maxWorkers: 1,
     bail: 1,
