@@ -20,7 +20,7 @@ export const pageHeaders: RequestHandler = (_request, response, next) => {
 
 /** The text of a file in the demo's folder, such as `school/style.css`. */
 export function asset(name: string): string {
-  return readInstalled(codePath(`tools/demo/${name}`)).toString('utf8');
+  return readInstalled(codePath(`operator/demo/${name}`)).toString('utf8');
 }
 
 /** Serves the stylesheet and the icon in a site's folder. Browsers ask for /favicon.ico by themselves, on all pages. */

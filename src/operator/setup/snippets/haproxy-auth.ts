@@ -19,7 +19,7 @@ import {
 import { UNUSUAL } from './plugin-paths.ts';
 
 /** What is the same for every configuration. */
-const SCRIPT = codePath('tools/setup/snippets/coursegate.lua');
+const SCRIPT = codePath('operator/setup/snippets/coursegate.lua');
 
 /** For HAProxy: a whole configuration, and the Lua script that asks. */
 export function haproxyAuth(options: PluginOptions): readonly SnippetFile[] {
