@@ -27,8 +27,8 @@ const ROOT = new URL('..', import.meta.url).pathname;
  * What installs or builds other people's packages, runs whole frameworks, or breaks processes and disks for minutes:
  * `npm run test:all`. Everything else is `npm test`.
  */
-const WHOLE = 'test/{clients,faults,helm,image,integrations,packaging,site,soak}/**/*.test.ts';
-const EVERY = 'test/**/*.test.ts';
+const SLOW = 'test/{clients,faults,helm,image,integrations,packaging,site,soak}/**/*.test.ts';
+const ALL = 'test/**/*.test.ts';
 
 export default defineConfig({
   test: {
@@ -36,8 +36,8 @@ export default defineConfig({
     // Hundreds of gates are started as processes. With compiled code on disk, each needs half the time.
     env: { NODE_COMPILE_CACHE: `${ROOT}node_modules/.cache/compiled` },
     projects: [
-      { extends: true, test: { name: 'own', include: [EVERY], exclude: [...configDefaults.exclude, WHOLE] } },
-      { extends: true, test: { name: 'whole', include: [WHOLE] } },
+      { extends: true, test: { name: 'test', include: [ALL], exclude: [...configDefaults.exclude, SLOW] } },
+      { extends: true, test: { name: 'test:all', include: [SLOW] } },
     ],
     pool: 'forks',
     maxWorkers: 2,

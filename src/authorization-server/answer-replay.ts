@@ -4,7 +4,7 @@ import { type Clock, type Mutation, type Store, unixSeconds } from '../storage/s
 import { answerKept, answerWatch } from './answer-watch.ts';
 
 /** The code or refresh token in a token request. Each can be used once. */
-export interface PresentedGrant {
+export interface CodeOrRefreshToken {
   readonly value: string;
   readonly grantId: string;
   /** The request's other parameters: a request that differs in them is not a repeat. */
@@ -52,7 +52,7 @@ export function answerReplay(store: Store, clock: Clock, window: number) {
 
   return {
     /** Returns what to write in the same commit as the new tokens. Empty if answers are not remembered. */
-    remember(presented: PresentedGrant, body: Body): readonly Mutation[] {
+    remember(presented: CodeOrRefreshToken, body: Body): readonly Mutation[] {
       if (window === 0) return [];
       const { question, grantId, value: id } = presented;
       watch.answered();
@@ -67,7 +67,7 @@ export function answerReplay(store: Store, clock: Clock, window: number) {
       ];
     },
 
-    async recall(presented: PresentedGrant): Promise<Recalled> {
+    async recall(presented: CodeOrRefreshToken): Promise<Recalled> {
       const entry = await store.get(KIND, presented.value);
       if (entry === undefined) return { kind: 'unknown' };
       const kept = JSON.parse(open(keyOf(presented.value), entry.payload, KIND)) as KeptAnswer;

@@ -1,5 +1,5 @@
 import { type Clock, jsonEntry, type Mutation, readJson, type Store } from '../storage/store.ts';
-import type { PresentedGrant, Recalled } from './answer-replay.ts';
+import type { CodeOrRefreshToken, Recalled } from './answer-replay.ts';
 
 const KIND = 'CodeUse';
 
@@ -12,14 +12,14 @@ const KIND = 'CodeUse';
 export function codeUses(store: Store, clock: Clock, window: number) {
   return {
     /** Returns what to write in the same commit as the tokens. */
-    remember({ value, grantId, question }: PresentedGrant): readonly Mutation[] {
+    remember({ value, grantId, question }: CodeOrRefreshToken): readonly Mutation[] {
       if (window === 0) return [];
       const until = clock() + window * 1000;
       const entry = jsonEntry(KIND, value, { question, until }, Math.ceil(until / 1000), { grant: grantId });
       return [{ op: 'put', entry }];
     },
 
-    async recall({ value, question }: PresentedGrant): Promise<Recalled> {
+    async recall({ value, question }: CodeOrRefreshToken): Promise<Recalled> {
       const use = await readJson<{ question: string; until: number }>(store, KIND, value);
       if (use === undefined || clock() >= use.until) return { kind: 'unknown' };
       return { kind: use.question === question ? 'repeated' : 'reused' };

@@ -4,7 +4,7 @@ import { type EndReason, grantCreated } from '../events/event.ts';
 import type { Outbox } from '../events/outbox.ts';
 import type { Audit, AuditAction } from '../operations/audit.ts';
 import type { Mutation, Store } from '../storage/store.ts';
-import type { PresentedGrant, Recalled } from './answer-replay.ts';
+import type { CodeOrRefreshToken, Recalled } from './answer-replay.ts';
 import { clientHost } from './client-host.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { describeClient, eventClient } from './event-client.ts';
@@ -19,8 +19,8 @@ type GrantType = 'authorization_code' | 'refresh_token';
 
 /** Remembers how codes, or refresh tokens, were used. */
 interface Uses {
-  remember(presented: PresentedGrant, body: Readonly<Record<string, unknown>>): readonly Mutation[];
-  recall(presented: PresentedGrant): Promise<Recalled>;
+  remember(presented: CodeOrRefreshToken, body: Readonly<Record<string, unknown>>): readonly Mutation[];
+  recall(presented: CodeOrRefreshToken): Promise<Recalled>;
 }
 
 export interface TokenTransactionOptions {
@@ -171,7 +171,7 @@ function sourceOf(oidc: Oidc): Source | undefined {
   return RotatedRefreshToken ?? AuthorizationCode;
 }
 
-function presentedIn({ params, entities }: Oidc, { jti: value, grantId = '' }: Source): PresentedGrant {
+function presentedIn({ params, entities }: Oidc, { jti: value, grantId = '' }: Source): CodeOrRefreshToken {
   const { scope, resource } = params ?? {};
   const question = JSON.stringify([scope ?? null, resource ?? null, entities.AccessToken?.jkt ?? null]);
   return { value, grantId, question };

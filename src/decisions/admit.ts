@@ -5,16 +5,16 @@ import { fieldValues } from '../http/field-values.ts';
 import { IDENTITY_FIELDS } from '../http/identity-fields.ts';
 import { refuseLargeRequest } from '../upstream/body-limit.ts';
 import { asksForWebSocket, requestFraming } from '../upstream/framing.ts';
-import type { Identity } from '../upstream/identity.ts';
+import type { IdentityFor } from '../upstream/identity.ts';
 import { methodOverrides } from '../upstream/method-override/method-override.ts';
 import { ownRecordHandler } from '../upstream/own-record-handler.ts';
 import { DecisionResponse } from './decision-response.ts';
 
 export interface AdmitOptions {
   readonly origin: string;
-  readonly identity: Identity;
+  readonly identity: IdentityFor;
   /** What an upstream reads as the identity of a member. */
-  readonly identityOf: (upstream: string) => Parameters<Identity>[2];
+  readonly identityOf: (upstream: string) => Parameters<IdentityFor>[2];
   /** Maximum size of a request body in bytes, for gateways that send its length. */
   readonly largestBody: number;
 }

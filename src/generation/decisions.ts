@@ -7,7 +7,7 @@ import { createProvenance } from '../http/provenance.ts';
 import { createRation } from '../operations/ration.ts';
 import type { RequestParts } from '../request/parts.ts';
 import type { Route } from '../request/route.ts';
-import type { Identity } from '../upstream/identity.ts';
+import type { IdentityFor } from '../upstream/identity.ts';
 import { createRouting, type Routed } from '../upstream/routing.ts';
 
 export interface DecisionsParts {
@@ -15,7 +15,7 @@ export interface DecisionsParts {
   readonly forRequests: Omit<RequestParts, 'connections'>;
   /** The routes of the public listener. */
   readonly routes: readonly Routed<Route>[];
-  readonly identity: Identity;
+  readonly identity: IdentityFor;
 }
 
 /** Builds what answers gateways; undefined if none may ask. */

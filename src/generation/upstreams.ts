@@ -9,7 +9,7 @@ import { createCallUpstream } from '../upstream/call.ts';
 import type { CredentialsOptions } from '../upstream/credentials/create-credentials.ts';
 import { type CredentialOf, NO_CREDENTIALS } from '../upstream/credentials/credential.ts';
 import { createForward, type Forward } from '../upstream/forward.ts';
-import { createIdentity, type Identity, type SigningKey } from '../upstream/identity.ts';
+import { createIdentity, type IdentityFor, type SigningKey } from '../upstream/identity.ts';
 import { createPools, type Pools } from '../upstream/pools.ts';
 import type { CallForPrincipal, CallUpstream } from '../upstream/request.ts';
 import { createSite, type Site } from '../upstream/site.ts';
@@ -18,7 +18,7 @@ import { createSite, type Site } from '../upstream/site.ts';
 export interface UpstreamLanes {
   readonly pools: Pools;
   readonly forward: Forward;
-  readonly identity: Identity;
+  readonly identity: IdentityFor;
   readonly call: CallForPrincipal & CallUpstream;
   /** Undefined when there is no site: requests that no route claims are then answered 404. */
   readonly site: Site | undefined;

@@ -8,7 +8,7 @@ import { GatewayError } from '../errors.ts';
 import { boundedJson, RECORD_BOUNDS } from '../http/bounded-json.ts';
 import type { MemberPrincipal } from '../oauth/principal.ts';
 import { createCallUpstream } from './call.ts';
-import { createIdentity, type Identity, type SigningKey } from './identity.ts';
+import { createIdentity, type IdentityFor, type SigningKey } from './identity.ts';
 import { MEMBER_ID } from './own-record.ts';
 import type { Pools } from './pools.ts';
 import type { UpstreamResponse } from './request.ts';
@@ -95,7 +95,7 @@ function identities(options: {
   origin: string;
   signing: () => SigningKey;
   clock: () => number;
-}): Readonly<Record<CarriedAs, Identity>> {
+}): Readonly<Record<CarriedAs, IdentityFor>> {
   const { origin, signing, clock } = options;
   const proper = { issuer: origin, signingKey: async () => signing(), clock };
   const valid = createIdentity(proper);
@@ -120,7 +120,7 @@ interface TrialPlace {
 }
 
 /** For a request that a gateway forwards, the assertion names the request. */
-function boundTo(identity: Identity, { judged }: TrialPlace): Identity {
+function boundTo(identity: IdentityFor, { judged }: TrialPlace): IdentityFor {
   return (principal, upstream, kinds) => identity(principal, upstream, kinds, judged);
 }
 

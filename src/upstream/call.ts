@@ -7,7 +7,7 @@ import { type CallAttempt, type CredentialOf, NO_CREDENTIALS } from './credentia
 import { withParameter } from './credentials/parameter.ts';
 import { type OwnCallPolicy, ownCallPolicy } from './header-policy.ts';
 import { addForwardingFields } from './headers.ts';
-import type { Identity } from './identity.ts';
+import type { IdentityFor } from './identity.ts';
 import { makeOwnCall } from './own-call.ts';
 import type { Pools } from './pools.ts';
 import type { CallForPrincipal, CallUpstream, PrincipalRequest, UpstreamRequest, UpstreamResponse } from './request.ts';
@@ -24,7 +24,7 @@ import type { Target } from './target.ts';
 export function createCallUpstream(options: {
   upstreams: Config['upstreams'];
   pools: Pools;
-  identity: Identity;
+  identity: IdentityFor;
   /** Credentials for upstreams that do not read our identity headers. Only used for calls that have a principal. */
   credentials?: CredentialOf;
   /** Our public origin: a backend that insists on its public name and on https must accept these calls too. */

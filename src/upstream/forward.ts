@@ -21,7 +21,7 @@ import { deliver } from './delivery.ts';
 import { asksForWebSocket, type Framing, requestFraming } from './framing.ts';
 import { type HeaderPolicy, headerPolicy } from './header-policy.ts';
 import { type ResponseHead, requestHeaders, responseHead } from './headers.ts';
-import type { Identity } from './identity.ts';
+import type { IdentityFor } from './identity.ts';
 import { fieldsForMapping, mapJsonLinks } from './json-links.ts';
 import { publicLocation } from './location.ts';
 import type { BodyScan } from './method-override/body-scan.ts';
@@ -54,7 +54,7 @@ export type Forward = (
 export interface ForwardOptions {
   readonly upstreams: Config['upstreams'];
   readonly pools: Pools;
-  readonly identity: Identity;
+  readonly identity: IdentityFor;
   /** Credentials for upstreams that do not read our identity headers. */
   readonly credentials?: CredentialOf;
   /** Our public origin. */

@@ -20,7 +20,7 @@ export interface SigningKey {
  * @param kinds the kinds of identity that the upstream is configured for
  * @param judged the one request that the assertion is for; omitted: any request of the member
  */
-export type Identity = (
+export type IdentityFor = (
   principal: Principal,
   upstreamName: string,
   kinds: UpstreamConfig['identity'],
@@ -57,7 +57,7 @@ export function createIdentity(options: {
   kid?: () => string;
   /** Milliseconds since the epoch. */
   clock: () => number;
-}): Identity {
+}): IdentityFor {
   const kept = new LRUCache<string, Kept>({ max: 10_000 });
   // While a token is cached, it maps to the same principal object. In that case not even a cache key has to be
   // computed.

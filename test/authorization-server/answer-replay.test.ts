@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { answerReplay, type PresentedGrant } from '../../src/authorization-server/answer-replay.ts';
+import { answerReplay, type CodeOrRefreshToken } from '../../src/authorization-server/answer-replay.ts';
 import { memoryStore } from '../../src/storage/sqlite.ts';
 import type { Store } from '../../src/storage/store.ts';
 
 const BODY = { access_token: 'the-access-token', refresh_token: 'the-refresh-token', expires_in: 600 };
-const presented: PresentedGrant = { value: 'the-old-token', grantId: 'g', question: '[]' };
+const presented: CodeOrRefreshToken = { value: 'the-old-token', grantId: 'g', question: '[]' };
 
 const token = (id: string) => ({ kind: 'RefreshToken', id, payload: '{}', expiresAt: undefined, references: {} });
 

@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { decodeProtectedHeader, generateKeyPair, jwtVerify } from 'jose';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ANONYMOUS, type MemberPrincipal } from '../../src/oauth/principal.ts';
-import { createIdentity, type Identity } from '../../src/upstream/identity.ts';
+import { createIdentity, type IdentityFor } from '../../src/upstream/identity.ts';
 
 const { privateKey, publicKey } = await generateKeyPair('ES256');
 const NOON = Date.UTC(2026, 10, 21, 12);
@@ -20,7 +20,7 @@ const member: MemberPrincipal = {
 
 let now: number;
 let signed: number;
-let identity: Identity;
+let identity: IdentityFor;
 beforeEach(() => {
   now = NOON;
   signed = 0;

@@ -2,7 +2,7 @@ import { type Html, html } from '../../http/html.ts';
 import type { DisconnectTarget } from '../connected-apps/target.ts';
 import { appRow, type ConnectedAppRow } from './app-row.ts';
 import type { Dates } from './dates.ts';
-import type { Page } from './layout.ts';
+import type { MemberPage } from './layout.ts';
 import type { Words } from './words.ts';
 
 export interface AppsView {
@@ -21,7 +21,7 @@ export interface AppsView {
 }
 
 /** The connected apps of a member, with links to disconnect them and to the page about each. */
-export function appsPage(words: Words, dates: Dates, view: AppsView): Page {
+export function appsPage(words: Words, dates: Dates, view: AppsView): MemberPage {
   return {
     id: 'apps',
     title: words.text('apps.title'),
@@ -62,7 +62,7 @@ export interface DisconnectView {
 }
 
 /** Confirms a disconnection. */
-export function disconnectPage(words: Words, view: DisconnectView): Page {
+export function disconnectPage(words: Words, view: DisconnectView): MemberPage {
   const app = view.name ?? words.text('apps.gone');
   const phrase = `apps.ask.${view.what}` as const;
   return {
@@ -85,7 +85,7 @@ ${Object.entries(view.fields).map(([name, value]) => html`<input type="hidden" n
 export function appsSignInPage(
   words: Words,
   view: { readonly signIn: string; readonly back: string | undefined },
-): Page {
+): MemberPage {
   return {
     id: 'apps-sign-in',
     title: words.text('login.title'),

@@ -4,7 +4,7 @@ import { appMark } from './app-mark.ts';
 import { type ConnectedAppRow, changesBadge, nameOf, plainNameOf } from './app-row.ts';
 import { type AppProof, place } from './consent.ts';
 import type { Dates } from './dates.ts';
-import type { Page } from './layout.ts';
+import type { MemberPage } from './layout.ts';
 import { type DayUse, usageChart } from './usage-chart.ts';
 import type { Words } from './words.ts';
 
@@ -44,7 +44,7 @@ export interface AreaLine {
 const SHOWN = 8;
 
 /** What one app can do and has done, and the links to disconnect it. */
-export function connectedAppPage(words: Words, dates: Dates, shown: ConnectedApp): Page {
+export function connectedAppPage(words: Words, dates: Dates, shown: ConnectedApp): MemberPage {
   const { app } = shown;
   const used = shown.did.changes.length + shown.did.reads.length > 0;
   return {
@@ -75,7 +75,7 @@ ${shown.connections.length + shown.olderConnections > 1 && connections(words, da
 }
 
 /** The app is not connected to the member's account, or there is none. */
-export function missingAppPage(words: Words, all: string): Page {
+export function missingAppPage(words: Words, all: string): MemberPage {
   return {
     id: 'app',
     title: words.text('apps.missing'),

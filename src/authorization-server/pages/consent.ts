@@ -1,6 +1,6 @@
 import { type Html, html } from '../../http/html.ts';
 import { appMark } from './app-mark.ts';
-import type { Page } from './layout.ts';
+import type { MemberPage } from './layout.ts';
 import { type Permissions, permissionFields, scopeCodes } from './permissions.ts';
 import type { Words } from './words.ts';
 
@@ -60,7 +60,7 @@ export function isSuspicious({ posing, proof }: Pick<AppView, 'posing' | 'proof'
  * The consent page. All of it is in the form, so that the buttons can stay at the bottom of the screen. Cancel comes
  * first, so that Enter in the form approves nothing.
  */
-export function consentPage(words: Words, view: ConsentView): Page {
+export function consentPage(words: Words, view: ConsentView): MemberPage {
   const { posing } = view.app;
   const app = view.app.name ?? words.text('consent.nameless');
   const primary = isSuspicious(view.app) ? 'deny' : 'approve';

@@ -1,6 +1,6 @@
 import { type FailureCode, GatewayError, type Reference } from '../../errors.ts';
 import { type Html, html } from '../../http/html.ts';
-import type { Page } from './layout.ts';
+import type { MemberPage } from './layout.ts';
 import { PageFailure } from './page-failure.ts';
 import { waitIn } from './wait.ts';
 import type { Phrase, Words } from './words.ts';
@@ -54,7 +54,7 @@ const WITH_OWN_MESSAGE = [
 const UNREACHABLE = /^the client metadata document at this client_id (?:cannot be reached|was not answered within)/;
 
 /** An authorization request is refused without redirecting the member back to the app (RFC 6749 section 4.1.2.1). */
-export function refusalPage(words: Words, refusal: OAuthRefusal, retry: Retry): Page {
+export function refusalPage(words: Words, refusal: OAuthRefusal, retry: Retry): MemberPage {
   const known = WITH_OWN_MESSAGE.find((code) => code === refusal.code) ?? 'malformed';
   // No connection, or no answer: more often the school's own firewall than the app's host.
   const reason = UNREACHABLE.test(refusal.detail) ? 'document_unreachable' : known;
@@ -73,7 +73,7 @@ export function failurePage(
   failure: GatewayError,
   { requestId, traceId }: Reference,
   { offered, wait }: Retry,
-): Page {
+): MemberPage {
   const ours = failure.status >= 500;
   const { code } = failure;
   return errorPage(words, {
@@ -107,7 +107,7 @@ function retryLink(words: Words): Html {
   return html`<p class="retry"><a class="button go" href="">${words.html('error.retry')}</a></p>`;
 }
 
-function errorPage(words: Words, view: ErrorView): Page {
+function errorPage(words: Words, view: ErrorView): MemberPage {
   const { heading, message, wait, advice, retry, code, detail, requestId, traceId, app } = view;
   return {
     id: 'error',

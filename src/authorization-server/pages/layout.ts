@@ -1,7 +1,7 @@
 import { type Html, html } from '../../http/html.ts';
 import type { Words } from './words.ts';
 
-export interface Page {
+export interface MemberPage {
   /** The id of the page's `main` element, by which tools and tests identify the page. */
   readonly id:
     | 'login'
@@ -30,7 +30,7 @@ export interface Frame {
 }
 
 /** Renders the complete document. */
-export function renderPage(page: Page, words: Words, frame: Frame): string {
+export function renderPage(page: MemberPage, words: Words, frame: Frame): string {
   return html`<!doctype html>
 <html lang="${words.language}" dir="${words.direction}">
 <head>

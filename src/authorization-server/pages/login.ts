@@ -1,5 +1,5 @@
 import { type Html, html } from '../../http/html.ts';
-import type { Page } from './layout.ts';
+import type { MemberPage } from './layout.ts';
 import { type CancelForm, type WaitingApp, waitingApp } from './waiting-app.ts';
 import type { Words } from './words.ts';
 
@@ -22,27 +22,27 @@ export interface ExpectedView extends StopView {
 }
 
 /** Shown when a member returns from the course site without having signed in. A redirect would loop, so they choose. */
-export function loginPage(words: Words, view: LoginView): Page {
+export function loginPage(words: Words, view: LoginView): MemberPage {
   const again = view.account === undefined ? 'login' : 'login.again';
   const go = html`<a class="button go" href="${view.signIn}">${words.html(`${again}.go`)}</a>`;
   return stopPage(words, 'login', again, view, { go });
 }
 
 /** Shown to a suspended member instead of the consent page. */
-export function suspendedPage(words: Words, view: StopView): Page {
+export function suspendedPage(words: Words, view: StopView): MemberPage {
   const advice = html`<p>${words.html('suspended.advice')}</p>`;
   return stopPage(words, 'suspended', 'suspended', view, { advice });
 }
 
 /** Shown when the app asks for another member than the one who is signed in. */
-export function expectedPage(words: Words, view: ExpectedView): Page {
+export function expectedPage(words: Words, view: ExpectedView): MemberPage {
   const advice = html`<p class="muted">${words.html('expected.id', { id: html`<bdi><code>${view.expected}</code></bdi>` })}</p>`;
   const go = html`<a class="button go" href="${view.switchAccount}">${words.html('expected.go')}</a>`;
   return stopPage(words, 'expected', 'expected', view, { advice, go });
 }
 
 /** Shown when the app must know when the member signed in, and the course site does not say. */
-export function unconfirmedPage(words: Words, view: StopView): Page {
+export function unconfirmedPage(words: Words, view: StopView): MemberPage {
   const advice = html`<p>${words.html('unconfirmed.advice')}</p>`;
   return stopPage(words, 'unconfirmed', 'unconfirmed', view, { advice });
 }
@@ -53,7 +53,7 @@ function stopPage(
   phrase: 'login' | 'login.again' | 'suspended' | 'expected' | 'unconfirmed',
   { account, app, cancel }: StopView,
   { advice, go }: { readonly advice?: Html; readonly go?: Html },
-): Page {
+): MemberPage {
   return {
     id,
     title: words.text(`${phrase}.title`),

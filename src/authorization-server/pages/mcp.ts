@@ -1,5 +1,5 @@
 import { html } from '../../http/html.ts';
-import type { Page } from './layout.ts';
+import type { MemberPage } from './layout.ts';
 import type { Words } from './words.ts';
 
 export interface McpView {
@@ -15,7 +15,7 @@ export interface McpView {
 }
 
 /** What a browser shows at the addresses for assistants. */
-export function mcpPage(words: Words, { address, open, commands, documentation, connectedApps }: McpView): Page {
+export function mcpPage(words: Words, { address, open, commands, documentation, connectedApps }: McpView): MemberPage {
   return {
     id: 'mcp',
     title: words.text('mcp.title'),

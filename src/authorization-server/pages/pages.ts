@@ -9,7 +9,7 @@ import type { Handler } from '../../http/exchange.ts';
 import { ENDPOINTS } from '../endpoints.ts';
 import { failurePage, type OAuthRefusal, type Retry, refusalPage } from './error.ts';
 import { chooseLanguage } from './language.ts';
-import { type Frame, type Page, renderPage } from './layout.ts';
+import { type Frame, type MemberPage, renderPage } from './layout.ts';
 import { stylesheet } from './stylesheet.ts';
 import { catalogueOf, createWords, type Words } from './words.ts';
 
@@ -28,7 +28,7 @@ export interface Pages {
   send(
     response: ServerResponse,
     status: number,
-    page: (words: Words) => Page,
+    page: (words: Words) => MemberPage,
     headers?: Readonly<Record<string, string>>,
   ): void;
   /** Shows the error of an authorization request that must not be redirected to its redirect URI. */

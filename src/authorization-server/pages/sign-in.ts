@@ -1,5 +1,5 @@
 import { type Html, html } from '../../http/html.ts';
-import type { Page } from './layout.ts';
+import type { MemberPage } from './layout.ts';
 import { waitIn } from './wait.ts';
 import { type CancelForm, type WaitingApp, waitingApp } from './waiting-app.ts';
 import type { Phrase, Words } from './words.ts';
@@ -25,7 +25,7 @@ export interface SignInView {
 }
 
 /** The gate's own sign-in page, for credentials that the course site verifies. */
-export function signInPage(words: Words, view: SignInView): Page {
+export function signInPage(words: Words, view: SignInView): MemberPage {
   const { action, returnTo, csrf, username, problem, wait = 0, purpose } = view;
   return {
     id: 'sign-in',
@@ -52,7 +52,7 @@ export function providersPage(
   words: Words,
   providers: readonly { readonly name: string; readonly href: string }[],
   purpose: SignInPurpose,
-): Page {
+): MemberPage {
   return {
     id: 'sign-in',
     title: words.text('sign_in.title'),

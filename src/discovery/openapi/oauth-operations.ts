@@ -1,13 +1,10 @@
 import type { DescribedService } from '../described-service.ts';
 import { content, type Json, jsonBody, object, schemaRef, text, uri } from './json.ts';
-import { answer, failures } from './responses.ts';
+import { answer, failures, LOCATION } from './responses.ts';
 
 /** The gate's own operations by method and path, such as `POST /api/oauth/token`. */
 export type OwnOperations = Readonly<Record<string, Json>>;
 
-const LOCATION = {
-  Location: { description: 'The target.', required: true, schema: { type: 'string', format: 'uri-reference' } },
-} as const;
 const FORM_LIMIT = 'The body is limited to 56 KiB.';
 const RATED = [413, 415, 429, 500, 503] as const;
 

@@ -31,6 +31,11 @@ const VOICES: Readonly<Record<MachineVoice, { prefix: string; type: string; sche
   jsonrpc: { prefix: 'JsonRpc', type: 'application/json', schema: 'JsonRpcError' },
 };
 
+/** The header field of a redirect. */
+export const LOCATION = {
+  Location: { description: 'The target.', required: true, schema: { type: 'string', format: 'uri-reference' } },
+} as const;
+
 /** Reference to a header field in `components`. */
 export function header(name: string): Json {
   return { $ref: `#/components/headers/${name}` };

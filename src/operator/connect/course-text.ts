@@ -1,14 +1,14 @@
-import type { Course, Courses } from './courses.ts';
+import type { Courses, ListedCourse } from './courses.ts';
 import { printable } from './printable.ts';
 
 /** When the member's access ends: a day, "for life", or a dash when unknown. */
-export function accessText({ access }: Course): string {
+export function accessText({ access }: ListedCourse): string {
   if (access.kind === 'until') return access.date.toISOString().slice(0, 10);
   return access.kind === 'lifetime' ? 'for life' : '–';
 }
 
 /** Where the member stopped watching; a dash when unknown. */
-export function watchedText({ watched }: Course): string {
+export function watchedText({ watched }: ListedCourse): string {
   if (watched.kind === 'at') return `lecture ${watched.lecture} at ${clock(watched.seconds)}`;
   return watched.kind === 'none' ? 'not started' : '–';
 }

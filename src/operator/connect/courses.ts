@@ -4,7 +4,7 @@ import type { Transport } from './oauth/transport.ts';
 import { responseJson, unusable } from './response-json.ts';
 
 /** One course, from either API. Missing information is `unknown`, which differs from `none`. */
-export interface Course {
+export interface ListedCourse {
   readonly slug: string;
   readonly access: { readonly kind: 'lifetime' | 'unknown' } | { readonly kind: 'until'; readonly date: Date };
   readonly watched:
@@ -18,7 +18,7 @@ export interface Courses {
   readonly member: { readonly id: string; readonly email: string | undefined } | undefined;
   /** The total number; `courses` may hold only the first page. */
   readonly total: number;
-  readonly courses: readonly Course[];
+  readonly courses: readonly ListedCourse[];
 }
 
 export const PAGE = 50;
@@ -95,7 +95,7 @@ async function readJson(response: Response): Promise<unknown> {
   throw unusable(response);
 }
 
-function toCourse(node: unknown): Course {
+function toCourse(node: unknown): ListedCourse {
   const course = record(node);
   const until = date(course.expireDate ?? course.expire_date ?? course.expires_at ?? course.access_until);
   const lifetime = course.hasLifetimeAccess ?? course.has_lifetime_access ?? course.lifetime_access ?? course.lifetime;
@@ -113,7 +113,7 @@ function plain(value: unknown): string | undefined {
   return typeof inner === 'string' || typeof inner === 'number' ? String(inner) : undefined;
 }
 
-function position(value: unknown): Course['watched'] {
+function position(value: unknown): ListedCourse['watched'] {
   const watched = record(value);
   const lecture = watched.lectureId ?? watched.lecture_id;
   if (lecture === undefined || lecture === null) return { kind: value === null ? 'none' : 'unknown' };

@@ -12,7 +12,7 @@ import { readFields, readQuery } from './fields.ts';
 import { ROOT, SIGN_IN, SIGN_OUT, see, sendView } from './frame.ts';
 import { LINK_LIFETIME, verifyLink } from './link.ts';
 import { isOwnRequest } from './same-origin.ts';
-import { type Binding, type Session, type Sessions, TOTAL } from './session.ts';
+import { type Binding, type ConsoleSessions, type Session, TOTAL } from './session.ts';
 import { type ConsoleSignInView, signedOutPage, signInPage } from './sign-in-page.ts';
 
 /** Bytes. Ample for the longest secret. */
@@ -27,7 +27,7 @@ const IN_CLEAR = 'The admin secret is not accepted over a connection that is nei
 
 export interface AccessOptions {
   readonly school: string;
-  readonly sessions: Sessions;
+  readonly sessions: ConsoleSessions;
   /** The secrets that are accepted for commands. */
   readonly secrets: readonly string[];
   /** Whether client certificates are accepted. */

@@ -10,14 +10,14 @@ import { keep } from './console-state.ts';
 import { checkedParams, LONGEST_FORM, readFields, readQuery } from './fields.ts';
 import { ICON, type Operator, PAGE_HEADERS, ROOT, SIGN_IN, SIGN_OUT, STYLESHEET, see, sendView } from './frame.ts';
 import { isOwnRequest } from './same-origin.ts';
-import type { Session, Sessions } from './session.ts';
+import type { ConsoleSessions, Session } from './session.ts';
 
 export interface RouterOptions {
   readonly school: string;
   readonly stylesheet: string;
   readonly icon: string;
   readonly routes: readonly ConsoleRoute[];
-  readonly sessions: Sessions;
+  readonly sessions: ConsoleSessions;
   readonly access: Access;
   /** Notices of the last actions, by session: each is shown once. */
   readonly notices: Map<string, string>;
@@ -110,13 +110,13 @@ function sessionOf(response: Response): Session | undefined {
   return response.locals.session as Session | undefined;
 }
 
-function operatorOf(response: Response, sessions: Sessions): Operator | undefined {
+function operatorOf(response: Response, sessions: ConsoleSessions): Operator | undefined {
   const session = sessionOf(response);
   return session && { certificate: session.bound.certificate, csrf: sessions.csrf(session) };
 }
 
 /** Bounds, parses and checks what a route is asked. Throws `invalid_request` and `forbidden`. */
-async function readRequest(request: Request, response: Response, sessions: Sessions): Promise<ConsoleRequest> {
+async function readRequest(request: Request, response: Response, sessions: ConsoleSessions): Promise<ConsoleRequest> {
   const session = sessionOf(response) as Session;
   const query = readQuery(request.originalUrl.split('?').slice(1).join('?'));
   const params = checkedParams(request.params);

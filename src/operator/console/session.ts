@@ -43,7 +43,7 @@ export interface SessionsOptions {
   readonly clock: Clock;
 }
 
-export type Sessions = ReturnType<typeof createSessions>;
+export type ConsoleSessions = ReturnType<typeof createSessions>;
 
 /**
  * Sessions as signed cookies: nothing is stored, so they also work while the store is down. A cookie is signed with a

@@ -4,7 +4,7 @@ import { application } from './school/api.ts';
 import { buildSchoolData } from './school/data/school-data.ts';
 import { attachEcho } from './school/echo-socket.ts';
 import { eventsService } from './school/events-service.ts';
-import type { Gate } from './school/gate-identity.ts';
+import type { GateKeys } from './school/gate-identity.ts';
 import { progressService } from './school/progress-service.ts';
 import { schoolService } from './school/school-service.ts';
 import { openVisitors } from './school/visitors.ts';
@@ -14,7 +14,7 @@ export interface SchoolOptions {
   /** 0 for any free port. */
   readonly ports: { readonly school: number; readonly progress: number; readonly events: number };
   /** The gate whose identity assertions are trusted. A function, since the gate starts later. */
-  readonly gate: () => Gate | undefined;
+  readonly gate: () => GateKeys | undefined;
   /** For sessions and the dates of the data, in milliseconds since the epoch. Default Date.now. */
   readonly clock?: () => number;
 }

@@ -3,27 +3,13 @@ import { Readable } from 'node:stream';
 import { GatewayError } from '../../errors.ts';
 import { readOnAfterFailedWrite } from '../connector.ts';
 import { lostConnection, unusableResponse } from '../failures.ts';
+import type { ConnectionOwner } from './connection-owner.ts';
 import { copyOut, READ_BUFFER } from './read-buffers.ts';
 import type { Request } from './request.ts';
 import { type RequestHead, requestHead } from './request-head.ts';
 import { ResponseReader, type ResponseSink } from './response-reader.ts';
 import { Upload, type UploadOwner } from './upload.ts';
 import { writeWhole } from './write-whole.ts';
-
-/** What a connection reports to the client that it belongs to. */
-export interface ConnectionOwner {
-  readonly host: string;
-  readonly port: number;
-  /** Milliseconds. */
-  readonly connectTimeout: number;
-  /** Starts the deadline for the head of the response. */
-  waits(request: Request): void;
-  /** Ends it. */
-  waitsNoMore(request: Request): void;
-  /** The connection can take another request within `keep` milliseconds. */
-  released(connection: Connection, keep: number): void;
-  closed(connection: Connection): void;
-}
 
 /**
  * One connection to an upstream: one request at a time, and its response. Whatever does not belong to a response closes
@@ -33,7 +19,7 @@ export class Connection implements UploadOwner, ResponseSink {
   /** When it was opened, and until which tick of the client it may be used again. */
   readonly since: number;
   idleUntil = 0;
-  readonly #owner: ConnectionOwner;
+  readonly #owner: ConnectionOwner<Connection>;
   readonly #socket: Socket;
   readonly #reader = new ResponseReader(this);
   #request: Request | undefined;
@@ -50,7 +36,7 @@ export class Connection implements UploadOwner, ResponseSink {
   #isWhole = true;
   #deadline: NodeJS.Timeout | undefined;
 
-  constructor(owner: ConnectionOwner, request: Request, now: number) {
+  constructor(owner: ConnectionOwner<Connection>, request: Request, now: number) {
     this.#owner = owner;
     this.since = now;
     this.#request = request;
@@ -59,7 +45,7 @@ export class Connection implements UploadOwner, ResponseSink {
     this.#deadline = setTimeout(() => this.fail(new GatewayError('upstream_timeout')), owner.connectTimeout);
   }
 
-  #connect({ host, port }: ConnectionOwner): Socket {
+  #connect({ host, port }: ConnectionOwner<Connection>): Socket {
     const onread = { buffer: READ_BUFFER, callback: (count: number) => this.#onRead(count) };
     return connect({ host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000, onread })
       .on('connect', () => this.#connected())

@@ -6,7 +6,8 @@ import {
   LONGEST_KEPT,
   type ResponseHandler,
 } from '../http-client.ts';
-import { Connection, type ConnectionOwner } from './connection.ts';
+import { Connection } from './connection.ts';
+import type { ConnectionOwner } from './connection-owner.ts';
 import { Deadlines } from './deadlines.ts';
 import { Request } from './request.ts';
 
@@ -24,7 +25,7 @@ const LONGEST_TICK = 250;
  * A kept-alive connection is only used again after the event loop has looked at its socket: an upstream that has closed
  * it, or has sent what nobody asked for, is noticed before another request is written.
  */
-export class Http1Client implements HttpClient, ConnectionOwner {
+export class Http1Client implements HttpClient, ConnectionOwner<Connection> {
   readonly host: string;
   readonly port: number;
   readonly connectTimeout: number;

@@ -15,7 +15,7 @@ import {
 import { type AppProof, consentPage } from '../../../src/authorization-server/pages/consent.ts';
 import { createDates, type Dates } from '../../../src/authorization-server/pages/dates.ts';
 import { failurePage, refusalPage } from '../../../src/authorization-server/pages/error.ts';
-import { type Frame, type Page, renderPage } from '../../../src/authorization-server/pages/layout.ts';
+import { type Frame, type MemberPage, renderPage } from '../../../src/authorization-server/pages/layout.ts';
 import { loginPage, suspendedPage } from '../../../src/authorization-server/pages/login.ts';
 import { mcpPage } from '../../../src/authorization-server/pages/mcp.ts';
 import { PageFailure } from '../../../src/authorization-server/pages/page-failure.ts';
@@ -203,7 +203,7 @@ describe('the texts of the pages', () => {
   };
   const url = new URL('https://0.0.0.0/');
   const refusal = { detail: '0', requestId: '0' };
-  const pages: Record<string, (words: Words) => Page> = {
+  const pages: Record<string, (words: Words) => MemberPage> = {
     'consent of an app without a name': (words) => consentPage(words, view),
     'consent of a posing app': (words) =>
       consentPage(words, { ...view, app: { ...app, name: '0', posing: true, policy: url, terms: url } }),

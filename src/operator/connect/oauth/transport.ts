@@ -7,7 +7,7 @@ import { type ConnectEnd, ConnectError, NoResponse } from '../connect-error.ts';
 export type Transport = ReturnType<typeof transport>;
 
 /** fetch as oauth4webapi calls it. Redirects are returned, never followed. */
-export type Send = (url: string, request: oauth.CustomFetchOptions<string, unknown>) => Promise<Response>;
+export type SendRequest = (url: string, request: oauth.CustomFetchOptions<string, unknown>) => Promise<Response>;
 
 /** Seconds for one request, to the last byte of its response. */
 const PATIENCE = 10;
@@ -60,9 +60,9 @@ export function requireSafe(url: URL, end: ConnectEnd = 'failed'): void {
  */
 export function transport(
   origin: string,
-  options: { signal?: AbortSignal | undefined; watch?: (send: Send) => Send } = {},
+  options: { signal?: AbortSignal | undefined; watch?: (send: SendRequest) => SendRequest } = {},
 ) {
-  const send: Send = async (url, { method, headers, body }) => {
+  const send: SendRequest = async (url, { method, headers, body }) => {
     const target = new URL(url);
     requireSafe(target);
     const late = AbortSignal.timeout(PATIENCE * 1000);

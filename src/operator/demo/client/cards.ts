@@ -1,5 +1,5 @@
 import { type Html, html } from '../../../http/html.ts';
-import type { Exchange } from './exchange.ts';
+import type { WireRecord } from './exchange.ts';
 import { type Mask, maskHeader, maskJson } from './mask.ts';
 import { LESSONS, type Step } from './walk.ts';
 
@@ -23,7 +23,7 @@ export function problemNote(message: string, advice: string): Html {
   return html`<div class="problem" role="note"><p><strong>${message}</strong></p><p>${advice}</p></div>`;
 }
 
-function exchangeView({ method, url, headers, body, answer }: Exchange, mask: Mask): Html {
+function exchangeView({ method, url, headers, body, answer }: WireRecord, mask: Mask): Html {
   const { origin, pathname, search } = new URL(url);
   const address = origin + pathname;
   const request = html`<b>${method}</b> ${address}\n${parameters(search, '?', mask)}`;
@@ -39,7 +39,7 @@ function exchangeView({ method, url, headers, body, answer }: Exchange, mask: Ma
 }
 
 /** A request or response. It may scroll, so it must be reachable by keyboard. */
-function wire(label: string, start: Html, { headers, body }: Pick<Exchange, 'headers' | 'body'>, mask: Mask): Html {
+function wire(label: string, start: Html, { headers, body }: Pick<WireRecord, 'headers' | 'body'>, mask: Mask): Html {
   const lines = headers.map(([name, value]) => html`<i>${name}</i>: ${maskHeader(name, value, mask)}\n`);
   const type = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
   const form = type.startsWith('application/x-www-form-urlencoded');

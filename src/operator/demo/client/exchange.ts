@@ -1,7 +1,7 @@
-import type { Send } from '../../connect/oauth/transport.ts';
+import type { SendRequest } from '../../connect/oauth/transport.ts';
 
 /** A recorded request and response, with secrets. They are masked when displayed. */
-export interface Exchange {
+export interface WireRecord {
   readonly method: string;
   readonly url: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
@@ -9,7 +9,7 @@ export interface Exchange {
   answer?: Answer;
 }
 
-interface Answer extends Pick<Exchange, 'headers' | 'body'> {
+interface Answer extends Pick<WireRecord, 'headers' | 'body'> {
   readonly status: number;
   readonly statusText: string;
   readonly milliseconds: number;
@@ -20,10 +20,10 @@ const TELLING = ['content-type', 'cache-control', 'www-authenticate', 'location'
 const LONGEST_BODY = 32_768;
 
 /** Wraps a fetch to record every request in `exchanges`. `answer` stays undefined for a request without a response. */
-export function recording(exchanges: Exchange[]): (send: Send) => Send {
+export function recording(exchanges: WireRecord[]): (send: SendRequest) => SendRequest {
   return (send) => async (url, request) => {
     const { body } = request;
-    const exchange: Exchange = {
+    const exchange: WireRecord = {
       method: request.method,
       url,
       headers: Object.entries(request.headers),

@@ -1,6 +1,6 @@
 import { type Html, html } from '../../../http/html.ts';
 import { accessText, watchedText } from '../../connect/course-text.ts';
-import type { Course, Courses } from '../../connect/courses.ts';
+import type { Courses, ListedCourse } from '../../connect/courses.ts';
 import { problemNote, stepCard } from './cards.ts';
 import { shortened, whole } from './mask.ts';
 import scopes from './scopes.json' with { type: 'json' };
@@ -105,9 +105,9 @@ function courseList({ courses, total, source }: Courses): Html {
   </section>`;
 }
 
-function table(caption: string, courses: readonly Course[]): Html {
+function table(caption: string, courses: readonly ListedCourse[]): Html {
   return html`<table><caption class="unseen">${caption}</caption>
-    <thead><tr><th scope="col">Course</th><th scope="col">Access until</th><th scope="col">Last watched</th></tr></thead>
+    <thead><tr><th scope="col">ListedCourse</th><th scope="col">Access until</th><th scope="col">Last watched</th></tr></thead>
     <tbody>${courses.map(
       (course) =>
         html`<tr><th scope="row">${course.slug}</th><td class="day">${accessText(course)}</td><td>${watchedText(course)}</td></tr>`,

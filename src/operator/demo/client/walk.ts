@@ -3,7 +3,7 @@ import type { Courses } from '../../connect/courses.ts';
 import type { AuthorizationRequest } from '../../connect/oauth/authorization.ts';
 import type { AuthorizationServer, ResourceServer } from '../../connect/oauth/discovery.ts';
 import type { RegisteredClient } from '../../connect/oauth/registration.ts';
-import type { Exchange } from './exchange.ts';
+import type { WireRecord } from './exchange.ts';
 import lessons from './lessons.json' with { type: 'json' };
 
 /** What each step teaches: its name, what happens and why, and the standard behind it. */
@@ -14,7 +14,7 @@ export type LessonName = keyof typeof LESSONS;
 export interface Step {
   readonly number: number;
   readonly lesson: LessonName;
-  readonly exchanges: Exchange[];
+  readonly exchanges: WireRecord[];
   /** What was found or checked, in sentences. */
   readonly facts: string[];
   /** `refused`: the school refused the token, as it should. Nothing failed. */

@@ -1,12 +1,12 @@
 import express, { type Express, type Request, type RequestHandler, Router } from 'express';
 import { ApiError, jsonErrors, nothingHere } from './api-error.ts';
 import type { SchoolData } from './data/school-data.ts';
-import { type Gate, gateIdentity } from './gate-identity.ts';
+import { type GateKeys, gateIdentity } from './gate-identity.ts';
 
 /** What every service of the school needs. `now` is in Unix seconds. */
 export interface Parts {
   readonly data: SchoolData;
-  readonly gate: () => Gate | undefined;
+  readonly gate: () => GateKeys | undefined;
   readonly now: () => number;
 }
 

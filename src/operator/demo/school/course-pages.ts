@@ -1,13 +1,13 @@
 import { html } from '../../../http/html.ts';
 import { courseCard, pageOfList } from './course-list.ts';
-import { type Course, type Enrolment, type Member, positionKey, type SchoolData } from './data/school-data.ts';
+import { type Course, type Enrolment, type Person, positionKey, type SchoolData } from './data/school-data.ts';
 import { type Page, SCHOOL_NAME } from './page.ts';
 
 const FEATURED = 6;
 const DATE = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' });
 
 /** The front page. */
-export function homePage({ courses }: SchoolData, member: Member | undefined): Page {
+export function homePage({ courses }: SchoolData, member: Person | undefined): Page {
   const main = html`<h1>${SCHOOL_NAME}</h1>
 <p class="lead">${courses.length} courses from a net loft by the sea: sailing, bread, joinery, drawing, words and data, taught by
 people who do it for a living.</p>
@@ -33,7 +33,7 @@ ${links}`;
 }
 
 /** One course, with the visitor's enrolment and position, if any. */
-export function coursePage(course: Course, data: SchoolData, member: Member | undefined, now: number): Page {
+export function coursePage(course: Course, data: SchoolData, member: Person | undefined, now: number): Page {
   const { slug, title, summary, lecturer, lecture_seconds, sections, price_cents } = course;
   const minutes = Math.round(lecture_seconds.reduce((sum, seconds) => sum + seconds, 0) / 60);
   const enrolment = data.enrolments.find((item) => item.member_id === member?.id && item.course === course);
@@ -60,7 +60,7 @@ ${section.lectures.map(({ id, title, duration_seconds }) => {
 }
 
 /** "My courses". */
-export function myCoursesPage(data: SchoolData, member: Member, requested: unknown, now: number): Page {
+export function myCoursesPage(data: SchoolData, member: Person, requested: unknown, now: number): Page {
   const own = data.enrolments.filter(({ member_id }) => member_id === member.id);
   const { shown, links } = pageOfList(own, requested, '/my/courses');
   const main = html`<h1>My courses</h1>

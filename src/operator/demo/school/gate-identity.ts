@@ -3,7 +3,7 @@ import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtV
 import { ApiError } from './api-error.ts';
 
 /** The gate in front: where it publishes its keys, and its issuer. */
-export interface Gate {
+export interface GateKeys {
   readonly issuer: string;
   readonly jwksUrl: string;
 }
@@ -21,7 +21,7 @@ const UNREADABLE_KEYS = ['ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID', 'ERR_JWKS_TIMEO
  * anonymous. A claimed identity without proof is refused, because anyone who reaches this port can set the plain
  * headers.
  */
-export function gateIdentity(audience: string, gate: () => Gate | undefined): RequestHandler {
+export function gateIdentity(audience: string, gate: () => GateKeys | undefined): RequestHandler {
   let keys: JWTVerifyGetKey | undefined;
   return async (request, response, next) => {
     const assertion = request.get('x-coursegate-assertion');

@@ -2,11 +2,11 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { cookiePairs } from '../../../http/cookie-names.ts';
 import { isSameSecret } from '../../../http/same-secret.ts';
-import type { Member } from './data/school-data.ts';
+import type { Person } from './data/school-data.ts';
 
 /** A visitor of a page. */
 export interface Visitor {
-  readonly member: Member | undefined;
+  readonly member: Person | undefined;
   /** The hidden field of every form shown to the visitor. */
   readonly csrf: string;
 }
@@ -20,9 +20,9 @@ const CSRF_COOKIE = 'school_csrf';
 const COOKIE = { httpOnly: true, sameSite: 'lax', path: '/' } as const;
 
 /** Visitors of this process: a restart signs everyone out. */
-export function openVisitors(members: readonly Member[], now: () => number) {
+export function openVisitors(members: readonly Person[], now: () => number) {
   const key = randomBytes(32);
-  const sessions = new Map<string, { readonly member: Member; readonly since: number }>();
+  const sessions = new Map<string, { readonly member: Person; readonly since: number }>();
 
   /** The member's session, if any. */
   const sessionOf = (request: Request) => {

@@ -4,7 +4,7 @@ import type { Framework } from '../names.ts';
 import { type Description, readDescription } from './description.ts';
 import { describedWhoami, findJsonLogin, type JsonLogin, type JsonWhoami, whoamiPaths } from './json-login.ts';
 import { addressesToTry, type Proposal, propose } from './proposals.ts';
-import type { SiteVisit, Visitor } from './visit.ts';
+import type { SiteVisit, SiteVisitor } from './visit.ts';
 
 /** What the site reveals to an anonymous visitor that its configuration needs. */
 export interface Discoveries {
@@ -83,7 +83,7 @@ const SLUG = /^[a-z0-9_-]{1,64}$/i;
 
 /** Looks for what the configuration needs, on a site whose pages have been visited. */
 export async function discover(
-  visitor: Visitor,
+  visitor: SiteVisitor,
   framework: Framework,
   scopes: Readonly<Record<string, ScopeConfig>>,
 ): Promise<Discoveries> {

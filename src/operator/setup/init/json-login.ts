@@ -1,7 +1,7 @@
 import { jsonObject, type SiteAnswer } from '../../doctor/answer.ts';
 import type { DescribedOperation, Description, LoginOperation } from './description.ts';
 import { isForApps } from './proposals.ts';
-import type { Visitor } from './visit.ts';
+import type { SiteVisitor } from './visit.ts';
 
 /** A sign-in without a page: it takes a name and a password, and answers in JSON. */
 export interface JsonLogin extends Omit<LoginOperation, 'gives'> {
@@ -44,7 +44,7 @@ const REFUSALS = [400, 401, 403, 422];
  * at common ones.
  */
 export async function findJsonLogin(
-  visitor: Visitor,
+  visitor: SiteVisitor,
   description: Description | undefined,
 ): Promise<JsonLogin | undefined> {
   for (const { gives, ...operation } of description?.logins ?? []) {
@@ -121,7 +121,7 @@ function isRefusal(answer: SiteAnswer): boolean {
 
 type Login = Omit<LoginOperation, 'gives'>;
 
-async function inSomeFormat(visitor: Visitor, login: Omit<Login, 'format'>) {
+async function inSomeFormat(visitor: SiteVisitor, login: Omit<Login, 'format'>) {
   for (const format of ['json', 'form'] as const) {
     const wrong = await refusalOf(visitor, { ...login, format });
     // 422: it could not read the body (RFC 9110 section 15.5.21), so it expects the other format.
@@ -131,7 +131,10 @@ async function inSomeFormat(visitor: Visitor, login: Omit<Login, 'format'>) {
 }
 
 /** The status for wrong credentials; undefined if the answer does not look like that of a sign-in. */
-async function refusalOf(visitor: Visitor, { path, format, username, password }: Login): Promise<number | undefined> {
+async function refusalOf(
+  visitor: SiteVisitor,
+  { path, format, username, password }: Login,
+): Promise<number | undefined> {
   const fields = { [username]: WRONG.username, [password]: WRONG.password };
   const body = format === 'json' ? JSON.stringify(fields) : new URLSearchParams(fields).toString();
   const answer = await visitor.post(path, TYPES[format], body);

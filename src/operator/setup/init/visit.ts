@@ -17,7 +17,7 @@ export interface SiteVisit {
 }
 
 /** A visitor without credentials. Its requests never throw because of how the site behaves. */
-export interface Visitor {
+export interface SiteVisitor {
   /** Requests paths that were not requested before, as a browser or as an app does, and returns everything seen so far. */
   visit(paths: readonly string[], as?: 'browser' | 'app'): Promise<SiteVisit>;
   /** Posts to a path. Undefined if there is no response. */
@@ -48,7 +48,7 @@ const LONGEST_PAGE = 256 * 1024;
 const MOST_SILENT = 8;
 
 /** Creates a visitor. Bodies and time are bounded, and only redirects within the site are followed. */
-export function createVisitor({ upstream, origin, signal, patience }: VisitOptions): Visitor {
+export function createVisitor({ upstream, origin, signal, patience }: VisitOptions): SiteVisitor {
   const ask = createAsk({ origin: upstream.origin, signal, patience });
   const prefix = upstream.pathname.replace(/\/$/, '');
   const headers = {

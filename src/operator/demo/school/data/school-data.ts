@@ -11,7 +11,7 @@ import registrations from './registrations.json' with { type: 'json' };
 
 /** The school's data. Only positions and registrations change after its start. */
 export type SchoolData = ReturnType<typeof buildSchoolData>;
-export type Member = SchoolData['members'][number];
+export type Person = SchoolData['members'][number];
 export type Course = SchoolData['courses'][number];
 export type Enrolment = SchoolData['enrolments'][number];
 export type Registration = SchoolData['registrations'][number];
