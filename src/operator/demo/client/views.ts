@@ -107,7 +107,7 @@ function courseList({ courses, total, source }: Courses): Html {
 
 function table(caption: string, courses: readonly ListedCourse[]): Html {
   return html`<table><caption class="unseen">${caption}</caption>
-    <thead><tr><th scope="col">ListedCourse</th><th scope="col">Access until</th><th scope="col">Last watched</th></tr></thead>
+    <thead><tr><th scope="col">Course</th><th scope="col">Access until</th><th scope="col">Last watched</th></tr></thead>
     <tbody>${courses.map(
       (course) =>
         html`<tr><th scope="row">${course.slug}</th><td class="day">${accessText(course)}</td><td>${watchedText(course)}</td></tr>`,
