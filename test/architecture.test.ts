@@ -69,7 +69,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'upstream',
     'operations',
     'resource-server',
-    'login/database/check-driver.ts',
+    'login/open-login.ts',
     'mcp',
     'authorization-server',
     'foundation',
@@ -221,6 +221,9 @@ interface Import {
   readonly specifier: string;
 }
 
+/** Settings stand with what they set, and are read with the configuration. */
+const SETTINGS = /^login\/(?:kinds|\w[\w-]*\/settings)\.ts$/;
+
 const FILES = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
 
 const IMPORTS: readonly Import[] = FILES.flatMap((file) => {
@@ -236,6 +239,7 @@ const IMPORTS: readonly Import[] = FILES.flatMap((file) => {
 });
 
 function moduleOf(file: string): string {
+  if (SETTINGS.test(file)) return 'config';
   const [folder = '', inner, ...below] = file.split('/');
   if (inner === undefined) return file;
   return folder === 'operator' && (below.length > 0 || !inner.endsWith('.ts')) ? `operator/${inner}` : folder;
@@ -286,7 +290,10 @@ describe('the layout of src', () => {
   it('has only imports that the table allows', () => {
     const broken = IMPORTS.filter((entry) => entry.specifier.startsWith('.') && MAY_IMPORT[entry.module] !== undefined)
       .map((entry) => ({ ...entry, target: targetOf(entry) }))
-      .filter(({ module, target }) => !within(target, [module, ...LEAVES, ...(MAY_IMPORT[module] ?? [])]))
+      .filter(({ module, target }) => {
+        const allowed = [module, ...LEAVES, ...(MAY_IMPORT[module] ?? [])];
+        return !within(target, allowed) && !allowed.includes(moduleOf(target));
+      })
       .map(({ file, target }) => `${file} imports ${target}`);
     expect(broken).toEqual([]);
   });
@@ -332,7 +339,10 @@ describe('the layout of src', () => {
 
   it('uses each dependency in one place only', () => {
     const broken = IMPORTS.filter(({ specifier }) => !specifier.startsWith('.') && !specifier.startsWith('node:'))
-      .filter(({ file, specifier }) => !within(file, HOMES[packageOf(specifier)] ?? []))
+      .filter(({ file, module, specifier }) => {
+        const homes = HOMES[packageOf(specifier)] ?? [];
+        return !within(file, homes) && !homes.includes(module);
+      })
       .map(({ file, specifier }) => `${file} imports ${specifier}`);
     expect(broken).toEqual([]);
   });

@@ -51,13 +51,13 @@ export const define: Define = (command, terminal) => {
 /** Runs every check that `serve` runs before it opens a port. Throws errors that are not configuration problems. */
 async function check(file: string, terminal: Terminal): Promise<{ checked: CheckReport; thrown?: ConfigError }> {
   const { checkInterfaces } = await import('../generation/account-and-mcp.ts');
-  const { checkDriver } = await import('../login/database/check-driver.ts');
+  const { checkInstalled } = await import('../login/open-login.ts');
   let loaded: LoadedConfig | undefined;
   let found: readonly Problem[] = [];
   try {
     loaded = await readConfig(file, terminal);
     found = await checkInterfaces(loaded);
-    await checkDriver(loaded);
+    await checkInstalled(loaded);
   } catch (thrown) {
     if (!(thrown instanceof ConfigError)) throw thrown;
     return { checked: { file, problems: thrown.problems, warnings: loaded?.warnings ?? [] }, thrown };

@@ -36,7 +36,7 @@ const claim = z
       .describe('The same value for every member.'),
     from: pointer.optional().meta({
       description:
-        'JSON pointer into the response of `login.whoami` or of the login webhook, such as /user/roles. A value of more than 1024 bytes is left out.',
+        'JSON pointer into what the login says about a member, such as /user/roles: the response of `login.whoami` or of the login webhook, or the claims of a JWT. A value of more than 1024 bytes is left out.',
     }),
   })
   .refine(({ value, from }) => (value === undefined) !== (from === undefined), 'must have either `value` or `from`');
@@ -47,6 +47,3 @@ export const claims = z
   .refine((given) => Object.keys(given).length <= MOST, `must be at most ${MOST} claims`);
 
 export type ClaimsConfig = z.output<typeof claims>;
-
-/** The logins that say who the member is in JSON. */
-export const JSON_LOGINS = ['session', 'form', 'webhook'];

@@ -1,3 +1,4 @@
+import { loginFacts } from '../login/kinds.ts';
 import type { UntracedProblem } from './problems.ts';
 import { formatPath, keysAt, listAt, type Path, type Tree, valueAt } from './tree.ts';
 
@@ -23,8 +24,8 @@ export function checkCredentials(tree: Tree): readonly UntracedProblem[] {
 }
 
 function unidentifiedSession(tree: Tree, path: Path): readonly UntracedProblem[] {
-  const kind = valueAt(tree, ['login', 'kind']);
-  if (kind !== 'session') {
+  if (loginFacts(tree).keepsSession !== true) {
+    const kind = valueAt(tree, ['login', 'kind']);
     const message = `needs \`login: { kind: session }\`: with login.kind ${String(kind)} the gate gets no session of the backend`;
     return [{ path: [...path, 'kind'], at: 'value', message }];
   }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { cookiePattern } from './cookie-pattern.ts';
 import type { UntracedProblem } from './problems.ts';
-import { cookiePattern } from './session-login.ts';
 import { isTree, type Tree, valueAt } from './tree.ts';
 
 /** Whether routes are enforced or only observed. The gate's own endpoints are enforced in both modes. */

@@ -3,12 +3,12 @@
  * and checks across settings. All mistakes are reported at once, each with its file, line and column.
  */
 import { dirname, resolve as resolvePath } from 'node:path';
+import { checkLogin, identityFields } from '../login/kinds.ts';
 import { type AccountFiles, readAccountFiles } from './account-files.ts';
 import { readCatalogues } from './catalogues.ts';
 import { checkCredentials } from './credential-checks.ts';
 import { checkDecisions } from './decision-checks.ts';
 import { checkEnforcement } from './enforcement.ts';
-import { identityFields } from './header-login.ts';
 import { readIssues } from './issues.ts';
 import { type Layers, mergeLayers, placeInLayers } from './layers.ts';
 import { checkLoginSite } from './login-site-checks.ts';
@@ -85,6 +85,7 @@ export interface LoadedConfig extends ReturnType<typeof secretValues> {
 const CHECKS = [
   checkReferences,
   checkRedis,
+  checkLogin,
   checkLoginSite,
   checkPagesOrigin,
   checkRoutes,
@@ -197,7 +198,7 @@ function sorted(problems: readonly Problem[], file: string): readonly Problem[] 
 function withAbsolutePaths({ account, store, login, ...rest }: Config, resolve: (path: string) => string): Config {
   return {
     ...rest,
-    login: login.kind === 'directory' ? { ...login, file: resolve(login.file) } : login,
+    login: 'file' in login ? { ...login, file: resolve(login.file) } : login,
     store: store.kind === 'sqlite' ? { ...store, path: resolve(store.path) } : store,
     ...(account?.enabled === true
       ? { account: { ...account, schema: resolve(account.schema), mappings: resolve(account.mappings) } }
@@ -206,11 +207,10 @@ function withAbsolutePaths({ account, store, login, ...rest }: Config, resolve: 
 }
 
 /**
- * Removes the headers of a `header` login from requests to every upstream. An upstream might trust them, and clients
+ * Removes the headers that identify a member to the gate from requests to every upstream. An upstream might trust them, and clients
  * could then send them on routes that pass them on.
  */
 function withIdentityFieldsDropped(config: Config): Config {
-  if (config.login.kind !== 'header') return config;
   const fields = identityFields(config.login);
   const upstreams = Object.entries(config.upstreams).map(([name, upstream]) => {
     const { request, response } = upstream.headers;

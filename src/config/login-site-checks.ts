@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { loginFacts } from '../login/kinds.ts';
 import type { UntracedProblem } from './problems.ts';
 import { type Tree, urlAt, valueAt } from './tree.ts';
 
@@ -8,7 +9,8 @@ import { type Tree, urlAt, valueAt } from './tree.ts';
  * shares no domain with the origin, no request to the origin ever carries the cookie.
  */
 export function checkLoginSite(tree: Tree): readonly UntracedProblem[] {
-  const path = ['login', valueAt(tree, ['login', 'kind']) === 'bridge' ? 'url' : 'loginUrl'];
+  const { page: setting = [], cookies } = loginFacts(tree);
+  const path = ['login', ...setting];
   const page = urlAt(tree, path);
   const origin = urlAt(tree, ['origin']);
   // An http origin is on loopback, for trying things out.
@@ -19,9 +21,10 @@ export function checkLoginSite(tree: Tree): readonly UntracedProblem[] {
       'must be https like the origin: otherwise the page on which members enter passwords could be tampered with',
     );
   }
-  if (valueAt(tree, ['login', 'kind']) !== 'session' || shareDomain(page.hostname, origin.hostname)) return [];
+  if (cookies === undefined || shareDomain(page.hostname, origin.hostname)) return [];
+  const kind = String(valueAt(tree, ['login', 'kind']));
   return report(
-    `is at ${page.hostname}, whose cookies browsers do not send to ${origin.hostname}: \`session\` needs both under one domain. Across domains, use \`bridge\``,
+    `is at ${page.hostname}, whose cookies browsers do not send to ${origin.hostname}: \`${kind}\` needs both under one domain. Across domains, use \`bridge\``,
   );
 }
 

@@ -1,3 +1,4 @@
+import { loginCookies, loginPage } from '../login/kinds.ts';
 import { appAddress, knownPageCalls } from './page-calls.ts';
 import type { UntracedProblem } from './problems.ts';
 import { overlap, segmentsOf } from './route-order.ts';
@@ -30,11 +31,6 @@ function sharesOrigin({ site, login, origin }: Config): boolean {
   return site !== undefined || page === undefined || page.startsWith('/') || URL.parse(page)?.origin === origin;
 }
 
-function loginPage(login: Config['login']): string | undefined {
-  if ('loginUrl' in login) return login.loginUrl;
-  return login.kind === 'bridge' ? login.url : undefined;
-}
-
 function frameworkAddress(route: RouteConfig, pattern: string): string | undefined {
   const known = knownPageCalls(pattern);
   if (known === undefined) return undefined;
@@ -51,7 +47,8 @@ function signInAddress({ login, origin }: Config, route: RouteConfig, pattern: s
   const page = loginPage(login);
   if (page !== undefined && matches(page))
     return 'takes over the page on which members sign in: choose a narrower path';
-  return login.kind === 'session' && login.upstream === route.upstream && matches(login.whoami.path)
+  const asksWithCookies = 'whoami' in login && loginCookies(login).length > 0;
+  return asksWithCookies && login.upstream === route.upstream && matches(login.whoami.path)
     ? `takes over login.whoami.path, which answers to the site's own session: pages that call it would be refused. ${atAppAddress(route)}`
     : undefined;
 }

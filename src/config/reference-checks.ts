@@ -1,4 +1,4 @@
-import { JSON_LOGINS } from './claims.ts';
+import { JSON_LOGINS, loginFacts } from '../login/kinds.ts';
 import type { UntracedProblem } from './problems.ts';
 import { unknownName } from './suggest.ts';
 import { isTree, keysAt, listAt, type Path, type Tree, valueAt } from './tree.ts';
@@ -23,7 +23,6 @@ export function checkReferences(tree: Tree): readonly UntracedProblem[] {
     ...[...tools, ...routes, ...places('resources')].flatMap((path) => unknownScopes(tree, [...path, 'scopes'])),
     ...keysAt(tree, ['claims']).flatMap((name) => claimProblems(tree, ['claims', name])),
     ...loginWithoutSite(tree),
-    ...untrustedHeader(tree),
     ...samePort(tree),
     ...sharedStoreWithoutSecret(tree),
     ...sharedPortWithoutSharedStore(tree),
@@ -64,20 +63,11 @@ function claimProblems(tree: Tree, path: Path): readonly UntracedProblem[] {
 
 /** A login page given as a path belongs to the existing site, which is only reachable at the origin with `site`. */
 function loginWithoutSite(tree: Tree): readonly UntracedProblem[] {
-  const path = ['login', valueAt(tree, ['login', 'kind']) === 'bridge' ? 'url' : 'loginUrl'];
+  const path = ['login', ...(loginFacts(tree).page ?? [])];
   const url = valueAt(tree, path);
   if (typeof url !== 'string' || !url.startsWith('/') || isTree(tree.site)) return [];
   const message =
     'a path needs `site`, which serves the login page at `origin`; otherwise give the full URL of the login page';
-  return [{ path, at: 'value', message }];
-}
-
-/** The header with the member's id is only accepted from trusted proxies: without any, no one could ever sign in. */
-function untrustedHeader(tree: Tree): readonly UntracedProblem[] {
-  const path = ['login', 'user'];
-  if (valueAt(tree, ['login', 'kind']) !== 'header' || valueAt(tree, path) === undefined) return [];
-  if (listAt(tree, ['listen', 'trustedProxies']).length > 0) return [];
-  const message = 'is only accepted from listen.trustedProxies: list the networks of your proxy there';
   return [{ path, at: 'value', message }];
 }
 

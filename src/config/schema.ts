@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { login } from '../login/kinds.ts';
 import { isScopeToken } from '../oauth/scope.ts';
 import { account } from './account.ts';
 import { admin } from './admin.ts';
@@ -9,7 +10,6 @@ import { enforcement } from './enforcement.ts';
 import { events } from './events.ts';
 import { limits } from './limits.ts';
 import { listen } from './listen.ts';
-import { login } from './login.ts';
 import { mcp } from './mcp.ts';
 import { name, text } from './name.ts';
 import { pages, translatable } from './pages.ts';

@@ -17,8 +17,8 @@ import { GatewayError } from '../errors.ts';
 import type { Outbox } from '../events/outbox.ts';
 import type { Foundation } from '../foundation/foundation.ts';
 import type { Login, Member } from '../login/connector.ts';
-import { createLogin } from '../login/create-login.ts';
 import { memberCheck } from '../login/member-check.ts';
+import { openLogin } from '../login/open-login.ts';
 import type { ServedResources } from './resources.ts';
 import type { UpstreamLanes } from './upstreams.ts';
 
@@ -62,10 +62,9 @@ export async function openAuthorization(loaded: LoadedConfig, parts: Authorizati
   /** A link to the site, from pages that may be at another host. */
   const atSite = (link: string | undefined) =>
     link === undefined || pagesAt === origin ? link : new URL(link, origin).href;
-  const login = await createLogin(config.login, {
+  const loginParts = {
     origin,
     pagesOrigin: pagesAt,
-    handOver: pagesAt === origin ? undefined : { at: origin + ENDPOINTS.handOver, store },
     call,
     clock,
     upstreams: config.upstreams,
@@ -74,7 +73,9 @@ export async function openAuthorization(loaded: LoadedConfig, parts: Authorizati
     claims: config.claims,
     log,
     share,
-  });
+  };
+  const handOver = pagesAt === origin ? undefined : { at: origin + ENDPOINTS.handOver, store };
+  const login = await openLogin(config.login, loginParts, handOver);
   const signedIn = (member: Member) => server.signedIn(member);
   const purposeOf: PurposeOf = (exchange, returnTo) => server.purposeOf(exchange, returnTo);
   const shared = { store, clock, pages, secrets, audit };

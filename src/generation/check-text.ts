@@ -1,7 +1,7 @@
 import { restartFindings } from '../config/changes.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { formatProblem } from '../config/problems.ts';
-import { checkDriver } from '../login/database/check-driver.ts';
+import { checkInstalled } from '../login/open-login.ts';
 import { checkInterfaces } from './account-and-mcp.ts';
 
 /**
@@ -16,7 +16,7 @@ export async function checkText(
   const restart = restartFindings(loaded, next);
   if (restart.length > 0) throw next.mistaken(restart);
   const found = await checkInterfaces(next);
-  await checkDriver(next);
+  await checkInstalled(next);
   const warnings = [...next.warnings, ...found].map((warning) => formatProblem({ ...warning, frame: undefined }));
   return { next, warnings };
 }

@@ -6,6 +6,7 @@ import type { Foundation } from '../foundation/foundation.ts';
 import { createProvenance } from '../http/provenance.ts';
 import { pseudonymOf } from '../http/via.ts';
 import { cookieFilter } from '../login/cookies.ts';
+import { loginCookies } from '../login/kinds.ts';
 import type { Introspect } from '../oauth/introspection.ts';
 import { createAccessLog } from '../operations/access-log.ts';
 import { createObserver, type Observer } from '../operations/observe/observer.ts';
@@ -58,10 +59,7 @@ export function requestParts(loaded: LoadedConfig, options: RequestPartsOptions)
 }
 
 function observerOf({ config }: LoadedConfig, { foundation: { clock }, share }: RequestPartsOptions) {
-  const hasSession = cookieFilter([
-    ...(config.login.kind === 'session' ? config.login.cookies : []),
-    ...config.enforcement.cookies,
-  ]);
+  const hasSession = cookieFilter([...loginCookies(config.login), ...config.enforcement.cookies]);
   return createObserver({ config, hasSession: (cookie) => hasSession(cookie) !== '', clock, share });
 }
 

@@ -3,7 +3,8 @@ import type { Share } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { keptCookies } from '../config/upstream-credential.ts';
 import { isOwnCookie } from '../http/own-cookie.ts';
-import { sessionOwner } from '../login/session-owner.ts';
+import { loginPage } from '../login/kinds.ts';
+import { sessionOwner } from '../login/open-login.ts';
 import type { Clock, Store } from '../storage/store.ts';
 import { createCallUpstream } from '../upstream/call.ts';
 import type { CredentialsOptions } from '../upstream/credentials/create-credentials.ts';
@@ -65,10 +66,10 @@ export async function openLanes(options: UpstreamLanesOptions): Promise<Upstream
     secrets: loaded.secrets,
     sessions,
     ended,
-    owner: sessionOwner({ login, upstreams }, call),
+    owner: sessionOwner(login, upstreams, call),
     asked: login,
     share,
-    loginUrl: login.kind === 'session' ? login.loginUrl : origin,
+    loginUrl: loginPage(login) ?? origin,
     call,
     origin,
     clock,

@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { SessionLoginConfig } from '../config/session-login.ts';
 import { cookieMatcher, cookiePairs } from '../http/cookie-names.ts';
 import { isOwnCookie } from '../http/own-cookie.ts';
 import type { Log } from '../operations/log.ts';
@@ -17,7 +16,7 @@ const LONGEST_NAME = 64;
  * without being signed in: their names, and never a value. A misspelt name in `login.cookies` shows in nothing else.
  */
 export function anonymousReturns(
-  { cookies: configured }: Pick<SessionLoginConfig, 'cookies'>,
+  configured: readonly string[],
   { log, clock }: { readonly log: Pick<Log, 'warn'>; readonly clock: Clock },
 ): (headers: IncomingHttpHeaders) => void {
   const listed = cookieMatcher(configured);

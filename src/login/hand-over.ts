@@ -1,13 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { SessionLoginConfig } from '../config/session-login.ts';
 import { GatewayError } from '../errors.ts';
 import { chargeTo, PENDING } from '../storage/quota.ts';
-import { jsonEntry, type Store, unixSeconds } from '../storage/store.ts';
-import type { HandOver, Login } from './connector.ts';
+import { type Clock, jsonEntry, type Store, unixSeconds } from '../storage/store.ts';
+import type { HandOver, Login, LoginConnector } from './connector.ts';
 import { cookieFilter } from './cookies.ts';
-import { type SessionOptions, sessionConnector } from './session.ts';
-import { askWhoami } from './session-owner.ts';
 
 const KIND = 'HandOver';
 
@@ -20,25 +17,24 @@ interface Kept {
   readonly cookies: string;
 }
 
-export interface HandOverOptions extends SessionOptions {
+export interface HandOverOptions {
   /** The address of the hand-over, at the origin of the site: the state of the sign-in is appended to it. */
   readonly at: string;
-  /** Names of the cookies that upstreams act with (`credential.kind: session`); `*` is a wildcard. */
-  readonly credentials: readonly string[];
+  /** Names of the cookies that identify a member, and of those that upstreams act with; `*` is a wildcard. */
+  readonly cookies: readonly string[];
   readonly store: Store;
+  readonly clock: Clock;
 }
 
 /**
- * The `session` login with `pages.origin`, whose host the site's cookies do not reach. The browser goes to the site's
- * host and comes back with a random id, for which the store has the cookies. The id is good once, for a minute, and only
- * in the browser that began the sign-in. From then on, each step asks whoami again, with the cookies in the sign-in
+ * A login by the site's cookies with `pages.origin`, whose host they do not reach. The browser goes to the site's host
+ * and comes back with a random id, for which the store has the cookies. The id is good once, for a minute, and only in
+ * the browser that began the sign-in. From then on, each step identifies the member again, by the cookies in the sign-in
  * session.
  */
-export function handOverLogin(config: SessionLoginConfig, options: HandOverOptions): Login {
-  const { at, base, call, store, clock, claims } = options;
-  const ask = askWhoami(config, call, base, claims);
-  const connector = sessionConnector(config, options);
-  const listed = cookieFilter([...config.cookies, ...options.credentials]);
+export function handOverLogin(connector: LoginConnector, { at, cookies, store, clock }: HandOverOptions): Login {
+  const ask = (cookie: string) => connector.identify({ cookie }, { trusted: false });
+  const listed = cookieFilter(cookies);
   const signInUrl: HandOver['signInUrl'] = (state, wish) =>
     connector.signInUrl(new URL(`${at}/${state}/return`), { uiLocales: undefined, ...wish });
 
@@ -63,7 +59,7 @@ export function handOverLogin(config: SessionLoginConfig, options: HandOverOptio
           const isForThis = kept !== undefined && kept.state === query.get('state');
           if (!isForThis || !(await store.commit([{ op: 'consume', kind: KIND, id }])))
             throw new GatewayError('invalid_request');
-          const { member } = await ask(kept.cookies);
+          const member = await ask(kept.cookies);
           return member && { ...member, cookies: kept.cookies };
         },
       },
@@ -73,14 +69,14 @@ export function handOverLogin(config: SessionLoginConfig, options: HandOverOptio
       cameBackAnonymous: (headers) => connector.cameBackAnonymous?.(headers),
       signInUrl,
       async keep(headers: IncomingHttpHeaders, state: string): Promise<string | undefined> {
-        const cookies = listed(headers.cookie ?? '');
-        if ((await ask(cookies)).member === undefined) return undefined;
+        const shown = listed(headers.cookie ?? '');
+        if ((await ask(shown)) === undefined) return undefined;
         const id = randomBytes(32).toString('base64url');
-        const entry = jsonEntry(KIND, id, { state, cookies } satisfies Kept, unixSeconds(clock) + LIFETIME);
+        const entry = jsonEntry(KIND, id, { state, cookies: shown } satisfies Kept, unixSeconds(clock) + LIFETIME);
         await store.commit([{ op: 'create', entry: { ...entry, charge: chargeTo(PENDING) } }]);
         return id;
       },
-      again: async ({ cookies = '' }) => (await ask(cookies)).member,
+      again: ({ cookies: kept = '' }) => ask(kept),
     },
   };
 }

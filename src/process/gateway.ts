@@ -8,7 +8,7 @@ import type { Decisions } from '../decisions/decisions.ts';
 import { openFoundation } from '../foundation/foundation.ts';
 import type { Generation } from '../generation/generation.ts';
 import { RequestsInFlight } from '../http/requests-in-flight.ts';
-import { checkDriver } from '../login/database/check-driver.ts';
+import { checkInstalled } from '../login/open-login.ts';
 import type { ServerFactory } from '../mcp/server.ts';
 import { watchEventLoop } from '../operations/event-loop.ts';
 import type { Log } from '../operations/log.ts';
@@ -55,7 +55,7 @@ export interface Gateway {
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { loaded, log, clock, documentNetwork = INTERNET, mcpServer, accessDescriptor } = options;
-  await checkDriver(loaded);
+  await checkInstalled(loaded);
   let draining = false;
   const inFlight = new RequestsInFlight();
   const foundation = await openFoundation({

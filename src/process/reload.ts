@@ -1,7 +1,7 @@
 import { changedKeys, restartFindings } from '../config/changes.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Foundation } from '../foundation/foundation.ts';
-import { checkDriver } from '../login/database/check-driver.ts';
+import { checkInstalled } from '../login/open-login.ts';
 import type { Generations } from './generations.ts';
 import type { Listeners } from './listeners.ts';
 
@@ -34,7 +34,7 @@ export function createReload(parts: ReloadParts): (load: () => Promise<LoadedCon
     if (restart.length > 0) throw loaded.mistaken(restart);
     const keys = changedKeys(before, loaded);
     if (keys.length > 0) {
-      await checkDriver(loaded);
+      await checkInstalled(loaded);
       await generations.begin(loaded, () => {
         if (draining()) throw new Error('the gate is shutting down');
         const { mtls } = loaded.admin;

@@ -1,4 +1,5 @@
 import type { Config } from '../config/schema.ts';
+import { loginCookies } from '../login/kinds.ts';
 import { MCP_PATHS } from '../mcp/paths.ts';
 import { protectedResource } from '../oauth/protected-resource.ts';
 import { routeRows } from './routes.ts';
@@ -33,7 +34,7 @@ function rowsOf(config: Config) {
     signIn: {
       form: true,
       callback: true,
-      handOver: config.pages.origin !== undefined && config.login.kind === 'session',
+      handOver: config.pages.origin !== undefined && loginCookies(config.login).length > 0,
     },
     logo: true,
     configured: config.routes,

@@ -4,7 +4,7 @@ import { readSecrets, requiredSecret } from '../../src/config/read-secrets.ts';
 import { LONG_ENOUGH, secret } from '../../src/config/secret.ts';
 import { sourceFiles } from '../../src/config/source-files.ts';
 import type { Tree } from '../../src/config/tree.ts';
-import { createLogin } from '../../src/login/create-login.ts';
+import { openLogin } from '../../src/login/open-login.ts';
 import { load, mistakes, SMALL } from './fixture.ts';
 
 const KEY = 'k'.repeat(32);
@@ -67,7 +67,9 @@ describe('a secret that the code expects', () => {
       secrets: new Map(),
       share: { take: () => ({}) },
     };
-    await expect(createLogin(login as never, parts as never)).rejects.toThrow(`The secret of ${setting} was not read.`);
+    await expect(openLogin(login as never, parts as never, undefined)).rejects.toThrow(
+      `The secret of ${setting} was not read.`,
+    );
   });
 });
 

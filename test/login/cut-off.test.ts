@@ -126,7 +126,7 @@ interface Visit {
 /** Goes as far as the member gets: to the consent page, unless the site does not let them in. */
 async function visit(kind: Kind, of: Account): Promise<Visit> {
   const request = await authorizationRequest(app);
-  const browser = kind.browser?.(of, { site, idp, directory }) ?? createBrowser();
+  const browser = (await kind.browser?.(of, { site, idp, directory })) ?? createBrowser();
   const page = await browser.open(request.url, (location) => !location.startsWith(`${world.origin}/login`));
   if (kind.browser !== undefined) return { request, browser, page };
   return { request, browser, page: await browser.submit(page, { username: of.id, password: of.password }) };

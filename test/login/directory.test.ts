@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseMembers } from '../../src/config/members-file.ts';
-import { createDirectory } from '../../src/login/directory.ts';
+import { createDirectory } from '../../src/login/directory/connector.ts';
 import type { PasswordHash } from '../../src/passwords/password-hash.ts';
 import { readPasswordHash } from '../../src/passwords/password-hash.ts';
 import { refresh } from '../support/app.ts';

@@ -7,8 +7,7 @@ import { MissingDriver } from './reader.ts';
  *
  * @throws {ConfigError} that names the package to install
  */
-export async function checkDriver({ config, secrets, mistaken }: LoadedConfig): Promise<void> {
-  if (config.login.kind !== 'database') return;
+export async function checkInstalled({ secrets, mistaken }: LoadedConfig): Promise<void> {
   const url = requiredSecret(secrets, 'login.url');
   if (url.startsWith('sqlite:')) return;
   try {

@@ -1,6 +1,6 @@
 import type { Pool, PoolConnection } from 'mysql2/promise';
-import { QUOTED } from '../../config/database-login.ts';
 import { driver, firstTwo, type Reader, type ReaderOptions } from './reader.ts';
+import { QUOTED } from './settings.ts';
 
 const NO_SUCH_LETTERS = new Set(['ER_CANT_AGGREGATE_2COLLATIONS', 'ER_CANT_AGGREGATE_NCOLLATIONS']);
 

@@ -1,4 +1,3 @@
-import type { FormLoginConfig } from '../../config/form-login.ts';
 import { compilePattern } from '../../config/pattern.ts';
 import { namePattern } from '../../http/cookie-names.ts';
 import type { UpstreamResponse } from '../../upstream/request.ts';
@@ -6,6 +5,7 @@ import { jsonOrNothing, valueIn } from '../whoami/json-answer.ts';
 import { unusable } from '../whoami/unusable.ts';
 import { cookiesSet } from './cookie-jar.ts';
 import { findLoginForm } from './login-page.ts';
+import type { FormLoginConfig } from './settings.ts';
 
 /** `undecided`: no sign of failure, so whoami decides. */
 export type Judgement = 'success' | 'undecided' | 'wrong' | 'locked out';

@@ -1,7 +1,7 @@
-import type { OidcProviderConfig } from '../../config/oidc-login.ts';
 import { GatewayError } from '../../errors.ts';
 import type { Member } from '../connector.ts';
 import { readMember } from '../whoami/member.ts';
+import type { OidcProviderConfig } from './settings.ts';
 
 export type Claims = Readonly<Record<string, unknown>>;
 

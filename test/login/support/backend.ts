@@ -1,7 +1,7 @@
 import { generateKeyPair } from 'jose';
-import { sessionLogin } from '../../../src/config/session-login.ts';
 import type { LoginConnector, Member } from '../../../src/login/connector.ts';
-import { sessionConnector } from '../../../src/login/session.ts';
+import { sessionConnector } from '../../../src/login/session/connector.ts';
+import { sessionLogin } from '../../../src/login/session/settings.ts';
 import { createLog } from '../../../src/operations/log.ts';
 import { createCallUpstream } from '../../../src/upstream/call.ts';
 import { createIdentity } from '../../../src/upstream/identity.ts';

@@ -1,6 +1,6 @@
 import { type Browser, createBrowser } from '../../support/browser.ts';
 import type { Account, CutOffSite } from './cut-off-site.ts';
-import type { ScriptedIdp } from './scripted-idp.ts';
+import { type ScriptedIdp, signedBy } from './scripted-idp.ts';
 
 interface Backends {
   readonly site: CutOffSite;
@@ -15,7 +15,7 @@ export interface Kind {
   readonly row: string;
   readonly login: (at: Backends) => Readonly<Record<string, unknown>>;
   /** A browser in which the member is at the site; undefined where the password is typed at the gate. */
-  readonly browser?: (of: Account, at: Backends) => Browser;
+  readonly browser?: (of: Account, at: Backends) => Browser | Promise<Browser>;
   /** The member's ID, if it is not the site's. */
   readonly idOf?: (of: Account) => string;
 }
@@ -71,6 +71,21 @@ export const KINDS: readonly Kind[] = [
     row: 'header',
     login: () => ({ kind: 'header', user: 'X-SSO-Member' }),
     browser: ({ id, state }) => createBrowser(state === 'active' ? { 'x-sso-member': id } : {}),
+  },
+  {
+    row: 'jwt-cookie',
+    login: ({ idp }) => ({
+      kind: 'jwt-cookie',
+      jwt: { cookie: 'token', jwks: `${idp.issuer}/jwks`, issuer: 'https://site.test', audience: 'site' },
+      loginUrl: '/login',
+    }),
+    browser: async ({ id, state }, { idp }) => {
+      const browser = createBrowser();
+      const now = Math.floor(Date.now() / 1000);
+      const claims = { iss: 'https://site.test', aud: 'site', sub: id, iat: now, exp: now + 300 };
+      if (state === 'active') browser.cookies.set('token', { value: await signedBy(idp.key, claims), path: '/' });
+      return browser;
+    },
   },
   {
     row: 'webhook',

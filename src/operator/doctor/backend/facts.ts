@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { pagesOrigin } from '../../../config/pages.ts';
-import type { SessionLoginConfig } from '../../../config/session-login.ts';
+import type { SessionLoginConfig } from '../../../login/session/settings.ts';
 import type { Trial } from '../../../upstream/assertion-trial.ts';
 import { Unavailable } from '../unavailable.ts';
 import type { Installation, InstallationFacts, SignInPage } from './installation.ts';

@@ -1,7 +1,7 @@
 import manifest from '../../../../package.json' with { type: 'json' };
 import { carriedOver } from '../../../config/carried-over.ts';
 import { pagesOrigin } from '../../../config/pages.ts';
-import { createLogin } from '../../../login/create-login.ts';
+import { openLogin } from '../../../login/open-login.ts';
 import { shownUrl } from '../../../login/whoami/question.ts';
 import { createLog } from '../../../operations/log.ts';
 import { createCallUpstream } from '../../../upstream/call.ts';
@@ -60,7 +60,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     return { url, method: request.method, status, headers: { ...others, ...set }, text: body, cut: false };
   };
 
-  const login = await createLogin(loginConfig, {
+  const parts = {
     origin,
     pagesOrigin: pagesOrigin(config),
     call,
@@ -71,7 +71,8 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     claims: config.claims,
     log: createLog('silent', 2),
     share,
-  });
+  };
+  const login = await openLogin(loginConfig, parts, undefined);
   const pages = createPages({ config, send, ...limits });
   const found = { ...options, loaded: { ...loaded, config }, config, login, call, send, silent, takeMissed, pages };
   return {

@@ -4,7 +4,7 @@ import { pagesOrigin } from '../../../../config/pages.ts';
 import { requiredSecret } from '../../../../config/read-secrets.ts';
 import type { Config } from '../../../../config/schema.ts';
 import { GatewayError } from '../../../../errors.ts';
-import { bridgeProvider } from '../../../../login/bridge.ts';
+import { bridgeProvider } from '../../../../login/bridge/connector.ts';
 import type { SignInProvider } from '../../../../login/connector.ts';
 import { outboundFetch } from '../../../../login/outbound-fetch.ts';
 import { isRedirect, redirectTarget, type SiteAnswer } from '../../answer.ts';

@@ -1,13 +1,12 @@
-import type { ClaimsConfig } from '../config/claims.ts';
-import type { Config } from '../config/schema.ts';
-import type { SessionLoginConfig } from '../config/session-login.ts';
-import { GatewayError } from '../errors.ts';
-import type { CallUpstream } from '../upstream/request.ts';
-import type { Member } from './connector.ts';
-import { cookieFilter } from './cookies.ts';
-import { shownUrl } from './whoami/question.ts';
-import { askBackend } from './whoami/unusable.ts';
-import { createWhoami } from './whoami/whoami.ts';
+import type { ClaimsConfig } from '../../config/claims.ts';
+import type { Config } from '../../config/schema.ts';
+import type { CallUpstream } from '../../upstream/request.ts';
+import type { Member } from '../connector.ts';
+import { cookieFilter } from '../cookies.ts';
+import { shownUrl } from '../whoami/question.ts';
+import { askBackend } from '../whoami/unusable.ts';
+import { createWhoami } from '../whoami/whoami.ts';
+import type { SessionLoginConfig } from './settings.ts';
 
 /** The member that a session belongs to, undefined for no one, and the cookies that the response set. */
 interface Owned {
@@ -45,13 +44,13 @@ export function askWhoami(
   };
 }
 
-/** Asks whose a stored session is, without a browser. Rejects for logins other than `session`, which have none to store. */
+/** Asks whose a stored session is, without a browser. */
 export function sessionOwner(
-  { login, upstreams }: Pick<Config, 'login' | 'upstreams'>,
+  config: SessionLoginConfig,
+  upstreams: Config['upstreams'],
   call: CallUpstream,
 ): (cookies: string) => Promise<{ readonly sub: string | undefined; readonly setCookie: readonly string[] }> {
-  if (login.kind !== 'session') return () => Promise.reject(new GatewayError('login_unavailable'));
-  const ask = askWhoami(login, call, upstreams[login.upstream]?.url ?? '');
+  const ask = askWhoami(config, call, upstreams[config.upstream]?.url ?? '');
   return async (cookies) => {
     const { member, setCookie } = await ask(cookies);
     return { sub: member?.sub, setCookie };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { text } from './name.ts';
-import { credentialLogin } from './own-sign-in.ts';
+import { text } from '../../config/name.ts';
+import { credentialLogin } from '../../config/own-sign-in.ts';
 
 /** Recheck does not apply: the file itself says whether a member still exists. */
 const { recheck: _, ...withoutRecheck } = credentialLogin;
@@ -11,3 +11,5 @@ export const directoryLogin = z.strictObject({
   file: text.describe('File that lists the members, relative to this file. It is read again whenever it changes.'),
   ...withoutRecheck,
 });
+
+export type DirectoryLoginConfig = z.output<typeof directoryLogin>;

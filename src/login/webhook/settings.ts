@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { upstreamName } from './name.ts';
-import { credentialLogin } from './own-sign-in.ts';
-import { LONG_ENOUGH, secret } from './secret.ts';
-import { duration } from './units.ts';
-import { backendPath } from './urls.ts';
+import { upstreamName } from '../../config/name.ts';
+import { credentialLogin } from '../../config/own-sign-in.ts';
+import { LONG_ENOUGH, secret } from '../../config/secret.ts';
+import { duration } from '../../config/units.ts';
+import { backendPath } from '../../config/urls.ts';
 
 /** Login by a webhook: the gate posts the credentials to one URL of the backend, which says whose they are. */
 export const webhookLogin = z.strictObject({

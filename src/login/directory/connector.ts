@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
-import { type DirectoryMember, parseMembers } from '../config/members-file.ts';
-import { foldAccountName } from '../oauth/account-name.ts';
-import type { Log } from '../operations/log.ts';
-import { BUSY_SECONDS, type Hashing } from '../passwords/hashing.ts';
-import { type PasswordHash, readPasswordHash } from '../passwords/password-hash.ts';
-import type { CredentialCheck, Recheck } from './connector.ts';
+import { type DirectoryMember, parseMembers } from '../../config/members-file.ts';
+import { foldAccountName } from '../../oauth/account-name.ts';
+import type { Log } from '../../operations/log.ts';
+import { BUSY_SECONDS, type Hashing } from '../../passwords/hashing.ts';
+import { type PasswordHash, readPasswordHash } from '../../passwords/password-hash.ts';
+import type { CredentialCheck, Login, Recheck } from '../connector.ts';
+import type { LoginParts } from '../login-parts.ts';
+import { sharedHashing } from '../shared-hashing.ts';
+import type { DirectoryLoginConfig } from './settings.ts';
 
 export interface MembersFileOptions {
   /** Absolute path of the members file. */
@@ -14,6 +17,10 @@ export interface MembersFileOptions {
   readonly members: readonly DirectoryMember[];
   readonly hashing: Hashing;
   readonly log: Pick<Log, 'error'>;
+}
+
+export function open({ file }: DirectoryLoginConfig, { members = [], log, share }: LoginParts): Login {
+  return { shape: 'credentials', ...createDirectory({ file, members, hashing: sharedHashing(share), log }) };
 }
 
 /**

@@ -1,13 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { JWKS_TIMEOUT, SIGNING_ALGORITHMS } from '../config/constants.ts';
-import type { HeaderLoginConfig } from '../config/header-login.ts';
-import { GatewayError } from '../errors.ts';
-import type { Clock } from '../storage/store.ts';
-import type { LoginConnector, Member } from './connector.ts';
-import { outboundFetch, unavailable } from './outbound-fetch.ts';
-import { remoteKeys } from './signed-token/remote-keys.ts';
-import { verifySignedToken } from './signed-token/verify.ts';
-import { readMember } from './whoami/member.ts';
+import type { Clock } from '../../storage/store.ts';
+import type { Login, LoginConnector, Member } from '../connector.ts';
+import type { LoginParts } from '../login-parts.ts';
+import { unavailable } from '../outbound-fetch.ts';
+import { memberInToken } from '../signed-token/member.ts';
+import { readMember } from '../whoami/member.ts';
+import type { HeaderLoginConfig } from './settings.ts';
+
+export function open(config: HeaderLoginConfig, { pagesOrigin, clock }: LoginParts): Login {
+  return { shape: 'ambient', connector: headerConnector(config, pagesOrigin, clock) };
+}
 
 /**
  * The `header` login: a single sign-on proxy in front of the gate says who is signed in. A plain header is only accepted
@@ -15,12 +17,12 @@ import { readMember } from './whoami/member.ts';
  * verify is ignored, as if no one were signed in.
  */
 export function headerConnector(config: HeaderLoginConfig, origin: string, clock: Clock): LoginConnector {
-  const asserted = config.jwt === undefined ? undefined : assertionReader(config.jwt, clock);
-  const { user = '' } = config;
+  const { user = '', jwt } = config;
+  const memberOf = jwt === undefined ? undefined : memberInToken(jwt, clock);
   return {
-    knowsAuthTime: asserted !== undefined,
+    knowsAuthTime: memberOf !== undefined,
     async identify(headers, { trusted }) {
-      if (asserted !== undefined) return asserted(headers);
+      if (memberOf !== undefined) return memberOf(fieldOf(headers, jwt?.header));
       return trusted ? plain(headers, { ...config, user }) : undefined;
     },
 
@@ -44,27 +46,6 @@ function plain(
   // Node joins repeated headers with a comma, and there is no telling which of them the proxy set.
   if (sub.includes(',')) throw unavailable(`${user} has two values: the proxy must replace the header, not add to it`);
   return readMember({ sub, email: fieldOf(headers, email), name: fieldOf(headers, name) });
-}
-
-function assertionReader(
-  { header, jwks, issuer, audience, claims }: NonNullable<HeaderLoginConfig['jwt']>,
-  clock: Clock,
-): (headers: IncomingHttpHeaders) => Promise<Member | undefined> {
-  const fetch = outboundFetch({ timeout: JWKS_TIMEOUT, loopback: new URL(jwks).protocol === 'http:' });
-  const keys = remoteKeys(jwks, fetch, clock);
-  return async (headers) => {
-    const token = fieldOf(headers, header);
-    if (token === undefined || token === '') return undefined;
-    try {
-      const said = await verifySignedToken(token, { keys, issuer, audience, algorithms: SIGNING_ALGORITHMS, clock });
-      const { auth_time: authTime, acr, email_verified: emailVerified } = said;
-      const { subject, email, name } = claims;
-      return readMember({ sub: said[subject], email: said[email], emailVerified, name: said[name], authTime, acr });
-    } catch (thrown) {
-      if (thrown instanceof GatewayError && thrown.code === 'invalid_request') return undefined;
-      throw thrown;
-    }
-  };
 }
 
 /** Decodes a header as UTF-8, which proxies use for names. Node decodes headers as Latin-1. */

@@ -1,14 +1,17 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { ClaimsConfig } from '../config/claims.ts';
-import type { WebhookLoginConfig } from '../config/webhook-login.ts';
-import { type Clock, unixSeconds } from '../storage/store.ts';
-import type { CallUpstream, UpstreamResponse } from '../upstream/request.ts';
-import type { CredentialCheck, Member } from './connector.ts';
-import { retryAfter } from './retry-after.ts';
-import { readClaims } from './whoami/claims.ts';
-import { jsonAnswer, valueIn } from './whoami/json-answer.ts';
-import { readMember } from './whoami/member.ts';
-import { askBackend, unusable } from './whoami/unusable.ts';
+import type { ClaimsConfig } from '../../config/claims.ts';
+import { requiredSecret } from '../../config/read-secrets.ts';
+import { type Clock, unixSeconds } from '../../storage/store.ts';
+import type { CallUpstream, UpstreamResponse } from '../../upstream/request.ts';
+import type { CredentialCheck, Login, Member } from '../connector.ts';
+import { evenRefusals } from '../even-refusals.ts';
+import type { LoginParts } from '../login-parts.ts';
+import { retryAfter } from '../retry-after.ts';
+import { readClaims } from '../whoami/claims.ts';
+import { jsonAnswer, valueIn } from '../whoami/json-answer.ts';
+import { readMember } from '../whoami/member.ts';
+import { askBackend, unusable } from '../whoami/unusable.ts';
+import type { WebhookLoginConfig } from './settings.ts';
 
 export interface WebhookOptions {
   readonly call: CallUpstream;
@@ -21,6 +24,11 @@ export interface WebhookOptions {
 const FIELD = 'coursegate-signature';
 /** A missing account is reported like a wrong password, so that account names are not revealed. */
 const WRONG = new Set([401, 403, 404]);
+
+export function open(config: WebhookLoginConfig, { call, clock, claims, secrets }: LoginParts): Login {
+  const check = webhookCheck(config, { call, clock, claims, secret: requiredSecret(secrets, 'login.secret') });
+  return { shape: 'credentials', check: evenRefusals(check, config.attempts.refusalTime) };
+}
 
 /**
  * The `webhook` connector. It posts the credentials to the backend as signed JSON; the backend's answer is signed, too,

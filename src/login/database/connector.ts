@@ -1,16 +1,21 @@
 import { createHash } from 'node:crypto';
 import { DATABASE_CONNECTIONS } from '../../config/constants.ts';
-import type { DatabaseLoginConfig } from '../../config/database-login.ts';
+import { requiredSecret } from '../../config/read-secrets.ts';
 import type { Log } from '../../operations/log.ts';
 import { BUSY_SECONDS, type Hashing } from '../../passwords/hashing.ts';
 import { type PasswordHash, passwordHashProblem, readPasswordHash } from '../../passwords/password-hash.ts';
-import type { CredentialCheck, Member, Recheck } from '../connector.ts';
+import type { CredentialCheck, Login, Member, Recheck } from '../connector.ts';
+import type { LoginParts } from '../login-parts.ts';
 import { unavailable } from '../outbound-fetch.ts';
+import { sharedHashing } from '../shared-hashing.ts';
 import { readMember, readVersion } from '../whoami/member.ts';
 import { mysqlReader } from './mysql.ts';
 import { postgresReader } from './postgres.ts';
 import type { DatabaseRow, Reader, ReaderOptions } from './reader.ts';
+import type { DatabaseLoginConfig } from './settings.ts';
 import { sqliteReader } from './sqlite.ts';
+
+export { checkInstalled } from './check-driver.ts';
 
 export interface DatabaseOptions {
   readonly url: string;
@@ -25,6 +30,12 @@ const LONGEST_HASH = 1024;
 /** Verified for unknown logins until a member's hash has been seen, which then serves as the decoy. */
 const FIRST_DECOY = '$2y$10$wV3K1xJc0nPq7mE2dYzRUe0aS9vBh5tLr8GiNk4XfOo6uCjMlTyWq';
 
+export function open(config: DatabaseLoginConfig, { secrets, log, share }: LoginParts): Login {
+  const url = requiredSecret(secrets, 'login.url');
+  const pepper = secrets.get('login.hash.pepper');
+  return { shape: 'credentials', ...databaseCheck(config, { url, pepper, hashing: sharedHashing(share), log }) };
+}
+
 /**
  * The `database` login: reads the member's row with one query and verifies the hash here. If the query fails or is wrong,
  * sign-in is unavailable; that is never reported as a wrong password. Problems of a single member (several rows, an
@@ -37,7 +48,7 @@ export function databaseCheck(
   { query, timeout, recheck }: DatabaseLoginConfig,
   { url, pepper = '', hashing, log }: DatabaseOptions,
 ): { readonly check: CredentialCheck; readonly recheck?: Recheck; close(): Promise<void> } {
-  const reader = open({ url, query, timeout: timeout * 1000, connections: DATABASE_CONNECTIONS });
+  const reader = openReader({ url, query, timeout: timeout * 1000, connections: DATABASE_CONNECTIONS });
   let decoy = readPasswordHash(FIRST_DECOY) as PasswordHash;
 
   /** A missing column only shows in the row of a member. From then on it is reported for every sign-in. */
@@ -132,7 +143,7 @@ function hashVersion(hash: string): string {
   return createHash('sha256').update(`coursegate database hash ${hash}`).digest('base64url');
 }
 
-function open(options: ReaderOptions): Reader {
+function openReader(options: ReaderOptions): Reader {
   if (options.url.startsWith('postgres')) return postgresReader(options);
   return options.url.startsWith('sqlite:') ? sqliteReader(options) : mysqlReader(options);
 }

@@ -1,7 +1,10 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { GatewayError } from '../errors.ts';
-import type { Member, SignInProvider } from './connector.ts';
-import { readMember } from './whoami/member.ts';
+import { requiredSecret } from '../../config/read-secrets.ts';
+import { GatewayError } from '../../errors.ts';
+import type { Login, Member, SignInProvider } from '../connector.ts';
+import type { LoginParts } from '../login-parts.ts';
+import { readMember } from '../whoami/member.ts';
+import type { BridgeLoginConfig } from './settings.ts';
 
 export interface BridgeOptions {
   /** The page of the backend that says who is signed in: an absolute URL, or a path at our origin. */
@@ -13,6 +16,11 @@ export interface BridgeOptions {
 
 /** Far longer than any real payload. */
 const LONGEST = 16 * 1024;
+
+export function open({ url }: BridgeLoginConfig, { origin, secrets }: LoginParts): Login {
+  const secret = requiredSecret(secrets, 'login.secret');
+  return { shape: 'redirect', providers: [bridgeProvider({ url, origin, secret })] };
+}
 
 /**
  * The `bridge` login: a signed one-time redirect in the format of DiscourseConnect. The request has `sso`, a Base64 query

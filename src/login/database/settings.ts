@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { credentialLogin } from './own-sign-in.ts';
-import { secret } from './secret.ts';
-import { duration } from './units.ts';
+import { credentialLogin } from '../../config/own-sign-in.ts';
+import { secret } from '../../config/secret.ts';
+import { duration } from '../../config/units.ts';
 
 /** Quoted strings and identifiers in the syntax of all three databases. */
 export const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`/g;

@@ -1,8 +1,11 @@
 import { z } from 'zod';
-import { requestField } from '../http/header-names.ts';
-import { text } from './name.ts';
-import { everyLogin } from './recheck.ts';
-import { pageUrl, secureUrl } from './urls.ts';
+import { text } from '../../config/name.ts';
+import type { UntracedProblem } from '../../config/problems.ts';
+import { everyLogin } from '../../config/recheck.ts';
+import { signedToken } from '../../config/signed-token.ts';
+import { listAt, type Tree, valueAt } from '../../config/tree.ts';
+import { pageUrl } from '../../config/urls.ts';
+import { requestField } from '../../http/header-names.ts';
 
 /** Headers about the origin of the request or the connection. They never carry an identity. */
 const ABOUT_THE_REQUEST =
@@ -19,19 +22,7 @@ const identityField = z
 const jwt = z
   .strictObject({
     header: identityField.describe('Header with the assertion, such as Cf-Access-Jwt-Assertion.'),
-    jwks: secureUrl.describe('URL of the proxy’s signing keys (JWK Set, RFC 7517).'),
-    issuer: text.describe('Required `iss` of the assertion.'),
-    audience: text.describe(
-      'Required `aud` of the assertion, possibly among others. Use the one for this application, not one shared by everything behind the proxy.',
-    ),
-    claims: z
-      .strictObject({
-        subject: text.default('sub').describe('Claim with the ID.'),
-        email: text.default('email').describe('Claim with the email.'),
-        name: text.default('name').describe('Claim with the name.'),
-      })
-      .prefault({})
-      .describe('Claims with the member’s ID in the backend, email and name.'),
+    ...signedToken,
   })
   .describe(
     'Signed assertion (JWT). It is verified by its signature, so the proxy need not be in `listen.trustedProxies`.',
@@ -69,7 +60,10 @@ export const headerLogin = z
 
 export type HeaderLoginConfig = z.output<typeof headerLogin>;
 
-/** The headers that carry the member's identity. They are removed from requests to backends. */
-export function identityFields({ user, email, name, jwt }: HeaderLoginConfig): readonly string[] {
-  return [user, email, name, jwt?.header].filter((field) => field !== undefined);
+/** The header with the member's id is only accepted from trusted proxies: without any, no one could ever sign in. */
+export function checkTrustedProxies(tree: Tree): readonly UntracedProblem[] {
+  const path = ['login', 'user'];
+  if (valueAt(tree, path) === undefined || listAt(tree, ['listen', 'trustedProxies']).length > 0) return [];
+  const message = 'is only accepted from listen.trustedProxies: list the networks of your proxy there';
+  return [{ path, at: 'value', message }];
 }

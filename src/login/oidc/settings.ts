@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { text } from './name.ts';
-import { ownSignIn } from './own-sign-in.ts';
-import { secret } from './secret.ts';
-import { duration } from './units.ts';
-import { secureUrl } from './urls.ts';
+import { text } from '../../config/name.ts';
+import { ownSignIn } from '../../config/own-sign-in.ts';
+import { secret } from '../../config/secret.ts';
+import { duration } from '../../config/units.ts';
+import { secureUrl } from '../../config/urls.ts';
 
 const domain = z
   .string()
@@ -89,3 +89,5 @@ export const oidcLogin = z
       }
     }
   });
+
+export type OidcLoginConfig = z.output<typeof oidcLogin>;

@@ -1,13 +1,14 @@
 import * as oauth from 'oauth4webapi';
 import { SIGNING_ALGORITHMS as algorithms } from '../../config/constants.ts';
-import type { OidcProviderConfig } from '../../config/oidc-login.ts';
 import type { Clock } from '../../storage/store.ts';
-import type { SignInProvider, SignInWish } from '../connector.ts';
+import type { Login, SignInProvider, SignInWish } from '../connector.ts';
+import type { LoginParts } from '../login-parts.ts';
 import { isSafeUrl, outboundFetch, unavailable } from '../outbound-fetch.ts';
 import { verifySignedToken } from '../signed-token/verify.ts';
 import { type Claims, lacksClaims, memberOf, withUserinfo } from './account.ts';
 import { createDiscovery, type Discovered, providerTransport } from './discovery.ts';
 import { failureOf, isNobody } from './failure.ts';
+import type { OidcLoginConfig, OidcProviderConfig } from './settings.ts';
 
 export interface OidcOptions {
   readonly provider: OidcProviderConfig;
@@ -22,6 +23,16 @@ export interface OidcOptions {
 interface Kept {
   readonly verifier: string;
   readonly nonce: string;
+}
+
+export function open({ providers, timeout }: OidcLoginConfig, { secrets, clock }: LoginParts): Login {
+  return {
+    shape: 'redirect',
+    providers: providers.map((provider, index) => {
+      const clientSecret = secrets.get(`login.providers[${index}].clientSecret`);
+      return oidcProvider({ provider, clientSecret, timeout, clock });
+    }),
+  };
 }
 
 /**

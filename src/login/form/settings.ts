@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { pointer, text, upstreamName } from './name.ts';
-import { credentialLogin } from './own-sign-in.ts';
-import { pattern } from './pattern.ts';
-import { cookiePattern } from './session-login.ts';
-import { duration } from './units.ts';
-import { whoami } from './whoami.ts';
+import { cookiePattern } from '../../config/cookie-pattern.ts';
+import { pointer, text, upstreamName } from '../../config/name.ts';
+import { credentialLogin } from '../../config/own-sign-in.ts';
+import { pattern } from '../../config/pattern.ts';
+import { duration } from '../../config/units.ts';
+import { whoami } from '../../config/whoami.ts';
 
 const path = z.string().regex(/^\/(?!\/)[\x21-\x7E]*$/, 'must be a path that begins with one /');
 const statuses = z.array(z.int().min(200).max(499)).min(1);

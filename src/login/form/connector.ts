@@ -1,10 +1,12 @@
 import type { ClaimsConfig } from '../../config/claims.ts';
 import { LOCKED_OUT_WAIT } from '../../config/constants.ts';
-import type { FormLoginConfig } from '../../config/form-login.ts';
 import { GatewayError } from '../../errors.ts';
 import type { Clock } from '../../storage/store.ts';
+import { ownCallPlace } from '../../upstream/header-policy.ts';
 import type { UpstreamResponse } from '../../upstream/request.ts';
-import type { CredentialCheck, Member } from '../connector.ts';
+import type { CredentialCheck, Login, Member } from '../connector.ts';
+import { evenRefusals } from '../even-refusals.ts';
+import type { LoginParts } from '../login-parts.ts';
 import { retryAfter } from '../retry-after.ts';
 import { jsonOrNothing } from '../whoami/json-answer.ts';
 import { shownUrl } from '../whoami/question.ts';
@@ -14,6 +16,7 @@ import { createCookieJar } from './cookie-jar.ts';
 import { filledIn } from './filled-in.ts';
 import { createJudge } from './judge.ts';
 import { findLoginForm, type LoginForm } from './login-page.ts';
+import type { FormLoginConfig } from './settings.ts';
 import { createSite, type FormSite, type FormSiteOptions } from './site.ts';
 
 export interface FormOptions extends Pick<FormSiteOptions, 'call' | 'origin' | 'aliases' | 'prefix'> {
@@ -28,6 +31,13 @@ interface Submission {
   readonly path: string;
   readonly from: string | undefined;
   readonly hidden: LoginForm['hidden'];
+}
+
+export function open(config: FormLoginConfig, { call, clock, claims, upstreams, origin }: LoginParts): Login {
+  const upstream = upstreams[config.upstream];
+  if (upstream === undefined) throw new Error(`There is no upstream named ${config.upstream}.`);
+  const check = formCheck(config, { call, clock, claims, base: upstream.url, ...ownCallPlace(upstream, origin) });
+  return { shape: 'credentials', check: evenRefusals(check, config.attempts.refusalTime) };
 }
 
 /**

@@ -1,0 +1,14 @@
+import { z } from 'zod';
+import { ownSignIn } from '../../config/own-sign-in.ts';
+import { LONG_ENOUGH, secret } from '../../config/secret.ts';
+import { pageUrl } from '../../config/urls.ts';
+
+/** Login by a signed one-time redirect to the backend and back, as in DiscourseConnect. */
+export const bridgeLogin = z.strictObject({
+  kind: z.literal('bridge'),
+  url: pageUrl.describe('Page of the backend that says who is signed in.'),
+  secret: secret(LONG_ENOUGH),
+  ...ownSignIn,
+});
+
+export type BridgeLoginConfig = z.output<typeof bridgeLogin>;

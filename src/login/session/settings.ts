@@ -1,0 +1,21 @@
+import { z } from 'zod';
+import { cookiePattern } from '../../config/cookie-pattern.ts';
+import { text, upstreamName } from '../../config/name.ts';
+import { everyLogin } from '../../config/recheck.ts';
+import { siteSignInPage } from '../../config/site-sign-in-page.ts';
+import { whoami } from '../../config/whoami.ts';
+
+/** Login by the backend's own session cookie: the gate sends it to a URL of the backend that says whose it is. */
+export const sessionLogin = z.strictObject({
+  kind: z.literal('session'),
+  upstream: upstreamName,
+  whoami: whoami.describe('Where the backend says whose session a cookie belongs to.'),
+  ...siteSignInPage,
+  acrValues: z.array(text).default([]).describe('The acr values that `whoami` may return.'),
+  cookies: z.array(cookiePattern).min(1).meta({
+    description: 'Names of the cookies that are sent to `whoami`; no others are. * matches any number of characters.',
+  }),
+  ...everyLogin,
+});
+
+export type SessionLoginConfig = z.output<typeof sessionLogin>;
