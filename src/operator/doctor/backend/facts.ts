@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { pagesOrigin } from '../../../config/pages.ts';
 import type { SessionLoginConfig } from '../../../config/session-login.ts';
+import { once } from '../../../http/once.ts';
 import type { Trial } from '../../../upstream/assertion-trial.ts';
 import { Unavailable } from '../unavailable.ts';
 import type { Installation, InstallationFacts, SignInPage } from './installation.ts';
@@ -12,14 +13,6 @@ export function findFacts(installation: Omit<Installation, 'facts' | 'close'>): 
     stranger: once(() => askWhoami(installation, inventedCookies(sessionOf(installation)))),
     signInPage: once(() => openSignInPage(installation)),
     trials: once(() => tryAssertions(installation)),
-  };
-}
-
-function once<T>(find: () => Promise<T>): () => Promise<T> {
-  let found: Promise<T> | undefined;
-  return () => {
-    found ??= find();
-    return found;
   };
 }
 

@@ -22,130 +22,93 @@ const kindIs =
 /** The other ways to sign in, as far as they show without a member. */
 export const CONNECTORS = [
   ...backendChecks(kindIs('bridge'), {
-    'signin.bridge': {
-      title: 'The bridge accepts the gate’s signed request',
-      reference: 'docs/login/bridge.md',
-      fix: 'Install the drop-in at login.url, and give both sides the same secret, origin and pages.origin.',
-      async run(installation) {
-        const answer = await askBridge(installation, requiredSecret(installation.loaded.secrets, 'login.secret'));
-        if (answer.status >= 400) return failure(`it answers ${answer.status} to a request with a valid signature`);
-        const target = redirectTarget(answer);
-        if (target?.pathname.startsWith('/oauth/') === true && target.searchParams.has('sso'))
-          return failure('it returns a member although no one is signed in');
-        return pass(target === undefined ? `it answers ${answer.status}` : `it redirects to ${target.pathname}`);
-      },
+    async 'signin.bridge'(installation) {
+      const answer = await askBridge(installation, requiredSecret(installation.loaded.secrets, 'login.secret'));
+      if (answer.status >= 400) return failure(`it answers ${answer.status} to a request with a valid signature`);
+      const target = redirectTarget(answer);
+      if (target?.pathname.startsWith('/oauth/') === true && target.searchParams.has('sso'))
+        return failure('it returns a member although no one is signed in');
+      return pass(target === undefined ? `it answers ${answer.status}` : `it redirects to ${target.pathname}`);
     },
-    'signin.bridge-forged': {
-      title: 'The bridge refuses a forged request',
-      reference: 'docs/login/bridge.md',
-      fix: 'Compare `sig` with the HMAC-SHA256 of `sso`, in constant time, before anything else.',
-      async run(installation) {
-        const answer = await askBridge(installation, randomBytes(32).toString('hex'));
-        if (answer.status >= 400 && answer.status < 500) return pass(`${answer.status}`);
-        return failure(`it answers ${answer.status} to a request that is signed with another secret`);
-      },
+    async 'signin.bridge-forged'(installation) {
+      const answer = await askBridge(installation, randomBytes(32).toString('hex'));
+      if (answer.status >= 400 && answer.status < 500) return pass(`${answer.status}`);
+      return failure(`it answers ${answer.status} to a request that is signed with another secret`);
     },
   }),
   ...backendChecks(kindIs('webhook', 'form', 'database', 'directory'), {
-    'signin.refused': {
-      title: 'An invented name and password are refused',
-      reference: 'docs/login/README.md',
-      fix: 'See the page of your way to sign in: the sign-in service cannot be reached, or its answer cannot be used.',
-      async run({ login }) {
-        if (login.shape !== 'credentials') throw new Unavailable('members enter no password here');
-        const username = `coursegate-doctor-${randomBytes(4).toString('hex')}`;
-        const password = randomBytes(16).toString('hex');
-        try {
-          const verdict = await login.check({ username, password, address: '127.0.0.1' });
-          if (verdict.kind === 'member') return failure('an invented name and password sign in a member');
-          if (verdict.kind === 'slow_down') throw new Unavailable('the backend accepts no more attempts for now');
-          return pass('refused as wrong');
-        } catch (thrown) {
-          if (thrown instanceof GatewayError) return failure(causeOf(thrown));
-          throw thrown;
-        }
-      },
+    async 'signin.refused'({ login }) {
+      if (login.shape !== 'credentials') throw new Unavailable('members enter no password here');
+      const username = `coursegate-doctor-${randomBytes(4).toString('hex')}`;
+      const password = randomBytes(16).toString('hex');
+      try {
+        const verdict = await login.check({ username, password, address: '127.0.0.1' });
+        if (verdict.kind === 'member') return failure('an invented name and password sign in a member');
+        if (verdict.kind === 'slow_down') throw new Unavailable('the backend accepts no more attempts for now');
+        return pass('refused as wrong');
+      } catch (thrown) {
+        if (thrown instanceof GatewayError) return failure(causeOf(thrown));
+        throw thrown;
+      }
     },
   }),
   ...backendChecks(kindIs('webhook'), {
-    'signin.unsigned': {
-      title: 'The webhook refuses requests without a signature',
-      reference: 'docs/login/webhook.md',
-      fix: 'Check Coursegate-Signature before the password: otherwise anyone who reaches the webhook can guess passwords.',
-      async run({ config: { login }, send }) {
-        if (login.kind !== 'webhook') throw new Unavailable('there is no webhook');
-        const answer = await send({
-          upstream: login.upstream,
-          method: 'POST',
-          path: login.path,
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify({ username: 'coursegate-doctor', password: '', address: '127.0.0.1' }),
-        });
-        const signed = answer.headers['coursegate-signature'] !== undefined;
-        if (answer.status >= 400 && answer.status < 500 && !signed) return pass(`${answer.status}`);
-        return failure(`it answers ${answer.status}${signed ? ', signed,' : ''} to a request without a signature`);
-      },
+    async 'signin.unsigned'({ config: { login }, send }) {
+      if (login.kind !== 'webhook') throw new Unavailable('there is no webhook');
+      const answer = await send({
+        upstream: login.upstream,
+        method: 'POST',
+        path: login.path,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ username: 'coursegate-doctor', password: '', address: '127.0.0.1' }),
+      });
+      const signed = answer.headers['coursegate-signature'] !== undefined;
+      if (answer.status >= 400 && answer.status < 500 && !signed) return pass(`${answer.status}`);
+      return failure(`it answers ${answer.status}${signed ? ', signed,' : ''} to a request without a signature`);
     },
   }),
   ...backendChecks(kindIs('oidc'), {
-    'signin.providers': {
-      title: 'Every identity provider can be used',
-      reference: 'OpenID Connect Discovery 1.0 section 4',
-      fix: 'Set `issuer` exactly as in its metadata, and register clientId there with the redirect URI of the gate.',
-      run: (installation) =>
-        judgeEach('metadata and sign-in page', providersOf(installation), async (provider) => {
-          const { url, callback } = await begin(provider, installation).catch((thrown: unknown) => ({
-            url: causeOf(thrown),
-            callback: undefined,
-          }));
-          if (typeof url === 'string') return failure(`${provider.id}: ${url}`);
-          const answer = await installation.pages.get(url);
-          if (answer.status < 400) return undefined;
-          return failure(
-            `${provider.id}: its sign-in page answers ${answer.status} to our client, with ${callback?.href}`,
-          );
-        }),
-    },
-    'signin.client': {
-      title: 'Every identity provider accepts the gate’s client',
-      reference: 'RFC 6749 section 5.2',
-      fix: 'Correct clientId and clientSecret. A provider that refuses the client leaves members with an error after they have signed in.',
-      run: (installation) =>
-        judgeEach('an invented code is refused, and nothing else', providersOf(installation), async (provider) => {
-          const { callback, kept, state } = await begin(provider, installation).catch(() => {
-            throw new Unavailable('the metadata of a provider is not available');
-          });
-          const query = new URLSearchParams({
-            code: 'coursegate-doctor',
-            state,
-            iss: issuerOf(provider, installation),
-          });
-          const thrown = await provider.finish({ query, callback, kept }).catch((reason: unknown) => reason);
-          if (thrown instanceof GatewayError && thrown.code === 'invalid_request') return undefined;
-          return failure(
-            `${provider.id}: ${thrown instanceof Error ? causeOf(thrown) : 'it accepts an invented code'}`,
-          );
-        }),
-    },
+    'signin.providers': (installation) =>
+      judgeEach('metadata and sign-in page', providersOf(installation), async (provider) => {
+        const { url, callback } = await begin(provider, installation).catch((thrown: unknown) => ({
+          url: causeOf(thrown),
+          callback: undefined,
+        }));
+        if (typeof url === 'string') return failure(`${provider.id}: ${url}`);
+        const answer = await installation.pages.get(url);
+        if (answer.status < 400) return undefined;
+        return failure(
+          `${provider.id}: its sign-in page answers ${answer.status} to our client, with ${callback?.href}`,
+        );
+      }),
+    'signin.client': (installation) =>
+      judgeEach('an invented code is refused, and nothing else', providersOf(installation), async (provider) => {
+        const { callback, kept, state } = await begin(provider, installation).catch(() => {
+          throw new Unavailable('the metadata of a provider is not available');
+        });
+        const query = new URLSearchParams({
+          code: 'coursegate-doctor',
+          state,
+          iss: issuerOf(provider, installation),
+        });
+        const thrown = await provider.finish({ query, callback, kept }).catch((reason: unknown) => reason);
+        if (thrown instanceof GatewayError && thrown.code === 'invalid_request') return undefined;
+        return failure(`${provider.id}: ${thrown instanceof Error ? causeOf(thrown) : 'it accepts an invented code'}`);
+      }),
   }),
   ...backendChecks(({ login }) => login.kind === 'header' && login.jwt !== undefined, {
-    'signin.proxy': {
-      title: 'The keys of the single sign-on proxy can be read',
-      reference: 'docs/login/header.md',
-      fix: 'Set login.jwt.jwks to the address of the proxy’s signing keys, and let the gate reach it.',
-      async run({ config: { login } }) {
-        if (login.kind !== 'header' || login.jwt === undefined) throw new Unavailable('there is no signed assertion');
-        const { jwks } = login.jwt;
-        const fetch = outboundFetch({ timeout: JWKS_TIMEOUT, loopback: new URL(jwks).protocol === 'http:' });
-        const response = await fetch(jwks).catch((thrown: unknown) => causeOf(thrown));
-        if (typeof response === 'string') return failure(`${jwks}: ${response}`);
-        const keys = await response.json().then(
-          (document: unknown) => (Object(document) as { keys?: unknown }).keys,
-          () => undefined,
-        );
-        if (response.status === 200 && Array.isArray(keys) && keys.length > 0) return pass(`${keys.length} key(s)`);
-        return failure(`${jwks} answers ${response.status} without keys`);
-      },
+    async 'signin.proxy'({ config: { login } }) {
+      if (login.kind !== 'header' || login.jwt === undefined) throw new Unavailable('there is no signed assertion');
+      const { jwks } = login.jwt;
+      const fetch = outboundFetch({ timeout: JWKS_TIMEOUT, loopback: new URL(jwks).protocol === 'http:' });
+      const response = await fetch(jwks).catch((thrown: unknown) => causeOf(thrown));
+      if (typeof response === 'string') return failure(`${jwks}: ${response}`);
+      const keys = await response.json().then(
+        (document: unknown) => (Object(document) as { keys?: unknown }).keys,
+        () => undefined,
+      );
+      if (response.status === 200 && Array.isArray(keys) && keys.length > 0) return pass(`${keys.length} key(s)`);
+      return failure(`${jwks} answers ${response.status} without keys`);
     },
   }),
 ];

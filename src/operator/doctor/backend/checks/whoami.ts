@@ -12,40 +12,25 @@ const isSession = ({ login }: Config) => login.kind === 'session';
 
 /** Whether the backend says who is signed in, and who is not. */
 export const WHOAMI = backendChecks(isSession, {
-  'whoami.anonymous': {
-    title: 'Without a cookie, whoami says that no one is signed in',
-    reference: 'docs/login/session.md',
-    fix: 'Install the drop-in, or correct login.whoami: the path, and under `anonymous` what means that no one is signed in.',
-    async run(installation) {
-      const answer = await installation.facts.anonymous();
-      return judge(
-        answer,
-        installation,
-        'it names a member without a cookie: everyone would be signed in as this member',
-      );
-    },
+  async 'whoami.anonymous'(installation) {
+    const answer = await installation.facts.anonymous();
+    return judge(
+      answer,
+      installation,
+      'it names a member without a cookie: everyone would be signed in as this member',
+    );
   },
-  'whoami.stranger': {
-    title: 'An invented session cookie belongs to no member',
-    reference: 'docs/login/session.md',
-    fix: 'Answer an unknown or expired session as if there were no cookie. Members whose session has expired send such a cookie.',
-    async run(installation) {
-      const { anonymous, stranger } = installation.facts;
-      const verdict = judge(await stranger(), installation, 'it names a member for a session that does not exist');
-      const without = judge(await anonymous(), installation, '');
-      if (verdict.level === 'failure' && verdict.seen === without.seen)
-        throw new Unavailable('the answer is the same as without a cookie');
-      return verdict;
-    },
+  async 'whoami.stranger'(installation) {
+    const { anonymous, stranger } = installation.facts;
+    const verdict = judge(await stranger(), installation, 'it names a member for a session that does not exist');
+    const without = judge(await anonymous(), installation, '');
+    if (verdict.level === 'failure' && verdict.seen === without.seen)
+      throw new Unavailable('the answer is the same as without a cookie');
+    return verdict;
   },
-  'whoami.not-cached': {
-    title: 'No cache keeps the answers of whoami',
-    reference: 'RFC 9111 section 5.2.2.5',
-    fix: 'Exclude whoami from every cache, and send Cache-Control: no-store with it. A cached answer would sign in one member as another.',
-    async run({ facts }) {
-      const answers = [await facts.anonymous(), await facts.stranger()];
-      return answers.map(judgeCaching).toSorted((a, b) => rank(b) - rank(a))[0] ?? pass('not cached');
-    },
+  async 'whoami.not-cached'({ facts }) {
+    const answers = [await facts.anonymous(), await facts.stranger()];
+    return answers.map(judgeCaching).toSorted((a, b) => rank(b) - rank(a))[0] ?? pass('not cached');
   },
 });
 
