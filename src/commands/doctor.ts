@@ -1,4 +1,4 @@
-import type { Report } from '../operator/doctor/doctor.ts';
+import type { Report } from '../operator/doctor/report.ts';
 import { programName } from '../operator/program-name.ts';
 import { adminClient, type GateFlags } from './admin-client.ts';
 import { type Define, readConfig, withExamples, withExits } from './command.ts';
@@ -75,7 +75,7 @@ export const define: Define = (command, terminal) => {
     .option('--timeout <seconds>', 'limit for the whole run', '120')
     .option('--json', 'print the findings as JSON', false)
     .action(async (url: string | undefined, options: DoctorFlags) => {
-      const { exitCode } = await import('../operator/doctor/doctor.ts');
+      const { exitCode } = await import('../operator/doctor/report.ts');
       const { toJson } = await import('../operator/doctor/report-json.ts');
       const { toText } = await import('../operator/doctor/report-text.ts');
       const timeout = Number(options.timeout);

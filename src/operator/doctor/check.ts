@@ -1,39 +1,33 @@
-import type { Facts, Need } from './facts/facts.ts';
 import type { Verdict } from './finding.ts';
-import type { ExaminedSite } from './site.ts';
 
 export type CheckOutcome = Verdict | readonly Verdict[];
 
-export interface About {
-  /** The expected state, as a statement. */
-  readonly title: string;
-  /** The standard and section behind the check. */
-  readonly reference: string;
-  /** What to change if the statement is false. */
-  readonly fix: string;
-}
+/** Finds out a fact. Rejects with Unavailable or NoAnswer. */
+export type Find<F> = <K extends keyof F>(fact: K) => Promise<F[K]>;
 
-/** One check of the table. */
-export interface Check extends About {
+/**
+ * One check. `S` is what is examined, and `F` what can be found out about it. What people read of the check is in a YAML
+ * file beside its table.
+ */
+export interface Check<S, F> {
   /** `theme.name`, as used with --only and --skip. */
   readonly id: string;
+  /** Whether the check has a meaning for what is examined. Otherwise it is left out of the report. */
+  readonly when: (examined: S) => boolean;
   /** The facts that the check needs. If one is unavailable, the check is skipped with the reason. */
-  readonly needs: readonly Need[];
-  /** Examines a site. Throws NoAnswer and Unavailable. */
-  run(site: ExaminedSite, facts: Partial<Facts>): Promise<CheckOutcome>;
+  readonly needs: readonly (keyof F)[];
+  /** Throws NoAnswer and Unavailable. */
+  run(known: S & Partial<F>): CheckOutcome | Promise<CheckOutcome>;
 }
 
-/** Checks by id that need the same facts. `run` receives these facts and the site. */
-export function checks<const N extends readonly Need[]>(
-  needs: N,
-  table: Readonly<
-    Record<string, About & { run(known: ExaminedSite & Pick<Facts, N[number]>): CheckOutcome | Promise<CheckOutcome> }>
-  >,
-): readonly Check[] {
-  return Object.entries(table).map(([id, { run, ...about }]) => ({
-    id,
-    ...about,
-    needs,
-    run: async (site, facts) => run({ ...site, ...(facts as Pick<Facts, N[number]>) }),
-  }));
+/** Checks by id. `K` is what each of them gets: what is examined, and the facts that it needs. */
+export type CheckTable<K> = Readonly<Record<string, (known: K) => CheckOutcome | Promise<CheckOutcome>>>;
+
+/** Checks that need the same facts, and have a meaning for the same. */
+export function checkList<S, F, N extends keyof F>(
+  { needs = [], when = () => true }: { readonly needs?: readonly N[]; readonly when?: (examined: S) => boolean },
+  table: CheckTable<S & Pick<F, N>>,
+): readonly Check<S, F>[] {
+  // The runner gives a check every fact that it needs.
+  return Object.entries(table).map(([id, run]) => ({ id, when, needs, run: run as Check<S, F>['run'] }));
 }

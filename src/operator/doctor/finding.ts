@@ -1,4 +1,5 @@
 import { printable } from '../connect/printable.ts';
+import { checkTexts } from './texts.ts';
 
 /** From good to bad. `skipped` means that the check could not run. */
 export const LEVELS = ['pass', 'skipped', 'warning', 'failure'] as const;
@@ -45,21 +46,25 @@ export async function judgeEach<T>(
   const problems: Verdict[] = [];
   for (const item of items)
     for (const one of [await judge(item)].flat()) if (one && one.level !== 'pass') problems.push(one);
+  return problemsOr(problems, good);
+}
+
+/** The problems, or a pass that says `good` if there are none. */
+export function problemsOr(problems: readonly Verdict[], good: string | (() => string)): readonly Verdict[] {
   return problems.length > 0 ? problems : [pass(typeof good === 'string' ? good : good())];
 }
 
 /** Turns a result into an entry of the report. It may contain text of the server, which is made printable here. */
-export function finding(
-  check: { readonly id: string; readonly title: string; readonly reference: string; readonly fix: string },
-  { level, seen, fix = check.fix }: Verdict,
-): Finding {
+export function finding(id: string, { level, seen, fix }: Verdict): Finding {
+  const texts = checkTexts().get(id);
+  if (texts === undefined) throw new Error(`The check ${id} has no texts.`);
   return {
-    check: check.id,
-    theme: check.id.split('.')[0] ?? '',
-    title: check.title,
+    check: id,
+    theme: id.split('.')[0] ?? '',
+    title: texts.title,
     level,
     seen: printable(seen),
-    reference: check.reference,
-    ...(level === 'warning' || level === 'failure' ? { fix: printable(fix) } : {}),
+    reference: texts.reference,
+    ...(level === 'warning' || level === 'failure' ? { fix: printable(fix ?? texts.fix) } : {}),
   };
 }

@@ -1,7 +1,7 @@
 import { printable } from '../connect/printable.ts';
 import { field, jsonObject, redirectTarget, type SiteAnswer } from './answer.ts';
 import { edgeOf, insteadAt, isPuzzle } from './edges.ts';
-import type { FactFinder, Facts, Need } from './facts/facts.ts';
+import type { FactFinder, Facts } from './facts/facts.ts';
 import type { ExaminedSite } from './site.ts';
 
 /** A site that answers, but shows nothing that the checks are about. */
@@ -19,7 +19,8 @@ export interface NotOAuth {
  * clients out. Undefined if there is.
  */
 export async function notOAuth({ ask, origin, path }: ExaminedSite, find: FactFinder): Promise<NotOAuth | undefined> {
-  const orUndefined = <K extends Need>(need: K): Promise<Facts[K] | undefined> => find(need).catch(() => undefined);
+  const orUndefined = <K extends keyof Facts>(need: K): Promise<Facts[K] | undefined> =>
+    find(need).catch(() => undefined);
   if ((await orUndefined('resources')) !== undefined || (await orUndefined('server')) !== undefined) return undefined;
   const wellKnown = ((await orUndefined('wellKnown')) ?? []).flatMap(({ answer }) => answer ?? []);
   const spellings = ((await orUndefined('serverSpellings'))?.spellings ?? []).flatMap(({ answer }) => answer ?? []);

@@ -1,4 +1,4 @@
-import { countLevels, type Report } from './doctor.ts';
+import { countLevels, type Report } from './report.ts';
 
 /** The report for --json (schema/doctor-report.schema.json). Members may be added but never removed. */
 export function toJson(report: Report): object {

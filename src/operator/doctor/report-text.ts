@@ -1,9 +1,7 @@
 import { documentPath } from '../../installation.ts';
-import { BACKEND_THEMES } from './backend/themes.ts';
-import { THEMES } from './checks/checks.ts';
-import { countLevels, type Report } from './doctor.ts';
 import type { Finding, Level } from './finding.ts';
-import { GATEWAY_THEMES } from './gateway/checks/checks.ts';
+import { countLevels, type Report } from './report.ts';
+import { themes } from './texts.ts';
 
 export interface TextStyle {
   /** Columns of the terminal. */
@@ -45,7 +43,7 @@ export function toText(report: Report, style: TextStyle): string {
   }
 
   for (const [theme, findings] of Map.groupBy(report.findings, (one) => one.theme)) {
-    lines.push(paint(1, THEMES[theme] ?? GATEWAY_THEMES[theme] ?? BACKEND_THEMES[theme] ?? theme));
+    lines.push(paint(1, themes().get(theme)?.title ?? theme));
     for (const one of overview(findings)) {
       const why = one.level === 'skipped' ? ` (skipped: ${one.seen})` : '';
       put(`${one.title}${why}`, `  ${mark(one.level)} `, '    ');

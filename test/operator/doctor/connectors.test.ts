@@ -228,3 +228,33 @@ describe('a proxy', () => {
     );
   });
 });
+
+describe('a signed token in a cookie', () => {
+  it('is examined by its keys, the sign-in page and the cookies that the page sets', async () => {
+    const site = await startRecordingUpstream(({ url = '' }, response) => {
+      if (url === '/jwks') return void response.end('{"keys":[{"kty":"EC"}]}');
+      const { pathname, search } = new URL(url, ORIGIN);
+      if (pathname !== '/login') return void response.writeHead(404).end();
+      response.writeHead(200, { 'content-type': 'text/html', 'set-cookie': 'token=x; Path=/members; SameSite=Lax' });
+      response.end(`<form action="/login${search}"></form>`);
+    });
+    const login = (jwks: string) => ({
+      kind: 'jwt-cookie',
+      jwt: { cookie: 'token', jwks, issuer: 'https://site.test', audience: 'site' },
+      loginUrl: '/login',
+    });
+    try {
+      expect(await found(login(`${site.url}/jwks`), site.url)).toEqual([
+        `page pass: ${ORIGIN}/login answers 200 text/html`,
+        'return pass: in return_to',
+        'cookies failure: token has Path=/members, so browsers do not send it to /oauth/…',
+        'proxy pass: 1 key(s)',
+      ]);
+      expect((await found(login(`${site.url}/other`), site.url)).at(-1)).toMatch(
+        /^proxy failure: .* answers 404 without keys$/,
+      );
+    } finally {
+      await site.close();
+    }
+  });
+});

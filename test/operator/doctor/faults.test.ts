@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHECKS } from '../../../src/operator/doctor/checks/checks.ts';
-import { doctor, exitCode } from '../../../src/operator/doctor/doctor.ts';
+import { doctor } from '../../../src/operator/doctor/doctor.ts';
+import { exitCode } from '../../../src/operator/doctor/report.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts';
 import { startWorld, type World } from '../../support/world.ts';
 import { BROKEN } from './support/faults.ts';

@@ -1,11 +1,10 @@
 import { type AddressInfo, connect, createServer as createSilentServer } from 'node:net';
 import { createServer } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exitCode, type Report } from '../../../src/operator/doctor/doctor.ts';
-import { GATEWAY_CHECKS, GATEWAY_THEMES } from '../../../src/operator/doctor/gateway/checks/checks.ts';
 import { type EchoServer, startEchoServer } from '../../../src/operator/doctor/gateway/echo.ts';
 import { examineGateway, type GatewayDoctorOptions } from '../../../src/operator/doctor/gateway/gateway-doctor.ts';
 import { otherIdentityFields } from '../../../src/operator/doctor/gateway/names.ts';
+import { exitCode, type Report } from '../../../src/operator/doctor/report.ts';
 import { toText } from '../../../src/operator/doctor/report-text.ts';
 import { UsageError } from '../../../src/operator/usage-error.ts';
 import { createAuthority } from '../../support/certificates.ts';
@@ -111,18 +110,6 @@ describe('the report about a gateway', () => {
     // The app that acts for the member is in X-Client-Id, and X alone is no family.
     expect(names.filter((name) => /^X-Client-(?!Id)|^X-(?:Name|Roles)$|^Assertio/.test(name))).toEqual([]);
     expect(names).not.toContain('X-Member-Id');
-  });
-
-  it('has a unique ID, a title, a reference and a fix for each check', () => {
-    const ids = GATEWAY_CHECKS.map(({ id }) => id);
-    expect(new Set(ids).size).toBe(ids.length);
-    for (const { id, title, reference, fix } of GATEWAY_CHECKS) {
-      expect(id).toMatch(/^[a-z]+\.[a-z0-9-]+$/);
-      expect(GATEWAY_THEMES, id).toHaveProperty([id.split('.')[0] ?? '']);
-      expect(title, id).toMatch(/^[A-Z].{10,}[^.]$/);
-      expect(reference, id).toMatch(/RFC \d+|GHSA-|CVE-|docs\/doctor\.md/);
-      expect(fix, id).toMatch(/^[A-Z].{20,}\.$/s);
-    }
   });
 });
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exitCode, type Report } from '../../../src/operator/doctor/doctor.ts';
 import { GATEWAY_CHECKS } from '../../../src/operator/doctor/gateway/checks/checks.ts';
 import { type EchoServer, startEchoServer } from '../../../src/operator/doctor/gateway/echo.ts';
 import { examineGateway, type GatewayDoctorOptions } from '../../../src/operator/doctor/gateway/gateway-doctor.ts';
+import { exitCode, type Report } from '../../../src/operator/doctor/report.ts';
 import { type HttpServer, serverPresent, startConfigured } from '../../support/http-server.ts';
 import { PROXY_ROUTES, type ProxyWorld, startProxyWorld } from '../../support/proxy-world.ts';
 import { freePort } from '../../support/world.ts';

@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createNetServer, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { doctor, exitCode } from '../../../src/operator/doctor/doctor.ts';
+import { doctor } from '../../../src/operator/doctor/doctor.ts';
+import { exitCode } from '../../../src/operator/doctor/report.ts';
 import { toJson } from '../../../src/operator/doctor/report-json.ts';
 import { toText } from '../../../src/operator/doctor/report-text.ts';
 

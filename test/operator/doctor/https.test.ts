@@ -101,7 +101,7 @@ describe('a site on https', () => {
 describe('a site on plain http', () => {
   it('fails unless it is on this machine', async () => {
     const check = CHECKS.find(({ id }) => id === 'reach.https');
-    const asked = (origin: string) => check?.run({ origin } as never, {});
+    const asked = async (origin: string) => check?.run({ origin } as never);
     await expect(asked('http://school.example')).resolves.toMatchObject({ level: 'failure' });
     await expect(asked('https://school.example')).resolves.toMatchObject({ level: 'pass' });
     await expect(asked('http://localhost:8080')).resolves.toMatchObject({ level: 'pass' });

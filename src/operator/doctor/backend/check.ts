@@ -1,21 +1,27 @@
-import type { Config } from '../../../config/schema.ts';
-import type { About, CheckOutcome } from '../check.ts';
+import type { LoginConfig } from '../../../login/kinds.ts';
+import { type Check, type CheckTable, checkList } from '../check.ts';
 import type { Installation } from './installation.ts';
 
-/** One check of the table. */
-export interface BackendCheck extends About {
-  /** `theme.name`, as used with --only and --skip. */
-  readonly id: string;
-  /** Whether the check has a meaning for a configuration. Checks without one are left out of the report. */
-  readonly applies: (config: Config) => boolean;
-  /** Throws NoAnswer and Unavailable. */
-  run(installation: Installation): CheckOutcome | Promise<CheckOutcome>;
+/** Checks of the backend ask for facts as they need them. */
+export type BackendCheck = Check<Installation, object>;
+
+/** Checks that have a meaning for the same configurations. */
+export function backendChecks(
+  when: (config: Installation['config'], installation: Installation) => boolean,
+  table: CheckTable<Installation>,
+): readonly BackendCheck[] {
+  return checkList<Installation, object, never>({ when: (one) => when(one.config, one) }, table);
 }
 
-/** Checks by ID that apply to the same configurations. */
-export function backendChecks(
-  applies: BackendCheck['applies'],
-  table: Readonly<Record<string, Omit<BackendCheck, 'id' | 'applies'>>>,
+/** An installation whose members sign in in this way. */
+export type InstallationWith<Kind extends LoginConfig['kind']> = Installation & {
+  readonly config: { readonly login: Extract<LoginConfig, { readonly kind: Kind }> };
+};
+
+/** Checks of one way to sign in. */
+export function loginChecks<Kind extends LoginConfig['kind']>(
+  kind: Kind,
+  table: CheckTable<InstallationWith<Kind>>,
 ): readonly BackendCheck[] {
-  return Object.entries(table).map(([id, check]) => ({ id, applies, ...check }));
+  return backendChecks(({ login }) => login.kind === kind, table as CheckTable<Installation>);
 }

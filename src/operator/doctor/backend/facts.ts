@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { pagesOrigin } from '../../../config/pages.ts';
+import { once } from '../../../http/once.ts';
+import { loginCookies } from '../../../login/kinds.ts';
 import type { SessionLoginConfig } from '../../../login/session/settings.ts';
 import type { Trial } from '../../../upstream/assertion-trial.ts';
 import { Unavailable } from '../unavailable.ts';
@@ -15,16 +17,8 @@ export function findFacts(installation: Omit<Installation, 'facts' | 'close'>): 
   };
 }
 
-function once<T>(find: () => Promise<T>): () => Promise<T> {
-  let found: Promise<T> | undefined;
-  return () => {
-    found ??= find();
-    return found;
-  };
-}
-
 function sessionOf({ config: { login } }: Pick<Installation, 'config'>): SessionLoginConfig {
-  if (login.kind !== 'session') throw new Unavailable('members do not sign in with a session cookie');
+  if (!('cookies' in login)) throw new Unavailable('members do not sign in with a session cookie');
   return login;
 }
 
@@ -44,9 +38,9 @@ function inventedCookies({ cookies }: Pick<SessionLoginConfig, 'cookies'>): stri
 
 async function openSignInPage({ config, login, pages }: Omit<Installation, 'facts' | 'close'>): Promise<SignInPage> {
   const mark = randomBytes(8).toString('hex');
-  // The site's session is handed over at its own origin.
+  // The site's cookies are handed over at its own origin.
   const returnTo =
-    config.pages.origin !== undefined && config.login.kind === 'session'
+    config.pages.origin !== undefined && loginCookies(config.login).length > 0
       ? new URL(`/oauth/hand-over/${mark}/return`, config.origin)
       : new URL(`/oauth/authorize?coursegate_doctor=${mark}`, pagesOrigin(config));
   if (login.shape === 'ambient') {
@@ -55,7 +49,7 @@ async function openSignInPage({ config, login, pages }: Omit<Installation, 'fact
       throw new Unavailable('the proxy starts the sign-in itself: there is no page for it');
     return { url, answers: await pages.open(url), mark };
   }
-  if (config.login.kind !== 'form' || config.login.page === undefined)
+  if (!('page' in config.login) || config.login.page === undefined)
     throw new Unavailable('members sign in on coursegate’s own page');
   const url = new URL(config.login.page, config.origin);
   return { url, answers: await pages.open(url), mark };

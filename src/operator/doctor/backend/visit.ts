@@ -1,4 +1,5 @@
 import type { LoadedConfig } from '../../../config/load.ts';
+import { once } from '../../../http/once.ts';
 import { type ConnectOptions, type MemberConnection, openConnection } from '../../connect/connection.ts';
 import { explain } from '../../connect/oauth/explain.ts';
 import { Unavailable } from '../unavailable.ts';
@@ -19,16 +20,12 @@ export async function visitGate(
     explain(thrown, 'The sign-in'),
   );
   const after = await refusals(admin);
-  let closed: Promise<readonly string[]> | undefined;
-  const close = async (): Promise<readonly string[]> =>
-    !('close' in outcome) || (await outcome.close()) ? [] : [outcome.run.client.at[1].client_id];
   return {
     outcome,
     refused: (reason) => (after.get(reason) ?? 0) - (before.get(reason) ?? 0),
-    close() {
-      closed ??= close();
-      return closed;
-    },
+    close: once(async () =>
+      !('close' in outcome) || (await outcome.close()) ? [] : [outcome.run.client.at[1].client_id],
+    ),
   };
 }
 

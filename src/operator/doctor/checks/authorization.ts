@@ -1,8 +1,8 @@
 import { field, isHtml, isRedirect, redirectTarget, text } from '../answer.ts';
-import { checks } from '../check.ts';
 import { authorize } from '../facts/authorization-endpoint.ts';
 import type { AuthorizationAnswer, AuthorizationEndpoint } from '../facts/facts.ts';
 import { failure, judgeEach, pass, type Verdict, warning } from '../finding.ts';
+import { checks } from '../site-check.ts';
 import { Unavailable } from '../unavailable.ts';
 
 const STRANGER = 'https://coursegate-doctor.invalid/callback';
@@ -10,152 +10,98 @@ const STRANGER = 'https://coursegate-doctor.invalid/callback';
 /** How the authorization endpoint handles requests, observed without signing in. */
 export const AUTHORIZATION = [
   ...checks(['authorization'], {
-    'authorization.good': {
-      title: 'A valid request leads to sign-in',
-      reference: 'RFC 6749 section 4.1.1',
-      fix: 'Check the server log for the reason, and open the link yourself.',
-      run: ({ authorization: { good } }) =>
-        good.goesOn ? pass(`${good.answer.status}`) : failure(`it is refused: ${inWords(good)}`),
+    'authorization.good': ({ authorization: { good } }) =>
+      good.goesOn ? pass(`${good.answer.status}`) : failure(`it is refused: ${inWords(good)}`),
+    'authorization.pkce-missing': ({ authorization }) =>
+      judgeRefusals(authorization, {
+        'a request without code_challenge': { code_challenge: undefined, code_challenge_method: undefined },
+      }),
+    'authorization.pkce-plain'({ authorization }) {
+      const plain = { code_challenge: 'coursegate-doctor-challenge-of-more-than-43-letters' };
+      return judgeRefusals(authorization, {
+        plain: { ...plain, code_challenge_method: 'plain' },
+        'a challenge without a method': { ...plain, code_challenge_method: undefined },
+      });
     },
-    'authorization.pkce-missing': {
-      title: 'A request without PKCE is refused',
-      reference: 'RFC 7636 section 4.4.1, RFC 9700 section 2.1.1',
-      fix: 'Require code_challenge from every app, public or confidential, and answer invalid_request without it.',
-      run: ({ authorization }) =>
-        judgeRefusals(authorization, {
-          'a request without code_challenge': { code_challenge: undefined, code_challenge_method: undefined },
-        }),
+    'authorization.redirect-uri': ({ authorization }) =>
+      judgeEach(
+        'refused with a page',
+        [
+          STRANGER,
+          'http://127.0.0.1/callback/../stranger',
+          'http://127.0.0.1/callbackstranger',
+          'http://127.0.0.1.coursegate-doctor.invalid/callback',
+        ],
+        async (uri) => {
+          const { answer, goesOn } = await authorization.request({ redirect_uri: uri });
+          const target = redirectTarget(answer);
+          if (target?.hostname.endsWith('coursegate-doctor.invalid') || target?.pathname.includes('stranger'))
+            return failure(`the member is sent to ${target.origin}${target.pathname}`);
+          return goesOn ? failure(`${uri} is accepted, and the member continues`) : undefined;
+        },
+      ),
+    async 'authorization.loopback-port'({ authorization }) {
+      if (!authorization.good.goesOn) throw new Unavailable('even a valid request is refused');
+      const response = await authorization.request({ redirect_uri: 'http://127.0.0.1:53682/callback' });
+      if (response.goesOn) return pass('accepted');
+      return warning(`registered without a port, requested with one: ${inWords(response)}`);
     },
-    'authorization.pkce-plain': {
-      title: 'PKCE with plain is refused',
-      reference: 'RFC 7636 section 4.2, RFC 9700 section 2.1.1',
-      fix: 'Accept only S256, and refuse a missing method, which means plain.',
-      run({ authorization }) {
-        const plain = { code_challenge: 'coursegate-doctor-challenge-of-more-than-43-letters' };
-        return judgeRefusals(authorization, {
-          plain: { ...plain, code_challenge_method: 'plain' },
-          'a challenge without a method': { ...plain, code_challenge_method: undefined },
-        });
-      },
+    'authorization.implicit': ({ authorization }) =>
+      judgeRefusals(authorization, { 'response_type=token': { response_type: 'token' } }),
+    async 'authorization.state'({ authorization }) {
+      const state = `coursegate doctor/ü+&="'`;
+      const { returned } = await authorization.request({ state, response_type: 'token' });
+      if (returned === undefined) throw new Unavailable('no error was returned to the app');
+      const got = returned.get('state');
+      if (got === state) return pass('unchanged');
+      return failure(got === null ? 'it is lost' : `it comes back as ${got}`);
     },
-    'authorization.redirect-uri': {
-      title: 'Members are never sent to an unregistered redirect URI',
-      reference: 'RFC 6749 section 3.1.2.4, RFC 9700 section 4.1.3',
-      fix: 'Compare redirect URIs as strings (except for loopback ports), and show an error page when they differ.',
-      run: ({ authorization }) =>
-        judgeEach(
-          'refused with a page',
-          [
-            STRANGER,
-            'http://127.0.0.1/callback/../stranger',
-            'http://127.0.0.1/callbackstranger',
-            'http://127.0.0.1.coursegate-doctor.invalid/callback',
-          ],
-          async (uri) => {
-            const { answer, goesOn } = await authorization.request({ redirect_uri: uri });
-            const target = redirectTarget(answer);
-            if (target?.hostname.endsWith('coursegate-doctor.invalid') || target?.pathname.includes('stranger'))
-              return failure(`the member is sent to ${target.origin}${target.pathname}`);
-            return goesOn ? failure(`${uri} is accepted, and the member continues`) : undefined;
-          },
-        ),
+    async 'authorization.resource'({ authorization }) {
+      const response = await authorization.request({ resource: 'https://coursegate-doctor.invalid/' });
+      return response.goesOn ? warning('a foreign resource is accepted or ignored') : pass(inWords(response));
     },
-    'authorization.loopback-port': {
-      title: 'Apps on the member’s device may use any port',
-      reference: 'RFC 8252 section 7.3',
-      fix: 'Ignore the port when the host is 127.0.0.1 or [::1]: apps listen on whichever port is free.',
-      async run({ authorization }) {
-        if (!authorization.good.goesOn) throw new Unavailable('even a valid request is refused');
-        const response = await authorization.request({ redirect_uri: 'http://127.0.0.1:53682/callback' });
-        if (response.goesOn) return pass('accepted');
-        return warning(`registered without a port, requested with one: ${inWords(response)}`);
-      },
-    },
-    'authorization.implicit': {
-      title: 'The authorization endpoint issues no tokens',
-      reference: 'RFC 9700 section 2.1.2',
-      fix: 'Answer response_type=token with unsupported_response_type.',
-      run: ({ authorization }) => judgeRefusals(authorization, { 'response_type=token': { response_type: 'token' } }),
-    },
-    'authorization.state': {
-      title: 'The app gets its state back unchanged',
-      reference: 'RFC 6749 section 4.1.2.1',
-      fix: 'Return state byte for byte, with errors too.',
-      async run({ authorization }) {
-        const state = `coursegate doctor/ü+&="'`;
-        const { returned } = await authorization.request({ state, response_type: 'token' });
-        if (returned === undefined) throw new Unavailable('no error was returned to the app');
-        const got = returned.get('state');
-        if (got === state) return pass('unchanged');
-        return failure(got === null ? 'it is lost' : `it comes back as ${got}`);
-      },
-    },
-    'authorization.resource': {
-      title: 'No token is offered for a foreign resource',
-      reference: 'RFC 8707 section 2',
-      fix: 'Answer a resource that is not yours with invalid_target.',
-      async run({ authorization }) {
-        const response = await authorization.request({ resource: 'https://coursegate-doctor.invalid/' });
-        return response.goesOn ? warning('a foreign resource is accepted or ignored') : pass(inWords(response));
-      },
-    },
-    'authorization.headers': {
-      title: 'The authorization endpoint prevents caching, framing and referrers',
-      reference: 'RFC 9700 sections 4.2.4, 4.16; RFC 6749 section 10.13',
-      fix: "Send Cache-Control: no-store, Referrer-Policy: no-referrer, and Content-Security-Policy: frame-ancestors 'none'.",
-      async run({ authorization: { good, request } }) {
-        const page = await request({ redirect_uri: STRANGER });
-        return judgeEach('no-store, no frames, no referrer', [good.answer, page.answer], (answer) => {
-          const isFramed =
-            isHtml(answer) &&
-            !isRedirect(answer) &&
-            !/frame-ancestors/i.test(field(answer, 'content-security-policy')) &&
-            field(answer, 'x-frame-options') === '';
-          const what = `${answer.status} of the authorization endpoint`;
-          return [
-            !/no-store/i.test(field(answer, 'cache-control')) && warning(`${what} may be cached`),
-            isFramed && warning('a page of the authorization endpoint may be framed'),
-            !/no-referrer|same-origin|strict-origin/i.test(field(answer, 'referrer-policy')) &&
-              warning(`${what} has no Referrer-Policy`),
-          ];
-        });
-      },
+    async 'authorization.headers'({ authorization: { good, request } }) {
+      const page = await request({ redirect_uri: STRANGER });
+      return judgeEach('no-store, no frames, no referrer', [good.answer, page.answer], (answer) => {
+        const isFramed =
+          isHtml(answer) &&
+          !isRedirect(answer) &&
+          !/frame-ancestors/i.test(field(answer, 'content-security-policy')) &&
+          field(answer, 'x-frame-options') === '';
+        const what = `${answer.status} of the authorization endpoint`;
+        return [
+          !/no-store/i.test(field(answer, 'cache-control')) && warning(`${what} may be cached`),
+          isFramed && warning('a page of the authorization endpoint may be framed'),
+          !/no-referrer|same-origin|strict-origin/i.test(field(answer, 'referrer-policy')) &&
+            warning(`${what} has no Referrer-Policy`),
+        ];
+      });
     },
   }),
   ...checks(['authorization', 'server'], {
-    'authorization.issuer': {
-      title: 'Authorization responses name the issuer, as announced',
-      reference: 'RFC 9207 sections 2, 3; RFC 9700 section 4.4',
-      fix: 'Send iss with every authorization response, errors too, equal to the issuer of the metadata, and set "authorization_response_iss_parameter_supported" to true.',
-      async run({ authorization, server: { document } }) {
-        const iss = (await anError(authorization)).get('iss');
-        const isAnnounced = document.authorization_response_iss_parameter_supported === true;
-        if (iss === null && isAnnounced) return failure('announced but not sent');
-        if (iss !== null && iss !== text(document.issuer)) return failure(`iss is ${iss}`);
-        if (iss !== null && isAnnounced) return pass(iss);
-        return warning('iss is not announced: clients of several servers are open to mix-up attacks');
-      },
+    async 'authorization.issuer'({ authorization, server: { document } }) {
+      const iss = (await anError(authorization)).get('iss');
+      const isAnnounced = document.authorization_response_iss_parameter_supported === true;
+      if (iss === null && isAnnounced) return failure('announced but not sent');
+      if (iss !== null && iss !== text(document.issuer)) return failure(`iss is ${iss}`);
+      if (iss !== null && isAnnounced) return pass(iss);
+      return warning('iss is not announced: clients of several servers are open to mix-up attacks');
     },
   }),
   ...checks(['server'], {
-    'documents.unreachable': {
-      title: 'An app whose metadata document cannot be fetched gets a clean error',
-      reference: 'OAuth Client ID Metadata Document section 4, RFC 9700 section 4.14',
-      fix: 'Show an error page (400), never a 500 or a redirect, and allow the server to make https requests to the internet.',
-      run({ ask, server }) {
-        if (server.document.client_id_metadata_document_supported !== true)
-          throw new Unavailable('client ID metadata documents are not offered');
-        return judgeEach(
-          'refused',
-          ['https://coursegate-doctor.invalid/client.json', 'https://127.0.0.1/client.json'],
-          async (client) => {
-            const answer = await authorize(ask, server, { client_id: client, redirect_uri: STRANGER });
-            if (answer.status >= 500) return failure(`${client}: the server fails with ${answer.status}`);
-            if (redirectTarget(answer)?.hostname !== 'coursegate-doctor.invalid') return undefined;
-            return failure(`${client}: the member is sent to an unverified address`);
-          },
-        );
-      },
+    'documents.unreachable'({ ask, server }) {
+      if (server.document.client_id_metadata_document_supported !== true)
+        throw new Unavailable('client ID metadata documents are not offered');
+      return judgeEach(
+        'refused',
+        ['https://coursegate-doctor.invalid/client.json', 'https://127.0.0.1/client.json'],
+        async (client) => {
+          const answer = await authorize(ask, server, { client_id: client, redirect_uri: STRANGER });
+          if (answer.status >= 500) return failure(`${client}: the server fails with ${answer.status}`);
+          if (redirectTarget(answer)?.hostname !== 'coursegate-doctor.invalid') return undefined;
+          return failure(`${client}: the member is sent to an unverified address`);
+        },
+      );
     },
   }),
 ];

@@ -1,69 +1,54 @@
 import { field, type SiteAnswer, where } from '../answer.ts';
-import { checks } from '../check.ts';
 import { withToken } from '../facts/protected-endpoints.ts';
 import { failure, judgeEach, warning } from '../finding.ts';
+import { checks } from '../site-check.ts';
 
 /** Whether caches in front of the site store only what they may. */
 export const CACHES = [
   ...checks(['protectedEndpoints'], {
-    'cache.challenge': {
-      title: 'Challenges are not cached',
-      reference: 'RFC 9111 section 3, RFC 9110 section 11.6.1',
-      fix: 'Send Cache-Control: no-store with 401 and 403, and exclude the API from CDN caching ("Cache Everything" rules).',
-      run: ({ protectedEndpoints }) =>
-        judgeEach(
-          'none',
-          protectedEndpoints.flatMap(({ none, bad }) => [none, bad].filter(isRefused)),
-          (answer) => {
-            const hit = cacheHit(answer);
-            if (hit !== undefined) return failure(`${where(answer)} comes from a cache (${hit})`);
-            const cacheControl = field(answer, 'cache-control');
-            const isCacheable = /\bpublic\b|max-age=(?!0\b)|s-maxage=(?!0\b)/i.test(cacheControl);
-            return isCacheable ? warning(`${where(answer)}: Cache-Control: ${cacheControl}`) : undefined;
-          },
-        ),
-    },
-    'cache.authenticated': {
-      title: 'Responses to requests with a token are not cached',
-      reference: 'RFC 9111 section 3.5',
-      fix: 'Send Cache-Control: private or no-store with every response that needs a token, and bypass the cache for requests with Authorization.',
-      run: ({ ask, protectedEndpoints }) =>
-        judgeEach('none', protectedEndpoints, async ({ url, question }) => {
-          const request = withToken(question, 'coursegate-doctor-cache');
-          await ask(url, request);
-          const again = await ask(url, request);
-          const hit = cacheHit(again);
-          // A cached challenge is reported by cache.challenge.
-          if (hit === undefined || isRefused(again)) return undefined;
-          return failure(`${where(again)} with a token gets ${again.status} from a cache (${hit})`);
-        }),
-    },
+    'cache.challenge': ({ protectedEndpoints }) =>
+      judgeEach(
+        'none',
+        protectedEndpoints.flatMap(({ none, bad }) => [none, bad].filter(isRefused)),
+        (answer) => {
+          const hit = cacheHit(answer);
+          if (hit !== undefined) return failure(`${where(answer)} comes from a cache (${hit})`);
+          const cacheControl = field(answer, 'cache-control');
+          const isCacheable = /\bpublic\b|max-age=(?!0\b)|s-maxage=(?!0\b)/i.test(cacheControl);
+          return isCacheable ? warning(`${where(answer)}: Cache-Control: ${cacheControl}`) : undefined;
+        },
+      ),
+    'cache.authenticated': ({ ask, protectedEndpoints }) =>
+      judgeEach('none', protectedEndpoints, async ({ url, question }) => {
+        const request = withToken(question, 'coursegate-doctor-cache');
+        await ask(url, request);
+        const again = await ask(url, request);
+        const hit = cacheHit(again);
+        // A cached challenge is reported by cache.challenge.
+        if (hit === undefined || isRefused(again)) return undefined;
+        return failure(`${where(again)} with a token gets ${again.status} from a cache (${hit})`);
+      }),
   }),
   ...checks(['resources', 'server'], {
-    'cache.metadata': {
-      title: 'The metadata may be cached briefly, and is the same for everyone',
-      reference: 'RFC 9111 sections 4.2, 4.1; RFC 9728 section 3.2',
-      fix: 'Send Cache-Control: public, max-age=300 (an hour at most), no Set-Cookie, and Vary: Origin if the origin is echoed.',
-      run: ({ ask, resources, server }) =>
-        judgeEach(
-          field(server.answer, 'cache-control') || 'no Cache-Control',
-          [resources[0].answer.url, server.answer.url],
-          async (url) => {
-            const answer = await ask(url, { headers: { origin: 'https://coursegate-doctor.invalid' } });
-            const at = where(answer);
-            const age = Number(/(?:s-maxage|max-age)=(\d+)/i.exec(field(answer, 'cache-control'))?.[1] ?? 0);
-            const hours = Math.round(age / 3600);
-            const echoes = !['', '*'].includes(field(answer, 'access-control-allow-origin'));
-            return [
-              age > 86_400 && warning(`${at} is cached for ${hours} hours: changed keys or endpoints go unnoticed`),
-              field(answer, 'set-cookie') !== '' && warning(`${at} sets a cookie`),
-              echoes &&
-                !/\borigin\b|\*/i.test(field(answer, 'vary')) &&
-                warning(`${at} echoes the origin without Vary: Origin`),
-            ];
-          },
-        ),
-    },
+    'cache.metadata': ({ ask, resources, server }) =>
+      judgeEach(
+        field(server.answer, 'cache-control') || 'no Cache-Control',
+        [resources[0].answer.url, server.answer.url],
+        async (url) => {
+          const answer = await ask(url, { headers: { origin: 'https://coursegate-doctor.invalid' } });
+          const at = where(answer);
+          const age = Number(/(?:s-maxage|max-age)=(\d+)/i.exec(field(answer, 'cache-control'))?.[1] ?? 0);
+          const hours = Math.round(age / 3600);
+          const echoes = !['', '*'].includes(field(answer, 'access-control-allow-origin'));
+          return [
+            age > 86_400 && warning(`${at} is cached for ${hours} hours: changed keys or endpoints go unnoticed`),
+            field(answer, 'set-cookie') !== '' && warning(`${at} sets a cookie`),
+            echoes &&
+              !/\borigin\b|\*/i.test(field(answer, 'vary')) &&
+              warning(`${at} echoes the origin without Vary: Origin`),
+          ];
+        },
+      ),
   }),
 ];
 

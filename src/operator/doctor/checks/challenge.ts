@@ -1,142 +1,106 @@
 import { field, isHtml, isRedirect, jsonObject, type SiteAnswer, strings, text, where } from '../answer.ts';
 import { bearerChallenge } from '../challenges.ts';
-import { checks } from '../check.ts';
 import { insteadAt, insteadOf } from '../edges.ts';
 import type { ProtectedEndpoint } from '../facts/facts.ts';
 import { mcpQuestion } from '../facts/mcp-endpoint.ts';
 import { withTokenInQuery } from '../facts/protected-endpoints.ts';
 import { failure, judgeEach, pass, type Verdict, warning } from '../finding.ts';
+import { checks } from '../site-check.ts';
 import { NoAnswer, Unavailable } from '../unavailable.ts';
 
 /** How requests without a valid token are answered (RFC 6750, RFC 9728 section 5). */
 export const CHALLENGE = [
   ...checks(['protectedEndpoints'], {
-    'challenge.present': {
-      title: 'Requests without a token get 401 and a challenge',
-      reference: 'RFC 6750 section 3, RFC 9110 section 15.5.2, RFC 9728 section 5.1',
-      fix: 'Answer 401 with WWW-Authenticate: Bearer resource_metadata="…", and keep login pages and proxies from answering instead.',
-      async run({ protectedEndpoints }) {
-        const challenged = protectedEndpoints.filter(({ none, bad }) => none.status === 401 || bad.status === 401);
-        const verdicts = await judgeEach(
-          challenged.map(({ url }) => new URL(url).pathname).join(', '),
-          protectedEndpoints,
-          ({ none, bad }) => judgeChallenge(none.status < 300 ? bad : none),
+    async 'challenge.present'({ protectedEndpoints }) {
+      const challenged = protectedEndpoints.filter(({ none, bad }) => none.status === 401 || bad.status === 401);
+      const verdicts = await judgeEach(
+        challenged.map(({ url }) => new URL(url).pathname).join(', '),
+        protectedEndpoints,
+        ({ none, bad }) => judgeChallenge(none.status < 300 ? bad : none),
+      );
+      if (challenged.length > 0 || verdicts.some(({ level }) => level !== 'pass')) return verdicts;
+      return warning('no known address requires a token', 'Give the doctor an address that requires one.');
+    },
+    async 'challenge.resource-metadata'({ ask, protectedEndpoints }) {
+      const good = new Set<string>();
+      return judgeEach(
+        () => [...good].join(', '),
+        await challengesOf(protectedEndpoints),
+        async ({ url, parameters: { resource_metadata: named } }) => {
+          const at = new URL(url).pathname;
+          if (named === undefined) return warning(`the challenge of ${at} has no resource_metadata`);
+          if (!URL.canParse(named))
+            return failure(`the challenge of ${at} contains ${named}, which is not an absolute URL`);
+          const answer = await ask(named);
+          const resource = text(jsonObject(answer)?.resource);
+          if (answer.status !== 200 || resource === undefined)
+            return failure(`${named}: ${insteadOf(answer, `no metadata (${answer.status})`)[0]}`);
+          if (!covers(resource, url)) return failure(`${named} describes ${resource}, which does not cover ${url}`);
+          good.add(new URL(named).pathname);
+          return undefined;
+        },
+      );
+    },
+    'challenge.bad-token': ({ protectedEndpoints }) =>
+      judgeEach('401 invalid_token', protectedEndpoints, async ({ bad }) => {
+        if (bad.status < 300) return failure(`${where(bad)} accepts it (${bad.status})`);
+        if (bad.status >= 500) return failure(`${where(bad)} fails with ${bad.status}`);
+        // Redirects and 403 are reported by challenge.present; a missing address is not protected.
+        if (isRedirect(bad) || [403, 404, 405].includes(bad.status)) return undefined;
+        if (bad.status !== 401) return warning(`${where(bad)} answers ${bad.status}`);
+        const error = (await bearerChallenge(bad))?.error;
+        if (field(bad, 'www-authenticate') === '' || error === 'invalid_token') return undefined;
+        return warning(`${where(bad)} answers 401 with ${error === undefined ? 'no error' : `error="${error}"`}`);
+      }),
+    'challenge.authorization-field': ({ protectedEndpoints }) =>
+      judgeEach('an invalid token is answered differently from no token', protectedEndpoints, ({ none, bad }) => {
+        if (isRedirect(none) || isHtml(none) || [403, 404, 405].includes(none.status) || none.status >= 500)
+          return undefined;
+        const [a, b] = [none, bad].map(
+          (answer) => `${answer.status} ${field(answer, 'www-authenticate')} ${withoutIds(answer.text)}`,
         );
-        if (challenged.length > 0 || verdicts.some(({ level }) => level !== 'pass')) return verdicts;
-        return warning('no known address requires a token', 'Give the doctor an address that requires one.');
-      },
-    },
-    'challenge.resource-metadata': {
-      title: 'The challenge points to the metadata of the requested resource',
-      reference: 'RFC 9728 sections 5.1, 3.3',
-      fix: 'Add resource_metadata="…" to the challenge: the absolute URL of a document whose "resource" covers the address.',
-      async run({ ask, protectedEndpoints }) {
-        const good = new Set<string>();
-        return judgeEach(
-          () => [...good].join(', '),
-          await challengesOf(protectedEndpoints),
-          async ({ url, parameters: { resource_metadata: named } }) => {
-            const at = new URL(url).pathname;
-            if (named === undefined) return warning(`the challenge of ${at} has no resource_metadata`);
-            if (!URL.canParse(named))
-              return failure(`the challenge of ${at} contains ${named}, which is not an absolute URL`);
-            const answer = await ask(named);
-            const resource = text(jsonObject(answer)?.resource);
-            if (answer.status !== 200 || resource === undefined)
-              return failure(`${named}: ${insteadOf(answer, `no metadata (${answer.status})`)[0]}`);
-            if (!covers(resource, url)) return failure(`${named} describes ${resource}, which does not cover ${url}`);
-            good.add(new URL(named).pathname);
-            return undefined;
-          },
+        if (a !== b) return undefined;
+        return warning(
+          `${where(bad)} answers an invalid token exactly like no token: the header seems to be removed on the way`,
         );
-      },
-    },
-    'challenge.bad-token': {
-      title: 'An unknown token is refused as invalid',
-      reference: 'RFC 6750 section 3.1',
-      fix: 'Answer 401 with error="invalid_token", never as if there were no token and never with a server error.',
-      run: ({ protectedEndpoints }) =>
-        judgeEach('401 invalid_token', protectedEndpoints, async ({ bad }) => {
-          if (bad.status < 300) return failure(`${where(bad)} accepts it (${bad.status})`);
-          if (bad.status >= 500) return failure(`${where(bad)} fails with ${bad.status}`);
-          // Redirects and 403 are reported by challenge.present; a missing address is not protected.
-          if (isRedirect(bad) || [403, 404, 405].includes(bad.status)) return undefined;
-          if (bad.status !== 401) return warning(`${where(bad)} answers ${bad.status}`);
-          const error = (await bearerChallenge(bad))?.error;
-          if (field(bad, 'www-authenticate') === '' || error === 'invalid_token') return undefined;
-          return warning(`${where(bad)} answers 401 with ${error === undefined ? 'no error' : `error="${error}"`}`);
-        }),
-    },
-    'challenge.authorization-field': {
-      title: 'The Authorization header reaches the server',
-      reference: 'RFC 6750 section 2.1, RFC 3875 section 4.1.18',
-      fix: 'Pass it on: Apache with CGI or FPM needs "CGIPassAuth On" (or SetEnvIf Authorization "(.*)" HTTP_AUTHORIZATION=$1), nginx "proxy_set_header Authorization $http_authorization".',
-      run: ({ protectedEndpoints }) =>
-        judgeEach('an invalid token is answered differently from no token', protectedEndpoints, ({ none, bad }) => {
-          if (isRedirect(none) || isHtml(none) || [403, 404, 405].includes(none.status) || none.status >= 500)
-            return undefined;
-          const [a, b] = [none, bad].map(
-            (answer) => `${answer.status} ${field(answer, 'www-authenticate')} ${withoutIds(answer.text)}`,
-          );
-          if (a !== b) return undefined;
-          return warning(
-            `${where(bad)} answers an invalid token exactly like no token: the header seems to be removed on the way`,
-          );
-        }),
-    },
-    'challenge.query-token': {
-      title: 'A token in the URL is ignored',
-      reference: 'RFC 6750 section 2.3, MCP authorization (2025-11-25)',
-      fix: 'Accept tokens only in the Authorization header: URLs end up in logs, browser histories and Referer.',
-      run: ({ ask, protectedEndpoints }) =>
-        judgeEach('answered like no token', protectedEndpoints, async ({ url, question, none, bad }) => {
-          const refused = await signature(bad);
-          if ((await signature(none)) === refused) return undefined;
-          const answer = await ask(withTokenInQuery(url), question);
-          if ((await signature(answer)) !== refused) return undefined;
-          return failure(`${where(none)}?access_token=… is treated like a token in the header`);
-        }),
-    },
+      }),
+    'challenge.query-token': ({ ask, protectedEndpoints }) =>
+      judgeEach('answered like no token', protectedEndpoints, async ({ url, question, none, bad }) => {
+        const refused = await signature(bad);
+        if ((await signature(none)) === refused) return undefined;
+        const answer = await ask(withTokenInQuery(url), question);
+        if ((await signature(answer)) !== refused) return undefined;
+        return failure(`${where(none)}?access_token=… is treated like a token in the header`);
+      }),
   }),
   ...checks(['protectedEndpoints', 'wellKnown'], {
-    'challenge.scope': {
-      title: 'The challenge names the required scope',
-      reference: 'RFC 6750 section 3, MCP authorization (2025-11-25)',
-      fix: 'Add scope="…" to the challenge: clients request exactly that; without it, they request everything or nothing.',
-      run: async ({ protectedEndpoints, wellKnown }) =>
-        judgeEach(
-          'named',
-          await challengesOf(protectedEndpoints),
-          ({ url, parameters: { scope, resource_metadata: named } }) => {
-            const described = wellKnown.find((one) => one.url === named)?.answer;
-            const known = described === undefined ? undefined : jsonObject(described);
-            // A resource without scopes has none to name.
-            if (scope || (known !== undefined && strings(known.scopes_supported).length === 0)) return undefined;
-            return warning(`the challenge of ${new URL(url).pathname} names no scope`);
-          },
-        ),
-    },
+    'challenge.scope': async ({ protectedEndpoints, wellKnown }) =>
+      judgeEach(
+        'named',
+        await challengesOf(protectedEndpoints),
+        ({ url, parameters: { scope, resource_metadata: named } }) => {
+          const described = wellKnown.find((one) => one.url === named)?.answer;
+          const known = described === undefined ? undefined : jsonObject(described);
+          // A resource without scopes has none to name.
+          if (scope || (known !== undefined && strings(known.scopes_supported).length === 0)) return undefined;
+          return warning(`the challenge of ${new URL(url).pathname} names no scope`);
+        },
+      ),
   }),
   ...checks(['mcp'], {
-    'challenge.slash': {
-      title: 'The address with a trailing slash works or is refused',
-      reference: 'RFC 9110 section 15.4, RFC 9728 section 3.3',
-      fix: 'Serve both spellings, or answer 404 to one of them: a redirect turns POST into GET, and clients drop the token.',
-      async run({ ask, mcp }) {
-        const url = mcp.url.endsWith('/') ? mcp.url.slice(0, -1) : `${mcp.url}/`;
-        try {
-          const answer = await ask(url, mcpQuestion('ping'));
-          if (isRedirect(answer))
-            return warning(`${where(answer)} is ${answer.status} to ${field(answer, 'location')}`);
-          if (answer.status < 300 && isHtml(answer)) return warning(`${where(answer)} is a page`);
-          return pass(`${where(answer)} is ${answer.status}`);
-        } catch (thrown) {
-          if (!(thrown instanceof NoAnswer)) throw thrown;
-          // Without an answer at the usual address either, the slash is not the reason.
-          await ask(mcp.url, mcpQuestion('ping'));
-          return warning(`${new URL(url).pathname}: ${thrown.message}`);
-        }
-      },
+    async 'challenge.slash'({ ask, mcp }) {
+      const url = mcp.url.endsWith('/') ? mcp.url.slice(0, -1) : `${mcp.url}/`;
+      try {
+        const answer = await ask(url, mcpQuestion('ping'));
+        if (isRedirect(answer)) return warning(`${where(answer)} is ${answer.status} to ${field(answer, 'location')}`);
+        if (answer.status < 300 && isHtml(answer)) return warning(`${where(answer)} is a page`);
+        return pass(`${where(answer)} is ${answer.status}`);
+      } catch (thrown) {
+        if (!(thrown instanceof NoAnswer)) throw thrown;
+        // Without an answer at the usual address either, the slash is not the reason.
+        await ask(mcp.url, mcpQuestion('ping'));
+        return warning(`${new URL(url).pathname}: ${thrown.message}`);
+      }
     },
   }),
 ];

@@ -1,4 +1,4 @@
-import type { Check } from '../check.ts';
+import type { SiteCheck } from '../site-check.ts';
 import { AUTHORIZATION } from './authorization.ts';
 import { CACHES } from './caches.ts';
 import { CHALLENGE } from './challenge.ts';
@@ -13,7 +13,7 @@ import { RESOURCE_METADATA } from './resource-metadata.ts';
 import { SERVER_METADATA } from './server-metadata.ts';
 
 /** Every check, in the order of the report. */
-export const CHECKS: readonly Check[] = [
+export const CHECKS: readonly SiteCheck[] = [
   ...REACH,
   ...RESOURCE_METADATA,
   ...SERVER_METADATA,
@@ -27,22 +27,3 @@ export const CHECKS: readonly Check[] = [
   ...REGISTRATION,
   ...AUTHORIZATION,
 ];
-
-/** The heading of each theme in a report. */
-export const THEMES: Readonly<Record<string, string>> = {
-  reach: 'Reaching the site',
-  resource: 'Metadata of the protected resource',
-  server: 'Metadata of the authorization server',
-  endpoint: 'Endpoints and keys',
-  token: 'Token endpoint',
-  introspection: 'Introspection',
-  revocation: 'Revocation',
-  challenge: 'Challenges',
-  cors: 'Apps in a browser',
-  mcp: 'Tool interface',
-  edge: 'CDN, firewall and proxies',
-  cache: 'Caches',
-  registration: 'Registration',
-  authorization: 'Authorization endpoint',
-  documents: 'Client ID metadata documents',
-};

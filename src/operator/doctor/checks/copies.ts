@@ -1,37 +1,29 @@
 import { record } from '../../connect/courses.ts';
 import { field, type JsonObject, jsonObject, type SiteAnswer, strings, where } from '../answer.ts';
-import { checks } from '../check.ts';
 import { failure, judgeEach, pass } from '../finding.ts';
+import { checks } from '../site-check.ts';
 import { Unavailable } from '../unavailable.ts';
 
 /** Discovery documents that a web server serves from files, in place of the gate. */
 export const COPIES = checks(['server', 'resources'], {
-  'server.copy': {
-    title: 'Copies of the discovery documents say what the gate says',
-    reference: 'RFC 8414 section 3, RFC 9728 section 3',
-    fix: 'Run coursegate export again and put the files in place, or send these paths to the gate.',
-    async run({ ask, origin, server, resources }) {
-      const all = [{ ...server, path: '' }, ...resources.filter(({ path }) => path === '')];
-      const copies = all.filter(({ answer }) => isCopy(answer));
-      if (copies.length === 0) return pass('the gate answers itself');
-      const api = await ask(`${origin}/openapi.json`);
-      const said = gateSays(jsonObject(api));
-      if (isCopy(api) || said === undefined)
-        throw new Unavailable(
-          'they are copies, or not of coursegate: there is no answer of a gate to compare them with',
+  async 'server.copy'({ ask, origin, server, resources }) {
+    const all = [{ ...server, path: '' }, ...resources.filter(({ path }) => path === '')];
+    const copies = all.filter(({ answer }) => isCopy(answer));
+    if (copies.length === 0) return pass('the gate answers itself');
+    const api = await ask(`${origin}/openapi.json`);
+    const said = gateSays(jsonObject(api));
+    if (isCopy(api) || said === undefined)
+      throw new Unavailable('they are copies, or not of coursegate: there is no answer of a gate to compare them with');
+    return judgeEach(
+      () => `${copies.map(({ answer }) => where(answer)).join(', ')}: copies, the same as the gate’s own /openapi.json`,
+      copies,
+      ({ answer, document }) => {
+        const others = differences(document, said);
+        return (
+          others.length > 0 && failure(`${where(answer)} is a copy with another ${others.join(', ')} than the gate`)
         );
-      return judgeEach(
-        () =>
-          `${copies.map(({ answer }) => where(answer)).join(', ')}: copies, the same as the gate’s own /openapi.json`,
-        copies,
-        ({ answer, document }) => {
-          const others = differences(document, said);
-          return (
-            others.length > 0 && failure(`${where(answer)} is a copy with another ${others.join(', ')} than the gate`)
-          );
-        },
-      );
-    },
+      },
+    );
   },
 });
 

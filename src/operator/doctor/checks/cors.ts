@@ -1,13 +1,12 @@
 import { field, type SiteAnswer, text, where } from '../answer.ts';
 import type { Ask } from '../ask.ts';
-import { checks } from '../check.ts';
 import { withToken } from '../facts/protected-endpoints.ts';
 import { failure, judgeEach, warning } from '../finding.ts';
+import { checks } from '../site-check.ts';
 import { Unavailable } from '../unavailable.ts';
 
 /** A foreign origin, like that of browser-based clients such as the MCP Inspector. */
 const PAGE = 'https://coursegate-doctor.invalid';
-const REFERENCE = 'Fetch section 3.2 (CORS protocol)';
 const FORM_FIELDS = ['content-type', 'mcp-protocol-version'];
 const MCP_FIELDS = [
   'authorization',
@@ -21,75 +20,50 @@ const MCP_FIELDS = [
 /** Whether apps in a browser can call everything they need. */
 export const CORS = [
   ...checks(['resources', 'server'], {
-    'cors.discovery': {
-      title: 'Browser apps can read the metadata',
-      reference: REFERENCE,
-      fix: 'Send Access-Control-Allow-Origin: * with the metadata, and allow MCP-Protocol-Version in its preflight.',
-      run: ({ ask, resources, server }) =>
-        judgeEach(
-          'readable, also with MCP-Protocol-Version',
-          [resources[0].answer.url, server.answer.url],
-          async (url) => {
-            const answer = await ask(url, { headers: { origin: PAGE } });
-            const refused = mayNotRead(answer) ?? (await preflight(ask, url, 'GET', ['mcp-protocol-version']));
-            return refused === undefined ? undefined : warning(`${where(answer)}: ${refused}`);
-          },
-        ),
-    },
+    'cors.discovery': ({ ask, resources, server }) =>
+      judgeEach(
+        'readable, also with MCP-Protocol-Version',
+        [resources[0].answer.url, server.answer.url],
+        async (url) => {
+          const answer = await ask(url, { headers: { origin: PAGE } });
+          const refused = mayNotRead(answer) ?? (await preflight(ask, url, 'GET', ['mcp-protocol-version']));
+          return refused === undefined ? undefined : warning(`${where(answer)}: ${refused}`);
+        },
+      ),
   }),
   ...checks(['server'], {
-    'cors.token': {
-      title: 'Browser apps can register and fetch tokens',
-      reference: REFERENCE,
-      fix: 'Answer the preflight of the registration and token endpoints: Access-Control-Allow-Origin: *, and Content-Type and MCP-Protocol-Version allowed.',
-      run({ ask, server: { document } }) {
-        const endpoints = [text(document.registration_endpoint), text(document.token_endpoint)];
-        return judgePreflights(ask, endpoints, FORM_FIELDS);
-      },
+    'cors.token'({ ask, server: { document } }) {
+      const endpoints = [text(document.registration_endpoint), text(document.token_endpoint)];
+      return judgePreflights(ask, endpoints, FORM_FIELDS);
     },
-    'cors.credentials': {
-      title: 'Foreign origins cannot use the member’s cookies',
-      reference: REFERENCE,
-      fix: 'Never send Access-Control-Allow-Credentials: true together with an origin that is echoed from the request.',
-      run({ ask, origin, path, server: { answer, document } }) {
-        const endpoints = [text(document.token_endpoint), text(document.userinfo_endpoint)];
-        return judgeEach(
-          'no origin is echoed with credentials',
-          new Set([origin + path, answer.url, ...endpoints.filter((url) => url !== undefined)]),
-          async (url) => {
-            const read = await ask(url, { headers: { origin: PAGE } });
-            const echoed = field(read, 'access-control-allow-origin') === PAGE;
-            const trusted = /^true$/i.test(field(read, 'access-control-allow-credentials'));
-            return echoed && trusted ? failure(`${where(read)} allows credentials for any origin`) : undefined;
-          },
-        );
-      },
+    'cors.credentials'({ ask, origin, path, server: { answer, document } }) {
+      const endpoints = [text(document.token_endpoint), text(document.userinfo_endpoint)];
+      return judgeEach(
+        'no origin is echoed with credentials',
+        new Set([origin + path, answer.url, ...endpoints.filter((url) => url !== undefined)]),
+        async (url) => {
+          const read = await ask(url, { headers: { origin: PAGE } });
+          const echoed = field(read, 'access-control-allow-origin') === PAGE;
+          const trusted = /^true$/i.test(field(read, 'access-control-allow-credentials'));
+          return echoed && trusted ? failure(`${where(read)} allows credentials for any origin`) : undefined;
+        },
+      );
     },
   }),
   ...checks(['mcp'], {
-    'cors.mcp': {
-      title: 'Browser apps can use the tools',
-      reference: REFERENCE,
-      fix: 'Answer the preflight of the tool interface: allow POST, and Authorization, Content-Type, MCP-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name by name (* does not cover Authorization).',
-      run: ({ ask, mcp }) => judgePreflights(ask, [mcp.url], MCP_FIELDS),
-    },
+    'cors.mcp': ({ ask, mcp }) => judgePreflights(ask, [mcp.url], MCP_FIELDS),
   }),
   ...checks(['protectedEndpoints'], {
-    'cors.exposed': {
-      title: 'Browser apps can read the challenge',
-      reference: `${REFERENCE}, RFC 9728 section 5.1`,
-      fix: 'Send Access-Control-Allow-Origin and Access-Control-Expose-Headers: WWW-Authenticate with every 401 and 403.',
-      run({ ask, protectedEndpoints }) {
-        const challenged = protectedEndpoints.filter(({ bad }) => bad.status === 401);
-        if (challenged.length === 0) throw new Unavailable('no address requires a token');
-        return judgeEach('WWW-Authenticate is exposed', challenged, async ({ url, question }) => {
-          const answer = await ask(url, withToken(question, 'coursegate-doctor', { origin: PAGE }));
-          const refused = mayNotRead(answer);
-          if (refused !== undefined) return warning(`${where(answer)}: ${refused}`);
-          const isShown = list(answer, 'access-control-expose-headers').includes('www-authenticate');
-          return isShown ? undefined : warning(`${where(answer)} does not expose WWW-Authenticate`);
-        });
-      },
+    'cors.exposed'({ ask, protectedEndpoints }) {
+      const challenged = protectedEndpoints.filter(({ bad }) => bad.status === 401);
+      if (challenged.length === 0) throw new Unavailable('no address requires a token');
+      return judgeEach('WWW-Authenticate is exposed', challenged, async ({ url, question }) => {
+        const answer = await ask(url, withToken(question, 'coursegate-doctor', { origin: PAGE }));
+        const refused = mayNotRead(answer);
+        if (refused !== undefined) return warning(`${where(answer)}: ${refused}`);
+        const isShown = list(answer, 'access-control-expose-headers').includes('www-authenticate');
+        return isShown ? undefined : warning(`${where(answer)} does not expose WWW-Authenticate`);
+      });
     },
   }),
 ];

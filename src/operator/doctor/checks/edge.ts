@@ -1,10 +1,10 @@
 import { isHtml, mediaType, redirectTarget, type SiteAnswer, where } from '../answer.ts';
 import type { Question } from '../ask.ts';
-import { checks } from '../check.ts';
 import { edgeOf, isPuzzle } from '../edges.ts';
 import { INITIALIZE, mcpQuestion } from '../facts/mcp-endpoint.ts';
 import { failure, pass, type Verdict, warning } from '../finding.ts';
 import type { ExaminedSite } from '../site.ts';
+import { checks } from '../site-check.ts';
 import { NoAnswer, orNone, Unavailable } from '../unavailable.ts';
 
 const BROWSER =
@@ -31,68 +31,42 @@ const LIBRARIES = {
 /** Whether CDN, firewall and proxies in front of the site let agents through. */
 export const EDGE = [
   ...checks([], {
-    'edge.assistants': {
-      title: 'Assistants get the same answers as browsers',
-      reference: 'RFC 9110 section 10.1.5',
-      fix: 'Look for a rule against bots or AI in your CDN, WAF, host or security plug-in, and exclude the gate’s paths from it. Blocks by IP address cannot be detected from here.',
-      run: (site) => compareAgents(site, ASSISTANTS, failure),
-    },
-    'edge.libraries': {
-      title: 'Programs get the same answers as browsers',
-      reference: 'RFC 9110 section 10.1.5',
-      fix: 'Exclude the gate’s paths from rules on User-Agents (python, curl, Go, none): apps and the backends of assistants are programs.',
-      run: (site) => compareAgents(site, LIBRARIES, warning),
-    },
+    'edge.assistants': (site) => compareAgents(site, ASSISTANTS, failure),
+    'edge.libraries': (site) => compareAgents(site, LIBRARIES, warning),
   }),
   ...checks(['wellKnown'], {
-    'edge.puzzle': {
-      title: 'No captcha or browser check is in the way',
-      reference: 'RFC 9110 section 15.5.4',
-      fix: 'Exclude the gate’s paths from captchas and browser checks ("Under Attack" mode too): apps cannot solve them.',
-      async run({ askAsIs, origin, path, wellKnown }) {
-        const browser = await askAsIs(origin + path, { agent: BROWSER, headers: { accept: 'text/html' } });
-        const answers = [browser, ...wellKnown.map(({ answer }) => answer)];
-        const puzzle = answers.find((answer) => answer !== undefined && isPuzzle(answer));
-        if (puzzle === undefined) return pass('none found');
-        const edge = edgeOf(puzzle);
-        const whose = edge === undefined ? '' : ` of ${edge.name}`;
-        return failure(`${where(puzzle)} is a captcha or browser check (${puzzle.status})${whose}`, edge?.fix);
-      },
+    async 'edge.puzzle'({ askAsIs, origin, path, wellKnown }) {
+      const browser = await askAsIs(origin + path, { agent: BROWSER, headers: { accept: 'text/html' } });
+      const answers = [browser, ...wellKnown.map(({ answer }) => answer)];
+      const puzzle = answers.find((answer) => answer !== undefined && isPuzzle(answer));
+      if (puzzle === undefined) return pass('none found');
+      const edge = edgeOf(puzzle);
+      const whose = edge === undefined ? '' : ` of ${edge.name}`;
+      return failure(`${where(puzzle)} is a captcha or browser check (${puzzle.status})${whose}`, edge?.fix);
     },
   }),
   ...checks(['mcp'], {
-    'edge.methods': {
-      title: 'Every method gets through',
-      reference: 'MCP 2025-11-25, Streamable HTTP; RFC 9110 section 9',
-      fix: 'Let GET, POST, DELETE and OPTIONS of the tool interface through (PUT and DELETE of registrations too): firewalls often allow only GET and POST.',
-      async run({ ask, mcp: { url } }) {
-        for (const method of ['POST', 'DELETE', 'OPTIONS']) {
-          const { headers = {}, body = '' } = mcpQuestion('ping');
-          const answer = await ask(url, { method, headers, ...(method === 'POST' ? { body } : {}) });
-          const edge = edgeOf(answer);
-          if (![403, 405, 501].includes(answer.status) || (edge === undefined && !isHtml(answer))) continue;
-          const from = edge?.name ?? 'something in front of the gate';
-          return warning(`${method} gets ${answer.status} from ${from}`, edge?.fix);
-        }
-        return pass('POST, DELETE and OPTIONS are answered by the gate itself');
-      },
+    async 'edge.methods'({ ask, mcp: { url } }) {
+      for (const method of ['POST', 'DELETE', 'OPTIONS']) {
+        const { headers = {}, body = '' } = mcpQuestion('ping');
+        const answer = await ask(url, { method, headers, ...(method === 'POST' ? { body } : {}) });
+        const edge = edgeOf(answer);
+        if (![403, 405, 501].includes(answer.status) || (edge === undefined && !isHtml(answer))) continue;
+        const from = edge?.name ?? 'something in front of the gate';
+        return warning(`${method} gets ${answer.status} from ${from}`, edge?.fix);
+      }
+      return pass('POST, DELETE and OPTIONS are answered by the gate itself');
     },
-    'edge.body-size': {
-      title: 'A request of one megabyte gets through',
-      reference: 'RFC 9110 section 15.5.14',
-      fix: 'Raise the limit of your proxy: nginx "client_max_body_size 8m", Apache LimitRequestBody, the firewall’s body limit.',
-      async run({ ask, mcp: { url } }) {
-        const padding = { _meta: { 'coursegate.doctor/padding': 'x'.repeat(1_000_000) } };
-        const answer = await orNone(ask(url, mcpQuestion('ping', padding)));
-        if (answer?.status === 413)
-          return warning(`413${isHtml(answer) ? ', from something in front of the gate' : ''}`);
-        if (answer !== undefined && !isHtml(answer) && answer.status < 500) return pass(`${answer.status}`);
-        // Is it the size, or is the gate gone? Throws NoAnswer.
-        const small = await ask(url, mcpQuestion('ping'));
-        if (answer === undefined) return warning('the connection is closed before an answer');
-        if (small.status === answer.status) throw new Unavailable(`a small request gets ${small.status} too`);
-        return warning(`it gets ${answer.status} ${mediaType(answer)}`);
-      },
+    async 'edge.body-size'({ ask, mcp: { url } }) {
+      const padding = { _meta: { 'coursegate.doctor/padding': 'x'.repeat(1_000_000) } };
+      const answer = await orNone(ask(url, mcpQuestion('ping', padding)));
+      if (answer?.status === 413) return warning(`413${isHtml(answer) ? ', from something in front of the gate' : ''}`);
+      if (answer !== undefined && !isHtml(answer) && answer.status < 500) return pass(`${answer.status}`);
+      // Is it the size, or is the gate gone? Throws NoAnswer.
+      const small = await ask(url, mcpQuestion('ping'));
+      if (answer === undefined) return warning('the connection is closed before an answer');
+      if (small.status === answer.status) throw new Unavailable(`a small request gets ${small.status} too`);
+      return warning(`it gets ${answer.status} ${mediaType(answer)}`);
     },
   }),
 ];

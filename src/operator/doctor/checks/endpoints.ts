@@ -1,10 +1,10 @@
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
 import { field, isHtml, type JsonObject, jsonObject, mediaType, type SiteAnswer, text, where } from '../answer.ts';
 import type { Ask, Question } from '../ask.ts';
-import { checks } from '../check.ts';
 import type { ExaminedServer } from '../facts/facts.ts';
 import { REDIRECT_URI } from '../facts/registration.ts';
 import { failure, judgeEach, pass, type Verdict, warning } from '../finding.ts';
+import { checks } from '../site-check.ts';
 import { NoAnswer, Unavailable } from '../unavailable.ts';
 
 /** Private members of a JWK (RFC 7517 section 9.2, RFC 7518 section 6). */
@@ -22,105 +22,60 @@ const NONSENSE = { grant_type: 'urn:coursegate-doctor:nonsense' };
 /** The endpoints that the metadata lists. */
 export const ENDPOINTS = [
   ...checks(['server'], {
-    'endpoint.there': {
-      title: 'Every listed endpoint exists',
-      reference: 'RFC 8414 section 2',
-      fix: 'List only existing endpoints, and route them all to the gate: clients call whatever the metadata lists.',
-      run({ ask, server: { document } }) {
-        const listed = Object.keys(PROBES).filter((name) => text(document[name]) !== undefined);
-        return judgeEach(`${listed.length} addresses answer`, listed, (name) =>
-          judgePresence(ask, name, text(document[name]) ?? '', PROBES[name] ?? {}),
-        );
-      },
+    'endpoint.there'({ ask, server: { document } }) {
+      const listed = Object.keys(PROBES).filter((name) => text(document[name]) !== undefined);
+      return judgeEach(`${listed.length} addresses answer`, listed, (name) =>
+        judgePresence(ask, name, text(document[name]) ?? '', PROBES[name] ?? {}),
+      );
     },
-    'endpoint.keys': {
-      title: 'The keys are available and usable',
-      reference: 'RFC 7517 section 5, RFC 8414 section 2',
-      fix: 'Serve the public signing keys as application/json or application/jwk-set+json: RSA of 2048 bits or more, EC or Ed25519, each with its own kid.',
-      async run({ ask, server: { document } }) {
-        const url = text(document.jwks_uri);
-        if (url === undefined) throw new Unavailable('no keys are listed, and opaque tokens need none');
-        const answer = await ask(url);
-        const keys = jsonObject(answer)?.keys;
-        if (answer.status !== 200 || !Array.isArray(keys))
-          return failure(`${where(answer)} is not a JWKS (${answer.status})`);
-        if (keys.length === 0) return failure('the set is empty');
-        return judgeEach(`${keys.length} keys`, keys.entries(), ([at]) => judgeKey(keys.map(Object), at));
-      },
+    async 'endpoint.keys'({ ask, server: { document } }) {
+      const url = text(document.jwks_uri);
+      if (url === undefined) throw new Unavailable('no keys are listed, and opaque tokens need none');
+      const answer = await ask(url);
+      const keys = jsonObject(answer)?.keys;
+      if (answer.status !== 200 || !Array.isArray(keys))
+        return failure(`${where(answer)} is not a JWKS (${answer.status})`);
+      if (keys.length === 0) return failure('the set is empty');
+      return judgeEach(`${keys.length} keys`, keys.entries(), ([at]) => judgeKey(keys.map(Object), at));
     },
-    'token.errors': {
-      title: 'The token endpoint returns errors as JSON with a code',
-      reference: 'RFC 6749 section 5.2',
-      fix: 'Answer 400 (401 for an unknown client) with {"error": …} as application/json, for malformed requests too.',
-      run: async (known) => judgeError(await post(known, 'token_endpoint', NONSENSE), [400, 401]),
+    'token.errors': async (known) => judgeError(await post(known, 'token_endpoint', NONSENSE), [400, 401]),
+    async 'token.unknown-client'(known) {
+      const fields = { ...CODE, client_id: 'coursegate-doctor-never-registered' };
+      return judgeCode(await post(known, 'token_endpoint', fields), 'invalid_client');
     },
-    'token.unknown-client': {
-      title: 'An unknown app gets invalid_client',
-      reference: 'RFC 6749 section 5.2',
-      fix: 'Answer 401 with "invalid_client": it makes apps register again. Any other answer leaves them stuck.',
-      async run(known) {
-        const fields = { ...CODE, client_id: 'coursegate-doctor-never-registered' };
-        return judgeCode(await post(known, 'token_endpoint', fields), 'invalid_client');
-      },
+    async 'token.get'({ ask, server }) {
+      const url = new URL(endpoint(server, 'token_endpoint'));
+      for (const [name, value] of Object.entries(CODE)) url.searchParams.set(name, value);
+      const answer = await ask(url.href);
+      const error = text(jsonObject(answer)?.error);
+      if (answer.status < 300) return failure(`GET gets ${answer.status}`);
+      if (error === 'invalid_grant' || error === 'invalid_client')
+        return warning(`GET is processed like a request: ${error}`);
+      return pass(`GET gets ${answer.status}`);
     },
-    'token.get': {
-      title: 'The token endpoint ignores parameters in the URL',
-      reference: 'RFC 6749 section 3.2',
-      fix: 'Accept only POST: URLs end up in logs.',
-      async run({ ask, server }) {
-        const url = new URL(endpoint(server, 'token_endpoint'));
-        for (const [name, value] of Object.entries(CODE)) url.searchParams.set(name, value);
-        const answer = await ask(url.href);
-        const error = text(jsonObject(answer)?.error);
-        if (answer.status < 300) return failure(`GET gets ${answer.status}`);
-        if (error === 'invalid_grant' || error === 'invalid_client')
-          return warning(`GET is processed like a request: ${error}`);
-        return pass(`GET gets ${answer.status}`);
-      },
+    async 'token.no-store'(known) {
+      const cacheControl = field(await post(known, 'token_endpoint', NONSENSE), 'cache-control');
+      if (/\bno-store\b/i.test(cacheControl)) return pass(cacheControl);
+      return warning(cacheControl === '' ? 'no Cache-Control' : `Cache-Control: ${cacheControl}`);
     },
-    'token.no-store': {
-      title: 'Responses of the token endpoint are not cached',
-      reference: 'RFC 6749 section 5.1, RFC 9111 section 5.2.2.5',
-      fix: 'Send Cache-Control: no-store with every response of the token endpoint, and keep proxies from removing it.',
-      async run(known) {
-        const cacheControl = field(await post(known, 'token_endpoint', NONSENSE), 'cache-control');
-        if (/\bno-store\b/i.test(cacheControl)) return pass(cacheControl);
-        return warning(cacheControl === '' ? 'no Cache-Control' : `Cache-Control: ${cacheControl}`);
-      },
-    },
-    'introspection.closed': {
-      title: 'Introspection requires authentication',
-      reference: 'RFC 7662 sections 2.1, 4',
-      fix: 'Require the caller’s own credentials, and answer 401 without them: an open endpoint lets anyone test tokens.',
-      async run(known) {
-        const answer = await post(known, 'introspection_endpoint', { token: 'coursegate-doctor' });
-        if (answer.status < 300)
-          return failure(`without credentials it answers ${answer.status} ${answer.text.slice(0, 60)}`);
-        return pass(`without credentials it answers ${answer.status}`);
-      },
+    async 'introspection.closed'(known) {
+      const answer = await post(known, 'introspection_endpoint', { token: 'coursegate-doctor' });
+      if (answer.status < 300)
+        return failure(`without credentials it answers ${answer.status} ${answer.text.slice(0, 60)}`);
+      return pass(`without credentials it answers ${answer.status}`);
     },
   }),
   ...checks(['server', 'client'], {
-    'token.unknown-code': {
-      title: 'An unknown code is refused as invalid',
-      reference: 'RFC 6749 section 5.2',
-      fix: 'Answer 400 with "invalid_grant".',
-      async run({ client, ...known }) {
-        const answer = await post(known, 'token_endpoint', { ...CODE, client_id: client.clientId });
-        return judgeCode(answer, 'invalid_grant');
-      },
+    async 'token.unknown-code'({ client, ...known }) {
+      const answer = await post(known, 'token_endpoint', { ...CODE, client_id: client.clientId });
+      return judgeCode(answer, 'invalid_grant');
     },
-    'revocation.works': {
-      title: 'An app can revoke its tokens',
-      reference: 'RFC 7009 section 2.2',
-      fix: 'Answer 200 for an unknown token too: the app wants it gone, and it is.',
-      async run({ client, ...known }) {
-        if (text(known.server.document.revocation_endpoint) === undefined)
-          return warning('no revocation endpoint is listed', 'Offer one, and list it in the metadata.');
-        const fields = { token: 'coursegate-doctor', client_id: client.clientId };
-        const { status } = await post(known, 'revocation_endpoint', fields);
-        return status === 200 ? pass('200') : warning(`an unknown token gets ${status}`);
-      },
+    async 'revocation.works'({ client, ...known }) {
+      if (text(known.server.document.revocation_endpoint) === undefined)
+        return warning('no revocation endpoint is listed', 'Offer one, and list it in the metadata.');
+      const fields = { token: 'coursegate-doctor', client_id: client.clientId };
+      const { status } = await post(known, 'revocation_endpoint', fields);
+      return status === 200 ? pass('200') : warning(`an unknown token gets ${status}`);
     },
   }),
 ];

@@ -1,73 +1,53 @@
 import { field, isHtml, isRedirect, jsonObject, mediaType, type SiteAnswer, where } from '../answer.ts';
 import type { Question } from '../ask.ts';
-import { checks } from '../check.ts';
 import { insteadAt, insteadOf } from '../edges.ts';
 import { DISCOVER } from '../facts/mcp-endpoint.ts';
 import { failure, judgeEach, pass, warning } from '../finding.ts';
+import { checks } from '../site-check.ts';
 
 /** GET of the tool interface, which opens a stream of events. */
 const STREAM: Question = { headers: { accept: 'text/event-stream', 'mcp-protocol-version': '2025-11-25' } };
 
 /** The tool interface for agents (Model Context Protocol). */
 export const MCP = checks(['mcp'], {
-  'mcp.initialize': {
-    title: 'A client of 2025-11-25 is served or asked to sign in',
-    reference: 'MCP 2025-11-25, Lifecycle and Streamable HTTP',
-    fix: 'Route POST of the tool interface to the gate, and pass on Accept: application/json, text/event-stream.',
-    run({ mcp: { answer } }) {
-      if (answer.status === 401) return pass('401: sign-in required');
-      if (hasResult(answer)) return pass('200');
-      if (hasError(answer))
-        return warning(
-          `${where(answer)} answers initialize with an error (${answer.status})`,
-          'Support 2025-11-25 as well: most clients use it.',
-        );
-      return failure(...insteadAt(answer));
-    },
-  },
-  'mcp.discover': {
-    title: 'A client of 2026-07-28 is understood',
-    reference: 'MCP 2026-07-28, server/discover',
-    fix: 'Pass on the headers Mcp-Method, Mcp-Name and MCP-Protocol-Version, and answer every revision in JSON-RPC.',
-    async run({ ask, mcp: { url } }) {
-      const answer = await ask(url, DISCOVER);
-      if (answer.status === 401) return pass('401: sign-in required');
-      if (hasResult(answer)) return pass('server/discover is answered');
-      if (hasError(answer)) return pass(`an older revision, reported in JSON-RPC (${answer.status})`);
-      const how = isHtml(answer) ? 'with a page' : 'without JSON-RPC';
-      return warning(`${where(answer)} answers server/discover ${answer.status} ${how}`);
-    },
-  },
-  'mcp.get': {
-    title: 'GET of the tool interface returns a stream or 405',
-    reference: 'MCP 2025-11-25, Streamable HTTP',
-    fix: 'Answer text/event-stream or 405: after a page or a redirect, clients assume that there is no MCP server.',
-    async run({ ask, mcp: { url } }) {
-      const answer = await ask(url, STREAM);
-      if (answer.status < 300 && mediaType(answer) !== 'text/event-stream')
-        return warning(`GET is ${answer.status} ${mediaType(answer)}`);
-      if (isRedirect(answer)) return warning(`GET is ${insteadOf(answer)[0]}`);
-      return answer.status >= 500 ? warning(`GET fails with ${answer.status}`) : pass(`${answer.status}`);
-    },
-  },
-  'mcp.buffering': {
-    title: 'Events are not buffered on the way',
-    reference: 'MCP 2025-11-25, Streamable HTTP; HTML section 9.2',
-    fix: 'Turn off buffering and compression for text/event-stream: nginx "proxy_buffering off", X-Accel-Buffering: no, and no gzip.',
-    async run({ ask, mcp }) {
-      const stream = await ask(mcp.url, { headers: { ...STREAM.headers, 'accept-encoding': 'gzip' } });
-      const streams = [mcp.answer, stream].filter((answer) => mediaType(answer) === 'text/event-stream');
-      return judgeEach(
-        streams.length === 0 ? 'responses are not streams: nothing to buffer' : 'events arrive as they are sent',
-        streams,
-        (answer) => {
-          const coding = field(answer, 'content-encoding');
-          if (coding !== '' && coding !== 'identity') return warning(`events arrive with Content-Encoding ${coding}`);
-          if (field(answer, 'content-length') === '') return undefined;
-          return warning('events arrive with a Content-Length: a proxy has buffered them');
-        },
+  'mcp.initialize'({ mcp: { answer } }) {
+    if (answer.status === 401) return pass('401: sign-in required');
+    if (hasResult(answer)) return pass('200');
+    if (hasError(answer))
+      return warning(
+        `${where(answer)} answers initialize with an error (${answer.status})`,
+        'Support 2025-11-25 as well: most clients use it.',
       );
-    },
+    return failure(...insteadAt(answer));
+  },
+  async 'mcp.discover'({ ask, mcp: { url } }) {
+    const answer = await ask(url, DISCOVER);
+    if (answer.status === 401) return pass('401: sign-in required');
+    if (hasResult(answer)) return pass('server/discover is answered');
+    if (hasError(answer)) return pass(`an older revision, reported in JSON-RPC (${answer.status})`);
+    const how = isHtml(answer) ? 'with a page' : 'without JSON-RPC';
+    return warning(`${where(answer)} answers server/discover ${answer.status} ${how}`);
+  },
+  async 'mcp.get'({ ask, mcp: { url } }) {
+    const answer = await ask(url, STREAM);
+    if (answer.status < 300 && mediaType(answer) !== 'text/event-stream')
+      return warning(`GET is ${answer.status} ${mediaType(answer)}`);
+    if (isRedirect(answer)) return warning(`GET is ${insteadOf(answer)[0]}`);
+    return answer.status >= 500 ? warning(`GET fails with ${answer.status}`) : pass(`${answer.status}`);
+  },
+  async 'mcp.buffering'({ ask, mcp }) {
+    const stream = await ask(mcp.url, { headers: { ...STREAM.headers, 'accept-encoding': 'gzip' } });
+    const streams = [mcp.answer, stream].filter((answer) => mediaType(answer) === 'text/event-stream');
+    return judgeEach(
+      streams.length === 0 ? 'responses are not streams: nothing to buffer' : 'events arrive as they are sent',
+      streams,
+      (answer) => {
+        const coding = field(answer, 'content-encoding');
+        if (coding !== '' && coding !== 'identity') return warning(`events arrive with Content-Encoding ${coding}`);
+        if (field(answer, 'content-length') === '') return undefined;
+        return warning('events arrive with a Content-Length: a proxy has buffered them');
+      },
+    );
   },
 });
 

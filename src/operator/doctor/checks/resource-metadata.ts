@@ -1,130 +1,90 @@
 import { isLoopback } from '../../connect/oauth/transport.ts';
 import { jsonObject, mediaType, type SiteAnswer, strings, text, where } from '../answer.ts';
-import { checks } from '../check.ts';
 import { insteadAt } from '../edges.ts';
 import { RESOURCE_METADATA_PATH as NAME } from '../facts/resource-metadata.ts';
 import { failure, judgeEach, pass, type Verdict, warning } from '../finding.ts';
+import { checks } from '../site-check.ts';
 
 /** The protected resource metadata (RFC 9728). */
 export const RESOURCE_METADATA = [
   ...checks(['wellKnown'], {
-    'resource.found': {
-      title: 'The protected resource metadata is available',
-      reference: 'RFC 9728 section 3.1',
-      fix: `Serve ${NAME} for the origin, and ${NAME}/mcp for a resource at /mcp.`,
-      run({ origin, path, wellKnown }) {
-        const there = wellKnown.filter(({ answer }) => isDocument(answer));
-        const inserted = there.filter(({ spelling }) => spelling === 'inserted');
-        if (inserted.some((one) => one.path === path))
-          return pass(inserted.map(({ url }) => new URL(url).pathname).join(', '));
-        if (inserted.length > 0)
-          return warning(`none for ${origin}${path}, only for ${inserted.map((one) => origin + one.path).join(', ')}`);
-        const appended = there[0];
-        if (appended !== undefined)
-          return failure(
-            `it is only at ${appended.url}, where no client looks`,
-            `Put the well-known part first, followed by the resource’s path: ${origin}${NAME}${appended.path}.`,
-          );
-        const asked = wellKnown.find((one) => one.path === path && one.spelling === 'inserted')?.answer;
-        return asked === undefined ? failure(`${origin}${NAME}${path} gives no answer`) : failure(...insteadAt(asked));
-      },
+    'resource.found'({ origin, path, wellKnown }) {
+      const there = wellKnown.filter(({ answer }) => isDocument(answer));
+      const inserted = there.filter(({ spelling }) => spelling === 'inserted');
+      if (inserted.some((one) => one.path === path))
+        return pass(inserted.map(({ url }) => new URL(url).pathname).join(', '));
+      if (inserted.length > 0)
+        return warning(`none for ${origin}${path}, only for ${inserted.map((one) => origin + one.path).join(', ')}`);
+      const appended = there[0];
+      if (appended !== undefined)
+        return failure(
+          `it is only at ${appended.url}, where no client looks`,
+          `Put the well-known part first, followed by the resource’s path: ${origin}${NAME}${appended.path}.`,
+        );
+      const asked = wellKnown.find((one) => one.path === path && one.spelling === 'inserted')?.answer;
+      return asked === undefined ? failure(`${origin}${NAME}${path} gives no answer`) : failure(...insteadAt(asked));
     },
-    'resource.no-pages': {
-      title: 'Metadata addresses never return a page',
-      reference: 'RFC 9728 section 3.2, RFC 8414 section 3.2',
-      fix: 'Answer 404 where there is no document: clients read a page with 200 as broken metadata and give up.',
-      run: ({ wellKnown }) =>
-        judgeEach(`${wellKnown.length} spellings: documents or nothing`, wellKnown, ({ answer }) => {
-          if (answer === undefined || answer.status < 200 || answer.status > 399 || isDocument(answer))
-            return undefined;
-          return failure(...insteadAt(answer, `${answer.status} without JSON`));
-        }),
-    },
+    'resource.no-pages': ({ wellKnown }) =>
+      judgeEach(`${wellKnown.length} spellings: documents or nothing`, wellKnown, ({ answer }) => {
+        if (answer === undefined || answer.status < 200 || answer.status > 399 || isDocument(answer)) return undefined;
+        return failure(...insteadAt(answer, `${answer.status} without JSON`));
+      }),
   }),
   ...checks(['wellKnown', 'mcp'], {
-    'resource.path-spelling': {
-      title: 'The tool interface has metadata at its own path',
-      reference: 'RFC 9728 section 3.1, MCP authorization (2025-11-25)',
-      fix: `Serve ${NAME}/mcp, with the full address of the tool interface as its "resource".`,
-      run({ origin, wellKnown, mcp }) {
-        const { pathname } = new URL(mcp.url);
-        const own = wellKnown.find(({ path, spelling }) => path === pathname && spelling === 'inserted')?.answer;
-        if (isDocument(own)) return pass(`${NAME}${pathname}`);
-        return warning(
-          `${NAME}${pathname} does not exist (${own?.status ?? 'no answer'}): clients fall back to the one of ${origin} and compare it`,
-        );
-      },
+    'resource.path-spelling'({ origin, wellKnown, mcp }) {
+      const { pathname } = new URL(mcp.url);
+      const own = wellKnown.find(({ path, spelling }) => path === pathname && spelling === 'inserted')?.answer;
+      if (isDocument(own)) return pass(`${NAME}${pathname}`);
+      return warning(
+        `${NAME}${pathname} does not exist (${own?.status ?? 'no answer'}): clients fall back to the one of ${origin} and compare it`,
+      );
     },
   }),
   ...checks(['resources'], {
-    'resource.content-type': {
-      title: 'The metadata is application/json',
-      reference: 'RFC 9728 section 3.2',
-      fix: 'Send Content-Type: application/json with it.',
-      run: ({ resources }) => judgeEach('application/json', resources, ({ answer }) => judgeJsonType(answer)),
+    'resource.content-type': ({ resources }) =>
+      judgeEach('application/json', resources, ({ answer }) => judgeJsonType(answer)),
+    'resource.identifier': ({ resources }) =>
+      judgeEach(
+        resources.map(({ resource }) => resource).join(', '),
+        resources,
+        ({ document: { resource: named }, resource, answer, path }) => {
+          // RFC 3986 section 6.2.3: for the root alone, "https://host" and "https://host/" are the same address.
+          if (named === resource || (path === '' && named === `${resource}/`)) return undefined;
+          const why = difference(named, resource);
+          return failure(`${where(answer)} names ${JSON.stringify(named)}, not ${resource}: ${why}`);
+        },
+      ),
+    'resource.servers'({ origin, resources }) {
+      const local = isLoopback(new URL(origin).hostname);
+      const isIssuer = (named: string) => {
+        const url = URL.parse(named);
+        const safe = url?.protocol === 'https:' || (local && url?.protocol === 'http:');
+        return safe && url.search === '' && url.hash === '';
+      };
+      const all = resources.flatMap(({ document }) => strings(document.authorization_servers));
+      return judgeEach([...new Set(all)].join(', '), resources, ({ document, answer }) => {
+        const named = strings(document.authorization_servers);
+        if (named.length === 0) return failure(`${where(answer)} names none`);
+        return named.filter((one) => !isIssuer(one)).map((one) => failure(`${where(answer)} names "${one}"`));
+      });
     },
-    'resource.identifier': {
-      title: 'Each document names exactly the requested resource',
-      reference: 'RFC 9728 section 3.3',
-      fix: 'Set the gate’s origin to the address that clients use; behind a proxy, do not derive it from the request.',
-      run: ({ resources }) =>
-        judgeEach(
-          resources.map(({ resource }) => resource).join(', '),
-          resources,
-          ({ document: { resource: named }, resource, answer, path }) => {
-            // RFC 3986 section 6.2.3: for the root alone, "https://host" and "https://host/" are the same address.
-            if (named === resource || (path === '' && named === `${resource}/`)) return undefined;
-            const why = difference(named, resource);
-            return failure(`${where(answer)} names ${JSON.stringify(named)}, not ${resource}: ${why}`);
-          },
-        ),
-    },
-    'resource.servers': {
-      title: 'The metadata names its authorization server',
-      reference: 'RFC 9728 section 2, MCP authorization (2025-11-25)',
-      fix: 'List the issuer, an https URL without query or fragment, in "authorization_servers".',
-      run({ origin, resources }) {
-        const local = isLoopback(new URL(origin).hostname);
-        const isIssuer = (named: string) => {
-          const url = URL.parse(named);
-          const safe = url?.protocol === 'https:' || (local && url?.protocol === 'http:');
-          return safe && url.search === '' && url.hash === '';
-        };
-        const all = resources.flatMap(({ document }) => strings(document.authorization_servers));
-        return judgeEach([...new Set(all)].join(', '), resources, ({ document, answer }) => {
-          const named = strings(document.authorization_servers);
-          if (named.length === 0) return failure(`${where(answer)} names none`);
-          return named.filter((one) => !isIssuer(one)).map((one) => failure(`${where(answer)} names "${one}"`));
-        });
-      },
-    },
-    'resource.scopes': {
-      title: 'The resource lists only its own scopes',
-      reference: 'RFC 9728 section 2, MCP authorization (2025-11-25)',
-      fix: 'List in "scopes_supported" what the resource requires, without offline_access, which concerns only the authorization server.',
-      run: ({ resources }) =>
-        judgeEach(
-          `${strings(resources[0].document.scopes_supported).length} scopes`,
-          resources,
-          ({ document: { scopes_supported: scopes = [] }, answer }) => {
-            if (!Array.isArray(scopes) || strings(scopes).length !== scopes.length)
-              return warning(`${where(answer)}: "scopes_supported" is not a list of strings`);
-            return scopes.includes('offline_access') ? warning(`${where(answer)} lists offline_access`) : undefined;
-          },
-        ),
-    },
-    'resource.unknown-path': {
-      title: 'No metadata is invented for unknown resources',
-      reference: 'RFC 9728 section 3.3',
-      fix: 'Serve metadata of known resources only: never copy the requested path into "resource".',
-      async run({ origin, ask }) {
-        const path = '/coursegate-doctor/never-there';
-        const answer = await ask(`${origin}${NAME}${path}`);
-        const named = text(jsonObject(answer)?.resource);
-        if (answer.status !== 200 || named === undefined) return pass(`an unknown path gets ${answer.status}`);
-        if (named.includes(path)) return failure(`an unknown path becomes a resource: ${named}`);
-        return warning(`an unknown path gets the metadata of ${named}`);
-      },
+    'resource.scopes': ({ resources }) =>
+      judgeEach(
+        `${strings(resources[0].document.scopes_supported).length} scopes`,
+        resources,
+        ({ document: { scopes_supported: scopes = [] }, answer }) => {
+          if (!Array.isArray(scopes) || strings(scopes).length !== scopes.length)
+            return warning(`${where(answer)}: "scopes_supported" is not a list of strings`);
+          return scopes.includes('offline_access') ? warning(`${where(answer)} lists offline_access`) : undefined;
+        },
+      ),
+    async 'resource.unknown-path'({ origin, ask }) {
+      const path = '/coursegate-doctor/never-there';
+      const answer = await ask(`${origin}${NAME}${path}`);
+      const named = text(jsonObject(answer)?.resource);
+      if (answer.status !== 200 || named === undefined) return pass(`an unknown path gets ${answer.status}`);
+      if (named.includes(path)) return failure(`an unknown path becomes a resource: ${named}`);
+      return warning(`an unknown path gets the metadata of ${named}`);
     },
   }),
 ];

@@ -1,145 +1,88 @@
 import { isLoopback } from '../../connect/oauth/transport.ts';
 import { type JsonObject, strings, text, where } from '../answer.ts';
 import { isHidden } from '../ask.ts';
-import { checks } from '../check.ts';
 import { hijacker, insteadAt, insteadOf } from '../edges.ts';
 import { failure, judgeEach, pass, warning } from '../finding.ts';
+import { checks } from '../site-check.ts';
 import { judgeJsonType } from './resource-metadata.ts';
 
 /** The authorization server metadata (RFC 8414, OpenID Connect Discovery). */
 export const SERVER_METADATA = [
   ...checks(['serverSpellings'], {
-    'server.found': {
-      title: 'The authorization server metadata is available',
-      reference: 'RFC 8414 section 3.1',
-      fix: 'Serve /.well-known/oauth-authorization-server on the issuer’s host, followed by the issuer’s path.',
-      run({ serverSpellings: { spellings } }) {
-        const [oauth] = spellings;
-        if (oauth?.document !== undefined) return pass(new URL(oauth.url).pathname);
-        const other = spellings.find(({ document }) => document !== undefined);
-        const [what, fix] = oauth?.answer === undefined ? ['no answer'] : insteadOf(oauth.answer);
-        const seen = `${oauth?.url}: ${what}`;
-        if (other === undefined) return failure(seen, fix);
-        return warning(`${seen}; found ${new URL(other.url).pathname}, which older clients do not request`, fix);
-      },
+    'server.found'({ serverSpellings: { spellings } }) {
+      const [oauth] = spellings;
+      if (oauth?.document !== undefined) return pass(new URL(oauth.url).pathname);
+      const other = spellings.find(({ document }) => document !== undefined);
+      const [what, fix] = oauth?.answer === undefined ? ['no answer'] : insteadOf(oauth.answer);
+      const seen = `${oauth?.url}: ${what}`;
+      if (other === undefined) return failure(seen, fix);
+      return warning(`${seen}; found ${new URL(other.url).pathname}, which older clients do not request`, fix);
     },
   }),
   ...checks(['server'], {
-    'server.spellings': {
-      title: 'Every spelling of the metadata returns the same document',
-      reference: 'RFC 8414 section 5, MCP authorization (2025-11-25)',
-      fix: 'Serve one document at all spellings: different clients read different ones.',
-      run: ({ server }) =>
-        judgeEach(
-          server.spellings.flatMap(({ url, document }) => (document ? new URL(url).pathname : [])).join(', '),
-          server.spellings,
-          ({ url, answer, document }) => {
-            if (document !== undefined) {
-              const other = COMPARED.filter((name) => document[name] !== server.document[name]);
-              return other.length === 0 ? [] : failure(`${new URL(url).pathname} has a different ${other.join(', ')}`);
-            }
-            const isOther = answer !== undefined && answer.status < 400 && hijacker(answer) !== undefined;
-            return isOther ? failure(...insteadAt(answer)) : [];
-          },
-        ),
+    'server.spellings': ({ server }) =>
+      judgeEach(
+        server.spellings.flatMap(({ url, document }) => (document ? new URL(url).pathname : [])).join(', '),
+        server.spellings,
+        ({ url, answer, document }) => {
+          if (document !== undefined) {
+            const other = COMPARED.filter((name) => document[name] !== server.document[name]);
+            return other.length === 0 ? [] : failure(`${new URL(url).pathname} has a different ${other.join(', ')}`);
+          }
+          const isOther = answer !== undefined && answer.status < 400 && hijacker(answer) !== undefined;
+          return isOther ? failure(...insteadAt(answer)) : [];
+        },
+      ),
+    'server.content-type': ({ server: { answer } }) => judgeJsonType(answer),
+    'server.issuer'({ server: { document, issuer, answer } }) {
+      if (document.issuer === issuer) return pass(issuer);
+      return failure(`${where(answer)} has the issuer ${JSON.stringify(document.issuer)} instead of ${issuer}`);
     },
-    'server.content-type': {
-      title: 'The server metadata is application/json',
-      reference: 'RFC 8414 section 3.2',
-      fix: 'Send Content-Type: application/json with it.',
-      run: ({ server: { answer } }) => judgeJsonType(answer),
+    'server.members'({ server: { document } }) {
+      const required = ['issuer', 'authorization_endpoint', 'token_endpoint'];
+      const missing = required.filter((name) => text(document[name]) === undefined);
+      if (strings(document.response_types_supported).length === 0) missing.push('response_types_supported');
+      return missing.length === 0 ? pass('nothing is missing') : failure(`missing: ${missing.join(', ')}`);
     },
-    'server.issuer': {
-      title: 'The issuer matches exactly',
-      reference: 'RFC 8414 section 3.3, RFC 9207 section 2.4',
-      fix: 'Set the issuer to exactly the address that the resource lists: same scheme, host, port, path and slash.',
-      run({ server: { document, issuer, answer } }) {
-        if (document.issuer === issuer) return pass(issuer);
-        return failure(`${where(answer)} has the issuer ${JSON.stringify(document.issuer)} instead of ${issuer}`);
-      },
+    'server.https'({ origin, server }) {
+      const local = isLoopback(new URL(origin).hostname);
+      return judgeEach('all of them', endpointsOf(server.document), ([name, value]) => {
+        const url = URL.parse(value);
+        if (url === null) return failure(`${name} is not a URL: ${value}`);
+        if (local && isLoopback(url.hostname)) return undefined;
+        return url.protocol !== 'https:' || isHidden(url) ? failure(`${name} is ${value}`) : undefined;
+      });
     },
-    'server.members': {
-      title: 'The metadata has every required member',
-      reference: 'RFC 8414 section 2',
-      fix: 'Add the missing ones of issuer, authorization_endpoint, token_endpoint and response_types_supported.',
-      run({ server: { document } }) {
-        const required = ['issuer', 'authorization_endpoint', 'token_endpoint'];
-        const missing = required.filter((name) => text(document[name]) === undefined);
-        if (strings(document.response_types_supported).length === 0) missing.push('response_types_supported');
-        return missing.length === 0 ? pass('nothing is missing') : failure(`missing: ${missing.join(', ')}`);
-      },
+    'server.hosts'({ server: { document, issuer } }) {
+      const home = URL.parse(issuer)?.host;
+      return judgeEach(home ?? '', endpointsOf(document), ([name, value]) => {
+        const host = URL.parse(value)?.host;
+        return host === undefined || host === home ? undefined : warning(`${name} is on ${host}`);
+      });
     },
-    'server.https': {
-      title: 'Every endpoint uses https and a public address',
-      reference: 'RFC 8414 section 2, RFC 9700 section 2.6',
-      fix: 'Build the endpoints from the public origin: addresses like http://localhost:8080 come from a server that does not know its own.',
-      run({ origin, server }) {
-        const local = isLoopback(new URL(origin).hostname);
-        return judgeEach('all of them', endpointsOf(server.document), ([name, value]) => {
-          const url = URL.parse(value);
-          if (url === null) return failure(`${name} is not a URL: ${value}`);
-          if (local && isLoopback(url.hostname)) return undefined;
-          return url.protocol !== 'https:' || isHidden(url) ? failure(`${name} is ${value}`) : undefined;
-        });
-      },
+    'server.pkce'({ server: { document } }) {
+      const methods = strings(document.code_challenge_methods_supported);
+      if (methods.length === 0) return failure('PKCE is not advertised');
+      if (!methods.includes('S256')) return failure(methods.join(', '));
+      return methods.length > 1 ? warning(`offered: ${methods.join(', ')}`) : pass('S256');
     },
-    'server.hosts': {
-      title: 'Every endpoint is on the issuer’s own host',
-      reference: 'RFC 9700 section 4.4',
-      fix: 'Build the endpoints from the issuer; if another host is intended, make sure that it is yours.',
-      run({ server: { document, issuer } }) {
-        const home = URL.parse(issuer)?.host;
-        return judgeEach(home ?? '', endpointsOf(document), ([name, value]) => {
-          const host = URL.parse(value)?.host;
-          return host === undefined || host === home ? undefined : warning(`${name} is on ${host}`);
-        });
-      },
+    'server.grant-types'({ server: { document } }) {
+      const grants = strings(document.grant_types_supported);
+      if (grants.includes('password')) return failure('password is offered: members would give apps their password');
+      return grants.includes('implicit') ? warning('implicit is offered') : pass(grants.join(', '));
     },
-    'server.pkce': {
-      title: 'PKCE is offered with S256 only',
-      reference: 'RFC 7636 section 4.2, RFC 9700 section 2.1.1',
-      fix: 'Set "code_challenge_methods_supported" to ["S256"]: MCP clients give up without it, and plain protects nothing.',
-      run({ server: { document } }) {
-        const methods = strings(document.code_challenge_methods_supported);
-        if (methods.length === 0) return failure('PKCE is not advertised');
-        if (!methods.includes('S256')) return failure(methods.join(', '));
-        return methods.length > 1 ? warning(`offered: ${methods.join(', ')}`) : pass('S256');
-      },
+    'server.apps-may-come'({ server: { document } }) {
+      const documents = document.client_id_metadata_document_supported === true;
+      const registration = text(document.registration_endpoint) !== undefined;
+      if (documents) return pass(registration ? 'by document and by registration' : 'by document');
+      if (!registration)
+        return failure('neither by document nor by registration: Claude and ChatGPT cannot connect on their own');
+      return warning('by registration only, which MCP 2026-07-28 deprecates in favour of client ID metadata documents');
     },
-    'server.grant-types': {
-      title: 'No grant exposes passwords or tokens',
-      reference: 'RFC 9700 sections 2.4, 2.1.2',
-      fix: 'Remove password and implicit from "grant_types_supported", and refuse them.',
-      run({ server: { document } }) {
-        const grants = strings(document.grant_types_supported);
-        if (grants.includes('password')) return failure('password is offered: members would give apps their password');
-        return grants.includes('implicit') ? warning('implicit is offered') : pass(grants.join(', '));
-      },
-    },
-    'server.apps-may-come': {
-      title: 'Unknown apps can introduce themselves',
-      reference: 'MCP authorization (2026-07-28), RFC 7591 section 3',
-      fix: 'Accept client ID metadata documents ("client_id_metadata_document_supported": true), or offer a "registration_endpoint".',
-      run({ server: { document } }) {
-        const documents = document.client_id_metadata_document_supported === true;
-        const registration = text(document.registration_endpoint) !== undefined;
-        if (documents) return pass(registration ? 'by document and by registration' : 'by document');
-        if (!registration)
-          return failure('neither by document nor by registration: Claude and ChatGPT cannot connect on their own');
-        return warning(
-          'by registration only, which MCP 2026-07-28 deprecates in favour of client ID metadata documents',
-        );
-      },
-    },
-    'server.public-clients': {
-      title: 'Apps without a secret are accepted',
-      reference: 'RFC 8414 section 2, RFC 8252 section 8.4',
-      fix: 'Add "none" to "token_endpoint_auth_methods_supported": desktop and command-line apps cannot keep a secret.',
-      run({ server: { document } }) {
-        const methods = strings(document.token_endpoint_auth_methods_supported);
-        if (methods.includes('none')) return pass(methods.join(', '));
-        return warning(methods.length === 0 ? 'missing, which means client_secret_basic' : methods.join(', '));
-      },
+    'server.public-clients'({ server: { document } }) {
+      const methods = strings(document.token_endpoint_auth_methods_supported);
+      if (methods.includes('none')) return pass(methods.join(', '));
+      return warning(methods.length === 0 ? 'missing, which means client_secret_basic' : methods.join(', '));
     },
   }),
 ];

@@ -1,5 +1,6 @@
 import type { JsonObject, SiteAnswer } from '../answer.ts';
 import type { Question } from '../ask.ts';
+import type { Find } from '../check.ts';
 import type { Registered, TriedRegistration } from '../registrations.ts';
 
 /** One of the addresses at which clients look for authorization server metadata. */
@@ -100,5 +101,4 @@ export interface Facts {
   readonly authorization: AuthorizationEndpoint;
 }
 
-export type Need = keyof Facts;
-export type FactFinder = <K extends Need>(need: K) => Promise<Facts[K]>;
+export type FactFinder = Find<Facts>;

@@ -83,3 +83,9 @@ export function folded(name: string): string {
 export function valuesOf({ headers }: Echo, name: string): readonly string[] {
   return headers.filter(([one]) => folded(one) === folded(name)).map(([, value]) => value);
 }
+
+/** Whether a field reached the backend with a value that it does not have without the attack. */
+export function arrived(echoes: readonly Echo[], usual: Echo, name: string, value: string): boolean {
+  const parts = (echo: Echo) => valuesOf(echo, name).flatMap((one) => one.split(',').map((part) => part.trim()));
+  return !parts(usual).includes(value) && echoes.some((echo) => parts(echo).includes(value));
+}

@@ -1,19 +1,19 @@
-import { printable } from '../../connect/printable.ts';
 import { UsageError } from '../../usage-error.ts';
-import { addressOf, chosen, DEFAULT_TIMEOUT, type DoctorOptions, PATIENCE, type Report } from '../doctor.ts';
-import { verdictsOf } from '../examine.ts';
-import { type Finding, finding, type Verdict } from '../finding.ts';
+import { addressOf } from '../address.ts';
+import { type AuditOptions, runAudit } from '../audit.ts';
+import { findFacts } from '../find-facts.ts';
+import type { Verdict } from '../finding.ts';
+import type { Report } from '../report.ts';
 import { NoAnswer, Unavailable } from '../unavailable.ts';
-import { findOut, type GatewayCheck, missing } from './check.ts';
+import { beginAttack } from './attacked-gateway.ts';
 import { GATEWAY_CHECKS } from './checks/checks.ts';
 import { AUTH_DOWN } from './checks/open.ts';
 import { type EchoServer, startEchoServer } from './echo.ts';
-import { createGateway, type ExaminedGateway } from './gateway.ts';
+import { FINDERS } from './facts.ts';
+import { createGateway } from './gateway.ts';
 import { readersOf } from './readings.ts';
 
-type Shared = 'only' | 'skip' | 'timeout' | 'signal' | 'patience' | 'ca' | 'now' | 'begin' | 'progress';
-
-export interface GatewayDoctorOptions extends Pick<DoctorOptions, Shared> {
+export interface GatewayDoctorOptions extends AuditOptions {
   /** The origin of the gateway, such as https://school.example. */
   readonly url: string;
   /** A protected path that reaches the echo server. */
@@ -24,6 +24,8 @@ export interface GatewayDoctorOptions extends Pick<DoctorOptions, Shared> {
   readonly forbidden?: string | undefined;
   /** An access token that opens the echo path. */
   readonly token?: string | undefined;
+  /** Additional trusted certificates, PEM. */
+  readonly ca?: string;
   /** Where to start an echo server for the time of the audit, such as 127.0.0.1:8099. */
   readonly echoServer?: string | undefined;
   /** Whether the auth service is stopped: then the only question is whether nothing gets through. */
@@ -35,6 +37,7 @@ export interface GatewayDoctorOptions extends Pick<DoctorOptions, Shared> {
  * should not. Throws UsageError for unusable options.
  */
 export async function examineGateway(options: GatewayDoctorOptions): Promise<Report> {
+  const { ca, authDown } = options;
   const { origin } = addressOf(options.url);
   const [echoPath, openPath] = [pathOf(options.echo).replace(/\/+$/, ''), pathOf(options.open ?? '/')];
   const forbiddenPath = options.forbidden === undefined ? undefined : pathOf(options.forbidden);
@@ -42,56 +45,25 @@ export async function examineGateway(options: GatewayDoctorOptions): Promise<Rep
   if (readersOf(openPath, echoPath) !== undefined)
     throw new UsageError(`--public must name a path that is not below ${echoPath}.`);
   const token = tokenOf(options.token);
-  const checks = chosen(options.authDown === true ? AUTH_DOWN : GATEWAY_CHECKS, options);
   const echoServer = options.echoServer === undefined ? undefined : await echoServerAt(options.echoServer);
-  const now = options.now ?? Date.now;
-  const begun = now();
-  options.begin?.(origin + echoPath);
-  const late = AbortSignal.timeout((options.timeout ?? DEFAULT_TIMEOUT) * 1000);
-  const signal = options.signal === undefined ? late : AbortSignal.any([late, options.signal]);
-  const to = { origin, ca: options.ca, patience: options.patience ?? PATIENCE, signal };
   try {
-    const result = await attack(
-      createGateway({ to, echoPath, openPath, forbiddenPath, token, echoServer }),
-      checks,
-      options.progress,
-    );
-    return {
+    return await runAudit(options, {
       url: origin + echoPath,
-      startedAt: new Date(begun),
-      seconds: Math.round((now() - begun) / 100) / 10,
-      ...result,
-      complete: result.unreachable === undefined && !signal.aborted,
-      leftBehind: [],
-    };
+      checks: authDown === true ? AUTH_DOWN : GATEWAY_CHECKS,
+      async open(limits) {
+        const to = { origin, ca, ...limits() };
+        const gateway = createGateway({ to, echoPath, openPath, forbiddenPath, token, echoServer });
+        const begun = await beginAttack(gateway).catch((thrown: unknown) => {
+          if (thrown instanceof NoAnswer || thrown instanceof Unavailable) return thrown.message;
+          throw thrown;
+        });
+        if (typeof begun === 'string') return { unreachable: begun };
+        // One check after the other: what the backend receives must belong to a known attack.
+        return { examination: { examined: begun, find: findFacts(begun, FINDERS), review: fewOf } };
+      },
+    });
   } finally {
     await echoServer?.close();
-  }
-}
-
-/** Runs the checks one after the other: what the backend receives must belong to a known attack. */
-async function attack(
-  gateway: ExaminedGateway,
-  checks: readonly GatewayCheck[],
-  progress: GatewayDoctorOptions['progress'],
-): Promise<Pick<Report, 'unreachable' | 'findings'>> {
-  const findings: Finding[] = [];
-  try {
-    const found = await findOut(gateway);
-    for (const one of checks) {
-      const why = missing(one, gateway, found);
-      const verdicts =
-        why === undefined
-          ? await verdictsOf(() => one.run(gateway, found))
-          : [{ level: 'skipped' as const, seen: why }];
-      findings.push(...fewOf(verdicts).map((verdict) => finding(one, verdict)));
-      progress?.(checks.indexOf(one) + 1, checks.length);
-    }
-    return { findings };
-  } catch (thrown) {
-    if (thrown instanceof NoAnswer || thrown instanceof Unavailable)
-      return { unreachable: printable(thrown.message), findings };
-    throw thrown;
   }
 }
 

@@ -26,16 +26,8 @@ export interface Odd extends Tried {
   readonly sent: GatewayRequest;
 }
 
-const sent = new WeakMap<ExaminedGateway, Promise<readonly Odd[]>>();
-
-/** Sends the odd requests once for each gateway. */
-export function oddRequests(gateway: ExaminedGateway): Promise<readonly Odd[]> {
-  const known = sent.get(gateway) ?? sendAll(gateway);
-  sent.set(gateway, known);
-  return known;
-}
-
-async function sendAll(gateway: ExaminedGateway): Promise<readonly Odd[]> {
+/** Sends the odd requests, one after the other. */
+export async function sendOddRequests(gateway: ExaminedGateway): Promise<readonly Odd[]> {
   const all: Odd[] = [];
   for (const [what, write] of Object.entries(ODD)) {
     const attempt = write(gateway);

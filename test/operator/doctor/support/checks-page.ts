@@ -1,26 +1,22 @@
 import { BACKEND_CHECKS } from '../../../../src/operator/doctor/backend/checks/checks.ts';
-import { BACKEND_THEMES } from '../../../../src/operator/doctor/backend/themes.ts';
-import { CHECKS, THEMES } from '../../../../src/operator/doctor/checks/checks.ts';
-import { GATEWAY_CHECKS, GATEWAY_THEMES } from '../../../../src/operator/doctor/gateway/checks/checks.ts';
+import { CHECKS } from '../../../../src/operator/doctor/checks/checks.ts';
+import { GATEWAY_CHECKS } from '../../../../src/operator/doctor/gateway/checks/checks.ts';
+import { checkTexts, themes } from '../../../../src/operator/doctor/texts.ts';
 
 interface Row {
   readonly id: string;
-  readonly title: string;
-  readonly reference: string;
-  readonly fix: string;
-  readonly needs?: readonly string[];
+  readonly needs: readonly string[];
 }
 
-function tables(checks: readonly Row[], themes: Readonly<Record<string, string>>): string {
-  return Object.entries(themes)
-    .map(([theme, title]) => {
-      const rows = checks
-        .filter(({ id }) => id.startsWith(`${theme}.`))
-        .map(
-          ({ id, title: right, reference, fix, needs = [] }) =>
-            `| \`${id}\` | ${cell(right)}${needs.some((need) => REGISTERS.has(need)) ? ' (R)' : ''} | ${cell(reference)} | ${cell(fix)} |`,
-        );
-      return `### ${title}\n\n| check | what is right | where it stands | what to change |\n| --- | --- | --- | --- |\n${rows.join('\n')}\n`;
+function tables(checks: readonly Row[]): string {
+  return [...Map.groupBy(checks, ({ id }) => id.split('.')[0] ?? '')]
+    .map(([theme, ofTheme]) => {
+      const rows = ofTheme.map(({ id, needs }) => {
+        const { title = '', reference = '', fix = '' } = checkTexts().get(id) ?? {};
+        const registers = needs.some((need) => REGISTERS.has(need)) ? ' (R)' : '';
+        return `| \`${id}\` | ${cell(title)}${registers} | ${cell(reference)} | ${cell(fix)} |`;
+      });
+      return `### ${themes().get(theme)?.title}\n\n| check | what is right | where it stands | what to change |\n| --- | --- | --- | --- |\n${rows.join('\n')}\n`;
     })
     .join('\n');
 }
@@ -32,7 +28,7 @@ const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('*', '\\*'
 
 /** The texts between the markers in docs/doctor.md: every check, by theme. */
 export const PAGE_PARTS: Readonly<Record<string, string>> = {
-  checks: tables(CHECKS, THEMES),
-  backend: tables(BACKEND_CHECKS, BACKEND_THEMES),
-  attacks: tables(GATEWAY_CHECKS, GATEWAY_THEMES),
+  checks: tables(CHECKS),
+  backend: tables(BACKEND_CHECKS),
+  attacks: tables(GATEWAY_CHECKS),
 };

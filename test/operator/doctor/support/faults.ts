@@ -583,9 +583,7 @@ export const BROKEN: readonly Broken[] = [
     what: 'a Cloudflare block on Claude',
     finds: ['edge.assistants'],
     says: /Claude-User gets 403.*Cloudflare/,
-    fault: instead(agent(/Claude-User/), () =>
-      page(403, 'Just a moment...', { 'cf-mitigated': 'challenge', 'cf-ray': 'x', server: 'cloudflare' }),
-    ),
+    fault: instead(agent(/Claude-User/), () => page(403, 'Just a moment...', { 'cf-mitigated': 'challenge' })),
   },
   {
     what: 'a block on Python clients',
@@ -605,7 +603,7 @@ export const BROKEN: readonly Broken[] = [
     fault: instead(
       ({ headers, method }) =>
         method === 'GET' && /Chrome/.test(headers['user-agent'] ?? '') && headers.accept === 'text/html',
-      () => page(503, 'Just a moment...'),
+      () => page(403, 'Just a moment...', { 'cf-mitigated': 'challenge' }),
     ),
   },
   {

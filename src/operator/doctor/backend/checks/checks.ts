@@ -1,14 +1,18 @@
+import { BRIDGE } from '../../../../login/bridge/checks.ts';
+import { OIDC } from '../../../../login/oidc/checks.ts';
+import { SESSION } from '../../../../login/session/checks.ts';
+import { SIGNED_TOKEN } from '../../../../login/signed-token/checks.ts';
+import { WEBHOOK } from '../../../../login/webhook/checks.ts';
 import type { BackendCheck } from '../check.ts';
 import { ASSERTIONS } from './assertions.ts';
 import { CLIENT_DOCUMENTS } from './client-documents.ts';
-import { CONNECTORS } from './connectors.ts';
 import { DOCUMENTS } from './documents.ts';
 import { GATE } from './gate.ts';
 import { MEMBER } from './member.ts';
 import { RECHECK } from './recheck.ts';
+import { REFUSED_PASSWORD } from './refused-password.ts';
 import { SIGN_IN_PAGE } from './sign-in-page.ts';
 import { UPSTREAMS } from './upstreams.ts';
-import { WHOAMI } from './whoami.ts';
 
 /** Every check from the gate's side, in the order of the report. */
 export const BACKEND_CHECKS: readonly BackendCheck[] = [
@@ -16,10 +20,14 @@ export const BACKEND_CHECKS: readonly BackendCheck[] = [
   ...DOCUMENTS,
   ...CLIENT_DOCUMENTS,
   ...UPSTREAMS,
-  ...WHOAMI,
+  ...SESSION,
   ...RECHECK,
   ...SIGN_IN_PAGE,
-  ...CONNECTORS,
+  ...BRIDGE,
+  ...REFUSED_PASSWORD,
+  ...WEBHOOK,
+  ...OIDC,
+  ...SIGNED_TOKEN,
   ...ASSERTIONS,
   ...MEMBER,
 ];

@@ -17,30 +17,25 @@ const WELL_KNOWN = [
 
 /** Whether the network of the gate lets it fetch the metadata documents of apps. */
 export const CLIENT_DOCUMENTS = backendChecks(({ clients }) => clients.documents.enabled, {
-  'gate.client-documents': {
-    title: 'The gate can fetch the metadata documents of apps',
-    reference: 'OAuth Client ID Metadata Document section 4, docs/troubleshooting.md',
-    fix: 'Most likely your network blocks outbound connections of this machine, or requires a proxy, which the gate does not use for these documents. Allow it to resolve names and to connect to port 443 of other hosts. If it must not, set clients.documents.enabled to false: apps then register instead.',
-    async run({ config, network, limits: { signal, patience } }) {
-      const rule = { ...config.clients.documents, ownHost: new URL(config.origin).hostname };
-      const urls = WELL_KNOWN.filter((url) => urlProblem(url, rule) === undefined).map((url) => new URL(url));
-      if (urls.length === 0) throw new Unavailable('clients.documents does not admit the documents that are tried');
-      const deadline = Math.min(patience, DOCUMENT_DEADLINE);
-      const failures: { readonly seen: string; readonly failure: DocumentFailure }[] = [];
-      for (const url of urls) {
-        const failure = await fetchDocument(url, network, deadline, signal).catch((thrown: unknown) => thrown);
-        if (signal.aborted) throw new Unavailable('the time for the audit was over');
-        if (!(failure instanceof DocumentFailure)) return pass(`${url.host} answered`);
-        const { cause, message } = failure;
-        failures.push({ failure, seen: `${url.host}: ${cause === undefined ? `it ${message}` : causeOf(cause)}` });
-      }
-      const seen = failures.map((one) => one.seen).join('; ');
-      if (failures.some(({ failure }) => failure.kind === 'gone')) return pass(`connections are possible (${seen})`);
-      if (failures.every(({ failure }) => failure.cause !== undefined)) return warning(seen);
-      return warning(
-        seen,
-        'A connection is possible, but no document came. If a proxy or firewall of yours answers in place of these hosts, let the gate through. Otherwise, these hosts refuse this machine: set clients.documents.enabled to false if that lasts, and apps register instead.',
-      );
-    },
+  async 'gate.client-documents'({ config, network, limits: { signal, patience } }) {
+    const rule = { ...config.clients.documents, ownHost: new URL(config.origin).hostname };
+    const urls = WELL_KNOWN.filter((url) => urlProblem(url, rule) === undefined).map((url) => new URL(url));
+    if (urls.length === 0) throw new Unavailable('clients.documents does not admit the documents that are tried');
+    const deadline = Math.min(patience, DOCUMENT_DEADLINE);
+    const failures: { readonly seen: string; readonly failure: DocumentFailure }[] = [];
+    for (const url of urls) {
+      const failure = await fetchDocument(url, network, deadline, signal).catch((thrown: unknown) => thrown);
+      if (signal.aborted) throw new Unavailable('the time for the audit was over');
+      if (!(failure instanceof DocumentFailure)) return pass(`${url.host} answered`);
+      const { cause, message } = failure;
+      failures.push({ failure, seen: `${url.host}: ${cause === undefined ? `it ${message}` : causeOf(cause)}` });
+    }
+    const seen = failures.map((one) => one.seen).join('; ');
+    if (failures.some(({ failure }) => failure.kind === 'gone')) return pass(`connections are possible (${seen})`);
+    if (failures.every(({ failure }) => failure.cause !== undefined)) return warning(seen);
+    return warning(
+      seen,
+      'A connection is possible, but no document came. If a proxy or firewall of yours answers in place of these hosts, let the gate through. Otherwise, these hosts refuse this machine: set clients.documents.enabled to false if that lasts, and apps register instead.',
+    );
   },
 });

@@ -9,24 +9,15 @@ const LONGEST_BODY = 8 * 1024 * 1024;
 
 /** Whether apps get the discovery documents of this configuration, from the gate or from files. */
 export const DOCUMENTS = backendChecks(() => true, {
-  'gate.documents': {
-    title: 'The site serves the discovery documents of this configuration',
-    reference: 'RFC 9728 section 3, RFC 8414 section 3',
-    fix: 'If they are files, run coursegate export again and put them in place. If the gate serves them, reload its configuration.',
-    async run({ loaded, limits }) {
-      const { origin } = loaded.config;
-      const ask = createAsk({ origin, ...limits });
-      const { documents } = await discoveryDocuments(loaded);
-      return judgeEach(
-        `${documents.length} documents are the same, byte for byte`,
-        documents,
-        async ({ path, body }) => {
-          const answer = await orNone(ask(origin + path, { longest: LONGEST_BODY }));
-          if (answer === undefined) throw new Unavailable(`${origin} does not answer this machine`);
-          if (answer.status !== 200) return failure(`${path} answers ${answer.status}`);
-          return answer.text !== body.toString('utf8') && failure(`${path} is not that of this configuration`);
-        },
-      );
-    },
+  async 'gate.documents'({ loaded, limits }) {
+    const { origin } = loaded.config;
+    const ask = createAsk({ origin, ...limits });
+    const { documents } = await discoveryDocuments(loaded);
+    return judgeEach(`${documents.length} documents are the same, byte for byte`, documents, async ({ path, body }) => {
+      const answer = await orNone(ask(origin + path, { longest: LONGEST_BODY }));
+      if (answer === undefined) throw new Unavailable(`${origin} does not answer this machine`);
+      if (answer.status !== 200) return failure(`${path} answers ${answer.status}`);
+      return answer.text !== body.toString('utf8') && failure(`${path} is not that of this configuration`);
+    });
   },
 });

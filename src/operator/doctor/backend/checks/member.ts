@@ -12,96 +12,69 @@ import type { SignedInVisit } from '../installation.ts';
 import { connectionOf } from '../visit.ts';
 
 /** What a member has who signs in through the running gate. Only with --sign-in. */
-export const MEMBER = backendChecks(() => true, {
-  'member.return': {
-    title: 'A member who signs in comes back to the app',
-    reference: 'docs/login/session.md',
-    fix: 'Look where the browser is. On a page of your site: login.returnParam is not the parameter that your sign-in page reads, or the page ignores it. On a page of the gate: it says what is missing, and the log of the gate why.',
-    run: ({ visit }) => {
-      if (visit === undefined) throw new Unavailable('no member was asked to sign in');
-      return visit.outcome instanceof ConnectError
-        ? judgeFailure(visit.outcome, visit)
-        : pass('signed in, approved, and came back');
-    },
+export const MEMBER = backendChecks((_config, { visit }) => visit !== undefined, {
+  'member.return': ({ visit }) => {
+    if (visit === undefined) throw new Unavailable('no member was asked to sign in');
+    return visit.outcome instanceof ConnectError
+      ? judgeFailure(visit.outcome, visit)
+      : pass('signed in, approved, and came back');
   },
-  'member.identity': {
-    title: 'Apps learn who signed in',
-    reference: 'OpenID Connect Core 1.0 section 5.3',
-    fix: 'Correct the pointer in login.whoami, or remove it. A member without this value has none to show.',
-    async run(installation) {
-      const { run, first } = connectionOf(installation);
-      const { userinfo_endpoint: userinfo } = run.server;
-      if (userinfo === undefined) throw new Unavailable('the gate has no userinfo endpoint');
-      const response = await requestResource(first.access_token, new URL(userinfo), run.http);
-      const said = record(await responseJson(response));
-      if (said.sub === undefined) return failure(`userinfo answers ${response.status} without a member`);
-      const who = ['sub', 'name', 'email'].flatMap((claim) => said[claim] ?? []).join(', ');
-      const { login } = installation.config;
-      const whoami: Readonly<Record<string, unknown>> = 'whoami' in login ? login.whoami : {};
-      const missing = ['email', 'name'].filter((claim) => whoami[claim] !== undefined && said[claim] === undefined);
-      if (missing.length > 0)
-        return warning(`${who} has no ${missing.map((claim) => `${claim} (${whoami[claim]})`).join(' and no ')}`);
-      const unseen = ['version', 'acr'].filter((key) => whoami[key] !== undefined);
-      const note = unseen.length === 0 ? '' : `. Not examined, as no app sees it: ${unseen.join(', ')} (ask whoami)`;
-      return pass(`you are ${who}${note}`);
-    },
+  async 'member.identity'(installation) {
+    const { run, first } = connectionOf(installation);
+    const { userinfo_endpoint: userinfo } = run.server;
+    if (userinfo === undefined) throw new Unavailable('the gate has no userinfo endpoint');
+    const response = await requestResource(first.access_token, new URL(userinfo), run.http);
+    const said = record(await responseJson(response));
+    if (said.sub === undefined) return failure(`userinfo answers ${response.status} without a member`);
+    const who = ['sub', 'name', 'email'].flatMap((claim) => said[claim] ?? []).join(', ');
+    const { login } = installation.config;
+    const whoami: Readonly<Record<string, unknown>> = 'whoami' in login ? login.whoami : {};
+    const missing = ['email', 'name'].filter((claim) => whoami[claim] !== undefined && said[claim] === undefined);
+    if (missing.length > 0)
+      return warning(`${who} has no ${missing.map((claim) => `${claim} (${whoami[claim]})`).join(' and no ')}`);
+    const unseen = ['version', 'acr'].filter((key) => whoami[key] !== undefined);
+    const note = unseen.length === 0 ? '' : `. Not examined, as no app sees it: ${unseen.join(', ')} (ask whoami)`;
+    return pass(`you are ${who}${note}`);
   },
-  'member.account': {
-    title: 'Every field of the Account API can be read',
-    reference: 'docs/data.md',
-    fix: 'Correct the path or the key in the mapping of this field. The log of the gate says what the backend answered.',
-    async run(installation) {
-      const { run, first } = connectionOf(installation);
-      if (run.offer.account === undefined) throw new Unavailable('there is no Account API');
-      if (!installation.config.account?.introspection) throw new Unavailable('account.introspection is off');
-      const url = new URL(run.offer.account, run.origin);
-      const reading = await readAccount(url, first.access_token, run.http, true).catch(explained);
-      if (reading instanceof ConnectError) return failure(reading.message);
-      if (reading === undefined) return failure(`${url.pathname} answers 404`);
-      return reading.problem === undefined ? pass('no field has an error') : failure(reading.problem);
-    },
+  async 'member.account'(installation) {
+    const { run, first } = connectionOf(installation);
+    if (run.offer.account === undefined) throw new Unavailable('there is no Account API');
+    if (!installation.config.account?.introspection) throw new Unavailable('account.introspection is off');
+    const url = new URL(run.offer.account, run.origin);
+    const reading = await readAccount(url, first.access_token, run.http, true).catch(explained);
+    if (reading instanceof ConnectError) return failure(reading.message);
+    if (reading === undefined) return failure(`${url.pathname} answers 404`);
+    return reading.problem === undefined ? pass('no field has an error') : failure(reading.problem);
   },
-  'member.routes': {
-    title: 'Routes that need only a token answer the member',
-    reference: 'docs/identity.md',
-    fix: 'Correct the path of the route, its `rewrite` or its upstream. With 401 or 403, the backend does not know the member: see docs/identity.md.',
-    async run(installation) {
-      const { run, first, scope } = connectionOf(installation);
-      const granted = (first.scope ?? scope).split(' ');
-      const routes = run.offer.readable.filter(({ scopes }) => scopes.every((one) => granted.includes(one)));
-      if (routes.length === 0) throw new Unavailable('no GET route without parameters is open to this token');
-      return judgeEach(`${routes.length} answer`, routes, async ({ path }) => {
-        const response = await requestResource(first.access_token, new URL(path, run.origin), run.http).catch(
-          explained,
-        );
-        if (response instanceof ConnectError) return failure(`GET ${path}: ${response.message}`);
-        await response.body?.cancel();
-        return response.status >= 400 ? failure(`GET ${path} answers ${response.status}`) : undefined;
-      });
-    },
+  async 'member.routes'(installation) {
+    const { run, first, scope } = connectionOf(installation);
+    const granted = (first.scope ?? scope).split(' ');
+    const routes = run.offer.readable.filter(({ scopes }) => scopes.every((one) => granted.includes(one)));
+    if (routes.length === 0) throw new Unavailable('no GET route without parameters is open to this token');
+    return judgeEach(`${routes.length} answer`, routes, async ({ path }) => {
+      const response = await requestResource(first.access_token, new URL(path, run.origin), run.http).catch(explained);
+      if (response instanceof ConnectError) return failure(`GET ${path}: ${response.message}`);
+      await response.body?.cancel();
+      return response.status >= 400 ? failure(`GET ${path} answers ${response.status}`) : undefined;
+    });
   },
-  'member.tools': {
-    title: 'Tools that only read answer the member',
-    reference: 'docs/mcp.md',
-    fix: 'Correct the upstream and the path of the tool, or its route. The log of the gate says what the backend answered.',
-    async run(installation) {
-      const { run, first } = connectionOf(installation);
-      if (run.offer.tools === undefined) throw new Unavailable('there are no tools');
-      const url = new URL(run.offer.tools, run.origin);
-      const ask = async (method: string, params?: object) =>
-        record(await responseJson(await askTools(url, first.access_token, run.http, method, params)));
-      const listed = await ask('tools/list').catch(explained);
-      if (listed instanceof ConnectError) return failure(listed.message);
-      const tools = list(record(listed.result).tools).map(record).filter(isTried);
-      if (tools.length === 0) throw new Unavailable('no tool that only reads can be called without arguments');
-      return judgeEach(`${tools.length} answer`, tools, async ({ name }) => {
-        const answer = await ask('tools/call', { name, arguments: {} }).catch(explained);
-        if (answer instanceof ConnectError) return failure(`${name}: ${answer.message}`);
-        const { isError, content } = record(answer.result);
-        if (answer.result !== undefined && isError !== true) return undefined;
-        return failure(`${name}: ${record(list(content)[0]).text ?? record(answer.error).message}`);
-      });
-    },
+  async 'member.tools'(installation) {
+    const { run, first } = connectionOf(installation);
+    if (run.offer.tools === undefined) throw new Unavailable('there are no tools');
+    const url = new URL(run.offer.tools, run.origin);
+    const ask = async (method: string, params?: object) =>
+      record(await responseJson(await askTools(url, first.access_token, run.http, method, params)));
+    const listed = await ask('tools/list').catch(explained);
+    if (listed instanceof ConnectError) return failure(listed.message);
+    const tools = list(record(listed.result).tools).map(record).filter(isTried);
+    if (tools.length === 0) throw new Unavailable('no tool that only reads can be called without arguments');
+    return judgeEach(`${tools.length} answer`, tools, async ({ name }) => {
+      const answer = await ask('tools/call', { name, arguments: {} }).catch(explained);
+      if (answer instanceof ConnectError) return failure(`${name}: ${answer.message}`);
+      const { isError, content } = record(answer.result);
+      if (answer.result !== undefined && isError !== true) return undefined;
+      return failure(`${name}: ${record(list(content)[0]).text ?? record(answer.error).message}`);
+    });
   },
 });
 

@@ -17,55 +17,40 @@ const recheckOf = ({ login }: Config) => ('recheck' in login ? login.recheck : u
 /** Whether the backend says who still exists. */
 export const RECHECK = [
   ...backendChecks((config) => recheckOf(config) !== undefined, {
-    'recheck.unknown': {
-      title: 'recheck says that an unknown member is gone',
-      reference: 'docs/login/session.md',
-      fix: 'Install the drop-in, correct login.recheck.path, and give both sides the same key. For an unknown member, answer 404 or a false `active`.',
-      async run(installation) {
-        let seen = '';
-        for (const id of NOBODY) {
-          const standing = await ask(installation, id, true);
-          if (typeof standing === 'object' && standing.kind !== 'good') return pass(standing.kind);
-          if (typeof standing === 'object')
-            return failure(
-              `it says that a member with the invented ID "${id}" is active: no member would ever be disconnected`,
-            );
-          seen ||= standing;
-        }
-        return failure(seen);
-      },
+    async 'recheck.unknown'(installation) {
+      let seen = '';
+      for (const id of NOBODY) {
+        const standing = await ask(installation, id, true);
+        if (typeof standing === 'object' && standing.kind !== 'good') return pass(standing.kind);
+        if (typeof standing === 'object')
+          return failure(
+            `it says that a member with the invented ID "${id}" is active: no member would ever be disconnected`,
+          );
+        seen ||= standing;
+      }
+      return failure(seen);
     },
-    'recheck.member': {
-      title: 'recheck says that a member exists',
-      reference: 'docs/login/session.md',
-      fix: 'Look the member up by the same ID that whoami returns: otherwise every app is disconnected when it refreshes its token.',
-      async run(installation) {
-        const { member } = installation;
-        if (member === undefined) throw new Unavailable('name a member with --member');
-        const standing = await ask(installation, member, true);
-        if (typeof standing === 'string') return failure(standing);
-        return standing.kind === 'good' ? pass('active') : failure(`it says that this member is ${standing.kind}`);
-      },
+    async 'recheck.member'(installation) {
+      const { member } = installation;
+      if (member === undefined) throw new Unavailable('name a member with --member');
+      const standing = await ask(installation, member, true);
+      if (typeof standing === 'string') return failure(standing);
+      return standing.kind === 'good' ? pass('active') : failure(`it says that this member is ${standing.kind}`);
     },
   }),
   ...backendChecks((config) => recheckOf(config)?.key !== undefined, {
-    'recheck.key': {
-      title: 'recheck is refused without its key',
-      reference: 'docs/login/session.md',
-      fix: 'Answer 401 or 403 without the right key. A 404 means that the member is gone: after a mistake in the key, every app would be disconnected.',
-      async run(installation): Promise<Verdict> {
-        const [id] = NOBODY;
-        const standing = await ask(installation, id, false);
-        if (typeof standing === 'string') {
-          const usual = await ask(installation, id, true);
-          if (typeof usual === 'string') throw new Unavailable(`it is refused with the key too: ${usual}`);
-          return pass('refused');
-        }
-        const path = recheckOf(installation.config)?.path ?? '';
-        if (standing.kind === 'gone')
-          return failure(`${path} answers a request without the key as if the member were gone`);
-        return warning(`${path} answers without the key, so anyone who reaches the backend learns which members exist`);
-      },
+    async 'recheck.key'(installation): Promise<Verdict> {
+      const [id] = NOBODY;
+      const standing = await ask(installation, id, false);
+      if (typeof standing === 'string') {
+        const usual = await ask(installation, id, true);
+        if (typeof usual === 'string') throw new Unavailable(`it is refused with the key too: ${usual}`);
+        return pass('refused');
+      }
+      const path = recheckOf(installation.config)?.path ?? '';
+      if (standing.kind === 'gone')
+        return failure(`${path} answers a request without the key as if the member were gone`);
+      return warning(`${path} answers without the key, so anyone who reaches the backend learns which members exist`);
     },
   }),
 ];

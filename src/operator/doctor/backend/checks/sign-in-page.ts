@@ -1,5 +1,6 @@
 import type { Config } from '../../../../config/schema.ts';
 import { cookieMatcher } from '../../../../http/cookie-names.ts';
+import { loginCookies, loginPage } from '../../../../login/kinds.ts';
 import { field, isRedirect, pageTitle, type SiteAnswer } from '../../answer.ts';
 import { edgeOf } from '../../edges.ts';
 import { failure, judgeEach, pass, type Verdict, warning } from '../../finding.ts';
@@ -8,11 +9,14 @@ import { backendChecks } from '../check.ts';
 import type { Installation, SignInPage } from '../installation.ts';
 import { cookiesOf, type SetCookie } from '../pages.ts';
 
-const hasPage = ({ login }: Config) =>
-  login.kind === 'session' ||
-  (login.kind === 'form' && login.page !== undefined) ||
-  (login.kind === 'header' && login.signInUrl !== undefined);
-const leadsBack = (config: Config) => config.login.kind !== 'form' && hasPage(config);
+/** Whether members sign in on a page to which the gate sends them or whose form it fills in. */
+const hasPage = ({ login }: Config, { login: { shape } }: Pick<Installation, 'login'>) =>
+  (shape === 'ambient' && loginPage(login) !== undefined) ||
+  ('signInUrl' in login && login.signInUrl !== undefined) ||
+  ('page' in login && login.page !== undefined);
+
+const leadsBack = (config: Config, installation: Installation) =>
+  'returnParam' in config.login && hasPage(config, installation);
 
 /** Names of the parameter in the frameworks and sites that are common. */
 const PARAMETERS = [
@@ -36,63 +40,50 @@ const PARAMETERS = [
 /** Whether members find the sign-in page, and the gate recognises them afterwards. */
 export const SIGN_IN_PAGE = [
   ...backendChecks(hasPage, {
-    'signin.page': {
-      title: 'The sign-in page exists',
-      reference: 'docs/login/session.md',
-      fix: 'Set login.loginUrl (login.page with `form`, login.signInUrl with `header`) to the page on which members sign in.',
-      async run({ facts }) {
-        const { url, answers } = await facts.signInPage();
-        const last = answers.at(-1) ?? answers[0];
-        const at = `${url.origin}${url.pathname}${answers.length > 1 ? ` leads to ${placeOf(last)}, which` : ''}`;
-        if (isRedirect(last)) return failure(`${at} redirects again and again`);
-        if (last.status < 400) return pass(`${at} answers ${last.status}${titled(last)}`);
-        return failure(`${at} answers ${last.status}${titled(last)}`, edgeOf(last)?.fix);
-      },
+    async 'signin.page'({ facts }) {
+      const { url, answers } = await facts.signInPage();
+      const last = answers.at(-1) ?? answers[0];
+      const at = `${url.origin}${url.pathname}${answers.length > 1 ? ` leads to ${placeOf(last)}, which` : ''}`;
+      if (isRedirect(last)) return failure(`${at} redirects again and again`);
+      if (last.status < 400) return pass(`${at} answers ${last.status}${titled(last)}`);
+      return failure(`${at} answers ${last.status}${titled(last)}`, edgeOf(last)?.fix);
     },
   }),
   ...backendChecks(leadsBack, {
-    'signin.return': {
-      title: 'The sign-in page keeps the address to return to',
-      reference: 'docs/login/session.md#the-way-back',
-      fix: 'Set login.returnParam to the query parameter in which your sign-in page takes the address to return to.',
-      async run(installation) {
-        const page = await existingPage(installation);
-        if (keeps(page)) return pass(`in ${parameterOf(installation.config)}`);
-        for (const name of PARAMETERS) {
-          const url = renamed(page.url, parameterOf(installation.config), name);
-          const answers = url === undefined ? undefined : await orNone(installation.pages.open(url));
-          if (answers !== undefined && keeps({ ...page, answers }))
-            return failure(
-              `it ignores the parameter ${parameterOf(installation.config)}, but keeps ${name}`,
-              `Set login.returnParam: ${name}.`,
-            );
-        }
-        throw new Unavailable(
-          'the page does not show the address, perhaps because it keeps it in the session: sign in once with `coursegate connect`',
-        );
-      },
+    async 'signin.return'(installation) {
+      const page = await existingPage(installation);
+      if (keeps(page)) return pass(`in ${parameterOf(installation.config)}`);
+      for (const name of PARAMETERS) {
+        const url = renamed(page.url, parameterOf(installation.config), name);
+        const answers = url === undefined ? undefined : await orNone(installation.pages.open(url));
+        if (answers !== undefined && keeps({ ...page, answers }))
+          return failure(
+            `it ignores the parameter ${parameterOf(installation.config)}, but keeps ${name}`,
+            `Set login.returnParam: ${name}.`,
+          );
+      }
+      throw new Unavailable(
+        'the page does not show the address, perhaps because it keeps it in the session: sign in once with `coursegate connect`',
+      );
     },
   }),
-  ...backendChecks(({ login }) => login.kind === 'session', {
-    'signin.cookies': {
-      title: 'Browsers send the session cookie to the gate',
-      reference: 'RFC 6265 sections 5.1.3, 5.1.4; RFC 6265bis section 5.2',
-      fix: 'Set the cookie for the host of the gate, or a domain above it, with Path=/ and SameSite=Lax.',
-      async run(installation) {
-        const { config, facts } = installation;
-        const listed = cookieMatcher(config.login.kind === 'session' ? config.login.cookies : []);
-        const { answers } = await existingPage(installation);
-        const own = answers.map((answer) => ({ answer, cookies: cookiesOf(answer) }));
-        const whoami = await orNone(facts.anonymous());
-        // whoami is called by the gate as at its origin.
-        if (whoami !== undefined) own.push({ answer: { ...whoami, url: config.origin }, cookies: cookiesOf(whoami) });
-        const all = own.flatMap(({ answer, cookies }) => cookies.map((cookie) => ({ answer, cookie })));
-        const sessions = all.filter(({ cookie: { name } }) => listed(name));
-        if (sessions.length === 0)
-          throw new Unavailable('none of login.cookies is set before a member signs in, so it cannot be examined');
-        const names = [...new Set(sessions.map(({ cookie: { name } }) => name))].join(', ');
-        return judgeEach(names, sessions, ({ answer, cookie }) => judgeCookie(cookie, answer, config.origin));
-      },
+  ...backendChecks(({ login }) => loginCookies(login).length > 0, {
+    async 'signin.cookies'(installation) {
+      const { config, facts } = installation;
+      const listed = cookieMatcher(loginCookies(config.login));
+      const { answers } = await existingPage(installation);
+      const own = answers.map((answer) => ({ answer, cookies: cookiesOf(answer) }));
+      const whoami = 'whoami' in config.login ? await orNone(facts.anonymous()) : undefined;
+      // whoami is called by the gate as at its origin.
+      if (whoami !== undefined) own.push({ answer: { ...whoami, url: config.origin }, cookies: cookiesOf(whoami) });
+      const all = own.flatMap(({ answer, cookies }) => cookies.map((cookie) => ({ answer, cookie })));
+      const sessions = all.filter(({ cookie: { name } }) => listed(name));
+      if (sessions.length === 0)
+        throw new Unavailable(
+          'none of the cookies that identify members is set before a member signs in, so it cannot be examined',
+        );
+      const names = [...new Set(sessions.map(({ cookie: { name } }) => name))].join(', ');
+      return judgeEach(names, sessions, ({ answer, cookie }) => judgeCookie(cookie, answer, config.origin));
     },
   }),
 ];
@@ -104,7 +95,7 @@ async function existingPage({ facts }: Installation): Promise<SignInPage> {
 }
 
 function parameterOf({ login }: Config): string {
-  return login.kind === 'session' || login.kind === 'header' ? login.returnParam : '';
+  return 'returnParam' in login ? login.returnParam : '';
 }
 
 /** Whether an answer repeats the address: in a form, a link, a redirect or a cookie. */

@@ -10,54 +10,39 @@ const BROKEN = 30;
 
 /** Whether the services behind the gate answer it. */
 export const UPSTREAMS = backendChecks(() => true, {
-  'upstream.reachable': {
-    title: 'Every upstream answers',
-    reference: 'docs/troubleshooting.md',
-    fix: 'Start the backend, or correct upstreams.*.url: the address must be reachable from the machine of the gate.',
-    run: ({ config, send }) =>
-      judgeEach(Object.keys(config.upstreams).join(', '), Object.keys(config.upstreams), async (name) => {
-        try {
-          const answer = await send(rootOf(name));
-          return answer.status >= 500
-            ? warning(`${name}: ${answer.url} answers ${answer.status}`, BROKEN_PAGE)
-            : undefined;
-        } catch (thrown) {
-          if (thrown instanceof NoAnswer) return failure(`${name}: ${thrown.message}`);
-          throw thrown;
-        }
-      }),
-  },
-  'upstream.host': {
-    title: 'Every upstream accepts the Host that it is sent',
-    reference: 'RFC 9110 section 7.2',
-    fix: 'Set the address that your backend considers its own to `origin` (ALLOWED_HOSTS, wwwroot, Site Address), or set upstreams.*.host to `upstream`.',
-    run: (installation) =>
-      judgeEach('none refuses it or redirects elsewhere', Object.keys(installation.config.upstreams), async (name) => {
-        const answer = await orNone(orNone(installation.send(rootOf(name))), Unavailable);
-        return answer === undefined ? undefined : judgeHost(name, answer, installation);
-      }),
-  },
-  'upstream.clock': {
-    title: 'The clocks of the gate and its backends agree',
-    reference: 'RFC 9110 section 6.6.1, RFC 7519 section 4.1.4',
-    fix: 'Run a time service (chrony, systemd-timesyncd) on both machines. Assertions are valid for a minute, and signed events and commands for five.',
-    async run({ config, send, now }) {
-      let compared = 0;
-      const verdicts = await judgeEach(
-        () => `within ${TOLERATED} seconds`,
-        Object.keys(config.upstreams),
-        async (name) => {
-          const before = now();
-          const answer = await orNone(orNone(send(rootOf(name))), Unavailable);
-          const theirs = Date.parse(answer === undefined ? '' : field(answer, 'date'));
-          if (Number.isNaN(theirs)) return undefined;
-          compared += 1;
-          return judgeClock(name, theirs, before, now());
-        },
-      );
-      if (compared === 0) throw new Unavailable('no upstream sends a Date');
-      return verdicts;
-    },
+  'upstream.reachable': ({ config, send }) =>
+    judgeEach(Object.keys(config.upstreams).join(', '), Object.keys(config.upstreams), async (name) => {
+      try {
+        const answer = await send(rootOf(name));
+        return answer.status >= 500
+          ? warning(`${name}: ${answer.url} answers ${answer.status}`, BROKEN_PAGE)
+          : undefined;
+      } catch (thrown) {
+        if (thrown instanceof NoAnswer) return failure(`${name}: ${thrown.message}`);
+        throw thrown;
+      }
+    }),
+  'upstream.host': (installation) =>
+    judgeEach('none refuses it or redirects elsewhere', Object.keys(installation.config.upstreams), async (name) => {
+      const answer = await orNone(orNone(installation.send(rootOf(name))), Unavailable);
+      return answer === undefined ? undefined : judgeHost(name, answer, installation);
+    }),
+  async 'upstream.clock'({ config, send, now }) {
+    let compared = 0;
+    const verdicts = await judgeEach(
+      () => `within ${TOLERATED} seconds`,
+      Object.keys(config.upstreams),
+      async (name) => {
+        const before = now();
+        const answer = await orNone(orNone(send(rootOf(name))), Unavailable);
+        const theirs = Date.parse(answer === undefined ? '' : field(answer, 'date'));
+        if (Number.isNaN(theirs)) return undefined;
+        compared += 1;
+        return judgeClock(name, theirs, before, now());
+      },
+    );
+    if (compared === 0) throw new Unavailable('no upstream sends a Date');
+    return verdicts;
   },
 });
 

@@ -17,14 +17,3 @@ export const GATEWAY_CHECKS: readonly GatewayCheck[] = [
   ...OPEN,
   ...REFUSALS,
 ];
-
-/** The heading of each theme in a report. */
-export const GATEWAY_THEMES: Readonly<Record<string, string>> = {
-  echo: 'The echo server',
-  forged: 'Forged identity',
-  described: 'Forged descriptions of the request',
-  path: 'Spellings of the path',
-  framing: 'Request smuggling',
-  open: 'Requests that are never judged',
-  refusal: 'Lost refusals',
-};

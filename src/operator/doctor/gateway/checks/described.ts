@@ -1,6 +1,6 @@
-import { failure, pass, type Verdict, warning } from '../../finding.ts';
-import { arrived, carrier, type GatewayCheck, type GatewayFacts, gatewayChecks } from '../check.ts';
-import { type Echo, type Field, folded, valuesOf } from '../echo.ts';
+import { failure, pass, problemsOr, type Verdict, warning } from '../../finding.ts';
+import { type CarriedAttack, gatewayChecks } from '../check.ts';
+import { arrived, type Echo, type Field, folded, valuesOf } from '../echo.ts';
 import type { ExaminedGateway, GatewayRequest } from '../gateway.ts';
 import { throughWithout } from '../got-through.ts';
 import { FORGED } from '../names.ts';
@@ -26,49 +26,17 @@ const REWRITES: readonly Field[] = [
 ];
 
 /** Whether what the client says about its own request is believed. */
-export const DESCRIPTION: readonly GatewayCheck[] = [
-  ...gatewayChecks(['echo', 'refused'], {
-    'described.decision': {
-      title: 'A forged description does not open the path',
-      reference: 'CVE-2026-40575 (oauth2-proxy), GHSA-vhr5-ggp3-qq85 (Oathkeeper)',
-      fix: 'Write every field that describes the request to the auth service yourself, and drop the client’s, of other gateways’ families too. Let the auth service read only the fields of its gateway: otherwise it judges what the client claims.',
-      async run(gateway) {
-        const problems = await throughWithout(gateway, descriptions(gateway));
-        return problems.length > 0 ? problems : pass('no description opened it');
-      },
-    },
-    'described.query': {
-      title: 'The query does not open the path',
-      reference: 'GHSA-7rh7-c77v-6434 (oauth2-proxy)',
-      fix: 'Judge the path without its query, with anchored patterns, and let the auth service ignore the query of its own address: some gateways append the client’s. Whatever the query opens, anyone can append.',
-      async run(gateway) {
-        const problems = await throughWithout(gateway, queries(gateway));
-        return problems.length > 0 ? problems : pass('no query opened it');
-      },
-    },
+export const DESCRIPTION = [
+  ...gatewayChecks(['carrier', 'refused'], {
+    'described.decision': async (gateway) =>
+      problemsOr(await throughWithout(gateway, descriptions(gateway)), 'no description opened it'),
+    'described.query': async (gateway) =>
+      problemsOr(await throughWithout(gateway, queries(gateway)), 'no query opened it'),
   }),
-  ...gatewayChecks(['echo'], {
-    'described.rewrite': {
-      title: 'Fields that change the path or method are dropped',
-      reference: 'RFC 9110 section 7.6; CVE-2018-14773 (Symfony)',
-      fix: 'Drop X-Original-URL, X-Rewrite-URL, X-HTTP-Method-Override and their relatives: the backend would serve another request than the one that was judged.',
-      run: async (gateway, found) => reached(await sendEach(gateway, found, REWRITES), failure, REWRITES.length),
-    },
-    'described.forwarded': {
-      title: 'X-Forwarded-* come from the gateway',
-      reference: 'CVE-2026-35051, CVE-2026-54764 (Traefik); RFC 7239 section 8.1',
-      fix: 'Set X-Forwarded-Host, -Proto and -Port yourself, drop the others and Forwarded, in every spelling: backends build links, redirects and cookies from them.',
-      async run(gateway, found) {
-        const fields = forwarded(gateway);
-        return reached(await sendEach(gateway, found, fields), failure, fields.length);
-      },
-    },
-    'described.address': {
-      title: 'The client’s address comes from the gateway',
-      reference: 'RFC 7239 section 8.1',
-      fix: 'Replace X-Forwarded-For and X-Real-IP with the address of the connection, or append it to X-Forwarded-For (nginx "$proxy_add_x_forwarded_for"). Limits and logs depend on it.',
-      run: forgeAddress,
-    },
+  ...gatewayChecks(['carrier'], {
+    'described.rewrite': (gateway) => forgeFields(gateway, REWRITES),
+    'described.forwarded': (gateway) => forgeFields(gateway, forwarded(gateway)),
+    'described.address': forgeAddress,
   }),
 ];
 
@@ -137,13 +105,9 @@ function forwarded({ to: { origin } }: ExaminedGateway): readonly Field[] {
   ];
 }
 
-/** The names of the fields that reached the backend with the client’s value. Spellings of one name are sent apart. */
-async function sendEach(
-  gateway: ExaminedGateway,
-  found: GatewayFacts,
-  fields: readonly Field[],
-): Promise<readonly string[]> {
-  const { attempt, echo } = carrier(gateway, found);
+/** Which fields reached the backend with the client’s value. Spellings of one name are sent apart. */
+async function forgeFields(gateway: CarriedAttack, fields: readonly Field[]): Promise<Verdict> {
+  const { attempt, echo } = gateway.carrier;
   const received: string[] = [];
   const groups = Map.groupBy(fields, ([name]) => /[_.]/.exec(name)?.[0] ?? '-');
   for (const headers of groups.values()) {
@@ -156,7 +120,7 @@ async function sendEach(
       if (arrived(alone.echoes, echo, ...field)) received.push(field[0]);
     }
   }
-  return received;
+  return reached(received, failure, fields.length);
 }
 
 function reached(names: readonly string[], problem: (seen: string) => Verdict, tried: number): Verdict {
@@ -167,9 +131,8 @@ function reached(names: readonly string[], problem: (seen: string) => Verdict, t
 const ADDRESS = '203.0.113.7';
 
 /** An address that the gateway appended something to is as it should be: the last one is what it saw itself. */
-async function forgeAddress(gateway: ExaminedGateway, found: GatewayFacts): Promise<Verdict> {
-  const { attempt } = carrier(gateway, found);
-  const { echoes } = await gateway.attempt({ ...attempt, headers: all(ADDRESSES, ADDRESS) });
+async function forgeAddress({ attempt, carrier }: CarriedAttack): Promise<Verdict> {
+  const { echoes } = await attempt({ ...carrier.attempt, headers: all(ADDRESSES, ADDRESS) });
   const names = ADDRESSES.filter((name) => echoes.some((echo) => lastOf(echo, name) === ADDRESS));
   return reached(names.map(spelled(echoes)), warning, ADDRESSES.length);
 }

@@ -1,72 +1,77 @@
-import type { Check, CheckOutcome } from './check.ts';
-import type { FactFinder, Facts, Need } from './facts/facts.ts';
+import type { Check, Find } from './check.ts';
 import { type Finding, failure, finding, LEVELS, type Verdict } from './finding.ts';
-import type { ExaminedSite } from './site.ts';
 import { NoAnswer, Unavailable } from './unavailable.ts';
 
-/** Checks that run concurrently. Few, to spare a site in use. */
-const AT_A_TIME = 3;
+/** What checks run on. */
+export interface Examination<S, F> {
+  readonly examined: S;
+  readonly find: Find<F>;
+  /** How many checks run at the same time; 1 by default. */
+  readonly atATime?: number;
+  /** What is reported of the verdicts of a check, if not all of them. */
+  readonly review?: (verdicts: readonly Verdict[], id: string) => readonly Verdict[];
+}
 
 /**
  * Runs the checks, and resolves to their findings in the order of the checks, worst finding of a check first.
  * @param progress - called after each check with the number of those that are done, and of all
  */
-export async function examine(
-  site: ExaminedSite,
-  checks: readonly Check[],
-  { find, progress }: { find: FactFinder; progress?: ((done: number, total: number) => void) | undefined },
+export async function runChecks<S, F>(
+  { examined, find, atATime = 1, review = (verdicts) => verdicts }: Examination<S, F>,
+  checks: readonly Check<S, F>[],
+  progress?: (done: number, total: number) => void,
 ): Promise<readonly Finding[]> {
   const blamed = await findAll(checks, find);
-  const findings = new Map<Check, readonly Finding[]>();
+  const findings = new Map<string, readonly Finding[]>();
   const waiting = [...checks];
   const work = async () => {
     for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
-      findings.set(one, await examineOne(site, one, find, blamed.get(one)));
+      const { id } = one;
+      const verdicts = review(await judge(examined, one, find, blamed.get(id)), id);
+      findings.set(
+        id,
+        verdicts.map((verdict) => finding(id, verdict)),
+      );
       progress?.(findings.size, checks.length);
     }
   };
-  await Promise.all(Array.from({ length: AT_A_TIME }, work));
-  return checks.flatMap((one) => findings.get(one) ?? []);
+  await Promise.all(Array.from({ length: atATime }, work));
+  return checks.flatMap(({ id }) => findings.get(id) ?? []);
 }
 
 /**
- * Determines the facts that the checks need, one after the other. When a fact is missing because the server did not
- * answer, only the first check that needs it reports the failure (the result of this function); the others are skipped.
+ * Finds out the facts that the checks need, one after the other. When a fact is missing because the server did not
+ * answer, only the first check that needs it reports the failure (the result of this function, by the check's id); the
+ * others are skipped.
  */
-async function findAll(checks: readonly Check[], find: FactFinder): Promise<ReadonlyMap<Check, unknown>> {
-  const blamed = new Map<Check, unknown>();
+async function findAll<S, F>(checks: readonly Check<S, F>[], find: Find<F>): Promise<ReadonlyMap<string, NoAnswer>> {
+  const blamed = new Map<string, NoAnswer>();
   const reported = new Set<unknown>();
-  for (const one of checks) {
-    for (const need of one.needs) {
+  for (const { id, needs } of checks) {
+    for (const need of needs) {
       const thrown = await (find(need) as Promise<unknown>).catch((reason: unknown) => reason);
       if (!(thrown instanceof NoAnswer) || reported.has(thrown)) continue;
       reported.add(thrown);
-      if (!blamed.has(one)) blamed.set(one, thrown);
+      if (!blamed.has(id)) blamed.set(id, thrown);
     }
   }
   return blamed;
 }
 
-async function examineOne(
-  site: ExaminedSite,
-  one: Check,
-  find: FactFinder,
-  blame: unknown,
-): Promise<readonly Finding[]> {
-  const facts: Partial<Record<Need, unknown>> = {};
+async function judge<S, F>(
+  examined: S,
+  check: Check<S, F>,
+  find: Find<F>,
+  blame: NoAnswer | undefined,
+): Promise<readonly Verdict[]> {
+  const facts: Partial<F> = {};
   try {
-    for (const need of one.needs) facts[need] = await find(need);
+    for (const need of check.needs) facts[need] = await find(need);
   } catch (thrown) {
-    return [finding(one, blame === undefined ? skipped(thrown) : failed(blame))];
+    return [blame === undefined ? skipped(thrown) : failed(blame)];
   }
-  const verdicts = await verdictsOf(() => one.run(site, facts as Partial<Facts>));
-  return verdicts.map((verdict) => finding(one, verdict));
-}
-
-/** Runs a check. An error becomes its verdict: skipped if something is unavailable, otherwise a failure. */
-export async function verdictsOf(run: () => CheckOutcome | Promise<CheckOutcome>): Promise<readonly Verdict[]> {
   try {
-    const outcome = await run();
+    const outcome = await check.run({ ...examined, ...facts });
     return worst(Array.isArray(outcome) ? outcome : [outcome as Verdict]);
   } catch (thrown) {
     return [thrown instanceof Unavailable ? skipped(thrown) : failed(thrown)];

@@ -1,13 +1,15 @@
+import type { FactFinders } from '../find-facts.ts';
 import type { ExaminedSite } from '../site.ts';
 import { authorizationEndpoint } from './authorization-endpoint.ts';
-import type { FactFinder, Facts, Need } from './facts.ts';
+import type { Facts } from './facts.ts';
 import { findMcp } from './mcp-endpoint.ts';
 import { findProtectedEndpoints } from './protected-endpoints.ts';
 import { findRegistration, registeredClient } from './registration.ts';
 import { findResources, findWellKnown } from './resource-metadata.ts';
 import { findServer, findServerSpellings } from './server.ts';
 
-const FINDERS: { readonly [K in Need]: (site: ExaminedSite, find: FactFinder) => Promise<Facts[K]> } = {
+/** How each fact about a deployment is found out. */
+export const FINDERS: FactFinders<ExaminedSite, Facts> = {
   wellKnown: findWellKnown,
   resources: findResources,
   serverSpellings: findServerSpellings,
@@ -18,17 +20,3 @@ const FINDERS: { readonly [K in Need]: (site: ExaminedSite, find: FactFinder) =>
   client: registeredClient,
   authorization: authorizationEndpoint,
 };
-
-/** Determines each fact on first use. Later uses get the same value or the same error. */
-export function createFacts(site: ExaminedSite): FactFinder {
-  const found = new Map<Need, Promise<unknown>>();
-  const find: FactFinder = (need) => {
-    let fact = found.get(need);
-    if (fact === undefined) {
-      fact = FINDERS[need](site, find);
-      found.set(need, fact);
-    }
-    return fact as ReturnType<typeof find<typeof need>>;
-  };
-  return find;
-}
