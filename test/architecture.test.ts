@@ -138,7 +138,7 @@ const LEAVES = [
   'http',
   'operations/log.ts',
   'operations/audit.ts',
-  'operations/ration.ts',
+  'operations/log-throttle.ts',
 ];
 
 /** Each dependency is imported in one place. A package that is not listed may not be imported. */

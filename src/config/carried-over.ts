@@ -5,7 +5,7 @@ export interface Share {
    * Returns the value that another share has under this name, if it was made `from` the same settings (anything that
    * JSON can hold). Otherwise makes a new one. `end` is called when no share holds it any more.
    */
-  take<T>(name: string, from: unknown, make: () => T, end?: (value: T) => unknown): T;
+  acquire<T>(name: string, from: unknown, make: () => T, end?: (value: T) => unknown): T;
   /** Gives everything back, and ends what no other share holds. */
   release(): Promise<void>;
 }
@@ -13,7 +13,7 @@ export interface Share {
 interface Entry {
   readonly value: unknown;
   readonly end: () => unknown;
-  shares: number;
+  holders: number;
 }
 
 /**
@@ -28,10 +28,10 @@ export function carriedOver() {
     share(): Share {
       const own = new Map<string, Entry>();
       return {
-        take<T>(name: string, from: unknown, make: () => T, end?: (value: T) => unknown): T {
+        acquire<T>(name: string, from: unknown, make: () => T, end?: (value: T) => unknown): T {
           const key = `${name} ${fingerprint(from)}`;
           const entry = own.get(key) ?? entries.get(key) ?? newEntry(make(), end);
-          if (!own.has(key)) entry.shares += 1;
+          if (!own.has(key)) entry.holders += 1;
           own.set(key, entry);
           entries.set(key, entry);
           return entry.value as T;
@@ -41,8 +41,8 @@ export function carriedOver() {
           own.clear();
           await Promise.all(
             released.map(([key, entry]) => {
-              entry.shares -= 1;
-              if (entry.shares > 0) return undefined;
+              entry.holders -= 1;
+              if (entry.holders > 0) return undefined;
               entries.delete(key);
               return entry.end();
             }),
@@ -54,7 +54,7 @@ export function carriedOver() {
 }
 
 function newEntry<T>(value: T, end: ((value: T) => unknown) | undefined): Entry {
-  return { value, end: () => end?.(value), shares: 0 };
+  return { value, end: () => end?.(value), holders: 0 };
 }
 
 /** A hash, because the settings may contain secrets. */

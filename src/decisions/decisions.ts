@@ -10,7 +10,7 @@ import { fieldValues } from '../http/field-values.ts';
 import { type RequestInFlight, requestOf } from '../http/requests-in-flight.ts';
 import { isSameSecret } from '../http/same-secret.ts';
 import type { Log } from '../operations/log.ts';
-import type { Ration } from '../operations/ration.ts';
+import type { LogThrottle } from '../operations/log-throttle.ts';
 import type { RequestParts } from '../request/parts.ts';
 import { serve } from '../request/serve.ts';
 import type { DecisionResponse } from './decision-response.ts';
@@ -32,7 +32,7 @@ export interface DecisionsOptions {
   readonly forwardingOf: ForwardingOf;
   readonly log: Pick<Log, 'warn'>;
   /** Limits the warnings about a gateway. */
-  readonly ration: Ration;
+  readonly throttled: LogThrottle;
 }
 
 /** Answers decision requests over HTTP, and decides about those that came in another way. */
@@ -54,10 +54,11 @@ export interface Decisions {
 }
 
 export function createDecisions(options: DecisionsOptions): Decisions {
-  const { parts, secret, fingerprint, forwardingOf, log, ration } = options;
+  const { parts, secret, fingerprint, forwardingOf, log, throttled } = options;
   const { inFlight, records, connections, admission, provenanceOf, origin } = parts;
   const atTheEnd = [records.over, connections.over, admission.over, inFlight.closed];
-  const warn = (key: string, message: string): void => ration(key, (suppressed) => log.warn({ suppressed }, message));
+  const warn = (key: string, message: string): void =>
+    throttled(key, (suppressed) => log.warn({ suppressed }, message));
 
   const mayAsk: Decisions['mayAsk'] = (given, of) => {
     if (secret !== undefined && !(given.length === 1 && isSameSecret(given[0] as string, secret))) {

@@ -147,7 +147,7 @@ function clientsOf({ config, initialAccessToken }: LoadedConfig, parts: Authoriz
       ? {
           ...documents,
           network: parts.documentNetwork,
-          budget: parts.share.take('document fetches', undefined, () => new FetchBudget(clock)),
+          budget: parts.share.acquire('document fetches', undefined, () => new FetchBudget(clock)),
           log,
           watchCache: metrics.watchCache,
         }

@@ -24,7 +24,7 @@ export function consoleHandler(loaded: LoadedConfig, parts: AdminParts, shared: 
   const { config } = loaded;
   const { foundation, server, events, observer, inFlight, share } = parts;
   const { secret, store, counters, traffic, recorder, audit, clock, log } = foundation;
-  const kept = share.take('console', [], consoleState, ({ directory }) => directory?.close());
+  const kept = share.acquire('console', [], consoleState, ({ directory }) => directory?.close());
   const create = async () => {
     const [{ createConsole }, { createDirectory }] = await Promise.all([
       import('../operator/console/console.ts'),

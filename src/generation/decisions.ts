@@ -4,7 +4,7 @@ import { GatewayError } from '../errors.ts';
 import type { Foundation } from '../foundation/foundation.ts';
 import { createConnections } from '../http/connections.ts';
 import { createProvenance } from '../http/provenance.ts';
-import { createRation } from '../operations/ration.ts';
+import { createLogThrottle } from '../operations/log-throttle.ts';
 import type { RequestParts } from '../request/parts.ts';
 import type { Route } from '../request/route.ts';
 import type { IdentityFor } from '../upstream/identity.ts';
@@ -54,7 +54,7 @@ export async function buildDecisions(
     fingerprint: gatewayFingerprint(config),
     forwardingOf: createForwarding(config),
     log: foundation.log,
-    ration: createRation({ clock: foundation.clock, lines: 10, apart: 60_000 }),
+    throttled: createLogThrottle({ clock: foundation.clock, lines: 10, apart: 60_000 }),
   });
 }
 

@@ -55,7 +55,7 @@ export function createAdmission(config: Config['limits'], parts: AdmissionParts)
   const attempts = everywhere('attempts');
   const noneOpen = (): OpenCounts => new Map();
   const openOf = (most: number, whose: string) =>
-    openRequests(most, share.take(`open of ${whose}`, undefined, noneOpen), () => limited('open'));
+    openRequests(most, share.acquire(`open of ${whose}`, undefined, noneOpen), () => limited('open'));
   const openOfAddress = openOf(config.open.address, 'addresses');
   const openOfMember = openOf(config.open.member, 'members');
 

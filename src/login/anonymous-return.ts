@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { cookieMatcher, cookiePairs } from '../http/cookie-names.ts';
 import { isOwnCookie } from '../http/own-cookie.ts';
 import type { Log } from '../operations/log.ts';
-import { createRation } from '../operations/ration.ts';
+import { createLogThrottle } from '../operations/log-throttle.ts';
 import type { Clock } from '../storage/store.ts';
 
 /** Milliseconds between two lines: strangers can come back without a session as often as they like. */
@@ -20,7 +20,7 @@ export function anonymousReturns(
   { log, clock }: { readonly log: Pick<Log, 'warn'>; readonly clock: Clock },
 ): (headers: IncomingHttpHeaders) => void {
   const listed = cookieMatcher(configured);
-  const warnRarely = createRation({ clock, lines: 1, apart: INTERVAL });
+  const warnRarely = createLogThrottle({ clock, lines: 1, apart: INTERVAL });
   return ({ cookie = '' }) => {
     const names = cookiePairs(cookie).flatMap((pair) => (pair.includes('=') ? [pair.slice(0, pair.indexOf('='))] : []));
     const came = [...new Set(names.filter((name) => name !== '' && !isOwnCookie(name)))];

@@ -2,7 +2,7 @@ import { networkOf } from '../http/client-network.ts';
 import type { RequestRecord } from '../http/request-record.ts';
 import type { Clock } from '../storage/store.ts';
 import type { Audit } from './audit.ts';
-import { createRation } from './ration.ts';
+import { createLogThrottle } from './log-throttle.ts';
 
 const MINUTE = 60_000;
 /** Lines per minute for all callers together: about 100 MB a day at worst. */
@@ -14,12 +14,12 @@ const LINES = 120;
  * 9728 section 5.1).
  */
 export function createDenials(audit: Audit, clock: Clock): (record: RequestRecord) => void {
-  const ration = createRation({ clock, lines: LINES, apart: MINUTE });
+  const throttled = createLogThrottle({ clock, lines: LINES, apart: MINUTE });
   return ({ provenance, principal, reason, route }) => {
     if (reason === 'no_token') return;
     const member = principal?.kind === 'member' ? principal : undefined;
     const { clientAddress: address, requestId } = provenance;
-    ration(`${networkOf(address)} ${member?.clientId ?? ''} ${reason}`, (suppressed) =>
+    throttled(`${networkOf(address)} ${member?.clientId ?? ''} ${reason}`, (suppressed) =>
       audit({
         action: 'access_denied',
         clientId: member?.clientId,

@@ -7,8 +7,8 @@ import type { MemberPrincipal } from '../oauth/principal.ts';
 import type { Clock } from '../storage/store.ts';
 import type { AccessLog } from './access-log.ts';
 import type { Log } from './log.ts';
+import { createLogThrottle } from './log-throttle.ts';
 import type { Metrics } from './metrics.ts';
-import { createRation } from './ration.ts';
 
 export type RequestRecords = ReturnType<typeof createRequestRecords>;
 
@@ -29,7 +29,7 @@ export interface RequestRecordsOptions {
 export function createRequestRecords(options: RequestRecordsOptions) {
   const { metrics, accessLog, used, connecting, denied, clock, log } = options;
   // A client can send our name in Via itself.
-  const warnRarely = createRation({ clock, lines: 1, apart: 60_000 });
+  const warnRarely = createLogThrottle({ clock, lines: 1, apart: 60_000 });
   const begin = (inFlight: RequestInFlight, provenance: Provenance): RequestRecord => {
     const { request } = inFlight;
     const record = newRecord(request, provenance);

@@ -12,7 +12,7 @@ import { checkInstalled } from '../login/open-login.ts';
 import type { ServerFactory } from '../mcp/server.ts';
 import { watchEventLoop } from '../operations/event-loop.ts';
 import type { Log } from '../operations/log.ts';
-import { createRation } from '../operations/ration.ts';
+import { createLogThrottle } from '../operations/log-throttle.ts';
 import type { Dispatch } from '../request/dispatch.ts';
 import { createOpenAnswers } from '../resource-server/open-answers.ts';
 import type { Clock } from '../storage/store.ts';
@@ -136,7 +136,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       log,
     });
 
-    const warnRarely = createRation({ clock, lines: 1, apart: 60_000 });
+    const warnRarely = createLogThrottle({ clock, lines: 1, apart: 60_000 });
     const stopWatching = watchEventLoop((milliseconds) => {
       foundation.metrics.loopBlocked(milliseconds);
       warnRarely('', (suppressed) => {

@@ -3,7 +3,7 @@ import buildConnector from 'undici/lib/core/connect.js';
 import errors from 'undici/lib/core/errors.js';
 
 /** Milliseconds to wait for a response after the upstream has stopped reading the request. */
-const LAST_WORDS = 1_000;
+const CLOSE_GRACE = 1_000;
 
 /**
  * Creates an undici connector with two things that undici lacks: a deadline that is accurate to the millisecond (its
@@ -47,7 +47,7 @@ export function readOnAfterFailedWrite(socket: Socket, failed?: () => void): voi
         if (error?.code !== 'EPIPE' && error?.code !== 'ECONNRESET') return done(error);
         deaf = true;
         failed?.();
-        const end = setTimeout(() => socket.destroy(error), LAST_WORDS);
+        const end = setTimeout(() => socket.destroy(error), CLOSE_GRACE);
         socket.once('close', () => clearTimeout(end));
         done();
       });

@@ -57,7 +57,7 @@ export function createPools(
   const open = new Map(
     Object.entries(upstreams).map(([name, config]) => {
       const make = () => openUpstream(config, now);
-      return [name, share.take(`upstream ${name}`, madeFrom(config), make, ({ connections }) => connections.end())];
+      return [name, share.acquire(`upstream ${name}`, madeFrom(config), make, ({ connections }) => connections.end())];
     }),
   );
   return {

@@ -65,7 +65,7 @@ describe('a secret that the code expects', () => {
       upstreams: {},
       claims: {},
       secrets: new Map(),
-      share: { take: () => ({}) },
+      share: { acquire: () => ({}) },
     };
     await expect(openLogin(login as never, parts as never, undefined)).rejects.toThrow(
       `The secret of ${setting} was not read.`,

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.ts';
 import { networkOf, widerNetworkOf } from '../../http/client-network.ts';
 import type { Audit } from '../../operations/audit.ts';
-import { createRation } from '../../operations/ration.ts';
+import { createLogThrottle } from '../../operations/log-throttle.ts';
 import type { Counters } from '../../storage/counters.ts';
 import type { Clock } from '../../storage/store.ts';
 
@@ -38,7 +38,7 @@ const SHARE_OF_WIDER_NETWORK = 5;
 export function registrationLimits(options: RegistrationLimitsOptions): RegistrationLimits {
   const { counters, clock, audit, perDay } = options;
   // Clients that exceed the limit usually retry, so this is audited at most once a minute.
-  const ration = createRation({ clock, lines: 1, apart: 0 });
+  const throttled = createLogThrottle({ clock, lines: 1, apart: 0 });
   const perMinute = { requests: options.perAddressPerMinute, per: MINUTE };
   const everyone = { requests: perDay, per: DAY };
 
@@ -63,7 +63,7 @@ export function registrationLimits(options: RegistrationLimitsOptions): Registra
     if (wait > 0) {
       options.limited();
       const anonymous = { clientId: undefined, grantId: undefined, member: undefined };
-      ration('registration', () =>
+      throttled('registration', () =>
         audit({ action: 'limit_tripped', limit: 'registration', address: network, ...anonymous }),
       );
       throw new GatewayError('too_many_requests', {

@@ -3,7 +3,7 @@ import { networkOf } from '../../http/client-network.ts';
 import type { Provenance } from '../../http/provenance.ts';
 import { foldAccountName } from '../../oauth/account-name.ts';
 import type { Audit } from '../../operations/audit.ts';
-import { createRation } from '../../operations/ration.ts';
+import { createLogThrottle } from '../../operations/log-throttle.ts';
 import type { Clock } from '../../storage/store.ts';
 
 /** Why a sign-in on the gate's own pages failed. */
@@ -23,14 +23,14 @@ const LINES = 300;
  * with `key`, distinguishes guesses at one account from typos in many.
  */
 export function signInEvents(audit: Audit, clock: Clock, key: KeyObject) {
-  const ration = createRation({ clock, lines: LINES, apart: 0 });
+  const throttled = createLogThrottle({ clock, lines: LINES, apart: 0 });
   const app = { clientId: undefined, grantId: undefined };
   return {
     begun: (member: string): void => audit({ action: 'session_begun', member, ...app }),
     /** @param username - the typed account name, if there was one */
     failed(from: Provenance, reason: Failed, username?: string): void {
       const accountHash = username === undefined ? undefined : hashOf(username, key);
-      ration(`${networkOf(from.clientAddress)} ${reason}`, (suppressed) =>
+      throttled(`${networkOf(from.clientAddress)} ${reason}`, (suppressed) =>
         audit({
           action: 'sign_in_failed',
           member: undefined,

@@ -55,7 +55,7 @@ export interface ObserverOptions {
 export function createObserver({ config, hasSession, clock, share }: ObserverOptions): Observer | undefined {
   const { site, routes: configured, scopes, origin } = config;
   if (config.enforcement.mode !== 'observe' || site === undefined) return undefined;
-  const { since, observations, traffic } = share.take('observations', undefined, () => ({
+  const { since, observations, traffic } = share.acquire('observations', undefined, () => ({
     since: new Date(clock()),
     observations: createObservations(),
     traffic: createTraffic(clock),

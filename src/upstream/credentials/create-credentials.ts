@@ -45,7 +45,7 @@ function credentialOf(
     case 'session': {
       const loginPath = new URL(options.loginUrl, options.origin).pathname;
       const from = [config, options.upstreams[upstream]?.url, options.asked];
-      const lookedAt = options.share.take(`sessions at ${upstream}`, from, lookedAtSessions);
+      const lookedAt = options.share.acquire(`sessions at ${upstream}`, from, lookedAtSessions);
       return sessionReplay({ ...options, config, upstream, loginPath, lookedAt });
     }
     case 'token': {
@@ -53,7 +53,7 @@ function credentialOf(
       const key = options.secrets.get(`upstreams.${upstream}.credential.mint.key.secret`);
       const minting = config.mint.upstream ?? upstream;
       const from = [config, options.upstreams[minting]?.url, key];
-      const minted = options.share.take(`tokens for ${upstream}`, from, mintedTokens);
+      const minted = options.share.acquire(`tokens for ${upstream}`, from, mintedTokens);
       return memberTokens({ config, upstream: minting, key, call, clock, minted });
     }
     case 'key':

@@ -1,6 +1,6 @@
 import type { Clock } from '../storage/store.ts';
 
-export interface RationOptions {
+export interface LogThrottleOptions {
   readonly clock: Clock;
   /** Lines per minute, for all keys together. */
   readonly lines: number;
@@ -8,14 +8,14 @@ export interface RationOptions {
   readonly apart: number;
 }
 
-/** Calls `tell` with the number of calls suppressed for this key since its last line, or suppresses this one. */
-export type Ration = (key: string, tell: (suppressed: number) => void) => void;
+/** Calls `write` with the number of calls suppressed for this key since its last line, or suppresses this one. */
+export type LogThrottle = (key: string, write: (suppressed: number) => void) => void;
 
 const MINUTE = 60_000;
 /** Keys that are remembered. All are cleared when there are more. */
 const MOST = 10_000;
 
-interface Told {
+interface KeyState {
   until: number;
   held: number;
 }
@@ -24,12 +24,12 @@ interface Told {
  * Limits log lines that anyone can trigger at will, so that they cannot fill the disk. Suppressed lines are counted,
  * not lost.
  */
-export function createRation({ clock, lines, apart }: RationOptions): Ration {
-  const keys = new Map<string, Told>();
+export function createLogThrottle({ clock, lines, apart }: LogThrottleOptions): LogThrottle {
+  const keys = new Map<string, KeyState>();
   let ends = 0;
   let written = 0;
 
-  return (key, tell) => {
+  return (key, write) => {
     const now = clock();
     // If the clock was set back, start a new minute instead of staying silent for long.
     if (now >= ends || ends - now > MINUTE) {
@@ -51,6 +51,6 @@ export function createRation({ clock, lines, apart }: RationOptions): Ration {
     entry.held = 0;
     entry.until = now + apart;
     written += 1;
-    tell(held);
+    write(held);
   };
 }

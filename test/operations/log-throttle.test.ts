@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createRation } from '../../src/operations/ration.ts';
+import { createLogThrottle } from '../../src/operations/log-throttle.ts';
 
 describe('logging during a flood', () => {
   let now = 0;
@@ -9,8 +9,8 @@ describe('logging during a flood', () => {
     told = [];
   });
   const rationOf = (lines: number, apart: number) => {
-    const ration = createRation({ clock: () => now, lines, apart });
-    return (key: string) => ration(key, (suppressed) => told.push([key, suppressed]));
+    const throttled = createLogThrottle({ clock: () => now, lines, apart });
+    return (key: string) => throttled(key, (suppressed) => told.push([key, suppressed]));
   };
 
   it('writes one line a minute per key, with the number of suppressed lines', () => {
