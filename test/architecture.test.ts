@@ -3,6 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
+const CONTRIBUTING = readFileSync(new URL('../CONTRIBUTING.md', import.meta.url), 'utf8');
 const SRC = fileURLToPath(new URL('../src', import.meta.url));
 
 /**
@@ -267,6 +268,27 @@ describe('the layout of src', () => {
     expect(FILES.filter((file) => MAY_IMPORT[moduleOf(file)] === undefined && !ROOT_FILES.includes(file))).toEqual([]);
     expect(Object.keys(MAY_IMPORT).filter((module) => !FILES.some((file) => moduleOf(file) === module))).toEqual([]);
     expect(Object.keys(MAY_IMPORT).length).toBeLessThanOrEqual(28);
+  });
+
+  it('is described in CONTRIBUTING.md', () => {
+    const order = Object.keys(MAY_IMPORT);
+    const quoted = (paths: readonly string[]) => paths.map((path) => `\`${path}\``).join(', ');
+    const rows = Object.entries(MAY_IMPORT).map(([module, others]) => {
+      const above = order.slice(0, order.indexOf(module)).filter((other) => other !== 'http');
+      const missing = above.filter((other) => !others.includes(other));
+      const files = others.filter(
+        (other) => other.endsWith('.ts') || missing.some((one) => other.startsWith(`${one}/`)),
+      );
+      const all = others.length > 9 && missing.length < others.length;
+      const but =
+        missing.length === 0
+          ? ''
+          : ` but ${quoted(missing)}${files.length === 0 ? '' : ` (and of these only ${quoted(files)})`}`;
+      const allowed = all ? `all above${but}` : quoted(others) || 'nothing';
+      return [module, allowed];
+    });
+    const described = [...CONTRIBUTING.matchAll(/^\| `([\w/-]+)` \| [^|]+ \| ([^|]+) \|$/gm)];
+    expect(described.map(([, module, allowed]) => [module, allowed])).toEqual(rows);
   });
 
   it('has no upward imports, and therefore no cycles', () => {
