@@ -147,7 +147,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions) {
     /** What members have approved, to list and to end. */
     grants,
     /** Whether the grant with this id is active. Throws GatewayError `store_unavailable`. */
-    stands: grants.stands,
+    isActive: grants.isActive,
     /** Administration of members, apps and keys. */
     controls: {
       account: createAccountControl({

@@ -24,13 +24,54 @@ const MOST_LOOKED_AT = 1000;
 export type GrantsOf = { readonly member: string } | { readonly client: string };
 
 /** One active approval: a member has connected an app. */
-export type StandingGrant = ReturnType<typeof toGrant>;
+export interface StandingGrant {
+  readonly id: string;
+  /** The member, as `sub` in the tokens. */
+  readonly member: string;
+  readonly clientId: string;
+  /** The granted scopes. */
+  readonly scopes: readonly string[];
+  /** The resources it is valid for (RFC 8707). */
+  readonly resources: readonly string[];
+  /** Unix seconds. */
+  readonly grantedAt: number;
+  readonly expiresAt: number | undefined;
+}
 
 /**
  * Every approval in the store, for the member's list of connected apps and for the operator. Every method throws
  * GatewayError `store_unavailable`.
  */
-export type Grants = ReturnType<typeof storedGrants>;
+export interface Grants {
+  /** At most `limit` grants, unordered. Reads only those it returns, however many others are stored. */
+  list(of: GrantsOf, limit: number): Promise<readonly StandingGrant[]>;
+  /** Finds a grant by its id, regardless of its owner. */
+  find(id: string): Promise<StandingGrant | undefined>;
+  /** Number of active grants. Cheap, regardless of how many there are. */
+  count(of: GrantsOf): Promise<number>;
+  /** The scopes that the member has granted to this client; undefined without an active grant for it. */
+  held(member: string, clientId: string): Promise<ReadonlySet<string> | undefined>;
+  /** Whether the grant with this id is active, regardless of its owner. */
+  isActive(id: string): Promise<boolean>;
+  /**
+   * Ends one grant with its tokens and codes, in one commit.
+   * @returns false if this owner has no grant of this id. The same answer for the grants of others, so that guessing an
+   * id reveals nothing.
+   */
+  revoke(id: string, of: GrantsOf, why: Ending): Promise<boolean>;
+  /**
+   * Ends these grants of this owner in batches, as `revokeAll` does. Skips ids that do not exist or belong to others.
+   * @returns the grants that were ended
+   */
+  revokeEach(ids: readonly string[], of: GrantsOf, why: Ending): Promise<readonly StandingGrant[]>;
+  /**
+   * Ends all grants of this owner in batches, and lets other requests run in between. Each grant is ended completely or
+   * not at all. Grants made in the meantime are ended, too. After a failure it can be called again.
+   * @param ended - called with each grant that was ended
+   * @returns how many were ended
+   */
+  revokeAll(of: GrantsOf, why: Ending, ended?: (grant: StandingGrant) => void): Promise<number>;
+}
 
 /**
  * @param onRevoked - called and awaited after each commit that took access away
@@ -42,7 +83,7 @@ export function storedGrants(
   onRevoked: () => void | Promise<void>,
   outbox: Outbox = NO_OUTBOX,
   describe = (clientId: string) => describeClient(store, clientId),
-) {
+): Grants {
   const find = async (of: GrantsOf, limit: number) =>
     (await store.findBy('Grant', ...referenceOf(of), limit)).map(toGrant);
   const end = async (grants: readonly StandingGrant[], why: Ending, guard: readonly Mutation[] = []) => {
@@ -58,41 +99,27 @@ export function storedGrants(
   };
 
   return {
-    /** At most `limit` grants, unordered. Reads only those it returns, however many others are stored. */
     list: find,
-    /** Finds a grant by its id, regardless of its owner. */
     find: findById,
-    /** Number of active grants. Cheap, regardless of how many there are. */
-    count: (of: GrantsOf) => store.count('Grant', ...referenceOf(of)),
+    count: (of) => store.count('Grant', ...referenceOf(of)),
 
-    /** The scopes that the member has granted to this client; undefined without an active grant for it. */
-    async held(member: string, clientId: string): Promise<ReadonlySet<string> | undefined> {
+    async held(member, clientId) {
       const grants = (await find({ member }, MOST_LOOKED_AT)).filter((grant) => grant.clientId === clientId);
       return grants.length === 0 ? undefined : new Set(grants.flatMap(({ scopes }) => scopes));
     },
 
-    /** Whether the grant with this id is active, regardless of its owner. */
-    async stands(id: string): Promise<boolean> {
+    async isActive(id) {
       return (await store.get('Grant', id)) !== undefined;
     },
 
-    /**
-     * Ends one grant with its tokens and codes, in one commit.
-     * @returns false if this owner has no grant of this id. The same answer for the grants of others, so that guessing an
-     * id reveals nothing.
-     */
-    async revoke(id: string, of: GrantsOf, why: Ending): Promise<boolean> {
+    async revoke(id, of, why) {
       const grant = await findById(id);
       if (grant === undefined || !isOf(grant, of)) return false;
       // Concurrent calls may all find the grant: the guard lets only one of them end and report it.
       return end([grant], why, [{ op: 'consume', kind: 'Grant', id }]);
     },
 
-    /**
-     * Ends these grants of this owner in batches, as `revokeAll` does. Skips ids that do not exist or belong to others.
-     * @returns the grants that were ended
-     */
-    async revokeEach(ids: readonly string[], of: GrantsOf, why: Ending): Promise<readonly StandingGrant[]> {
+    async revokeEach(ids, of, why) {
       const ended: StandingGrant[] = [];
       for (let at = 0; at < ids.length; at += BATCH) {
         const batch = ids.slice(at, at + BATCH);
@@ -106,13 +133,7 @@ export function storedGrants(
       return ended;
     },
 
-    /**
-     * Ends all grants of this owner in batches, and lets other requests run in between. Each grant is ended completely or
-     * not at all. Grants made in the meantime are ended, too. After a failure it can be called again.
-     * @param ended - called with each grant that was ended
-     * @returns how many were ended
-     */
-    async revokeAll(of: GrantsOf, why: Ending, ended?: (grant: StandingGrant) => void): Promise<number> {
+    async revokeAll(of, why, ended) {
       for (let count = 0; ; ) {
         const found = await find(of, BATCH);
         if (found.length === 0) return count;
@@ -156,7 +177,7 @@ function isOf({ member, clientId }: StandingGrant, of: GrantsOf): boolean {
   return 'member' in of ? member === of.member : clientId === of.client;
 }
 
-export function toGrant({ payload, expiresAt }: Entry) {
+export function toGrant({ payload, expiresAt }: Entry): StandingGrant {
   const { jti, accountId, clientId, iat, openid, resources } = JSON.parse(payload) as {
     jti: string;
     accountId: string;
@@ -167,14 +188,10 @@ export function toGrant({ payload, expiresAt }: Entry) {
   };
   return {
     id: jti,
-    /** The member, as `sub` in the tokens. */
     member: accountId,
     clientId,
-    /** The granted scopes. */
     scopes: (openid?.scope ?? '').split(' ').filter((token) => token !== ''),
-    /** The resources it is valid for (RFC 8707). */
     resources: Object.keys(resources ?? {}),
-    /** Unix seconds. */
     grantedAt: iat,
     expiresAt,
   };

@@ -5,17 +5,21 @@ const KIND = 'Member';
 
 /**
  * What the login backend last said about each member who has granted access to an app, for claims and identity headers.
+ * Every method throws GatewayError `store_unavailable`.
  */
-export function storedMembers(store: Store) {
-  return {
-    async save(member: Member): Promise<void> {
-      await store.commit([{ op: 'put', entry: jsonEntry(KIND, member.sub, member, undefined) }]);
-    },
-    find: (sub: string) => readJson<Member>(store, KIND, sub),
-  };
+export interface Members {
+  save(member: Member): Promise<void>;
+  find(sub: string): Promise<Member | undefined>;
 }
 
-export type Members = ReturnType<typeof storedMembers>;
+export function storedMembers(store: Store): Members {
+  return {
+    async save(member) {
+      await store.commit([{ op: 'put', entry: jsonEntry(KIND, member.sub, member, undefined) }]);
+    },
+    find: (sub) => readJson<Member>(store, KIND, sub),
+  };
+}
 
 /** Parses what `save` wrote. */
 export function storedMember({ payload }: Pick<Entry, 'payload'>): Member {

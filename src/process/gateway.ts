@@ -77,7 +77,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const openAnswers = createOpenAnswers({
     inFlight,
     introspect: (token) => current().introspect(token),
-    stands: (grantId) => current().server.stands(grantId),
+    isActive: (grantId) => current().server.isActive(grantId),
     clock,
     onCut: (answers) => log.info({ answers }, 'answers under way were cut off: what let them in was revoked'),
   });

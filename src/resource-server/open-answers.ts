@@ -25,14 +25,14 @@ export interface OpenAnswersOptions {
   /** Must not answer from a cache filled before the revocation. */
   readonly introspect: Introspect;
   /** Whether a grant is still valid. The expiry of a token alone does not end a response in progress. */
-  readonly stands: (grantId: string) => Promise<boolean>;
+  readonly isActive: (grantId: string) => Promise<boolean>;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** Called with the number of responses that were closed. */
   readonly onCut: (count: number) => void;
 }
 
-export function createOpenAnswers({ inFlight, introspect, stands, clock, onCut }: OpenAnswersOptions) {
+export function createOpenAnswers({ inFlight, introspect, isActive, clock, onCut }: OpenAnswersOptions) {
   let revocations = 0;
   let timer: NodeJS.Timeout | undefined;
   let looking = false;
@@ -43,7 +43,7 @@ export function createOpenAnswers({ inFlight, introspect, stands, clock, onCut }
     const credentials = parseAuthorization(authorization);
     if (credentials.kind !== 'token') return false;
     const answer = await introspect(credentials.token);
-    return answer.active || (clock() / 1000 >= expires && (await stands(principal.grantId)));
+    return answer.active || (clock() / 1000 >= expires && (await isActive(principal.grantId)));
   };
 
   /** Whether the response must be closed; undefined while that is unknown. */

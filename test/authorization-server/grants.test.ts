@@ -134,7 +134,7 @@ describe.each(STORES)('grants in %s', (_name, open) => {
     const { grants } = counted();
     const ended = await Promise.all(Array.from({ length: 5 }, () => grants.revoke('g-0', { member: 'm-0' }, WHY)));
     expect(ended.filter(Boolean)).toHaveLength(1);
-    expect(await grants.stands('g-0')).toBe(false);
+    expect(await grants.isActive('g-0')).toBe(false);
   });
 
   it.each([

@@ -41,7 +41,7 @@ describe('responses in progress', () => {
         asked += 1;
         return answer();
       },
-      stands: async () => true,
+      isActive: async () => true,
       clock: () => now,
       onCut: (count) => {
         cut += count;

@@ -5,6 +5,16 @@ import { identifyMember } from './identify-member.ts';
 import type { InteractionOptions } from './interaction-options.ts';
 import { findPending, signInUrl } from './pending.ts';
 
+/** The handlers of the steps between an authorization request and its answer. */
+export interface Interactions {
+  start(exchange: Exchange): Promise<void>;
+  /** The browser is back from the backend's sign-in page. */
+  returned(exchange: Exchange): Promise<void>;
+  switchAccount(exchange: Exchange): Promise<void>;
+  /** The member has approved or denied. */
+  decide(exchange: Exchange): Promise<void>;
+}
+
 /**
  * The steps between an authorization request and its answer, one file each:
  *
@@ -16,17 +26,14 @@ import { findPending, signInUrl } from './pending.ts';
  *
  * Every step asks the backend again who is signed in: the member who is signed in when the answer is given gives it.
  */
-export function createInteractions(options: InteractionOptions) {
+export function createInteractions(options: InteractionOptions): Interactions {
   return {
-    start: (exchange: Exchange) => identifyMember(options, exchange, 'first-visit'),
-    returned: (exchange: Exchange) => identifyMember(options, exchange, 'back-from-sign-in'),
-    async switchAccount(exchange: Exchange) {
+    start: (exchange) => identifyMember(options, exchange, 'first-visit'),
+    returned: (exchange) => identifyMember(options, exchange, 'back-from-sign-in'),
+    async switchAccount(exchange) {
       const pending = await findPending(options, exchange);
       redirect(exchange.response, signInUrl(options, pending, { another: true }));
     },
-    decide: (exchange: Exchange) => decide(options, exchange),
+    decide: (exchange) => decide(options, exchange),
   };
 }
-
-/** The handlers of these steps. */
-export type Interactions = ReturnType<typeof createInteractions>;

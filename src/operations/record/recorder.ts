@@ -24,13 +24,23 @@ const LONGEST_FACT = 300;
 /** Audit actions that end a connection and are no request of its app. */
 const ENDINGS: ReadonlySet<AuditEvent['action']> = new Set(['app_disconnected', 'grant_ended']);
 
-export type Recorder = ReturnType<typeof createRecorder>;
+/** Records how apps try to connect, step by step, for the console. */
+export interface Recorder {
+  /** Adds the steps that a request has noted. Never waits or fails. */
+  request(record: RequestRecord, status: number, userAgent: string): void;
+  /** Adds the end of a connection by the member or by a command. */
+  audited(event: AuditEvent): void;
+  /** Writes what has changed. Throws GatewayError `store_unavailable`, and what is unwritten is kept for the next time. */
+  flush(): Promise<void>;
+  /** The attempts of all processes, the newest first. Without the store, those of this process. */
+  list(): Promise<readonly ConnectionAttempt[]>;
+}
 
 /**
  * Keeps attempts in memory and writes them in batches. Each process writes its own entries, and readers join them: no
  * write needs a read first, and replicas overwrite nothing.
  */
-export function createRecorder(store: Store, clock: Clock) {
+export function createRecorder(store: Store, clock: Clock): Recorder {
   /** Whether requests are reported, which they are only if the console can be opened. */
   let recording = false;
   const changed = new Set<ConnectionAttempt>();
@@ -56,8 +66,7 @@ export function createRecorder(store: Store, clock: Clock) {
   };
 
   return {
-    /** Adds the steps that a request has noted. Never waits or fails. */
-    request(record: RequestRecord, status: number, userAgent: string): void {
+    request(record, status, userAgent) {
       recording = true;
       for (const note of record.steps ?? []) {
         if (isNone(note, record)) continue;
@@ -65,16 +74,14 @@ export function createRecorder(store: Store, clock: Clock) {
       }
     },
 
-    /** Adds the end of a connection by the member or by a command. */
-    audited({ action, grantId, by }: AuditEvent): void {
+    audited({ action, grantId, by }) {
       if (!recording || grantId === undefined || !ENDINGS.has(action)) return;
       const now = clock();
       const step = { kind: 'revocation', grantId, outcome: by ?? 'member', at: now, since: now } as const;
       attempts.add({ ...step, times: 1, took: 0, endpoint: '', status: 0, userAgent: '', network: '' });
     },
 
-    /** Writes what has changed. Throws GatewayError `store_unavailable`, and what is unwritten is kept for the next time. */
-    async flush(): Promise<void> {
+    async flush() {
       attempts.releaseBefore(clock() - KEPT * 1000);
       const all = [...changed, ...released];
       for (let from = 0; from < all.length; from += BATCH) {
@@ -97,8 +104,7 @@ export function createRecorder(store: Store, clock: Clock) {
       }
     },
 
-    /** The attempts of all processes, the newest first. Without the store, those of this process. */
-    async list(): Promise<readonly ConnectionAttempt[]> {
+    async list() {
       attempts.releaseBefore(clock() - KEPT * 1000);
       const own = attempts.all();
       const ids = new Set(own.map(({ id }) => id));

@@ -27,7 +27,17 @@ export interface TrailLine
 export type Subject = { readonly member: string } | { readonly client: string } | { readonly grant: string };
 
 /** Keeps the audit events of the last 30 days that are about one member, app or connection, for the console. */
-export type Trail = ReturnType<typeof createTrail>;
+export interface Trail {
+  /** Takes an audit event. Never waits or fails. */
+  audited(event: AuditEvent): void;
+  /** Writes the lines since the last flush. Throws GatewayError `store_unavailable` and keeps them for the next. */
+  flush(): Promise<void>;
+  /**
+   * At most `limit` lines, newest first. Includes the lines of this process that wait to be written.
+   * Throws GatewayError `store_unavailable`.
+   */
+  of(subject: Subject, limit: number): Promise<readonly TrailLine[]>;
+}
 
 export interface TrailOptions {
   readonly store: Store;
@@ -78,21 +88,19 @@ const KEPT: ReadonlySet<AuditAction> = new Set([
  * Lines wait in memory and are written in batches beside the requests, each as a separate entry, so that replicas
  * never overwrite each other's. What they use of the store is bounded by a quota.
  */
-export function createTrail({ store, clock, log, isKept = () => true, most = MOST }: TrailOptions) {
+export function createTrail({ store, clock, log, isKept = () => true, most = MOST }: TrailOptions): Trail {
   let waiting: TrailLine[] = [];
   let dropped = 0;
 
   return {
-    /** Takes an audit event. Never waits or fails. */
-    audited(event: AuditEvent): void {
+    audited(event) {
       if (!isKept() || !KEPT.has(event.action) || (event.member ?? event.clientId ?? event.grantId) === undefined)
         return;
       if (waiting.length >= most) dropped += 1;
       else waiting.push(lineOf(event, clock()));
     },
 
-    /** Writes the lines since the last flush. Throws GatewayError `store_unavailable` and keeps them for the next. */
-    async flush(): Promise<void> {
+    async flush() {
       if (dropped > 0) log.warn({ dropped }, 'audit lines for the console were dropped; the audit log has them all');
       dropped = 0;
       while (waiting.length > 0) {
@@ -103,11 +111,7 @@ export function createTrail({ store, clock, log, isKept = () => true, most = MOS
       }
     },
 
-    /**
-     * At most `limit` lines, newest first. Includes the lines of this process that wait to be written.
-     * Throws GatewayError `store_unavailable`.
-     */
-    async of(subject: Subject, limit: number): Promise<readonly TrailLine[]> {
+    async of(subject, limit) {
       const [name, value] = Object.entries(subject)[0] as [SubjectName, string];
       const found = waiting.filter((line) => subjectOf(line, name) === value);
       const today = dayOf(unixSeconds(clock));

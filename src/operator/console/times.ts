@@ -3,7 +3,26 @@ import { type Html, html } from '../../http/html.ts';
 import type { Clock } from '../../storage/store.ts';
 
 /** How the pages of the console show times: in English. All functions take milliseconds since the epoch. */
-export type Times = ReturnType<typeof createTimes>;
+export interface Times {
+  /** `14:05` */
+  time(at: number): string;
+  /** `23 Nov, 14:05` */
+  dayAndTime(at: number): string;
+  /** `14:05:09` */
+  second(at: number): Html;
+  /** `23 Nov 2026` */
+  date(at: number): Html;
+  /** `23 Nov 2026, 14:05 CET` */
+  moment(at: number): Html;
+  /** `5 minutes ago`, and the moment for those who point at it. */
+  ago(at: number): Html;
+  /** `23 Nov 2026, 14:05 CET (5 minutes ago)` */
+  both(at: number): Html;
+  /** The ticks from `from` to `to` at full multiples of `every` minutes of the local day; the day at midnight. */
+  ticks(from: number, to: number, every: number): readonly TimeTick[];
+  /** The IANA name of the time zone. */
+  readonly zone: string;
+}
 
 /** A tick of a time axis. */
 export interface TimeTick {
@@ -21,7 +40,7 @@ const TIME = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
  * @param timeZone - an IANA name: the time zone of the site
  * @param clock - for how long ago something was
  */
-export function createTimes(timeZone: string, clock: Clock) {
+export function createTimes(timeZone: string, clock: Clock): Times {
   const formatOf = (parts: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat('en-GB', { timeZone, ...parts });
   const [time, second] = [formatOf(TIME), formatOf({ ...TIME, second: '2-digit' })];
   const [day, date] = [formatOf(DAY), formatOf({ ...DAY, year: 'numeric' })];
@@ -35,22 +54,14 @@ export function createTimes(timeZone: string, clock: Clock) {
     return unit === undefined ? 'just now' : relative.format(-Math.trunc(passed / length), unit);
   };
   return {
-    /** `14:05` */
-    time: (at: number): string => time.format(at),
-    /** `23 Nov, 14:05` */
-    dayAndTime: (at: number): string => `${day.format(at)}, ${time.format(at)}`,
-    /** `14:05:09` */
-    second: (at: number): Html => marked(at, second.format(at)),
-    /** `23 Nov 2026` */
-    date: (at: number): Html => marked(at, date.format(at)),
-    /** `23 Nov 2026, 14:05 CET` */
-    moment: (at: number): Html => marked(at, full.format(at)),
-    /** `5 minutes ago`, and the moment for those who point at it. */
-    ago: (at: number): Html => marked(at, ago(at), full.format(at)),
-    /** `23 Nov 2026, 14:05 CET (5 minutes ago)` */
-    both: (at: number): Html => html`${marked(at, full.format(at))} <span class="muted">(${ago(at)})</span>`,
-    /** The ticks from `from` to `to` at full multiples of `every` minutes of the local day; the day at midnight. */
-    ticks(from: number, to: number, every: number): readonly TimeTick[] {
+    time: (at) => time.format(at),
+    dayAndTime: (at) => `${day.format(at)}, ${time.format(at)}`,
+    second: (at) => marked(at, second.format(at)),
+    date: (at) => marked(at, date.format(at)),
+    moment: (at) => marked(at, full.format(at)),
+    ago: (at) => marked(at, ago(at), full.format(at)),
+    both: (at) => html`${marked(at, full.format(at))} <span class="muted">(${ago(at)})</span>`,
+    ticks(from, to, every) {
       const ticks: TimeTick[] = [];
       for (let at = Math.ceil(from / FIVE_MINUTES) * FIVE_MINUTES; at <= to; at += FIVE_MINUTES) {
         const label = time.format(at);
