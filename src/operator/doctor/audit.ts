@@ -7,7 +7,7 @@ import type { Finding } from './finding.ts';
 import type { NotOAuth } from './not-oauth.ts';
 import type { Report } from './report.ts';
 import { type Examination, runChecks } from './run-checks.ts';
-import type { ExchangeLimits } from './unavailable.ts';
+import { type ExchangeLimits, NoAnswer, Unavailable } from './unavailable.ts';
 
 /** Which checks of a table are run. */
 interface CheckChoice {
@@ -36,15 +36,17 @@ export interface AuditOptions extends CheckChoice {
 interface Audit<S, F> {
   readonly url: string;
   readonly checks: readonly Check<S, F>[];
-  /** Prepares what the checks run on. The time for the audit begins when the limits are first asked for. */
+  /**
+   * Prepares what the checks run on. The time for the audit begins when the limits are first asked for. Throws NoAnswer
+   * and Unavailable, with the reason, if it cannot be reached.
+   */
   open(limits: () => ExchangeLimits, now: () => number): Promise<OpenAudit<S, F>>;
 }
 
-/** What is open: either the examination, or the reason why there is none. */
+/** What is open: either the examination, or that there is nothing to examine. */
 interface OpenAudit<S, F> {
-  readonly examination?: Examination<S, F> | undefined;
-  readonly unreachable?: string | undefined;
-  readonly nothing?: NotOAuth | undefined;
+  readonly examination?: Examination<S, F>;
+  readonly nothing?: NotOAuth;
   /** Ends what was opened. Resolves to the ids of clients that could not be deleted. */
   close?(): Promise<readonly string[]>;
 }
@@ -64,7 +66,8 @@ export async function runAudit<S, F>(options: AuditOptions, { url, checks, open 
     patience,
     signal: AbortSignal.any([stop, AbortSignal.timeout(timeout * 1000)]),
   }));
-  const { examination, unreachable, nothing, close } = await open(limits, now);
+  const opened: OpenAudit<S, F> & Pick<Report, 'unreachable'> = await open(limits, now).catch(reasonOf);
+  const { examination, unreachable, nothing, close } = opened;
   let findings: readonly Finding[] = [];
   let leftBehind: readonly string[] = [];
   try {
@@ -85,6 +88,11 @@ export async function runAudit<S, F>(options: AuditOptions, { url, checks, open 
     findings,
     leftBehind: leftBehind.map(printable),
   };
+}
+
+function reasonOf(thrown: unknown) {
+  if (thrown instanceof NoAnswer || thrown instanceof Unavailable) return { unreachable: thrown.message };
+  throw thrown;
 }
 
 /** The checks of a table that were asked for. Throws UsageError for an id or theme that no table has. */

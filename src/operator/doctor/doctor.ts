@@ -12,6 +12,7 @@ import { notOAuth } from './not-oauth.ts';
 import { type Registered, removeAll } from './registrations.ts';
 import type { Report } from './report.ts';
 import { type ExaminedSite, patiently } from './site.ts';
+import { Unavailable } from './unavailable.ts';
 
 export interface DoctorOptions extends AuditOptions {
   /** The site, or better the URL that clients use, such as https://school.example/mcp. */
@@ -57,7 +58,7 @@ export async function doctor(options: DoctorOptions): Promise<Report> {
         now,
       };
       const unreachable = await reasonUnreachable(examined);
-      if (unreachable !== undefined) return { unreachable };
+      if (unreachable !== undefined) throw new Unavailable(unreachable);
       const find = findFacts(examined, FINDERS);
       const nothing = insist ? undefined : await notOAuth(examined, find);
       if (nothing !== undefined) return { nothing };

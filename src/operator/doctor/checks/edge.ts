@@ -2,7 +2,7 @@ import { isHtml, mediaType, redirectTarget, type SiteAnswer, where } from '../an
 import type { Question } from '../ask.ts';
 import { edgeOf, isPuzzle } from '../edges.ts';
 import { INITIALIZE, mcpQuestion } from '../facts/mcp-endpoint.ts';
-import { failure, pass, type Verdict, warning } from '../finding.ts';
+import { failure, pass, problemsOr, type Verdict, warning } from '../finding.ts';
 import type { ExaminedSite } from '../site.ts';
 import { checks } from '../site-check.ts';
 import { NoAnswer, orNone, Unavailable } from '../unavailable.ts';
@@ -90,7 +90,7 @@ async function compareAgents(
       problems.push(problem(`${name} gets ${kind}${puzzle} at ${path}, a browser ${browser.kind}${from}`, edge?.fix));
     }
   }
-  return problems.length > 0 ? problems : [pass(Object.keys(agents).join(', '))];
+  return problemsOr(problems, Object.keys(agents).join(', '));
 }
 
 /** Summarises a response by status, media type and redirect target. */

@@ -4,7 +4,6 @@ import { type AuditOptions, runAudit } from '../audit.ts';
 import { findFacts } from '../find-facts.ts';
 import type { Verdict } from '../finding.ts';
 import type { Report } from '../report.ts';
-import { NoAnswer, Unavailable } from '../unavailable.ts';
 import { beginAttack } from './attacked-gateway.ts';
 import { GATEWAY_CHECKS } from './checks/checks.ts';
 import { AUTH_DOWN } from './checks/open.ts';
@@ -52,14 +51,9 @@ export async function examineGateway(options: GatewayDoctorOptions): Promise<Rep
       checks: authDown === true ? AUTH_DOWN : GATEWAY_CHECKS,
       async open(limits) {
         const to = { origin, ca, ...limits() };
-        const gateway = createGateway({ to, echoPath, openPath, forbiddenPath, token, echoServer });
-        const begun = await beginAttack(gateway).catch((thrown: unknown) => {
-          if (thrown instanceof NoAnswer || thrown instanceof Unavailable) return thrown.message;
-          throw thrown;
-        });
-        if (typeof begun === 'string') return { unreachable: begun };
+        const examined = await beginAttack(createGateway({ to, echoPath, openPath, forbiddenPath, token, echoServer }));
         // One check after the other: what the backend receives must belong to a known attack.
-        return { examination: { examined: begun, find: findFacts(begun, FINDERS), review: fewOf } };
+        return { examination: { examined, find: findFacts(examined, FINDERS), review: fewOf } };
       },
     });
   } finally {

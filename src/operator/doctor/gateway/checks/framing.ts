@@ -1,4 +1,4 @@
-import { failure, pass } from '../../finding.ts';
+import { failure, problemsOr } from '../../finding.ts';
 import { gatewayChecks } from '../check.ts';
 import type { Echo } from '../echo.ts';
 import { gotThrough } from '../got-through.ts';
@@ -12,7 +12,7 @@ export const FRAMING = [
         const how = `a request without a token, sent with ${what},`;
         return gotThrough(gateway, { answers: [], echoes: hidden }, how) ?? [];
       });
-      return problems.length > 0 ? problems : pass(`${messages.length} messages`);
+      return problemsOr(problems, `${messages.length} messages`);
     },
   }),
   ...gatewayChecks(['carrier'], {
@@ -22,7 +22,7 @@ export const FRAMING = [
         const wrong = outer.map(ambiguity).find((one) => one !== undefined);
         return wrong === undefined ? [] : failure(`${what}: the backend receives ${wrong}`);
       });
-      return problems.length > 0 ? problems : pass(`${messages.length} messages`);
+      return problemsOr(problems, `${messages.length} messages`);
     },
   }),
 ];
