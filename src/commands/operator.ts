@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { type ActionSubject, type Described, isUnknown } from '../actions/subject.ts';
 import { shellWord } from '../operator/shell-word.ts';
 import { adminClient, type GateFlags } from './admin-client.ts';
 import { subcommand, withExits } from './command.ts';
@@ -48,7 +49,7 @@ export function answer(
 export type SendChange = <T>(path: string, more?: object) => Promise<T>;
 
 /** The options that select the gate, as they were typed, for a command to try next. */
-export function gateWords(flags: GateFlags): string {
+function gateWords(flags: GateFlags): string {
   const words = (['config', 'admin', 'cert', 'key'] as const).flatMap((name) => {
     const value = flags[name];
     return value === undefined ? [] : [`--${name} ${shellWord(value)}`];
@@ -106,6 +107,21 @@ export async function confirmed(
 /** Reads from the gate. */
 export async function get<T>(terminal: Terminal, flags: GateFlags, path: string): Promise<T> {
   return (await adminClient(flags, terminal)).command('GET', path);
+}
+
+/** Looks up a member or an app. Throws CommandFailure for one that is unknown. */
+export async function known<T extends Described>(
+  terminal: Terminal,
+  flags: GateFlags,
+  { path, unknown, list }: ActionSubject,
+  id: string,
+): Promise<T> {
+  const described = await get<T>(terminal, flags, `${path}/${encodeURIComponent(id)}`);
+  if (!isUnknown(described)) return described;
+  throw new CommandFailure(unknown([id]), {
+    next: `coursegate ${list} ${gateWords(flags)}`,
+    code: EXIT.unanswered,
+  });
 }
 
 /** Reads all pages of a list and shows the progress. */

@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { hostname } from 'node:os';
+import type { Controls } from '../actions/controls.ts';
 import type { CommandedBy } from '../authorization-server/administration/account-control.ts';
 import { createAssertionControl } from '../authorization-server/administration/assertion-control.ts';
 import { callerCheck, callerRefusals } from '../authorization-server/administration/caller.ts';
@@ -38,11 +39,17 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
     clock,
     audit,
   });
-  const retry = (decision: CommandedBy) => retryEvents(parts, decision);
+  const trial = createAssertionTrial({ config, pools, signing: () => keyring.signing(), clock });
+  const controls: Controls = {
+    ...server.controls,
+    store: createStoreControl({ reseal, audit }),
+    events: { retry: (decision) => retryEvents(parts, decision) },
+    assertions: createAssertionControl({ trial, audit }),
+  };
   const createApp = async () => {
     const [{ adminApp }, { commandRouter }, { webhookReceiver }, { consoleHandler }] = await Promise.all([
       import('../operations/admin.ts'),
-      import('../authorization-server/administration/commands.ts'),
+      import('../actions/router.ts'),
       import('../authorization-server/administration/webhooks.ts'),
       import('./console.ts'),
     ]);
@@ -53,15 +60,7 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
       metrics: metrics.exposition,
       events,
       commands: commandRouter({
-        controls: {
-          ...server.controls,
-          store: createStoreControl({ reseal, audit }),
-          events: { retry },
-          assertions: createAssertionControl({
-            trial: createAssertionTrial({ config, pools, signing: () => keyring.signing(), clock }),
-            audit,
-          }),
-        },
+        controls,
         identify,
         receive: webhookReceiver({
           webhooks: config.admin.webhooks,
@@ -73,7 +72,7 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
         hold: inFlight.hold,
         onError: (error) => log.error({ err: error }, 'a command failed'),
       }),
-      console: consoleHandler(loaded, parts, { health, uptime, retryEvents: retry }),
+      console: consoleHandler(loaded, parts, { health, uptime, controls }),
     });
   };
   return onFirstRequest(createApp, (error) => log.error({ err: error }, 'the admin listener could not be loaded'));

@@ -1,5 +1,4 @@
 import type { ConsoleRoute } from '../console-route.ts';
-import { actionRoutes } from './actions.ts';
 import { appPage } from './app-page.ts';
 import type { DirectoryDeps } from './deps.ts';
 import { grantPage } from './grant-page.ts';
@@ -8,7 +7,7 @@ import { memberPage } from './member-page.ts';
 import { registrationPage } from './registration-page.ts';
 import { searchPage } from './search-page.ts';
 
-/** The pages about apps, members and grants, and the actions on them. */
+/** The pages about apps, members and grants. */
 export function directoryRoutes(deps: DirectoryDeps): readonly ConsoleRoute[] {
   const page = (
     path: string,
@@ -27,6 +26,5 @@ export function directoryRoutes(deps: DirectoryDeps): readonly ConsoleRoute[] {
     page('/apps/:id', appPage),
     page('/members/:id', memberPage),
     page('/grants/:id', grantPage),
-    ...actionRoutes(deps),
   ];
 }

@@ -1,15 +1,12 @@
-import type { CommandedBy } from '../../../authorization-server/administration/account-control.ts';
 import type { EventsState } from '../../../events/state.ts';
 import { type Html, type HtmlValue, html } from '../../../http/html.ts';
 import type { ConsoleAnswer, ConsoleRoute } from '../console-route.ts';
-import { counted } from '../counted.ts';
 import type { Times } from '../times.ts';
 
 export interface EventRoutesOptions {
   readonly events: {
     /** Undefined when the backend receives no events. */
     state(): Promise<EventsState | undefined>;
-    retry(decision: CommandedBy): Promise<{ readonly pending: number }>;
   };
   readonly times: Times;
 }
@@ -31,14 +28,6 @@ export function eventRoutes({ events, times }: EventRoutesOptions): readonly Con
         const state = await events.state();
         const body = state === undefined ? notConfigured() : statePage(state, times, csrf);
         return { section: 'events', title: 'Events for your backend', body };
-      },
-    },
-    {
-      method: 'POST',
-      path: '/events/retry',
-      run: async ({ decision }) => {
-        const { pending } = await events.retry(decision);
-        return { see: PATH, done: `Sending ${counted(pending, 'event')} again.` };
       },
     },
   ];

@@ -1,11 +1,11 @@
+import { counted } from '../../../http/counted.ts';
 import { type Html, html } from '../../../http/html.ts';
 import type { Audit } from '../../../operations/audit.ts';
 import type { Observation } from '../../../operations/observe/observations.ts';
 import type { ObservedReport, Observer } from '../../../operations/observe/observer.ts';
+import { confirmation } from '../confirmation.ts';
 import type { ConsoleAnswer, ConsoleRequest, ConsoleRoute } from '../console-route.ts';
-import { counted } from '../counted.ts';
 import type { Times } from '../times.ts';
-import { confirmationForm } from './confirm.ts';
 import { type ChangedLine, type Configuration, createProposals, type Draft, type NotWritten } from './proposal.ts';
 
 export interface ObserveOptions {
@@ -134,12 +134,12 @@ function draftPage(drafted: Draft | NotWritten, { enforces, csrf, configuration 
 <p>The file <code>${file}</code> is changed as follows. The result has been checked. Routes that stay keep their comments.</p>
 <div class="diff" tabindex="0" role="region" aria-label="Changes">${changes.map(changeLine)}</div>
 ${warnings.length > 0 && html`<h2>Warnings</h2><ul>${warnings.map((warning) => html`<li>${warning}</li>`)}</ul>`}
-${confirmationForm({
+${confirmation({
   csrf,
   action: `${PATH}/accept`,
   back: PATH,
   button: `Write ${counted(routes, 'route')}${enforces ? ' and enforce them' : ''}`,
-  isDangerous: enforces,
+  danger: enforces,
   fields: { draft: id },
 })}`;
 }

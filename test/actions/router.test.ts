@@ -1,8 +1,8 @@
 import express from 'express';
 import request from 'supertest';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type CommandsOptions, commandRouter } from '../../../src/authorization-server/administration/commands.ts';
-import { GatewayError } from '../../../src/errors.ts';
+import { type CommandsOptions, commandRouter } from '../../src/actions/router.ts';
+import { GatewayError } from '../../src/errors.ts';
 
 /** The controls that were called, with their arguments. */
 let called: unknown[];
