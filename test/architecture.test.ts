@@ -29,7 +29,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Events are written in the same commit as the change they report.
   'authorization-server': ['oauth', 'config', 'storage', 'login', 'upstream', 'events'],
   // What operators can do, for the admin listener, the command line and the console.
-  actions: ['authorization-server'],
+  actions: ['oauth', 'storage', 'authorization-server'],
   // Loaded with the first request for one of its pages.
   'operator/console': ['oauth', 'config', 'storage', 'operations', 'events', 'authorization-server', 'actions'],
   foundation: ['config', 'storage', 'operations', 'authorization-server'],

@@ -1,5 +1,6 @@
 import type { CommandedBy } from '../authorization-server/administration/account-control.ts';
 import type { Query } from '../authorization-server/administration/query.ts';
+import type { GrantsOf } from '../authorization-server/grants.ts';
 import type { AuditAction } from '../operations/audit.ts';
 import type { Controls } from './controls.ts';
 import type { ActionSubject, Described } from './subject.ts';
@@ -23,12 +24,11 @@ export interface ActionInput {
 }
 
 /**
- * What an operator can do, for the admin listener, the command line and the console. The command line loads these rows
- * without the gate: whatever they need of it at run time, they take from `Controls`.
+ * What an operator can do, for the admin listener, the command line and the console. It is a row of the table of its
+ * subject, whose key is the verb: `suspend` of members is `members suspend` on the command line. The command line loads
+ * the rows without the gate: whatever they need of it at run time, they take from `Controls`.
  */
 export interface OperatorAction<Reply extends object = object> {
-  /** Subject and verb: on the command line `members.suspend` is `members suspend`. */
-  readonly id: `${string}.${string}`;
   /** A POST of the admin listener, for the backend and the operator. Without it, only the console offers the action. */
   readonly path?: string;
   /** The members of the body besides `by`, `reason` and the switches. */
@@ -38,8 +38,10 @@ export interface OperatorAction<Reply extends object = object> {
   run(controls: Controls, input: ActionInput): Promise<Reply>;
   /** The audit line that it writes, and its words on the page of a member, an app or a grant. */
   readonly audit: readonly [action: AuditAction, words?: string];
-  /** Has the id looked up first: an action on an unknown one is probably not meant. */
+  /** What the id names. It is looked up first: an action on an unknown one is probably not meant. */
   readonly subject?: ActionSubject;
+  /** Whose grants have changed, if not those of the subject alone. */
+  touches?(reply: Reply): GrantsOf | 'everything';
   /** For what can be meant for an unknown id, too: what the command line asks then. It refuses other actions. */
   readonly anyway?: string;
   /** Whether the page of a member or an app offers it. */
@@ -101,8 +103,6 @@ export interface ActionPage {
   readonly button: string;
   /** Whether its button comes before the others. */
   readonly first?: boolean;
-  /** What has changed, for the lists in memory. */
-  readonly touches?: 'member' | 'app' | 'grant' | 'everything';
 }
 
 /** Infers the reply of an action for its `done`. */

@@ -1,11 +1,18 @@
-import { action, type OperatorAction } from './action.ts';
+import { GatewayError } from '../errors.ts';
+import { isSubject } from '../oauth/subject.ts';
+import { action } from './action.ts';
 
-export const ASSERTION_ACTIONS: readonly OperatorAction[] = [
-  action({
-    id: 'assertions.try',
+export const ASSERTION_ACTIONS = {
+  /** Tries every upstream, as `member` or as a member that does not exist. The answers contain no assertion. */
+  try: action({
     path: '/assertions/try',
     values: ['member'],
-    run: ({ assertions }, { body, decision }) => assertions.try(body.member, decision),
+    async run({ assertions, audit }, { body: { member }, decision }) {
+      if (member !== undefined && !isSubject(member))
+        throw new GatewayError('invalid_request', { message: '"member" must be the ID of a member.' });
+      audit({ action: 'assertions_tried', member, ...decision });
+      return { trials: await assertions.try(member) };
+    },
     audit: ['assertions_tried'],
   }),
-];
+};

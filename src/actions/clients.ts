@@ -1,11 +1,11 @@
 import { counted } from '../http/counted.ts';
-import { type ActionContext, action, type Lookup, type OperatorAction } from './action.ts';
-import { grantsEnded } from './grants-ended.ts';
+import { type ActionContext, action, type Lookup } from './action.ts';
 import { type ActionSubject, isUnknown } from './subject.ts';
 
 export const CLIENT: ActionSubject = {
   path: '/clients',
   list: 'clients list',
+  grants: (id) => ({ client: id }),
   describe: ({ account }, id) => account.describeClient(id),
   unknown: (ids) => `No app has the id ${ids.join(', ')}.`,
 };
@@ -24,9 +24,8 @@ export const CLIENT_LOOKUPS: readonly Lookup[] = [
   { path: `${CLIENT.path}/:id`, query: [], run: (controls, { id }) => CLIENT.describe(controls, id) },
 ];
 
-export const CLIENT_ACTIONS: readonly OperatorAction[] = [
-  action({
-    id: 'clients.revoke',
+export const CLIENT_ACTIONS = {
+  revoke: action({
     path: '/clients/:id/revoke',
     run: ({ account }, { id, decision }) => account.revokeClient(id, decision),
     audit: ['client_revoked', 'App disconnected from all members'],
@@ -36,12 +35,11 @@ export const CLIENT_ACTIONS: readonly OperatorAction[] = [
       title: `Require consent again for ${context.name}?`,
       text: `All members are disconnected from it at once, and it has to ask each of them again. ${grantsNow(context)}`,
     }),
-    done: (reply) => `Members will be asked again. ${grantsEnded(reply)}`,
+    done: ({ ended }) => `Members will be asked again. ${counted(ended, 'grant')} ended.`,
     command: { ...COMMAND, description: 'end every connection of an app; it may ask members again' },
-    page: { path: '/apps/:id/revoke', back: '/apps/:id', button: 'Require consent again', touches: 'app' },
+    page: { path: '/apps/:id/revoke', back: '/apps/:id', button: 'Require consent again' },
   }),
-  action({
-    id: 'clients.disable',
+  disable: action({
     path: '/clients/:id/disable',
     run: ({ account }, { id, decision }) => account.disableClient(id, decision),
     audit: ['client_disabled', 'App disabled'],
@@ -51,12 +49,11 @@ export const CLIENT_ACTIONS: readonly OperatorAction[] = [
       title: `Disable ${context.name}?`,
       text: `All members are disconnected from it, and it is refused until it is enabled again. ${grantsNow(context)}`,
     }),
-    done: (reply) => `Disabled. ${grantsEnded(reply)}`,
+    done: ({ ended }) => `Disabled. ${counted(ended, 'grant')} ended.`,
     command: { ...COMMAND, description: 'end every connection of an app, and refuse it until it is enabled again' },
-    page: { path: '/apps/:id/disable', back: '/apps/:id', button: 'Disable', first: true, touches: 'app' },
+    page: { path: '/apps/:id/disable', back: '/apps/:id', button: 'Disable', first: true },
   }),
-  action({
-    id: 'clients.enable',
+  enable: action({
     path: '/clients/:id/enable',
     run: ({ account }, { id, decision }) => account.enableClient(id, decision),
     audit: ['client_enabled', 'App enabled'],
@@ -66,10 +63,9 @@ export const CLIENT_ACTIONS: readonly OperatorAction[] = [
     applies: ({ state }) => state === 'disabled',
     done: () => 'Enabled. Members can connect it again.',
     command: { ...COMMAND, description: 'allow a disabled app again' },
-    page: { path: '/apps/:id/enable', back: '/apps/:id', button: 'Enable', first: true, touches: 'app' },
+    page: { path: '/apps/:id/enable', back: '/apps/:id', button: 'Enable', first: true },
   }),
-  action({
-    id: 'clients.delete',
+  delete: action({
     path: '/clients/:id/delete',
     run: ({ account }, { id, decision }) => account.deleteClient(id, decision),
     audit: ['client_deleted', 'App deleted'],
@@ -79,22 +75,22 @@ export const CLIENT_ACTIONS: readonly OperatorAction[] = [
       title: `Delete ${context.name}?`,
       text: `Its registration and all its grants are deleted. It can register again, or present its metadata document again: to keep it out, disable it. ${grantsNow(context)}`,
     }),
-    done: (reply) => `Deleted. ${grantsEnded(reply)}`,
+    done: ({ ended }) => `Deleted. ${counted(ended, 'grant')} ended.`,
     command: { ...COMMAND, description: 'end every connection of an app, and delete it; it may register again' },
-    page: { path: '/apps/:id/delete', back: '/apps', button: 'Delete', touches: 'app' },
+    page: { path: '/apps/:id/delete', back: '/apps', button: 'Delete' },
   }),
-  action({
-    id: 'clients.revoke-all',
+  revokeAll: action({
     run: ({ account }, { decision }) => account.revokeClients(decision),
     audit: ['client_revoked'],
+    touches: () => 'everything',
     ask: () => ({
       title: 'Require consent again for all apps?',
       text: 'Every app of every member is disconnected at once, and each app has to ask its members again. With many grants this takes some minutes.',
     }),
-    done: (reply) => `Every app has to ask its members again. ${grantsEnded(reply)}`,
-    page: { path: '/consent', back: '/apps', button: 'Disconnect every app', touches: 'everything' },
+    done: ({ ended }) => `Every app has to ask its members again. ${counted(ended, 'grant')} ended.`,
+    page: { path: '/consent', back: '/apps', button: 'Disconnect every app' },
   }),
-];
+};
 
 function grantsNow({ grants = 0 }: ActionContext): string {
   return `It has ${counted(grants, 'grant')} now.`;

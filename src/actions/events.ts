@@ -1,13 +1,12 @@
 import { counted } from '../http/counted.ts';
-import { action, type OperatorAction } from './action.ts';
+import { action } from './action.ts';
 
-export const EVENT_ACTIONS: readonly OperatorAction[] = [
-  action({
-    id: 'events.retry',
+export const EVENT_ACTIONS = {
+  retry: action({
     path: '/events/retry',
     run: ({ events }, { decision }) => events.retry(decision),
     audit: ['events_retried'],
     done: ({ pending }) => `Sending ${counted(pending, 'event')} again.`,
     page: { path: '/events/retry', back: '/events', button: 'Retry now' },
   }),
-];
+};

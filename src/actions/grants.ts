@@ -1,4 +1,4 @@
-import { action, type Lookup, type OperatorAction } from './action.ts';
+import { action, type Lookup } from './action.ts';
 
 export const GRANT_LOOKUPS: readonly Lookup[] = [
   {
@@ -8,12 +8,12 @@ export const GRANT_LOOKUPS: readonly Lookup[] = [
   },
 ];
 
-export const GRANT_ACTIONS: readonly OperatorAction[] = [
-  action({
-    id: 'grants.revoke',
+export const GRANT_ACTIONS = {
+  revoke: action({
     path: '/grants/:id/revoke',
     run: ({ account }, { id, decision }) => account.revokeGrant(id, decision),
     audit: ['grant_ended', 'Connection ended by command'],
+    touches: ({ member }) => ({ member }),
     ask: ({ name, app, member }) => ({
       title: app === undefined ? `Disconnect the grant ${name}?` : `Disconnect ${app} from ${member}?`,
       text: 'This grant and all its tokens end at once. Other grants of the same app stay.',
@@ -24,6 +24,6 @@ export const GRANT_ACTIONS: readonly OperatorAction[] = [
       examples: ['--config coursegate.yaml GRANT_ID --reason "phone stolen" --yes'],
       argument: ['<grant>', 'the id of the grant'],
     },
-    page: { path: '/grants/:id/revoke', back: '/grants/:id', button: 'Disconnect', touches: 'grant' },
+    page: { path: '/grants/:id/revoke', back: '/grants/:id', button: 'Disconnect' },
   }),
-];
+};

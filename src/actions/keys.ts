@@ -1,13 +1,12 @@
 import { counted } from '../http/counted.ts';
-import { type ActionContext, action, type Lookup, type OperatorAction } from './action.ts';
+import { type ActionContext, action, type Lookup } from './action.ts';
 
 const CONFIGURED = '--config coursegate.yaml';
 
 export const KEY_LOOKUPS: readonly Lookup[] = [{ path: '/keys', query: [], run: ({ keys }) => keys.list() }];
 
-export const KEY_ACTIONS: readonly OperatorAction[] = [
-  action({
-    id: 'keys.rotate',
+export const KEY_ACTIONS = {
+  rotate: action({
     path: '/keys/rotate',
     switches: {
       now: 'even if a next key was published less than an hour ago and verifiers may not have it yet',
@@ -31,8 +30,7 @@ export const KEY_ACTIONS: readonly OperatorAction[] = [
     },
     page: { path: '/keys/rotate', back: '/keys', button: 'Rotate the keys' },
   }),
-  action({
-    id: 'keys.import',
+  import: action({
     path: '/keys/import',
     values: ['key'],
     run: ({ keys }, { body, decision }) => keys.import(body.key, decision),
@@ -51,8 +49,7 @@ export const KEY_ACTIONS: readonly OperatorAction[] = [
       argument: ['<file>', 'the key file, or - for standard input'],
     },
   }),
-  action({
-    id: 'keys.remove',
+  remove: action({
     path: '/keys/:id/remove',
     run: ({ keys }, { id, decision }) => keys.remove(id, decision),
     audit: ['key_removed'],
@@ -68,7 +65,7 @@ export const KEY_ACTIONS: readonly OperatorAction[] = [
     },
     page: { path: '/keys/:id/remove', back: '/keys', button: 'Remove this key' },
   }),
-];
+};
 
 const CONSEQUENCES: Readonly<Record<NonNullable<ActionContext['keyState']>, string>> = {
   signing:

@@ -1,10 +1,11 @@
-import { action, type Lookup, type OperatorAction } from './action.ts';
-import { grantsEnded } from './grants-ended.ts';
+import { counted } from '../http/counted.ts';
+import { action, type Lookup } from './action.ts';
 import type { ActionSubject } from './subject.ts';
 
 export const MEMBER: ActionSubject = {
   path: '/members',
   list: 'members list',
+  grants: (id) => ({ member: id }),
   describe: ({ account }, id) => account.describeMember(id),
   unknown: (ids) =>
     ids.length === 1
@@ -26,9 +27,8 @@ export const MEMBER_LOOKUPS: readonly Lookup[] = [
   { path: `${MEMBER.path}/:id`, query: [], run: (controls, { id }) => MEMBER.describe(controls, id) },
 ];
 
-export const MEMBER_ACTIONS: readonly OperatorAction[] = [
-  action({
-    id: 'members.revoke',
+export const MEMBER_ACTIONS = {
+  revoke: action({
     path: '/members/:id/revoke',
     run: ({ account }, { id, decision }) => account.revokeMember(id, decision),
     audit: ['member_revoked', 'All apps disconnected'],
@@ -38,12 +38,11 @@ export const MEMBER_ACTIONS: readonly OperatorAction[] = [
       title: `Disconnect all apps of ${name}?`,
       text: 'All connected apps lose access at once. They can be connected again.',
     }),
-    done: (reply) => `Disconnected. ${grantsEnded(reply)}`,
+    done: ({ ended }) => `Disconnected. ${counted(ended, 'grant')} ended.`,
     command: { ...COMMAND, description: 'end every connection of a member' },
-    page: { path: '/members/:id/revoke', back: '/members/:id', button: 'Disconnect all apps', touches: 'member' },
+    page: { path: '/members/:id/revoke', back: '/members/:id', button: 'Disconnect all apps' },
   }),
-  action({
-    id: 'members.suspend',
+  suspend: action({
     path: '/members/:id/suspend',
     run: ({ account }, { id, decision }) => account.suspendMember(id, decision),
     audit: ['member_suspended', 'Member suspended'],
@@ -55,15 +54,14 @@ export const MEMBER_ACTIONS: readonly OperatorAction[] = [
       title: `Suspend ${name}?`,
       text: 'All connected apps lose access at once, and none can be connected until you resume. The account at the site itself stays as it is.',
     }),
-    done: (reply) => `Suspended. ${grantsEnded(reply)}`,
+    done: ({ ended }) => `Suspended. ${counted(ended, 'grant')} ended.`,
     command: {
       ...COMMAND,
       description: 'end every connection of a member, and allow no new ones until they are resumed',
     },
-    page: { path: '/members/:id/suspend', back: '/members/:id', button: 'Suspend', first: true, touches: 'member' },
+    page: { path: '/members/:id/suspend', back: '/members/:id', button: 'Suspend', first: true },
   }),
-  action({
-    id: 'members.resume',
+  resume: action({
     path: '/members/:id/resume',
     run: ({ account }, { id, decision }) => account.resumeMember(id, decision),
     audit: ['member_resumed', 'Member resumed'],
@@ -73,17 +71,17 @@ export const MEMBER_ACTIONS: readonly OperatorAction[] = [
     idle: 'was not suspended',
     done: () => 'Resumed. The member can connect apps again.',
     command: { ...COMMAND, description: 'allow a suspended member to connect apps again' },
-    page: { path: '/members/:id/resume', back: '/members/:id', button: 'Resume', first: true, touches: 'member' },
+    page: { path: '/members/:id/resume', back: '/members/:id', button: 'Resume', first: true },
   }),
-  action({
-    id: 'members.disconnect',
+  disconnect: action({
     run: ({ account }, { id, client = '', decision }) => account.revokeApp(id, client, decision),
     audit: ['grant_ended'],
+    subject: MEMBER,
     ask: ({ name, app }) => ({
       title: `Disconnect ${app} from ${name}?`,
       text: 'The app loses access to the account of this member at once. It can ask the member again.',
     }),
     done: ({ ended }, { app }) => (ended === 0 ? `${app} was not connected any more.` : `${app} is disconnected.`),
-    page: { path: '/members/:id/apps/:client', back: '/members/:id', button: 'Disconnect', touches: 'member' },
+    page: { path: '/members/:id/apps/:client', back: '/members/:id', button: 'Disconnect' },
   }),
-];
+};

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { type ErrorRequestHandler, type Request, Router } from 'express';
 import type { CommandedBy } from '../authorization-server/administration/account-control.ts';
 import type { IdentifyCaller } from '../authorization-server/administration/caller.ts';
-import { type Query, readQuery } from '../authorization-server/administration/query.ts';
+import { readQuery } from '../authorization-server/administration/query.ts';
 import type { ReceiveWebhook } from '../authorization-server/administration/webhooks.ts';
 import { asGatewayError, GatewayError, renderFailure } from '../errors.ts';
 import { json, writeAnswer } from '../http/answer.ts';
@@ -30,40 +30,11 @@ const LONGEST_ID = 2048;
 const LONGEST_REASON = 200;
 const WEBHOOK = '/webhooks/:name';
 
-/** A row of the table as the router serves it. */
-interface Command {
-  readonly method: 'GET' | 'POST';
-  readonly path: string;
-  /** The allowed query parameters of a GET, or members of the body of a POST. */
-  readonly allowed: readonly string[];
-  run(input: ActionInput & { readonly query: Query }): Promise<object>;
-}
-
-function commandsOf(controls: Controls): readonly Command[] {
-  const lookups = LOOKUPS.map(
-    ({ path, query, run }): Command => ({ method: 'GET', path, allowed: query, run: (input) => run(controls, input) }),
-  );
-  const actions = ACTIONS.flatMap(({ path, values = [], switches = {}, run }): Command[] =>
-    path === undefined
-      ? []
-      : [
-          {
-            method: 'POST',
-            path,
-            allowed: [...values, ...Object.keys(switches)],
-            run: (input) => run(controls, input),
-          },
-        ],
-  );
-  return [...lookups, ...actions];
-}
-
 /** Answers commands and webhooks with JSON or problem JSON (RFC 9457). Other requests are passed on. */
-export function commandRouter(options: CommandsOptions): Router {
+export function commandRouter({ controls, identify, receive, hold, onError }: CommandsOptions): Router {
   const router = Router({ caseSensitive: true, strict: true });
-  const commands = commandsOf(options.controls);
-  const roots = new Set([...commands, { path: WEBHOOK }].map(({ path }) => rootOf(path)));
   // Nothing else is served below the paths of commands. GET /events needs no signature, and is not a command.
+  const roots = new Set([...LOOKUPS, ...ACTIONS, { path: WEBHOOK }].map(({ path }) => path && rootOf(path)));
   const isReserved = ({ path }: Request) => roots.has(rootOf(path)) && path !== '/events';
   router.use((request, response, next) => {
     if (isReserved(request)) response.setHeader('x-request-id', randomUUID());
@@ -73,20 +44,27 @@ export function commandRouter(options: CommandsOptions): Router {
     router.all(path, async (request, response) => {
       if (request.method !== method) throw new GatewayError('method_not_allowed', { headers: { allow: method } });
       const work = perform(request, String(response.getHeader('x-request-id')));
-      const finished = Promise.allSettled([work]).then(() => {});
-      options.hold(finished);
+      hold(Promise.allSettled([work]).then(() => {}));
       writeAnswer(response, json(200, await work, { 'cache-control': 'no-store' }));
     });
-  for (const command of commands)
-    serve(command.method, command.path, (request, requestId) =>
-      performCommand(command, request, requestId, options.identify),
-    );
-  serve('POST', WEBHOOK, (request, requestId) => options.receive(String(request.params.name), request, requestId));
+  for (const { path, query, run } of LOOKUPS)
+    serve('GET', path, async (request, requestId) => {
+      const { id } = await readCommand(request, requestId, identify, []);
+      return run(controls, { id, query: readQuery(request.query, query) });
+    });
+  for (const { path, values = [], switches = {}, run } of ACTIONS)
+    if (path !== undefined)
+      serve('POST', path, async (request, requestId) => {
+        const input = await readCommand(request, requestId, identify, [...values, ...Object.keys(switches)]);
+        readQuery(request.query, []);
+        return run(controls, input);
+      });
+  serve('POST', WEBHOOK, (request, requestId) => receive(String(request.params.name), request, requestId));
   router.use((request, _response, next) => {
     if (isReserved(request)) throw new GatewayError('not_found');
     next();
   });
-  router.use(problems(options.onError));
+  router.use(problems(onError));
   return router;
 }
 
@@ -94,20 +72,20 @@ function rootOf(path: string): string | undefined {
   return path.split('/')[1];
 }
 
-async function performCommand(
-  { method, allowed, run }: Command,
+/** Authenticates a command and reads its body. Throws what `identify` throws, and `invalid_request`. */
+async function readCommand(
   request: Request,
   requestId: string,
   identify: IdentifyCaller,
-): Promise<object> {
+  allowed: readonly string[],
+): Promise<ActionInput> {
   // Not express.raw(), which answers a body that is too large only after it has received all of it.
-  const body = await readBody(request, BODY_LIMIT);
-  const caller = await identify(request, body);
-  const { by, reason, rest } = parseDecision(body, method === 'POST' ? allowed : []);
+  const bytes = await readBody(request, BODY_LIMIT);
+  const caller = await identify(request, bytes);
+  const { by, reason, rest: body } = parseDecision(bytes, allowed);
   const id = checkedId(String(request.params.id ?? ''));
-  const query = readQuery(request.query, method === 'GET' ? allowed : []);
   const decision = { by, reason, ...caller, address: request.socket.remoteAddress, requestId };
-  return run({ id, client: undefined, query, body: rest, decision });
+  return { id, client: undefined, body, decision };
 }
 
 function problems(onError: CommandsOptions['onError']): ErrorRequestHandler {

@@ -1,3 +1,4 @@
+import type { GrantsOf } from '../authorization-server/grants.ts';
 import type { Controls } from './controls.ts';
 
 /** Members or apps. */
@@ -6,6 +7,7 @@ export interface ActionSubject {
   readonly path: string;
   /** The command that lists them. */
   readonly list: string;
+  grants(id: string): GrantsOf;
   describe(controls: Pick<Controls, 'account'>, id: string): Promise<Described>;
   /** Says that nothing is known of these ids. */
   unknown(ids: readonly string[]): string;

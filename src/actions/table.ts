@@ -11,12 +11,12 @@ import { STORE_ACTIONS } from './store.ts';
 export const LOOKUPS: readonly Lookup[] = [...MEMBER_LOOKUPS, ...CLIENT_LOOKUPS, ...GRANT_LOOKUPS, ...KEY_LOOKUPS];
 
 export const ACTIONS: readonly OperatorAction[] = [
-  ...MEMBER_ACTIONS,
-  ...CLIENT_ACTIONS,
-  ...GRANT_ACTIONS,
-  ...KEY_ACTIONS,
-  ...EVENT_ACTIONS,
-  ...STORE_ACTIONS,
-  ...REGISTRATION_ACTIONS,
-  ...ASSERTION_ACTIONS,
-];
+  MEMBER_ACTIONS,
+  CLIENT_ACTIONS,
+  GRANT_ACTIONS,
+  KEY_ACTIONS,
+  EVENT_ACTIONS,
+  STORE_ACTIONS,
+  REGISTRATION_ACTIONS,
+  ASSERTION_ACTIONS,
+].flatMap((rows: Readonly<Record<string, OperatorAction>>) => Object.values(rows));

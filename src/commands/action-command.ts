@@ -2,12 +2,8 @@ import type { Command } from 'commander';
 import type { OperatorAction } from '../actions/action.ts';
 import { fillPath } from '../actions/fill-path.ts';
 import { type Described, isUnknown } from '../actions/subject.ts';
-import { answer, changing, confirmed, get, type OperatorFlags, requireMeant } from './operator.ts';
+import { answer, changing, confirmed, describe, type OperatorFlags, requireMeant } from './operator.ts';
 import type { Terminal } from './terminal.ts';
-
-interface ActionReply {
-  readonly ended?: number;
-}
 
 export interface ActionCommandOptions<Reply> {
   /** The values of the body, read from the argument. Without it, the argument is the id, or several. */
@@ -17,81 +13,62 @@ export interface ActionCommandOptions<Reply> {
 }
 
 /** Adds the subcommand of an action, if it has one. */
-export function actionCommand<Reply extends object = ActionReply>(
+export function actionCommand<Reply extends { readonly ended?: number }>(
   parent: Command,
   terminal: Terminal,
-  action: OperatorAction,
+  [verb, action]: readonly [verb: string, action: OperatorAction],
   { values, print }: ActionCommandOptions<Reply> = {},
 ): void {
-  const { command: typed, switches = {} } = action;
+  const { command: typed, switches = {}, path = '' } = action;
   if (typed === undefined) return;
-  const { argument } = typed;
-  const [, verb = ''] = action.id.split('.');
   const command = changing(parent, verb, typed.description, ...typed.examples);
-  if (argument !== undefined) command.argument(...argument);
+  if (typed.argument !== undefined) command.argument(...typed.argument);
   for (const [name, help] of Object.entries(switches)) command.option(`--${name}`, help, false);
   command.action(async (...given: readonly unknown[]) => {
-    const flags = given[argument === undefined ? 0 : 1] as OperatorFlags & Readonly<Record<string, unknown>>;
-    const ids = argument === undefined || values !== undefined ? [''] : ([given[0]].flat() as string[]);
-    const on = Object.keys(switches).filter((name) => flags[name] === true);
-    const body = { ...Object.fromEntries(on.map((name) => [name, true])), ...(await values?.(String(given[0]))) };
-    const done = await act<Reply>(terminal, flags, action, ids, body);
-    const [first] = done;
-    if (print !== undefined && first?.reply !== undefined) return print(flags, first.reply);
-    const replies = done.map(({ id, state, reply }) => reply ?? { id, state });
-    answer(terminal, flags, Array.isArray(given[0]) ? replies : replies[0], () =>
-      done
-        .map(({ id, reply }) => `${reply === undefined ? `${id} ${action.idle}` : lineOf(verb, id, reply)}\n`)
-        .join(''),
-    );
+    const { progressOf } = await import('./progress.ts');
+    const argument = typed.argument === undefined ? '' : (given[0] as string | readonly string[]);
+    const flags = given[typed.argument === undefined ? 0 : 1] as OperatorFlags & Readonly<Record<string, unknown>>;
+    const body = {
+      ...Object.fromEntries(Object.keys(switches).map((name) => [name, flags[name] || undefined])),
+      ...(await values?.(String(argument))),
+    };
+    const ids = [argument].flat();
+    const found = await lookUp(terminal, flags, action, ids);
+    const name = ids.length === 1 ? String(ids[0]) : `${ids.length} ${path.split('/')[1]}`;
+    const question = found.some(isUnknown) ? undefined : action.ask?.({ name, grants: found[0]?.connections });
+    const change = await confirmed(terminal, flags, question && `${question.text}\n${question.title}`);
+    const progress = progressOf(terminal, `${verb} ${name}`);
+    const replies: object[] = [];
+    const lines: string[] = [];
+    for (const [at, id] of ids.entries()) {
+      const described = found[at];
+      const isIdle = action.idle !== undefined && described !== undefined && action.applies?.(described) === false;
+      const reply = isIdle ? undefined : await change<Reply>(fillPath(path, { id }), body);
+      replies.push(reply ?? { id, state: described?.state });
+      lines.push(reply === undefined ? `${id} ${action.idle}\n` : lineOf(verb, id, reply));
+      progress.at(replies.length, ids.length);
+    }
+    progress.done();
+    if (print !== undefined) return print(flags, replies[0] as Reply);
+    answer(terminal, flags, Array.isArray(argument) ? replies : replies[0], () => lines.join(''));
   });
 }
 
-interface Done<Reply> {
-  readonly id: string;
-  readonly state: string | undefined;
-  /** Undefined where there was nothing to do. */
-  readonly reply: Reply | undefined;
-}
-
-/** Looks the ids up, asks, and sends the action for each. Throws CommandFailure when it is declined or an id is unknown. */
-async function act<Reply>(
+/** Looks up what the ids name. Throws CommandFailure if nothing is known of one, and the action is not meant all the same. */
+async function lookUp(
   terminal: Terminal,
   flags: OperatorFlags,
-  action: OperatorAction,
+  { subject, anyway }: OperatorAction,
   ids: readonly string[],
-  body: object,
-): Promise<readonly Done<Reply>[]> {
-  const { progressOf } = await import('./progress.ts');
-  const { subject, path = '' } = action;
-  const [kind, verb] = action.id.split('.');
-  const found = new Map<string, Described>();
-  if (subject !== undefined)
-    for (const id of ids) found.set(id, await get(terminal, flags, `${subject.path}/${encodeURIComponent(id)}`));
-  const strangers = [...found].filter(([, described]) => isUnknown(described)).map(([id]) => id);
-  if (subject !== undefined && strangers.length > 0)
-    await requireMeant(terminal, flags, {
-      message: subject.unknown(strangers),
-      question: action.anyway,
-      list: subject.list,
-    });
-  const [id = ''] = ids;
-  const name = ids.length === 1 ? id : `${ids.length} ${kind}`;
-  const question = strangers.length > 0 ? undefined : action.ask?.({ name, grants: found.get(id)?.connections });
-  const change = await confirmed(terminal, flags, question && `${question.text}\n${question.title}`);
-  const progress = progressOf(terminal, `${verb} ${name}`);
-  const done: Done<Reply>[] = [];
-  for (const id of ids) {
-    const described = found.get(id);
-    const isIdle = action.idle !== undefined && described !== undefined && action.applies?.(described) === false;
-    const reply = isIdle ? undefined : await change<Reply>(fillPath(path, { id }), body);
-    done.push({ id, state: described?.state, reply });
-    progress.at(done.length, ids.length);
-  }
-  progress.done();
-  return done;
+): Promise<readonly Described[]> {
+  if (subject === undefined) return [];
+  const found: Described[] = [];
+  for (const id of ids) found.push(await describe(terminal, flags, subject, id));
+  const unknown = ids.filter((_id, at) => found.slice(at, at + 1).some(isUnknown));
+  if (unknown.length > 0) await requireMeant(terminal, flags, subject, unknown, anyway);
+  return found;
 }
 
-function lineOf(verb: string, id: string, { ended }: ActionReply): string {
-  return `${verb}${verb.endsWith('e') ? 'd' : 'ed'} ${id}${ended === undefined ? '' : `: ${ended} connections ended`}`;
+function lineOf(verb: string, id: string, { ended }: { readonly ended?: number }): string {
+  return `${verb}${verb.endsWith('e') ? 'd' : 'ed'} ${id}${ended === undefined ? '' : `: ${ended} connections ended`}\n`;
 }

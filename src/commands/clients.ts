@@ -69,5 +69,5 @@ export const define: Define = (command, terminal) => {
       );
     });
 
-  for (const action of CLIENT_ACTIONS) actionCommand(command, terminal, action);
+  for (const row of Object.entries(CLIENT_ACTIONS)) actionCommand(command, terminal, row);
 };

@@ -22,9 +22,9 @@ export const define: Define = (command, terminal) => {
     async (flags: OperatorFlags) => show(flags, await get(terminal, flags, '/keys')),
   );
 
-  for (const action of KEY_ACTIONS)
-    actionCommand<KeyList>(command, terminal, action, {
-      ...(action.values !== undefined && {
+  for (const row of Object.entries(KEY_ACTIONS))
+    actionCommand<KeyList & { ended?: number }>(command, terminal, row, {
+      ...(row[0] === 'import' && {
         values: async (file) => ({ key: keyIn(file === '-' ? await text(terminal.input) : await readTextFile(file)) }),
       }),
       print: show,

@@ -41,5 +41,5 @@ export const define: Define = (command, terminal) => {
       );
     });
 
-  for (const action of MEMBER_ACTIONS) actionCommand(command, terminal, action);
+  for (const row of Object.entries(MEMBER_ACTIONS)) actionCommand(command, terminal, row);
 };

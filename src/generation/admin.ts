@@ -2,9 +2,7 @@ import type { RequestListener } from 'node:http';
 import { hostname } from 'node:os';
 import type { Controls } from '../actions/controls.ts';
 import type { CommandedBy } from '../authorization-server/administration/account-control.ts';
-import { createAssertionControl } from '../authorization-server/administration/assertion-control.ts';
 import { callerCheck, callerRefusals } from '../authorization-server/administration/caller.ts';
-import { createStoreControl } from '../authorization-server/administration/store-control.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { GatewayError } from '../errors.ts';
 import { hostCheck } from '../operations/admin-callers.ts';
@@ -39,12 +37,12 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
     clock,
     audit,
   });
-  const trial = createAssertionTrial({ config, pools, signing: () => keyring.signing(), clock });
   const controls: Controls = {
     ...server.controls,
-    store: createStoreControl({ reseal, audit }),
+    store: { reseal },
     events: { retry: (decision) => retryEvents(parts, decision) },
-    assertions: createAssertionControl({ trial, audit }),
+    assertions: { try: createAssertionTrial({ config, pools, signing: () => keyring.signing(), clock }) },
+    audit,
   };
   const createApp = async () => {
     const [{ adminApp }, { commandRouter }, { webhookReceiver }, { consoleHandler }] = await Promise.all([

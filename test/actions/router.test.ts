@@ -35,7 +35,7 @@ function app(options: Partial<CommandsOptions> = {}) {
   );
   return express().use(
     commandRouter({
-      controls: controls as unknown as CommandsOptions['controls'],
+      controls: { ...controls, audit: () => {} } as unknown as CommandsOptions['controls'],
       identify: async (_request, body) => {
         identified.push(body);
         return { certificate: undefined };
@@ -74,7 +74,7 @@ describe('the command router', () => {
     ['post', '/webhooks/lms', 'receive'],
   ] as const)('accepts %s %s, and no other method there', async (method, path, name) => {
     const answer = await request(app())[method](path).expect(200);
-    expect(answer.body).toEqual({ done: name });
+    expect(answer.body).toEqual(name === 'assertions.try' ? { trials: { done: name } } : { done: name });
     expect(answer.headers).toMatchObject({
       'content-type': 'application/json',
       'cache-control': 'no-store',

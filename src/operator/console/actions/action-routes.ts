@@ -32,19 +32,20 @@ async function perform(
   const { params, form, decision } = request;
   if (form.sure !== 'yes' && (await doubtOf(deps, action, params)) !== undefined)
     return { see: ROOT + fillPath(page.path, params), done: 'Nothing was changed: confirm that you mean this ID.' };
-  const context = await contextOf(deps, action, params);
-  const switches = Object.keys(action.switches ?? {}).filter((name) => form[name] === 'yes');
+  const section = sectionOf(page.back);
+  const context = await contextOf(deps, section, params);
   const { id = '', client } = params;
+  const switches = Object.keys(action.switches ?? {}).filter((name) => form[name] === 'yes');
   const body = Object.fromEntries(switches.map((name) => [name, true]));
   const work = action.run(deps.controls, { id, client, body, decision }).then(async (reply) => {
-    await reread(deps, page.touches, id);
+    await reread(deps, action.touches?.(reply) ?? action.subject?.grants(id));
     return action.done?.(reply, context);
   });
   try {
     const done = await finishedSoon(work, deps.onError);
     const back = ROOT + fillPath(page.back, params);
     return {
-      see: isConsolePath(back) ? back : `${ROOT}/${sectionOf(page.back)}`,
+      see: isConsolePath(back) ? back : `${ROOT}/${section}`,
       done: done ?? 'In progress: it takes longer than usual.',
     };
   } catch (thrown) {

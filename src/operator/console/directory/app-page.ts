@@ -6,8 +6,8 @@ import { counted } from '../../../http/counted.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { actionButtons } from '../actions/action-buttons.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-route.ts';
+import { facts } from '../facts.ts';
 import type { DirectoryDeps } from './deps.ts';
-import { facts } from './facts.ts';
 import { memberName } from './names.ts';
 import { pathOf, pathOfGrant, pathOfMember, withQuery } from './paths.ts';
 import { type ListedRow, listOf } from './row-list.ts';
@@ -45,7 +45,7 @@ ${name !== undefined && isPosing(name, deps.school) && html`<p class="notice bad
     ['Members', members?.toLocaleString('en')],
     ['Grants', total.toLocaleString('en')],
   ])}
-${actionButtons(CLIENT_ACTIONS, id, described, csrf)}
+${actionButtons(Object.values(CLIENT_ACTIONS), id, described, csrf)}
 </section>
 <section class="card"><h2>Members</h2>
 ${first.length === 0 ? html`<p class="muted">No member has connected it.</p>` : await membersOfApp(deps, first)}

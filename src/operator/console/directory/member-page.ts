@@ -4,8 +4,8 @@ import { accountOf, storedMembers } from '../../../authorization-server/members.
 import { type Html, html } from '../../../http/html.ts';
 import { actionButtons } from '../actions/action-buttons.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-route.ts';
+import { facts } from '../facts.ts';
 import type { DirectoryDeps } from './deps.ts';
-import { facts } from './facts.ts';
 import { appName } from './names.ts';
 import { pathOf, pathOfApp, pathOfGrant, withQuery } from './paths.ts';
 import { type ListedRow, listOf } from './row-list.ts';
@@ -36,7 +36,7 @@ export async function memberPage(deps: DirectoryDeps, { params, csrf }: ConsoleR
         : html`<span class="badge good">active</span>`,
     ],
   ])}
-${actionButtons(MEMBER_ACTIONS, id, described, csrf)}
+${actionButtons(Object.values(MEMBER_ACTIONS), id, described, csrf)}
 </section>
 <section class="card"><h2>Connected apps</h2>
 ${shown.length === 0 ? html`<p class="muted">No app is connected.</p>` : await appsOfMember(deps, id, shown)}

@@ -1,4 +1,4 @@
-import { CLOSE_REGISTRATION, OPEN_REGISTRATION } from '../../../actions/registration.ts';
+import { REGISTRATION_ACTIONS } from '../../../actions/registration.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { questionPage } from '../actions/question-page.ts';
 import type { ConsoleAnswer, ConsolePanel, ConsoleRequest } from '../console-route.ts';
@@ -26,5 +26,5 @@ export function registrationPanel(deps: DirectoryDeps): ConsolePanel {
 
 export async function registrationPage(deps: DirectoryDeps, request: ConsoleRequest): Promise<ConsoleAnswer> {
   const since = await deps.controls.account.registrationClosedSince();
-  return questionPage(deps, since === undefined ? CLOSE_REGISTRATION : OPEN_REGISTRATION, request);
+  return questionPage(deps, since === undefined ? REGISTRATION_ACTIONS.close : REGISTRATION_ACTIONS.open, request);
 }

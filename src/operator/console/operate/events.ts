@@ -1,6 +1,7 @@
 import type { EventsState } from '../../../events/state.ts';
-import { type Html, type HtmlValue, html } from '../../../http/html.ts';
+import { type Html, html } from '../../../http/html.ts';
 import type { ConsoleAnswer, ConsoleRoute } from '../console-route.ts';
+import { facts } from '../facts.ts';
 import type { Times } from '../times.ts';
 
 export interface EventRoutesOptions {
@@ -48,19 +49,17 @@ function statePage(state: EventsState, times: Times, csrf: string): Html {
   const moment = (iso: string) => times.moment(Date.parse(iso));
   const total = Object.values(pending).reduce((sum, count) => sum + count, 0);
   const oldest = events.map(({ timestamp }) => timestamp).toSorted()[0];
-  const fact = (term: string, text: HtmlValue) =>
-    text === undefined ? undefined : html`<dt>${term}</dt><dd>${text}</dd>`;
   const split = CLASSES.filter(([name]) => (pending[name] ?? 0) > 0).map(([name, text]) => `${pending[name]} ${text}`);
   return html`${
     stopped_at !== undefined &&
     html`<p class="notice bad">Delivery has stopped since ${moment(stopped_at)}: the backend answered 410 Gone. It goes on when you retry.</p>`
-  }<dl class="facts">${fact('Sent to', `${path} of ${upstream}`)}${fact(
-    'Pending',
-    total === 0 ? 'none: the backend has accepted everything' : `${total}: ${split.join(', ')}`,
-  )}${fact('Oldest', oldest && moment(oldest))}${fact(
-    'Last failed delivery',
-    last_failure && html`${moment(last_failure.at)}: ${last_failure.reason}`,
-  )}${fact('Next attempt', paused_until && moment(paused_until))}</dl>
+  }${facts([
+    ['Sent to', `${path} of ${upstream}`],
+    ['Pending', total === 0 ? 'none: the backend has accepted everything' : `${total}: ${split.join(', ')}`],
+    ['Oldest', oldest && moment(oldest)],
+    ['Last failed delivery', last_failure && html`${moment(last_failure.at)}: ${last_failure.reason}`],
+    ['Next attempt', paused_until && moment(paused_until)],
+  ])}
 ${
   total > 0 &&
   html`<form method="post" action="${PATH}/retry"><input type="hidden" name="csrf" value="${csrf}"><button class="go">Retry now</button></form>

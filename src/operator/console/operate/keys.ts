@@ -1,7 +1,8 @@
 import type { KeyControl } from '../../../authorization-server/administration/key-control.ts';
-import { type Html, type HtmlValue, html } from '../../../http/html.ts';
+import { type Html, html } from '../../../http/html.ts';
 import type { Clock } from '../../../storage/store.ts';
 import type { ConsoleAnswer, ConsoleRoute } from '../console-route.ts';
+import { facts } from '../facts.ts';
 import type { Times } from '../times.ts';
 
 export interface KeysOptions {
@@ -31,32 +32,21 @@ async function listPage({ keys, clock, times }: KeysOptions): Promise<ConsoleAns
 }
 
 const STATES = {
-  signing: ['Signing', 'good'],
-  next: ['Next', ''],
-  verifying: ['Retired', ''],
+  signing: ['Signing', 'good', 'In use since', 'Next rotation'],
+  next: ['Next', '', 'Published since', 'Signs from'],
+  verifying: ['Retired', '', 'Retired since', 'Published until'],
 } as const;
 
 function card({ kid, alg, state, since, until }: Key, times: Times, now: number): Html {
-  const [name, look] = STATES[state];
+  const [name, look, begun, ends] = STATES[state];
   const moment = (iso: string | undefined) => (iso === undefined ? 'unknown' : times.moment(Date.parse(iso)));
-  const facts: Readonly<Record<Key['state'], readonly (readonly [string, HtmlValue])[]>> = {
-    signing: [
-      ['In use since', html`${moment(since)} (${ageOf(since, now)})`],
-      ['Next rotation', moment(until)],
-    ],
-    next: [
-      ['Published since', html`${moment(since)} (${ageOf(since, now)})`],
-      ['Signs from', moment(until)],
-    ],
-    verifying: [
-      ['Retired since', html`${moment(since)} (${ageOf(since, now)})`],
-      ['Published until', moment(until)],
-    ],
-  };
+  const age = html`${moment(since)} (${ageOf(since, now)})`;
   return html`<section class="card"><h2>${alg} <span class="badge ${look}">${name}</span></h2>
-<dl class="facts"><dt>Key ID</dt><dd><code>${kid}</code></dd>${facts[state].map(
-    ([term, text]) => html`<dt>${term}</dt><dd>${text}</dd>`,
-  )}</dl>
+${facts([
+  ['Key ID', html`<code>${kid}</code>`],
+  [begun, age],
+  [ends, moment(until)],
+])}
 <p><a href="${PATH}/${encodeURIComponent(kid)}/remove">Remove<span class="visually-hidden"> ${kid}</span></a></p></section>`;
 }
 

@@ -5,6 +5,7 @@ import type { Observation } from '../../../operations/observe/observations.ts';
 import type { ObservedReport, Observer } from '../../../operations/observe/observer.ts';
 import { confirmation } from '../confirmation.ts';
 import type { ConsoleAnswer, ConsoleRequest, ConsoleRoute } from '../console-route.ts';
+import { facts } from '../facts.ts';
 import type { Times } from '../times.ts';
 import { type ChangedLine, type Configuration, createProposals, type Draft, type NotWritten } from './proposal.ts';
 
@@ -74,9 +75,12 @@ function observedPage(observer: Pick<Observer, 'report' | 'yaml'>, times: Times)
 ${
   quietSince !== undefined &&
   html`<p class="notice bad">No request for the site has arrived since ${times.moment(quietSince.getTime())}. Is the web server sending everything to the gate, and not only its own addresses?</p>`
-}<dl class="facts"><dt>Observed since</dt><dd>${times.moment(since.getTime())}</dd><dt>Requests</dt><dd>${requests.toLocaleString('en-GB')}</dd><dt>Would be refused</dt><dd>${refused.toLocaleString('en-GB')}</dd>${
-    dropped > 0 && html`<dt>Not recorded</dt><dd>${dropped.toLocaleString('en-GB')}</dd>`
-  }</dl>
+}${facts([
+  ['Observed since', times.moment(since.getTime())],
+  ['Requests', requests.toLocaleString('en-GB')],
+  ['Would be refused', refused.toLocaleString('en-GB')],
+  ['Not recorded', dropped > 0 && dropped.toLocaleString('en-GB')],
+])}
 <h2>Proposed routes</h2>
 ${
   routes.length === 0
