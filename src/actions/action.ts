@@ -36,8 +36,8 @@ export interface OperatorAction<Reply extends object = object> {
   /** Members of the body that are true or absent, with the help of their options on the command line. */
   readonly switches?: Readonly<Record<string, string>>;
   run(controls: Controls, input: ActionInput): Promise<Reply>;
-  /** The audit line that it writes, and its words on the page of a member, an app or a grant. */
-  readonly audit: readonly [action: AuditAction, words?: string];
+  /** The audit line that the page of a member, an app or a grant shows, and its words there. */
+  readonly audit?: readonly [action: AuditAction, words: string];
   /** What the id names. It is looked up first: an action on an unknown one is probably not meant. */
   readonly subject?: ActionSubject;
   /** Whose grants have changed, if not those of the subject alone. */

@@ -13,6 +13,5 @@ export const ASSERTION_ACTIONS = {
       audit({ action: 'assertions_tried', member, ...decision });
       return { trials: await assertions.try(member) };
     },
-    audit: ['assertions_tried'],
   }),
 };

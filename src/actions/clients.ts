@@ -81,7 +81,6 @@ export const CLIENT_ACTIONS = {
   }),
   revokeAll: action({
     run: ({ account }, { decision }) => account.revokeClients(decision),
-    audit: ['client_revoked'],
     touches: () => 'everything',
     ask: () => ({
       title: 'Require consent again for all apps?',

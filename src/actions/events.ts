@@ -5,7 +5,6 @@ export const EVENT_ACTIONS = {
   retry: action({
     path: '/events/retry',
     run: ({ events }, { decision }) => events.retry(decision),
-    audit: ['events_retried'],
     done: ({ pending }) => `Sending ${counted(pending, 'event')} again.`,
     page: { path: '/events/retry', back: '/events', button: 'Retry now' },
   }),

@@ -12,7 +12,6 @@ export const KEY_ACTIONS = {
       now: 'even if a next key was published less than an hour ago and verifiers may not have it yet',
     },
     run: ({ keys }, { body, decision }) => keys.rotate(body.now === true, decision),
-    audit: ['keys_rotated'],
     ask: ({ unknownFor = 0 }) => ({
       title: 'Rotate the signing keys?',
       text: 'From now on the next keys sign. What the current keys have signed stays valid: they are published for another day. New next keys are published at once.',
@@ -34,7 +33,6 @@ export const KEY_ACTIONS = {
     path: '/keys/import',
     values: ['key'],
     run: ({ keys }, { body, decision }) => keys.import(body.key, decision),
-    audit: ['key_imported'],
     ask: () => ({
       title: 'Replace the next signing key of its kind with this one?',
       text: 'It is published at once, and signs after the next rotation.',
@@ -52,7 +50,6 @@ export const KEY_ACTIONS = {
   remove: action({
     path: '/keys/:id/remove',
     run: ({ keys }, { id, decision }) => keys.remove(id, decision),
-    audit: ['key_removed'],
     ask: ({ name, keyState = 'verifying' }) => ({
       title: `Remove the signing key ${name}?`,
       text: `Remove a key only if it has been compromised. Otherwise rotate the keys, which invalidates nothing. ${CONSEQUENCES[keyState]}`,

@@ -75,7 +75,6 @@ export const MEMBER_ACTIONS = {
   }),
   disconnect: action({
     run: ({ account }, { id, client = '', decision }) => account.revokeApp(id, client, decision),
-    audit: ['grant_ended'],
     subject: MEMBER,
     ask: ({ name, app }) => ({
       title: `Disconnect ${app} from ${name}?`,

@@ -3,7 +3,6 @@ import { action } from './action.ts';
 export const REGISTRATION_ACTIONS = {
   close: action({
     run: ({ account }, { decision }) => account.closeRegistration(decision),
-    audit: ['registration_closed'],
     ask: () => ({
       title: 'Close registration?',
       text: 'Apps that are new here will be refused, whether they register or have a client ID metadata document. Apps that are registered or connected already keep working. It holds for all replicas and across restarts, until you open registration again.',
@@ -13,7 +12,6 @@ export const REGISTRATION_ACTIONS = {
   }),
   open: action({
     run: ({ account }, { decision }) => account.openRegistration(decision),
-    audit: ['registration_opened'],
     ask: () => ({ title: 'Open registration?', text: 'New apps can connect again.', danger: false }),
     done: () => 'Registration is open. New apps can connect.',
     page: { path: '/registration/open', back: '/apps', button: 'Open registration' },

@@ -16,6 +16,5 @@ export const STORE_ACTIONS = {
       if (step.next === undefined) audit({ action: 'store_resealed', ...decision });
       return step;
     },
-    audit: ['store_resealed'],
   }),
 };

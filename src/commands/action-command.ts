@@ -13,7 +13,7 @@ export interface ActionCommandOptions<Reply> {
 }
 
 /** Adds the subcommand of an action, if it has one. */
-export function actionCommand<Reply extends { readonly ended?: number }>(
+export function actionCommand<Reply extends object>(
   parent: Command,
   terminal: Terminal,
   [verb, action]: readonly [verb: string, action: OperatorAction],
@@ -69,6 +69,7 @@ async function lookUp(
   return found;
 }
 
-function lineOf(verb: string, id: string, { ended }: { readonly ended?: number }): string {
-  return `${verb}${verb.endsWith('e') ? 'd' : 'ed'} ${id}${ended === undefined ? '' : `: ${ended} connections ended`}\n`;
+function lineOf(verb: string, id: string, reply: object): string {
+  const done = `${verb}${verb.endsWith('e') ? 'd' : 'ed'} ${id}`;
+  return 'ended' in reply ? `${done}: ${reply.ended} connections ended\n` : `${done}\n`;
 }

@@ -23,7 +23,7 @@ export const define: Define = (command, terminal) => {
   );
 
   for (const row of Object.entries(KEY_ACTIONS))
-    actionCommand<KeyList & { ended?: number }>(command, terminal, row, {
+    actionCommand<KeyList>(command, terminal, row, {
       ...(row[0] === 'import' && {
         values: async (file) => ({ key: keyIn(file === '-' ? await text(terminal.input) : await readTextFile(file)) }),
       }),

@@ -21,7 +21,7 @@ const SAID: Partial<Readonly<Record<AuditAction, string>>> = {
   backend_session_over: 'Backend ended the member’s session',
   code_reuse: 'Code used twice: the connection was ended',
   refresh_token_reuse: 'Refresh token used twice: the connection was ended',
-  ...Object.fromEntries(ACTIONS.map(({ audit }) => audit).filter(([, words]) => words !== undefined)),
+  ...Object.fromEntries(ACTIONS.map(({ audit }) => audit).filter((audit) => audit !== undefined)),
 };
 
 /** The section with the newest audit lines about one member, app or grant. */
