@@ -29,8 +29,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   discovery: ['oauth', 'config'],
   // Events are written in the same commit as the change they report.
   'authorization-server': ['oauth', 'config', 'storage', 'login', 'upstream', 'events'],
+  // What operators can do, for the admin listener, the command line and the console.
+  actions: ['oauth', 'storage', 'authorization-server'],
   // Loaded with the first request for one of its pages.
-  'operator/console': ['oauth', 'config', 'storage', 'operations', 'events', 'authorization-server'],
+  'operator/console': ['oauth', 'config', 'storage', 'operations', 'events', 'authorization-server', 'actions'],
   foundation: ['config', 'storage', 'operations', 'authorization-server'],
   request: [
     'oauth',
@@ -60,6 +62,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'mcp',
     'discovery',
     'authorization-server',
+    'actions',
     'operator/console',
     'foundation',
     'request',
@@ -117,6 +120,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'account',
     'mcp',
     'authorization-server/administration',
+    'actions',
     'operator/console/link.ts',
     'generation/account-and-mcp.ts',
     'process',
@@ -197,13 +201,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   ioredis: ['storage/redis.ts', 'storage/redis-connection.ts', 'storage/redis-start.ts', 'storage/redis-target.ts'],
   oauth4webapi: ['login/oidc', 'operator/connect/oauth', 'operator/doctor/challenges.ts'],
   // The plain HTTP of the admin listener. The gate's own path is not Express.
-  express: [
-    'operations/admin.ts',
-    'authorization-server/administration/commands.ts',
-    'operator/console',
-    'generation/console.ts',
-    'operator/demo',
-  ],
+  express: ['operations/admin.ts', 'actions/router.ts', 'operator/console', 'generation/console.ts', 'operator/demo'],
   ws: ['operator/demo/school'],
 };
 

@@ -1,18 +1,9 @@
 import { Option } from 'commander';
+import { CLIENT, CLIENT_ACTIONS } from '../actions/clients.ts';
+import { actionCommand } from './action-command.ts';
 import { type Define, withExits } from './command.ts';
 import { EXIT } from './exit-codes.ts';
-import { CommandFailure } from './failure.ts';
-import {
-  answer,
-  asking,
-  changing,
-  confirmed,
-  everyPage,
-  gateWords,
-  get,
-  type OperatorFlags,
-  requireMeant,
-} from './operator.ts';
+import { answer, asking, everyPage, known, type OperatorFlags } from './operator.ts';
 import { table } from './table.ts';
 import { type ClientDetail, type ClientView, grantsTable, when } from './views.ts';
 
@@ -21,31 +12,6 @@ interface ListFlags extends OperatorFlags {
   readonly host?: string;
   readonly kind?: string;
 }
-
-/** The commands that change a client, with the question to confirm before one that cannot be undone. */
-const VERBS = {
-  revoke: {
-    description: 'end every connection of an app; it may ask members again',
-    question: 'End every connection of',
-    anyway: undefined,
-  },
-  disable: {
-    description: 'end every connection of an app, and refuse it until it is enabled again',
-    question: 'End every connection and block all requests of',
-    anyway: undefined,
-  },
-  enable: {
-    description: 'allow a disabled app again',
-    question: undefined,
-    // An app that was deleted while it was disabled is refused when it comes back.
-    anyway: 'Allow it should it come back?',
-  },
-  delete: {
-    description: 'end every connection of an app, and delete it; it may register again',
-    question: 'End every connection and delete the registration of',
-    anyway: undefined,
-  },
-} as const;
 
 export const define: Define = (command, terminal) => {
   asking(command, 'list', 'list apps', '--config coursegate.yaml', '--config coursegate.yaml --host claude.ai --json')
@@ -58,7 +24,7 @@ export const define: Define = (command, terminal) => {
       ).choices(['registered', 'document']),
     )
     .action(async ({ name, host, kind, ...flags }: ListFlags) => {
-      const clients = await everyPage<ClientView>(terminal, flags, '/clients', { name, host, kind }, 'clients');
+      const clients = await everyPage<ClientView>(terminal, flags, CLIENT.path, { name, host, kind }, 'clients');
       answer(terminal, flags, clients, () =>
         table(
           terminal,
@@ -82,13 +48,7 @@ export const define: Define = (command, terminal) => {
   )
     .argument('<client>', 'the client_id of the app')
     .action(async (id: string, flags: OperatorFlags) => {
-      const client = await get<ClientDetail>(terminal, flags, `/clients/${encodeURIComponent(id)}`);
-      if (isStranger(client)) {
-        throw new CommandFailure(neverSeen(id), {
-          next: `coursegate clients list ${gateWords(flags)}`,
-          code: EXIT.unanswered,
-        });
-      }
+      const client = await known<ClientDetail>(terminal, flags, CLIENT, id);
       answer(terminal, flags, client, () =>
         [
           table(
@@ -109,23 +69,5 @@ export const define: Define = (command, terminal) => {
       );
     });
 
-  for (const [verb, { description, question, anyway }] of Object.entries(VERBS)) {
-    changing(command, verb, description, '--config coursegate.yaml CLIENT_ID --reason "as agreed"')
-      .argument('<client>', 'the client_id of the app')
-      .action(async (id: string, flags: OperatorFlags) => {
-        const isNew = isStranger(await get<ClientDetail>(terminal, flags, `/clients/${encodeURIComponent(id)}`));
-        if (isNew)
-          await requireMeant(terminal, flags, { message: neverSeen(id), question: anyway, list: 'clients list' });
-        const change = await confirmed(terminal, flags, question && `${question} ${id}?`);
-        const reply = await change<{ ended?: number }>(`/clients/${encodeURIComponent(id)}/${verb}`);
-        const ended = reply.ended === undefined ? '' : `: ${reply.ended} connections ended`;
-        answer(terminal, flags, reply, () => `${verb}d ${id}${ended}\n`);
-      });
-  }
+  for (const row of Object.entries(CLIENT_ACTIONS)) actionCommand(command, terminal, row);
 };
-
-function isStranger({ known, grants }: ClientDetail): boolean {
-  return known === false && grants.length === 0;
-}
-
-const neverSeen = (id: string): string => `No app has the id ${id}.`;

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { type ActionSubject, type Described, isUnknown } from '../actions/subject.ts';
 import { shellWord } from '../operator/shell-word.ts';
 import { adminClient, type GateFlags } from './admin-client.ts';
 import { subcommand, withExits } from './command.ts';
@@ -48,7 +49,7 @@ export function answer(
 export type SendChange = <T>(path: string, more?: object) => Promise<T>;
 
 /** The options that select the gate, as they were typed, for a command to try next. */
-export function gateWords(flags: GateFlags): string {
+function gateWords(flags: GateFlags): string {
   const words = (['config', 'admin', 'cert', 'key'] as const).flatMap((name) => {
     const value = flags[name];
     return value === undefined ? [] : [`--${name} ${shellWord(value)}`];
@@ -56,33 +57,34 @@ export function gateWords(flags: GateFlags): string {
   return words.join(' ');
 }
 
-/** Members or apps that the gate has never seen, and what is to happen to them. */
-export interface Strangers {
-  /** Such as `No member with the id m-9 has ever connected an app.` */
-  readonly message: string;
-  /** For a command that makes sense before the first connection: asked on a terminal. Undefined for others. */
-  readonly question?: string | undefined;
-  /** The command that lists those that are known, such as `members list`. */
-  readonly list: string;
-}
-
 /**
- * Fails for ids that are more likely typos: nothing is changed, and success is not reported. A command that can be meant
- * for them all the same asks, and without a terminal needs --yes.
+ * Fails for ids that are more likely typos: nothing is changed, and success is not reported. An action that can be meant
+ * for them all the same asks `anyway`, and without a terminal needs --yes.
  */
 export async function requireMeant(
   terminal: Terminal,
   flags: OperatorFlags,
-  { message, question, list }: Strangers,
+  subject: ActionSubject,
+  ids: readonly string[],
+  anyway: string | undefined,
 ): Promise<void> {
-  if (question !== undefined && flags.yes) return;
-  if (question !== undefined && terminal.interactive) {
-    if (await terminal.confirm(`${message} ${question}`, false)) return;
+  if (anyway !== undefined && flags.yes) return;
+  if (anyway !== undefined && terminal.interactive) {
+    if (await terminal.confirm(`${subject.unknown(ids)} ${anyway}`, false)) return;
     throw declined();
   }
-  throw new CommandFailure(message, {
-    reason: `Nothing was changed.${question === undefined ? '' : ' If the id is right, add --yes.'}`,
-    next: `coursegate ${list} ${gateWords(flags)}`,
+  throw unknown(
+    flags,
+    subject,
+    ids,
+    `Nothing was changed.${anyway === undefined ? '' : ' If the id is right, add --yes.'}`,
+  );
+}
+
+function unknown(flags: GateFlags, subject: ActionSubject, ids: readonly string[], reason?: string): CommandFailure {
+  return new CommandFailure(subject.unknown(ids), {
+    ...(reason !== undefined && { reason }),
+    next: `coursegate ${subject.list} ${gateWords(flags)}`,
     code: EXIT.unanswered,
   });
 }
@@ -106,6 +108,28 @@ export async function confirmed(
 /** Reads from the gate. */
 export async function get<T>(terminal: Terminal, flags: GateFlags, path: string): Promise<T> {
   return (await adminClient(flags, terminal)).command('GET', path);
+}
+
+/** Looks up a member or an app. */
+export async function describe<T>(
+  terminal: Terminal,
+  flags: GateFlags,
+  { path }: ActionSubject,
+  id: string,
+): Promise<T> {
+  return get(terminal, flags, `${path}/${encodeURIComponent(id)}`);
+}
+
+/** Looks up a member or an app, and throws CommandFailure if nothing is known of it. */
+export async function known<T extends Described>(
+  terminal: Terminal,
+  flags: GateFlags,
+  subject: ActionSubject,
+  id: string,
+): Promise<T> {
+  const described = await describe<T>(terminal, flags, subject, id);
+  if (isUnknown(described)) throw unknown(flags, subject, [id]);
+  return described;
 }
 
 /** Reads all pages of a list and shows the progress. */

@@ -1,9 +1,8 @@
 import type { RequestListener } from 'node:http';
 import { hostname } from 'node:os';
+import type { Controls } from '../actions/controls.ts';
 import type { CommandedBy } from '../authorization-server/administration/account-control.ts';
-import { createAssertionControl } from '../authorization-server/administration/assertion-control.ts';
 import { callerCheck, callerRefusals } from '../authorization-server/administration/caller.ts';
-import { createStoreControl } from '../authorization-server/administration/store-control.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { GatewayError } from '../errors.ts';
 import { hostCheck } from '../operations/admin-callers.ts';
@@ -38,11 +37,17 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
     clock,
     audit,
   });
-  const retry = (decision: CommandedBy) => retryEvents(parts, decision);
+  const controls: Controls = {
+    ...server.controls,
+    store: { reseal },
+    events: { retry: (decision) => retryEvents(parts, decision) },
+    assertions: { try: createAssertionTrial({ config, pools, signing: () => keyring.signing(), clock }) },
+    audit,
+  };
   const createApp = async () => {
     const [{ adminApp }, { commandRouter }, { webhookReceiver }, { consoleHandler }] = await Promise.all([
       import('../operations/admin.ts'),
-      import('../authorization-server/administration/commands.ts'),
+      import('../actions/router.ts'),
       import('../authorization-server/administration/webhooks.ts'),
       import('./console.ts'),
     ]);
@@ -53,15 +58,7 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
       metrics: metrics.exposition,
       events,
       commands: commandRouter({
-        controls: {
-          ...server.controls,
-          store: createStoreControl({ reseal, audit }),
-          events: { retry },
-          assertions: createAssertionControl({
-            trial: createAssertionTrial({ config, pools, signing: () => keyring.signing(), clock }),
-            audit,
-          }),
-        },
+        controls,
         identify,
         receive: webhookReceiver({
           webhooks: config.admin.webhooks,
@@ -73,7 +70,7 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
         hold: inFlight.hold,
         onError: (error) => log.error({ err: error }, 'a command failed'),
       }),
-      console: consoleHandler(loaded, parts, { health, uptime, retryEvents: retry }),
+      console: consoleHandler(loaded, parts, { health, uptime, controls }),
     });
   };
   return onFirstRequest(createApp, (error) => log.error({ err: error }, 'the admin listener could not be loaded'));

@@ -1,10 +1,10 @@
 import type { RequestHandler } from 'express';
-import type { CommandedBy } from '../authorization-server/administration/account-control.ts';
+import type { Controls } from '../actions/controls.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { HealthChecks } from '../operations/health.ts';
 import type { ConsoleOptions } from '../operator/console/console.ts';
 import { consoleState } from '../operator/console/console-state.ts';
-import type { Directory } from '../operator/console/directory/directory.ts';
+import type { DirectoryDeps } from '../operator/console/directory/deps.ts';
 import type { GateSources } from '../operator/console/gate-status.ts';
 import { bytesOf } from '../storage/sqlite-size.ts';
 import type { AdminParts } from './admin-parts.ts';
@@ -15,14 +15,13 @@ interface SharedWithAdmin {
   readonly health: HealthChecks;
   /** Seconds since the process started. */
   readonly uptime: () => number;
-  /** Sends waiting events now. Throws GatewayError `not_found` when no events are configured. */
-  readonly retryEvents: (decision: CommandedBy) => Promise<{ readonly pending: number }>;
+  readonly controls: Controls;
 }
 
 /** The console, which is loaded with the first request for one of its pages. */
 export function consoleHandler(loaded: LoadedConfig, parts: AdminParts, shared: SharedWithAdmin): RequestHandler {
   const { config } = loaded;
-  const { foundation, server, events, observer, inFlight, share } = parts;
+  const { foundation, events, observer, inFlight, share } = parts;
   const { secret, store, counters, traffic, recorder, audit, clock, log } = foundation;
   const kept = share.acquire('console', [], consoleState, ({ directory }) => directory?.close());
   const create = async () => {
@@ -50,15 +49,15 @@ export function consoleHandler(loaded: LoadedConfig, parts: AdminParts, shared: 
       },
       gate: gateSources(loaded, parts, shared),
       operate: {
-        keys: server.controls.keys,
-        events: { state: () => events.state(), retry: shared.retryEvents },
+        keys: shared.controls.keys,
+        events: { state: () => events.state() },
         observer,
         configuration: { loaded, check: (text) => checkText(loaded, text) },
       },
       timeZone: config.timeZone,
       ...{ store, counters, traffic, audit, clock },
       hold: inFlight.hold,
-      directory: directoryDeps(loaded, parts, kept.directory, onError),
+      directory: directoryDeps(loaded, parts, { controls: shared.controls, directory: kept.directory, onError }),
       onError,
     });
   };
@@ -95,14 +94,13 @@ function gateSources(loaded: LoadedConfig, parts: AdminParts, { health, uptime }
 function directoryDeps(
   { config }: LoadedConfig,
   { foundation, server }: AdminParts,
-  directory: Directory,
-  onError: (error: unknown) => void,
+  given: Pick<DirectoryDeps, 'controls' | 'directory' | 'onError'>,
 ): ConsoleOptions['directory'] {
   const { store, usage, trail, clock } = foundation;
   const { name: school, scopes, clients, mcp } = config;
   return {
-    ...{ store, usage, trail, clock, directory, onError, school, scopes },
-    account: server.controls.account,
+    ...{ store, usage, trail, clock, school, scopes },
+    ...given,
     grants: server.grants,
     tools: new Map(mcp?.tools.map(({ name, title }) => [name, title])),
     takesNewApps: clients.registration.enabled || clients.documents.enabled,

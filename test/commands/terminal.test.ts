@@ -3,7 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { registerApp } from '../support/app.ts';
 import { COMMAND_SECRET } from '../support/commands.ts';
+import { connect } from '../support/connection.ts';
 import { reachConsent } from '../support/member.ts';
 import { operate, runToEnd } from '../support/operator.ts';
 import { startWorld, type World } from '../support/world.ts';
@@ -154,6 +156,22 @@ describe.skipIf(!programPresent('script', 'bsdutils'))('in a terminal', () => {
       expect((await operate(world, 'members', 'show', 'm-later')).stdout).toMatch(/state +suspended/);
     }, 60_000);
   });
+
+  it('members revoke says what will happen, asks, and names how many are meant', async () => {
+    await connect(await registerApp(world.origin));
+    const revoke = run(`members revoke m-1001 ${operating()}`);
+    await revoke.shows(
+      /All connected apps lose access at once\. They can be connected again\.\s+Disconnect all apps of m-1001\? \[y\/N\] /,
+    );
+    revoke.type('n\n');
+    expect(await revoke.exited).toBe(2);
+    const several = run(`members revoke m-1001 m-1001 ${operating()}`);
+    await several.shows(/Disconnect all apps of 2 members\? \[y\/N\] /);
+    several.type('y\n');
+    expect(await several.exited).toBe(0);
+    expect(several.output()).toMatch(/revoked m-1001: 1 connections ended\s+revoked m-1001: 0 connections ended/);
+    expect((await operate(world, 'members', 'resume', 'm-1001')).stdout).toBe('m-1001 was not suspended\n');
+  }, 60_000);
 
   it('without one, an id that the gate has never seen is refused, and nothing is changed', async () => {
     for (const verb of ['suspend', 'revoke', 'resume']) {

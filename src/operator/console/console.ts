@@ -4,6 +4,7 @@ import type { RequestHandler } from 'express';
 import { type CallerCheckOptions, callerRefusals } from '../../authorization-server/administration/caller.ts';
 import { deriveKey } from '../../storage/seal.ts';
 import { createAccess } from './access.ts';
+import { actionRoutes } from './actions/action-routes.ts';
 import type { ConsolePanel, ConsoleRoute } from './console-route.ts';
 import { type ConsoleState, onceOnly } from './console-state.ts';
 import type { DirectoryDeps } from './directory/deps.ts';
@@ -43,6 +44,7 @@ function routesOf(options: ConsoleOptions, times: Times): readonly ConsoleRoute[
   return [
     ...trafficRoutes({ ...options, times }),
     ...directoryRoutes({ ...options.directory, times }),
+    ...actionRoutes({ ...options.directory, times }),
     ...recorderRoutes({ ...options.connections, times }),
     ...operateRoutes({ ...options, ...options.operate, times }),
   ];

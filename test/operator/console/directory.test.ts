@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { registerApp } from '../../support/app.ts';
+import { command } from '../../support/commands.ts';
 import { connect, refreshForm, token } from '../../support/connection.ts';
 import type { World } from '../../support/world.ts';
 import { type ConsoleSession, openConsole, startConsoleWorld } from './support/console.ts';
@@ -191,6 +192,18 @@ describe('the actions', () => {
     const resumed = await act(path('members', 'm-5', 'resume'));
     expect(resumed.text).toContain('State active');
     expect(actions()).toEqual(['member_resumed']);
+    expect(await names('/console/members?state=suspended')).toEqual([]);
+  });
+
+  it('correct the lists by the store, also for what was changed elsewhere', async () => {
+    await command(world.admin, '/members/m-11/suspend');
+    expect(await names('/console/members?state=suspended')).toEqual([]);
+    expect(await names('/console/grants?member=m-11')).toHaveLength(2);
+    const { text } = await act(path('members', 'm-11', 'revoke'));
+    expect(text).toContain('Disconnected. 0 grants ended.');
+    expect(await names('/console/members?state=suspended')).toHaveLength(1);
+    expect(await names('/console/grants?member=m-11')).toEqual([]);
+    await act(path('members', 'm-11', 'resume'));
     expect(await names('/console/members?state=suspended')).toEqual([]);
   });
 

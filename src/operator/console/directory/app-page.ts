@@ -1,12 +1,13 @@
+import { CLIENT_ACTIONS } from '../../../actions/clients.ts';
 import { clientOf, findClient, metadataOf } from '../../../authorization-server/event-client.ts';
 import type { StandingGrant } from '../../../authorization-server/grants.ts';
 import { isPosing } from '../../../authorization-server/pages/posing.ts';
+import { counted } from '../../../http/counted.ts';
 import { type Html, html } from '../../../http/html.ts';
+import { actionButtons } from '../actions/action-buttons.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-route.ts';
-import { counted } from '../counted.ts';
-import { buttonForm } from './confirm.ts';
+import { facts } from '../facts.ts';
 import type { DirectoryDeps } from './deps.ts';
-import { facts } from './facts.ts';
 import { memberName } from './names.ts';
 import { pathOf, pathOfGrant, pathOfMember, withQuery } from './paths.ts';
 import { type ListedRow, listOf } from './row-list.ts';
@@ -20,7 +21,7 @@ export async function appPage(deps: DirectoryDeps, { params, csrf }: ConsoleRequ
   const id = params.id ?? '';
   const [entry, described, first, total, trail] = await Promise.all([
     findClient(deps.store, id),
-    deps.account.describeClient(id),
+    deps.controls.account.describeClient(id),
     deps.grants.list({ client: id }, MOST_GRANTS),
     deps.grants.count({ client: id }),
     trailSection(deps, { client: id }),
@@ -44,11 +45,7 @@ ${name !== undefined && isPosing(name, deps.school) && html`<p class="notice bad
     ['Members', members?.toLocaleString('en')],
     ['Grants', total.toLocaleString('en')],
   ])}
-<div class="actions">${
-    disabled
-      ? buttonForm(pathOf('apps', id, 'enable'), 'Enable', csrf)
-      : known && html`<a class="button danger" href="${pathOf('apps', id, 'disable')}">Disable…</a>`
-  }${(total > 0 || known) && html` <a class="button danger" href="${pathOf('apps', id, 'revoke')}">Require consent again…</a>`}${known && html` <a class="button danger" href="${pathOf('apps', id, 'delete')}">Delete…</a>`}</div>
+${actionButtons(Object.values(CLIENT_ACTIONS), id, described, csrf)}
 </section>
 <section class="card"><h2>Members</h2>
 ${first.length === 0 ? html`<p class="muted">No member has connected it.</p>` : await membersOfApp(deps, first)}

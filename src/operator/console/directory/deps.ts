@@ -1,4 +1,4 @@
-import type { AccountControl } from '../../../authorization-server/administration/account-control.ts';
+import type { Controls } from '../../../actions/controls.ts';
 import type { Usage } from '../../../authorization-server/connected-apps/usage.ts';
 import type { Grants } from '../../../authorization-server/grants.ts';
 import type { ScopeConfig } from '../../../config/schema.ts';
@@ -9,7 +9,7 @@ import type { Directory } from './directory.ts';
 
 /** What the pages about apps, members and grants are made from. */
 export interface DirectoryDeps {
-  readonly account: AccountControl;
+  readonly controls: Controls;
   readonly grants: Pick<Grants, 'find' | 'list' | 'count'>;
   readonly usage: Pick<Usage, 'of'>;
   readonly store: Store;

@@ -1,5 +1,4 @@
-import type { ConsoleRoute } from '../console-route.ts';
-import { actionRoutes } from './actions.ts';
+import type { ConsoleAnswer, ConsoleRequest, ConsoleRoute } from '../console-route.ts';
 import { appPage } from './app-page.ts';
 import type { DirectoryDeps } from './deps.ts';
 import { grantPage } from './grant-page.ts';
@@ -8,12 +7,11 @@ import { memberPage } from './member-page.ts';
 import { registrationPage } from './registration-page.ts';
 import { searchPage } from './search-page.ts';
 
-/** The pages about apps, members and grants, and the actions on them. */
+type DirectoryPage = (deps: DirectoryDeps, request: ConsoleRequest) => Promise<ConsoleAnswer>;
+
+/** The pages about apps, members and grants. */
 export function directoryRoutes(deps: DirectoryDeps): readonly ConsoleRoute[] {
-  const page = (
-    path: string,
-    show: (deps: DirectoryDeps, request: Parameters<ConsoleRoute['run']>[0]) => ReturnType<ConsoleRoute['run']>,
-  ): ConsoleRoute => ({
+  const page = (path: string, show: DirectoryPage): ConsoleRoute => ({
     method: 'GET',
     path,
     run: (request) => show(deps, request),
@@ -27,6 +25,5 @@ export function directoryRoutes(deps: DirectoryDeps): readonly ConsoleRoute[] {
     page('/apps/:id', appPage),
     page('/members/:id', memberPage),
     page('/grants/:id', grantPage),
-    ...actionRoutes(deps),
   ];
 }

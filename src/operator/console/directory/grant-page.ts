@@ -1,7 +1,7 @@
 import { type Html, html } from '../../../http/html.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-route.ts';
+import { facts } from '../facts.ts';
 import type { DirectoryDeps } from './deps.ts';
-import { facts } from './facts.ts';
 import { appName, memberName } from './names.ts';
 import { pathOf, pathOfApp, pathOfMember } from './paths.ts';
 import { CHANGES, canChange, scopeTitle } from './scopes.ts';

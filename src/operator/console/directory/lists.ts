@@ -1,6 +1,6 @@
+import { counted } from '../../../http/counted.ts';
 import { type Html, html } from '../../../http/html.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-route.ts';
-import { counted } from '../counted.ts';
 import type { Times } from '../times.ts';
 import type { DirectoryDeps } from './deps.ts';
 import { choice, searchField } from './filter-fields.ts';

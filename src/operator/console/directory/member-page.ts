@@ -1,10 +1,11 @@
+import { MEMBER_ACTIONS } from '../../../actions/members.ts';
 import type { StandingGrant } from '../../../authorization-server/grants.ts';
 import { accountOf, storedMembers } from '../../../authorization-server/members.ts';
 import { type Html, html } from '../../../http/html.ts';
+import { actionButtons } from '../actions/action-buttons.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-route.ts';
-import { buttonForm } from './confirm.ts';
+import { facts } from '../facts.ts';
 import type { DirectoryDeps } from './deps.ts';
-import { facts } from './facts.ts';
 import { appName } from './names.ts';
 import { pathOf, pathOfApp, pathOfGrant, withQuery } from './paths.ts';
 import { type ListedRow, listOf } from './row-list.ts';
@@ -17,7 +18,7 @@ const MOST_GRANTS = 200;
 export async function memberPage(deps: DirectoryDeps, { params, csrf }: ConsoleRequest): Promise<ConsoleAnswer> {
   const id = params.id ?? '';
   const [described, member, listed, trail] = await Promise.all([
-    deps.account.describeMember(id),
+    deps.controls.account.describeMember(id),
     storedMembers(deps.store).find(id),
     deps.grants.list({ member: id }, MOST_GRANTS + 1),
     trailSection(deps, { member: id }),
@@ -35,11 +36,7 @@ export async function memberPage(deps: DirectoryDeps, { params, csrf }: ConsoleR
         : html`<span class="badge good">active</span>`,
     ],
   ])}
-<div class="actions">${
-    suspended
-      ? buttonForm(pathOf('members', id, 'resume'), 'Resume', csrf)
-      : html`<a class="button danger" href="${pathOf('members', id, 'suspend')}">Suspend…</a>`
-  }${shown.length > 0 && html` <a class="button danger" href="${pathOf('members', id, 'revoke')}">Disconnect all apps…</a>`}</div>
+${actionButtons(Object.values(MEMBER_ACTIONS), id, described, csrf)}
 </section>
 <section class="card"><h2>Connected apps</h2>
 ${shown.length === 0 ? html`<p class="muted">No app is connected.</p>` : await appsOfMember(deps, id, shown)}

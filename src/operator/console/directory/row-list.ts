@@ -1,6 +1,6 @@
+import { counted } from '../../../http/counted.ts';
 import { type Html, type HtmlValue, html } from '../../../http/html.ts';
 import type { ConsoleRequest } from '../console-route.ts';
-import { counted } from '../counted.ts';
 import type { FoundRows } from './find.ts';
 import { withQuery } from './paths.ts';
 

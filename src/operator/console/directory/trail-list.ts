@@ -1,3 +1,4 @@
+import { ACTIONS } from '../../../actions/table.ts';
 import { type Html, html } from '../../../http/html.ts';
 import type { AuditAction } from '../../../operations/audit.ts';
 import { type Subject, TRAIL_DAYS, type TrailLine } from '../../../operations/record/trail.ts';
@@ -14,20 +15,13 @@ const SAID: Partial<Readonly<Record<AuditAction, string>>> = {
   consent_denied: 'App’s request cancelled',
   client_registered: 'App registered',
   client_updated: 'App changed its registration',
-  client_deleted: 'App deleted',
-  client_revoked: 'App disconnected from all members',
-  client_disabled: 'App disabled',
-  client_enabled: 'App enabled',
   token_revoked: 'App ended the connection',
   app_disconnected: 'Member disconnected the app',
-  grant_ended: 'Connection ended by command',
-  member_revoked: 'All apps disconnected',
-  member_suspended: 'Member suspended',
-  member_resumed: 'Member resumed',
   member_changed: 'Backend reported a change of the member',
   backend_session_over: 'Backend ended the member’s session',
   code_reuse: 'Code used twice: the connection was ended',
   refresh_token_reuse: 'Refresh token used twice: the connection was ended',
+  ...Object.fromEntries(ACTIONS.map(({ audit }) => audit).filter((audit) => audit !== undefined)),
 };
 
 /** The section with the newest audit lines about one member, app or grant. */

@@ -1,15 +1,13 @@
-import type { CommandedBy } from '../../../authorization-server/administration/account-control.ts';
 import type { EventsState } from '../../../events/state.ts';
-import { type Html, type HtmlValue, html } from '../../../http/html.ts';
+import { type Html, html } from '../../../http/html.ts';
 import type { ConsoleAnswer, ConsoleRoute } from '../console-route.ts';
-import { counted } from '../counted.ts';
+import { facts } from '../facts.ts';
 import type { Times } from '../times.ts';
 
 export interface EventRoutesOptions {
   readonly events: {
     /** Undefined when the backend receives no events. */
     state(): Promise<EventsState | undefined>;
-    retry(decision: CommandedBy): Promise<{ readonly pending: number }>;
   };
   readonly times: Times;
 }
@@ -33,14 +31,6 @@ export function eventRoutes({ events, times }: EventRoutesOptions): readonly Con
         return { section: 'events', title: 'Events for your backend', body };
       },
     },
-    {
-      method: 'POST',
-      path: '/events/retry',
-      run: async ({ decision }) => {
-        const { pending } = await events.retry(decision);
-        return { see: PATH, done: `Sending ${counted(pending, 'event')} again.` };
-      },
-    },
   ];
 }
 
@@ -59,19 +49,17 @@ function statePage(state: EventsState, times: Times, csrf: string): Html {
   const moment = (iso: string) => times.moment(Date.parse(iso));
   const total = Object.values(pending).reduce((sum, count) => sum + count, 0);
   const oldest = events.map(({ timestamp }) => timestamp).toSorted()[0];
-  const fact = (term: string, text: HtmlValue) =>
-    text === undefined ? undefined : html`<dt>${term}</dt><dd>${text}</dd>`;
   const split = CLASSES.filter(([name]) => (pending[name] ?? 0) > 0).map(([name, text]) => `${pending[name]} ${text}`);
   return html`${
     stopped_at !== undefined &&
     html`<p class="notice bad">Delivery has stopped since ${moment(stopped_at)}: the backend answered 410 Gone. It goes on when you retry.</p>`
-  }<dl class="facts">${fact('Sent to', `${path} of ${upstream}`)}${fact(
-    'Pending',
-    total === 0 ? 'none: the backend has accepted everything' : `${total}: ${split.join(', ')}`,
-  )}${fact('Oldest', oldest && moment(oldest))}${fact(
-    'Last failed delivery',
-    last_failure && html`${moment(last_failure.at)}: ${last_failure.reason}`,
-  )}${fact('Next attempt', paused_until && moment(paused_until))}</dl>
+  }${facts([
+    ['Sent to', `${path} of ${upstream}`],
+    ['Pending', total === 0 ? 'none: the backend has accepted everything' : `${total}: ${split.join(', ')}`],
+    ['Oldest', oldest && moment(oldest)],
+    ['Last failed delivery', last_failure && html`${moment(last_failure.at)}: ${last_failure.reason}`],
+    ['Next attempt', paused_until && moment(paused_until)],
+  ])}
 ${
   total > 0 &&
   html`<form method="post" action="${PATH}/retry"><input type="hidden" name="csrf" value="${csrf}"><button class="go">Retry now</button></form>

@@ -1,11 +1,12 @@
+import { counted } from '../../../http/counted.ts';
 import { type Html, html } from '../../../http/html.ts';
 import type { Audit } from '../../../operations/audit.ts';
 import type { Observation } from '../../../operations/observe/observations.ts';
 import type { ObservedReport, Observer } from '../../../operations/observe/observer.ts';
+import { confirmation } from '../confirmation.ts';
 import type { ConsoleAnswer, ConsoleRequest, ConsoleRoute } from '../console-route.ts';
-import { counted } from '../counted.ts';
+import { facts } from '../facts.ts';
 import type { Times } from '../times.ts';
-import { confirmationForm } from './confirm.ts';
 import { type ChangedLine, type Configuration, createProposals, type Draft, type NotWritten } from './proposal.ts';
 
 export interface ObserveOptions {
@@ -74,9 +75,12 @@ function observedPage(observer: Pick<Observer, 'report' | 'yaml'>, times: Times)
 ${
   quietSince !== undefined &&
   html`<p class="notice bad">No request for the site has arrived since ${times.moment(quietSince.getTime())}. Is the web server sending everything to the gate, and not only its own addresses?</p>`
-}<dl class="facts"><dt>Observed since</dt><dd>${times.moment(since.getTime())}</dd><dt>Requests</dt><dd>${requests.toLocaleString('en-GB')}</dd><dt>Would be refused</dt><dd>${refused.toLocaleString('en-GB')}</dd>${
-    dropped > 0 && html`<dt>Not recorded</dt><dd>${dropped.toLocaleString('en-GB')}</dd>`
-  }</dl>
+}${facts([
+  ['Observed since', times.moment(since.getTime())],
+  ['Requests', requests.toLocaleString('en-GB')],
+  ['Would be refused', refused.toLocaleString('en-GB')],
+  ['Not recorded', dropped > 0 && dropped.toLocaleString('en-GB')],
+])}
 <h2>Proposed routes</h2>
 ${
   routes.length === 0
@@ -134,12 +138,12 @@ function draftPage(drafted: Draft | NotWritten, { enforces, csrf, configuration 
 <p>The file <code>${file}</code> is changed as follows. The result has been checked. Routes that stay keep their comments.</p>
 <div class="diff" tabindex="0" role="region" aria-label="Changes">${changes.map(changeLine)}</div>
 ${warnings.length > 0 && html`<h2>Warnings</h2><ul>${warnings.map((warning) => html`<li>${warning}</li>`)}</ul>`}
-${confirmationForm({
+${confirmation({
   csrf,
   action: `${PATH}/accept`,
   back: PATH,
   button: `Write ${counted(routes, 'route')}${enforces ? ' and enforce them' : ''}`,
-  isDangerous: enforces,
+  danger: enforces,
   fields: { draft: id },
 })}`;
 }

@@ -8,6 +8,5 @@ pre.code:focus-visible, .diff:focus-visible { outline: 3px solid var(--accent); 
 .diff del { background: var(--bad-ground); color: var(--bad-ink); }
 .diff .kept { padding: .25rem 1rem; color: var(--soft); }
 .scroll + p { margin-top: 1rem; }
-.confirmation { max-width: 34rem; }
 .observed code { white-space: nowrap; }
 `;

@@ -7,6 +7,7 @@ import {
   isRefused,
 } from '../../../operations/record/attempt.ts';
 import { lastOf } from '../../../operations/record/attempts.ts';
+import { facts } from '../facts.ts';
 import type { Times } from '../times.ts';
 import { badge } from './badge.ts';
 import type { Explained, Explaining } from './explained.ts';
@@ -17,7 +18,7 @@ import { kindName, lasting, outcomeOf } from './words.ts';
 export function attemptPage(explained: Explained, { setting, times }: Explaining): Html {
   const { attempt } = explained;
   return html`${diagnosis(explained)}
-${facts(attempt, times)}
+${attemptFacts(attempt, times)}
 <section><h2>Steps</h2>
 <ol class="steps">${attempt.steps.map((step, index) => stepItem(step, attempt.steps[index - 1], times))}</ol>
 ${attempt.left > 0 && html`<p class="muted">${attempt.left} steps in the middle were left out.</p>`}</section>
@@ -55,18 +56,17 @@ function marked(text: string): readonly (Html | string)[] {
   return text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
 }
 
-function facts(attempt: ConnectionAttempt, times: Times): Html {
+function attemptFacts(attempt: ConnectionAttempt, times: Times): Html {
   const [clientId, member] = [factOf(attempt, 'clientId'), factOf(attempt, 'member')];
   const [first] = attempt.steps;
   const app = attempt.steps.find((step) => isOfApp(step) && step.userAgent !== '');
-  const rows: readonly (readonly [string, Html | string | undefined])[] = [
+  return facts([
     ['Client', clientId && html`<a href="/console/apps/${encodeURIComponent(clientId)}">${clientId}</a>`],
     ['Member', member && html`<a href="/console/members/${encodeURIComponent(member)}">${member}</a>`],
     ['User agent', app?.userAgent],
     ['Began', first && times.moment(first.since)],
     ['Took', first && lasting(lastOf(attempt).at - first.since)],
-  ];
-  return html`<dl class="facts">${rows.map(([name, value]) => value && html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
+  ]);
 }
 
 function stepItem(step: AttemptStep, before: AttemptStep | undefined, times: Times): Html {
