@@ -31,8 +31,19 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'authorization-server': ['oauth', 'config', 'storage', 'login', 'upstream', 'events'],
   // What operators can do, for the admin listener, the command line and the console.
   actions: ['oauth', 'storage', 'authorization-server'],
+  // What its parts share. Texts are YAML beside the code.
+  operator: ['config/plain-yaml.ts'],
   // Loaded with the first request for one of its pages.
-  'operator/console': ['oauth', 'config', 'storage', 'operations', 'events', 'authorization-server', 'actions'],
+  'operator/console': [
+    'operator',
+    'oauth',
+    'config',
+    'storage',
+    'operations',
+    'events',
+    'authorization-server',
+    'actions',
+  ],
   foundation: ['config', 'storage', 'operations', 'authorization-server'],
   request: [
     'oauth',
@@ -82,8 +93,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'generation',
   ],
   // What operators try things with. `doctor` and `connect` know nothing of the gate but what the standards say.
-  // Its texts are YAML beside the code.
-  operator: ['config/plain-yaml.ts'],
   'operator/connect': [],
   'operator/doctor': [
     'operator',

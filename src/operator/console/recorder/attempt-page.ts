@@ -37,17 +37,15 @@ function diagnosis({ state, at, why }: Explained): Html {
     };
     return html`<section class="card"><p>${badge(state)} ${told[state]}</p></section>`;
   }
-  const { cause, stopped } = why;
-  const developer = typeof cause.developer === 'function' ? cause.developer(stopped) : cause.developer;
   return html`<section class="card" aria-labelledby="cause">
 <p>${badge(state)} <span class="muted">at “${kindName(at.kind)}”</span></p>
-<h2 id="cause">${cause.title}</h2>
-<p>${marked(cause.why(stopped))}</p>
+<h2 id="cause">${why.title}</h2>
+<p>${marked(why.why)}</p>
 <dl class="advice">
-${cause.operator !== undefined && html`<div><dt>You can</dt><dd>${marked(cause.operator)}</dd></div>`}
-${developer !== undefined && html`<div><dt>The app’s developer</dt><dd>${marked(developer)}</dd></div>`}
+${why.operator !== undefined && html`<div><dt>You can</dt><dd>${marked(why.operator)}</dd></div>`}
+${why.developer !== undefined && html`<div><dt>The app’s developer</dt><dd>${marked(why.developer)}</dd></div>`}
 </dl>
-<p class="muted">See <code>${cause.docs}</code>. Cause: <code>${cause.id}</code></p>
+<p class="muted">See <code>${why.docs}</code>. Cause: <code>${why.id}</code></p>
 </section>`;
 }
 

@@ -3,8 +3,8 @@ import { type ConnectionAttempt, factOf } from '../../../operations/record/attem
 import type { Recorder } from '../../../operations/record/recorder.ts';
 import type { Clock, Store } from '../../../storage/store.ts';
 import type { Times } from '../times.ts';
-import type { Cause, GateSetting, Stopped } from './causes/cause.ts';
-import { causeOf } from './causes/causes.ts';
+import type { GateSetting } from './causes/cause.ts';
+import { type Explanation, explanationOf } from './causes/explanation.ts';
 import { type Standstill, type State, standstillOf } from './state.ts';
 
 export interface Explaining {
@@ -21,7 +21,7 @@ export interface Explained {
   readonly state: State;
   readonly at: Standstill['at'];
   /** Undefined unless it stopped. */
-  readonly why: { readonly cause: Cause; readonly stopped: Stopped } | undefined;
+  readonly why: Explanation | undefined;
 }
 
 /** The most attempts for which the counts of usage are read. */
@@ -41,8 +41,8 @@ export async function explainedAttempts(parts: Explaining): Promise<readonly Exp
     asked += asks ? 1 : 0;
     const used = asks && asked <= MOST_ASKED && (await wasUsed(store, grantId, first.at.since));
     const { state, at } = used ? standstillOf(attempt, now, true) : first;
-    const stopped = { ...setting, attempt, at };
-    return { attempt, state, at, why: state === 'stopped' ? { cause: causeOf(stopped), stopped } : undefined };
+    const why = state === 'stopped' ? explanationOf({ ...setting, attempt, at }) : undefined;
+    return { attempt, state, at, why };
   });
   return Promise.all(explained);
 }

@@ -107,7 +107,7 @@ function row(explained: Explained, times: Times): Html {
   return html`<tr>
 <th scope="row"><a href="${PATH}/${attempt.id}">${appName(attempt)}</a></th>
 <td>${badge(state)}${state === 'connected' || state === 'ended' ? undefined : html`<br><span class="muted">${kindName(at.kind)}</span>`}</td>
-<td>${why?.cause.title}</td>
+<td>${why?.title}</td>
 <td>${member !== undefined && html`<a href="/console/members/${encodeURIComponent(member)}">${member}</a>`}</td>
 <td class="when">${times.ago(lastOf(attempt).at)}</td>
 </tr>`;

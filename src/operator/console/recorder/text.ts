@@ -6,14 +6,12 @@ import { appName, kindName, lasting, outcomeOf, STATES, utcOf } from './words.ts
  * An attempt as text for the app's developer: nothing about the member, the browser or any address it came from.
  */
 export function textOf({ attempt, state, at, why }: Explained, origin: string): string {
-  const { cause, stopped } = why ?? {};
-  const developer = typeof cause?.developer === 'function' ? stopped && cause.developer(stopped) : cause?.developer;
   const [first] = attempt.steps;
   return [
     `Attempt of ${appName(attempt)} to connect to ${origin}`,
     `${first === undefined ? '' : utcOf(first.since)}: ${STATES[state]} at ${kindName(at.kind).toLowerCase()}`,
-    ...(cause === undefined || stopped === undefined ? [] : ['', `${cause.title}. ${cause.why(stopped)}`]),
-    ...(developer === undefined ? [] : ['', `To change: ${developer}`]),
+    ...(why === undefined ? [] : ['', `${why.title}. ${why.why}`]),
+    ...(why?.developer === undefined ? [] : ['', `To change: ${why.developer}`]),
     '',
     ...attempt.steps.flatMap((step) => linesOf(step, first?.since ?? 0)),
     ...(attempt.left === 0 ? [] : [`(${attempt.left} more left out)`]),

@@ -15,19 +15,15 @@ export interface Stopped extends GateSetting {
   readonly at: AttemptStep;
 }
 
-/** Why attempts stop, in words for the operator. */
+/** Values for the placeholders of a text. */
+export type TextValues = Readonly<Record<string, string | number | undefined>>;
+
+/** Why attempts stop. What people read of a cause is in the YAML file beside its table, by its id. */
 export interface Cause {
   readonly id: string;
   readonly fits: (stopped: Stopped) => boolean;
-  /** One line for the list. */
-  readonly title: string;
-  readonly why: (stopped: Stopped) => string;
-  /** What the operator can do; undefined: nothing. */
-  readonly operator?: string;
-  /** What the app's developer has to change; undefined: nothing. */
-  readonly developer?: string | ((stopped: Stopped) => string);
-  /** Below docs/, with the heading. */
-  readonly docs: string;
+  /** Values that only the texts of this cause have, or that they have instead of the usual ones. */
+  readonly values?: (stopped: Stopped) => TextValues;
 }
 
 /** A parameter of the step at which it stopped; '' if it was not sent. */
