@@ -177,7 +177,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
     'storage/seal.ts',
     'operator/demo/client/sessions.ts',
   ],
-  'rate-limiter-flexible': ['storage/redis-counters.ts'],
+  'rate-limiter-flexible': ['storage/redis/counters.ts'],
   // Texts in the results of tools are read as clients would read them: as Markdown, and as HTML.
   '@lezer/markdown': ['mcp/markdown.ts'],
   entities: ['account/connect/methods.ts'],
@@ -192,7 +192,12 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   protobufjs: ['decisions/grpc/service.ts'],
   negotiator: ['authorization-server/pages/language.ts'],
   commander: ['commands'],
-  ioredis: ['storage/redis.ts', 'storage/redis-connection.ts', 'storage/redis-start.ts', 'storage/redis-target.ts'],
+  ioredis: [
+    'storage/redis/redis-store.ts',
+    'storage/redis/connection.ts',
+    'storage/redis/start.ts',
+    'storage/redis/target.ts',
+  ],
   oauth4webapi: ['login/oidc', 'operator/connect/oauth', 'operator/doctor/challenges.ts'],
   // The plain HTTP of the admin listener. The gate's own path is not Express.
   express: [
