@@ -162,7 +162,8 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   undici: ['upstream'],
   graphql: ['account', 'operator/demo/school'],
   '@graphql-tools/merge': ['account/contract.ts'],
-  yaml: ['config'],
+  // The second writes the files of gateways that read YAML.
+  yaml: ['config', 'operator/setup/snippets/yaml-template.ts'],
   re2js: ['config/pattern.ts'],
   zod: ['config'],
   pino: ['operations/log.ts'],

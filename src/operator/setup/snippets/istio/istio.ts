@@ -1,8 +1,9 @@
-import { DECISION_PATHS } from '../../../decisions/protocol.ts';
-import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
-import { ALWAYS, REFUSAL_FIELDS } from './envoy.ts';
-import { FORGED_REMOVED, hostAndPort, LOCAL_REPLIES, SET_BY_DECISIONS } from './envoy-bootstrap.ts';
-import { canonicalExpression, gateExpression, inAscii, RESOLVED, rawExpression, wildcards } from './envoy-routes.ts';
+import { DECISION_PATHS } from '../../../../decisions/protocol.ts';
+import { IDENTITY_FIELDS } from '../../../../http/identity-fields.ts';
+import { FORGED_REMOVED, LOCAL_REPLIES } from '../envoy/connection-manager.ts';
+import { ALWAYS, REFUSAL_FIELDS, SET_BY_DECISIONS } from '../envoy/fields.ts';
+import type { AskingGateway } from '../gateway.ts';
+import { hostAndPort } from '../host-port.ts';
 import {
   DECISION_LIMITS,
   firstLine,
@@ -10,10 +11,19 @@ import {
   type PluginOptions,
   type PluginRoute,
   type SnippetFile,
-} from './plugin-options.ts';
+} from '../plugin-options.ts';
+import { canonicalExpression, gateExpression, inAscii, RESOLVED, rawExpression, wildcards } from '../raw-paths.ts';
+import { filledIn } from '../yaml-template.ts';
+
+export const istio = {
+  name: 'istio',
+  title: 'Istio',
+  unixSockets: false,
+  files,
+} as const satisfies AskingGateway;
 
 /** Istio's settings for an ingress gateway. Throws Error if Istio cannot reach the gate by a name and a port. */
-export function istio(options: PluginOptions): readonly SnippetFile[] {
+function files(options: PluginOptions): readonly SnippetFile[] {
   const { address } = options.decisions;
   if ('path' in address)
     throw new Error(
@@ -41,26 +51,19 @@ const ALL_FIELDS = [
 /** Over HTTP, because over gRPC Istio can send nothing of its own, such as the secret. */
 function meshConfig(options: PluginOptions, service: string, port: number): string {
   const { fingerprint, decisions } = options;
-  const additional = { 'x-coursegate-config': fingerprint, 'x-coursegate-secret': decisions.secret ?? '' };
   return `# ${firstLine(options)}
 # Merge this into the configuration of the mesh: \`meshConfig\` of the istiod chart, or the ConfigMap istio.
-meshConfig:
-  extensionProviders:
-    - name: coursegate
-      envoyExtAuthzHttp:
-        service: ${service}
-        port: ${port}
-        timeout: ${DECISION_LIMITS.answer}s
-        failOpen: false
-        # Becomes 503, with Retry-After, by the EnvoyFilter in istio.yaml. coursegate never answers with this status.
-        statusOnError: "508"
-        pathPrefix: ${DECISION_PATHS.envoy}
-        includeRequestHeadersInCheck: ${JSON.stringify(ALL_FIELDS)}
-        includeAdditionalHeadersInCheck: ${JSON.stringify(additional)}
-        headersToUpstreamOnAllow: ${JSON.stringify(SET_BY_DECISIONS)}
-        headersToDownstreamOnDeny: ${JSON.stringify([...REFUSAL_FIELDS, ...ALWAYS])}
-        headersToDownstreamOnAllow: ${JSON.stringify(ALWAYS)}
-`;
+${filledIn('istio/mesh.yaml', {
+  service,
+  port,
+  timeout: `${DECISION_LIMITS.answer}s`,
+  path: DECISION_PATHS.envoy,
+  fields: ALL_FIELDS,
+  credentials: { 'x-coursegate-config': fingerprint, 'x-coursegate-secret': decisions.secret ?? '' },
+  set: SET_BY_DECISIONS,
+  refusal: [...REFUSAL_FIELDS, ...ALWAYS],
+  always: ALWAYS,
+})}`;
 }
 
 function objects(options: PluginOptions, service: string): string {
@@ -69,47 +72,13 @@ function objects(options: PluginOptions, service: string): string {
   return `# ${firstLine(options)}
 # Change the labels of your ingress gateway, the name of its Gateway (coursegate-site) and the Service of your site
 # (site.internal). Then: kubectl apply -f FILE
-apiVersion: security.istio.io/v1
-kind: AuthorizationPolicy
-metadata: { name: coursegate, namespace: istio-system }
-spec:
-  selector: { matchLabels: { istio: ingressgateway } }
-  action: CUSTOM
-  provider: { name: coursegate }
-  rules:
-    - to:
-${forwarded.map((route) => `        - operation: ${JSON.stringify(operation(origin.host, route))}`).join('\n')}
----
-# No client can send fields that identify a member, in any spelling, and a 503 is that of coursegate.
-apiVersion: networking.istio.io/v1alpha3
-kind: EnvoyFilter
-metadata: { name: coursegate, namespace: istio-system }
-spec:
-  workloadSelector: { labels: { istio: ingressgateway } }
-  configPatches:
-    - applyTo: NETWORK_FILTER
-      match: { context: GATEWAY, listener: { filterChain: { filter: { name: envoy.filters.network.http_connection_manager } } } }
-      patch:
-        operation: MERGE
-        value:
-          typed_config:
-            "@type": type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager
-            common_http_protocol_options: { headers_with_underscores_action: DROP_HEADER }
-            early_header_mutation_extensions: ${JSON.stringify(FORGED_REMOVED)}
-            local_reply_config: ${JSON.stringify(LOCAL_REPLIES)}
----
-# What AuthorizationPolicy asks about goes to your backend, and other spellings of the same paths to coursegate.
-apiVersion: networking.istio.io/v1
-kind: VirtualService
-metadata: { name: coursegate, namespace: istio-system }
-spec:
-  hosts: [${JSON.stringify(new URL(origin.url).hostname)}]
-  gateways: [coursegate-site]
-  http:
-${entries(options, service)
-  .map((one) => `    - ${JSON.stringify(one)}`)
-  .join('\n')}
-`;
+${filledIn('istio/istio.yaml', {
+  operations: forwarded.map((route) => ({ operation: operation(origin.host, route) })),
+  removed: FORGED_REMOVED,
+  replies: LOCAL_REPLIES,
+  host: new URL(origin.url).hostname,
+  http: entries(options, service),
+})}`;
 }
 
 /** What AuthorizationPolicy asks about: at least all that \`canonicalExpression\` matches. */

@@ -1,14 +1,16 @@
-import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
-import { hostAndPort } from './envoy-bootstrap.ts';
-import { canonicalExpression, RESOLVED, wildcards } from './envoy-routes.ts';
-import type { GatePaths } from './gate-paths.ts';
+import { IDENTITY_FIELDS } from '../../../../http/identity-fields.ts';
+import type { GatePaths } from '../gate-paths.ts';
+import type { AskingGateway } from '../gateway.ts';
+import { hostAndPort } from '../host-port.ts';
 import {
   firstLine,
   MEMBER_CACHE_CONTROL,
   type PluginOptions,
   type PluginRoute,
   type SnippetFile,
-} from './plugin-options.ts';
+} from '../plugin-options.ts';
+import { canonicalExpression, RESOLVED, wildcards } from '../raw-paths.ts';
+import { filledIn } from '../yaml-template.ts';
 
 interface Service {
   readonly name: string;
@@ -16,8 +18,15 @@ interface Service {
   readonly port: number;
 }
 
+export const gatewayApi = {
+  name: 'gateway-api',
+  title: 'Gateway API',
+  unixSockets: false,
+  files,
+} as const satisfies AskingGateway;
+
 /** The Gateway API's objects, with the experimental ExternalAuth filter. Throws Error if a host is not that of a Service. */
-export function gatewayApi(options: PluginOptions): readonly SnippetFile[] {
+function files(options: PluginOptions): readonly SnippetFile[] {
   const { decisions, gate, upstreams } = options;
   const { grpc } = decisions;
   if (grpc === undefined || 'path' in grpc)
@@ -33,17 +42,11 @@ export function gatewayApi(options: PluginOptions): readonly SnippetFile[] {
 # do the same with X-Coursegate-Config: ${options.fingerprint}. Without the secret, every request is refused with 503.
 # Other spellings of these paths may reach your site, as gateways match them differently: let your backend verify
 # X-Coursegate-Assertion, which is for one method and path, rather than trust X-Member-Id.
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: { name: coursegate-plugin, namespace: ${own.namespace} }
-spec:
-  parentRefs: [{ name: site }]
-  hostnames: [${JSON.stringify(new URL(options.origin.url).hostname)}]
-  rules:
-${rules(options, own, grpc.port)
-  .map((one) => `    - ${JSON.stringify(one)}`)
-  .join('\n')}
-${[...elsewhere].map((namespace) => referenceGrant(own.namespace, namespace)).join('')}`;
+${filledIn('gateway-api/gateway-api.yaml', {
+  namespace: own.namespace,
+  host: new URL(options.origin.url).hostname,
+  rules: rules(options, own, grpc.port),
+})}${[...elsewhere].map((to) => filledIn('gateway-api/reference-grant.yaml', { from: own.namespace, to })).join('')}`;
   return [{ name: 'gateway-api.yaml', text }];
 }
 
@@ -129,15 +132,4 @@ function gateMatches({ exact, under, patterns }: GatePaths): readonly object[] {
 
 function chunks<T>(all: readonly T[], size: number): readonly (readonly T[])[] {
   return Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
-}
-
-function referenceGrant(from: string, to: string): string {
-  return `---
-apiVersion: gateway.networking.k8s.io/v1beta1
-kind: ReferenceGrant
-metadata: { name: coursegate-plugin, namespace: ${to} }
-spec:
-  from: [{ group: gateway.networking.k8s.io, kind: HTTPRoute, namespace: ${from} }]
-  to: [{ group: "", kind: Service }]
-`;
 }

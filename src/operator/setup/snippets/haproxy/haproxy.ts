@@ -1,28 +1,37 @@
-import type { DecisionAddress } from '../../../config/decisions.ts';
-import { DECISION_FIELDS, DECISION_PATHS } from '../../../decisions/protocol.ts';
-import { IDENTITY_FIELDS, OWN_IDENTITY } from '../../../http/identity-fields.ts';
-import { codePath, readInstalled } from '../../../installation.ts';
-import { oneExpression } from './gate-paths.ts';
+import type { DecisionAddress } from '../../../../config/decisions.ts';
+import { DECISION_FIELDS, DECISION_PATHS } from '../../../../decisions/protocol.ts';
+import { IDENTITY_FIELDS, OWN_IDENTITY } from '../../../../http/identity-fields.ts';
+import { codePath, readInstalled } from '../../../../installation.ts';
+import { oneExpression } from '../gate-paths.ts';
+import type { AskingGateway } from '../gateway.ts';
+import { hostPort } from '../host-port.ts';
 import {
   CORS_RESPONSE_FIELDS,
   DECISION_LIMITS,
   fieldExpression,
   firstLine,
-  hostPort,
   MEMBER_CACHE_CONTROL,
   type PluginOptions,
   type PluginRoute,
   type PluginUpstream,
   problemBody,
   type SnippetFile,
-} from './plugin-options.ts';
-import { UNUSUAL } from './plugin-paths.ts';
+} from '../plugin-options.ts';
+import { UNUSUAL } from '../plugin-paths.ts';
 
 /** What is the same for every configuration. */
-const SCRIPT = codePath('operator/setup/snippets/coursegate.lua');
+const SCRIPT = codePath('operator/setup/snippets/haproxy/coursegate.lua');
+
+export const haproxy = {
+  name: 'haproxy',
+  title: 'HAProxy',
+  plugin: 'haproxy',
+  unixSockets: true,
+  files,
+} as const satisfies AskingGateway;
 
 /** For HAProxy: a whole configuration, and the Lua script that asks. */
-export function haproxyAuth(options: PluginOptions): readonly SnippetFile[] {
+function files(options: PluginOptions): readonly SnippetFile[] {
   return [
     { name: 'coursegate.cfg', text: configuration(options) },
     { name: 'coursegate.lua', text: script(options) },

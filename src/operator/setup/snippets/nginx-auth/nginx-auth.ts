@@ -1,28 +1,36 @@
 // nginx with auth_request. What is chosen by method and path is chosen in the rewrite phase of the server block: no
 // location of the site can take precedence over it, whatever its order and its modifiers.
 
-import { DECISION_FIELDS, DECISION_PATHS } from '../../../decisions/protocol.ts';
-import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
-import { OWN_NAMES } from './forged-names.ts';
-import { AT, destinations } from './nginx-destinations.ts';
-import { block, requestVariable } from './nginx-text.ts';
+import { DECISION_FIELDS, DECISION_PATHS } from '../../../../decisions/protocol.ts';
+import { IDENTITY_FIELDS } from '../../../../http/identity-fields.ts';
+import { OWN_NAMES } from '../forged-names.ts';
+import type { AskingGateway } from '../gateway.ts';
+import { block, requestVariable } from '../nginx-text.ts';
 import {
   CORS_RESPONSE_FIELDS,
   DECISION_LIMITS,
   firstLine,
-  hostPort,
-  MEMBER_CACHE_CONTROL,
   type PluginOptions,
   type PluginUpstream,
   problemBody,
   type SnippetFile,
-} from './plugin-options.ts';
+} from '../plugin-options.ts';
+import { AT } from './destinations.ts';
+import { httpBlock } from './http-block.ts';
+
+export const nginxAuth = {
+  name: 'nginx-auth',
+  title: 'nginx',
+  plugin: 'nginx',
+  unixSockets: true,
+  files,
+} as const satisfies AskingGateway;
 
 /** For the `http` block, for the `server` block of the site, and for the locations of its backends. */
-export function nginxAuth(options: PluginOptions): readonly SnippetFile[] {
+function files(options: PluginOptions): readonly SnippetFile[] {
   const head = `# ${firstLine(options)}`;
   return [
-    { name: 'coursegate-http.conf', text: `${head}\n${forHttp(options)}` },
+    { name: 'coursegate-http.conf', text: `${head}\n${httpBlock(options)}` },
     { name: 'coursegate.conf', text: `${head}\n${forServer(options)}` },
     { name: 'coursegate-site.conf', text: `${head}\n${forLocations()}` },
   ];
@@ -36,35 +44,6 @@ const FIELDS_OF_PREFIX: Readonly<Record<string, readonly string[]>> = {
     ...['sec-ch-ua-model', 'sec-ch-ua-platform', 'sec-ch-ua-platform-version', 'sec-ch-prefers-color-scheme'],
   ],
 };
-
-function forHttp(options: PluginOptions): string {
-  const { gate, decisions, upstreams } = options;
-  const { address } = decisions;
-  const asked = 'path' in address ? `unix:${address.path}` : hostPort(address);
-  return `# Include this file in the http block (Debian's nginx includes every file in /etc/nginx/conf.d there), and coursegate.conf
-# at the top of the server block of the site. coursegate-site.conf says where it belongs. Then: nginx -t${
-    'path' in address
-      ? '\n# The user that nginx runs as needs the right to write to the Unix socket, which its group has.'
-      : ''
-  }
-
-${block('upstream coursegate_gate', [`server ${gate};`, 'keepalive 16;'])}
-${block('upstream coursegate_decisions', [`server ${asked};`, 'keepalive 64;'])}
-# Idle connections are closed before most backends would close them, so that none is used at that moment.
-${upstreams.map(({ id, authority }) => block(`upstream coursegate_to_${id}`, [`server ${authority};`, 'keepalive 64;', 'keepalive_timeout 1s;'])).join('')}
-# Where a request goes, by its method and its decoded path: "gate" is coursegate, "to_" and a name an upstream that it may
-# be forwarded to, and everything else is for the site. Targets that two servers may read differently go to coursegate,
-# which judges them. All of this is evaluated once, for the request as the client sent it, and kept for the internal
-# requests below.
-${destinations(options)}
-# The identity of a member, from a client of the site. nginx drops other spellings of these names itself.
-${block(`map "$coursegate_destination ${OWN_NAMES.map(requestVariable).join('')}" $coursegate_forged`, ['default "";', '"~^ ." 1;'])}
-# Responses to members are never stored, whatever the upstream says.
-${block('map "$status $http_authorization" $coursegate_cache_control', [
-  `default "${MEMBER_CACHE_CONTROL}";`,
-  '"~^[1-3][0-9][0-9] $" $upstream_http_cache_control;',
-])}`;
-}
 
 function forLocations(): string {
   const names = OWN_NAMES.map((name) => name.toUpperCase().replaceAll('-', '_'));

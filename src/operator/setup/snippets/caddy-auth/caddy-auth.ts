@@ -1,24 +1,33 @@
-import type { DecisionAddress } from '../../../config/decisions.ts';
-import { DECISION_FIELDS, DECISION_PATHS } from '../../../decisions/protocol.ts';
-import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
-import { OWN_SPELLINGS, REMOVED_FIELDS } from './forged-names.ts';
-import { oneExpression } from './gate-paths.ts';
+import type { DecisionAddress } from '../../../../config/decisions.ts';
+import { DECISION_FIELDS, DECISION_PATHS } from '../../../../decisions/protocol.ts';
+import { IDENTITY_FIELDS } from '../../../../http/identity-fields.ts';
+import { OWN_SPELLINGS, REMOVED_FIELDS } from '../forged-names.ts';
+import { oneExpression } from '../gate-paths.ts';
+import type { AskingGateway } from '../gateway.ts';
+import { hostPort } from '../host-port.ts';
 import {
   CORS_RESPONSE_FIELDS,
   DECISION_LIMITS,
   firstLine,
-  hostPort,
   MEMBER_CACHE_CONTROL,
   type PluginOptions,
   type PluginRoute,
   type PluginUpstream,
   problemBody,
   type SnippetFile,
-} from './plugin-options.ts';
-import { pathExpression, UNUSUAL } from './plugin-paths.ts';
+} from '../plugin-options.ts';
+import { pathExpression, UNUSUAL } from '../plugin-paths.ts';
+
+export const caddyAuth = {
+  name: 'caddy-auth',
+  title: 'Caddy',
+  plugin: 'caddy',
+  unixSockets: true,
+  files,
+} as const satisfies AskingGateway;
 
 /** For a site block. Directives that Caddy 2.6 has, too. */
-export function caddyAuth(options: PluginOptions): readonly SnippetFile[] {
+function files(options: PluginOptions): readonly SnippetFile[] {
   const { gate, paths, patterns } = options;
   const all = patterns.map(pathExpression).join('|');
   const text = `# ${firstLine(options)}

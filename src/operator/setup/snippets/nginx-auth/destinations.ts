@@ -1,7 +1,7 @@
-import { expressions } from './gate-paths.ts';
-import { block, quoted } from './nginx-text.ts';
-import type { PluginOptions } from './plugin-options.ts';
-import { pathExpression, UNUSUAL } from './plugin-paths.ts';
+import { expressions } from '../gate-paths.ts';
+import { block, quoted } from '../nginx-text.ts';
+import type { PluginOptions } from '../plugin-options.ts';
+import { pathExpression, UNUSUAL } from '../plugin-paths.ts';
 
 /** Internal locations of the server block. */
 export const AT = '/.coursegate';
