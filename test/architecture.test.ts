@@ -165,7 +165,8 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   // The second writes the files of gateways that read YAML.
   yaml: ['config', 'operator/setup/snippets/yaml-template.ts'],
   re2js: ['config/pattern.ts'],
-  zod: ['config'],
+  // The other two read the data of presets.
+  zod: ['config', 'operator/setup/init/evidence.ts', 'operator/setup/init/preset-file.ts'],
   pino: ['operations/log.ts'],
   'prom-client': ['operations/meters.ts'],
   '@modelcontextprotocol/server': ['mcp'],

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ASKING } from '../../src/operator/setup/snippets/gateways.ts';
 import { commandReference } from '../tooling/command-reference.ts';
+import { withPresets } from '../tooling/preset-table.ts';
 import { ROOT } from './support/pages.ts';
 
 describe('docs/reference/commands.md', () => {
@@ -33,5 +34,12 @@ describe('the table of gateways in docs/plugin-mode.md', () => {
 
   it('has their names as operators know them', () => {
     expect(rows.filter(([, , title], at) => title?.startsWith(ASKING[at]?.title ?? '') !== true)).toEqual([]);
+  });
+});
+
+describe('the table of presets in integrations/README.md', () => {
+  it('is up to date', () => {
+    const page = readFileSync(join(ROOT, 'integrations/README.md'), 'utf8');
+    expect(page, 'stale: run `npm run reference`').toBe(withPresets(page));
   });
 });

@@ -1,3 +1,4 @@
+import { PRESETS } from './init/preset-file.ts';
 import { ASKING, SENDING } from './snippets/gateways.ts';
 
 /** Web servers and gateways by the name in `snippets --for`. */
@@ -8,17 +9,6 @@ export type Server = (typeof SERVERS)[number];
 export const PLUGINS = ASKING.flatMap((gateway) => ('plugin' in gateway ? [gateway.plugin] : []));
 export type Plugin = (typeof PLUGINS)[number];
 
-/** Frameworks by the name in `init --framework`. */
-export const FRAMEWORKS = [
-  'wordpress',
-  'moodle',
-  'learnhouse',
-  'frappe',
-  'django',
-  'rails',
-  'laravel',
-  'express',
-  'spring',
-  'generic',
-] as const;
-export type Framework = (typeof FRAMEWORKS)[number];
+/** Frameworks by the name in `init --framework`: the folders of integrations with a preset, and all others. */
+export const FRAMEWORKS = [...PRESETS, 'generic'];
+export type Framework = string;
