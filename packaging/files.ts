@@ -33,7 +33,7 @@ export function filesBesideCode(): readonly string[] {
   return filesBelow(join(ROOT, 'src')).filter((path) => !path.endsWith('.ts'));
 }
 
-/** The threads, such as `storage/sqlite-check-thread`: each is the entry of its own bundle. */
+/** The threads, such as `storage/sqlite/check-thread`: each is the entry of its own bundle. */
 export function threads(): readonly string[] {
   return filesBelow(join(ROOT, 'src'))
     .filter((path) => path.endsWith('-thread.ts'))

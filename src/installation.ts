@@ -62,7 +62,7 @@ export function installedFiles(folder: string): readonly string[] {
   return files.toSorted();
 }
 
-/** Starts a thread that runs a file of the code, such as `storage/sqlite-check-thread`. */
+/** Starts a thread that runs a file of the code, such as `storage/sqlite/check-thread`. */
 export function startThread(name: string, options: WorkerOptions): Worker {
   const file = codePath(`${name}${EXTENSION}`);
   // An executable has no name that ends like its code.

@@ -177,9 +177,11 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   undici: ['upstream'],
   graphql: ['account', 'operator/demo/school'],
   '@graphql-tools/merge': ['account/contract.ts'],
-  yaml: ['config'],
+  // The second writes the files of gateways that read YAML.
+  yaml: ['config', 'operator/setup/snippets/yaml-template.ts'],
   re2js: ['config/pattern.ts'],
-  zod: ['config'],
+  // The other two read the data of presets.
+  zod: ['config', 'operator/setup/init/evidence.ts', 'operator/setup/init/preset-file.ts'],
   pino: ['operations/log.ts'],
   'prom-client': ['operations/meters.ts'],
   '@modelcontextprotocol/server': ['mcp'],
@@ -192,7 +194,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
     'storage/seal.ts',
     'operator/demo/client/sessions.ts',
   ],
-  'rate-limiter-flexible': ['storage/redis-counters.ts'],
+  'rate-limiter-flexible': ['storage/redis/counters.ts'],
   // Texts in the results of tools are read as clients would read them: as Markdown, and as HTML.
   '@lezer/markdown': ['mcp/markdown.ts'],
   entities: ['account/connect/methods.ts'],
@@ -207,7 +209,12 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   protobufjs: ['decisions/grpc/service.ts'],
   negotiator: ['authorization-server/pages/language.ts'],
   commander: ['commands'],
-  ioredis: ['storage/redis.ts', 'storage/redis-connection.ts', 'storage/redis-start.ts', 'storage/redis-target.ts'],
+  ioredis: [
+    'storage/redis/redis-store.ts',
+    'storage/redis/connection.ts',
+    'storage/redis/start.ts',
+    'storage/redis/target.ts',
+  ],
   oauth4webapi: ['login/oidc', 'operator/connect/oauth', 'operator/doctor/challenges.ts'],
   // The plain HTTP of the admin listener. The gate's own path is not Express.
   express: ['operations/admin.ts', 'actions/router.ts', 'operator/console', 'generation/console.ts', 'operator/demo'],

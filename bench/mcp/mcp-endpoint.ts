@@ -8,8 +8,8 @@ import { RequestRecord } from '../../src/http/request-record.ts';
 import type { MemberPrincipal } from '../../src/oauth/principal.ts';
 import { createAudit } from '../../src/operations/audit.ts';
 import { createLog } from '../../src/operations/log.ts';
+import { memoryStore } from '../../src/storage/memory/memory-store.ts';
 import { memoryCounters } from '../../src/storage/memory-counters.ts';
-import { memoryStore } from '../../src/storage/sqlite.ts';
 import { ANSWER } from './mcp-tools.ts';
 
 /** Our endpoint with the tools and defaults of the demo, the audit log in a file, and without the gate in front. */

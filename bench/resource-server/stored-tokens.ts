@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { sealedStore } from '../../src/storage/seal.ts';
-import { sqliteStore } from '../../src/storage/sqlite.ts';
+import { sqliteStore } from '../../src/storage/sqlite/sqlite-store.ts';
 import type { NewEntry, Store } from '../../src/storage/store.ts';
 import { gateProcess } from '../../test/faults/gate-process.ts';
 import { registerApp } from '../../test/support/app.ts';

@@ -5,7 +5,7 @@ export const define: Define = (command, terminal) => {
     .requiredOption('--config <file>', 'the configuration file')
     .requiredOption('--to <file>', 'the file to create; an existing file is never overwritten')
     .action(async ({ config: file, to }: { config: string; to: string }) => {
-      const { backupStore } = await import('../storage/backup.ts');
+      const { backupStore } = await import('../storage/sqlite/backup.ts');
       const { config, secret } = await readConfig(file, terminal);
       const { waitFor } = await import('./progress.ts');
       const shown = waitFor(terminal, `Copying the store to ${to}`);

@@ -40,7 +40,7 @@ export const define: Define = (command, terminal) => {
     .requiredOption('--config <file>', 'the configuration file')
     .action(async ({ config }: { readonly config: string }) => {
       const path = await ownSecret(config, terminal);
-      const { addSecret } = await import('../storage/secret.ts');
+      const { addSecret } = await import('../storage/sqlite/secret.ts');
       addSecret(path);
       terminal.say(`Added a new secret as the first line of ${path}.`);
       terminal.tell(
@@ -57,7 +57,7 @@ export const define: Define = (command, terminal) => {
     const path = await ownSecret(flags.config, terminal);
     const change = await confirmed(terminal, flags, `Remove all but the first secret from ${path}?`);
     await resealAll(change, terminal);
-    const { retireSecrets } = await import('../storage/secret.ts');
+    const { retireSecrets } = await import('../storage/sqlite/secret.ts');
     terminal.say(`Removed ${retireSecrets(path)} old secrets from ${path}.`);
   });
 };
@@ -65,7 +65,7 @@ export const define: Define = (command, terminal) => {
 /** Path of the secret that the store generated. Throws CommandFailure when the configuration sets a secret. */
 async function ownSecret(file: string | undefined, terminal: Terminal): Promise<string> {
   if (file === undefined) throw misused('Specify the configuration with --config.');
-  const { secretPath } = await import('../storage/secret.ts');
+  const { secretPath } = await import('../storage/sqlite/secret.ts');
   const { config, secret } = await readConfig(file, terminal);
   if (secret !== undefined || config.store.kind !== 'sqlite') {
     throw new CommandFailure('The secret is set in the configuration.', {

@@ -17,7 +17,7 @@ import { createTrail } from '../operations/record/trail.ts';
 import { createReloads } from '../operations/reloads.ts';
 import { unusedTokens } from '../operations/unused-tokens.ts';
 import { openStore } from '../storage/open.ts';
-import { bytesOf } from '../storage/sqlite-size.ts';
+import { bytesOf } from '../storage/sqlite/size.ts';
 import { type Clock, unixSeconds } from '../storage/store.ts';
 import { awaitStore, type StoreWait } from './await-store.ts';
 import { configFingerprint } from './config-fingerprint.ts';

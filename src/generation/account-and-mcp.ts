@@ -4,8 +4,8 @@ import type { LoadedConfig } from '../config/load.ts';
 import { ConfigError, type Problem } from '../config/problems.ts';
 import type { Mcp, McpParts } from '../mcp/mcp.ts';
 import { protectedResource } from '../oauth/protected-resource.ts';
+import { memoryStore } from '../storage/memory/memory-store.ts';
 import { memoryCounters } from '../storage/memory-counters.ts';
-import { memoryStore } from '../storage/sqlite.ts';
 
 /** The interfaces offered besides routes. Each is undefined when it is not served. */
 export type Interfaces = Awaited<ReturnType<typeof buildInterfaces>>;

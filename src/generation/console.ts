@@ -6,7 +6,7 @@ import type { ConsoleOptions } from '../operator/console/console.ts';
 import { consoleState } from '../operator/console/console-state.ts';
 import type { DirectoryDeps } from '../operator/console/directory/deps.ts';
 import type { GateSources } from '../operator/console/gate-status.ts';
-import { bytesOf } from '../storage/sqlite-size.ts';
+import { bytesOf } from '../storage/sqlite/size.ts';
 import type { AdminParts } from './admin-parts.ts';
 import { checkText } from './check-text.ts';
 

@@ -1,8 +1,10 @@
+import type { Config } from '../config/schema.ts';
 import type { RedisSecrets } from '../config/secret-values.ts';
 import type { RevocationBus } from './bus.ts';
 import type { Counters } from './counters.ts';
 import type { Places } from './places.ts';
 import type { SealedStore } from './seal.ts';
+import type { Clock } from './store.ts';
 
 export interface OpenedStore extends SealedStore {
   readonly bus: RevocationBus;
@@ -25,3 +27,17 @@ export interface StoreSecrets {
   readonly furtherSecrets?: readonly string[];
   readonly redis: RedisSecrets | undefined;
 }
+
+/** What every store is opened with, besides its settings. */
+export interface StoreOpening {
+  readonly named: StoreSecrets;
+  readonly clock: Clock;
+  /** Called for each entry that cannot be decrypted; such an entry is treated as absent. */
+  readonly onDamaged: ((kind: string, reason: unknown) => void) | undefined;
+}
+
+/** The settings of one kind of store. */
+export type StoreKind<Kind> = Extract<Config['store'], { readonly kind: Kind }>;
+
+/** Opens a store of one kind. Throws GatewayError `store_unavailable`. */
+export type OpenKind<Kind> = (config: StoreKind<Kind>, opening: StoreOpening) => OpenedStore | Promise<OpenedStore>;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { answerReplay, type CodeOrRefreshToken } from '../../src/authorization-server/answer-replay.ts';
-import { memoryStore } from '../../src/storage/sqlite.ts';
+import { memoryStore } from '../../src/storage/memory/memory-store.ts';
 import type { Store } from '../../src/storage/store.ts';
 
 const BODY = { access_token: 'the-access-token', refresh_token: 'the-refresh-token', expires_in: 600 };

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type BackendSessions, storedBackendSessions } from '../../src/authorization-server/backend-sessions.ts';
 import { storedGrants } from '../../src/authorization-server/grants.ts';
+import { memoryStore } from '../../src/storage/memory/memory-store.ts';
 import { sealedStore } from '../../src/storage/seal.ts';
-import { memoryStore } from '../../src/storage/sqlite.ts';
 import type { Store } from '../../src/storage/store.ts';
 import type { Credential } from '../../src/upstream/credentials/credential.ts';
 import { sessionReplay } from '../../src/upstream/credentials/session-replay.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openKeyring } from '../../src/authorization-server/keyring.ts';
-import { memoryStore } from '../../src/storage/sqlite.ts';
+import { memoryStore } from '../../src/storage/memory/memory-store.ts';
 import { testClock } from '../storage/conformance.ts';
 
 const DAY = 86_400;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { UnitOfWork } from '../../src/authorization-server/unit-of-work.ts';
-import { memoryStore } from '../../src/storage/sqlite.ts';
+import { memoryStore } from '../../src/storage/memory/memory-store.ts';
 import type { Mutation, Store } from '../../src/storage/store.ts';
 
 /** A store that records which mutations were committed together, and fails on demand. */

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ASKING } from '../../src/operator/setup/snippets/gateways.ts';
 import { commandReference } from '../tooling/command-reference.ts';
+import { withPresets } from '../tooling/preset-table.ts';
 import { ROOT } from './support/pages.ts';
 
 describe('docs/reference/commands.md', () => {
@@ -17,5 +19,27 @@ describe('docs/reference/commands.md', () => {
     expect(page).toMatch(/^\| `--format <format>` \| .*one of `text`, `json`, `github`; default `text`\) \|$/m);
     expect(page).toMatch(/^### `coursegate events retry`\n\n\S.*\n\n`coursegate events retry \[options\]`\n\n\| Arg/m);
     expect(page.match(/^```sh$/gm)?.length ?? 0).toBeGreaterThan(20);
+  });
+});
+
+describe('the table of gateways in docs/plugin-mode.md', () => {
+  const page = readFileSync(join(ROOT, 'docs/plugin-mode.md'), 'utf8');
+  const rows = [...page.matchAll(/^\| `([a-z-]+)` \| ([^|]+) \| (yes|no) \|/gm)];
+
+  it('has a row for each one, which says whether it can ask over a Unix socket', () => {
+    expect(rows.map(([, name, , socket]) => [name, socket])).toEqual(
+      ASKING.map(({ name, unixSockets }) => [name, unixSockets ? 'yes' : 'no']),
+    );
+  });
+
+  it('has their names as operators know them', () => {
+    expect(rows.filter(([, , title], at) => title?.startsWith(ASKING[at]?.title ?? '') !== true)).toEqual([]);
+  });
+});
+
+describe('the table of presets in integrations/README.md', () => {
+  it('is up to date', () => {
+    const page = readFileSync(join(ROOT, 'integrations/README.md'), 'utf8');
+    expect(page, 'stale: run `npm run reference`').toBe(withPresets(page));
   });
 });

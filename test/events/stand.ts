@@ -7,9 +7,10 @@ import { clientEvent, type EventGrant, type GateEvent, grantCreated, grantRevoke
 import { storedLease } from '../../src/events/lease.ts';
 import { eventQueue } from '../../src/events/queue.ts';
 import { eventSender } from '../../src/events/send.ts';
-import { redisStore } from '../../src/storage/redis.ts';
+import { memoryStore } from '../../src/storage/memory/memory-store.ts';
+import { redisStore } from '../../src/storage/redis/redis-store.ts';
 import { sealedStore } from '../../src/storage/seal.ts';
-import { memoryStore, sqliteStore } from '../../src/storage/sqlite.ts';
+import { sqliteStore } from '../../src/storage/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { createCallUpstream } from '../../src/upstream/call.ts';
 import { createPools } from '../../src/upstream/pools.ts';

@@ -3,7 +3,7 @@ import { accessRefused } from '../../src/events/event.ts';
 import { createEvents } from '../../src/events/events.ts';
 import { eventQueue } from '../../src/events/queue.ts';
 import { createLog } from '../../src/operations/log.ts';
-import { memoryStore } from '../../src/storage/sqlite.ts';
+import { memoryStore } from '../../src/storage/memory/memory-store.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { createCallUpstream } from '../../src/upstream/call.ts';
 import { createPools } from '../../src/upstream/pools.ts';

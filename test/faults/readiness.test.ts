@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { memoryStore } from '../../src/storage/memory/memory-store.ts';
 import { writingProbe } from '../../src/storage/probe.ts';
-import { memoryStore } from '../../src/storage/sqlite.ts';
 import { registerApp } from '../support/app.ts';
 import { connect, refreshForm, type Tokens, token } from '../support/connection.ts';
 import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';

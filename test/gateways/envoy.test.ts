@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { rawSocket } from '../support/raw-socket.ts';
 import { type StrictRequest, valuesOf } from '../support/strict-http.ts';
 import { envoy, envoyGrpc } from './kinds/envoy.ts';
-import type { RunningGateway } from './kinds/gateway-kind.ts';
 import { ask } from './support/ask.ts';
+import type { RunningGateway } from './support/gateway-kind.ts';
 import { describeKinds } from './support/kinds.ts';
 import { type PluginWorld, startPluginWorld } from './support/plugin-world.ts';
 

@@ -4,10 +4,10 @@ import { GATEWAY_NAMES } from '../attack/families/gateway-identity.ts';
 import { fillTrick, TRICKS } from '../support/path-tricks.ts';
 import { SMUGGLED } from '../support/smuggling.ts';
 import { type StrictRequest, valuesOf } from '../support/strict-http.ts';
-import type { RunningGateway } from './kinds/gateway-kind.ts';
 import { ADVISORIES } from './support/advisories.ts';
 import { ask, send } from './support/ask.ts';
 import { flawsOf } from './support/backend-view.ts';
+import type { RunningGateway } from './support/gateway-kind.ts';
 import { describeKinds, KINDS } from './support/kinds.ts';
 import { type PluginWorld, startPluginWorld } from './support/plugin-world.ts';
 

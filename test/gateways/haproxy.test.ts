@@ -2,10 +2,10 @@ import { connect } from 'node:http2';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { valuesOf } from '../support/strict-http.ts';
 import { freePort } from '../support/world.ts';
-import type { RunningGateway } from './kinds/gateway-kind.ts';
 import { haproxy } from './kinds/haproxy.ts';
 import { ask, send } from './support/ask.ts';
 import { flawsOf } from './support/backend-view.ts';
+import type { RunningGateway } from './support/gateway-kind.ts';
 import { isInstalled } from './support/kinds.ts';
 import { type PluginWorld, startPluginWorld } from './support/plugin-world.ts';
 

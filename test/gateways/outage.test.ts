@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rawSocket } from '../support/raw-socket.ts';
 import { type StrictAnswer, valuesOf } from '../support/strict-http.ts';
 import { freePort } from '../support/world.ts';
-import type { RunningGateway } from './kinds/gateway-kind.ts';
 import { ask } from './support/ask.ts';
+import type { RunningGateway } from './support/gateway-kind.ts';
 import { impatient, installedKinds } from './support/kinds.ts';
 import { type PluginWorld, startPluginWorld } from './support/plugin-world.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { RunningGateway } from './kinds/gateway-kind.ts';
 import { send } from './support/ask.ts';
+import type { RunningGateway } from './support/gateway-kind.ts';
 import { describeKinds, KINDS } from './support/kinds.ts';
 import { OUTSIDE, PLAIN_TARGETS } from './support/outside.ts';
 import { type PluginWorld, startPluginWorld } from './support/plugin-world.ts';

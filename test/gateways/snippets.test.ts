@@ -2,10 +2,10 @@ import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { valuesOf } from '../support/strict-http.ts';
 import { caddy } from './kinds/caddy.ts';
-import type { RunningGateway } from './kinds/gateway-kind.ts';
 import { nginx } from './kinds/nginx.ts';
 import { traefik } from './kinds/traefik.ts';
 import { type Asked, ask } from './support/ask.ts';
+import type { RunningGateway } from './support/gateway-kind.ts';
 import { describeKinds } from './support/kinds.ts';
 import { type PluginWorld, startPluginWorld } from './support/plugin-world.ts';
 

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOnce, type Once } from '../../src/mcp/once.ts';
 import { MUST_SIGN_IN, type ToolOutcome } from '../../src/mcp/tool.ts';
+import { memoryStore } from '../../src/storage/memory/memory-store.ts';
 import { memoryCounters } from '../../src/storage/memory-counters.ts';
-import { redisStore } from '../../src/storage/redis.ts';
-import { memoryStore, sqliteStore } from '../../src/storage/sqlite.ts';
+import { redisStore } from '../../src/storage/redis/redis-store.ts';
+import { sqliteStore } from '../../src/storage/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';
 

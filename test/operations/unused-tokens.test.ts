@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AuditEvent } from '../../src/operations/audit.ts';
 import { unusedTokens } from '../../src/operations/unused-tokens.ts';
-import { memoryStore } from '../../src/storage/sqlite.ts';
+import { memoryStore } from '../../src/storage/memory/memory-store.ts';
 
 const START = Date.UTC(2026, 0, 1);
 

@@ -4,7 +4,7 @@ import { GatewayError } from '../../src/errors.ts';
 import type { Introspection } from '../../src/oauth/introspection.ts';
 import { proofCheck } from '../../src/resource-server/dpop.ts';
 import { createGate, type Decision, type Protection } from '../../src/resource-server/gate.ts';
-import { memoryStore } from '../../src/storage/sqlite.ts';
+import { memoryStore } from '../../src/storage/memory/memory-store.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { hashOf, type ProofKey, proofKey, signProof } from '../support/proof.ts';
 

@@ -3,7 +3,7 @@ import { formatChallenge } from '../../src/oauth/challenge.ts';
 import type { ActiveToken, Introspection } from '../../src/oauth/introspection.ts';
 import { proofCheck } from '../../src/resource-server/dpop.ts';
 import { createGate, type Gate, type Presented, type Protection } from '../../src/resource-server/gate.ts';
-import { memoryStore } from '../../src/storage/sqlite.ts';
+import { memoryStore } from '../../src/storage/memory/memory-store.ts';
 
 const NOW = 1_800_000_000;
 const ORIGIN = 'https://school.example';

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { sqliteStore } from '../../src/storage/sqlite.ts';
+import { sqliteStore } from '../../src/storage/sqlite/sqlite-store.ts';
 import { type NewEntry, REFERENCE_NAMES, type Store } from '../../src/storage/store.ts';
 import { sweepAll } from '../../src/storage/sweep.ts';
 

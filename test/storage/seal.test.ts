@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { memoryStore } from '../../src/storage/memory/memory-store.ts';
 import { sealed, sealedStore } from '../../src/storage/seal.ts';
-import { memoryStore } from '../../src/storage/sqlite.ts';
 import type { Mutation, Store } from '../../src/storage/store.ts';
 import { storeConformance, testClock } from './conformance.ts';
 

@@ -1,12 +1,19 @@
-/** Writes the generated docs: the command reference, the index of decisions, and the tables of scaling. `npm run reference` */
+/**
+ * Writes the generated docs: the command reference, the index of decisions, and the tables of presets and of scaling.
+ * `npm run reference`
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type Parts, withCapacity } from '../../bench/capacity/model.ts';
 import { commandReference } from './command-reference.ts';
 import { decisionIndex } from './decision-index.ts';
+import { withPresets } from './preset-table.ts';
 
 const file = (name: string) => new URL(`../../docs/${name}`, import.meta.url);
 writeFileSync(file('reference/commands.md'), await commandReference());
 writeFileSync(file('decisions/README.md'), decisionIndex());
+
+const presets = new URL('../../integrations/README.md', import.meta.url);
+writeFileSync(presets, withPresets(readFileSync(presets, 'utf8')));
 
 const parts = readFileSync(new URL('../../bench/capacity/parts.json', import.meta.url), 'utf8');
 const scaling = file('scaling.md');

@@ -1,36 +1,14 @@
-/** Web servers that send requests to the gate, by the name in `snippets --for`. */
-const SENDING = ['nginx', 'apache', 'caddy', 'traefik'] as const;
+import { PRESETS } from './init/preset-file.ts';
+import { ASKING, SENDING } from './snippets/gateways.ts';
 
-/** Gateways that ask the gate and forward requests themselves, by the name in `snippets --for`. */
-const ASKING = [
-  'nginx-auth',
-  'caddy-auth',
-  'traefik-auth',
-  'haproxy',
-  'envoy',
-  'envoy-grpc',
-  'istio',
-  'gateway-api',
-] as const;
-
-export const SERVERS = [...SENDING, ...ASKING] as const;
+/** Web servers and gateways by the name in `snippets --for`. */
+export const SERVERS = [...SENDING, ...ASKING].map(({ name }) => name);
 export type Server = (typeof SERVERS)[number];
 
 /** Gateways by the name in `init --plugin`. */
-export const PLUGINS = ['nginx', 'caddy', 'traefik', 'haproxy', 'envoy'] as const;
+export const PLUGINS = ASKING.flatMap((gateway) => ('plugin' in gateway ? [gateway.plugin] : []));
 export type Plugin = (typeof PLUGINS)[number];
 
-/** Frameworks by the name in `init --framework`. */
-export const FRAMEWORKS = [
-  'wordpress',
-  'moodle',
-  'learnhouse',
-  'frappe',
-  'django',
-  'rails',
-  'laravel',
-  'express',
-  'spring',
-  'generic',
-] as const;
-export type Framework = (typeof FRAMEWORKS)[number];
+/** Frameworks by the name in `init --framework`: the folders of integrations with a preset, and all others. */
+export const FRAMEWORKS = [...PRESETS, 'generic'];
+export type Framework = string;

@@ -4,7 +4,7 @@ import { storedSuspensions } from '../../../src/authorization-server/administrat
 import { storedGrants } from '../../../src/authorization-server/grants.ts';
 import { storedMembers } from '../../../src/authorization-server/members.ts';
 import { signInSessions } from '../../../src/login/sign-in-session.ts';
-import { memoryStore } from '../../../src/storage/sqlite.ts';
+import { memoryStore } from '../../../src/storage/memory/memory-store.ts';
 
 it.each(['revokeMember', 'suspendMember', 'resumeMember'] as const)(
   'ends the member’s sign-ins in every browser, and no other member’s',

@@ -5,7 +5,7 @@ import {
   documentRecords,
   type StoredDocument,
 } from '../../../src/authorization-server/client-documents/document-records.ts';
-import { memoryStore } from '../../../src/storage/sqlite.ts';
+import { memoryStore } from '../../../src/storage/memory/memory-store.ts';
 import { fromClient } from '../../support/client.ts';
 import { plainDocument } from './support/document-host.ts';
 

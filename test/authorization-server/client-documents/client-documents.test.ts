@@ -8,8 +8,8 @@ import type { ClientDocumentsOptions } from '../../../src/authorization-server/c
 import { DocumentFailure } from '../../../src/authorization-server/client-documents/failure.ts';
 import { documentFetch } from '../../../src/authorization-server/client-documents/feature.ts';
 import { createLog } from '../../../src/operations/log.ts';
+import { memoryStore } from '../../../src/storage/memory/memory-store.ts';
 import { sealedStore } from '../../../src/storage/seal.ts';
-import { memoryStore } from '../../../src/storage/sqlite.ts';
 import type { Store } from '../../../src/storage/store.ts';
 import { fromClient } from '../../support/client.ts';
 import { answerJson, type DocumentHost, plainDocument, startDocumentHost } from './support/document-host.ts';

@@ -7,9 +7,10 @@ import { createUsage, type Usage } from '../../../src/authorization-server/conne
 import { storedGrants } from '../../../src/authorization-server/grants.ts';
 import { GatewayError } from '../../../src/errors.ts';
 import { NO_OUTBOX } from '../../../src/events/outbox.ts';
-import { redisStore } from '../../../src/storage/redis.ts';
+import { memoryStore } from '../../../src/storage/memory/memory-store.ts';
+import { redisStore } from '../../../src/storage/redis/redis-store.ts';
 import { sealedStore } from '../../../src/storage/seal.ts';
-import { memoryStore, sqliteStore } from '../../../src/storage/sqlite.ts';
+import { sqliteStore } from '../../../src/storage/sqlite/sqlite-store.ts';
 import type { Mutation, Store } from '../../../src/storage/store.ts';
 import { type RedisServer, redisPresent, startRedis } from '../../support/redis.ts';
 

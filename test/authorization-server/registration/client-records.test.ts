@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { adapterFactory } from '../../../src/authorization-server/adapter.ts';
 import { NO_OUTBOX } from '../../../src/events/outbox.ts';
+import { memoryStore } from '../../../src/storage/memory/memory-store.ts';
 import { sealedStore } from '../../../src/storage/seal.ts';
-import { memoryStore } from '../../../src/storage/sqlite.ts';
 
 const HOUR = 3600_000;
 const CLIENT = { redirect_uris: ['https://app.example/callback'] };

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { GatewayKind } from '../support/gateway-kind.ts';
 import { programAt, runGateway } from '../support/run-gateway.ts';
-import type { GatewayKind } from './gateway-kind.ts';
 
 const program = () => programAt('COURSEGATE_TEST_HAPROXY', 'haproxy');
 

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import type { GatewayKind } from '../support/gateway-kind.ts';
 import { programAt, runGateway } from '../support/run-gateway.ts';
-import type { GatewayKind } from './gateway-kind.ts';
 
 const program = () => programAt('COURSEGATE_TEST_TRAEFIK', 'traefik');
 

@@ -1,14 +1,15 @@
+import { readdirSync } from 'node:fs';
 import { describe } from 'vitest';
 import { missing } from '../../support/missing.ts';
-import { caddy } from '../kinds/caddy.ts';
-import { envoy, envoyGrpc } from '../kinds/envoy.ts';
-import type { GatewayKind } from '../kinds/gateway-kind.ts';
-import { haproxy } from '../kinds/haproxy.ts';
-import { nginx } from '../kinds/nginx.ts';
-import { traefik } from '../kinds/traefik.ts';
+import type { GatewayKind } from './gateway-kind.ts';
 
-/** Every gateway that the common suite runs. To add one, add its file in `kinds` and its line here. */
-export const KINDS: readonly GatewayKind[] = [haproxy, nginx, caddy, traefik, envoy, envoyGrpc];
+const FILES = readdirSync(new URL('../kinds', import.meta.url)).toSorted();
+const MODULES: readonly Readonly<Record<string, GatewayKind>>[] = await Promise.all(
+  FILES.map((file) => import(`../kinds/${file}`)),
+);
+
+/** Every gateway that the common suite runs: what the files in `kinds` export. */
+export const KINDS: readonly GatewayKind[] = MODULES.flatMap((module) => Object.values(module));
 
 export function installedKinds(): readonly GatewayKind[] {
   return KINDS.filter(isInstalled);

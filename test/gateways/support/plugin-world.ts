@@ -15,7 +15,7 @@ import { type ProofKey, signProof } from '../../support/proof.ts';
 import { FREELY, startSignIn } from '../../support/proxy-world.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../../support/scripted-upstream.ts';
 import { freePort } from '../../support/world.ts';
-import type { GatewayKind, RunningGateway } from '../kinds/gateway-kind.ts';
+import type { GatewayKind, RunningGateway } from './gateway-kind.ts';
 
 /** The gate, for gateways that ask it and forward requests themselves. */
 export interface PluginWorld {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
-import type { RunningGateway } from '../kinds/gateway-kind.ts';
+import type { RunningGateway } from './gateway-kind.ts';
 
 /** The program that a variable of the environment names, or else the first of `names` in PATH or a folder of Debian's. */
 export function programAt(variable: string, ...names: readonly string[]): string | undefined {

@@ -4,8 +4,8 @@ import type { StepFacts, StepKind } from '../../../src/http/connection-step.ts';
 import type { Provenance } from '../../../src/http/provenance.ts';
 import { RequestRecord } from '../../../src/http/request-record.ts';
 import { createRecorder, type Recorder } from '../../../src/operations/record/recorder.ts';
+import { memoryStore } from '../../../src/storage/memory/memory-store.ts';
 import { sealedStore } from '../../../src/storage/seal.ts';
-import { memoryStore } from '../../../src/storage/sqlite.ts';
 import type { Store } from '../../../src/storage/store.ts';
 
 describe('a recorder', () => {

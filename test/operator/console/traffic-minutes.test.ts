@@ -7,9 +7,10 @@ import { RequestsInFlight } from '../../../src/http/requests-in-flight.ts';
 import { createMetrics, type Metrics } from '../../../src/operations/metrics.ts';
 import { createTrafficMinutes } from '../../../src/operations/record/minutes.ts';
 import { quantile } from '../../../src/operator/console/traffic/quantile.ts';
-import { redisStore } from '../../../src/storage/redis.ts';
+import { memoryStore } from '../../../src/storage/memory/memory-store.ts';
+import { redisStore } from '../../../src/storage/redis/redis-store.ts';
 import { sealedStore } from '../../../src/storage/seal.ts';
-import { memoryStore, sqliteStore } from '../../../src/storage/sqlite.ts';
+import { sqliteStore } from '../../../src/storage/sqlite/sqlite-store.ts';
 import type { Store } from '../../../src/storage/store.ts';
 import { type RedisServer, redisPresent, startRedis } from '../../support/redis.ts';
 

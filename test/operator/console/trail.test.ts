@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AuditEvent } from '../../../src/operations/audit.ts';
 import { createTrail } from '../../../src/operations/record/trail.ts';
-import { redisStore } from '../../../src/storage/redis.ts';
+import { memoryStore } from '../../../src/storage/memory/memory-store.ts';
+import { redisStore } from '../../../src/storage/redis/redis-store.ts';
 import { sealedStore } from '../../../src/storage/seal.ts';
-import { memoryStore } from '../../../src/storage/sqlite.ts';
 import type { RawStore } from '../../../src/storage/store.ts';
 import { type RedisServer, redisPresent, startRedis } from '../../support/redis.ts';
 

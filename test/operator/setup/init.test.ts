@@ -18,6 +18,7 @@ import { parse } from 'yaml';
 import { loadConfig } from '../../../src/config/load.ts';
 import { checkInterfaces } from '../../../src/generation/account-and-mcp.ts';
 import { init } from '../../../src/operator/setup/init/init.ts';
+import { PRESETS, readPreset } from '../../../src/operator/setup/init/preset-file.ts';
 import { runCommand } from '../../support/command.ts';
 import { freePort } from '../../support/world.ts';
 import { html, json, KINDS, type ProbedSite, startProbed } from './sites.ts';
@@ -78,6 +79,38 @@ const complaints = async () => {
   return all.warnings.map(({ path, message }) => `${path} ${message}`);
 };
 const mode = (path: string) => statSync(join(dir, path)).mode & 0o777;
+
+describe('the presets', () => {
+  it.each(PRESETS)('include %s, which is recognised by its marks and only by them', async (name) => {
+    site = await startProbed(KINDS[name] ?? {});
+    await run(site.url, { dir: join(dir, name) });
+    const [seen = ''] = told.filter((line) => line.startsWith('Framework: '));
+    expect(seen).toMatch(new RegExp(`^Framework: ${name} \\(.+; .+\\)\\.$`));
+  });
+
+  it.each([
+    ['a mark of no kind', 'marks: [{ weight: 3, says: x, seen: { smell: x } }]', /marks\[0\]\.seen/],
+    ['an expression that is too long', `marks: [{ weight: 3, says: x, seen: { page: ${'x'.repeat(301)} } }]`, /marks/],
+    ['an expression that is none', 'marks: [{ weight: 3, says: x, seen: { cookie: "(" } }]', /marks/],
+    [
+      'a key that is not known',
+      'marks: [{ weight: 3, says: x, seen: { page: x } }]\nmark: x',
+      /Unrecognized key: "mark"/,
+    ],
+    ['no marks', 'marks: []', /marks/],
+    [
+      'a text with a value that is not known',
+      'marks: [{ weight: 3, says: x, seen: { page: x } }]\nsettings: "{{secret}}"',
+      /settings/,
+    ],
+  ])('refuse a file with %s, and name it', (_, lines, words) => {
+    const file = join(dir, 'crm', 'preset.yaml');
+    mkdirSync(join(dir, 'crm'));
+    writeFileSync(file, `worksWith: CRM 1\ndependencies: nothing\n${lines}\n`);
+    expect(() => readPreset('crm', dir)).toThrow(file);
+    expect(() => readPreset('crm', dir)).toThrow(words);
+  });
+});
 
 describe('a detected site', () => {
   it.each([

@@ -3,10 +3,13 @@ import { PLACEHOLDER } from '../../../config/placeholders.ts';
 import type { Framework } from '../names.ts';
 import type { Discoveries } from './discoveries.ts';
 import type { JsonLogin } from './json-login.ts';
+import type { PresetFile } from './preset-file.ts';
 import { type Proposal, proposedTools } from './proposals.ts';
 
 export interface ConfigurationOptions {
   readonly framework: Framework;
+  /** Undefined for a framework that is not known. */
+  readonly preset: PresetFile | undefined;
   readonly origin: URL;
   readonly port: number;
   readonly adminPort: number;

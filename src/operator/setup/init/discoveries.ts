@@ -1,8 +1,8 @@
 import type { ScopeConfig } from '../../../config/schema.ts';
 import { excess, isHtml, jsonObject, pageTitle, type SiteAnswer, strings } from '../../doctor/answer.ts';
-import type { Framework } from '../names.ts';
 import { type Description, readDescription } from './description.ts';
 import { describedWhoami, findJsonLogin, type JsonLogin, type JsonWhoami, whoamiPaths } from './json-login.ts';
+import type { PresetFile } from './preset-file.ts';
 import { addressesToTry, type Proposal, propose } from './proposals.ts';
 import type { SiteVisit, SiteVisitor } from './visit.ts';
 
@@ -27,10 +27,10 @@ export interface Discoveries {
   readonly unread: readonly string[];
   /** The path of the API description, or of an address that answers in JSON. */
   readonly api: string | undefined;
-  /** What `# needs` in a preset can name: the namespaces of a WordPress REST API. */
+  /** What `# needs` in a preset can name. */
   readonly features: ReadonlySet<string>;
-  /** The name of LearnHouse's organization, which is part of its addresses. */
-  readonly organization: string | undefined;
+  /** The name in the site's addresses, if the preset says where it is. */
+  readonly slug: string | undefined;
   /** The title of the front page. */
   readonly title: string | undefined;
 }
@@ -84,7 +84,7 @@ const SLUG = /^[a-z0-9_-]{1,64}$/i;
 /** Looks for what the configuration needs, on a site whose pages have been visited. */
 export async function discover(
   visitor: SiteVisitor,
-  framework: Framework,
+  preset: PresetFile | undefined,
   scopes: Readonly<Record<string, ScopeConfig>>,
 ): Promise<Discoveries> {
   const { answers, cookies, unreachable, landing } = await visitor.visit(DOCUMENTS, 'app');
@@ -99,16 +99,14 @@ export async function discover(
     LOGIN_PATHS.find((path) => hasPasswordField(answers.get(path))) ?? landed?.path ?? linkedLogin(answers.get('/'));
   const isLanding = landed !== undefined && loginPath === landed.path;
   const form = answers.get(isLanding ? '/' : (loginPath ?? ''))?.text ?? '';
-  const session = sessionCookies([...cookies], framework);
-  const instance = jsonAt(answers, '/api/v1/instance/info');
-  const organization = instance?.default_org_slug;
+  const session = preset?.sessionCookies ?? sessionCookies([...cookies]);
   return {
     loginPath,
     returnParam: PARAMETER.exec(form)?.[1] ?? (isLanding ? landed.returnParam : undefined),
     sessionCookies: session,
     otherCookies: [...cookies].filter((name) => !session.includes(name)).slice(0, 10),
     jsonLogin:
-      framework === 'generic' && loginPath === undefined && unreachable === undefined
+      preset === undefined && loginPath === undefined && unreachable === undefined
         ? await findJsonLogin(visitor, description)
         : undefined,
     whoami: describedWhoami(description, answers) ?? knownWhoami(answers),
@@ -116,9 +114,9 @@ export async function discover(
     unread: description === undefined ? DESCRIPTIONS.flatMap((path) => unread(path, answers.get(path))) : [],
     described: description?.operations.length ?? 0,
     api: found?.path ?? ['/wp-json/', '/api', '/api/'].find((path) => isJson(answers.get(path))),
-    features: new Set(strings(jsonAt(answers, '/wp-json/')?.namespaces)),
-    organization: typeof organization === 'string' && SLUG.test(organization) ? organization : undefined,
-    title: titleOf(answers.get('/'), framework),
+    features: new Set(strings(memberAt(answers, preset?.features))),
+    slug: slugIn(memberAt(answers, preset?.slug)),
+    title: titleOf(answers.get('/'), preset?.nameInHeading === true),
   };
 }
 
@@ -156,9 +154,13 @@ function isJson(answer: SiteAnswer | undefined): answer is SiteAnswer {
   return answer !== undefined && answer.status !== 404 && answer.status < 500 && jsonObject(answer) !== undefined;
 }
 
-function jsonAt(answers: SiteVisit['answers'], path: string) {
-  const answer = answers.get(path);
-  return answer === undefined ? undefined : jsonObject(answer);
+function memberAt(answers: SiteVisit['answers'], place: PresetFile['features']): unknown {
+  const answer = answers.get(place?.json ?? '');
+  return answer === undefined ? undefined : jsonObject(answer)?.[place?.member ?? ''];
+}
+
+function slugIn(value: unknown): string | undefined {
+  return typeof value === 'string' && SLUG.test(value) ? value : undefined;
 }
 
 function knownWhoami(answers: SiteVisit['answers']): JsonWhoami | undefined {
@@ -169,10 +171,7 @@ function knownWhoami(answers: SiteVisit['answers']): JsonWhoami | undefined {
   return path === undefined ? undefined : { path, subject: undefined, email: undefined, name: undefined };
 }
 
-function sessionCookies(names: readonly string[], framework: Framework): readonly string[] {
-  if (framework === 'wordpress') return ['wordpress_logged_in_*'];
-  if (framework === 'moodle') return ['MoodleSession*'];
-  if (framework === 'django') return ['sessionid'];
+function sessionCookies(names: readonly string[]): readonly string[] {
   return names
     .filter(
       (name) =>
@@ -182,10 +181,9 @@ function sessionCookies(names: readonly string[], framework: Framework): readonl
 }
 
 /** The name of the site: the title of its front page, without words that every front page has. */
-function titleOf(home: SiteAnswer | undefined, framework: Framework): string | undefined {
+function titleOf(home: SiteAnswer | undefined, inHeading: boolean): string | undefined {
   if (home === undefined || home.status !== 200 || !isHtml(home)) return undefined;
-  // Moodle's title has the short name after the word for "Home" in the site's language; its heading is the full name.
-  const heading = framework === 'moodle' ? HEADING.exec(home.text)?.[1]?.trim() : undefined;
+  const heading = inHeading ? HEADING.exec(home.text)?.[1]?.trim() : undefined;
   const parts = decoded(heading ?? pageTitle(home))
     .split(/\s[|–—-]\s/)
     .filter((part) => !/^(home( ?page)?|start(seite)?|welcome|index|log ?in|sign ?in)$/i.test(part.trim()));

@@ -15,10 +15,11 @@ import type { Framework, Plugin } from '../names.ts';
 import { DEFAULT_ADMIN_PORT } from './configuration.ts';
 import { DISCOVERY_PAGES, type Discoveries, discover } from './discoveries.ts';
 import { dropIn } from './drop-in.ts';
-import { guessFramework, MARK_PATHS } from './frameworks.ts';
+import { guessFramework, markPaths } from './frameworks.ts';
 import { freeAdminPort } from './free-port.ts';
 import { DECISION_SECRET, forGateway, pluginGateway, pluginStep, webServerFiles, webServerStep } from './plugin.ts';
 import { CONFIGURATION, type NewFile, SECRET_FILES, type Written, writeConfiguration } from './preset.ts';
+import { type PresetFile, readPreset } from './preset-file.ts';
 import { whatIsLeft, whatWasSeen } from './report.ts';
 import { createVisitor } from './visit.ts';
 
@@ -67,7 +68,7 @@ export async function init(options: InitOptions): Promise<readonly string[]> {
   const given = options.framework;
   const plugin = pluginOf(options);
 
-  const { framework, found } = await look(options, { upstream, origin, given });
+  const { framework, preset, found } = await look(options, { upstream, origin, given });
   const adminPort = options.adminPort ?? (await freeAdminPort(port));
   if (options.adminPort === undefined && adminPort !== DEFAULT_ADMIN_PORT)
     tell(
@@ -75,6 +76,7 @@ export async function init(options: InitOptions): Promise<readonly string[]> {
     );
   const written = writeConfiguration({
     framework,
+    preset,
     port,
     adminPort,
     origin,
@@ -103,6 +105,7 @@ export async function init(options: InitOptions): Promise<readonly string[]> {
     ...own,
     ...dropIn({
       framework,
+      preset,
       origin,
       secrets,
       shared: written.secrets,
@@ -117,7 +120,8 @@ export async function init(options: InitOptions): Promise<readonly string[]> {
   for (const file of files) await write(dir, file, force);
   const routing = plugin === undefined ? webServerStep(loaded) : pluginStep(loaded, plugin);
   const hasDropIn = files.some(({ path }) => path.startsWith('drop-in/'));
-  for (const line of whatIsLeft({ framework, hasDropIn, found, written }, { origin, upstream, routing })) tell(line);
+  for (const line of whatIsLeft({ framework, preset, hasDropIn, found, written }, { origin, upstream, routing }))
+    tell(line);
   return files.map(({ path }) => join(dir, path));
 }
 
@@ -125,20 +129,22 @@ export async function init(options: InitOptions): Promise<readonly string[]> {
 async function look(
   options: InitOptions,
   { upstream, origin, given }: { upstream: URL; origin: URL; given: Framework | undefined },
-): Promise<{ framework: Framework; found: Discoveries }> {
+): Promise<{ framework: Framework; preset: PresetFile | undefined; found: Discoveries }> {
   const late = AbortSignal.timeout(options.whole ?? WHOLE);
   const signal = options.signal === undefined ? late : AbortSignal.any([late, options.signal]);
   options.tell(`Inspecting ${upstream.href} …`);
   const visitor = createVisitor({ upstream, origin, signal, patience: options.patience ?? PATIENCE });
-  const seen = await visitor.visit([...new Set([...MARK_PATHS, ...DISCOVERY_PAGES])]);
+  const seen = await visitor.visit([...new Set([...markPaths(), ...DISCOVERY_PAGES])]);
   const guess =
     given === undefined ? guessFramework(seen) : ({ framework: given, sure: 'given', marks: [], others: [] } as const);
   const catalogue = readPlainYaml(readInstalled(SCOPES_FILE).toString('utf8')) as {
     scopes: Record<string, ScopeConfig>;
   };
-  const found = await discover(visitor, guess.framework, catalogue.scopes);
+  const { framework } = guess;
+  const preset = framework === 'generic' ? undefined : readPreset(framework);
+  const found = await discover(visitor, preset, catalogue.scopes);
   for (const line of whatWasSeen(await visitor.visit([]), guess, found)) options.tell(printable(line));
-  return { framework: guess.framework, found };
+  return { framework, preset, found };
 }
 
 function newSecret(): string {

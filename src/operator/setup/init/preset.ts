@@ -2,7 +2,7 @@ import { basename, join } from 'node:path';
 import { addKey, insertAfter, keepNeeded, removeKey, replaceValue } from '../../../config/edit-yaml.ts';
 import { readPlainYaml } from '../../../config/plain-yaml.ts';
 import { isTree, listAt, type Path, type Tree, valueAt } from '../../../config/tree.ts';
-import { documentPath, installedFiles, installedPath, readInstalled } from '../../../installation.ts';
+import { documentPath, installedFiles, readInstalled } from '../../../installation.ts';
 import type { Framework } from '../names.ts';
 import {
   apiSections,
@@ -15,6 +15,7 @@ import {
   upstreamName,
   upstreamUrl,
 } from './configuration.ts';
+import { INTEGRATIONS, PRESET, type PresetFile } from './preset-file.ts';
 
 /** A file to write. `path` is relative to the folder of the configuration. */
 export interface NewFile {
@@ -37,8 +38,6 @@ export interface Written {
 
 export const CONFIGURATION = 'coursegate.yaml';
 export const README = 'README.md';
-/** The folders of the presets and drop-ins. */
-export const INTEGRATIONS = installedPath('integrations');
 
 /**
  * Files of secrets, next to the configuration. The gate and the bridge of the drop-in share the first, the site signs
@@ -56,36 +55,39 @@ const SHARED: Readonly<Record<string, SecretName>> = {
 
 /** Writes the configuration for a site: for a known framework, its preset with the addresses and secrets filled in. */
 export function writeConfiguration(options: ConfigurationOptions): Written {
-  if (options.framework === 'generic')
+  const { preset } = options;
+  if (preset === undefined)
     return { configuration: genericConfiguration(options), files: [], secrets: ['admin'], variables: [] };
   const folder = join(INTEGRATIONS, options.framework);
-  const addressed = withAddresses(readInstalled(join(folder, CONFIGURATION)).toString('utf8'), options);
+  const configured = readInstalled(join(folder, CONFIGURATION)).toString('utf8');
+  const addressed = withAddresses(configured, preset, options);
   const { text, secrets, variables } = withSecrets(withApi(addressed, options));
   const { configuration, files } = withAccount(text, folder);
   return { configuration, files, secrets, variables };
 }
 
-function withAddresses(preset: string, options: ConfigurationOptions): string {
+function withAddresses(configured: string, preset: PresetFile, options: ConfigurationOptions): string {
   const { framework, origin, found } = options;
+  const { slug } = preset;
   const name = upstreamName(framework);
-  let text = withoutHeader(preset).replace(/# \(\d\) /g, '# ');
+  let text = withoutHeader(configured).replace(/# \(\d\) /g, '# ');
   text = keepNeeded(text, (feature) => found.features.has(feature));
   text = replaceValue(text, ['origin'], quoted(origin.origin));
   text = replaceValue(text, ['name'], quoted(found.title ?? origin.hostname));
   text = replaceValue(text, ['upstreams', name, 'url'], quoted(upstreamUrl(options)));
   if (treeOf(text).listen !== undefined) text = removeKey(text, 'listen');
   text = insertAfter(text, 'name', `\n${listenLine(options)}`);
-  if (framework === 'django' && found.loginPath !== undefined)
+  if (preset.loginUrl === 'found' && found.loginPath !== undefined)
     text = replaceValue(text, ['login', 'loginUrl'], quoted(found.loginPath));
   if (!options.site) text = withPageAddresses(text, origin);
-  if (framework === 'learnhouse' && found.organization !== undefined)
-    text = text.replace(/\/(admin|org_slug)\/default\//g, `/$1/${found.organization}/`);
-  const tested = /^# (?:Tested|Untested).*\n/.exec(preset)?.[0] ?? '';
+  if (slug !== undefined && found.slug !== undefined)
+    text = text.replace(new RegExp(`/(${slug.after.join('|')})/${slug.replaces}/`, 'g'), `/$1/${found.slug}/`);
+  const tested = /^# (?:Tested|Untested).*\n/.exec(configured)?.[0] ?? '';
   return `${FIRST_LINE}\n${tested}# The setup is described in ${setupGuide(framework)}.\n${text}`;
 }
 
 /** What is in the folder of a preset, and not for the site. */
-const NOT_FOR_THE_SITE = [CONFIGURATION, 'mapping.graphql', README];
+const NOT_FOR_THE_SITE = [CONFIGURATION, PRESET, 'mapping.graphql', README];
 
 /** The files of a framework's drop-in, relative to the folder of its preset. None for a backend that is used as it is. */
 export function dropInFiles(framework: Framework): readonly string[] {

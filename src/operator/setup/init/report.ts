@@ -4,6 +4,7 @@ import type { Framework } from '../names.ts';
 import type { Discoveries } from './discoveries.ts';
 import type { Guess } from './frameworks.ts';
 import { setupGuide, type Written } from './preset.ts';
+import type { PresetFile } from './preset-file.ts';
 import type { SiteVisit } from './visit.ts';
 
 /** What `init` tells the operator about the site. */
@@ -43,6 +44,7 @@ export function whatWasSeen(
 /** What `init` has done. */
 export interface Outcome {
   readonly framework: Framework;
+  readonly preset: PresetFile | undefined;
   readonly hasDropIn: boolean;
   readonly found: Discoveries;
   readonly written: Written;
@@ -71,7 +73,7 @@ export function whatIsLeft(outcome: Outcome, { origin, upstream, routing }: Surr
   ];
 }
 
-function firstStep({ framework, hasDropIn, found, written }: Outcome): string {
+function firstStep({ framework, preset, hasDropIn, found, written }: Outcome): string {
   if (framework === 'generic') {
     const lines = linesToFillIn(written.configuration);
     const comments = `its comments (1) to (${found.jsonLogin === undefined ? 4 : 3}) say what was found`;
@@ -82,8 +84,8 @@ function firstStep({ framework, hasDropIn, found, written }: Outcome): string {
   const names = written.variables.map(({ name }) => name);
   const readme = setupGuide(framework);
   if (!hasDropIn) return `Set ${[...new Set(names)].join(' and ') || 'up the site'} as described in ${readme}.`;
-  const isSecret = written.secrets.length > 0 && (framework === 'wordpress' || framework === 'moodle');
-  return `Install drop-in/ as described in ${readme}.${isSecret ? ' It contains secrets: only the user that runs PHP should be able to read it.' : ''}`;
+  const readers = written.secrets.length > 0 ? preset?.secretsFor : undefined;
+  return `Install drop-in/ as described in ${readme}.${readers === undefined ? '' : ` It contains secrets: only ${readers} should be able to read it.`}`;
 }
 
 /** The numbers of the lines with a placeholder. */

@@ -8,10 +8,11 @@ import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
 import { trustedProxies } from '../../../http/trusted-proxies.ts';
 import { publicPaths } from '../../../request/public-paths.ts';
 import { UsageError } from '../../usage-error.ts';
-import type { Server } from '../names.ts';
 import { gatePaths } from './gate-paths.ts';
+import type { AskingGateway } from './gateway.ts';
+import { ASKING, SENDING } from './gateways.ts';
 import { pluginOptions, type SnippetFile } from './plugin-options.ts';
-import { SNIPPETS, type SnippetOptions } from './snippet.ts';
+import type { SnippetOptions } from './sending.ts';
 
 export interface Snippet {
   readonly files: readonly SnippetFile[];
@@ -20,25 +21,26 @@ export interface Snippet {
 }
 
 /**
- * The snippet for a web server in front of the site. `server` is a key of `SNIPPETS`; `gate` is host:port as the web
+ * The snippet for a web server in front of the site. `server` is the name of a row; `gate` is host:port as the web
  * server reaches the gate, its listen address by default. Throws for a malformed `gate`, or a
  * gateway that cannot ask because of the configuration.
  */
 export function configuredSnippet(
   loaded: Pick<LoadedConfig, 'config' | 'secrets'>,
-  server: Server,
+  server: string,
   gate?: string,
 ): Snippet {
   const { config } = loaded;
-  const snippet = SNIPPETS[server];
   const at = reachedAt(config, gate);
-  if (typeof snippet === 'object')
+  const sending = SENDING.find(({ name }) => name === server);
+  if (sending !== undefined)
     return {
-      files: [{ name: snippet.file, text: snippet.write(snippetOptions(config, at)) }],
+      files: [{ name: sending.file, text: sending.write(snippetOptions(config, at)) }],
       notes: notesOn(config, gate),
     };
+  const asking = ASKING.find(({ name }) => name === server) as AskingGateway;
   const options = pluginOptions(loaded, at);
-  return { files: snippet(options), notes: [...notesOn(config, gate), ...pluginNotes(options.decisions.secret)] };
+  return { files: asking.files(options), notes: [...notesOn(config, gate), ...pluginNotes(options.decisions.secret)] };
 }
 
 /** What `coursegate snippets` prints: the file, or each of several files after a line with its name. */

@@ -19,9 +19,6 @@ export interface SnippetFile {
   readonly text: string;
 }
 
-/** Writes the files of one gateway: most need one. */
-export type WritePlugin = (options: PluginOptions) => readonly SnippetFile[];
-
 /** What a gateway has to know of a configuration to forward requests itself: plugin mode. */
 export interface PluginOptions {
   /** Sent in X-Coursegate-Config, and named in the first line of the file. */
@@ -221,11 +218,6 @@ export function fieldExpression(names: readonly string[]): string {
     [...name].map((one) => (one === '*' ? '.*' : /[a-z0-9]/i.test(one) ? one : '[^A-Za-z0-9]')).join(''),
   );
   return `(${spelled.join('|')})`;
-}
-
-/** As it is written in a URL. */
-export function hostPort({ host, port }: { readonly host: string; readonly port: number }): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 /** The first line of a file, after the sign of a comment. */

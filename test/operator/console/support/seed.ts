@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openStore } from '../../../../src/storage/open.ts';
 import { sealedStore } from '../../../../src/storage/seal.ts';
-import { secretsBeside } from '../../../../src/storage/secret.ts';
-import { toEntry, toRow } from '../../../../src/storage/sqlite-statements.ts';
+import { secretsBeside } from '../../../../src/storage/sqlite/secret.ts';
+import { toEntry, toRow } from '../../../../src/storage/sqlite/statements.ts';
 import { jsonEntry, type Mutation, type RawStore, type Store } from '../../../../src/storage/store.ts';
 
 export interface Seed {

@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { field, isHtml, jsonObject, strings } from '../../doctor/answer.ts';
+import type { SiteVisit } from './visit.ts';
+
+/** Evidence for a framework. */
+export interface Evidence {
+  /** The paths that it needs an answer of. */
+  readonly paths: readonly string[];
+  readonly seen: (visit: SiteVisit) => boolean;
+}
+
+/** A path of the site, without a query. */
+export const sitePath = z.string().max(100).startsWith('/');
+export const word = z.string().min(1).max(100);
+
+/** A regular expression of JavaScript, such as `(?i:django)`. It must match in linear time: every site can be visited. */
+const pattern = z
+  .string()
+  .min(1)
+  .max(300)
+  .transform((source, context) => {
+    try {
+      return new RegExp(source);
+    } catch {
+      context.addIssue({ code: 'custom', message: 'must be a regular expression' });
+      return z.NEVER;
+    }
+  });
+
+/** What a member of a JSON object has to be: of a type, or there, or equal to, a list with, or matching something. */
+const condition = z.union([
+  z.enum(['string', 'object', 'any']).transform((type) => (value: unknown) => {
+    return type === 'any' ? value !== undefined : typeof value === type;
+  }),
+  z.strictObject({ is: z.number() }).transform((given) => (value: unknown) => value === given.is),
+  z.strictObject({ includes: word }).transform((given) => (value: unknown) => strings(value).includes(given.includes)),
+  z.strictObject({ matches: pattern }).transform((given) => (value: unknown) => given.matches.test(String(value))),
+]);
+
+const cookie = z.strictObject({ cookie: pattern }).transform(
+  (given): Evidence => ({
+    paths: [],
+    seen: ({ cookies }) => [...cookies].some((name) => given.cookie.test(name)),
+  }),
+);
+
+const header = z.strictObject({ header: word, matches: pattern }).transform(
+  (given): Evidence => ({
+    paths: [],
+    seen: ({ answers }) => [...answers.values()].some((answer) => given.matches.test(field(answer, given.header))),
+  }),
+);
+
+/** Whether any page, or the page at `at`, matches. */
+const page = z.strictObject({ page: pattern, at: sitePath.optional() }).transform(
+  ({ page, at }): Evidence => ({
+    paths: at === undefined ? [] : [at],
+    seen: ({ answers }) =>
+      [...answers].some(([path, one]) => (at ?? path) === path && isHtml(one) && page.test(one.text)),
+  }),
+);
+
+const json = z.strictObject({ json: sitePath, has: z.record(word, condition) }).transform(
+  (given): Evidence => ({
+    paths: [given.json],
+    seen: ({ answers }) => {
+      const answer = answers.get(given.json);
+      const document = answer === undefined ? undefined : jsonObject(answer);
+      return document !== undefined && Object.entries(given.has).every(([name, holds]) => holds(document[name]));
+    },
+  }),
+);
+
+const several = z.lazy(() => z.array(evidence).min(1).max(9));
+const pathsOf = (parts: readonly Evidence[]) => parts.flatMap(({ paths }) => paths);
+
+export const evidence: z.ZodType<Evidence> = z.union([
+  cookie,
+  header,
+  page,
+  json,
+  z.strictObject({ all: several }).transform(
+    ({ all }): Evidence => ({
+      paths: pathsOf(all),
+      seen: (visit) => all.every(({ seen }) => seen(visit)),
+    }),
+  ),
+  z.strictObject({ any: several }).transform(
+    ({ any }): Evidence => ({
+      paths: pathsOf(any),
+      seen: (visit) => any.some(({ seen }) => seen(visit)),
+    }),
+  ),
+  z.strictObject({ not: z.lazy(() => evidence) }).transform(
+    ({ not }): Evidence => ({
+      paths: not.paths,
+      seen: (visit) => !not.seen(visit),
+    }),
+  ),
+]);

@@ -1,0 +1,26 @@
+import type { PluginOptions, SnippetFile } from './plugin-options.ts';
+import type { SnippetOptions } from './sending.ts';
+
+interface WebServer {
+  /** The name in `snippets --for`. */
+  readonly name: string;
+  /** As operators know it. */
+  readonly title: string;
+}
+
+/** A web server that sends the gate its requests. */
+export interface SendingServer extends WebServer {
+  /** The name of its one file. */
+  readonly file: string;
+  readonly write: (options: SnippetOptions) => string;
+}
+
+/** A gateway that asks the gate about requests, and forwards them itself. */
+export interface AskingGateway extends WebServer {
+  /** The name in `init --plugin`, for a gateway that can be set up on the machine of the gate. */
+  readonly plugin?: string;
+  /** Whether it can ask over a Unix socket. */
+  readonly unixSockets: boolean;
+  /** Writes its files. Throws Error, worded for the operator, if it cannot ask because of the configuration. */
+  readonly files: (options: PluginOptions) => readonly SnippetFile[];
+}

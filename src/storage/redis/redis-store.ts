@@ -1,0 +1,173 @@
+import { Cluster, type Redis } from 'ioredis';
+import { type Charge, limitsOf, quotaFull } from '../quota.ts';
+import { type Clock, type Entry, type RawStore, REFERENCE_NAMES, unixSeconds } from '../store.ts';
+import { connectRedis } from './connection.ts';
+import { RedisDeadline } from './deadline.ts';
+import { redisMemory } from './memory.ts';
+import { COMMIT } from './script-commit.ts';
+import { FIND_BY, SWEEP, TIME } from './scripts.ts';
+import { createRedisClient, type RedisClient, type RedisTarget } from './target.ts';
+
+export interface RedisOptions extends RedisTarget {
+  /** The prefix of every key, as its hash tag. It allows several gates to share one Redis. */
+  readonly keyPrefix: string;
+  /** How many replicas must have received a commit before it is acknowledged (WAIT). Default: none. */
+  readonly minReplicas?: number;
+}
+
+type Field = string | null;
+
+/** The scripts, as ioredis adds them to its client. It sends their hash, and their text if Redis does not know them. */
+interface Scripts {
+  coursegateCommit(expiry: string, prefix: string, now: number, mutations: string, deadline: number): Promise<number>;
+  coursegateFindBy(index: string, prefix: string, now: number, kind: string, limit: number): Promise<Field[][]>;
+  coursegateSweep(expiry: string, prefix: string, now: number, limit: number): Promise<number>;
+  coursegateTime(expiry: string): Promise<(string | number)[]>;
+}
+
+/** Milliseconds reserved for the response to a WAIT to arrive. */
+const ANSWERED = 50;
+
+const FIELDS = ['payload', 'expiresAt', 'consumedAt', ...REFERENCE_NAMES];
+
+/**
+ * The store that several replicas share. Redis must be durable: an append-only file and no eviction. While Redis is
+ * down or hangs, calls throw GatewayError `store_unavailable` within a second; it is used again once it is back.
+ */
+export function redisStore(options: RedisOptions, clock: Clock): RawStore {
+  const { keyPrefix, minReplicas = 0 } = options;
+  const connection = connectRedis(createRedisClient(options));
+  // A WAIT blocks later commands on its connection, so reads then use a separate one.
+  const writing = minReplicas > 0 ? connectRedis(createRedisClient(options)) : connection;
+  const deadline = new RedisDeadline();
+  const memory = redisMemory();
+  writing.client.on('ready', () => deadline.forget());
+  for (const { client } of new Set([connection, writing])) defineScripts(client);
+
+  const prefix = `{${keyPrefix}}:`;
+  const expiry = `${prefix}expiry`;
+  const alive = (entry: Entry | undefined) =>
+    entry === undefined || entry.expiresAt === undefined || entry.expiresAt > unixSeconds(clock) ? entry : undefined;
+
+  return {
+    async get(kind, id) {
+      const fields = await connection.call((redis) => redis.hmget(`${prefix}entry:${kind}:${id}`, ...FIELDS));
+      return alive(toEntry(kind, id, fields));
+    },
+    async findBy(kind, name, value, limit = -1) {
+      const index = `${prefix}index:${kind}:${name}:${value}`;
+      const rows = await connection.call((redis) =>
+        scriptsOf(redis).coursegateFindBy(index, prefix, clock(), kind, limit),
+      );
+      return rows.flatMap(([id, ...fields]) => toEntry(kind, String(id), fields) ?? []);
+    },
+    count: (kind, name, value) =>
+      connection.call((redis) =>
+        redis.zcount(`${prefix}index:${kind}:${name}:${value}`, `(${unixSeconds(clock)}`, '+inf'),
+      ),
+    async scan(kind, from, limit) {
+      return connection.call(async (redis) => {
+        // The scan covers every key of the one node that has our keys.
+        const node = await primaryOf(redis, expiry);
+        if (node === undefined) throw new Error('no node of the Cluster is known to hold our keys');
+        const pattern = `${literal(`${prefix}entry:`)}${kind === undefined ? '' : `${kind}:`}*`;
+        const [next, keys] = await node.scan(from ?? '0', 'MATCH', pattern, 'COUNT', limit);
+        const total = from === undefined ? await node.dbsize() : undefined;
+        const read = node.pipeline();
+        for (const key of keys) read.hmget(key, ...FIELDS);
+        const rows = (await read.exec()) ?? [];
+        const entries = keys.flatMap((key, at) => {
+          const [failure, fields] = rows[at] ?? [];
+          if (failure) throw failure;
+          const [, of = '', id = ''] = /^([^:]*):(.*)$/s.exec(key.slice(`${prefix}entry:`.length)) ?? [];
+          return alive(toEntry(of, id, fields as Field[])) ?? [];
+        });
+        return { entries, next: next === '0' ? undefined : next, looked: limit, total };
+      });
+    },
+    async commit(mutations, priority = 'ordinary') {
+      if (mutations.length === 0) return true;
+      const charged = mutations.some((mutation) => 'entry' in mutation && mutation.entry.charge !== undefined);
+      const text = JSON.stringify(mutations, charged ? withLimits : undefined);
+      const outcome = await writing.call(async (redis, left) => {
+        const scripts = scriptsOf(redis);
+        await memory.assertRoom(() => primaryOf(redis, expiry), charged ? 'stranger' : priority);
+        const until = await deadline.next(() => scripts.coursegateTime(expiry), left);
+        const outcome = await scripts.coursegateCommit(expiry, prefix, clock(), text, until);
+        if (outcome === -1) {
+          deadline.forget();
+          throw new Error('Redis started the commit after its deadline');
+        }
+        if (outcome === 1 && minReplicas > 0) await replicated(redis, expiry, minReplicas, left());
+        return outcome;
+      });
+      if (outcome === -2) throw quotaFull();
+      return outcome === 1;
+    },
+    sweep: (limit) => writing.call((redis) => scriptsOf(redis).coursegateSweep(expiry, prefix, clock(), limit)),
+    // Redis frees the memory of deleted keys itself.
+    compact: async () => 0,
+    async close() {
+      connection.close();
+      writing.close();
+    },
+  };
+}
+
+function defineScripts(client: RedisClient): void {
+  client.defineCommand('coursegateCommit', { numberOfKeys: 1, lua: COMMIT });
+  client.defineCommand('coursegateFindBy', { numberOfKeys: 1, lua: FIND_BY });
+  client.defineCommand('coursegateSweep', { numberOfKeys: 1, lua: SWEEP });
+  client.defineCommand('coursegateTime', { numberOfKeys: 1, lua: TIME });
+}
+
+/** A replacer for JSON: the script is told the limits of a charge. */
+const withLimits = (name: string, value: unknown) =>
+  name === 'charge' && value !== undefined ? { ...(value as Charge), limits: limitsOf(value as Charge) } : value;
+
+const scriptsOf = (client: RedisClient) => client as RedisClient & Scripts;
+
+/**
+ * Waits until `wanted` replicas have what this connection has just written. It must run directly after the write and on
+ * the same connection: on a new one WAIT would return immediately. Throws if fewer replicas have it in time. The commit
+ * is written then, but may be lost if the primary fails.
+ */
+async function replicated(client: RedisClient, key: string, wanted: number, left: number): Promise<void> {
+  const node = await primaryOf(client, key);
+  const got = (await node?.wait(wanted, Math.max(1, Math.floor(left) - ANSWERED))) ?? 0;
+  if (got < wanted) throw new Error(`${got} of ${wanted} replicas have the commit`);
+}
+
+/** The connection to the node that has a key; undefined if the Cluster knows of none. */
+async function primaryOf(client: RedisClient, key: string): Promise<Redis | undefined> {
+  return client instanceof Cluster ? ownerOf(client, await client.cluster('KEYSLOT', key)) : client;
+}
+
+/** The connection to the primary of a slot, according to the last response for that slot. */
+function ownerOf(cluster: Cluster, slot: number) {
+  const owner = cluster.slots[slot]?.[0];
+  return cluster.nodes('master').find(({ options }) => `${options.host}:${options.port}` === owner);
+}
+
+/** Escapes a text for use in a Redis glob pattern. */
+function literal(text: string): string {
+  return text.replace(/[*?[\]^\\-]/g, '\\$&');
+}
+
+function toEntry(kind: string, id: string, fields: readonly Field[]): Entry | undefined {
+  const [payload, expiresAt, consumedAt, ...references] = fields;
+  if (typeof payload !== 'string') return undefined;
+  return {
+    kind,
+    id,
+    payload,
+    expiresAt: expiresAt ? Number(expiresAt) || 0 : undefined,
+    consumedAt: consumedAt ? Number(consumedAt) : undefined,
+    references: Object.fromEntries(
+      REFERENCE_NAMES.flatMap((name, at) => {
+        const value = references[at];
+        return typeof value === 'string' ? [[name, value]] : [];
+      }),
+    ),
+  };
+}

@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import { Cluster, type Redis } from 'ioredis';
+import { GatewayError } from '../../errors.ts';
+import { StoreNotReady } from '../open-failure.ts';
+import type { Store } from '../store.ts';
+import { revocationChannel } from './bus.ts';
+import { connectRedis } from './connection.ts';
+import type { RedisOptions } from './redis-store.ts';
+import { createRedisClient } from './target.ts';
+
+/**
+ * Tries the commands that a gate uses, and checks that Redis is configured to keep its data. Returns warnings for the
+ * operator. Throws GatewayError `store_unavailable` with a message that says what is wrong and where to look.
+ */
+export async function checkRedisAtStart(options: RedisOptions, store: Store): Promise<readonly string[]> {
+  const { keyPrefix } = options;
+  const connection = connectRedis(createRedisClient(options));
+  try {
+    await tryWhatIsDone(store);
+    await connection.call((client) => client.publish(revocationChannel(keyPrefix), ''));
+    const nodes = await connection.call(async (client) =>
+      client instanceof Cluster ? client.nodes('master') : [client],
+    );
+    const settings = await Promise.all(nodes.map((node) => durabilityOf(node)));
+    return [...new Set(settings.flatMap((durability) => judge(durability, options)))];
+  } catch (thrown) {
+    throw explained(thrown, keyPrefix);
+  } finally {
+    connection.close();
+  }
+}
+
+/** Writes, reads and deletes as every request does. This finds a user that lacks a command, or a key in the way. */
+async function tryWhatIsDone(store: Store): Promise<void> {
+  const [kind, id] = ['StartCheck', randomUUID()];
+  const references = { grant: id };
+  // Vital writes, which the gate sends however little memory is left: here Redis itself is tested.
+  const commit: Store['commit'] = (mutations) => store.commit(mutations, 'vital');
+  await commit([{ op: 'create', entry: { kind, id, payload: '{}', expiresAt: undefined, references } }]);
+  await commit([
+    { op: 'put', entry: { kind, id, payload: '{}', expiresAt: Math.floor(Date.now() / 1000) + 60, references } },
+    { op: 'consume', kind, id },
+  ]);
+  await store.get(kind, id);
+  await store.findBy(kind, 'grant', id, 1);
+  await commit([{ op: 'deleteBy', kind, name: 'grant', value: id }]);
+  await store.sweep(1);
+}
+
+type Durability = Awaited<ReturnType<typeof durabilityOf>>;
+
+/** A node's settings: from INFO, which managed services allow, and from CONFIG, which they often do not. */
+async function durabilityOf(node: Redis) {
+  const info = async (section: string) => parseInfo(await node.info(section).catch(() => ''));
+  const config = async (name: string) => {
+    const [, value] = (await node.config('GET', name).catch(() => [])) as string[];
+    return value;
+  };
+  const memory = await info('memory');
+  const persistence = await info('persistence');
+  const enabled = persistence.get('aof_enabled');
+  return {
+    evicts: memory.get('maxmemory_policy') ?? (await config('maxmemory-policy')),
+    appendOnly: enabled === undefined ? await config('appendonly') : enabled === '1' ? 'yes' : 'no',
+    appendFsync: await config('appendfsync'),
+    minReplicasToWrite: await config('min-replicas-to-write'),
+  };
+}
+
+function parseInfo(text: string): ReadonlyMap<string, string> {
+  return new Map(
+    text.split('\r\n').flatMap((line) => (line.includes(':') ? [line.split(':', 2) as [string, string]] : [])),
+  );
+}
+
+function judge(
+  { evicts, appendOnly, appendFsync, minReplicasToWrite }: Durability,
+  { minReplicas = 0, sentinels, cluster }: RedisOptions,
+): readonly string[] {
+  if (evicts !== undefined && evicts !== 'noeviction') {
+    const message = `its maxmemory-policy is ${evicts}: a used code that it evicts could be used again. Set \`maxmemory-policy noeviction\`.`;
+    throw new GatewayError('store_unavailable', { cause: new Error(message) });
+  }
+  const failsOver = sentinels !== undefined || cluster !== undefined;
+  const warnings: readonly (readonly [applies: boolean, text: string])[] = [
+    [evicts === undefined, 'Redis does not report its maxmemory-policy: make sure that it is noeviction'],
+    [appendOnly === undefined, 'Redis does not report whether it has an append-only file: make sure that it does'],
+    [
+      appendOnly === 'no',
+      'Redis has no append-only file: if it restarts, all apps are disconnected and all members signed out',
+    ],
+    [
+      appendOnly === 'yes' && appendFsync === 'no',
+      'Redis does not sync its append-only file itself (appendfsync no): a crash can lose minutes of data',
+    ],
+    [
+      failsOver && minReplicas === 0,
+      'store.minReplicas is 0: writes acknowledged just before a failover may be lost, so that a used code could be used again',
+    ],
+    [
+      failsOver && minReplicasToWrite === '0',
+      'Redis accepts writes without a replica (min-replicas-to-write 0): a primary that is cut off continues, and its writes are lost',
+    ],
+  ];
+  return warnings.flatMap(([applies, text]) => (applies ? [text] : []));
+}
+
+const ADVICE: readonly (readonly [RegExp, string])[] = [
+  [/^(WRONGPASS|NOAUTH)|invalid password|without any password/, 'Check the user name and the password.'],
+  [
+    /^NOPERM|permission|can't (run|access)/,
+    'Check the ACL of this user: config/examples/redis.yaml lists what it needs.',
+  ],
+  [
+    /certificate|altname|SSL|TLS|EPROTO|CERT_/i,
+    'Check `store.tls`: the CA, the name, and when the certificate expires.',
+  ],
+  [
+    /ECONNRESET|hang up|Connection is closed/,
+    'It closed the connection: check whether it uses TLS, or requires a client certificate (`store.tls`).',
+  ],
+  [/DB index is out of range/, 'Check the number of the database in `store.url`.'],
+  [/cluster support disabled|^MOVED/, 'Use `store.cluster` for a Cluster, and `store.url` for any other Redis.'],
+  [/^LOADING/, 'It is still loading its data: try again in a moment.'],
+  [/^(MISCONF|OOM)/, 'It cannot write: check its disk, its memory and its log.'],
+  [
+    /^(BUSY|NOREPLICAS|READONLY|CLUSTERDOWN|MASTERDOWN)|non local key/,
+    'It does not accept writes at the moment: check its log.',
+  ],
+  [/WRONGTYPE/, 'Another program has written keys with this prefix: choose another `store.keyPrefix`.'],
+  [/noeviction/, ''],
+];
+
+/** What passes by itself when Redis has started, has loaded its data, or answers again. */
+const PASSES =
+  /^(LOADING|BUSY|NOREPLICAS|READONLY|CLUSTERDOWN|MASTERDOWN)|ECONNREFUSED|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|sentinels are unreachable|Cluster cannot be reached|replicas have the commit|does not answer/;
+
+/** The words of ioredis and of our own timeouts for a Redis that is there, and silent or slow. */
+const SILENT = /timed out|socket timeout|took too long|after its deadline|Stream isn't writeable/i;
+
+function explained(thrown: unknown, keyPrefix: string): GatewayError {
+  const given = thrown instanceof GatewayError && thrown.cause instanceof Error ? thrown.cause.message : String(thrown);
+  const reason = SILENT.test(given) ? 'it does not answer, or is still loading its data' : given.replace(/\.$/, '');
+  const advice = ADVICE.find(([pattern]) => pattern.test(reason))?.[1] ?? 'Check that it is running, and its address.';
+  const message = `The store in Redis (keys {${keyPrefix}}:*) cannot be used: ${reason}. ${advice}`.trim();
+  return PASSES.test(reason) ? new StoreNotReady(message) : new GatewayError('store_unavailable', { message });
+}

@@ -1,0 +1,86 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { type Entry, type NewEntry, REFERENCE_NAMES, type ReferenceName } from '../store.ts';
+
+/** The prepared statements of the store, on the `entry` table of sqlite-schema.ts. */
+export function prepareStatements(database: DatabaseSync) {
+  const readable = 'kind = ? AND (expires_at IS NULL OR expires_at > ?)';
+  // Without INDEXED BY, SQLite uses the key by `kind` alone, and reads every token to find those of one grant.
+  const byReference = (sql: (table: string, column: string) => string) =>
+    Object.fromEntries(
+      REFERENCE_NAMES.map((name) => [name, database.prepare(sql(`entry INDEXED BY entry_${name}`, `ref_${name}`))]),
+    ) as Readonly<Record<ReferenceName, StatementSync>>;
+
+  return {
+    selectOne: database.prepare(`SELECT * FROM entry WHERE ${readable} AND id = ?`),
+    selectBy: byReference((table, column) => `SELECT * FROM ${table} WHERE ${readable} AND ${column} = ? LIMIT ?`),
+    countBy: byReference((table, column) => `SELECT COUNT(*) AS count FROM ${table} WHERE kind = ? AND ${column} = ?`),
+    deleteBy: byReference((table, column) => `DELETE FROM ${table} WHERE kind = ? AND ${column} = ?`),
+    put: database.prepare(`
+      INSERT INTO entry (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})
+      ON CONFLICT (kind, id) DO UPDATE SET ${COLUMNS.slice(2)
+        .map((column) => `${column} = excluded.${column}`)
+        .join(', ')}`),
+    consume: database.prepare(
+      'UPDATE entry SET consumed_at = ? WHERE kind = ? AND id = ? AND consumed_at IS NULL AND (expires_at IS NULL OR expires_at > ?)',
+    ),
+    replace: database.prepare('UPDATE entry SET payload = ? WHERE kind = ? AND id = ? AND payload = ?'),
+    deleteOne: database.prepare('DELETE FROM entry WHERE kind = ? AND id = ?'),
+    scanKind: database.prepare(
+      'SELECT * FROM entry INDEXED BY entry_key WHERE kind = ? AND id > ? ORDER BY id LIMIT ?',
+    ),
+    scanAll: database.prepare(
+      'SELECT * FROM entry INDEXED BY entry_key WHERE (kind, id) > (?, ?) ORDER BY kind, id LIMIT ?',
+    ),
+    countAll: database.prepare('SELECT COUNT(*) AS count FROM entry INDEXED BY entry_key'),
+    countKind: database.prepare('SELECT COUNT(*) AS count FROM entry INDEXED BY entry_key WHERE kind = ?'),
+    sweep: database.prepare(
+      'DELETE FROM entry WHERE rowid IN (SELECT rowid FROM entry WHERE expires_at IS NOT NULL AND expires_at <= ? LIMIT ?)',
+    ),
+  };
+}
+
+export type Statements = ReturnType<typeof prepareStatements>;
+
+const COLUMNS = [
+  'kind',
+  'id',
+  'payload',
+  'expires_at',
+  ...REFERENCE_NAMES.map((name) => `ref_${name}`),
+  'quota',
+  'by_network',
+  'by_wider',
+  'by_client',
+];
+
+const REFERENCE_COLUMN: Readonly<Record<ReferenceName, string>> = {
+  grant: 'ref_grant',
+  member: 'ref_member',
+  client: 'ref_client',
+  uid: 'ref_uid',
+};
+
+/** The values of an entry, in the order of COLUMNS. */
+export function toRow({ kind, id, payload, expiresAt, references, charge }: NewEntry): SQLInputValue[] {
+  const named = REFERENCE_NAMES.map((name) => references[name] ?? null);
+  const charged = [charge?.quota.name ?? null, charge?.network ?? null, charge?.wider ?? null, charge?.client ?? null];
+  return [kind, id, payload, expiresAt ?? null, ...named, ...charged];
+}
+
+/** Undefined when no row was found. */
+export function toEntry(row: Record<string, unknown> | undefined): Entry | undefined {
+  if (row === undefined) return undefined;
+  const references: Partial<Record<ReferenceName, string>> = {};
+  for (const name of REFERENCE_NAMES) {
+    const value = row[REFERENCE_COLUMN[name]];
+    if (value !== null) references[name] = String(value);
+  }
+  return {
+    kind: String(row.kind),
+    id: String(row.id),
+    payload: String(row.payload),
+    expiresAt: (row.expires_at as number | null) ?? undefined,
+    consumedAt: (row.consumed_at as number | null) ?? undefined,
+    references,
+  };
+}

@@ -1,0 +1,11 @@
+import { NO_REPLICAS } from './bus.ts';
+import { memoryCounters } from './memory-counters.ts';
+import type { OpenedStore } from './opened-store.ts';
+import { countedPlaces } from './places.ts';
+import type { Clock } from './store.ts';
+
+/** What replicas would share, for a store that only this process uses. */
+export function withoutReplicas(clock: Clock): Pick<OpenedStore, 'bus' | 'counters' | 'places' | 'check'> {
+  const counters = memoryCounters(clock);
+  return { bus: NO_REPLICAS, counters, places: countedPlaces(counters, clock), check: async () => [] };
+}
