@@ -73,7 +73,7 @@ export interface ActionContext {
   readonly unknownFor?: number | undefined;
 }
 
-export interface ActionQuestion {
+interface ActionQuestion {
   readonly title: string;
   /** What will happen. */
   readonly text: string;
@@ -87,7 +87,7 @@ export interface ActionQuestion {
   readonly turnsOn?: string;
 }
 
-export interface ActionCommand {
+interface ActionCommand {
   readonly description: string;
   /** After the words of the command. */
   readonly examples: readonly string[];

@@ -3,7 +3,7 @@ import { type ActionContext, action, type Lookup } from './action.ts';
 import { type ActionSubject, isUnknown } from './subject.ts';
 
 export const CLIENT: ActionSubject = {
-  path: '/clients',
+  path: '/clients/:id',
   list: 'clients list',
   grants: (id) => ({ client: id }),
   describe: ({ account }, id) => account.describeClient(id),
@@ -17,11 +17,11 @@ const COMMAND = {
 
 export const CLIENT_LOOKUPS: readonly Lookup[] = [
   {
-    path: CLIENT.path,
+    path: '/clients',
     query: ['name', 'host', 'kind', 'cursor', 'limit'],
     run: ({ account }, { query }) => account.listClients(query),
   },
-  { path: `${CLIENT.path}/:id`, query: [], run: (controls, { id }) => CLIENT.describe(controls, id) },
+  { path: CLIENT.path, query: [], run: (controls, { id }) => CLIENT.describe(controls, id) },
 ];
 
 export const CLIENT_ACTIONS = {

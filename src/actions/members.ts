@@ -3,7 +3,7 @@ import { action, type Lookup } from './action.ts';
 import type { ActionSubject } from './subject.ts';
 
 export const MEMBER: ActionSubject = {
-  path: '/members',
+  path: '/members/:id',
   list: 'members list',
   grants: (id) => ({ member: id }),
   describe: ({ account }, id) => account.describeMember(id),
@@ -20,11 +20,11 @@ const COMMAND = {
 
 export const MEMBER_LOOKUPS: readonly Lookup[] = [
   {
-    path: MEMBER.path,
+    path: '/members',
     query: ['q', 'cursor', 'limit'],
     run: ({ account }, { query }) => account.listMembers(query.text('q'), query.page()),
   },
-  { path: `${MEMBER.path}/:id`, query: [], run: (controls, { id }) => MEMBER.describe(controls, id) },
+  { path: MEMBER.path, query: [], run: (controls, { id }) => MEMBER.describe(controls, id) },
 ];
 
 export const MEMBER_ACTIONS = {

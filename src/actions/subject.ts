@@ -3,7 +3,7 @@ import type { Controls } from './controls.ts';
 
 /** Members or apps. */
 export interface ActionSubject {
-  /** Of the list; each is below it. */
+  /** Of the lookup of one. */
   readonly path: string;
   /** The command that lists them. */
   readonly list: string;

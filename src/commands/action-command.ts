@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { OperatorAction } from '../actions/action.ts';
 import { fillPath } from '../actions/fill-path.ts';
 import { type Described, isUnknown } from '../actions/subject.ts';
-import { answer, changing, confirmed, describe, type OperatorFlags, requireMeant } from './operator.ts';
+import { answer, changing, confirmed, get, type OperatorFlags, requireMeant } from './operator.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface ActionCommandOptions<Reply> {
@@ -63,7 +63,7 @@ async function lookUp(
 ): Promise<readonly Described[]> {
   if (subject === undefined) return [];
   const found: Described[] = [];
-  for (const id of ids) found.push(await describe(terminal, flags, subject, id));
+  for (const id of ids) found.push(await get(terminal, flags, fillPath(subject.path, { id })));
   const unknown = ids.filter((_id, at) => found.slice(at, at + 1).some(isUnknown));
   if (unknown.length > 0) await requireMeant(terminal, flags, subject, unknown, anyway);
   return found;

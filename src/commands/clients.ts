@@ -24,7 +24,7 @@ export const define: Define = (command, terminal) => {
       ).choices(['registered', 'document']),
     )
     .action(async ({ name, host, kind, ...flags }: ListFlags) => {
-      const clients = await everyPage<ClientView>(terminal, flags, CLIENT.path, { name, host, kind }, 'clients');
+      const clients = await everyPage<ClientView>(terminal, flags, '/clients', { name, host, kind }, 'clients');
       answer(terminal, flags, clients, () =>
         table(
           terminal,

@@ -10,7 +10,7 @@ export const define: Define = (command, terminal) => {
   asking(command, 'list', 'list the members who have connected apps', '--config coursegate.yaml --q @example.com')
     .option('--q <text>', 'only members with this text in their id, name or email')
     .action(async ({ q, ...flags }: OperatorFlags & { readonly q?: string }) => {
-      const members = await everyPage<MemberView>(terminal, flags, MEMBER.path, { q }, 'members');
+      const members = await everyPage<MemberView>(terminal, flags, '/members', { q }, 'members');
       answer(terminal, flags, members, () =>
         table(
           terminal,

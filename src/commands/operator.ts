@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { fillPath } from '../actions/fill-path.ts';
 import { type ActionSubject, type Described, isUnknown } from '../actions/subject.ts';
 import { shellWord } from '../operator/shell-word.ts';
 import { adminClient, type GateFlags } from './admin-client.ts';
@@ -110,16 +111,6 @@ export async function get<T>(terminal: Terminal, flags: GateFlags, path: string)
   return (await adminClient(flags, terminal)).command('GET', path);
 }
 
-/** Looks up a member or an app. */
-export async function describe<T>(
-  terminal: Terminal,
-  flags: GateFlags,
-  { path }: ActionSubject,
-  id: string,
-): Promise<T> {
-  return get(terminal, flags, `${path}/${encodeURIComponent(id)}`);
-}
-
 /** Looks up a member or an app, and throws CommandFailure if nothing is known of it. */
 export async function known<T extends Described>(
   terminal: Terminal,
@@ -127,7 +118,7 @@ export async function known<T extends Described>(
   subject: ActionSubject,
   id: string,
 ): Promise<T> {
-  const described = await describe<T>(terminal, flags, subject, id);
+  const described = await get<T>(terminal, flags, fillPath(subject.path, { id }));
   if (isUnknown(described)) throw unknown(flags, subject, [id]);
   return described;
 }

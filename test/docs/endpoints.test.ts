@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ACTIONS, LOOKUPS } from '../../src/actions/table.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { parseMatch } from '../../src/config/schema.ts';
 import { publicPaths } from '../../src/request/public-paths.ts';
@@ -52,6 +53,12 @@ describe('docs/reference/endpoints.md', () => {
     expect(ADMIN.length).toBeGreaterThan(20);
     expect(await served(world.origin, shown)).toEqual(shown);
     expect(await served(world.admin, ADMIN)).toEqual(ADMIN);
+  });
+
+  it('lists every command of the admin listener', () => {
+    const commands = [...LOOKUPS, ...ACTIONS].flatMap(({ path }) => path?.replace(/:(\w+)/g, '{$1}') ?? []);
+    expect(commands.length).toBeGreaterThan(15);
+    expect(commands.filter((command) => !ADMIN.some(({ path }) => path === command))).toEqual([]);
   });
 
   it('lists every path that the gate reserves', async () => {

@@ -99,6 +99,16 @@ describe('the presets', () => {
     ],
     ['no marks', 'marks: []', /marks/],
     [
+      'a secret, and nothing about who may read it',
+      'marks: [{ weight: 3, says: x, seen: { page: x } }]\nsettings: "{{adminSecret}}"',
+      /secretsFor/,
+    ],
+    [
+      'lines outside the drop-in',
+      'marks: [{ weight: 3, says: x, seen: { page: x } }]\nlines: { path: ../x, text: x }',
+      /lines\.path/,
+    ],
+    [
       'a text with a value that is not known',
       'marks: [{ weight: 3, says: x, seen: { page: x } }]\nsettings: "{{secret}}"',
       /settings/,

@@ -39,6 +39,8 @@ export function dropIn(options: DropInOptions): readonly NewFile[] {
     if (settings === undefined || !SETTINGS.test(text)) return { path: `drop-in/${path}`, text };
     return { path: `drop-in/${path}`, text: withSettings(text, filledIn(settings, values)), ...secret };
   });
+  if (settings !== undefined && !copied.some(({ text }) => SETTINGS.test(text)))
+    throw new Error(`The drop-in for ${framework} has no settings block to fill in.`);
   return [
     ...copied,
     { path: setupGuide(framework), text: withoutLinksAway(readInstalled(join(folder, README)), framework) },
