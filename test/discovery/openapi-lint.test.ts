@@ -93,6 +93,8 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the OpenAPI document of Pro
     for (const [name, schema] of Object.entries(schemas)) visit(schema, name);
     // JSON-RPC 2.0 section 5.1: the server defines what `data` is.
     expect(vague).toEqual(['JsonRpcError.error.data']);
+    // RFC 9457 section 3.1.1.
+    expect(schemas.Problem?.properties?.type).toMatchObject({ type: 'string', format: 'uri-reference' });
   });
 
   it('is identical each time', async () => {

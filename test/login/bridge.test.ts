@@ -1,4 +1,8 @@
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createLog } from '../../src/operations/log.ts';
 import { authorizationRequest, redeem, registerApp } from '../support/app.ts';
 import { BRIDGE_SECRET, type BridgeBackend, pack, sign, startBridgeBackend } from '../support/bridge-backend.ts';
 import { type Browser, createBrowser, type Page } from '../support/browser.ts';
@@ -10,10 +14,14 @@ let ahead = 0;
 let backend: BridgeBackend;
 let world: World;
 
+const folder = mkdtempSync(join(tmpdir(), 'coursegate-bridge-'));
+const logFile = join(folder, 'log');
+
 beforeAll(async () => {
   backend = await startBridgeBackend();
   world = await startWorld({
     profile: 'A',
+    log: createLog('info', openSync(logFile, 'w')),
     clock: () => Date.now() + ahead,
     environment: { BRIDGE_SECRET },
     overrides: { login: { kind: 'bridge', url: `${backend.url}/sso`, secret: { env: 'BRIDGE_SECRET' } } },
@@ -22,6 +30,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await world.close();
   await backend.close();
+  rmSync(folder, { recursive: true });
 });
 beforeEach(() => {
   backend.says = {};
@@ -73,6 +82,10 @@ describe('the bridge', () => {
       email_verified: false,
       name: 'Sam Student',
     });
+    const audited = readFileSync(logFile, 'utf8')
+      .split('\n')
+      .filter((line) => line.includes('"session_begun"'));
+    expect(audited.map((line) => JSON.parse(line)['user.id'])).toContain('1001');
   });
 
   it('is not used again while the sign-in is valid, and is used again after it has expired', async () => {

@@ -188,6 +188,14 @@ describe('JSON on a route with rewriteLinks', () => {
     expect((await ask('/api/courses?page=1')).text).toBe(named(RECEIVED));
   });
 
+  it('may be one string, whose link is only known when the response ends', async () => {
+    upstream.script((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end('"/base/v2/courses/7"');
+    });
+    expect((await ask('/api/courses/7')).text).toBe('"/api/courses/7"');
+  });
+
   it('is not touched without the key', async () => {
     const answer = await ask('/api/people/1');
     expect(answer.text).toBe(named(SENT));

@@ -49,6 +49,8 @@ describe('the console', () => {
       const { status, text } = await ask(world.admin, path, { method: 'POST', form: {} });
       expect([path, status]).toEqual([path, 401]);
       expect(text).toContain('Your session has ended.');
+      expect(text).toContain('<a href="/console/sign-in">Sign in</a>');
+      expect(text).not.toContain('Back to the overview');
     }
     const { status, headers } = await ask(world.admin, '/console', { method: 'DELETE' });
     expect([status, headers.allow]).toEqual([405, 'GET, HEAD, POST']);
