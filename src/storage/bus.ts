@@ -9,10 +9,3 @@ export interface RevocationBus {
   subscribe(listener: () => void): void;
   close(): Promise<void>;
 }
-
-/** The bus of a process that shares its store with no other process. */
-export const NO_REPLICAS: RevocationBus = {
-  async announce() {},
-  subscribe() {},
-  async close() {},
-};

@@ -2,16 +2,14 @@
 // operator's secret (seal.ts), and with it the counters and limits that replicas share.
 
 import type { Config } from '../config/schema.ts';
-import { openMemory } from './memory/open.ts';
 import type { OpenedStore, OpenKind, StoreOpening, StoreSecrets } from './opened-store.ts';
-import { openSqlite } from './sqlite/open.ts';
 import type { Clock } from './store.ts';
 
+/** Each kind is loaded only if it is needed: others do not need the Redis client. */
 const KINDS: { readonly [Kind in Config['store']['kind']]: OpenKind<Kind> } = {
-  memory: openMemory,
-  sqlite: openSqlite,
-  // Loaded only if needed: other stores do not need the Redis client.
-  redis: async (config, opening) => (await import('./redis/open.ts')).openRedis(config, opening),
+  memory: async (...given) => (await import('./memory/open.ts')).openMemory(...given),
+  sqlite: async (...given) => (await import('./sqlite/open.ts')).openSqlite(...given),
+  redis: async (...given) => (await import('./redis/open.ts')).openRedis(...given),
 };
 
 /**

@@ -40,4 +40,4 @@ export interface StoreOpening {
 export type StoreKind<Kind> = Extract<Config['store'], { readonly kind: Kind }>;
 
 /** Opens a store of one kind. Throws GatewayError `store_unavailable`. */
-export type OpenKind<Kind> = (config: StoreKind<Kind>, opening: StoreOpening) => OpenedStore | Promise<OpenedStore>;
+export type OpenKind<Kind> = (config: StoreKind<Kind>, opening: StoreOpening) => Promise<OpenedStore>;
