@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { GatewayError } from '../errors.ts';
+import { once } from '../http/once.ts';
 import { jsonEntry, readJson, type Store } from '../storage/store.ts';
 
 const KIND = 'VersionKey';
@@ -14,14 +15,10 @@ const DIGEST = /^hmac:[\w-]{43}$/;
  * Throws GatewayError `store_unavailable`.
  */
 export function versionDigest(store: Store): (version: string) => Promise<string> {
-  let key: Promise<string> | undefined;
+  const key = once(() => storedKey(store), { forgetFailure: true });
   return async (version) => {
     if (DIGEST.test(version)) return version;
-    key ??= storedKey(store).catch((thrown: unknown) => {
-      key = undefined;
-      throw thrown;
-    });
-    return `hmac:${createHmac('sha256', await key)
+    return `hmac:${createHmac('sha256', await key())
       .update(version)
       .digest('base64url')}`;
   };

@@ -5,6 +5,7 @@ import type { CommandedBy } from '../authorization-server/administration/account
 import { callerCheck, callerRefusals } from '../authorization-server/administration/caller.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { GatewayError } from '../errors.ts';
+import { once } from '../http/once.ts';
 import { hostCheck } from '../operations/admin-callers.ts';
 import { createHealth } from '../operations/health.ts';
 import { createAssertionTrial } from '../upstream/assertion-trial.ts';
@@ -94,13 +95,11 @@ async function retryEvents(
 
 /** A listener that is created with the first request, or the next one after a failure. Requests wait for it. */
 function onFirstRequest(create: () => Promise<RequestListener>, onError: (error: unknown) => void): RequestListener {
-  let created: Promise<RequestListener> | undefined;
+  const created = once(create, { forgetFailure: true });
   return async (request, response) => {
     try {
-      created ??= create();
-      (await created)(request, response);
+      (await created())(request, response);
     } catch (thrown) {
-      created = undefined;
       onError(thrown);
       response.destroy();
     }

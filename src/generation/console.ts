@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express';
 import type { Controls } from '../actions/controls.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { once } from '../http/once.ts';
 import type { HealthChecks } from '../operations/health.ts';
 import type { ConsoleOptions } from '../operator/console/console.ts';
 import { consoleState } from '../operator/console/console-state.ts';
@@ -61,14 +62,8 @@ export function consoleHandler(loaded: LoadedConfig, parts: AdminParts, shared: 
       onError,
     });
   };
-  let created: Promise<RequestHandler> | undefined;
-  return async (request, response, next) => {
-    created ??= create().catch((thrown: unknown) => {
-      created = undefined;
-      throw thrown;
-    });
-    return (await created)(request, response, next);
-  };
+  const created = once(create, { forgetFailure: true });
+  return async (request, response, next) => (await created())(request, response, next);
 }
 
 /** What the console's first page shows of the gate. */

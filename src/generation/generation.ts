@@ -8,6 +8,7 @@ import type { LoadedConfig } from '../config/load.ts';
 import type { Decisions } from '../decisions/decisions.ts';
 import type { Events } from '../events/events.ts';
 import type { Foundation } from '../foundation/foundation.ts';
+import { once } from '../http/once.ts';
 import { type RequestsInFlight, requestOf } from '../http/requests-in-flight.ts';
 import { createAdmission } from '../limits/admission.ts';
 import type { ServerFactory } from '../mcp/server.ts';
@@ -156,11 +157,7 @@ async function build(
     draining,
   });
 
-  let closed: Promise<void> | undefined;
-  const close = (): Promise<void> => {
-    closed ??= opened.disposeAsync();
-    return closed;
-  };
+  const close = once(() => opened.disposeAsync());
   return {
     loaded,
     dispatch: createDispatch(forRequests),

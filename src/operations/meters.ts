@@ -3,6 +3,7 @@ import Counter from 'prom-client/lib/counter.js';
 import Gauge from 'prom-client/lib/gauge.js';
 import Histogram from 'prom-client/lib/histogram.js';
 import Registry from 'prom-client/lib/registry.js';
+import { once } from '../http/once.ts';
 import { LatencyHistogram, type LatencySeries } from './latency-histogram.ts';
 
 /** What a metric has at scrape time: one value, or one for each set of labels. */
@@ -81,21 +82,14 @@ function seriesOf(values: Values): Exclude<Values, number | undefined> {
   return typeof values === 'number' ? [[{}, values]] : (values ?? []);
 }
 
-let ofProcess: Promise<Registry> | undefined;
-
 /**
  * CPU, memory, event loop, garbage collection and file descriptors of the process. Created once per process, even if
  * it runs several gates.
  */
-function processMetrics(): Promise<Registry> {
-  ofProcess ??= collectProcess();
-  return ofProcess;
-}
-
-/** Loaded with the first scrape, because it also loads the API of OpenTelemetry. */
-async function collectProcess(): Promise<Registry> {
+const processMetrics = once(async () => {
+  // Loaded with the first scrape, because it also loads the API of OpenTelemetry.
   const { default: collectDefaultMetrics } = await import('prom-client/lib/defaultMetrics.js');
   const register = new Registry();
   collectDefaultMetrics({ register });
   return register;
-}
+});
