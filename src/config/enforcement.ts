@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { cookiePattern } from './cookie-pattern.ts';
+import { cookiePattern } from './name.ts';
 import type { UntracedProblem } from './problems.ts';
 import { isTree, type Tree, valueAt } from './tree.ts';
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isOwnCookie } from '../http/own-cookie.ts';
 
 /** Text that is not empty. */
 export const text = z.string().min(1);
@@ -17,3 +18,15 @@ export const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 /** A JSON pointer (RFC 6901) to something inside a document. */
 export const pointer = z.string().regex(/^(?:\/(?:[^~/]|~[01])*)+$/, 'must be a JSON pointer such as /token');
+
+/** Name of a cookie of the backend. */
+export const cookieName = z
+  .string()
+  .regex(TOKEN, 'must be a cookie name')
+  .refine((given) => !isOwnCookie(given), 'is a cookie of coursegate itself, which is never sent to a backend');
+
+/** Name of a cookie of the backend; `*` matches any number of characters. */
+export const cookiePattern = cookieName.refine(
+  (given) => /[^*]/.test(given),
+  'must be more specific than *: only the session cookie may be sent, not every cookie',
+);

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { cookiePattern } from './cookie-pattern.ts';
-import { pointer, TOKEN, text, upstreamName } from './name.ts';
+import { cookiePattern, pointer, TOKEN, text, upstreamName } from './name.ts';
 import { pattern } from './pattern.ts';
 import { MEMBER_ID, serviceField } from './recheck.ts';
 import { BACKEND_VALUE, secret } from './secret.ts';

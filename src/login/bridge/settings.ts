@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ownSignIn } from '../../config/own-sign-in.ts';
+import { ownSignIn } from '../../config/login-settings.ts';
 import { LONG_ENOUGH, secret } from '../../config/secret.ts';
 import { pageUrl } from '../../config/urls.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { credentialLogin } from '../../config/own-sign-in.ts';
+import { credentialLogin } from '../../config/login-settings.ts';
 import { secret } from '../../config/secret.ts';
 import { duration } from '../../config/units.ts';
 

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { cookiePattern } from '../../config/cookie-pattern.ts';
-import { pointer, text, upstreamName } from '../../config/name.ts';
-import { credentialLogin } from '../../config/own-sign-in.ts';
+import { credentialLogin } from '../../config/login-settings.ts';
+import { cookiePattern, pointer, text, upstreamName } from '../../config/name.ts';
 import { pattern } from '../../config/pattern.ts';
 import { duration } from '../../config/units.ts';
 import { whoami } from '../../config/whoami.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { signedToken } from '../../config/login-settings.ts';
 import { text } from '../../config/name.ts';
 import type { UntracedProblem } from '../../config/problems.ts';
 import { everyLogin } from '../../config/recheck.ts';
-import { signedToken } from '../../config/signed-token.ts';
 import { listAt, type Tree, valueAt } from '../../config/tree.ts';
 import { pageUrl } from '../../config/urls.ts';
 import { requestField } from '../../http/header-names.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { ownSignIn } from '../../config/login-settings.ts';
 import { text } from '../../config/name.ts';
-import { ownSignIn } from '../../config/own-sign-in.ts';
 import { secret } from '../../config/secret.ts';
 import { duration } from '../../config/units.ts';
 import { secureUrl } from '../../config/urls.ts';

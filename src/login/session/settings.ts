@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { cookiePattern } from '../../config/cookie-pattern.ts';
-import { text, upstreamName } from '../../config/name.ts';
+import { siteSignInPage } from '../../config/login-settings.ts';
+import { cookiePattern, text, upstreamName } from '../../config/name.ts';
 import { everyLogin } from '../../config/recheck.ts';
-import { siteSignInPage } from '../../config/site-sign-in-page.ts';
 import { whoami } from '../../config/whoami.ts';
 
 /** Login by the backend's own session cookie: the gate sends it to a URL of the backend that says whose it is. */

@@ -1,6 +1,6 @@
 import type { ClaimsConfig } from '../../config/claims.ts';
 import { JWKS_TIMEOUT, SIGNING_ALGORITHMS } from '../../config/constants.ts';
-import type { SignedTokenConfig } from '../../config/signed-token.ts';
+import type { SignedTokenConfig } from '../../config/login-settings.ts';
 import { GatewayError } from '../../errors.ts';
 import type { Clock } from '../../storage/store.ts';
 import type { Member } from '../connector.ts';

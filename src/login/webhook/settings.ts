@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { credentialLogin } from '../../config/login-settings.ts';
 import { upstreamName } from '../../config/name.ts';
-import { credentialLogin } from '../../config/own-sign-in.ts';
 import { LONG_ENOUGH, secret } from '../../config/secret.ts';
 import { duration } from '../../config/units.ts';
 import { backendPath } from '../../config/urls.ts';
