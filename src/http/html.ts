@@ -37,3 +37,34 @@ function render(value: HtmlValue): string {
 export function html(strings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   return new Html(strings.reduce((text, part, index) => text + render(values[index - 1]) + part));
 }
+
+export interface HtmlDocument {
+  /** BCP 47. English if omitted. */
+  readonly language?: string;
+  /** `ltr` or `rtl`. */
+  readonly direction?: string;
+  readonly title: string;
+  /** What else is in the head: the stylesheet, an icon. */
+  readonly head: Html;
+  /** The class of `body`. */
+  readonly bodyClass?: string;
+  readonly body: Html;
+}
+
+/** A complete document, in light or dark as the reader's system has it. */
+export function htmlDocument({ language = 'en', direction, title, head, bodyClass, body }: HtmlDocument): string {
+  return html`<!doctype html>
+<html lang="${language}"${direction !== undefined && html` dir="${direction}"`}>
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+${head}
+</head>
+<body${bodyClass !== undefined && html` class="${bodyClass}"`}>
+${body}
+</body>
+</html>
+`.text;
+}

@@ -1,4 +1,4 @@
-import { html } from '../http/html.ts';
+import { html, htmlDocument } from '../http/html.ts';
 
 /** A refusal of the admin listener as a page for a browser. It is in the console's style, and leads there. */
 export function refusalPage(title: string, sentence: string) {
@@ -11,25 +11,17 @@ export function refusalPage(title: string, sentence: string) {
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
     },
-    text: html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${title} · coursegate</title>
-<link rel="stylesheet" href="/console/console.css">
-<link rel="icon" href="/console/icon.svg" type="image/svg+xml">
-</head>
-<body class="outside">
-<header class="top"><p class="school">coursegate <span>admin listener</span></p></header>
+    text: htmlDocument({
+      title: `${title} · coursegate`,
+      head: html`<link rel="stylesheet" href="/console/console.css">
+<link rel="icon" href="/console/icon.svg" type="image/svg+xml">`,
+      bodyClass: 'outside',
+      body: html`<header class="top"><p class="school">coursegate <span>admin listener</span></p></header>
 <main id="main">
 <h1>${title}</h1>
 <p>${sentence}</p>
 <p class="actions"><a class="button" href="/console">Open the console</a></p>
-</main>
-</body>
-</html>
-`.text,
+</main>`,
+    }),
   };
 }

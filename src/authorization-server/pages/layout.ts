@@ -1,4 +1,4 @@
-import { type Html, html } from '../../http/html.ts';
+import { type Html, html, htmlDocument } from '../../http/html.ts';
 import type { Words } from './words.ts';
 
 export interface MemberPage {
@@ -31,23 +31,16 @@ export interface Frame {
 
 /** Renders the complete document. */
 export function renderPage(page: MemberPage, words: Words, frame: Frame): string {
-  return html`<!doctype html>
-<html lang="${words.language}" dir="${words.direction}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${page.title} · ${frame.school}</title>
-<link rel="stylesheet" href="${frame.stylesheetUrl}">
-${frame.logoUrl !== undefined && html`<link rel="icon" href="${frame.logoUrl}">`}
-</head>
-<body>
-<header class="school">${frame.logoUrl !== undefined && html`<img src="${frame.logoUrl}" alt="">`}<bdi>${frame.school}</bdi></header>
+  return htmlDocument({
+    language: words.language,
+    direction: words.direction,
+    title: `${page.title} · ${frame.school}`,
+    head: html`<link rel="stylesheet" href="${frame.stylesheetUrl}">
+${frame.logoUrl !== undefined && html`<link rel="icon" href="${frame.logoUrl}">`}`,
+    body: html`<header class="school">${frame.logoUrl !== undefined && html`<img src="${frame.logoUrl}" alt="">`}<bdi>${frame.school}</bdi></header>
 <main id="${page.id}">
 ${page.body}
 </main>
-${frame.support !== undefined && html`<footer class="help"><a href="${frame.support}" rel="noopener noreferrer">${words.html('help')}</a></footer>`}
-</body>
-</html>
-`.text;
+${frame.support !== undefined && html`<footer class="help"><a href="${frame.support}" rel="noopener noreferrer">${words.html('help')}</a></footer>`}`,
+  });
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { html } from '../../http/html.ts';
+import { html, htmlDocument } from '../../http/html.ts';
 
 /**
  * What the browser shows after the redirect back. The text is fixed, apart from the name of the site: nothing from the
@@ -68,24 +68,15 @@ export const CALLBACK_POLICY = `default-src 'none'; style-src 'sha256-${createHa
  */
 export function callbackPage(kind: CallbackPage, site: string): string {
   const { mark, title, happened, next } = PAGES[kind];
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${title} · ${site}</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<header>coursegate connect · <bdi>${site}</bdi></header>
+  return htmlDocument({
+    title: `${title} · ${site}`,
+    head: html`<style>${STYLE}</style>`,
+    body: html`<header>coursegate connect · <bdi>${site}</bdi></header>
 <main id="connect" class="${kind}">
 <p class="mark" aria-hidden="true">${mark}</p>
 <h1>${title}</h1>
 <p><bdi>${site}</bdi> ${happened}</p>
 <p class="soft">${next}</p>
-</main>
-</body>
-</html>
-`.text;
+</main>`,
+  });
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import manifest from '../../../package.json' with { type: 'json' };
 import { writeAnswer } from '../../http/answer.ts';
-import { type Html, html } from '../../http/html.ts';
+import { type Html, html, htmlDocument } from '../../http/html.ts';
 import type { Section } from './console-route.ts';
 
 export const ROOT = '/console';
@@ -56,18 +56,12 @@ export interface View {
 
 /** Renders the complete document. */
 function renderView({ title, body, section, operator, notice }: View, school: string): string {
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${title} · ${school} console</title>
-<link rel="stylesheet" href="${STYLESHEET}">
-<link rel="icon" href="${ICON}" type="image/svg+xml">
-</head>
-<body class="${operator === undefined ? 'outside' : 'inside'}">
-<a class="skip" href="#main">Skip to content</a>
+  return htmlDocument({
+    title: `${title} · ${school} console`,
+    head: html`<link rel="stylesheet" href="${STYLESHEET}">
+<link rel="icon" href="${ICON}" type="image/svg+xml">`,
+    bodyClass: operator === undefined ? 'outside' : 'inside',
+    body: html`<a class="skip" href="#main">Skip to content</a>
 <header class="top">
 <p class="school"><bdi>${school}</bdi> <span>console</span></p>
 ${operator !== undefined && who(operator)}
@@ -78,10 +72,8 @@ ${operator !== undefined && navigation(section)}
 ${notice !== undefined && html`<p class="notice good" role="status">${notice}</p>`}
 ${body}
 </main>
-${operator !== undefined && html`<footer class="foot">coursegate ${manifest.version}</footer>`}
-</body>
-</html>
-`.text;
+${operator !== undefined && html`<footer class="foot">coursegate ${manifest.version}</footer>`}`,
+  });
 }
 
 function who({ certificate, csrf }: Operator): Html {

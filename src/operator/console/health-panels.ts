@@ -1,6 +1,8 @@
 import { type Html, html } from '../../http/html.ts';
 import { type Concern, concernsOf } from './attention.ts';
+import { facts } from './facts.ts';
 import type { GateStatus, UpstreamStatus } from './gate-status.ts';
+import { span } from './span.ts';
 import type { Times } from './times.ts';
 
 const CHECKS: Readonly<Record<string, string>> = {
@@ -54,14 +56,14 @@ ${upstreams(status.upstreams)}</section>
 
 function readiness({ health, store, uptime }: GateStatus): Html {
   return html`<p>${health.ok ? html`<span class="badge good">ready</span>` : html`<span class="badge bad">not ready</span>`} Running for ${span(uptime)}.</p>
-<dl class="facts">
-${health.checks
-  .filter(({ name, ok }) => !(ok && name in CARDS))
-  .map(
-    ({ name, ok, detail }) =>
-      html`<dt>${CHECKS[name] ?? name}</dt><dd>${ok ? detailOf(name, detail, store) : html`<span class="badge bad">failed</span> ${detail}`}</dd>
-`,
-  )}</dl>`;
+${facts(
+  health.checks
+    .filter(({ name, ok }) => !(ok && name in CARDS))
+    .map(({ name, ok, detail }) => [
+      CHECKS[name] ?? name,
+      ok ? detailOf(name, detail, store) : html`<span class="badge bad">failed</span> ${detail}`,
+    ]),
+)}`;
 }
 
 function detailOf(check: string, detail: string, { kind, bytes }: GateStatus['store']): string {
@@ -71,13 +73,19 @@ function detailOf(check: string, detail: string, { kind, bytes }: GateStatus['st
 
 function configuration({ reload, config, observing }: GateStatus, times: Times): Html {
   const { successful, takenAt, fingerprint } = reload;
-  return html`<dl class="facts">
-<dt>Profile</dt><dd>${config.profile}</dd>
-<dt>Routes</dt><dd>${config.routes} ${observing ? html`<span class="badge warn">observed</span>` : html`<span class="badge good">enforced</span>`}</dd>
-<dt>In use since</dt><dd>${times.moment(takenAt * 1000)}</dd>
-<dt>Last reload</dt><dd>${successful ? 'succeeded, or none yet' : html`<span class="badge bad">failed</span> the one before is in use`}</dd>
-<dt>Fingerprint</dt><dd><code>${fingerprint}</code></dd>
-</dl>`;
+  const enforced = observing
+    ? html`<span class="badge warn">observed</span>`
+    : html`<span class="badge good">enforced</span>`;
+  return facts([
+    ['Profile', config.profile],
+    ['Routes', html`${config.routes} ${enforced}`],
+    ['In use since', times.moment(takenAt * 1000)],
+    [
+      'Last reload',
+      successful ? 'succeeded, or none yet' : html`<span class="badge bad">failed</span> the one before is in use`,
+    ],
+    ['Fingerprint', html`<code>${fingerprint}</code>`],
+  ]);
 }
 
 function signingKeys({ keys }: GateStatus, times: Times): Html {
@@ -103,19 +111,6 @@ ${all.map(({ name, origin, breaker, requests, streams }) => {
 `;
 })}</tbody>
 </table></div>`;
-}
-
-/** "3 days", in the largest unit. */
-function span(seconds: number): string {
-  for (const [unit, length] of [
-    ['day', 86_400],
-    ['hour', 3600],
-    ['minute', 60],
-  ] as const) {
-    const count = Math.floor(seconds / length);
-    if (count > 0) return `${count} ${unit}${count === 1 ? '' : 's'}`;
-  }
-  return 'less than a minute';
 }
 
 function roundedSize(bytes: number): string {

@@ -1,5 +1,5 @@
 import type { RequestHandler, Router } from 'express';
-import { type Html, html } from '../../http/html.ts';
+import { type Html, html, htmlDocument } from '../../http/html.ts';
 import { codePath, readInstalled } from '../../installation.ts';
 
 // No form-action: browsers apply it to every redirect after a form's POST, and both sites send people to each other and
@@ -37,17 +37,5 @@ export function addAssets(router: Router, folder: string): void {
 
 /** A complete page with the stylesheet of its site. */
 export function documentOf(title: string, body: Html): string {
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title>
-<link rel="stylesheet" href="/style.css">
-</head>
-<body>
-${body}
-</body>
-</html>
-`.text;
+  return htmlDocument({ title, head: html`<link rel="stylesheet" href="/style.css">`, body });
 }

@@ -32,6 +32,9 @@ describe('the first page', () => {
     const text = await page();
     expect(text).toContain('Everything works.');
     expect(text).toMatch(/<span class="badge good">ready<\/span> Running for/);
+    // What has a card of its own is not listed as a check, too.
+    const [, checks = ''] = /Running for[^<]*<\/p>\n<dl class="facts">(.*?)<\/dl>/s.exec(text) ?? [];
+    expect([...checks.matchAll(/<dt>(.*?)<\/dt>/g)].map(([, name]) => name)).toEqual(['Store', 'Traffic']);
     expect(text).toMatch(/SQLite, of this gate alone, [\d.]+ (?:KiB|MiB)/);
     expect(text.match(/<th scope="row">(?:ES|RS)256/g)).toHaveLength(2);
     expect(text).toMatch(/<th scope="row">school<small>http:\/\/127\.0\.0\.1:9<\/small>/);

@@ -3,6 +3,7 @@ import { type Html, html } from '../../../http/html.ts';
 import type { Clock } from '../../../storage/store.ts';
 import type { ConsoleAnswer, ConsoleRoute } from '../console-route.ts';
 import { facts } from '../facts.ts';
+import { span } from '../span.ts';
 import type { Times } from '../times.ts';
 
 export interface KeysOptions {
@@ -40,7 +41,7 @@ const STATES = {
 function card({ kid, alg, state, since, until }: Key, times: Times, now: number): Html {
   const [name, look, begun, ends] = STATES[state];
   const moment = (iso: string | undefined) => (iso === undefined ? 'unknown' : times.moment(Date.parse(iso)));
-  const age = html`${moment(since)} (${ageOf(since, now)})`;
+  const age = html`${moment(since)} (${span((now - Date.parse(since ?? '')) / 1000)})`;
   return html`<section class="card"><h2>${alg} <span class="badge ${look}">${name}</span></h2>
 ${facts([
   ['Key ID', html`<code>${kid}</code>`],
@@ -48,14 +49,4 @@ ${facts([
   [ends, moment(until)],
 ])}
 <p><a href="${PATH}/${encodeURIComponent(kid)}/remove">Remove<span class="visually-hidden"> ${kid}</span></a></p></section>`;
-}
-
-/** "20 days" since then. */
-function ageOf(iso: string | undefined, now: number): string {
-  const minutes = Math.max(0, Math.floor((now - Date.parse(iso ?? '')) / 60_000));
-  if (minutes < 1) return 'less than a minute';
-  const [count, unit] =
-    minutes < 120 ? [minutes, 'minute'] : minutes < 2880 ? [minutes / 60, 'hour'] : [minutes / 1440, 'day'];
-  const whole = Math.floor(count);
-  return `${whole} ${unit}${whole === 1 ? '' : 's'}`;
 }
