@@ -344,6 +344,17 @@ describe('the layout of src', () => {
     expect([...new Set(others)].sort()).toEqual(['commands', 'generation']);
   });
 
+  it('lets the command line load the rows of actions without the gate', () => {
+    const rows = FILES.filter((file) => file.startsWith('actions/') && file !== 'actions/router.ts');
+    const loaded = rows.flatMap((file) =>
+      [...readFileSync(join(SRC, file), 'utf8').matchAll(/^import (?!type\b)[^'";]*?\bfrom '([^']+)'/gm)].map(
+        ([, specifier = '']) => targetOf({ file, module: 'actions', specifier }),
+      ),
+    );
+    expect(loaded.length).toBeGreaterThan(10);
+    expect(loaded.filter((target) => !within(target, ['actions', 'errors.ts', 'http', 'oauth']))).toEqual([]);
+  });
+
   it('exports no type twice under one name', () => {
     const exported = FILES.flatMap((file) =>
       [...readFileSync(join(SRC, file), 'utf8').matchAll(/^export (?:interface|type|class) (\w+)/gm)].map(
