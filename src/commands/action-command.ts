@@ -63,8 +63,12 @@ async function lookUp(
 ): Promise<readonly Described[]> {
   if (subject === undefined) return [];
   const found: Described[] = [];
-  for (const id of ids) found.push(await get(terminal, flags, fillPath(subject.path, { id })));
-  const unknown = ids.filter((_id, at) => found.slice(at, at + 1).some(isUnknown));
+  const unknown: string[] = [];
+  for (const id of ids) {
+    const described = await get<Described>(terminal, flags, fillPath(subject.path, { id }));
+    found.push(described);
+    if (isUnknown(described)) unknown.push(id);
+  }
   if (unknown.length > 0) await requireMeant(terminal, flags, subject, unknown, anyway);
   return found;
 }

@@ -207,8 +207,8 @@ function withAbsolutePaths({ account, store, login, ...rest }: Config, resolve: 
 }
 
 /**
- * Removes the headers that identify a member to the gate from requests to every upstream. An upstream might trust them, and clients
- * could then send them on routes that pass them on.
+ * Removes the headers that identify a member to the gate from requests to every upstream. An upstream might trust them,
+ * and clients could then send them on routes that pass them on.
  */
 function withIdentityFieldsDropped(config: Config): Config {
   const fields = identityFields(config.login);

@@ -23,19 +23,19 @@ interface LoginKindFacts {
   readonly identityFields?: readonly Setting[];
   /** Whether the cookies are a session at the backend, which an upstream's `credential` can keep. */
   readonly keepsSession?: true;
-  /** Set if what it says about a member can be JSON, from which custom claims are read. */
-  readonly says?: 'json';
+  /** Whether its answer about a member can be JSON, from which custom claims are read. */
+  readonly answersInJson?: true;
   /** Checks across settings. Takes the merged settings before they are validated. */
   readonly check?: (tree: Tree) => readonly UntracedProblem[];
 }
 
 /** The ways to sign in, by `login.kind`: the settings of each, and what else the gate has to know about it. */
 const KINDS = [
-  { settings: sessionLogin, page: ['loginUrl'], cookies: ['cookies'], keepsSession: true, says: 'json' },
+  { settings: sessionLogin, page: ['loginUrl'], cookies: ['cookies'], keepsSession: true, answersInJson: true },
   { settings: bridgeLogin, page: ['url'] },
   { settings: directoryLogin },
-  { settings: webhookLogin, says: 'json' },
-  { settings: formLogin, says: 'json' },
+  { settings: webhookLogin, answersInJson: true },
+  { settings: formLogin, answersInJson: true },
   { settings: oidcLogin },
   {
     settings: headerLogin,
@@ -43,7 +43,7 @@ const KINDS = [
     check: checkTrustedProxies,
   },
   { settings: databaseLogin },
-  { settings: jwtCookieLogin, page: ['loginUrl'], cookies: ['jwt', 'cookie'], says: 'json' },
+  { settings: jwtCookieLogin, page: ['loginUrl'], cookies: ['jwt', 'cookie'], answersInJson: true },
 ] as const satisfies readonly (LoginKindFacts & { readonly settings: z.ZodObject })[];
 
 /** How members sign in, by `kind`. */
@@ -64,8 +64,8 @@ const FACTS: ReadonlyMap<unknown, LoginKindFacts> = new Map(
 
 const NONE: LoginKindFacts = {};
 
-/** The kinds that say something in JSON about a member. */
-export const JSON_LOGINS = [...FACTS].filter(([, { says }]) => says === 'json').map(([kind]) => String(kind));
+/** The kinds whose answer about a member can be JSON. */
+export const JSON_LOGINS = [...FACTS].filter(([, { answersInJson }]) => answersInJson).map(([kind]) => String(kind));
 
 /** What is known of the configured way to sign in. Takes the merged settings before they are validated. */
 export function loginFacts(tree: Tree): LoginKindFacts {

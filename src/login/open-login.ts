@@ -7,6 +7,7 @@ import type { LoadedConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
 import { keptCookies } from '../config/upstream-credential.ts';
 import { GatewayError } from '../errors.ts';
+import { once } from '../http/once.ts';
 import type { Store } from '../storage/store.ts';
 import type { CallUpstream } from '../upstream/request.ts';
 import type { Login } from './connector.ts';
@@ -76,9 +77,9 @@ export async function openLogin(
 
 /** Asks whose a stored session is. Rejects for a login that has none to store. */
 export function sessionOwner(config: LoginConfig, upstreams: Config['upstreams'], call: CallUpstream): SessionOwner {
-  const owner = connectorOf(config.kind).then((module) => module.sessionOwner?.(config, upstreams, call));
+  const owner = once(async () => (await connectorOf(config.kind)).sessionOwner?.(config, upstreams, call));
   return async (cookies) => {
-    const ask = await owner;
+    const ask = await owner();
     if (ask === undefined) throw new GatewayError('login_unavailable');
     return ask(cookies);
   };

@@ -25,7 +25,7 @@ export function open(config: JwtCookieLoginConfig, { origin, clock, claims, log 
 
 /**
  * The value of the cookie in a Cookie header, without the quotes it may be in (RFC 6265 section 4.1.1). Undefined if two
- * cookies of this name differ: the other one may have been set by a neighbouring site, and no one can tell which is it.
+ * cookies of this name differ: a neighbouring site may have set one of them, and the gate cannot tell which.
  */
 function onlyValue(header: string, name: string): string | undefined {
   const start = `${name}=`;

@@ -57,9 +57,9 @@ describe('a file of texts', () => {
   };
 
   it('is read with others', () => {
-    const texts = read('a.b: { title: A, fix: Mend it. }', 'a.c:\n  title: C\n  fix: >-\n    Two\n    lines.\n');
+    const texts = read('a.b: { title: A, fix: Change it. }', 'a.c:\n  title: C\n  fix: >-\n    Two\n    lines.\n');
     expect(Object.fromEntries(texts)).toEqual({
-      'a.b': { title: 'A', fix: 'Mend it.' },
+      'a.b': { title: 'A', fix: 'Change it.' },
       'a.c': { title: 'C', fix: 'Two lines.' },
     });
   });
