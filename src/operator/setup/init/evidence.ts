@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { compilePattern, pattern } from '../../../config/pattern.ts';
 import { field, isHtml, jsonObject, strings } from '../../doctor/answer.ts';
 import type { SiteVisit } from './visit.ts';
 
@@ -13,19 +14,11 @@ export interface Evidence {
 export const sitePath = z.string().max(100).startsWith('/');
 export const word = z.string().min(1).max(100);
 
-/** A regular expression of JavaScript, such as `(?i:django)`. It must match in linear time: every site can be visited. */
-const pattern = z
-  .string()
+/** A pattern for what a site sends. */
+const matching = pattern
   .min(1)
   .max(300)
-  .transform((source, context) => {
-    try {
-      return new RegExp(source);
-    } catch {
-      context.addIssue({ code: 'custom', message: 'must be a regular expression' });
-      return z.NEVER;
-    }
-  });
+  .transform((source) => compilePattern(source).matches);
 
 /** What a member of a JSON object has to be: of a type, or there, or equal to, a list with, or matching something. */
 const condition = z.union([
@@ -34,29 +27,28 @@ const condition = z.union([
   }),
   z.strictObject({ is: z.number() }).transform((given) => (value: unknown) => value === given.is),
   z.strictObject({ includes: word }).transform((given) => (value: unknown) => strings(value).includes(given.includes)),
-  z.strictObject({ matches: pattern }).transform((given) => (value: unknown) => given.matches.test(String(value))),
+  z.strictObject({ matches: matching }).transform((given) => (value: unknown) => given.matches(String(value))),
 ]);
 
-const cookie = z.strictObject({ cookie: pattern }).transform(
+const cookie = z.strictObject({ cookie: matching }).transform(
   (given): Evidence => ({
     paths: [],
-    seen: ({ cookies }) => [...cookies].some((name) => given.cookie.test(name)),
+    seen: ({ cookies }) => [...cookies].some((name) => given.cookie(name)),
   }),
 );
 
-const header = z.strictObject({ header: word, matches: pattern }).transform(
+const header = z.strictObject({ header: word, matches: matching }).transform(
   (given): Evidence => ({
     paths: [],
-    seen: ({ answers }) => [...answers.values()].some((answer) => given.matches.test(field(answer, given.header))),
+    seen: ({ answers }) => [...answers.values()].some((answer) => given.matches(field(answer, given.header))),
   }),
 );
 
 /** Whether any page, or the page at `at`, matches. */
-const page = z.strictObject({ page: pattern, at: sitePath.optional() }).transform(
+const page = z.strictObject({ page: matching, at: sitePath.optional() }).transform(
   ({ page, at }): Evidence => ({
     paths: at === undefined ? [] : [at],
-    seen: ({ answers }) =>
-      [...answers].some(([path, one]) => (at ?? path) === path && isHtml(one) && page.test(one.text)),
+    seen: ({ answers }) => [...answers].some(([path, one]) => (at ?? path) === path && isHtml(one) && page(one.text)),
   }),
 );
 
