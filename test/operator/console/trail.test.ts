@@ -121,4 +121,21 @@ describe.each(STORES)('the trail in %s', (_name, make) => {
     expect(ends).not.toContain(undefined);
     expect(JSON.stringify(stored)).not.toMatch(/ann|app\.example|192\.0\.2\.7|consent_given/);
   });
+
+  it('lets strangers evict their own lines, and no line of an operator or a member', async () => {
+    const trail = open();
+    trail.audited({ action: 'client_updated', clientId: 'kept', by: 'jo', address: '192.0.2.9' });
+    trail.audited({ action: 'signed_in', member: 'gil', address: '192.0.2.9' });
+    trail.audited({ action: 'client_updated', clientId: 'first', address: '192.0.2.9' });
+    await trail.flush();
+    // Strangers of one network may keep a mebibyte, and a line counts for more than one kibibyte.
+    for (let count = 0; count < 1024; count += 1)
+      trail.audited({ action: 'client_updated', clientId: `c${count}`, address: '192.0.2.9' });
+    await trail.flush();
+    const linesOf = async (subject: Parameters<typeof trail.of>[0]) => (await open().of(subject, 50)).length;
+    expect(await linesOf({ client: 'first' })).toBe(0);
+    expect(await linesOf({ client: 'c1023' })).toBe(1);
+    expect(await linesOf({ client: 'kept' })).toBe(1);
+    expect(await linesOf({ member: 'gil' })).toBe(1);
+  });
 });

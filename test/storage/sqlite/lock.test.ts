@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,14 +22,30 @@ function lockedForOthers(path: string): boolean {
   return status !== 0;
 }
 
+/** How often this process has the file open. */
+function descriptorsOf(path: string): number {
+  const open = readdirSync('/proc/self/fd').map((one) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${one}`);
+    } catch {
+      return undefined;
+    }
+  });
+  return open.filter((target) => target === path).length;
+}
+
 describe('a store that another gate has open', () => {
   it('is refused until it is closed there, or if opening it failed there', async () => {
     const path = join(folder, 'one', 'coursegate.db');
     const first = sqliteStore(path, Date.now);
     expect(statSync(`${path}-lock`).mode & 0o777).toBe(0o600);
+    const open: number[] = [];
     for (let at = 0; at < 2; at += 1) {
       expect(() => sqliteStore(path, Date.now)).toThrow(expect.objectContaining({ reason: 'in-use' }));
+      open.push(descriptorsOf(`${path}-lock`));
     }
+    // SQLite keeps one descriptor for the next attempt, because closing it would release the lock.
+    expect(open[1]).toBe(open[0]);
     // The refused attempts have not released the lock, nor affected the store that holds it.
     expect(lockedForOthers(path)).toBe(true);
     await first.commit([{ op: 'put', entry }]);

@@ -58,6 +58,7 @@ const SERVICES = {
     posix.normalize(decoded(uri.split('?')[0] ?? '')).startsWith('/public'),
   ),
   'protects only https': admits(({ headers }) => headers['x-forwarded-proto'] === 'http'),
+  'opens to localhost': admits(({ headers }) => headers['x-forwarded-host'] === 'localhost'),
   'fails at long tokens': overlong({ status: 500 }),
   'calls long tokens malformed': overlong({ status: 400 }),
   'is busy with long tokens': overlong({ status: 503, headers: { 'retry-after': '5' } }),

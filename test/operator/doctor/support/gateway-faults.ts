@@ -183,6 +183,11 @@ export const FAULTS: readonly Behind[] = [
     { finds: ['described.decision'], says: /X-Forwarded-Proto: http /, advisory: 'GHSA-vhr5-ggp3-qq85' },
   ),
   nginx(
+    'the auth service opens everything to X-Forwarded-Host: localhost',
+    { service: 'opens to localhost', askWithAll: true },
+    { finds: ['described.decision'], says: /X-Forwarded-Host: localhost / },
+  ),
+  nginx(
     'the auth service judges the decoded path, and the raw one is forwarded',
     { service: 'judges the decoded path', askAlways: true, odd: ['dots'] },
     { finds: ['path.dot-segments'], advisory: 'GHSA-r9fw-vxmp-hwf2' },
