@@ -1,6 +1,5 @@
 import { GatewayError } from '../../errors.ts';
-import { changed, cookieValue, type SessionCookies } from './session-cookies.ts';
-import { cookieChanges } from './set-cookie.ts';
+import { changed, cookieChanges, cookieValue, type SessionCookies } from './session-cookies.ts';
 
 /** The member's own session at the backends, stored with one grant. */
 export interface KeptSession {
@@ -33,15 +32,15 @@ const TRIES = 50;
  * Stores the cookies that a backend set. A cookie that another request has changed since is left alone: a response to
  * an old cookie may well belong to an anonymous session.
  * @param sent the cookies that the request was sent with
- * @param raw the response's fields
+ * @param setCookie the response's Set-Cookie fields
  */
 export async function keepCookies(
   { sessions, matches, clock }: Keeping,
   grantId: string,
   sent: SessionCookies,
-  raw: readonly string[],
+  setCookie: readonly string[],
 ): Promise<void> {
-  const changes = cookieChanges(raw, matches, clock());
+  const changes = cookieChanges(setCookie, matches, clock());
   for (let tries = 0; tries < TRIES; tries += 1) {
     const found = await sessions.find(grantId);
     if (found === undefined) return;

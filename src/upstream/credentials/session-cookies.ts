@@ -1,5 +1,11 @@
 import { decodedComponent } from '../../http/percent.ts';
-import type { CookieChange } from './set-cookie.ts';
+import { deletesCookie, readSetCookie } from '../../http/set-cookie.ts';
+
+/** A change to one cookie of a session: its new value, or undefined if it was deleted. */
+interface CookieChange {
+  readonly name: string;
+  readonly value: string | undefined;
+}
 
 /** Names and values as the browser sent them, or as a backend last set them. */
 export type SessionCookies = readonly (readonly [name: string, value: string])[];
@@ -13,6 +19,25 @@ export function header(cookies: SessionCookies, listed: (name: string) => boolea
     .filter(([name]) => listed(name))
     .map(([name, value]) => `${name}=${value}`)
     .join('; ');
+}
+
+/**
+ * The changes that a response's Set-Cookie fields make to cookies for which `listed` is true. If a name occurs more than
+ * once, the last one counts. Domain, Path and similar attributes are ignored: we send the cookie only to the upstream
+ * that set it.
+ * @param now milliseconds since the epoch
+ */
+export function cookieChanges(
+  setCookie: readonly string[],
+  listed: (name: string) => boolean,
+  now: number,
+): readonly CookieChange[] {
+  const changes = new Map<string, CookieChange>();
+  for (const cookie of setCookie.flatMap((field) => readSetCookie(field) ?? [])) {
+    const { name } = cookie;
+    if (listed(name)) changes.set(name, { name, value: deletesCookie(cookie, now) ? undefined : cookie.value });
+  }
+  return [...changes.values()];
 }
 
 export function changed(cookies: SessionCookies, changes: readonly CookieChange[]): SessionCookies {

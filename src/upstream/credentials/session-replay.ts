@@ -9,8 +9,7 @@ import type { MemberPrincipal } from '../../oauth/principal.ts';
 import type { CallUpstream } from '../request.ts';
 import { type Credential, type Disposition, NOTHING } from './credential.ts';
 import { type KeptSession, type KeptSessions, keepCookies } from './kept-session.ts';
-import { changed, cookieValue, decoded, header, type SessionCookies } from './session-cookies.ts';
-import { cookieChanges } from './set-cookie.ts';
+import { changed, cookieChanges, cookieValue, decoded, header, type SessionCookies } from './session-cookies.ts';
 
 type WhyOver = 'backend_session_over' | 'backend_session_missing' | 'backend_session_of_another';
 
@@ -108,14 +107,14 @@ export function sessionReplay(options: SessionReplayOptions): Credential {
         fields,
         nth,
         judge(status, raw) {
-          const touched = fieldValues(raw, 'set-cookie').length > 0;
+          const setCookie = fieldValues(raw, 'set-cookie');
           const saysOver = replay.saysOver(status, raw);
-          const settled = (why?: WhyOver) => settle(replay, principal, { sent, nth }, why, raw);
+          const settled = (why?: WhyOver) => settle(replay, principal, { sent, nth }, why, setCookie);
           // A 403 and a redirect may also mean that the member lacks a permission.
           if (status === 403 || (saysOver && status !== 401))
-            return whyOver(replay, principal, sent, raw).then(settled);
+            return whyOver(replay, principal, sent, setCookie).then(settled);
           if (saysOver) return settled('backend_session_over');
-          return touched ? settled() : 'deliver';
+          return setCookie.length > 0 ? settled() : 'deliver';
         },
       };
     },
@@ -127,11 +126,9 @@ async function over({ ended }: Replay, member: MemberPrincipal, why: WhyOver): P
   return SESSION_OVER;
 }
 
-const setCookieFields = (values: readonly string[]) => values.flatMap((value) => ['set-cookie', value]);
-
 /** Stores the cookies of one of our own calls, and returns the session as it is now. */
 async function keepOwn(replay: Replay, found: KeptSession, setCookie: readonly string[]): Promise<KeptSession> {
-  await keepCookies(replay, found.grantId, found.cookies, setCookieFields(setCookie));
+  await keepCookies(replay, found.grantId, found.cookies, setCookie);
   return (await replay.sessions.find(found.grantId)) ?? found;
 }
 
@@ -182,23 +179,23 @@ function whyOver(
   replay: Replay,
   member: MemberPrincipal,
   sent: SessionCookies,
-  raw: readonly string[],
+  setCookie: readonly string[],
 ): Promise<WhyOver | undefined> {
   const { owner, clock, doubts, lookedAt, matches } = replay;
   const now = clock();
   const before = doubts.get(member.grantId);
   if (before !== undefined && now >= before.askedAt && now - before.askedAt < DOUBT_SETTLED) return before.why;
   const ask = async (): Promise<WhyOver | undefined> => {
-    const cookies = changed(sent, cookieChanges(raw, matches, now));
-    const { sub, setCookie } = await owner(header(cookies, matches));
-    if (sub !== member.sub) {
+    const cookies = changed(sent, cookieChanges(setCookie, matches, now));
+    const current = await owner(header(cookies, matches));
+    if (current.sub !== member.sub) {
       // If another request has received a new cookie, this one is repeated with it and asks again.
       doubts.delete(member.grantId);
-      return sub === undefined ? 'backend_session_over' : 'backend_session_of_another';
+      return current.sub === undefined ? 'backend_session_over' : 'backend_session_of_another';
     }
     lookedAt.set(member.grantId, now);
-    await keepCookies(replay, member.grantId, sent, raw);
-    await keepCookies(replay, member.grantId, cookies, setCookieFields(setCookie));
+    await keepCookies(replay, member.grantId, sent, setCookie);
+    await keepCookies(replay, member.grantId, cookies, current.setCookie);
     return undefined;
   };
   const why = ask();
@@ -212,11 +209,11 @@ async function settle(
   member: MemberPrincipal,
   { sent, nth }: { readonly sent: SessionCookies; readonly nth: number },
   why: WhyOver | undefined,
-  raw: readonly string[],
+  setCookie: readonly string[],
 ): Promise<Disposition> {
   const { sessions, matches } = replay;
   if (why === undefined) {
-    await keepCookies(replay, member.grantId, sent, raw);
+    await keepCookies(replay, member.grantId, sent, setCookie);
     return 'deliver';
   }
   const now = await sessions.find(member.grantId);

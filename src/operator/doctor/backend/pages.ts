@@ -1,4 +1,5 @@
 import type { Config } from '../../../config/schema.ts';
+import { readSetCookie, type SetCookie } from '../../../http/set-cookie.ts';
 import type { UpstreamRequest } from '../../../upstream/request.ts';
 import { redirectTarget, type SiteAnswer } from '../answer.ts';
 import { createAsk } from '../ask.ts';
@@ -59,24 +60,6 @@ export function createPages({ config, send, signal, patience }: BackendPagesOpti
   };
 }
 
-/** A cookie that an answer sets, with its attributes in lower case. */
-export interface SetCookie {
-  readonly name: string;
-  readonly value: string;
-  readonly attributes: ReadonlyMap<string, string>;
-}
-
 export function cookiesOf({ headers }: SiteAnswer): readonly SetCookie[] {
-  return [headers['set-cookie'] ?? []].flat().flatMap((line) => {
-    const [pair = '', ...rest] = line.split(';').map((part) => part.trim());
-    const at = pair.indexOf('=');
-    if (at < 1) return [];
-    const attributes = new Map(
-      rest.map((part) => {
-        const [name = '', ...value] = part.split('=');
-        return [name.toLowerCase(), value.join('=')] as const;
-      }),
-    );
-    return [{ name: pair.slice(0, at), value: pair.slice(at + 1), attributes }];
-  });
+  return headers['set-cookie']?.flatMap((field) => readSetCookie(field) ?? []) ?? [];
 }

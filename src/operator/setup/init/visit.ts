@@ -70,8 +70,7 @@ export function createVisitor({ upstream, origin, signal, patience }: VisitOptio
       agent: AGENT,
       longest: LONGEST_DOCUMENT,
     });
-    for (const line of answer.headers['set-cookie'] ?? []) {
-      const name = (line.split('=', 1)[0] ?? '').trim();
+    for (const { name } of cookiesOf(answer)) {
       if (cookies.size < MOST_COOKIES && /^[\w.-]{1,100}$/.test(name)) cookies.add(name);
     }
     // A document that is too long is of no use. A part of a string would keep all of it in memory.

@@ -1,5 +1,6 @@
 import type { Config } from '../../../../config/schema.ts';
 import { cookieMatcher } from '../../../../http/cookie-names.ts';
+import type { SetCookie } from '../../../../http/set-cookie.ts';
 import { loginCookies, loginPage } from '../../../../login/kinds.ts';
 import { field, isRedirect, pageTitle, type SiteAnswer } from '../../answer.ts';
 import { edgeOf } from '../../edges.ts';
@@ -7,7 +8,7 @@ import { failure, judgeEach, pass, type Verdict, warning } from '../../finding.t
 import { orNone, Unavailable } from '../../unavailable.ts';
 import { backendChecks } from '../check.ts';
 import type { Installation, SignInPage } from '../installation.ts';
-import { cookiesOf, type SetCookie } from '../pages.ts';
+import { cookiesOf } from '../pages.ts';
 
 /** Whether members sign in on a page to which the gate sends them or whose form it fills in. */
 const hasPage = ({ login }: Config, { login: { shape } }: Pick<Installation, 'login'>) =>
