@@ -10,9 +10,8 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import type { Connector } from './connect/connector.ts';
-import type { Mapping } from './connect/mapping.ts';
+import { givenByBatch, type Mapping } from './connect/mapping.ts';
 import { type FilePosition, placeOf } from './connect/mistakes.ts';
-import { givenByBatch } from './connect/selection-names.ts';
 import { membersOf, type Selection } from './connect/syntax.ts';
 import type { FailedField } from './errors.ts';
 import { type Fragments, fragmentsOf } from './read-fields.ts';

@@ -13,8 +13,8 @@ import { covers, type Scope } from '../oauth/scope.ts';
 import { type Mistakes, placeOf } from './connect/mistakes.ts';
 import type { AccountOperation } from './connect/operation.ts';
 import type { Contract } from './contract.ts';
+import { fieldAt } from './contract-fields.ts';
 import { AccountError } from './errors.ts';
-import { fieldAt } from './field-at.ts';
 import { fieldsOf } from './read-fields.ts';
 
 /** The scopes a field requires: of each entry one list, and of that list every scope. */

@@ -1,7 +1,6 @@
 import { AccountError } from '../errors.ts';
 import type { Connector } from './connector.ts';
 import type { VariableValues } from './evaluate.ts';
-import { evaluated } from './evaluated.ts';
 import type { TypeMapping } from './mapping.ts';
 import { unusable } from './window.ts';
 
@@ -9,9 +8,9 @@ type Fields = Readonly<Record<string, unknown>>;
 type Waiting = ReturnType<typeof Promise.withResolvers<Fields | undefined>>;
 
 /** The part of an operation that a batch uses. */
-interface Asking {
-  scope(variables: VariableValues): VariableValues;
-  ask(connector: Connector, scope: VariableValues): Promise<unknown>;
+interface Requesting {
+  variables(given: VariableValues): VariableValues;
+  request(connector: Connector, variables: VariableValues): Promise<unknown>;
 }
 
 /**
@@ -20,16 +19,16 @@ interface Asking {
  */
 export class Batch {
   readonly #mapping: TypeMapping;
-  readonly #operation: Asking;
+  readonly #operation: Requesting;
   readonly #known = new Map<string, Promise<Fields | undefined>>();
   #waiting = new Map<string, { readonly key: unknown; readonly result: Waiting }>();
 
-  constructor(mapping: TypeMapping, operation: Asking) {
+  constructor(mapping: TypeMapping, operation: Requesting) {
     this.#mapping = mapping;
     this.#operation = operation;
   }
 
-  /** The upstream's fields for one key; undefined when it has none. Rejects with AccountError when the call fails. */
+  /** The upstream's fields for one key; undefined when it has none. Rejects when the call fails. */
   fieldsOf(key: unknown): Promise<Fields | undefined> {
     if (key === null || key === undefined) return Promise.resolve(undefined);
     if (key instanceof Error) return Promise.reject(new AccountError('UPSTREAM_BAD_RESPONSE', { cause: key }));
@@ -62,11 +61,11 @@ export class Batch {
 
   async #load(keys: readonly unknown[]): Promise<ReadonlyMap<string, Fields>> {
     const { connector, key, single } = this.#mapping;
-    const scope = this.#operation.scope({ batch: keys.map((value) => ({ [key]: value })) });
-    const answer = await this.#operation.ask(connector, scope);
+    const variables = this.#operation.variables({ batch: keys.map((value) => ({ [key]: value })) });
+    const data = await this.#operation.request(connector, variables);
     const found = new Map<string, Fields>();
-    if (answer === undefined) return found;
-    const selected = evaluated(() => connector.select(answer, scope));
+    if (data === undefined) return found;
+    const selected = connector.select(data, variables);
     // A call for one object may return it without its key.
     const rows = single ? withKey(selected, key, keys[0]) : selected;
     if (!Array.isArray(rows)) throw unusable(connector.source, 'the selection of a batch is not a list');

@@ -10,14 +10,12 @@ import {
   isScalarType,
   isSpecifiedScalarType,
 } from 'graphql';
-import { fieldAt } from '../field-at.ts';
+import { fieldAt, tokenFields } from '../contract-fields.ts';
 import { SCALAR_NAMES } from '../scalars.ts';
 import type { Connector } from './connector.ts';
-import type { FieldMapping, Mapping } from './mapping.ts';
+import { type FieldMapping, givenByBatch, type Mapping } from './mapping.ts';
 import { type Mistakes, placeOf } from './mistakes.ts';
-import { ownFields } from './own-fields.ts';
-import { givenByBatch } from './selection-names.ts';
-import { isOwnName, membersOf, type Selection, type SelectionMember } from './syntax.ts';
+import { isInternalName, membersOf, type Selection, type SelectionMember } from './syntax.ts';
 
 /** The fields of a connection, which the gateway fills. */
 const CONNECTION_FIELDS = ['nodes', 'edges', 'pageInfo', 'totalCount'];
@@ -163,7 +161,7 @@ function checkObject(
   for (const { coordinate, usedSiblings } of checking.mapping.fields.values()) {
     if (!coordinate.startsWith(`${type.name}.`)) continue;
     for (const name of usedSiblings) {
-      if (names.has(name) || !isOwnName(name) || name in type.getFields()) continue;
+      if (names.has(name) || !isInternalName(name) || name in type.getFields()) continue;
       const message = `the selection does not return ${name}, which the @connect on ${coordinate} needs`;
       checking.wrongAt(connector, at, type.name, message);
     }
@@ -177,12 +175,12 @@ function checkMember(checking: Checking, type: GraphQLObjectType, member: Select
   const coordinate = `${type.name}.${member.name}`;
   const field = type.getFields()[member.name];
   if (field === undefined) {
-    if (isOwnName(member.name)) return;
+    if (isInternalName(member.name)) return;
     const message = `the selection returns "${member.name}", which is not in the contract`;
     checking.wrongAt(connector, member.at, coordinate, message);
     return;
   }
-  if (Object.values(ownFields(checking.contract)).includes(coordinate)) {
+  if (tokenFields(checking.contract).includes(coordinate)) {
     checking.wrongAt(connector, member.at, coordinate, 'comes from the access token and cannot be mapped');
   }
   if (field.args.length > 0) {

@@ -2,7 +2,6 @@ import { AccountError } from '../errors.ts';
 import { refuseWindow } from '../remote/windowed.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { VariableValues } from './evaluate.ts';
-import { evaluated } from './evaluated.ts';
 import { readLinkedPages } from './linked-pages.ts';
 import type { FieldMapping, PageMapping, TypeMapping } from './mapping.ts';
 import { readNumberedPages } from './numbered-pages.ts';
@@ -16,7 +15,7 @@ const DEFAULT_NODES = 20;
  * Resolves a field with @connection.
  *
  * @param required - the batch without which its nodes are left out
- * @throws {AccountError}
+ * @throws {AccountError | MappingValueError}
  */
 export async function resolveConnection(
   field: FieldMapping,
@@ -28,17 +27,17 @@ export async function resolveConnection(
   const { connector } = field;
   const window = readWindow(own.args, operation.largestWindow, pages.style === 'CURSOR');
   const read: ReadPage = async (page) => {
-    const scope = operation.scope({ ...own, page });
-    return pageOf(pages, await operation.ask(connector, scope), scope, connector.source);
+    const variables = operation.variables({ ...own, page });
+    return pageOf(pages, await operation.request(connector, variables), variables, connector.source);
   };
   const rowsOf = (of: PageWindow): Promise<WindowRows> =>
     pages.style === 'CURSOR'
       ? readLinkedPages(of, pages.pageSize, read, connector.source)
       : readNumberedPages(of, pages, read, connector.source);
   const found = await rowsOf(window);
-  const scope = operation.scope(own);
+  const variables = operation.variables(own);
   const { rows } = found;
-  const selected = evaluated(() => rows.map(({ row, at }) => ({ node: connector.select(row, scope), at })));
+  const selected = rows.map(({ row, at }) => ({ node: connector.select(row, variables), at }));
   const kept = required === undefined ? selected : await withRequired(selected, required, operation);
   const cursorOf = (index: number) => {
     const row = rows.at(index);
@@ -88,20 +87,18 @@ function readWindow(args: Readonly<Record<string, unknown>>, most: number, linke
 
 function pageOf(
   { nodes, filter, next, total, pageSize }: PageMapping,
-  answer: unknown,
-  scope: VariableValues,
+  data: unknown,
+  variables: VariableValues,
   source: string,
 ): UpstreamPage {
-  if (answer === undefined) return { items: [], kept: undefined, total: null, next: null };
-  return evaluated(() => {
-    const items = nodes(answer, scope);
-    const count = total?.(answer, scope) ?? null;
-    if (!Array.isArray(items) || items.length > pageSize || !(count === null || isCount(count))) {
-      throw unusable(source, 'a page is not a list of pageSize items, or its total is not a number');
-    }
-    const kept = filter && items.map((item) => filter(item, scope) === true);
-    return { items, kept, total: count, next: next === undefined ? undefined : next(answer, scope) };
-  });
+  if (data === undefined) return { items: [], kept: undefined, total: null, next: null };
+  const items = nodes(data, variables);
+  const count = total?.(data, variables) ?? null;
+  if (!Array.isArray(items) || items.length > pageSize || !(count === null || isCount(count))) {
+    throw unusable(source, 'a page is not a list of pageSize items, or its total is not a number');
+  }
+  const kept = filter && items.map((item) => filter(item, variables) === true);
+  return { items, kept, total: count, next: next?.(data, variables) };
 }
 
 function isCount(value: unknown): value is number {

@@ -1,13 +1,34 @@
+/*
+ * The life of one field with @connect, such as Viewer.orders, from the schema to the answer.
+ *
+ * At start:
+ *   1. contract.ts reads the contract: the types that clients see.
+ *   2. read-mapping.ts reads the mapping files. read-extension.ts finds the field's @connect, and read-connector.ts reads
+ *      it with a DirectiveReader, which parses the texts in the directive (lexer.ts, parser.ts, syntax.ts), checks the
+ *      variables they use (references.ts) and compiles them into functions (evaluate.ts).
+ *   3. Here, the parts become a Connector: how to build the request, and how to read the response.
+ *   4. check.ts compares the mapping with the contract, and resolvers.ts attaches a resolver to the field.
+ *
+ * For each operation of a client, with one AccountOperation (operation.ts):
+ *   5. graphql-js calls the resolver. It gives the operation the connector, with the values of $args and $this.
+ *   6. The operation fills the templates (template.ts), calls the upstream as the member, and reads the JSON (json.ts).
+ *      response-rules.ts decides whether the response is a success, or which error clients get.
+ *   7. The resolver applies `select` to the data, and graphql-js takes the requested fields from the result.
+ *
+ * Two kinds of fields take a longer way: those with @connection read pages until a window is full (connection.ts), and
+ * those of a type with @connect are collected over all its objects before they are requested (batch.ts). Fields with
+ * @graphql are in ../remote.
+ */
+
 import { mayBeSent } from '../../http/header-names.ts';
+import type { DirectiveReader } from './directive-reader.ts';
 import { type DirectiveArguments, type HeaderArgument, METHODS, type Method } from './directives.ts';
 import { compileSelection, type Evaluate } from './evaluate.ts';
 import { type FilePosition, placeInString } from './mistakes.ts';
-import { compileOutcome, type OutcomeRules } from './outcome.ts';
-import { literalAt } from './read-directive.ts';
-import type { Allowed } from './references.ts';
+import type { Available } from './references.ts';
+import { compileResponseRules, type ResponseRules } from './response-rules.ts';
 import type { Selection } from './syntax.ts';
 import { parsePath, parseTemplate, type Template } from './template.ts';
-import type { TextReader } from './text-reader.ts';
 
 export type HeaderTemplate = readonly [name: string, value: Template];
 
@@ -33,7 +54,7 @@ export interface Connector {
   readonly namesMember: boolean;
   /** Whether it changes something, so that it must never be repeated. */
   readonly writes: boolean;
-  readonly outcome: OutcomeRules;
+  readonly response: ResponseRules;
   /** The list of `each`; undefined if there is only one call. */
   readonly each: Evaluate | undefined;
   readonly select: Evaluate;
@@ -47,98 +68,76 @@ const FORM = 'application/x-www-form-urlencoded';
 
 /** What a connector may do, and what its texts can refer to. */
 interface ConnectorRules {
-  /** The HTTP methods allowed here. */
-  readonly methods: readonly Method[];
   readonly writes: boolean;
-  readonly inRequest: Allowed;
-  readonly inSelection: Allowed;
+  readonly inRequest: Available;
+  readonly inSelection: Available;
 }
 
 /** Compiles one @connect. Returns undefined when it has mistakes, which are reported by the reader. */
 export function compileConnector(
-  values: DirectiveArguments['connect'],
-  reader: TextReader,
-  { methods, writes, inRequest, inSelection }: ConnectorRules,
+  { source, http, each }: DirectiveArguments['connect'],
+  reader: DirectiveReader,
+  { writes, inRequest, inSelection }: ConnectorRules,
 ): Connector | undefined {
-  const { node } = reader;
-  const method = methodOf(values.http, reader, methods);
-  const path = method && reader.template(literalAt(node, 'http', method), parsePath, inRequest);
-  const headers = compileHeaders(values.http.headers ?? [], reader, inRequest);
-
-  let sound = true;
-  const readPart = (name: 'queryParams' | 'body', form: boolean): Evaluate | undefined => {
-    if (typeof values.http[name] !== 'string') return undefined;
-    const literal = literalAt(node, 'http', name);
-    const selection = reader.selection(literal, inRequest, false);
-    if (selection === undefined) sound = false;
-    else if (form && selection.kind !== 'members') reader.wrong(literal, `${name} are "name: value"`);
-    return selection && compileSelection(selection);
-  };
-  const query = readPart('queryParams', true);
-  const kind = headers?.some(([name, [text]]) => name === 'content-type' && text === FORM) ? 'form' : 'json';
-  const body = readPart('body', kind === 'form');
-  if (body !== undefined && method === 'GET') {
-    reader.wrong(literalAt(node, 'http', 'body'), 'GET requests have no body');
-  }
+  const method = methodOf(http, reader, writes);
+  const path = method && reader.template(['http', method], parsePath, inRequest);
+  const headers = compileHeaders(http.headers ?? [], reader, inRequest);
+  const compile = (name: 'queryParams' | 'body', shape: 'members' | 'any') =>
+    reader.compile(['http', name], shape, inRequest, { hasData: false, name });
+  const query = compile('queryParams', 'members');
+  const isForm = headers?.some(([name, [text]]) => name === 'content-type' && text === FORM) === true;
+  const body = compile('body', isForm ? 'members' : 'any');
+  if (body !== undefined && method === 'GET') reader.wrong('GET requests have no body', 'http', 'body');
+  // Mistakes in the texts from here on do not keep the selection from being checked.
+  const { isSound } = reader;
   // Only http says whom a call is about, because the items of `each` can come from anywhere.
-  const namesMember = reader.named.get('context')?.has('sub') === true;
-  const each = compileEach(values, reader, inRequest);
-  const takes = reader.named.has('args')
-    ? 'arguments'
-    : reader.named.has('this') || reader.named.has('batch')
-      ? 'data'
-      : 'nothing';
-  const outcome = compileOutcome(values, reader, inSelection);
-  const literal = literalAt(node, 'selection');
-  const selection = reader.selection(literal, inSelection);
-  if (!sound || method === undefined || path === undefined || headers === undefined || selection === undefined) {
+  const namesMember = reader.used.get('context')?.has('sub') === true;
+  if (each !== undefined && !reader.used.has('each')) reader.wrong('http does not use $each', 'each');
+  const items = reader.compile(['each'], 'expression', { ...inRequest, each: undefined }, { hasData: false });
+  const takes = takenBy(reader);
+  const response = compileResponseRules(reader, inSelection);
+  const selection = reader.selection(['selection'], inSelection);
+  if (!isSound || method === undefined || path === undefined || headers === undefined || selection === undefined) {
     return undefined;
   }
+  const literal = reader.literal('selection');
   return {
-    source: values.source,
+    source,
     method,
     path,
-    call: `${method} ${literalAt(node, 'http', method).value}`,
+    call: `${method} ${http[method]}`,
     query,
-    body: body && { kind, evaluate: body },
+    body: body && { kind: isForm ? 'form' : 'json', evaluate: body },
     headers,
     takes,
     namesMember,
     writes,
-    outcome,
-    each,
+    response,
+    each: items,
     select: compileSelection(selection),
     selection,
     placeOf: (at) => placeInString(literal, at),
   };
 }
 
-/** Compiles `each`. Its mistakes are only reported. */
-function compileEach(
-  { each }: DirectiveArguments['connect'],
-  reader: TextReader,
-  inRequest: Allowed,
-): Evaluate | undefined {
-  if (typeof each !== 'string') return undefined;
-  const literal = literalAt(reader.node, 'each');
-  if (!reader.named.has('each')) reader.wrong(literal, 'http does not use $each');
-  const selection = reader.expression(literal, 'each', { ...inRequest, each: undefined }, false);
-  return selection && compileSelection(selection);
+function takenBy({ used }: DirectiveReader): Connector['takes'] {
+  if (used.has('args')) return 'arguments';
+  return used.has('this') || used.has('batch') ? 'data' : 'nothing';
 }
 
 function methodOf(
   http: DirectiveArguments['connect']['http'],
-  reader: TextReader,
-  methods: readonly Method[],
+  reader: DirectiveReader,
+  writes: boolean,
 ): Method | undefined {
+  const allowed: readonly Method[] = writes ? METHODS : ['GET', 'POST'];
   const [method, ...others] = METHODS.filter((name) => typeof http[name] === 'string');
   if (method === undefined || others.length > 0) {
-    reader.wrong(reader.node, `http needs exactly one of ${methods.join(', ')}`);
+    reader.wrong(`http needs exactly one of ${allowed.join(', ')}`);
     return undefined;
   }
-  if (!methods.includes(method)) {
-    const message = `only ${methods.join(' or ')} can be used to read; ${method} is for mutations`;
-    reader.wrong(literalAt(reader.node, 'http', method), message);
+  if (!allowed.includes(method)) {
+    reader.wrong(`only ${allowed.join(' or ')} can be used to read; ${method} is for mutations`, 'http', method);
   }
   return method;
 }
@@ -146,17 +145,15 @@ function methodOf(
 /** Compiles the `http.headers` of @source or @connect. Returns undefined when one of them has a mistake. */
 export function compileHeaders(
   headers: readonly HeaderArgument[],
-  reader: TextReader,
-  allowed: Allowed,
+  reader: DirectiveReader,
+  available: Available,
 ): readonly HeaderTemplate[] | undefined {
   const compiled = headers.map((header, index): HeaderTemplate | undefined => {
     const name = header.name.toLowerCase();
     const isAllowed = HEADER_NAME.test(name) && mayBeSent(name);
-    if (!isAllowed) {
-      const place = literalAt(reader.node, 'http', 'headers', index, 'name');
-      reader.wrong(place, `a mapping cannot set the header ${JSON.stringify(header.name)}`);
-    }
-    const value = reader.template(literalAt(reader.node, 'http', 'headers', index, 'value'), parseTemplate, allowed);
+    const path = ['http', 'headers', index] as const;
+    if (!isAllowed) reader.wrong(`a mapping cannot set the header ${JSON.stringify(header.name)}`, ...path, 'name');
+    const value = reader.template([...path, 'value'], parseTemplate, available);
     return isAllowed && value !== undefined ? [name, value] : undefined;
   });
   const sound = compiled.filter((header) => header !== undefined);

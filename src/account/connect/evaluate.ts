@@ -14,12 +14,12 @@ export type VariableValues = Readonly<Partial<Record<Variable, unknown>>> & {
 };
 
 /** A compiled selection: turns an upstream's value into the contract's. Missing values are null. */
-export type Evaluate = (value: unknown, scope: VariableValues) => unknown;
+export type Evaluate = (value: unknown, variables: VariableValues) => unknown;
 
 /** A compiled part of a selection: of '@', the variables, and '$'. */
-type Part = (here: unknown, scope: VariableValues, current: unknown) => unknown;
+type Part = (here: unknown, variables: VariableValues, current: unknown) => unknown;
 /** A compiled step, of the value before it. '@' in its arguments is what it is around the step. */
-type StepPart = (value: unknown, scope: VariableValues, current: unknown, here: unknown) => unknown;
+type StepPart = (value: unknown, variables: VariableValues, current: unknown, here: unknown) => unknown;
 
 /**
  * Compiles a checked selection. The result throws MappingValueError when a value does not have the type a method needs.
@@ -27,7 +27,7 @@ type StepPart = (value: unknown, scope: VariableValues, current: unknown, here: 
  */
 export function compileSelection(selection: Selection): Evaluate {
   const compiled = compilePart(selection);
-  return (value, scope) => compiled(value, scope, value);
+  return (value, variables) => compiled(value, variables, value);
 }
 
 function compilePart(selection: Selection): Part {
@@ -38,9 +38,9 @@ function compileCoalesce({ chains }: Coalesce): Part {
   const compiled = chains.map(compileChain);
   const only = compiled[0];
   if (compiled.length === 1 && only !== undefined) return only;
-  return (here, scope, current) => {
+  return (here, variables, current) => {
     for (const chain of compiled) {
-      const found = chain(here, scope, current);
+      const found = chain(here, variables, current);
       if (found !== null) return found;
     }
     return null;
@@ -49,11 +49,11 @@ function compileCoalesce({ chains }: Coalesce): Part {
 
 function compileMembers(members: readonly SelectionMember[]): Part {
   const compiled = members.map((member) => [member.name, compilePart(member.value)] as const);
-  return (value, scope) => {
+  return (value, variables) => {
     const object: Record<string, unknown> = Object.create(null);
     for (const [name, evaluate] of compiled) {
       try {
-        object[name] = evaluate(value, scope, value);
+        object[name] = evaluate(value, variables, value);
       } catch (thrown) {
         // graphql-js throws an Error that is the value of a field at that field, so one bad date only affects itself.
         if (!(thrown instanceof MappingValueError)) throw thrown;
@@ -68,27 +68,27 @@ function compileChain({ head, steps, members }: Chain): Part {
   const begin = compileHead(head);
   const parts = steps.map(compileStep);
   const inner = members === undefined ? undefined : eachItem(compileMembers(members));
-  return (here, scope, current) => {
-    let found = begin(here, scope, current);
+  return (here, variables, current) => {
+    let found = begin(here, variables, current);
     for (const part of parts) {
-      found = part(found, scope, current, here);
+      found = part(found, variables, current, here);
     }
-    return inner === undefined || found === null ? found : inner(found, scope, current);
+    return inner === undefined || found === null ? found : inner(found, variables, current);
   };
 }
 
 function compileHead(head: Head): Part {
   switch (head.kind) {
     case '$':
-      return (_here, _scope, current) => current ?? null;
+      return (_here, _variables, current) => current ?? null;
     case '@':
       return (here) => here ?? null;
     case 'variable':
-      return (_here, scope) => scope[head.name] ?? null;
+      return (_here, variables) => variables[head.name] ?? null;
     case 'value':
       return compileValue(head.value);
     case 'key':
-      return (here, scope) => readKey(here, head.name, scope);
+      return (here, variables) => readKey(here, head.name, variables);
   }
 }
 
@@ -97,7 +97,7 @@ function compileValue(value: Value): Part {
   if (value.kind === 'literal') return () => value.value;
   if (value.kind === 'expression') return compileCoalesce(value.value);
   const items = value.items.map(compileValue);
-  if (!isConstant(value)) return (here, scope, current) => items.map((item) => item(here, scope, current));
+  if (!isConstant(value)) return (here, variables, current) => items.map((item) => item(here, variables, current));
   const list = items.map((item) => item(null, {}, null));
   return () => list;
 }
@@ -107,23 +107,23 @@ function isConstant(value: Value): boolean {
 }
 
 function compileStep(step: ChainStep): StepPart {
-  if (step.kind === 'key') return (value, scope) => (value === null ? null : readKey(value, step.name, scope));
+  if (step.kind === 'key') return (value, variables) => (value === null ? null : readKey(value, step.name, variables));
   const method = findMethod(step.name);
   const args = compileArguments(step.name, step.args);
-  return (value, scope, current, here) => {
+  return (value, variables, current, here) => {
     // A selection with a mistake is compiled so that the rest is checked too, but it never runs.
     if (method === undefined) throw new Error(`no method ${step.name}`);
     if (value === null && method.ofNull !== true) return null;
-    count(value, scope.work);
+    count(value, variables.work);
     const given: unknown[] = [];
     for (const { of, ofNull } of args) {
-      const argument = of(here, scope, current);
+      const argument = of(here, variables, current);
       if (argument === null && !ofNull) return null;
-      count(argument, scope.work);
+      count(argument, variables.work);
       given.push(argument);
     }
     const result = method.apply(value, ...given);
-    count(result, scope.work);
+    count(result, variables.work);
     return result;
   };
 }
@@ -137,14 +137,14 @@ function compileArguments(name: string, values: readonly Value[]): readonly { of
     if (is === 'item') return [{ of: later(value), ofNull }];
     const of = compileValue(value);
     if (isConstant(value)) return [{ of, ofNull: true }];
-    const checked: Part = (here, scope, current) => {
-      const found = of(here, scope, current);
+    const checked: Part = (here, variables, current) => {
+      const found = of(here, variables, current);
       return found === null || fits(found) ? found : fail(name, `${needs} as its argument`);
     };
     return [{ of: checked, ofNull }];
   });
   if (takes[compiled.length] === 'zone') {
-    compiled.push({ of: (_here, scope) => scope.timeZone ?? 'UTC', ofNull: false });
+    compiled.push({ of: (_here, variables) => variables.timeZone ?? 'UTC', ofNull: false });
   }
   return compiled;
 }
@@ -152,7 +152,7 @@ function compileArguments(name: string, values: readonly Value[]): readonly { of
 /** A function of the item that a method passes. */
 function later(value: Value): Part {
   const evaluate = compileValue(value);
-  return (_here, scope, current) => (item: unknown) => evaluate(item, scope, current);
+  return (_here, variables, current) => (item: unknown) => evaluate(item, variables, current);
 }
 
 /** Reads a key; of a list, the key of each item, one level deep. Inherited properties are not data. */
@@ -168,8 +168,8 @@ function ownKey(value: unknown, key: string): unknown {
 }
 
 function eachItem(evaluate: Part): Part {
-  return (value, scope, current) => {
-    if (!Array.isArray(value)) return evaluate(value, scope, current);
-    return value.map((item) => (item === null ? null : evaluate(item, scope, current)));
+  return (value, variables, current) => {
+    if (!Array.isArray(value)) return evaluate(value, variables, current);
+    return value.map((item) => (item === null ? null : evaluate(item, variables, current)));
   };
 }

@@ -1,11 +1,11 @@
 import type { ConstDirectiveNode, GraphQLSchema } from 'graphql';
-import type { RemoteField, RemoteMapping, UpstreamName } from '../remote/mapping.ts';
 import type { Connector, HeaderTemplate } from './connector.ts';
-import type { ConnectionStyle } from './directives.ts';
+import type { ConnectionStyle, DirectiveArguments, UpstreamArgument } from './directives.ts';
 import type { Evaluate } from './evaluate.ts';
 import type { Mistakes, placeOf } from './mistakes.ts';
-import type { OutcomeRules } from './outcome.ts';
-import type { Allowed } from './references.ts';
+import type { Available } from './references.ts';
+import type { ResponseRules } from './response-rules.ts';
+import { memberNames } from './syntax.ts';
 
 /** A field with its own upstream call. */
 export interface FieldMapping {
@@ -45,9 +45,32 @@ export interface TypeMapping {
 /** An upstream, with the settings of all calls to it. */
 interface SourceMapping {
   readonly headers: readonly HeaderTemplate[];
-  readonly outcome: OutcomeRules;
+  readonly response: ResponseRules;
   /** The path that operations are posted to; undefined if the upstream does not speak GraphQL. */
   readonly graphql: { readonly path: string } | undefined;
+}
+
+/**
+ * A field of the contract that starts an operation to a GraphQL upstream. Without `root`, it is itself a root field there.
+ */
+export interface RemoteField extends Pick<DirectiveArguments['graphql'], 'source' | 'root' | 'member' | 'name'> {
+  readonly coordinate: string;
+  readonly node: ConstDirectiveNode;
+  readonly arguments: readonly UpstreamArgument[];
+}
+
+/** The upstream's name for a part of the contract. */
+export interface UpstreamName {
+  readonly node: ConstDirectiveNode;
+  readonly name: string;
+  readonly arguments: readonly UpstreamArgument[];
+}
+
+export interface RemoteMapping {
+  /** Keyed by coordinate, such as `Viewer.eventRegistrations`. */
+  readonly fields: ReadonlyMap<string, RemoteField>;
+  /** Keyed by source and coordinate (`Event`, `Event.title`, `EventStatus.CONFIRMED`), in the order of the file. */
+  readonly names: ReadonlyMap<string, readonly UpstreamName[]>;
 }
 
 /** The names that mappings can refer to besides those of the contract. */
@@ -83,12 +106,18 @@ export interface MappingReading extends Omit<Mapping, 'complete'> {
   readonly names: MappingNames;
   readonly mistakes: Mistakes;
   readonly wrong: (node: Parameters<typeof placeOf>[0], coordinate: string, message: string) => void;
-  /** The variables allowed in every call, and in every selection. */
-  readonly inRequest: Allowed;
-  readonly inSelection: Allowed;
+  /** The variables that every call and every selection can use. */
+  readonly inRequest: Available;
+  readonly inSelection: Available;
   readonly sources: Map<string, SourceMapping>;
   readonly fields: Map<string, FieldMapping>;
   readonly types: Map<string, TypeMapping>;
   readonly remote: { readonly fields: Map<string, RemoteField>; readonly names: Map<string, UpstreamName[]> };
   readonly unread: Set<string>;
+}
+
+/** The key of the type's batch if the batch provides this field, otherwise undefined. */
+export function givenByBatch(batch: TypeMapping | undefined, name: string): string | undefined {
+  if (batch === undefined || name === batch.key) return undefined;
+  return memberNames(batch.connector.selection).has(name) ? batch.key : undefined;
 }

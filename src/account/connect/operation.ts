@@ -8,11 +8,10 @@ import type { AccountLimits } from '../limits.ts';
 import { Batch } from './batch.ts';
 import type { Connector, HeaderTemplate } from './connector.ts';
 import type { VariableValues } from './evaluate.ts';
-import { evaluated } from './evaluated.ts';
 import { parseJson } from './json.ts';
 import type { Mapping, TypeMapping } from './mapping.ts';
 import { MappingValueError } from './mapping-value.ts';
-import { isSuccess, type OutcomeRules, refusalOf, type UpstreamAnswer } from './outcome.ts';
+import { isSuccess, type ResponseRules, refusalOf, type UpstreamAnswer } from './response-rules.ts';
 import { fillForm, fillHeader, fillPath, fillQuery } from './template.ts';
 import { unusable } from './window.ts';
 import { newWork } from './work.ts';
@@ -70,9 +69,9 @@ export class AccountOperation {
   }
 
   /** The variables of a mapping's texts: those given, plus $context and $config, which cannot be overridden. */
-  scope(variables: VariableValues = {}): VariableValues {
+  variables(given: VariableValues = {}): VariableValues {
     const { config, mapping } = this.#options;
-    return { ...variables, context: this.#context, config, timeZone: mapping.timeZone, work: newWork() };
+    return { ...given, context: this.#context, config, timeZone: mapping.timeZone, work: newWork() };
   }
 
   /**
@@ -80,28 +79,29 @@ export class AccountOperation {
    * `each`, the list of the data of all calls. An identical read is made only once per operation.
    *
    * @throws {AccountError} when a call fails or is refused
+   * @throws {MappingValueError} when the response, or `each`, does not fit the mapping
    */
-  async ask(connector: Connector, scope: VariableValues): Promise<unknown> {
+  async request(connector: Connector, variables: VariableValues): Promise<unknown> {
     const { each, source } = connector;
-    if (each === undefined) return await this.#askOnce(connector, scope);
-    const items = evaluated(() => each(null, scope));
+    if (each === undefined) return await this.#requestOne(connector, variables);
+    const items = each(null, variables);
     if (items === null) return undefined;
     if (!Array.isArray(items)) throw unusable(source, 'each is not a list');
     // Refused before the first call rather than after the last that is allowed.
     if (items.length > this.#options.limits.upstreamCalls) throw new AccountError('REQUEST_LIMIT_EXCEEDED');
     return await Promise.all(
       items.map(async (item) => {
-        return item === null ? null : ((await this.#askOnce(connector, { ...scope, each: item })) ?? null);
+        return item === null ? null : ((await this.#requestOne(connector, { ...variables, each: item })) ?? null);
       }),
     );
   }
 
-  async #askOnce(connector: Connector, scope: VariableValues): Promise<unknown> {
+  async #requestOne(connector: Connector, variables: VariableValues): Promise<unknown> {
     const source = this.#options.mapping.sources.get(connector.source);
-    const request = requestOf(connector, source?.headers ?? [], scope);
+    const request = requestOf(connector, source?.headers ?? [], variables);
     const answer = await (connector.writes ? this.#call(request) : this.#callOnce(request));
-    const outcomes = source === undefined ? [connector.outcome] : [connector.outcome, source.outcome];
-    return usable(connector, outcomes, answer, scope);
+    const rules = source === undefined ? [connector.response] : [connector.response, source.response];
+    return usable(connector, rules, answer, variables);
   }
 
   /** The batched fields of the object with this key; undefined when the upstream has none for it. */
@@ -115,12 +115,12 @@ export class AccountOperation {
   async post(source: string, operation: object): Promise<UpstreamAnswer> {
     const mapping = this.#options.mapping.sources.get(source);
     if (mapping?.graphql === undefined) throw new Error(`${source} speaks no GraphQL`);
-    const scope = this.scope();
+    const variables = this.variables();
     return await this.#call({
       upstream: source,
       method: 'POST',
       path: mapping.graphql.path,
-      headers: { ...filledHeaders(mapping.headers, scope), ...GRAPHQL_HEADERS },
+      headers: { ...filledHeaders(mapping.headers, variables), ...GRAPHQL_HEADERS },
       body: JSON.stringify(operation),
     });
   }
@@ -168,20 +168,20 @@ function abortOf(signal: AbortSignal): Promise<never> {
 function requestOf(
   { source, method, path, query, body, headers, takes }: Connector,
   common: readonly HeaderTemplate[],
-  scope: VariableValues,
+  variables: VariableValues,
 ): UpstreamRequest {
   try {
-    const search = query === undefined ? '' : fillQuery(query(null, scope) as Record<string, unknown>);
+    const search = query === undefined ? '' : fillQuery(query(null, variables) as Record<string, unknown>);
     return {
       upstream: source,
       method,
-      path: fillPath(path, scope) + search,
+      path: fillPath(path, variables) + search,
       headers: {
         accept: 'application/json',
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...filledHeaders([...common, ...headers], scope),
+        ...filledHeaders([...common, ...headers], variables),
       },
-      ...(body === undefined ? {} : { body: fillBody(body, scope) }),
+      ...(body === undefined ? {} : { body: fillBody(body, variables) }),
     };
   } catch (thrown) {
     if (!(thrown instanceof MappingValueError)) throw thrown;
@@ -190,24 +190,27 @@ function requestOf(
   }
 }
 
-function filledHeaders(headers: readonly HeaderTemplate[], scope: VariableValues): Readonly<Record<string, string>> {
-  return Object.fromEntries(headers.map(([name, template]) => [name, fillHeader(template, scope)]));
+function filledHeaders(
+  headers: readonly HeaderTemplate[],
+  variables: VariableValues,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(headers.map(([name, template]) => [name, fillHeader(template, variables)]));
 }
 
 /** The data of a successful response; undefined for a 404 to a read without data. @throws {AccountError} for any other response */
 function usable(
   { source, writes }: Connector,
-  outcomes: readonly OutcomeRules[],
+  rules: readonly ResponseRules[],
   answer: UpstreamAnswer,
-  scope: VariableValues,
+  variables: VariableValues,
 ): unknown {
-  if (isSuccess(outcomes, answer, scope)) {
+  if (isSuccess(rules, answer, variables)) {
     if (answer.data !== undefined || (answer.status === 404 && !writes)) return answer.data;
     throw unusable(source, 'no JSON');
   }
-  const judged = outcomes.some((outcome) => outcome.isSuccess !== undefined);
-  if (answer.status === 404 && !judged && !writes) return undefined;
-  throw refusalOf(outcomes, { ...answer, data: answer.data ?? null }, scope, writes);
+  const hasRule = rules.some((each) => each.isSuccess !== undefined);
+  if (answer.status === 404 && !hasRule && !writes) return undefined;
+  throw refusalOf(rules, { ...answer, data: answer.data ?? null }, variables, writes);
 }
 
 const GRAPHQL_HEADERS = {
@@ -222,8 +225,8 @@ const REFUSED_VALUE: Readonly<Record<Connector['takes'], AccountErrorCode>> = {
   nothing: 'INTERNAL_SERVER_ERROR',
 };
 
-function fillBody({ kind, evaluate }: NonNullable<Connector['body']>, scope: VariableValues): string {
-  const value = evaluate(null, scope);
+function fillBody({ kind, evaluate }: NonNullable<Connector['body']>, variables: VariableValues): string {
+  const value = evaluate(null, variables);
   if (kind === 'form') return fillForm(value as Record<string, unknown>);
   return JSON.stringify(value, (_key, part: unknown) => {
     if (part instanceof MappingValueError) throw part;

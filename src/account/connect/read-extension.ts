@@ -14,9 +14,9 @@ import {
   type ObjectTypeExtensionNode,
   print,
 } from 'graphql';
+import { tokenFields } from '../contract-fields.ts';
 import { readRemoteField, readUpstreamName } from '../remote/read-mapping.ts';
 import type { MappingReading } from './mapping.ts';
-import { ownFields } from './own-fields.ts';
 import { readFieldConnector, readTypeConnector } from './read-connector.ts';
 
 export type Extension = ObjectTypeExtensionNode | EnumTypeExtensionNode | InputObjectTypeExtensionNode;
@@ -78,7 +78,7 @@ function readPart(
   const has = (name: string) => directives.some((node) => node.name.value === name);
   const isNamed = !isObject || (has('upstreamName') && !has('graphql'));
   if (!isNamed && !fields.has(coordinate) && !remote.fields.has(coordinate)) unread.add(coordinate);
-  if (!isNamed && Object.values(ownFields(contract)).includes(coordinate)) {
+  if (!isNamed && tokenFields(contract).includes(coordinate)) {
     wrong(part, coordinate, 'comes from the access token and cannot be mapped');
     return;
   }

@@ -1,11 +1,13 @@
-import { type GraphQLSchema, Kind } from 'graphql';
+import { type ConstDirectiveNode, type GraphQLSchema, Kind } from 'graphql';
 import type { TextFile } from '../../config/account-files.ts';
 import { parseSdl } from '../sdl.ts';
+import { compileHeaders } from './connector.ts';
+import { DirectiveReader } from './directive-reader.ts';
 import type { Mapping, MappingNames, MappingReading } from './mapping.ts';
 import { type Mistakes, placeOf } from './mistakes.ts';
 import { type Extension, isExtension, readExtension } from './read-extension.ts';
-import { readSource } from './read-source.ts';
 import { CONTEXT_KEYS, keys } from './references.ts';
+import { compileResponseRules } from './response-rules.ts';
 
 /**
  * Reads mapping files: `extend schema` with @source, and `extend type`, `enum` and `input`, which repeat parts of the
@@ -37,7 +39,7 @@ export function readMapping(
   const extensions: Extension[] = [];
   for (const definition of documents.flatMap((document) => document?.definitions ?? [])) {
     if (definition.kind === Kind.SCHEMA_EXTENSION)
-      for (const node of definition.directives ?? []) readSource(reading, node);
+      for (const node of definition.directives ?? []) readSchemaDirective(reading, node);
     else if (isExtension(definition)) extensions.push(definition);
     else reading.wrong(definition, 'mapping', ONLY_EXTENSIONS);
   }
@@ -48,3 +50,25 @@ export function readMapping(
 
 const ONLY_EXTENSIONS =
   'a mapping file can only contain "extend schema", "extend type", "extend enum" and "extend input"';
+
+/** Reads a directive of `extend schema`: a @source; a @link is ignored. */
+function readSchemaDirective(reading: MappingReading, node: ConstDirectiveNode): void {
+  const { names, sources, inRequest, inSelection } = reading;
+  const reader = new DirectiveReader(node, 'schema', reading.mistakes);
+  if (node.name.value === 'link') reader.arguments('link');
+  else if (node.name.value !== 'source') reader.wrong(`@${node.name.value} is not allowed here`);
+  else {
+    const values = reader.arguments('source');
+    if (values === undefined) return;
+    const { name, graphql, http } = values;
+    if (sources.has(name)) reader.wrong(`the source "${name}" is declared twice`, 'name');
+    if (!names.upstreams.includes(name)) {
+      reader.wrong(`the configuration has no upstream "${name}", only ${names.upstreams.join(', ')}`, 'name');
+    }
+    if (names.keyed?.includes(name) && graphql !== undefined) {
+      reader.wrong(`"${name}" has one key for all members, so it cannot be used with GraphQL`, 'name');
+    }
+    const headers = compileHeaders(http?.headers ?? [], reader, inRequest) ?? [];
+    sources.set(name, { headers, response: compileResponseRules(reader, inSelection), graphql });
+  }
+}

@@ -1,12 +1,13 @@
+import { type GraphQLInputType, getNullableType, isInputObjectType } from 'graphql';
 import { checkCall } from './check-call.ts';
 import { bindsItem } from './methods.ts';
-import { type ChainStep, chainsOf, isOwnName, type Selection, type Variable } from './syntax.ts';
+import { type ChainStep, chainsOf, isInternalName, type Selection, type Variable } from './syntax.ts';
 
 /** The keys of a value, each with the keys of its own value where those are known. */
 export type Keys = ReadonlyMap<string, Keys | undefined>;
 
-/** The variables allowed in a text, each with its keys, or 'value' when it is a single value. */
-export type Allowed = Readonly<Partial<Record<Variable, Keys | 'value' | undefined>>>;
+/** The variables that a text can use, each with its keys, or 'value' when it is a single value. */
+export type Available = Readonly<Partial<Record<Variable, Keys | 'value' | undefined>>>;
 
 /** Keys whose values have no known keys. */
 export function keys(names: Iterable<string>): Keys {
@@ -16,14 +17,34 @@ export function keys(names: Iterable<string>): Keys {
 /** Keys of $context: the member of the verified token, the only source of a member's id. */
 export const CONTEXT_KEYS = keys(['sub', 'email', 'name']);
 
+interface Input {
+  readonly name: string;
+  readonly type: GraphQLInputType;
+}
+
+/** Input objects can be recursive, so the depth is limited; mappings do not need more. */
+const DEEPEST = 5;
+
+/** The keys of a field's arguments that a mapping can use, as in $args.input.slug, except the arguments in `without`. */
+export function inputKeys(inputs: readonly Input[], without: readonly string[] = [], depth = 0): Keys {
+  const own = inputs.filter(({ name }) => !without.includes(name));
+  return new Map(
+    own.map(({ name, type }) => {
+      const bare = getNullableType(type);
+      const inside = isInputObjectType(bare) && depth < DEEPEST ? Object.values(bare.getFields()) : undefined;
+      return [name, inside && inputKeys(inside, [], depth + 1)];
+    }),
+  );
+}
+
 /**
- * Checks the references in a text: methods and their arguments, variables and their keys. `data` says whether there is
+ * Checks the references in a text: methods and their arguments, variables and their keys. `hasData` says whether there is
  * data to read here (a path has none). Returns the keys it uses, by variable.
  */
 export function checkReferences(
   selection: Selection,
-  allowed: Allowed,
-  data: boolean,
+  available: Available,
+  hasData: boolean,
   report: (at: number, message: string) => void,
 ): ReadonlyMap<Variable, ReadonlySet<string>> {
   const named = new Map<Variable, Set<string>>();
@@ -33,7 +54,7 @@ export function checkReferences(
       if (wrong !== undefined) report(step.at, wrong);
     }
     if (head.kind === 'variable') {
-      const known = allowed[head.name];
+      const known = available[head.name];
       const used = named.get(head.name) ?? new Set();
       if (known === undefined) report(at, `$${head.name} is not available here`);
       else if (known === 'value') named.set(head.name, used);
@@ -41,8 +62,8 @@ export function checkReferences(
         const key = checkKeys(`$${head.name}`, known, steps, at, report);
         if (key !== undefined) named.set(head.name, used.add(key));
       }
-    } else if (!data && !ofItem && head.kind !== 'value') {
-      const names = Object.entries(allowed).filter(([, given]) => given !== undefined);
+    } else if (!hasData && !ofItem && head.kind !== 'value') {
+      const names = Object.entries(available).filter(([, given]) => given !== undefined);
       report(at, `there is no data to read here: begin with ${names.map(([name]) => `$${name}`).join(' or ')}`);
     }
   }
@@ -50,7 +71,7 @@ export function checkReferences(
 }
 
 /** The variables whose objects have names for the mapping alone. */
-const WITH_OWN_NAMES = ['$this', '$batch'];
+const WITH_INTERNAL_NAMES = ['$this', '$batch'];
 
 /** Returns the first key, if there is one and it is known. */
 function checkKeys(
@@ -65,8 +86,8 @@ function checkKeys(
   let first: string | undefined;
   for (const step of steps) {
     if (inside === undefined || step.kind !== 'key') break;
-    const isOwn = inside === known && WITH_OWN_NAMES.includes(variable) && isOwnName(step.name);
-    if (!inside.has(step.name) && !isOwn) {
+    const isInternal = inside === known && WITH_INTERNAL_NAMES.includes(variable) && isInternalName(step.name);
+    if (!inside.has(step.name) && !isInternal) {
       report(at, `${path} has no ${step.name}, only ${list(inside)}`);
       return first;
     }

@@ -1,13 +1,11 @@
 import { type GraphQLFieldResolver, type GraphQLSchema, getNamedType, isObjectType } from 'graphql';
+import { fieldAt, tokenFields } from '../contract-fields.ts';
 import { AccountError } from '../errors.ts';
-import { fieldAt } from '../field-at.ts';
 import { resolveConnection } from './connection.ts';
-import { evaluated } from './evaluated.ts';
 import type { FieldMapping, Mapping, TypeMapping } from './mapping.ts';
+import { MappingValueError } from './mapping-value.ts';
 import type { AccountOperation } from './operation.ts';
-import { ownFields } from './own-fields.ts';
-import { memberNames } from './selection-names.ts';
-import { isOwnName } from './syntax.ts';
+import { isInternalName, memberNames } from './syntax.ts';
 
 type Resolver = GraphQLFieldResolver<unknown, AccountOperation, Record<string, unknown>>;
 
@@ -18,12 +16,12 @@ export function attachResolvers(contract: GraphQLSchema, mapping: Mapping): void
   }
   for (const [type, batch] of mapping.types) {
     for (const name of memberNames(batch.connector.selection)) {
-      if (name !== batch.key && !isOwnName(name)) attach(contract, `${type}.${name}`, batchResolver(batch, name));
+      if (name !== batch.key && !isInternalName(name)) attach(contract, `${type}.${name}`, batchResolver(batch, name));
     }
   }
-  const own = ownFields(contract);
-  attach(contract, own.viewer, (_source, _args, operation) => ({ id: operation.principal.sub }));
-  attach(contract, own.id, (_source, _args, operation) => operation.principal.sub);
+  const [viewer, id] = tokenFields(contract);
+  attach(contract, viewer, (_source, _args, operation) => ({ id: operation.principal.sub }));
+  attach(contract, id, (_source, _args, operation) => operation.principal.sub);
 }
 
 /** The batch without which the nodes of a connection are left out. */
@@ -44,9 +42,9 @@ function fieldResolver(field: FieldMapping, required: TypeMapping | undefined): 
     try {
       if (pages !== undefined)
         return await resolveConnection(field, pages, { args, this: source }, operation, required);
-      const scope = operation.scope({ args, this: source });
-      const answer = await operation.ask(connector, scope);
-      return answer === undefined ? null : evaluated(() => connector.select(answer, scope));
+      const variables = operation.variables({ args, this: source });
+      const data = await operation.request(connector, variables);
+      return data === undefined ? null : connector.select(data, variables);
     } catch (thrown) {
       throw asAccountError(thrown);
     }
@@ -63,9 +61,11 @@ function batchResolver(batch: TypeMapping, name: string): Resolver {
     operation.fieldsOf(batch, (source as Record<string, unknown>)[batch.key]).then(pick, refuse);
 }
 
-/** Turns any other error that a resolver throws into an internal one: it is our fault, not the upstream's. */
+/** What a resolver throws for any error: data that does not fit the mapping is the upstream's fault, the rest is ours. */
 function asAccountError(thrown: unknown): AccountError {
-  return thrown instanceof AccountError ? thrown : new AccountError('INTERNAL_SERVER_ERROR', { cause: thrown });
+  if (thrown instanceof AccountError) return thrown;
+  const code = thrown instanceof MappingValueError ? 'UPSTREAM_BAD_RESPONSE' : 'INTERNAL_SERVER_ERROR';
+  return new AccountError(code, { cause: thrown });
 }
 
 function attach(contract: GraphQLSchema, coordinate: string, resolve: Resolver): void {

@@ -134,7 +134,12 @@ export function membersOf(selection: Selection): readonly SelectionMember[] | un
   return selection.chains.length === 1 ? selection.chains[0]?.members : undefined;
 }
 
+/** The property names that an object selection returns. */
+export function memberNames(selection: Selection): ReadonlySet<string> {
+  return new Set((membersOf(selection) ?? []).map(({ name }) => name));
+}
+
 /** Whether a name is for the mapping alone: `$this` and `$batch` have it, and the contract need not. */
-export function isOwnName(name: string): boolean {
+export function isInternalName(name: string): boolean {
   return name.startsWith('_');
 }

@@ -90,8 +90,10 @@ export function parsePath(text: string): Template {
  *
  * @throws {MappingValueError} for such a value, a missing one, or one that makes a segment '.' or '..'
  */
-export function fillPath(template: Template, scope: VariableValues): string {
-  const path = template.map((part) => (typeof part === 'string' ? part : encodeSegment(part.evaluate(null, scope))));
+export function fillPath(template: Template, variables: VariableValues): string {
+  const path = template.map((part) =>
+    typeof part === 'string' ? part : encodeSegment(part.evaluate(null, variables)),
+  );
   const filled = path.join('');
   if (/\/(?:\.|%2e){0,2}(?=\/)|\/(?:\.|%2e){1,2}$/i.test(filled))
     throw new MappingValueError('a path segment is empty, "." or ".."');
@@ -139,8 +141,8 @@ export function fillForm(params: Readonly<Record<string, unknown>>): string {
  *
  * @throws {MappingValueError} for anything that could end the line or is not visible ASCII
  */
-export function fillHeader(template: Template, scope: VariableValues): string {
-  const parts = template.map((part) => (typeof part === 'string' ? part : scalarText(part.evaluate(null, scope))));
+export function fillHeader(template: Template, variables: VariableValues): string {
+  const parts = template.map((part) => (typeof part === 'string' ? part : scalarText(part.evaluate(null, variables))));
   const value = parts.includes(undefined) ? undefined : parts.join('');
   if (value === undefined || !HEADER_VALUE.test(value))
     throw new MappingValueError('a value cannot be used in a header');

@@ -8,7 +8,7 @@ import {
 } from 'graphql';
 import type { Mapping } from '../connect/mapping.ts';
 import { type Mistakes, placeOf } from '../connect/mistakes.ts';
-import { fieldAt } from '../field-at.ts';
+import { fieldAt } from '../contract-fields.ts';
 import type { Boundary } from './join.ts';
 import { checkNeeded, type Joining, joinField } from './join-field.ts';
 import type { Naming, Wrong } from './leaf.ts';

@@ -1,7 +1,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { MappingValueError } from '../connect/mapping-value.ts';
 import type { AccountOperation } from '../connect/operation.ts';
-import type { UpstreamAnswer } from '../connect/outcome.ts';
+import type { UpstreamAnswer } from '../connect/response-rules.ts';
 import { AccountError } from '../errors.ts';
 import type { ErrorTree, Spot } from './failures.ts';
 import type { Boundary } from './join.ts';

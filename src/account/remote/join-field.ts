@@ -17,13 +17,11 @@ import {
   isSpecifiedScalarType,
 } from 'graphql';
 import type { UpstreamArgument } from '../connect/directives.ts';
-import type { Mapping } from '../connect/mapping.ts';
-import { ownFields } from '../connect/own-fields.ts';
-import { givenByBatch } from '../connect/selection-names.ts';
+import { givenByBatch, type Mapping, type RemoteField } from '../connect/mapping.ts';
+import { viewerTypeOf } from '../contract-fields.ts';
 import { SCALAR_NAMES } from '../scalars.ts';
 import type { ArgumentJoin, FieldJoin, ObjectJoin, TypeJoin } from './join.ts';
 import { inputWriter, leafReader, type Naming, type Wrong } from './leaf.ts';
-import type { RemoteField } from './mapping.ts';
 
 /** What joining one mapped field needs. */
 export interface Joining {
@@ -141,7 +139,7 @@ function joinObject(
   const needs = new Map<string, readonly FieldJoin[]>();
   const join: ObjectJoin = { type, fields, needs };
   joining.objects.set(key, join);
-  if (type.name === ownFields(joining.contract).id.split('.')[0]) {
+  if (type.name === viewerTypeOf(joining.contract)) {
     joining.wrong(node, type.name, 'the viewer comes from the access token, not from an upstream');
     return join;
   }

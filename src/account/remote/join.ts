@@ -1,6 +1,6 @@
 import type { GraphQLObjectType } from 'graphql';
-import type { ContractField } from '../field-at.ts';
-import type { RemoteField } from './mapping.ts';
+import type { RemoteField } from '../connect/mapping.ts';
+import type { ContractField } from '../contract-fields.ts';
 
 /** How to request one field of the contract upstream and read its value. */
 export interface FieldJoin {

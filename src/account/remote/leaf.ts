@@ -12,9 +12,9 @@ import {
   isSpecifiedScalarType,
 } from 'graphql';
 import { toDateTime } from '../connect/date-time.ts';
+import type { UpstreamName } from '../connect/mapping.ts';
 import { unusable } from '../connect/window.ts';
 import { AccountError } from '../errors.ts';
-import type { UpstreamName } from './mapping.ts';
 
 /** The enum value of a contract for upstream values that it does not know. */
 const UNKNOWN = 'UNKNOWN';

@@ -1,12 +1,13 @@
 import type { ConstDirectiveNode } from 'graphql';
+import { DirectiveReader } from '../connect/directive-reader.ts';
 import type { MappingReading } from '../connect/mapping.ts';
-import { ownFields } from '../connect/own-fields.ts';
-import { literalAt, readDirective } from '../connect/read-directive.ts';
+import { viewerTypeOf } from '../contract-fields.ts';
 
 /** Reads a @upstreamName. */
 export function readUpstreamName(reading: MappingReading, node: ConstDirectiveNode, coordinate: string): void {
-  const values = readDirective('upstreamName', node, coordinate, reading.mistakes);
-  if (values === undefined || !isKnownSource(reading, values.source, node, coordinate)) return;
+  const reader = new DirectiveReader(node, coordinate, reading.mistakes);
+  const values = reader.arguments('upstreamName');
+  if (values === undefined || !isKnownSource(reading, values.source, reader)) return;
   const { names } = reading.remote;
   const key = `${values.source} ${coordinate}`;
   const named = { node, name: values.name, arguments: values.arguments ?? [] };
@@ -15,28 +16,24 @@ export function readUpstreamName(reading: MappingReading, node: ConstDirectiveNo
 
 /** Reads a @graphql. */
 export function readRemoteField(reading: MappingReading, node: ConstDirectiveNode, coordinate: string): void {
-  const { contract, remote, unread, wrong } = reading;
-  const values = readDirective('graphql', node, coordinate, reading.mistakes);
-  if (values === undefined || !isKnownSource(reading, values.source, node, coordinate)) return;
+  const { contract, remote, unread } = reading;
+  const reader = new DirectiveReader(node, coordinate, reading.mistakes);
+  const values = reader.arguments('graphql');
+  if (values === undefined || !isKnownSource(reading, values.source, reader)) return;
   const [type] = coordinate.split('.');
-  const [viewer] = ownFields(contract).id.split('.');
+  const viewer = viewerTypeOf(contract);
   const [query, mutation] = [contract.getQueryType()?.name, contract.getMutationType()?.name];
   if (type !== viewer && type !== query && type !== mutation) {
     const where = `${query}, ${viewer} or Mutation`;
-    wrong(node, coordinate, `@graphql is for fields of ${where}; everything below them is included`);
+    reader.wrong(`@graphql is for fields of ${where}; everything below them is included`);
     return;
   }
   unread.delete(coordinate);
   remote.fields.set(coordinate, { ...values, coordinate, node, arguments: values.arguments ?? [] });
 }
 
-function isKnownSource(
-  { sources, wrong }: MappingReading,
-  source: string,
-  node: ConstDirectiveNode,
-  coordinate: string,
-): boolean {
+function isKnownSource({ sources }: MappingReading, source: string, reader: DirectiveReader): boolean {
   if (sources.get(source)?.graphql !== undefined) return true;
-  wrong(literalAt(node, 'source'), coordinate, `no @source with graphql is named "${source}"`);
+  reader.wrong(`no @source with graphql is named "${source}"`, 'source');
   return false;
 }

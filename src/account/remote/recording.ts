@@ -83,8 +83,8 @@ async function eachUpstream<T>(
       if (recorded === undefined) {
         throw new RecordingError(`account.upstreamSchemas has no entry for "${upstream}".`);
       }
-      const scope = { context: {}, config: { ...accountConfig.open, ...accountConfig.secret } };
-      const filled = headers.flatMap(([name, template]) => headerOf(name, () => fillHeader(template, scope)));
+      const variables = { context: {}, config: { ...accountConfig.open, ...accountConfig.secret } };
+      const filled = headers.flatMap(([name, template]) => headerOf(name, () => fillHeader(template, variables)));
       const source = { upstream, path: graphql?.path ?? '', headers: Object.fromEntries(filled) };
       done.push(await work({ source, recorded, contract, mapping }, call));
     }

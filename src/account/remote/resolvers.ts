@@ -1,6 +1,6 @@
 import { defaultFieldResolver, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
 import type { AccountOperation } from '../connect/operation.ts';
-import { fieldAt } from '../field-at.ts';
+import { fieldAt } from '../contract-fields.ts';
 import type { Guards } from '../scopes.ts';
 import { createGatherer, type Gather } from './gatherer.ts';
 import type { Boundary, ObjectJoin, TypeJoin } from './join.ts';

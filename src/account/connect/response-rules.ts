@@ -1,14 +1,11 @@
 import { AccountError } from '../errors.ts';
-import type { DirectiveArguments } from './directives.ts';
-import { compileSelection, type Evaluate, type VariableValues } from './evaluate.ts';
-import { evaluated } from './evaluated.ts';
+import type { DirectiveReader } from './directive-reader.ts';
+import type { Evaluate, VariableValues } from './evaluate.ts';
 import { MappingValueError } from './mapping-value.ts';
-import { literalAt } from './read-directive.ts';
-import type { Allowed } from './references.ts';
-import type { TextReader } from './text-reader.ts';
+import type { Available } from './references.ts';
 
 /** Which responses are successful, and what clients are told about the others. Set on a source or a connector. */
-export interface OutcomeRules {
+export interface ResponseRules {
   readonly isSuccess: Evaluate | undefined;
   readonly message: Evaluate | undefined;
   readonly extensions: Evaluate | undefined;
@@ -21,37 +18,24 @@ export interface UpstreamAnswer {
 }
 
 /** Compiles `isSuccess` and `errors` of @source or @connect. Mistakes are reported by the reader. */
-export function compileOutcome(
-  values: Pick<DirectiveArguments['source'], 'isSuccess' | 'errors'>,
-  reader: TextReader,
-  allowed: Allowed,
-): OutcomeRules {
-  const names: Allowed = { ...allowed, status: 'value' };
-  const read = (given: unknown, ...path: readonly string[]): Evaluate | undefined => {
-    if (typeof given !== 'string') return undefined;
-    const literal = literalAt(reader.node, ...path);
-    const name = path.join('.');
-    const isExpression = path.at(-1) !== 'extensions';
-    const selection = isExpression ? reader.expression(literal, name, names) : reader.selection(literal, names);
-    if (!isExpression && selection?.kind === 'coalesce') reader.wrong(literal, `${name} are "name: value"`);
-    return selection && compileSelection(selection);
-  };
+export function compileResponseRules(reader: DirectiveReader, available: Available): ResponseRules {
+  const names: Available = { ...available, status: 'value' };
   return {
-    isSuccess: read(values.isSuccess, 'isSuccess'),
-    message: read(values.errors?.message, 'errors', 'message'),
-    extensions: read(values.errors?.extensions, 'errors', 'extensions'),
+    isSuccess: reader.compile(['isSuccess'], 'expression', names),
+    message: reader.compile(['errors', 'message'], 'expression', names),
+    extensions: reader.compile(['errors', 'extensions'], 'members', names),
   };
 }
 
 /**
  * Whether a response is successful according to the connector, or else its source. Defaults to any 2xx status.
  *
- * @throws {AccountError} when `isSuccess` fails on the response
+ * @throws {MappingValueError} when `isSuccess` fails on the response
  */
-export function isSuccess(outcomes: readonly OutcomeRules[], answer: UpstreamAnswer, scope: VariableValues): boolean {
-  const judge = outcomes.find((outcome) => outcome.isSuccess !== undefined)?.isSuccess;
-  if (judge === undefined) return answer.status >= 200 && answer.status <= 299;
-  return evaluated(() => judge(answer.data, { ...scope, status: answer.status }) === true);
+export function isSuccess(rules: readonly ResponseRules[], answer: UpstreamAnswer, variables: VariableValues): boolean {
+  const rule = rules.find((each) => each.isSuccess !== undefined)?.isSuccess;
+  if (rule === undefined) return answer.status >= 200 && answer.status <= 299;
+  return rule(answer.data, { ...variables, status: answer.status }) === true;
 }
 
 const LONGEST_MESSAGE = 200;
@@ -70,14 +54,14 @@ const WRITE_CODES: Readonly<Record<number, 'NOT_FOUND' | 'BAD_USER_INPUT'>> = {
  * that only scalars; text is truncated and stripped of control characters.
  */
 export function refusalOf(
-  outcomes: readonly OutcomeRules[],
+  rules: readonly ResponseRules[],
   answer: UpstreamAnswer,
-  scope: VariableValues,
+  variables: VariableValues,
   writes: boolean,
 ): AccountError {
-  const all = { ...scope, status: answer.status };
+  const all = { ...variables, status: answer.status };
   const selected = (of: 'message' | 'extensions') => {
-    const evaluate = outcomes.find((outcome) => outcome[of] !== undefined)?.[of];
+    const evaluate = rules.find((each) => each[of] !== undefined)?.[of];
     try {
       return evaluate?.(answer.data, all);
     } catch (thrown) {
