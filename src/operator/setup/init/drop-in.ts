@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { listAt, valueAt } from '../../../config/tree.ts';
 import { documentPath, readInstalled } from '../../../installation.ts';
 import type { Framework } from '../names.ts';
+import { filledText } from '../text-template.ts';
 import { upstreamName } from './configuration.ts';
 import { dropInFiles, type NewFile, README, type SecretName, setupGuide, treeOf } from './preset.ts';
 import { type DropInValues, INTEGRATIONS, type PresetFile } from './preset-file.ts';
@@ -37,14 +38,14 @@ export function dropIn(options: DropInOptions): readonly NewFile[] {
   const copied = files.map((path): NewFile => {
     const text = readInstalled(join(folder, path)).toString('utf8');
     if (settings === undefined || !SETTINGS.test(text)) return { path: `drop-in/${path}`, text };
-    return { path: `drop-in/${path}`, text: withSettings(text, filledIn(settings, values)), ...secret };
+    return { path: `drop-in/${path}`, text: withSettings(text, filledText(settings, values)), ...secret };
   });
   if (settings !== undefined && !copied.some(({ text }) => SETTINGS.test(text)))
     throw new Error(`The drop-in for ${framework} has no settings block to fill in.`);
   return [
     ...copied,
     { path: setupGuide(framework), text: withoutLinksAway(readInstalled(join(folder, README)), framework) },
-    ...(lines === undefined ? [] : [{ path: `drop-in/${lines.path}`, text: filledIn(lines.text, values), ...secret }]),
+    ...(lines === undefined ? [] : [{ path: `drop-in/${lines.path}`, text: filledText(lines.text, values), ...secret }]),
     ...(options.shared.length > 0 && secretsFor === undefined ? [environment(options)] : []),
   ];
 }
@@ -58,10 +59,6 @@ function valuesFor({ origin, jwksUrl, adminUrl, secrets, configuration }: DropIn
     recheckKey: secrets.recheck,
     functions: functionsIn(configuration).join(' '),
   };
-}
-
-function filledIn(text: string, values: DropInValues): string {
-  return text.replace(/\{\{(\w+)\}\}/g, (_all, name: string) => values[name as keyof DropInValues]);
 }
 
 /** A guide, with the documents that it links to by their paths in the installation. */

@@ -3,9 +3,14 @@ export function quoted(text: string): string {
   return /^[\w./~^-]+$/.test(text) ? text : `"${text.replace(/["\\]/g, '\\$&')}"`;
 }
 
+/** A field's name in the names of variables. */
+export function variableName(field: string): string {
+  return field.toLowerCase().replaceAll('-', '_');
+}
+
 /** The variable with a request field. */
-export function requestVariable(name: string): string {
-  return `$http_${name.toLowerCase().replaceAll('-', '_')}`;
+export function requestVariable(field: string): string {
+  return `$http_${variableName(field)}`;
 }
 
 /** Directives, one on a line, in a block. */

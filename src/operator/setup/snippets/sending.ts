@@ -1,3 +1,4 @@
+import { filledFile, type TextFilling } from '../text-template.ts';
 import { spellings } from './forged-names.ts';
 import { type GatePaths, oneExpression } from './gate-paths.ts';
 
@@ -26,14 +27,26 @@ export function expressionOf({ paths, everything }: SnippetOptions): string {
   return everything ? '^(/.*)$' : oneExpression(paths);
 }
 
-/** The lines that keep others from setting the identity fields; none if the site reads none. */
-export function guard(
-  { identityFields }: SnippetOptions,
-  lines: (names: readonly string[]) => readonly string[],
+/**
+ * The file of a web server, from its template.
+ * @param guard - the lines that keep others than the gate from setting these fields
+ * @param more - what stands for further names in the template
+ */
+export function sendingFile(
+  template: string,
+  options: SnippetOptions,
+  guard: (names: readonly string[]) => readonly string[],
+  more: TextFilling = {},
 ): string {
-  if (identityFields.length === 0) return '';
-  const why = '# Only coursegate may set these fields, which identify the member.';
-  return `\n${why}\n${lines(identityFields).join('\n')}\n`;
+  const { gate, identityFields } = options;
+  const why = ['', '# Only coursegate may set these fields, which identify the member.'];
+  return filledFile(`snippets/${template}`, {
+    head: head(options),
+    guard: identityFields.length === 0 ? [] : [...why, ...guard(identityFields)],
+    expression: expressionOf(options),
+    gate,
+    ...more,
+  });
 }
 
 /** Names in every spelling, for web servers that pass on all of them. */

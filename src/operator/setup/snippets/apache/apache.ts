@@ -1,5 +1,5 @@
 import type { SendingServer } from '../gateway.ts';
-import { expressionOf, guard, head, type SnippetOptions, spelled } from '../sending.ts';
+import { expressionOf, type SnippetOptions, sendingFile, spelled } from '../sending.ts';
 
 export const apache = {
   name: 'apache',
@@ -10,20 +10,9 @@ export const apache = {
 
 /** For a VirtualHost. mod_proxy takes precedence over files, PHP and .htaccess, and passes the URL on unchanged. */
 function write(options: SnippetOptions): string {
-  const { gate, everything } = options;
-  return `${head(options)}
-# Include this in the VirtualHost of the site, before other ProxyPass lines.
-# Needs: a2enmod proxy proxy_http headers. Then: apachectl configtest
-${guard(options, (names) => spelled(names).map((name) => `RequestHeader unset ${name} early`))}
-<LocationMatch "${expressionOf(options).replaceAll('"', '\\"')}">
-    ProxyPass "http://${gate}" timeout=3600 flushpackets=on${everything ? ' upgrade=websocket' : ''}
-    ProxyPreserveHost On
-    ProxyErrorOverride Off
-    RequestHeader set X-Forwarded-Proto "expr=%{REQUEST_SCHEME}"
-    RequestHeader unset Forwarded
-    LimitRequestBody 0
-    AuthType None
-    Require all granted
-</LocationMatch>
-`;
+  const guard = (names: readonly string[]) => spelled(names).map((name) => `RequestHeader unset ${name} early`);
+  return sendingFile('apache/apache.conf', options, guard, {
+    expression: expressionOf(options).replaceAll('"', '\\"'),
+    upgrade: options.everything ? ' upgrade=websocket' : '',
+  });
 }

@@ -1,5 +1,5 @@
 import type { SendingServer } from '../gateway.ts';
-import { expressionOf, guard, head, type SnippetOptions, spelled } from '../sending.ts';
+import { type SnippetOptions, sendingFile, spelled } from '../sending.ts';
 
 export const caddy = {
   name: 'caddy',
@@ -10,15 +10,5 @@ export const caddy = {
 
 /** For a site block. Caddy sets X-Forwarded-* itself, and accepts none from untrusted clients. */
 function write(options: SnippetOptions): string {
-  const { gate } = options;
-  return `${head(options)}
-# Import this in the site block. Then: caddy validate
-${guard(options, (names) => spelled(names).map((name) => `request_header -${name}`))}
-@coursegate path_regexp \`${expressionOf(options)}\`
-handle @coursegate {
-	reverse_proxy ${gate} {
-		flush_interval -1
-	}
-}
-`;
+  return sendingFile('caddy/Caddyfile', options, (names) => spelled(names).map((name) => `request_header -${name}`));
 }

@@ -1,3 +1,12 @@
+-- {{firstLine}}
+local ADDRESS = { {{address}} }
+local CONNECT_LIMIT, ANSWER_LIMIT = {{connect}}, {{answer}}
+local QUESTION = {{question}}
+local IDENTITY = {{identity}}
+local FIELDS = {
+  {{fields}}
+}
+
 -- For HAProxy 2.6 or newer. The lines above are from the configuration; the rest is the same for every site.
 --   ADDRESS          where coursegate listens for questions: a Unix socket, or an address and a port
 --   CONNECT_LIMIT, ANSWER_LIMIT    how long it may take, in seconds

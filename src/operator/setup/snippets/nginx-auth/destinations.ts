@@ -3,9 +3,6 @@ import { block, quoted } from '../nginx-text.ts';
 import type { PluginOptions } from '../plugin-options.ts';
 import { pathExpression, UNUSUAL } from '../plugin-paths.ts';
 
-/** Internal locations of the server block. */
-export const AT = '/.coursegate';
-
 /**
  * The maps that say where a request goes. The first match applies. A path may contain line breaks: (?s) lets a dot match
  * them.
@@ -18,7 +15,7 @@ export function destinations({ paths, patterns, routes }: PluginOptions): string
     'default gate;',
     `${quoted(`~*(?s)^(?!${UNUSUAL})`)} "";`,
   ]);
-  const outside = block('map $uri $coursegate_outside', ['default "";', `"~^${AT.replace('.', '\\.')}/" 1;`]);
+  const outside = block('map $uri $coursegate_outside', ['default "";', '"~^/\\.coursegate/" 1;']);
   const to = block('map "$request_method $uri" $coursegate_to', [
     'default $coursegate_unusual;',
     ...joined(expressions(paths)).map((path) => `${quoted(`~(?s)^[^ ]+ (${path})$`)} gate;`),

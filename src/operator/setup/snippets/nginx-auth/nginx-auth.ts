@@ -3,20 +3,22 @@
 
 import { DECISION_FIELDS, DECISION_PATHS } from '../../../../decisions/protocol.ts';
 import { IDENTITY_FIELDS } from '../../../../http/identity-fields.ts';
+import { filledFile, type TextFilling } from '../../text-template.ts';
 import { OWN_NAMES } from '../forged-names.ts';
 import type { AskingGateway } from '../gateway.ts';
-import { block, requestVariable } from '../nginx-text.ts';
+import { hostPort } from '../host-port.ts';
+import { block, requestVariable, variableName } from '../nginx-text.ts';
 import {
   CORS_RESPONSE_FIELDS,
   DECISION_LIMITS,
   firstLine,
+  MEMBER_CACHE_CONTROL,
   type PluginOptions,
   type PluginUpstream,
   problemBody,
   type SnippetFile,
 } from '../plugin-options.ts';
-import { AT } from './destinations.ts';
-import { httpBlock } from './http-block.ts';
+import { destinations } from './destinations.ts';
 
 export const nginxAuth = {
   name: 'nginx-auth',
@@ -28,11 +30,14 @@ export const nginxAuth = {
 
 /** For the `http` block, for the `server` block of the site, and for the locations of its backends. */
 function files(options: PluginOptions): readonly SnippetFile[] {
-  const head = `# ${firstLine(options)}`;
+  const file = (name: string, filling: TextFilling): SnippetFile => ({
+    name,
+    text: filledFile(`snippets/nginx-auth/${name}`, { firstLine: firstLine(options), ...filling }),
+  });
   return [
-    { name: 'coursegate-http.conf', text: `${head}\n${httpBlock(options)}` },
-    { name: 'coursegate.conf', text: `${head}\n${forServer(options)}` },
-    { name: 'coursegate-site.conf', text: `${head}\n${forLocations()}` },
+    file('coursegate-http.conf', forHttp(options)),
+    file('coursegate.conf', forServer(options)),
+    file('coursegate-site.conf', forLocations()),
   ];
 }
 
@@ -45,108 +50,64 @@ const FIELDS_OF_PREFIX: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-function forLocations(): string {
+function forLocations(): TextFilling {
   const names = OWN_NAMES.map((name) => name.toUpperCase().replaceAll('-', '_'));
-  return `# Include this file in every location of the site that passes requests to a backend which reads X-Member-Id and the like.
-# nginx before 1.23 sees only the first of several fields with the same name, so coursegate.conf cannot refuse the others.
-${[...OWN_NAMES.map((name) => `proxy_set_header ${name} "";`), ...['fastcgi', 'uwsgi', 'scgi'].flatMap((to) => names.map((name) => `${to}_param HTTP_${name} "";`))].join('\n')}
-`;
+  return {
+    removed: [
+      ...OWN_NAMES.map((name) => `proxy_set_header ${name} "";`),
+      ...['fastcgi', 'uwsgi', 'scgi'].flatMap((to) => names.map((name) => `${to}_param HTTP_${name} "";`)),
+    ],
+  };
 }
 
-function forServer(options: PluginOptions): string {
-  return `# Include this file at the top of the server block of the site, and coursegate-http.conf in the http block. Then: nginx -t
-
-# A client cannot reach the locations below: this was evaluated before any internal request.
-if ($coursegate_outside) { return 404; }
-# Rewrites of the site do not apply to internal requests.
-if ($uri ~ "^${AT.replace('.', '\\.')}/") { break; }
-set $coursegate_destination $coursegate_to;
-if ($coursegate_forged) { return 400; }
-if ($coursegate_destination) { rewrite ^ ${AT}/$coursegate_destination last; }
-
-# What coursegate answers or forwards itself. It applies its own limits. Nothing is buffered, for event streams.
-${block(`location = ${AT}/gate`, [
-  ...OURS,
-  ...UNASKED,
-  'client_max_body_size 0;',
-  'proxy_pass http://coursegate_gate$request_uri;',
-  'proxy_set_header Host $http_host;',
-  'proxy_set_header Connection "";',
-  'proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;',
-  'proxy_set_header X-Forwarded-Host $http_host;',
-  'proxy_set_header X-Forwarded-Proto $scheme;',
-  'proxy_set_header X-Request-Id $request_id;',
-  'proxy_read_timeout 1h;',
-  'error_page 502 504 = @coursegate_unavailable;',
-])}
-# The question whether a request may pass. It has only the fields that the decision needs.
-${block(`location = ${AT}/decision`, [
-  ...OURS,
-  ...UNASKED,
-  // The length of the body is known here too, though none is sent.
-  'client_max_body_size 0;',
-  `proxy_pass http://coursegate_decisions${DECISION_PATHS.nginx};`,
-  ...asking(options),
-  'proxy_set_header X-Original-Method $request_method;',
-  'proxy_set_header X-Original-Host $http_host;',
-  'proxy_set_header X-Original-URI $request_uri;',
-  'proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;',
-  'proxy_set_header X-Request-Id $request_id;',
-  ...['Authorization', 'DPoP', 'Content-Type', 'User-Agent', 'Traceparent', 'Tracestate'].map(copied),
-  'error_page 500 502 503 504 = @coursegate_unavailable;',
-])}
-# The whole answer to a request that was refused: auth_request knows only that it was.
-${block(`location = ${AT}/answer`, [
-  ...OURS,
-  ...UNASKED,
-  `client_max_body_size ${options.largestBody ?? 0};`,
-  `proxy_pass http://coursegate_decisions${DECISION_PATHS.answer};`,
-  ...asking(options),
-  `proxy_set_header ${DECISION_FIELDS.answer} $coursegate_answer;`,
-  'error_page 413 = @coursegate_too_large;',
-  'error_page 500 502 504 = @coursegate_unavailable;',
-])}
-${options.upstreams.map((upstream) => forwarding(options, upstream)).join('\n')}
-${ownAnswer('unavailable', 503, problemBody('store_unavailable', '$request_id'), ['add_header Retry-After 5 always;'])}
-${ownAnswer('too_large', 413, problemBody('payload_too_large', '$request_id'))}`;
+function forHttp(options: PluginOptions): TextFilling {
+  const { gate, decisions, upstreams } = options;
+  const { address } = decisions;
+  const isSocket = 'path' in address;
+  return {
+    socket: isSocket
+      ? '# The user that nginx runs as needs the right to write to the Unix socket, which its group has.'
+      : [],
+    gate,
+    decisions: isSocket ? `unix:${address.path}` : hostPort(address),
+    upstreams: upstreams.map(({ id, authority }) =>
+      block(`upstream coursegate_to_${id}`, [`server ${authority};`, 'keepalive 64;', 'keepalive_timeout 1s;']),
+    ),
+    destinations: destinations(options),
+    forged: OWN_NAMES.map(requestVariable).join(''),
+    private: MEMBER_CACHE_CONTROL,
+  };
 }
 
 /** For each location that sends requests on: what the server block of the site might say otherwise. */
-const OURS = [
-  'internal;',
-  'auth_basic off;',
-  'satisfy all;',
-  'expires off;',
-  'proxy_http_version 1.1;',
-  'proxy_buffering off;',
-  'proxy_buffer_size 32k;',
-  'proxy_buffers 4 32k;',
-  'proxy_request_buffering off;',
-  'proxy_intercept_errors off;',
-  'proxy_cache off;',
-  'proxy_store off;',
-  'proxy_headers_hash_max_size 1024;',
-  'proxy_headers_hash_bucket_size 128;',
-];
+const ours = () => filledFile('snippets/nginx-auth/ours.conf', {});
 
-const UNASKED = ['auth_request off;', 'proxy_redirect off;'];
+function forServer(options: PluginOptions): TextFilling {
+  return {
+    ours: ours(),
+    // The length of the body is known in the question too, though none is sent.
+    askedAt: DECISION_PATHS.nginx,
+    answeredAt: DECISION_PATHS.answer,
+    asking: asking(options),
+    shown: ['Authorization', 'DPoP', 'Content-Type', 'User-Agent', 'Traceparent', 'Tracestate'].map(copied),
+    largestBody: options.largestBody ?? 0,
+    answerField: DECISION_FIELDS.answer,
+    forwarding: options.upstreams.map((upstream) => forwarding(options, upstream)).join('\n'),
+    answerFields: ANSWER_FIELDS,
+    unavailable: singleQuoted(problemBody('store_unavailable', '$request_id')),
+    tooLarge: singleQuoted(problemBody('payload_too_large', '$request_id')),
+  };
+}
 
 /** What both requests to the decision listener have in common. */
-function asking({ fingerprint, decisions }: PluginOptions): readonly string[] {
-  const { secret } = decisions;
-  return [
-    'proxy_method GET;',
-    'proxy_pass_request_body off;',
-    'proxy_pass_request_headers off;',
-    `proxy_connect_timeout ${DECISION_LIMITS.connect}s;`,
-    `proxy_send_timeout ${DECISION_LIMITS.answer}s;`,
-    `proxy_read_timeout ${DECISION_LIMITS.answer}s;`,
-    'proxy_set_header Host coursegate;',
-    'proxy_set_header Connection "";',
-    'proxy_set_header Content-Length "";',
-    `proxy_set_header ${DECISION_FIELDS.config} ${fingerprint};`,
-    ...(secret === undefined ? [] : [`proxy_set_header ${DECISION_FIELDS.secret} "${secret}";`]),
-  ];
+function asking({ fingerprint, decisions: { secret } }: PluginOptions): string {
+  return filledFile('snippets/nginx-auth/asking.conf', {
+    connectLimit: DECISION_LIMITS.connect,
+    answerLimit: DECISION_LIMITS.answer,
+    configField: DECISION_FIELDS.config,
+    fingerprint,
+    secret: secret === undefined ? [] : `proxy_set_header ${DECISION_FIELDS.secret} "${secret}";`,
+  });
 }
 
 function copied(name: string): string {
@@ -157,45 +118,26 @@ function copied(name: string): string {
 function forwarding(options: PluginOptions, upstream: PluginUpstream): string {
   const { origin } = options;
   const { id, scheme, authority, host, requestFields, hiddenFields, timeout } = upstream;
-  const kept = (name: string) => `$coursegate_${name.toLowerCase().replaceAll('-', '_')}`;
-  const set = (name: string) =>
-    `auth_request_set ${kept(name)} $upstream_http_${name.toLowerCase().replaceAll('-', '_')};`;
-  return `# Requests that coursegate admits, with the member's identity and otherwise only known fields.
-${block(`location = ${AT}/to_${id}`, [
-  ...OURS,
-  `auth_request ${AT}/decision;`,
-  ...[...IDENTITY_FIELDS, 'RateLimit', 'RateLimit-Policy'].map(set),
-  `auth_request_set $coursegate_answer $upstream_http_${DECISION_FIELDS.answer.toLowerCase().replaceAll('-', '_')};`,
-  'recursive_error_pages on;',
-  `error_page 403 = ${AT}/answer;`,
-  'error_page 401 500 = @coursegate_unavailable;',
-  'error_page 413 = @coursegate_too_large;',
-  `client_max_body_size ${options.largestBody ?? 0};`,
-  `proxy_pass ${scheme}://coursegate_to_${id}$request_uri;`,
-  ...tls(upstream),
-  `proxy_redirect ${scheme}://${authority}/ ${origin.url}/;`,
-  'proxy_connect_timeout 2s;',
-  // Event streams may be silent for a while, and nginx cannot tell them apart.
-  `proxy_read_timeout ${Math.max(timeout, 60)}s;`,
-  'proxy_pass_request_headers off;',
-  `proxy_set_header Host ${host};`,
-  'proxy_set_header Connection "";',
-  'proxy_set_header X-Forwarded-For $remote_addr;',
-  'proxy_set_header X-Real-IP $remote_addr;',
-  `proxy_set_header X-Forwarded-Host ${origin.host};`,
-  `proxy_set_header X-Forwarded-Proto ${origin.scheme};`,
-  `proxy_set_header X-Forwarded-Port ${origin.port};`,
-  'proxy_set_header X-Request-Id $request_id;',
-  ...IDENTITY_FIELDS.map((name) => `proxy_set_header ${name} ${kept(name)};`),
-  ...requestFields.flatMap((name) => FIELDS_OF_PREFIX[name] ?? name).map(copied),
-  'proxy_ignore_headers X-Accel-Redirect X-Accel-Expires X-Accel-Limit-Rate X-Accel-Buffering X-Accel-Charset;',
-  ...[...hiddenFields, 'cache-control'].map((name) => `proxy_hide_header ${name};`),
-  'add_header Cache-Control $coursegate_cache_control always;',
-  'add_header Vary Authorization always;',
-  'add_header RateLimit $coursegate_ratelimit always;',
-  'add_header RateLimit-Policy $coursegate_ratelimit_policy always;',
-  ...ANSWER_FIELDS,
-])}`;
+  const kept = (name: string) => `$coursegate_${variableName(name)}`;
+  return filledFile('snippets/nginx-auth/upstream.conf', {
+    ...{ id, scheme, authority, host },
+    ours: ours(),
+    answered: [
+      ...[...IDENTITY_FIELDS, 'RateLimit', 'RateLimit-Policy'].map(
+        (name) => `auth_request_set ${kept(name)} $upstream_http_${variableName(name)};`,
+      ),
+      `auth_request_set $coursegate_answer $upstream_http_${variableName(DECISION_FIELDS.answer)};`,
+    ],
+    largestBody: options.largestBody ?? 0,
+    tls: tls(upstream),
+    // Event streams may be silent for a while, and nginx cannot tell them apart.
+    timeout: Math.max(timeout, 60),
+    ...{ origin: origin.url, originHost: origin.host, originScheme: origin.scheme, originPort: origin.port },
+    identity: IDENTITY_FIELDS.map((name) => `proxy_set_header ${name} ${kept(name)};`),
+    fields: requestFields.flatMap((name) => FIELDS_OF_PREFIX[name] ?? name).map(copied),
+    hidden: [...hiddenFields, 'cache-control'].map((name) => `proxy_hide_header ${name};`),
+    answerFields: ANSWER_FIELDS,
+  });
 }
 
 /** The fields of every response on the routes. */
@@ -215,13 +157,6 @@ function tls({ scheme, hostname, servername }: PluginUpstream): readonly string[
   ];
 }
 
-function ownAnswer(name: string, status: number, body: string, fields: readonly string[] = []): string {
-  return block(`location @coursegate_${name}`, [
-    'types { }',
-    'default_type application/problem+json;',
-    'add_header Cache-Control no-store always;',
-    ...fields,
-    ...ANSWER_FIELDS,
-    `return ${status} '${body.replace(/['\\]/g, '\\$&')}';`,
-  ]);
+function singleQuoted(text: string): string {
+  return text.replace(/['\\]/g, '\\$&');
 }
