@@ -375,6 +375,7 @@ describe('the layout of src', () => {
       'http/html.ts',
       'http/bounded-client.ts',
       'http/bounded-json.ts',
+      'http/json-object.ts',
       'http/once.ts',
       'operator/texts.ts',
       'operator/usage-error.ts',

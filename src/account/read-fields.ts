@@ -7,7 +7,7 @@ import {
   OperationTypeNode,
   type SelectionSetNode,
 } from 'graphql';
-import { isTree, type Tree } from '../config/tree.ts';
+import { isObject, type JsonObject } from '../http/json-object.ts';
 
 /**
  * Lists the parts of an account that an operation returned or changed: for a query the fields of each top-level object
@@ -17,21 +17,26 @@ import { isTree, type Tree } from '../config/tree.ts';
 export function readFields(
   document: DocumentNode,
   operationName: string | undefined,
-  data: Tree | null | undefined,
+  data: JsonObject | null | undefined,
 ): readonly string[] {
   const operation = getOperationAST(document, operationName);
   if (!operation || !data) return [];
   const found = new Set<string>();
   for (const [name, value, below] of given(document, operation.selectionSet, data)) {
-    const parts = operation.operation === OperationTypeNode.QUERY && isTree(value) ? below : [];
+    const parts = operation.operation === OperationTypeNode.QUERY && isObject(value) ? below : [];
     if (parts.length === 0) found.add(name);
-    for (const set of parts) for (const [part] of given(document, set, value as Tree)) found.add(`${name}.${part}`);
+    for (const set of parts)
+      for (const [part] of given(document, set, value as JsonObject)) found.add(`${name}.${part}`);
   }
   return [...found];
 }
 
 /** The fields of a selection that have a value, with their name, value and selections. Skips introspection. */
-function given(document: DocumentNode, set: SelectionSetNode, data: Tree): [string, unknown, SelectionSetNode[]][] {
+function given(
+  document: DocumentNode,
+  set: SelectionSetNode,
+  data: JsonObject,
+): [string, unknown, SelectionSetNode[]][] {
   return fieldsOf(document, set).flatMap((field): [string, unknown, SelectionSetNode[]][] => {
     const value = data[(field.alias ?? field.name).value];
     if (value === undefined || value === null || field.name.value.startsWith('__')) return [];

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { isTree, type Tree } from '../config/tree.ts';
 import { GatewayError } from '../errors.ts';
 import { mediaType, readBody } from '../http/body.ts';
 import { type JsonBounds, JsonTooLarge, parseBoundedJson } from '../http/bounded-json.ts';
+import { isObject, type JsonObject } from '../http/json-object.ts';
 
 /**
  * The parameters of one GraphQL request, with checked types (GraphQL over HTTP section 5.1, and appendix A for
@@ -75,26 +75,31 @@ export async function readGraphqlRequest(request: IncomingMessage, limit: number
   }
   const body = parseBody(await readBody(request, limit));
   if (Array.isArray(body)) throw invalid('Operations are not taken in batches: send one JSON object.');
-  if (!isTree(body)) throw invalid('The request body must be a JSON object.');
+  if (!isObject(body)) throw invalid('The request body must be a JSON object.');
   const operationName = optional(body, 'operationName', isString, 'a string');
-  const variables = optional(body, 'variables', isTree, 'an object');
+  const variables = optional(body, 'variables', isObject, 'an object');
   return { source: sourceOf(body), operationName, variables };
 }
 
 /** A parameter that may be missing or null. */
-function optional<T>(body: Tree, name: string, fits: (value: unknown) => value is T, what: string): T | undefined {
+function optional<T>(
+  body: JsonObject,
+  name: string,
+  fits: (value: unknown) => value is T,
+  what: string,
+): T | undefined {
   const value = body[name] ?? undefined;
   if (value === undefined || fits(value)) return value;
   throw invalid(`The parameter ${name} must be ${what}.`);
 }
 
 /** Persisted documents are requested by documentId, or by Apollo's extension with the SHA-256 of the text. */
-function sourceOf(body: Tree): GraphqlRequest['source'] {
-  const extensions = optional(body, 'extensions', isTree, 'an object');
+function sourceOf(body: JsonObject): GraphqlRequest['source'] {
+  const extensions = optional(body, 'extensions', isObject, 'an object');
   const query = optional(body, 'query', isString, 'a string');
   const documentId = optional(body, 'documentId', isString, 'a string');
   const persisted = extensions?.persistedQuery;
-  const hash = isTree(persisted) ? persisted.sha256Hash : undefined;
+  const hash = isObject(persisted) ? persisted.sha256Hash : undefined;
   if (hash != null && (typeof hash !== 'string' || !/^[0-9a-f]{64}$/i.test(hash)))
     throw invalid('extensions.persistedQuery.sha256Hash must be 64 hexadecimal digits.');
   const named = documentId ?? (typeof hash === 'string' ? `sha256:${hash.toLowerCase()}` : undefined);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { TextFile } from '../config/account-files.ts';
+import { isObject } from '../http/json-object.ts';
 import { type Mistakes, placeOfKey } from './connect/mistakes.ts';
 import type { CheckDocument } from './documents.ts';
 
@@ -25,7 +26,7 @@ export function readTrustedDocuments(
     wrong('', 'is not JSON');
     return documents;
   }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+  if (!isObject(parsed)) {
     wrong('', 'must be a JSON object of document ids and documents');
     return documents;
   }

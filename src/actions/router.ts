@@ -1,3 +1,4 @@
+import { isObject } from '../http/json-object.ts';
 // The commands of the admin listener, by which the backend and the operator look up and change members, apps, grants,
 // signing keys and the store: the rows of the table that have a path there.
 
@@ -120,8 +121,8 @@ function parseDecision(
   } catch {
     throw wrong;
   }
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) throw wrong;
-  const { by = 'backend', reason, ...rest } = given as Record<string, unknown>;
+  if (!isObject(given)) throw wrong;
+  const { by = 'backend', reason, ...rest } = given;
   if (by !== 'backend' && by !== 'operator') throw wrong;
   if (reason !== undefined && (typeof reason !== 'string' || reason.length > LONGEST_REASON)) throw wrong;
   if (Object.keys(rest).some((name) => !more.includes(name))) throw wrong;

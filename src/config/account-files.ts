@@ -1,7 +1,8 @@
 import { basename, dirname, join } from 'node:path';
+import { isObject } from '../http/json-object.ts';
 import type { UntracedProblem } from './problems.ts';
 import type { SourceFiles } from './source-files.ts';
-import { isTree, valueAt } from './tree.ts';
+import { valueAt } from './tree.ts';
 
 /** The content of a file that the configuration names. `file` is its path as written there. */
 export interface TextFile {
@@ -28,7 +29,7 @@ export async function readAccountFiles(
   files: SourceFiles,
 ): Promise<{ files: AccountFiles | undefined; findings: readonly UntracedProblem[] }> {
   const findings: UntracedProblem[] = [];
-  if (!isTree(account)) return { files: undefined, findings };
+  if (!isObject(account)) return { files: undefined, findings };
 
   const read = async (...path: readonly string[]): Promise<readonly TextFile[]> => {
     const pattern = valueAt(account, path);
@@ -52,7 +53,7 @@ export async function readAccountFiles(
 
 /** A missing file is not a problem here, since `account pull` creates it. Code that needs it reports it at start. */
 async function readRecorded(given: unknown, files: SourceFiles): Promise<AccountFiles['recorded']> {
-  if (!isTree(given)) return [];
+  if (!isObject(given)) return [];
   const named = Object.entries(given).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
   return await Promise.all(
     named.map(async ([upstream, path]) => {

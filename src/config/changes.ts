@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isObject } from '../http/json-object.ts';
 import type { LoadedConfig } from './load.ts';
 import type { UntracedProblem } from './problems.ts';
-import { formatPath, isTree, type Path } from './tree.ts';
+import { formatPath, type Path } from './tree.ts';
 
 /**
  * The keys that differ between two loaded configurations, never their values. For a changed file or variable it is the
@@ -57,7 +58,7 @@ function differences(before: unknown, after: unknown, path: Path): readonly Path
     if (before.length !== after.length) return [path];
     return before.flatMap((one, at) => differences(one, after[at], [...path, at]));
   }
-  if (isTree(before) && isTree(after)) {
+  if (isObject(before) && isObject(after)) {
     const names = new Set([...Object.keys(before), ...Object.keys(after)]);
     return [...names].flatMap((name) => differences(before[name], after[name], [...path, name]));
   }

@@ -1,6 +1,7 @@
+import { isObject } from '../http/json-object.ts';
 import type { UntracedProblem } from './problems.ts';
 import { nameOf, overlap, type RouteMatch, routeMatches, segmentsOf } from './route-order.ts';
-import { isTree, type Path, type Tree, valueAt } from './tree.ts';
+import { type Path, type Tree, valueAt } from './tree.ts';
 
 /** What coursegate does to a request or its response that a gateway does not do. */
 const NOT_IN_A_GATEWAY = ['query', 'body', 'rewrite', 'rewriteLinks', 'bodyLimit'] as const;
@@ -26,7 +27,7 @@ function routeOf({ path }: RouteMatch): Path {
 function withoutSecret(tree: Tree): readonly UntracedProblem[] {
   const at: Path = ['listen', 'decisions'];
   const given = valueAt(tree, at);
-  if (!isTree(given) || given.secret !== undefined) return [];
+  if (!isObject(given) || given.secret !== undefined) return [];
   const overTcp = [given.address, given.grpc].some((one) => typeof one === 'string' && !one.startsWith('unix:'));
   const message = 'needs `secret`, because others on the network could ask too; only Unix sockets need none';
   return overTcp ? [{ path: at, at: 'key', message }] : [];
@@ -39,7 +40,7 @@ function unsuitable(tree: Tree, route: Path): readonly UntracedProblem[] {
   const url = valueAt(tree, [...upstream, 'url']);
   const through = 'send this route through coursegate: take `forwardedBy` out';
   return [
-    ...(isTree(valueAt(tree, ['listen', 'decisions']))
+    ...(isObject(valueAt(tree, ['listen', 'decisions']))
       ? []
       : [found('needs `listen.decisions`, where the gateway asks')]),
     ...NOT_IN_A_GATEWAY.filter((key) => valueAt(tree, [...route, key]) !== undefined).map((key) =>

@@ -10,9 +10,10 @@ import {
   type Node,
   parseDocument,
 } from 'yaml';
+import { isObject } from '../http/json-object.ts';
 import { codeFrame, SECRET_KEY, type Span } from './code-frame.ts';
 import { type Place, type Problem, problemAt } from './problems.ts';
-import { isTree, type Path, type Tree } from './tree.ts';
+import type { Path, Tree } from './tree.ts';
 
 /** Settings from one source, with the place of each of them in it. */
 export interface Layer {
@@ -84,7 +85,7 @@ function toTree(document: Document.Parsed): { tree: Tree; message?: string } {
   if (document.contents === null) return { tree: {}, message: 'is empty' };
   try {
     const tree: unknown = document.toJS();
-    return isTree(tree) ? { tree } : { tree: {}, message: 'must be a mapping of keys to values' };
+    return isObject(tree) ? { tree } : { tree: {}, message: 'must be a mapping of keys to values' };
   } catch {
     // Too many aliases: a few lines that would expand into gigabytes.
     return { tree: {}, message: 'uses aliases (*name) that expand too far' };

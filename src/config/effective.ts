@@ -1,8 +1,9 @@
 import { Document, isMap, isScalar, isSeq, type Node } from 'yaml';
+import { isObject } from '../http/json-object.ts';
 import { SECRET_KEY } from './code-frame.ts';
 import { configJsonSchema, type JsonSchema } from './json-schema.ts';
 import type { LoadedConfig } from './load.ts';
-import { isTree, type Path, type Tree, valueAt } from './tree.ts';
+import { type Path, type Tree, valueAt } from './tree.ts';
 
 /** The complete settings in the form of the configuration file. */
 export type Effective = ReturnType<typeof effectiveConfig>;
@@ -46,7 +47,7 @@ function annotate(node: unknown, path: Path, origin: Effective['origin']): void 
 function complete(value: unknown, schema: JsonSchema): unknown {
   const variant = chosen(value, schema);
   if (Array.isArray(value)) return value.map((item) => complete(item, variant.items ?? {}));
-  if (!isTree(value)) return value;
+  if (!isObject(value)) return value;
   const { properties = {}, additionalProperties } = variant;
   const others = typeof additionalProperties === 'object' ? additionalProperties : {};
   const declared = Object.entries(properties).flatMap(([key, child]) => {
@@ -63,14 +64,14 @@ function complete(value: unknown, schema: JsonSchema): unknown {
 function chosen(value: unknown, schema: JsonSchema): JsonSchema {
   const variants = schema.oneOf ?? schema.anyOf;
   if (variants === undefined) return schema;
-  const kind = isTree(value) ? value.kind : undefined;
+  const kind = isObject(value) ? value.kind : undefined;
   return variants.find((one) => kind !== undefined && one.properties?.kind?.const === kind) ?? {};
 }
 
 /** Masks secrets as a fallback: the schema allows only references to them, but a header or a URL can contain anything. */
 function masked(value: unknown, key = ''): unknown {
   if (Array.isArray(value)) return value.map((item) => masked(item, key));
-  if (isTree(value)) {
+  if (isObject(value)) {
     return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, masked(inner, name)]));
   }
   if (typeof value !== 'string') return value;

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { isObject } from '../http/json-object.ts';
 import { cookiePattern } from './name.ts';
 import type { UntracedProblem } from './problems.ts';
-import { isTree, type Tree, valueAt } from './tree.ts';
+import { type Tree, valueAt } from './tree.ts';
 
 /** Whether routes are enforced or only observed. The gate's own endpoints are enforced in both modes. */
 export const enforcement = z.strictObject({
@@ -24,7 +25,7 @@ export function checkEnforcement(tree: Tree): readonly UntracedProblem[] {
   const found = (message: string): UntracedProblem => ({ path, at: 'value', message });
   const level = valueAt(tree, ['log', 'level']);
   return [
-    ...(isTree(tree.site) ? [] : [found('`observe` needs `site`, which gets the requests that are let through')]),
+    ...(isObject(tree.site) ? [] : [found('`observe` needs `site`, which gets the requests that are let through')]),
     ...(level === 'error' || level === 'silent'
       ? [found('`observe` needs its warnings logged: set log.level to warn, info or debug')]
       : []),

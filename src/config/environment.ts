@@ -1,11 +1,12 @@
 import { isScalar, parseDocument } from 'yaml';
+import { isObject } from '../http/json-object.ts';
 import type { Layer } from './document.ts';
 import { environmentAliases } from './environment-aliases.ts';
 import type { Problem } from './problems.ts';
 import { type Environment, type Setting, settingsTree } from './setting.ts';
 import { shapeAt } from './shape.ts';
 import { nearest } from './suggest.ts';
-import { formatPath, isTree, merge, type Path, type Tree, valueAt } from './tree.ts';
+import { formatPath, merge, type Path, type Tree, valueAt } from './tree.ts';
 
 const PREFIX = /^COURSEGATE__/i;
 
@@ -44,7 +45,7 @@ function readSetting(variable: string, value: string, below: Tree): Setting | { 
   for (const [index, step] of steps.entries()) {
     const { keys, open, list } = shapeAt(path, below);
     const existing = valueAt(below, path);
-    const key = matching(step, [...keys, ...(open && isTree(existing) ? Object.keys(existing) : [])]);
+    const key = matching(step, [...keys, ...(open && isObject(existing) ? Object.keys(existing) : [])]);
     if (key !== undefined) path.push(key);
     else if (open && step !== '') path.push(step.toLowerCase());
     else if (list) return { message: `a list is set whole: ${[prefix, ...steps.slice(0, index)].join('__')}='[…]'` };

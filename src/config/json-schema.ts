@@ -1,9 +1,9 @@
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { isObject } from '../http/json-object.ts';
 import { readInstalled } from '../installation.ts';
 import { profileFile, profileNames, SCOPES_FILE } from './profiles.ts';
 import { configSchema } from './schema.ts';
-import { isTree } from './tree.ts';
 
 /** The subset of JSON Schema that zod generates for our schema. */
 export interface JsonSchema {
@@ -71,5 +71,5 @@ function partial(schema: boolean | JsonSchema | undefined): boolean | JsonSchema
 
 function topLevelKeys(file: string): string[] {
   const tree: unknown = parse(readInstalled(file).toString('utf8'));
-  return isTree(tree) ? Object.keys(tree) : [];
+  return isObject(tree) ? Object.keys(tree) : [];
 }

@@ -3,6 +3,7 @@
  * and checks across settings. All mistakes are reported at once, each with its file, line and column.
  */
 import { dirname, resolve as resolvePath } from 'node:path';
+import { isObject } from '../http/json-object.ts';
 import { checkLogin, identityFields } from '../login/kinds.ts';
 import { type AccountFiles, readAccountFiles } from './account-files.ts';
 import { readCatalogues } from './catalogues.ts';
@@ -32,7 +33,7 @@ import { checkCertificates, secretValues } from './secret-values.ts';
 import type { Environment } from './setting.ts';
 import { type SourceFiles, sourceFiles, withText } from './source-files.ts';
 import { checkTools } from './tool-checks.ts';
-import { formatPath, isTree, merge, type Path, type Tree } from './tree.ts';
+import { formatPath, merge, type Path, type Tree } from './tree.ts';
 import { readUpstreamDocuments } from './upstream-documents.ts';
 import { configWarnings } from './warnings.ts';
 
@@ -174,7 +175,7 @@ export function sourceFilesOf(file: string): SourceFiles {
 }
 
 function isServed(account: unknown): boolean {
-  return isTree(account) && account.enabled !== false;
+  return isObject(account) && account.enabled !== false;
 }
 
 /** Keeps one problem per place. The one from the schema comes first and is enough. */

@@ -1,7 +1,8 @@
+import { isObject } from '../http/json-object.ts';
 import type { UntracedProblem } from './problems.ts';
 import { covers, nameOf, type RouteMatch, routeMatches, segmentsOf } from './route-order.ts';
 import { didYouMean } from './suggest.ts';
-import { isTree, type Path, type Tree, valueAt } from './tree.ts';
+import { type Path, type Tree, valueAt } from './tree.ts';
 
 /** What a route can refer to of the member the token belongs to. */
 const PLACEHOLDERS = ['{member.id}'] as const;
@@ -22,7 +23,7 @@ export function checkOwnRecords(tree: Tree): readonly UntracedProblem[] {
     ].filter(({ pattern }) => /[{}]/.test(pattern));
     const set = (['query', 'body'] as const).flatMap((where) => {
       const parameters = valueAt(route, [where]);
-      return isTree(parameters) ? Object.entries(parameters).map(([name, value]) => ({ where, name, value })) : [];
+      return isObject(parameters) ? Object.entries(parameters).map(([name, value]) => ({ where, name, value })) : [];
     });
     if (paths.length === 0 && set.length === 0) return [];
     return [

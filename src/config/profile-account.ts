@@ -1,6 +1,7 @@
+import { isObject } from '../http/json-object.ts';
 import type { Layers } from './layers.ts';
 import type { UntracedProblem } from './problems.ts';
-import { isTree, type Tree, valueAt } from './tree.ts';
+import { type Tree, valueAt } from './tree.ts';
 
 /** What an operator can use instead of a profile with the Account API. */
 const WITHOUT_IT =
@@ -30,7 +31,7 @@ export function checkProfileAccount(tree: Tree, layers: Layers, profile: string)
   ${WITHOUT_IT}`;
     return [{ path: ['profile'], at: 'value', message }];
   }
-  if (!isTree(tree.account) || tree.account.enabled !== false) return [];
+  if (!isObject(tree.account) || tree.account.enabled !== false) return [];
   return [
     {
       path: ['account', 'enabled'],

@@ -1,10 +1,11 @@
 import type { z } from 'zod';
+import { isObject } from '../http/json-object.ts';
 import { reason } from './account-files.ts';
 import type { UntracedProblem } from './problems.ts';
 import { PEM, SECRETS, type SecretReference, secret } from './secret.ts';
 import type { Environment } from './setting.ts';
 import type { SourceFiles } from './source-files.ts';
-import { formatPath, isTree, type Path, type Tree } from './tree.ts';
+import { formatPath, type Path, type Tree } from './tree.ts';
 
 /** A secret cannot be read or used. The message names the variable or file, never its value. */
 class SecretError extends Error {
@@ -78,7 +79,7 @@ function* marked(schema: z.core.$ZodType, value: unknown, path: Path): Generator
       break;
     case 'object':
     case 'record':
-      for (const [key, one] of Object.entries(isTree(value) ? value : {})) {
+      for (const [key, one] of Object.entries(isObject(value) ? value : {})) {
         const child =
           def.type === 'record' ? def.valueType : Object.hasOwn(def.shape, key) ? def.shape[key] : undefined;
         if (child !== undefined) yield* marked(child, one, [...path, key]);
@@ -90,7 +91,7 @@ function* marked(schema: z.core.$ZodType, value: unknown, path: Path): Generator
 function takes(option: z.core.$ZodType, value: unknown): boolean {
   const { def } = (option as z.core.$ZodTypes)._zod;
   const kind = def.type === 'object' ? def.shape.kind : undefined;
-  return kind === undefined || (isTree(value) && kind._zod.values?.has(value.kind as string) === true);
+  return kind === undefined || (isObject(value) && kind._zod.values?.has(value.kind as string) === true);
 }
 
 /** Without the one newline that editors and `echo` leave at the end. */

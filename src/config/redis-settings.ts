@@ -1,9 +1,10 @@
 import { isIPv6 } from 'node:net';
 import { z } from 'zod';
+import { isObject } from '../http/json-object.ts';
 import { text } from './name.ts';
 import type { UntracedProblem } from './problems.ts';
 import { pemFile, secret } from './secret.ts';
-import { isTree, type Tree, valueAt } from './tree.ts';
+import { type Tree, valueAt } from './tree.ts';
 
 const NODE = /^(?:\[([0-9A-Fa-f:.]{2,45})\]|([A-Za-z0-9._-]{1,253}))(?::([1-9]\d{0,4}))?$/;
 const NODE_PROBLEM = 'must be a host and its port, such as redis.school.example:6379 or "[2001:db8::1]:6379"';
@@ -77,7 +78,7 @@ const PLACES = ['url', 'sentinels', 'cluster'];
 /** Checks across keys: exactly one location is given, and keys that belong together are given together. */
 export function checkRedis(tree: Tree): readonly UntracedProblem[] {
   const store = tree.store;
-  if (!isTree(store) || store.kind !== 'redis') return [];
+  if (!isObject(store) || store.kind !== 'redis') return [];
   const at = (key: string, message: string): UntracedProblem => ({ path: ['store', key], at: 'value', message });
   const [first, second] = PLACES.filter((key) => store[key] !== undefined);
   const given = (key: string) => store[key] !== undefined;

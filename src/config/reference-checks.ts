@@ -1,7 +1,8 @@
+import { isObject } from '../http/json-object.ts';
 import { JSON_LOGINS, loginFacts } from '../login/kinds.ts';
 import type { UntracedProblem } from './problems.ts';
 import { unknownName } from './suggest.ts';
-import { isTree, keysAt, listAt, type Path, type Tree, valueAt } from './tree.ts';
+import { keysAt, listAt, type Path, type Tree, valueAt } from './tree.ts';
 
 /**
  * Checks that every reference in the settings resolves. Takes the merged settings before they are validated, so that
@@ -30,13 +31,13 @@ export function checkReferences(tree: Tree): readonly UntracedProblem[] {
 }
 
 function unknownUpstreams(tree: Tree, paths: readonly Path[]): readonly UntracedProblem[] {
-  if (!isTree(tree.upstreams)) return [];
+  if (!isObject(tree.upstreams)) return [];
   const upstreams = Object.keys(tree.upstreams);
   return paths.flatMap((path) => unknownName(path, 'upstream', valueAt(tree, path), upstreams));
 }
 
 function unknownScopes(tree: Tree, path: Path): readonly UntracedProblem[] {
-  if (!isTree(tree.scopes)) return [];
+  if (!isObject(tree.scopes)) return [];
   const catalogue = Object.keys(tree.scopes);
   return listAt(tree, path).flatMap((scope, index) =>
     unknownName([...path, index], 'scope', scope, catalogue, ' in the catalogue'),
@@ -45,7 +46,7 @@ function unknownScopes(tree: Tree, path: Path): readonly UntracedProblem[] {
 
 /** A claim needs a scope of the catalogue and, to be read from what the login says, a login that says it in JSON. */
 function claimProblems(tree: Tree, path: Path): readonly UntracedProblem[] {
-  const scopes = isTree(tree.scopes) ? Object.keys(tree.scopes) : [];
+  const scopes = isObject(tree.scopes) ? Object.keys(tree.scopes) : [];
   const unknown = unknownName(
     [...path, 'scope'],
     'scope',
@@ -65,7 +66,7 @@ function claimProblems(tree: Tree, path: Path): readonly UntracedProblem[] {
 function loginWithoutSite(tree: Tree): readonly UntracedProblem[] {
   const path = ['login', ...(loginFacts(tree).page ?? [])];
   const url = valueAt(tree, path);
-  if (typeof url !== 'string' || !url.startsWith('/') || isTree(tree.site)) return [];
+  if (typeof url !== 'string' || !url.startsWith('/') || isObject(tree.site)) return [];
   const message =
     'a path needs `site`, which serves the login page at `origin`; otherwise give the full URL of the login page';
   return [{ path, at: 'value', message }];

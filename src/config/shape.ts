@@ -1,6 +1,7 @@
+import { isObject } from '../http/json-object.ts';
 import { installedPath, readInstalled } from '../installation.ts';
 import type { JsonSchema } from './json-schema.ts';
-import { isTree, type Path, type Tree, valueAt } from './tree.ts';
+import { type Path, type Tree, valueAt } from './tree.ts';
 
 /** The generated file, because building the JSON Schema at run time would take a tenth of the start time. */
 const SCHEMA = installedPath('schema/config.schema.json');
@@ -35,7 +36,7 @@ function childOf(node: JsonSchema, step: string | number): readonly JsonSchema[]
 /** Expands variants. If `value` has a `kind` that selects one of them, only that one is returned. */
 function variants(nodes: readonly JsonSchema[], value: unknown): readonly JsonSchema[] {
   const all = nodes.flatMap((node) => node.anyOf ?? node.oneOf ?? [node]);
-  const kind = isTree(value) ? value.kind : undefined;
+  const kind = isObject(value) ? value.kind : undefined;
   const picked = all.filter((node) => kind !== undefined && node.properties?.kind?.const === kind);
   return picked.length > 0 ? picked : all;
 }

@@ -1,11 +1,8 @@
+import { isObject } from '../http/json-object.ts';
+
 /** A configuration layer as plain data. */
 export type Tree = Readonly<Record<string, unknown>>;
 export type Path = readonly (string | number)[];
-
-/** Whether `value` is a mapping, as opposed to a list, a scalar or null. */
-export function isTree(value: unknown): value is Tree {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** The value at `path`, or undefined. Only own keys count: `__proto__` finds nothing. */
 export function valueAt(tree: unknown, path: Path): unknown {
@@ -36,7 +33,7 @@ export function listOf(value: unknown): readonly unknown[] {
 /** The keys of the mapping at `path`; none for anything else. */
 export function keysAt(tree: unknown, path: Path): readonly string[] {
   const value = valueAt(tree, path);
-  return isTree(value) ? Object.keys(value) : [];
+  return isObject(value) ? Object.keys(value) : [];
 }
 
 /** A tree with `value` at `path` and nothing else. */
@@ -51,7 +48,7 @@ export function nest(path: readonly string[], value: unknown): Tree {
  */
 export function merge(below: unknown, above: unknown): unknown {
   if (above === undefined) return below;
-  if (!isTree(below) || !isTree(above)) return above;
+  if (!isObject(below) || !isObject(above)) return above;
   if (typeof below.kind === 'string' && typeof above.kind === 'string' && below.kind !== above.kind) return above;
   // fromEntries defines keys instead of assigning them, so a key named __proto__ stays a key.
   return Object.fromEntries(

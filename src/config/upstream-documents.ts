@@ -1,7 +1,8 @@
+import { isObject } from '../http/json-object.ts';
 import { readYaml } from './document.ts';
 import { readNamedFile, UnusableFile } from './named-file.ts';
 import type { SourceFiles } from './source-files.ts';
-import { isTree, keysAt, type Tree } from './tree.ts';
+import { keysAt, type Tree } from './tree.ts';
 
 const LARGEST = 4 * 1024 ** 2;
 /** Recursive functions walk these documents, so their depth is limited. */
@@ -29,13 +30,13 @@ function parseDocument(bytes: Buffer, file: string): Tree {
 
 /** Says why operations cannot be read from a document; undefined when they can. */
 function openapiProblem(document: unknown): string | undefined {
-  if (!isTree(document)) return 'is not an OpenAPI document';
+  if (!isObject(document)) return 'is not an OpenAPI document';
   if (document.swagger !== undefined) return 'is a Swagger 2 document: convert it to OpenAPI 3';
   if (typeof document.openapi !== 'string' || !/^3\.[01]\.\d/.test(document.openapi)) {
     return 'is not an OpenAPI document of version 3.0 or 3.1';
   }
   if (isDeeperThan(document, DEEPEST)) return 'is nested too deeply';
-  return isTree(document.paths) ? undefined : 'has no paths';
+  return isObject(document.paths) ? undefined : 'has no paths';
 }
 
 function isDeeperThan(node: unknown, levels: number): boolean {

@@ -1,11 +1,12 @@
 import { isIP } from 'node:net';
+import { isObject } from '../http/json-object.ts';
 import { trustedProxies } from '../http/trusted-proxies.ts';
 import { pageCallWarnings } from './page-call-checks.ts';
 import type { UntracedProblem } from './problems.ts';
 import { parseMatch } from './route.ts';
 import { crossingRoutes } from './route-order.ts';
 import type { Config } from './schema.ts';
-import { isTree, type Tree } from './tree.ts';
+import type { Tree } from './tree.ts';
 
 /** What a proposed description begins with until the operator has written one. */
 export const UNDESCRIBED = 'TODO: say what it returns and when to use it.';
@@ -64,8 +65,10 @@ function unusedUpstreams({ config, tree, texts }: WarningParts): readonly Untrac
 function unusedScopes({ config, own, tree, texts }: WarningParts): readonly UntracedProblem[] {
   const message = 'is not required by anything: granting it gives access to nothing';
   const used = new Set(valuesUnder({ ...tree, scopes: undefined }, 'scopes').flat());
-  return Object.entries(isTree(own.scopes) ? own.scopes : {})
-    .filter(([token, scope]) => isTree(scope) && scope.kind !== undefined && config.scopes[token]?.kind !== 'identity')
+  return Object.entries(isObject(own.scopes) ? own.scopes : {})
+    .filter(
+      ([token, scope]) => isObject(scope) && scope.kind !== undefined && config.scopes[token]?.kind !== 'identity',
+    )
     .filter(([token]) => !used.has(token) && !texts.some((text) => text.includes(`"${token}"`)))
     .map(([token]) => ({ path: ['scopes', token], at: 'key', message }));
 }
@@ -153,7 +156,7 @@ function needlessRefusal({ config: { pages } }: WarningParts): readonly Untraced
 /** The values of every key of this name, at any depth. */
 function valuesUnder(value: unknown, name: string): readonly unknown[] {
   if (Array.isArray(value)) return value.flatMap((item) => valuesUnder(item, name));
-  if (!isTree(value)) return [];
+  if (!isObject(value)) return [];
   return Object.entries(value).flatMap(([key, inner]) => [
     ...(key === name ? [inner] : []),
     ...valuesUnder(inner, name),

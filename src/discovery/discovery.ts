@@ -1,7 +1,7 @@
 // Documents about the running service: the OpenAPI document and auth.md, the instructions for agents.
 
-import type { Tree } from '../config/tree.ts';
 import type { Handler } from '../http/exchange.ts';
+import type { JsonObject } from '../http/json-object.ts';
 import type { DescribedService, RunningRoute } from './described-service.ts';
 import type { UpstreamApi } from './openapi/upstream/import-api.ts';
 import { type ServedDocument, serveDocument, servedDocument } from './served-document.ts';
@@ -16,7 +16,7 @@ export interface DiscoveryParts {
   /** The route table. Called after all routes have been built. */
   readonly routes: () => readonly RunningRoute[];
   /** The OpenAPI documents of upstreams, by upstream name. */
-  readonly documents: ReadonlyMap<string, Tree>;
+  readonly documents: ReadonlyMap<string, JsonObject>;
 }
 
 /** Creates the handlers of the OpenAPI document and auth.md. Each document is generated on the first request. */

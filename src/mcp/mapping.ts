@@ -1,4 +1,5 @@
 import { valueAt } from '../config/tree.ts';
+import { isObject } from '../http/json-object.ts';
 
 /** Maps an upstream's parsed answer to a tool's result; undefined where the answer has no value. */
 export type AnswerMapping = (source: unknown) => unknown;
@@ -19,10 +20,10 @@ export function compileMapping(
     const steps = pointerSteps(shape);
     return (source) => valueAt(source, steps);
   }
-  if (typeof shape !== 'object' || shape === null || Array.isArray(shape)) {
+  if (!isObject(shape)) {
     return { mistake: 'must be a JSON pointer, or a mapping of names to them', path };
   }
-  const { each, where, ...named } = shape as Record<string, unknown>;
+  const { each, where, ...named } = shape;
   const members: [string, AnswerMapping][] = [];
   for (const [name, inner] of Object.entries(named)) {
     const member = compileMapping(inner, [...path, name]);

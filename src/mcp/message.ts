@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../errors.ts';
 import { mediaType, readBody } from '../http/body.ts';
 import { type JsonBounds, JsonTooLarge, parseBoundedJson } from '../http/bounded-json.ts';
+import { isObject } from '../http/json-object.ts';
 
 /** A JSON-RPC message as received. It is only known to be an object. */
 export type Message = Readonly<Record<string, unknown>>;
@@ -38,8 +39,8 @@ export async function readMessage(request: IncomingMessage, limit: number): Prom
   }
   // Only revision 2025-03-26 had batches, and no client sent them. A batch would count as one request for every limit.
   if (Array.isArray(body)) return flaw(-32_600, 'Batches are not accepted: send one message.');
-  if (typeof body !== 'object' || body === null) return flaw(-32_600, 'A message is a JSON object.');
-  const message = body as Message;
+  if (!isObject(body)) return flaw(-32_600, 'A message is a JSON object.');
+  const message: Message = body;
   if (envelopeOf(message) > MOST_IN_ENVELOPE)
     return flaw(-32_600, `The message has more than ${MOST_IN_ENVELOPE} values besides the arguments of a tool.`);
   return { message };

@@ -1,4 +1,5 @@
-import { isTree, listOf, type Tree, valueAt } from '../config/tree.ts';
+import { listOf, valueAt } from '../config/tree.ts';
+import { isObject, type JsonObject } from '../http/json-object.ts';
 import { pointerSteps } from './mapping.ts';
 
 export interface OperationInput {
@@ -31,15 +32,15 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
 /** Reads the operations of an OpenAPI document, 3.0 or 3.1. Throws TypeError if it is not one. */
 export function operationsOf(document: unknown): readonly ApiOperation[] {
-  if (!isTree(document) || !/^3\./.test(String(document.openapi)) || !isTree(document.paths)) {
+  if (!isObject(document) || !/^3\./.test(String(document.openapi)) || !isObject(document.paths)) {
     throw new TypeError('This is no OpenAPI 3 document: it has no `openapi: 3.x` with `paths`.');
   }
   const base = basePath(document);
   return Object.entries(document.paths).flatMap(([path, item]): ApiOperation[] => {
-    if (!isTree(item)) return [];
+    if (!isObject(item)) return [];
     return METHODS.flatMap((method): ApiOperation[] => {
       const operation = item[method];
-      if (!isTree(operation)) return [];
+      if (!isObject(operation)) return [];
       const name = textOf(operation.operationId) ?? `${method} ${path}`;
       const title = textOf(operation.summary) ?? name;
       const description = textOf(operation.description);
@@ -58,16 +59,16 @@ export function operationsOf(document: unknown): readonly ApiOperation[] {
 }
 
 /** The path of the first server, which the paths of the document are relative to. */
-function basePath({ servers }: Tree): string {
+function basePath({ servers }: JsonObject): string {
   const [first] = listOf(servers);
-  const url = isTree(first) ? textOf(first.url) : undefined;
+  const url = isObject(first) ? textOf(first.url) : undefined;
   if (url === undefined || !URL.canParse(url, 'http://host')) return '';
   return new URL(url, 'http://host').pathname.replace(/\/+$/, '');
 }
 
 /** A document, and how many schemas of it may still be read. */
 interface Reader {
-  readonly document: Tree;
+  readonly document: JsonObject;
   left: number;
 }
 
@@ -75,7 +76,7 @@ function parameters(reader: Reader, given: readonly unknown[]): readonly Operati
   return given.flatMap((one): readonly OperationInput[] => {
     const parameter = resolved(reader.document, one);
     // Header fields and cookies cannot be set by arguments.
-    if (!isTree(parameter) || (parameter.in !== 'path' && parameter.in !== 'query')) return [];
+    if (!isObject(parameter) || (parameter.in !== 'path' && parameter.in !== 'query')) return [];
     const name = textOf(parameter.name);
     if (name === undefined) return [];
     const description = textOf(parameter.description);
@@ -89,34 +90,34 @@ function parameters(reader: Reader, given: readonly unknown[]): readonly Operati
 
 function bodyMembers(reader: Reader, given: unknown): readonly OperationInput[] {
   const schema = jsonSchema(reader.document, given);
-  if (!isTree(schema) || !isTree(schema.properties)) return [];
+  if (!isObject(schema) || !isObject(schema.properties)) return [];
   const required = listOf(schema.required);
   return membersOf(schema.properties).flatMap(([name, member]) =>
-    isTree(member) && member.readOnly === true
+    isObject(member) && member.readOnly === true
       ? []
       : [{ name, required: required.includes(name), schema: plainSchema(reader, member) }],
   );
 }
 
 /** The schema of a request body or a response in JSON. */
-function jsonSchema(document: Tree, given: unknown): unknown {
+function jsonSchema(document: JsonObject, given: unknown): unknown {
   return resolved(document, valueAt(resolved(document, given), ['content', 'application/json', 'schema']));
 }
 
 /** Undefined if there are several lists, because it is unclear which one is meant. */
-function answeredList(document: Tree, responses: unknown): ApiOperation['list'] {
-  if (!isTree(responses)) return undefined;
+function answeredList(document: JsonObject, responses: unknown): ApiOperation['list'] {
+  if (!isObject(responses)) return undefined;
   const schema = jsonSchema(document, responses['200'] ?? responses['2XX']);
-  if (!isTree(schema)) return undefined;
+  if (!isObject(schema)) return undefined;
   if (isList(schema)) return { name: undefined, beside: [] };
-  if (!isTree(schema.properties)) return undefined;
+  if (!isObject(schema.properties)) return undefined;
   const beside = Object.keys(schema.properties);
   const lists = Object.entries(schema.properties).filter(([, member]) => isList(resolved(document, member)));
   return lists.length === 1 ? { name: lists[0]?.[0], beside } : undefined;
 }
 
 function isList(schema: unknown): boolean {
-  return isTree(schema) && [schema.type].flat().includes('array');
+  return isObject(schema) && [schema.type].flat().includes('array');
 }
 
 const KEYWORDS = 'type enum format minimum maximum minLength maxLength pattern description default'.split(' ');
@@ -129,7 +130,7 @@ const FORMATS = ['date', 'date-time', 'email', 'uri', 'uuid', 'time'];
 function plainSchema(reader: Reader, given: unknown, depth = 0): Record<string, unknown> {
   reader.left -= 1;
   const schema = reader.left < 0 ? undefined : resolved(reader.document, given);
-  if (!isTree(schema) || depth > 4) return { type: 'string' };
+  if (!isObject(schema) || depth > 4) return { type: 'string' };
   const plain: Record<string, unknown> = Object.fromEntries(
     KEYWORDS.filter((keyword) => schema[keyword] !== undefined).map((keyword) => [keyword, schema[keyword]]),
   );
@@ -137,7 +138,7 @@ function plainSchema(reader: Reader, given: unknown, depth = 0): Record<string, 
   plain.type = TYPES.includes(String(type)) ? type : 'string';
   if (!FORMATS.includes(String(plain.format))) delete plain.format;
   if (plain.type === 'array') plain.items = plainSchema(reader, schema.items, depth + 1);
-  if (plain.type === 'object' && isTree(schema.properties)) {
+  if (plain.type === 'object' && isObject(schema.properties)) {
     plain.properties = Object.fromEntries(
       membersOf(schema.properties).map(([name, member]) => [name, plainSchema(reader, member, depth + 1)]),
     );
@@ -149,16 +150,16 @@ function plainSchema(reader: Reader, given: unknown, depth = 0): Record<string, 
 }
 
 /** The members of a map, one more than may be read at most. */
-function membersOf(map: Tree): readonly (readonly [string, unknown])[] {
+function membersOf(map: JsonObject): readonly (readonly [string, unknown])[] {
   return Object.keys(map)
     .slice(0, MOST_SCHEMAS + 1)
     .map((name) => [name, map[name]]);
 }
 
 /** Follows a `$ref` within the document. Nothing is fetched. */
-function resolved(document: Tree, given: unknown): unknown {
+function resolved(document: JsonObject, given: unknown): unknown {
   let value = given;
-  for (let hops = 0; hops < 10 && isTree(value) && typeof value.$ref === 'string'; hops += 1) {
+  for (let hops = 0; hops < 10 && isObject(value) && typeof value.$ref === 'string'; hops += 1) {
     if (!value.$ref.startsWith('#/')) return undefined;
     value = valueAt(document, pointerSteps(value.$ref));
   }

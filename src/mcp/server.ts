@@ -9,6 +9,7 @@ import {
   Server,
 } from '@modelcontextprotocol/server';
 import type { McpConfig } from '../config/schema.ts';
+import { isObject } from '../http/json-object.ts';
 import { type Challenge, formatChallenge } from '../oauth/challenge.ts';
 import type { Principal } from '../oauth/principal.ts';
 import type { ToolInput } from './argument-template.ts';
@@ -185,13 +186,12 @@ function page<Name extends string, T, Entry>(
 function toolResult(outcome: ToolOutcome): CallToolResult {
   if (outcome.kind === 'failed') return { content: [{ type: 'text', text: outcome.message }], isError: true };
   const { value } = outcome;
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   return {
     content: [
       { type: 'text', text: JSON.stringify(value) ?? 'null' },
       ...remarks(outcome).map((text) => ({ type: 'text' as const, text })),
     ],
-    ...(isObject ? { structuredContent: value as Record<string, unknown> } : {}),
+    ...(isObject(value) ? { structuredContent: value } : {}),
   };
 }
 

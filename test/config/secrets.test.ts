@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { readSecrets, requiredSecret } from '../../src/config/read-secrets.ts';
 import { LONG_ENOUGH, secret } from '../../src/config/secret.ts';
 import { sourceFiles } from '../../src/config/source-files.ts';
-import type { Tree } from '../../src/config/tree.ts';
+import type { JsonObject } from '../../src/http/json-object.ts';
 import { openLogin } from '../../src/login/open-login.ts';
 import { load, mistakes, SMALL } from './fixture.ts';
 
@@ -226,7 +226,7 @@ describe('readSecrets', () => {
       .optional(),
     file: z.unknown().optional(),
   });
-  const read = (tree: Tree) => readSecrets(schema, tree, { A: 'value of a\n', EMPTY: '\n' }, sourceFiles('.'));
+  const read = (tree: JsonObject) => readSecrets(schema, tree, { A: 'value of a\n', EMPTY: '\n' }, sourceFiles('.'));
 
   it('finds exactly the secrets that the schema marks', async () => {
     const a = { env: 'A' };

@@ -1,3 +1,4 @@
+import { isObject } from '../../http/json-object.ts';
 import { kindOf } from './kinds.ts';
 import { fail, MappingValueError } from './mapping-value.ts';
 import { findMethod } from './methods.ts';
@@ -163,8 +164,7 @@ function readKey(value: unknown, key: string, { work }: VariableValues): unknown
 }
 
 function ownKey(value: unknown, key: string): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, key)) return null;
-  return (value as Record<string, unknown>)[key] ?? null;
+  return isObject(value) && Object.hasOwn(value, key) ? (value[key] ?? null) : null;
 }
 
 function eachItem(evaluate: Part): Part {

@@ -1,5 +1,5 @@
 import { decodeHTMLStrict } from 'entities/decode';
-import { isTree } from '../../config/tree.ts';
+import { isObject } from '../../http/json-object.ts';
 import { DATE_FORMATS, type DateFormat, toDateTime } from './date-time.ts';
 import { parseJson } from './json.ts';
 import { isComparable, type Kind } from './kinds.ts';
@@ -192,7 +192,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   maxBy: extreme('maxBy', 'the item with the greatest value of the expression', (key, than) => key > than),
   minBy: extreme('minBy', 'the item with the least value of the expression', (key, than) => key < than),
   entries: method("an object's properties as a list of { key, value }", [], (value) => {
-    if (!isTree(value)) return fail('entries', 'an object');
+    if (!isObject(value)) return fail('entries', 'an object');
     return Object.entries(value).map(([key, member]) => ({ key, value: member }));
   }),
   joinNotNull: method('the items that are not null, joined with a separator', ['string'], (value, separator) => {

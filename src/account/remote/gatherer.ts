@@ -1,4 +1,5 @@
 import type { GraphQLResolveInfo } from 'graphql';
+import { objectOf } from '../../http/json-object.ts';
 import { MappingValueError } from '../connect/mapping-value.ts';
 import type { AccountOperation } from '../connect/operation.ts';
 import type { UpstreamAnswer } from '../connect/response-rules.ts';
@@ -69,8 +70,7 @@ async function send(operation: AccountOperation, wanted: readonly Waiting[]): Pr
 function answerOf({ status, data: body }: UpstreamAnswer, source: string) {
   const failed = (code: 'UPSTREAM_ERROR' | 'UPSTREAM_BAD_RESPONSE', what: string) =>
     new AccountError(code, { cause: new MappingValueError(`${source}: ${what}`) });
-  const isBody = typeof body === 'object' && body !== null && !Array.isArray(body);
-  const { data, errors } = (isBody ? body : {}) as Readonly<Record<string, unknown>>;
+  const { data, errors } = objectOf(body);
   if (status < 200 || status > 299) {
     // Our operations match the recorded schema, so if the upstream refuses one, its schema has changed.
     if (status === 400 && errors !== undefined) throw failed('UPSTREAM_BAD_RESPONSE', refusal(errors));

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../errors.ts';
+import { isObject, type JsonObject } from '../../http/json-object.ts';
 
 /** Client metadata is flat except for its lists; no supported member is nested deeper than this. */
 const DEEPEST = 8;
@@ -7,7 +8,7 @@ const DEEPEST = 8;
  * Parses the JSON object of a registration. Refuses what two parsers might read differently: duplicate members, bytes
  * that are not UTF-8, `__proto__`, unlimited nesting. Throws GatewayError `invalid_request`.
  */
-export function parseClientMetadata(bytes: Buffer): Record<string, unknown> {
+export function parseClientMetadata(bytes: Buffer): JsonObject {
   const text = decode(bytes);
   let parsed: unknown;
   try {
@@ -15,12 +16,12 @@ export function parseClientMetadata(bytes: Buffer): Record<string, unknown> {
   } catch (thrown) {
     throw unusable('the body is not JSON', thrown);
   }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+  if (!isObject(parsed)) {
     throw unusable('the body must be a JSON object of client metadata');
   }
   const problem = structureProblem(text);
   if (problem !== undefined) throw unusable(problem);
-  return parsed as Record<string, unknown>;
+  return parsed;
 }
 
 function decode(bytes: Buffer): string {

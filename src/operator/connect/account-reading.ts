@@ -1,5 +1,6 @@
+import { objectOf } from '../../http/json-object.ts';
 import { ConnectError } from './connect-error.ts';
-import { list, PAGE, QUERY, record } from './courses.ts';
+import { list, PAGE, QUERY } from './courses.ts';
 import { requestResource } from './oauth/tokens.ts';
 import type { Transport } from './oauth/transport.ts';
 import { responseJson } from './response-json.ts';
@@ -62,7 +63,7 @@ export async function readAccount(
       http,
       variables === undefined ? { query } : { query, variables },
     );
-    const answer = record(await responseJson(response));
+    const answer = objectOf(await responseJson(response));
     if (response.status === 404) return undefined;
     if (response.status >= 500 || (answer.data === undefined && answer.errors === undefined))
       throw new ConnectError(`The Account API answered ${response.status}.`, "Check the gate's log.");
@@ -70,19 +71,19 @@ export async function readAccount(
   };
   const first = await ask(SCHEMA);
   if (first === undefined) return undefined;
-  const schema = record(record(first.data).__schema);
-  const types = new Map(list(schema.types).map((type) => [String(record(type).name), list(record(type).fields)]));
-  const query = String(record(schema.queryType).name);
+  const schema = objectOf(objectOf(first.data).__schema);
+  const types = new Map(list(schema.types).map((type) => [String(objectOf(type).name), list(objectOf(type).fields)]));
+  const query = String(objectOf(schema.queryType).name);
   const composed = selection(query, every ? EVERY_LEVEL : WANTED, types);
   let problem: string | undefined;
   for (const [document, variables] of composed === ''
     ? ([[QUERY, { n: PAGE }], ['{viewer{id}}']] as const)
     : ([[composed], ['{viewer{id}}']] as const)) {
-    const answer = record(await ask(document, variables));
+    const answer = objectOf(await ask(document, variables));
     const said = problemsIn(list(answer.errors));
     // The contract's query may just ask for more than there is.
     problem = composed === '' ? said : (problem ?? said);
-    const viewer = record(record(answer.data).viewer);
+    const viewer = objectOf(objectOf(answer.data).viewer);
     if (viewer.id !== undefined) return { viewer, others: othersOf(query, types), problem };
   }
   throw new ConnectError(
@@ -94,7 +95,7 @@ export async function readAccount(
 type Types = ReadonlyMap<string, readonly unknown[]>;
 
 function problemsIn(errors: readonly unknown[]): string | undefined {
-  const said = errors.map(record).flatMap(({ message, path }) => {
+  const said = errors.map(objectOf).flatMap(({ message, path }) => {
     const fields = list(path).filter((key) => typeof key === 'string');
     return typeof message === 'string' ? [fields.length === 0 ? message : `${fields.join('.')}: ${message}`] : [];
   });
@@ -107,18 +108,18 @@ function problemsIn(errors: readonly unknown[]): string | undefined {
  */
 function selection(type: string, wanted: Wanted | number, types: Types): string {
   const every = typeof wanted === 'number';
-  const all = (types.get(type) ?? []).map((one) => String(record(one).name));
+  const all = (types.get(type) ?? []).map((one) => String(objectOf(one).name));
   const innerOf = (name: string): Wanted | number | undefined => {
     if (!every) return Object.hasOwn(wanted, name) ? wanted[name] : undefined;
     // The same elements are in `nodes`.
     return wanted === 0 || (name === 'edges' && all.includes('nodes')) ? undefined : wanted - 1;
   };
   const parts = (types.get(type) ?? []).flatMap((one) => {
-    const field = record(one);
+    const field = objectOf(one);
     const name = String(field.name);
     const inner = innerOf(name);
-    const args = list(field.args).map(record);
-    const isRequired = (arg: Json) => record(arg.type).kind === 'NON_NULL' && (arg.defaultValue ?? null) === null;
+    const args = list(field.args).map(objectOf);
+    const isRequired = (arg: Json) => objectOf(arg.type).kind === 'NON_NULL' && (arg.defaultValue ?? null) === null;
     const first = args.some((arg) => arg.name === 'first') ? `(first:${every ? 1 : PAGE})` : '';
     if (inner === undefined || args.some((arg) => arg.name !== 'first' && isRequired(arg))) return [];
     const fields = types.get(typeOf(field.type)) ?? [];
@@ -131,13 +132,13 @@ function selection(type: string, wanted: Wanted | number, types: Types): string 
 
 /** The name inside lists and non-null types. */
 function typeOf(type: unknown): string {
-  let inner = record(type);
-  while (inner.ofType !== null && inner.ofType !== undefined) inner = record(inner.ofType);
+  let inner = objectOf(type);
+  while (inner.ofType !== null && inner.ofType !== undefined) inner = objectOf(inner.ofType);
   return String(inner.name);
 }
 
 function othersOf(query: string, types: Types): readonly string[] {
-  const viewer = (types.get(query) ?? []).map(record).find(({ name }) => name === 'viewer');
-  const names = (types.get(typeOf(viewer?.type)) ?? []).map((field) => String(record(field).name));
+  const viewer = (types.get(query) ?? []).map(objectOf).find(({ name }) => name === 'viewer');
+  const names = (types.get(typeOf(viewer?.type)) ?? []).map((field) => String(objectOf(field).name));
   return names.filter((name) => !Object.hasOwn(WANTED.viewer ?? {}, name));
 }

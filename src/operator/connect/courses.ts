@@ -1,3 +1,4 @@
+import { objectOf } from '../../http/json-object.ts';
 import { ConnectError } from './connect-error.ts';
 import { requestResource } from './oauth/tokens.ts';
 import type { Transport } from './oauth/transport.ts';
@@ -48,10 +49,10 @@ export async function readCourses(
     await response.body?.cancel();
     return readRest(origin, token, http);
   }
-  const answer = record(await readJson(response));
-  const viewer = record(record(answer.data).viewer);
+  const answer = objectOf(await readJson(response));
+  const viewer = objectOf(objectOf(answer.data).viewer);
   if (viewer.id === undefined) {
-    const message = record(list(answer.errors)[0]).message;
+    const message = objectOf(list(answer.errors)[0]).message;
     throw new ConnectError(
       `The Account API returned no data${typeof message === 'string' ? `: ${message}` : ''}.`,
       "Check that the token has account:read, and check the gate's log.",
@@ -62,8 +63,8 @@ export async function readCourses(
 
 /** The courses in the `viewer` of an Account API. */
 export function coursesOfViewer(viewer: Readonly<Record<string, unknown>>): Courses {
-  const courses = list(record(viewer.enrolledCourses).nodes).map(toCourse);
-  const total = record(viewer.enrolledCourses).totalCount;
+  const courses = list(objectOf(viewer.enrolledCourses).nodes).map(toCourse);
+  const total = objectOf(viewer.enrolledCourses).totalCount;
   return {
     source: 'Account API',
     member: { id: String(viewer.id), email: typeof viewer.email === 'string' ? viewer.email : undefined },
@@ -78,15 +79,15 @@ async function readRest(origin: string, token: string, http: Transport): Promise
 
 /** The courses in a list of a REST API. */
 export function coursesOfList(answer: unknown): Courses {
-  const envelope = record(answer);
+  const envelope = objectOf(answer);
   const courses = listIn(answer)?.map(toCourse) ?? [];
-  const total = envelope.total ?? record(envelope.meta ?? envelope.paging ?? envelope.pagination).total;
+  const total = envelope.total ?? objectOf(envelope.meta ?? envelope.paging ?? envelope.pagination).total;
   return { source: 'REST API', member: undefined, total: typeof total === 'number' ? total : courses.length, courses };
 }
 
 /** The list in an answer of a REST API: bare, or in an envelope under any name; undefined if there is none. */
 export function listIn(answer: unknown): readonly unknown[] | undefined {
-  return Array.isArray(answer) ? answer : Object.values(record(answer)).find(Array.isArray);
+  return Array.isArray(answer) ? answer : Object.values(objectOf(answer)).find(Array.isArray);
 }
 
 async function readJson(response: Response): Promise<unknown> {
@@ -96,7 +97,7 @@ async function readJson(response: Response): Promise<unknown> {
 }
 
 function toCourse(node: unknown): ListedCourse {
-  const course = record(node);
+  const course = objectOf(node);
   const until = date(course.expireDate ?? course.expire_date ?? course.expires_at ?? course.access_until);
   const lifetime = course.hasLifetimeAccess ?? course.has_lifetime_access ?? course.lifetime_access ?? course.lifetime;
   return {
@@ -109,12 +110,12 @@ function toCourse(node: unknown): ListedCourse {
 
 /** Text or a number; WordPress has `{ rendered: … }`. Undefined for anything else. */
 function plain(value: unknown): string | undefined {
-  const inner = record(value).rendered ?? value;
+  const inner = objectOf(value).rendered ?? value;
   return typeof inner === 'string' || typeof inner === 'number' ? String(inner) : undefined;
 }
 
 function position(value: unknown): ListedCourse['watched'] {
-  const watched = record(value);
+  const watched = objectOf(value);
   const lecture = watched.lectureId ?? watched.lecture_id;
   if (lecture === undefined || lecture === null) return { kind: value === null ? 'none' : 'unknown' };
   const seconds = Number(watched.positionSeconds ?? watched.position_seconds ?? 0) || 0;
@@ -126,10 +127,6 @@ function date(value: unknown): Date | undefined {
   if ((typeof value !== 'string' && typeof value !== 'number') || value === 0) return undefined;
   const parsed = new Date(typeof value === 'number' ? value * 1000 : value);
   return Number.isNaN(parsed.getTime()) ? undefined : parsed;
-}
-
-export function record(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }
 
 export function list(value: unknown): readonly unknown[] {

@@ -1,4 +1,5 @@
-import { list, record } from './courses.ts';
+import { objectOf } from '../../http/json-object.ts';
+import { list } from './courses.ts';
 import { requestPublic, type Transport } from './oauth/transport.ts';
 import { responseJson } from './response-json.ts';
 
@@ -22,16 +23,16 @@ interface Readable {
 const USUAL: Offer = { account: '/account/graphql', tools: '/mcp', described: false, readable: [] };
 /** Reads the site's `/openapi.json`. The first `mostRead` addresses are enough to see that they work. A site without one may still have what the contract names. */
 export async function readOffer(origin: string, http: Transport, mostRead = 3): Promise<Offer> {
-  const document = record(await readDocument(new URL('/openapi.json', origin), http).catch(() => undefined));
-  const paths = Object.entries(record(document.paths)).map(([path, item]) => [path, record(item)] as const);
+  const document = objectOf(await readDocument(new URL('/openapi.json', origin), http).catch(() => undefined));
+  const paths = Object.entries(objectOf(document.paths)).map(([path, item]) => [path, objectOf(item)] as const);
   if (paths.length === 0) return USUAL;
-  const pathOf = (operation: string) => paths.find(([, item]) => record(item.post).operationId === operation)?.[0];
+  const pathOf = (operation: string) => paths.find(([, item]) => objectOf(item.post).operationId === operation)?.[0];
   return {
     account: pathOf('queryAccount'),
     tools: pathOf('callTools'),
     described: true,
     readable: paths
-      .flatMap(([path, item]) => readable(path, record(item.get), list(item.parameters)))
+      .flatMap(([path, item]) => readable(path, objectOf(item.get), list(item.parameters)))
       .toSorted((a, b) => Number(isAboutCourses(b.path)) - Number(isAboutCourses(a.path)))
       .slice(0, mostRead),
   };
@@ -53,8 +54,8 @@ function readable(
   operation: Readonly<Record<string, unknown>>,
   parameters: readonly unknown[],
 ): readonly Readable[] {
-  const [oauth2] = list(operation.security).flatMap((one) => ('oauth2' in record(one) ? [record(one).oauth2] : []));
-  const needs = [...parameters, ...list(operation.parameters)].some((one) => record(one).required === true);
+  const [oauth2] = list(operation.security).flatMap((one) => ('oauth2' in objectOf(one) ? [objectOf(one).oauth2] : []));
+  const needs = [...parameters, ...list(operation.parameters)].some((one) => objectOf(one).required === true);
   const own = list(operation.tags).some((tag) => ['discovery', 'oauth', 'account', 'tools'].includes(String(tag)));
   if (oauth2 === undefined || needs || own || path.includes('{')) return [];
   return [{ path, scopes: list(oauth2).map(String) }];

@@ -1,7 +1,8 @@
+import { objectOf } from '../../http/json-object.ts';
 import { readAccount } from './account-reading.ts';
 import { ConnectError } from './connect-error.ts';
 import { courseTable } from './course-text.ts';
-import { coursesOfList, coursesOfViewer, list, listIn, record } from './courses.ts';
+import { coursesOfList, coursesOfViewer, list, listIn } from './courses.ts';
 import type { AuthorizationServer } from './oauth/discovery.ts';
 import { requestResource } from './oauth/tokens.ts';
 import type { Transport } from './oauth/transport.ts';
@@ -46,7 +47,7 @@ function userinfoPlace(url: string, http: Transport): TokenUse {
     doing: 'Reading who the member is',
     async read(token) {
       const response = await requestResource(token, new URL(url), http);
-      const { sub, email, name } = record(await responseJson(response));
+      const { sub, email, name } = objectOf(await responseJson(response));
       if (sub === undefined) throw unusable(response);
       return [printable(`Member ${[sub, name, email].filter((one) => one !== undefined).join(', ')}`)];
     },
@@ -90,10 +91,10 @@ function toolsPlace(url: URL, described: boolean, http: Transport): TokenUse {
     doing: `Listing the tools at ${url.pathname}`,
     async read(token) {
       const response = await askTools(url, token, http, 'tools/list');
-      const { result } = record(await responseJson(response));
+      const { result } = objectOf(await responseJson(response));
       if (result === undefined && !described) return undefined;
       if (result === undefined) throw unusable(response);
-      const names = list(record(result).tools).map((tool) => String(record(tool).name));
+      const names = list(objectOf(result).tools).map((tool) => String(objectOf(tool).name));
       return [printable(`Tools for agents: ${names.length === 0 ? 'none with these scopes' : names.join(', ')}`)];
     },
   };
@@ -116,7 +117,7 @@ function routePlace(path: string, url: URL, brief: boolean, http: Transport): To
         const table = courseTable(coursesOfList(answer));
         return brief ? table.slice(0, 1) : table;
       }
-      const what = Array.isArray(answer) ? `a list of ${answer.length}` : Object.keys(record(answer)).join(', ');
+      const what = Array.isArray(answer) ? `a list of ${answer.length}` : Object.keys(objectOf(answer)).join(', ');
       return [printable(`GET ${path}: ${what}`)];
     },
   };

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { boundedJson, DOCUMENT_BOUNDS, jsonExcess } from '../../http/bounded-json.ts';
+import { isObject, type JsonObject } from '../../http/json-object.ts';
 
 /** A response. Redirects are returned, not followed. */
 export interface SiteAnswer {
@@ -12,9 +13,6 @@ export interface SiteAnswer {
   /** Whether the body was truncated. */
   readonly cut: boolean;
 }
-
-/** A JSON object with unchecked members. */
-export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** The value of a header field, '' if missing. */
 export function field(answer: SiteAnswer, name: string): string {
@@ -30,7 +28,7 @@ export function mediaType(answer: SiteAnswer): string {
 /** The body as a JSON object; undefined for anything else, when truncated, or when it exceeds DOCUMENT_BOUNDS. */
 export function jsonObject(answer: SiteAnswer): JsonObject | undefined {
   const value = answer.cut ? undefined : boundedJson(answer.text, DOCUMENT_BOUNDS);
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+  return isObject(value) ? value : undefined;
 }
 
 /** The limit for JSON that the body exceeds, worded as the end of a sentence; undefined if it exceeds none. */

@@ -1,4 +1,5 @@
-import { type JsonObject, jsonObject, type SiteAnswer, text } from './answer.ts';
+import type { JsonObject } from '../../http/json-object.ts';
+import { jsonObject, type SiteAnswer, text } from './answer.ts';
 import type { Ask } from './ask.ts';
 
 /** A client that the audit has registered. */

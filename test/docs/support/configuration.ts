@@ -6,8 +6,8 @@ import { configJsonSchema } from '../../../src/config/json-schema.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { parseMembers } from '../../../src/config/members-file.ts';
 import { LANGUAGE_TAG } from '../../../src/config/pages.ts';
-import { isTree, type Tree } from '../../../src/config/tree.ts';
 import { checkInterfaces } from '../../../src/generation/account-and-mcp.ts';
+import { isObject, type JsonObject } from '../../../src/http/json-object.ts';
 import { createAuthority } from '../../support/certificates.ts';
 import { checkForeignYaml } from './foreign-yaml.ts';
 import type { Block } from './markdown.ts';
@@ -34,9 +34,9 @@ const AROUND: Readonly<Record<string, string>> = {
 };
 
 /** A sign-in page given as a path is on the site, which must then be behind the gate. */
-function needsSite({ login, enforcement }: Tree): boolean {
-  const { loginUrl } = isTree(login) ? login : {};
-  return (typeof loginUrl === 'string' && loginUrl.startsWith('/')) || isTree(enforcement);
+function needsSite({ login, enforcement }: JsonObject): boolean {
+  const { loginUrl } = isObject(login) ? login : {};
+  return (typeof loginUrl === 'string' && loginUrl.startsWith('/')) || isObject(enforcement);
 }
 
 /**
@@ -49,7 +49,7 @@ export async function checkYaml(block: Block): Promise<void> {
   for (const { errors } of documents) if (errors[0]) throw new Error(errors[0].message);
   const trees: unknown[] = documents.map((document) => document.toJS());
   if (trees.length === 0) throw new Error('there is nothing in it');
-  if (trees.length > 1 || !isTree(trees[0])) {
+  if (trees.length > 1 || !isObject(trees[0])) {
     for (const tree of trees) checkForeignYaml(tree, block);
     return;
   }
@@ -74,26 +74,26 @@ function checkMembers(text: string): void {
   if (members.length === 0) throw new Error('it has no member');
 }
 
-async function checkConfiguration(block: Block, tree: Tree): Promise<void> {
+async function checkConfiguration(block: Block, tree: JsonObject): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-docs-'));
   try {
-    const upstreams = isTree(tree.upstreams) ? Object.keys(tree.upstreams) : [];
+    const upstreams = isObject(tree.upstreams) ? Object.keys(tree.upstreams) : [];
     const name = upstreams.includes('school') ? 'school' : (upstreams[0] ?? 'school');
     const missing = Object.keys(AROUND).filter((key) => !(key in tree) && (key !== 'site' || needsSite(tree)));
     const around = 'account' in tree ? { ...AROUND, profile: 'profile: A\n' } : AROUND;
     const whole = [block.text, ...missing.map((key) => around[key]?.replaceAll('NAME', name))].join('\n');
     const placed = writeStandIns(whole, folder);
-    if (isTree(tree.account)) writeAccount(tree.account, block, folder);
+    if (isObject(tree.account)) writeAccount(tree.account, block, folder);
     const file = join(folder, 'coursegate.yaml');
     writeFileSync(file, placed);
-    const merged = parse(placed) as Tree;
+    const merged = parse(placed) as JsonObject;
     const loaded = await loadConfig({
       file,
       environment: environmentFor(merged),
       overrides: {
         upstreams: {
           ...upstreamsFor(merged),
-          ...(isTree(tree.account) && !hasOwnFiles(tree.account) ? ACCOUNT_UPSTREAMS : {}),
+          ...(isObject(tree.account) && !hasOwnFiles(tree.account) ? ACCOUNT_UPSTREAMS : {}),
         },
       },
     });
@@ -111,7 +111,7 @@ async function checkConfiguration(block: Block, tree: Tree): Promise<void> {
 const ACCOUNT_UPSTREAMS = { progress: { url: 'http://127.0.0.1:4001' }, events: { url: 'http://127.0.0.1:4002' } };
 
 /** Whether a page means a reader's own contract and mapping. */
-function hasOwnFiles({ schema, mappings }: Tree): boolean {
+function hasOwnFiles({ schema, mappings }: JsonObject): boolean {
   return schema === 'account.graphql' && mappings === 'mapping.graphql';
 }
 
@@ -127,7 +127,7 @@ extend type Viewer { email: String @connect(source: "school", http: { GET: "/api
  * Writes the files of an Account API where a page expects them: those that the page shows, a reader's own if there is one
  * of each, else the demo's.
  */
-function writeAccount({ schema, mappings, upstreamSchemas }: Tree, { file }: Block, folder: string): void {
+function writeAccount({ schema, mappings, upstreamSchemas }: JsonObject, { file }: Block, folder: string): void {
   const own = (word: string) =>
     BLOCKS.filter((one) => one.file === file && one.words[0] === word).map(({ text }) => text);
   const put = (path: unknown, text: string) => {
@@ -150,22 +150,25 @@ function writeAccount({ schema, mappings, upstreamSchemas }: Tree, { file }: Blo
       ? own('mapping').join('\n')
       : `${from('upstream/school.graphql')}\n${from('upstream/events.graphql')}`,
   );
-  for (const [name, path] of Object.entries(isTree(upstreamSchemas) ? upstreamSchemas : {})) {
+  for (const [name, path] of Object.entries(isObject(upstreamSchemas) ? upstreamSchemas : {})) {
     put(path, from(`upstream/recorded/${name}.graphql`));
   }
 }
 
 /** Every mapping in a tree, with its key and its parent keys. */
-function* mappings(value: unknown, path: readonly string[] = []): Generator<{ tree: Tree; path: readonly string[] }> {
+function* mappings(
+  value: unknown,
+  path: readonly string[] = [],
+): Generator<{ tree: JsonObject; path: readonly string[] }> {
   if (Array.isArray(value)) for (const item of value) yield* mappings(item, path);
-  if (!isTree(value)) return;
+  if (!isObject(value)) return;
   yield { tree: value, path };
   for (const [key, inner] of Object.entries(value)) yield* mappings(inner, [...path, key]);
 }
 
 /** Adds upstreams that a page uses but does not declare. */
-function upstreamsFor(tree: Tree): Tree {
-  const declared = new Set(isTree(tree.upstreams) ? Object.keys(tree.upstreams) : []);
+function upstreamsFor(tree: JsonObject): JsonObject {
+  const declared = new Set(isObject(tree.upstreams) ? Object.keys(tree.upstreams) : []);
   const named = [...mappings(tree)].flatMap(({ tree: { upstream } }) => (typeof upstream === 'string' ? upstream : []));
   return Object.fromEntries(
     named.filter((one) => !declared.has(one)).map((one) => [one, { url: 'http://127.0.0.1:4999' }]),
@@ -175,7 +178,7 @@ function upstreamsFor(tree: Tree): Tree {
 const TEXT = 'c3RhbmQtaW4tZm9yLWEtc2VjcmV0LW9mLTMyLWJ5dGVz';
 
 /** A value for every `{ env: NAME }`; a URL where one is required. */
-function environmentFor(tree: Tree): Record<string, string> {
+function environmentFor(tree: JsonObject): Record<string, string> {
   return Object.fromEntries(
     [...mappings(tree)].flatMap(({ tree: { env }, path }) => {
       if (typeof env !== 'string') return [];

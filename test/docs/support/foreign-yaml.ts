@@ -2,20 +2,20 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { isTree, type Tree } from '../../../src/config/tree.ts';
+import { isObject, type JsonObject } from '../../../src/http/json-object.ts';
 import type { Block } from './markdown.ts';
 import { ROOT } from './pages.ts';
 
 interface Foreign {
   readonly what: string;
-  readonly is: (tree: Tree) => boolean;
-  readonly check: (tree: Tree) => void;
+  readonly is: (tree: JsonObject) => boolean;
+  readonly check: (tree: JsonObject) => void;
 }
 
 const must = (holds: boolean, what: string) => {
   if (!holds) throw new Error(what);
 };
-const treesIn = (value: unknown) => (isTree(value) ? Object.values(value) : []).filter(isTree);
+const treesIn = (value: unknown) => (isObject(value) ? Object.values(value) : []).filter(isObject);
 
 /** Files of other programs, recognised by their top-level keys. */
 const FOREIGN: readonly Foreign[] = [
@@ -27,7 +27,7 @@ const FOREIGN: readonly Foreign[] = [
       must(/^[A-Z][A-Za-z]+$/.test(String(tree.kind)), 'a Kubernetes object needs its `kind`');
       if (tree.kind === 'Kustomization') return;
       must(
-        isTree(tree.metadata) && typeof tree.metadata.name === 'string',
+        isObject(tree.metadata) && typeof tree.metadata.name === 'string',
         'a Kubernetes object needs `metadata.name`',
       );
     },
@@ -38,7 +38,7 @@ const FOREIGN: readonly Foreign[] = [
     check: (tree) => {
       for (const one of tree.dependencies as unknown[])
         must(
-          isTree(one) && 'name' in one && 'version' in one && 'repository' in one,
+          isObject(one) && 'name' in one && 'version' in one && 'repository' in one,
           'a dependency of a chart is by name, version and repository',
         );
     },
@@ -57,7 +57,7 @@ const FOREIGN: readonly Foreign[] = [
     is: (tree) => 'scrape_configs' in tree || 'rule_files' in tree,
     check: (tree) => {
       for (const one of (tree.scrape_configs ?? []) as unknown[])
-        must(isTree(one) && typeof one.job_name === 'string', 'what is scraped has a `job_name`');
+        must(isObject(one) && typeof one.job_name === 'string', 'what is scraped has a `job_name`');
     },
   },
   {
@@ -66,7 +66,7 @@ const FOREIGN: readonly Foreign[] = [
     check: (tree) => {
       for (const group of tree.groups as unknown[])
         must(
-          isTree(group) && typeof group.name === 'string' && Array.isArray(group.rules),
+          isObject(group) && typeof group.name === 'string' && Array.isArray(group.rules),
           'a group of rules has a name and rules',
         );
     },
@@ -91,9 +91,9 @@ export function checkForeignYaml(tree: unknown, block: Block): void {
     checkValues(tree);
     return;
   }
-  const found = isTree(tree) ? FOREIGN.find(({ is }) => is(tree)) : undefined;
-  if (found === undefined || !isTree(tree)) {
-    const keys = isTree(tree) ? Object.keys(tree).join(', ') : 'no mapping';
+  const found = isObject(tree) ? FOREIGN.find(({ is }) => is(tree)) : undefined;
+  if (found === undefined || !isObject(tree)) {
+    const keys = isObject(tree) ? Object.keys(tree).join(', ') : 'no mapping';
     throw new Error(
       `this YAML (${keys}) is neither a configuration of coursegate, whole or in part, from its top-level keys on, nor ` +
         `${FOREIGN.map(({ what }) => what).join(', ')}. Values of the chart: write <!-- values --> above the block`,
@@ -110,7 +110,7 @@ function checkValues(tree: unknown): void {
   const options = { strict: false, allErrors: true, logger: false } as const;
   const validator = String(schema.$schema).includes('draft-07') ? new Ajv(options) : new Ajv2020(options);
   const validate = validator.compile(partial);
-  if (!validate(isTree(tree) && isTree(tree.coursegate) ? tree.coursegate : tree)) {
+  if (!validate(isObject(tree) && isObject(tree.coursegate) ? tree.coursegate : tree)) {
     throw new Error((validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`).join('; '));
   }
 }

@@ -1,5 +1,5 @@
 import type { RouteConfig, UpstreamConfig } from '../../../config/schema.ts';
-import { isTree, type Tree } from '../../../config/tree.ts';
+import { isObject, type JsonObject } from '../../../http/json-object.ts';
 import type { Json } from '../json.ts';
 import type { PathTemplate } from '../path-template.ts';
 import type { RouteFacts } from '../route-operation.ts';
@@ -22,11 +22,11 @@ interface ImportedOperation {
  * Imports an upstream's OpenAPI document, version 3.0 or 3.1. The document is untrusted: beyond its version nothing is
  * assumed about it. Never throws because of its content.
  */
-export function importApi(name: string, upstream: UpstreamConfig, document: Tree) {
+export function importApi(name: string, upstream: UpstreamConfig, document: JsonObject) {
   const source = sourceOf(document);
   const urlPath = new URL(upstream.url).pathname.replace(/\/$/, '');
   const basePath = basePathOf(document, upstream.url);
-  const paths = Object.entries(isTree(document.paths) ? document.paths : {}).filter(([path]) =>
+  const paths = Object.entries(isObject(document.paths) ? document.paths : {}).filter(([path]) =>
     /^\/[^\s?#]*$/.test(path),
   );
 
@@ -47,7 +47,7 @@ export function importApi(name: string, upstream: UpstreamConfig, document: Tree
       const schemas = schemaCopy(source, (schema) => `${name}.${schema}`);
       return reached.flatMap(({ path, item }): readonly ImportedOperation[] => {
         const operation = item[method.toLowerCase()];
-        if (!isTree(operation) || isInternal(item) || isInternal(operation)) return [];
+        if (!isObject(operation) || isInternal(item) || isInternal(operation)) return [];
         const copied = operationCopy({ source, schemas, upstream }, entry, facts, { item, operation, path });
         return [{ template: { path, parameters: [] }, operation: copied, schemas: schemas.referred() }];
       });
@@ -56,13 +56,13 @@ export function importApi(name: string, upstream: UpstreamConfig, document: Tree
 }
 
 /** The path of the document's first server, which its paths are relative to, with variables at their defaults. */
-function basePathOf({ servers }: Tree, url: string): string {
+function basePathOf({ servers }: JsonObject, url: string): string {
   const [server] = Array.isArray(servers) ? servers : [];
-  if (!isTree(server) || typeof server.url !== 'string') return '';
+  if (!isObject(server) || typeof server.url !== 'string') return '';
   const { variables } = server;
   const filled = server.url.replace(/\{([^}]*)\}/g, (_, name: string) => {
-    const variable = isTree(variables) && Object.hasOwn(variables, name) ? variables[name] : undefined;
-    return isTree(variable) && typeof variable.default === 'string' ? variable.default : '';
+    const variable = isObject(variables) && Object.hasOwn(variables, name) ? variables[name] : undefined;
+    return isObject(variable) && typeof variable.default === 'string' ? variable.default : '';
   });
   return URL.canParse(filled, url) ? new URL(filled, url).pathname.replace(/\/$/, '') : '';
 }

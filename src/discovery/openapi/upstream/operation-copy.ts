@@ -1,6 +1,7 @@
 import type { RouteConfig, UpstreamConfig } from '../../../config/schema.ts';
-import { isTree, listOf, type Tree } from '../../../config/tree.ts';
+import { listOf } from '../../../config/tree.ts';
 import { requestFields, responseFields } from '../../../http/header-names.ts';
+import { isObject, type JsonObject } from '../../../http/json-object.ts';
 import type { Json } from '../json.ts';
 import { MEMBER_ID_TEXT } from '../path-template.ts';
 import { ANY_RESPONSE, ANY_SUCCESS, answer, LEFT } from '../responses.ts';
@@ -16,8 +17,8 @@ export interface OperationParts {
 
 /** An operation and its path item from the upstream's document, and its path at the gate. */
 export interface FoundOperation {
-  readonly item: Tree;
-  readonly operation: Tree;
+  readonly item: JsonObject;
+  readonly operation: JsonObject;
   readonly path: string;
 }
 
@@ -106,7 +107,7 @@ function parameterOf(copy: Copy, isField: (name: string) => boolean, given: unkn
     ...(typeof found.style === 'string' ? { style: found.style } : {}),
     ...(typeof found.explode === 'boolean' ? { explode: found.explode } : {}),
     ...(found.deprecated === true ? { deprecated: true } : {}),
-    ...(isTree(found.content)
+    ...(isObject(found.content)
       ? { content: contentOf(copy, found.content) }
       : { schema: schemas.schema(found.schema), ...exampleOf(found) }),
   };
@@ -123,8 +124,8 @@ function requestBodyOf(copy: Copy, jsonOnly: boolean): Json {
     if (filled.length === 0) return [type, media];
     // Write out a referenced schema, because other operations that share it may allow clients to send what this
     // route fills.
-    const { [type]: given } = isTree(found.content) ? found.content : {};
-    const schema = schemas.schema(source.resolve(isTree(given) ? given.schema : undefined));
+    const { [type]: given } = isObject(found.content) ? found.content : {};
+    const schema = schemas.schema(source.resolve(isObject(given) ? given.schema : undefined));
     return [type, { schema: withoutProperties(schema, (name) => filled.includes(bareName(name))) }];
   });
   const required = found.required === true ? { required: true } : {};
@@ -148,7 +149,7 @@ function responsesOf(copy: Copy, facts: RouteFacts): Json {
 }
 
 /** `isAlsoOurs`: the gate itself may answer with this status, too. */
-function responseOf(copy: Copy, found: Tree, status: string, isAlsoOurs: boolean): Json {
+function responseOf(copy: Copy, found: JsonObject, status: string, isAlsoOurs: boolean): Json {
   const { source, schemas, upstream } = copy;
   const fieldPolicy = responseFields({ drop: upstream.headers.response.drop });
   const headers = membersOf(found.headers).flatMap(([name, header]) => {
@@ -174,7 +175,7 @@ function bareName(name: string): string {
 }
 
 /** Examples that are contained in the document itself. */
-function exampleOf(given: Tree): Json {
+function exampleOf(given: JsonObject): Json {
   if (Object.hasOwn(given, 'example')) return { example: given.example };
   const examples = membersOf(given.examples).filter(([, one]) => Object.hasOwn(one, 'value'));
   if (examples.length === 0) return {};

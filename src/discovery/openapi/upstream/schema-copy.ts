@@ -1,4 +1,4 @@
-import { isTree, type Tree } from '../../../config/tree.ts';
+import { isObject, type JsonObject } from '../../../http/json-object.ts';
 import type { Json } from '../json.ts';
 import { isInternal, type Source, texts } from './source.ts';
 
@@ -27,8 +27,8 @@ export type SchemaCopy = ReturnType<typeof schemaCopy>;
  * a schema that allows anything.
  */
 export function schemaCopy(source: Source, nameOf: (name: string) => string) {
-  const { schemas = {} } = isTree(source.document.components) ? source.document.components : {};
-  const known = isTree(schemas) ? schemas : {};
+  const { schemas = {} } = isObject(source.document.components) ? source.document.components : {};
+  const known = isObject(schemas) ? schemas : {};
   const met = new Set<string>();
   const waiting: string[] = [];
 
@@ -42,7 +42,7 @@ export function schemaCopy(source: Source, nameOf: (name: string) => string) {
   };
 
   const copy = (schema: unknown): Json => {
-    if (!isTree(schema)) return {};
+    if (!isObject(schema)) return {};
     if (schema.$ref !== undefined) {
       const [, name] = COMPONENT.exec(String(schema.$ref)) ?? [];
       if (name === undefined || !Object.hasOwn(known, name)) return texts(schema, 'description');
@@ -50,11 +50,11 @@ export function schemaCopy(source: Source, nameOf: (name: string) => string) {
     }
     const out: Record<string, unknown> = { ...texts(schema, 'title', 'description') };
     for (const keyword of VALUES) if (Object.hasOwn(schema, keyword)) out[keyword] = schema[keyword];
-    for (const keyword of SCHEMAS) if (isTree(schema[keyword])) out[keyword] = copy(schema[keyword]);
+    for (const keyword of SCHEMAS) if (isObject(schema[keyword])) out[keyword] = copy(schema[keyword]);
     for (const keyword of OPEN_OR_SCHEMA) {
       const value = schema[keyword];
       if (typeof value === 'boolean') out[keyword] = value;
-      else if (isTree(value)) out[keyword] = copy(value);
+      else if (isObject(value)) out[keyword] = copy(value);
     }
     for (const keyword of LISTS) {
       const value = schema[keyword];
@@ -62,8 +62,8 @@ export function schemaCopy(source: Source, nameOf: (name: string) => string) {
     }
     for (const keyword of MAPS) {
       const value = schema[keyword];
-      if (!isTree(value)) continue;
-      const shown = Object.entries(value).filter(([, one]) => !isTree(one) || !isInternal(one));
+      if (!isObject(value)) continue;
+      const shown = Object.entries(value).filter(([, one]) => !isObject(one) || !isInternal(one));
       out[keyword] = Object.fromEntries(shown.map(([name, one]) => [name, copy(one)]));
       if (keyword !== 'properties' || shown.length === Object.keys(value).length) continue;
       const kept = new Set(shown.map(([name]) => name));
@@ -89,7 +89,7 @@ export function schemaCopy(source: Source, nameOf: (name: string) => string) {
 
 /** Removes properties from an object schema. */
 export function withoutProperties(schema: Json, names: (name: string) => boolean): Json {
-  if (!isTree(schema.properties)) return schema;
+  if (!isObject(schema.properties)) return schema;
   const hidden = new Set(Object.keys(schema.properties).filter(names));
   const properties = Object.fromEntries(Object.entries(schema.properties).filter(([name]) => !names(name)));
   return without({ ...schema, properties }, hidden);
@@ -104,7 +104,7 @@ function without(schema: Record<string, unknown>, hidden: ReadonlySet<string>): 
 }
 
 /** Converts OpenAPI 3.0's own keywords for null and exclusive bounds to JSON Schema. */
-function asJsonSchema(out: Record<string, unknown>, { nullable }: Tree): Json {
+function asJsonSchema(out: Record<string, unknown>, { nullable }: JsonObject): Json {
   for (const [exclusive, bound] of [
     ['exclusiveMinimum', 'minimum'],
     ['exclusiveMaximum', 'maximum'],

@@ -4,7 +4,8 @@ import { readYaml } from '../../../config/document.ts';
 import { removeKey, replaceItems, replaceValue } from '../../../config/edit-yaml.ts';
 import { ConfigError, type LoadedConfig } from '../../../config/load.ts';
 import { formatProblem } from '../../../config/problems.ts';
-import { isTree, listAt } from '../../../config/tree.ts';
+import { listAt } from '../../../config/tree.ts';
+import { isObject } from '../../../http/json-object.ts';
 import type { Observer } from '../../../operations/observe/observer.ts';
 import { routeYaml } from '../../../operations/observe/report.ts';
 import type { RouteMap } from '../../../operations/observe/route-map.ts';
@@ -111,7 +112,7 @@ function edited(
   { config, file }: LoadedConfig,
 ): string | undefined {
   const written = listAt(readYaml(file, text).tree, ['routes']);
-  const matches = written.map((route) => (isTree(route) ? route.match : ''));
+  const matches = written.map((route) => (isObject(route) ? route.match : ''));
   const items = routes.map(({ route, configured, evidence }) => {
     const at = matches.indexOf(configured?.match);
     return at >= 0 && route === configured ? { at } : { at, value: `${routeYaml(route)} # ${evidence}` };

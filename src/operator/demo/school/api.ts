@@ -1,4 +1,5 @@
 import express, { type Express, type Request, type RequestHandler, Router } from 'express';
+import { isObject, type JsonObject } from '../../../http/json-object.ts';
 import { ApiError, jsonErrors, nothingHere } from './api-error.ts';
 import type { SchoolData } from './data/school-data.ts';
 import { type GateKeys, gateIdentity } from './gate-identity.ts';
@@ -47,15 +48,15 @@ export function addRoute(router: Router, path: string | string[], methods: Metho
 }
 
 /** The body of a request that passed `jsonBody`. Throws unless it is an object. */
-export function jsonObject(request: Request): Record<string, unknown> {
+export function jsonObject(request: Request): JsonObject {
   const body: unknown = request.body;
   if (body === undefined && !request.is('application/json')) {
     throw new ApiError(415, 'unsupported_media_type', 'Send a JSON body with Content-Type application/json.');
   }
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+  if (!isObject(body)) {
     throw new ApiError(400, 'bad_request', 'The body must be a JSON object.');
   }
-  return body as Record<string, unknown>;
+  return body;
 }
 
 /** The page that `page` and `per_page` of the request select. Throws for invalid values. */

@@ -1,5 +1,6 @@
-import { record } from '../../connect/courses.ts';
-import { field, type JsonObject, jsonObject, type SiteAnswer, strings, where } from '../answer.ts';
+import type { JsonObject } from '../../../http/json-object.ts';
+import { objectOf } from '../../../http/json-object.ts';
+import { field, jsonObject, type SiteAnswer, strings, where } from '../answer.ts';
 import { failure, judgeEach, pass } from '../finding.ts';
 import { checks } from '../site-check.ts';
 import { Unavailable } from '../unavailable.ts';
@@ -42,11 +43,11 @@ interface GateSays {
 
 /** What the OpenAPI document has in common with the metadata; undefined if it is not coursegate's. */
 function gateSays(api: JsonObject | undefined): GateSays | undefined {
-  const schemes = record(record(api?.components).securitySchemes);
-  const flow = record(record(record(schemes.oauth2).flows).authorizationCode);
+  const schemes = objectOf(objectOf(api?.components).securitySchemes);
+  const flow = objectOf(objectOf(objectOf(schemes.oauth2).flows).authorizationCode);
   if (flow.tokenUrl === undefined) return undefined;
-  const scopes = Object.keys(record(flow.scopes));
-  const reads = record(schemes.oauth2)['x-read-scopes'];
+  const scopes = Object.keys(objectOf(flow.scopes));
+  const reads = objectOf(schemes.oauth2)['x-read-scopes'];
   return {
     scopes,
     // Version 0.1 lists all scopes in both documents.

@@ -1,5 +1,6 @@
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
-import { field, isHtml, type JsonObject, jsonObject, mediaType, type SiteAnswer, text, where } from '../answer.ts';
+import type { JsonObject } from '../../../http/json-object.ts';
+import { field, isHtml, jsonObject, mediaType, type SiteAnswer, text, where } from '../answer.ts';
 import type { Ask, Question } from '../ask.ts';
 import type { ExaminedServer } from '../facts/facts.ts';
 import { REDIRECT_URI } from '../facts/registration.ts';

@@ -1,4 +1,5 @@
-import { type JsonObject, jsonObject, strings, text } from '../answer.ts';
+import type { JsonObject } from '../../../http/json-object.ts';
+import { jsonObject, strings, text } from '../answer.ts';
 import type { Register } from '../facts/facts.ts';
 import { failure, judgeEach, pass, type Verdict, warning } from '../finding.ts';
 import { remove } from '../registrations.ts';

@@ -1,5 +1,6 @@
+import type { JsonObject } from '../../../http/json-object.ts';
 import { isLoopback } from '../../connect/oauth/transport.ts';
-import { type JsonObject, strings, text, where } from '../answer.ts';
+import { strings, text, where } from '../answer.ts';
 import { isHidden } from '../ask.ts';
 import { hijacker, insteadAt, insteadOf } from '../edges.ts';
 import { failure, judgeEach, pass, warning } from '../finding.ts';

@@ -1,4 +1,5 @@
-import type { JsonObject, SiteAnswer } from '../answer.ts';
+import type { JsonObject } from '../../../http/json-object.ts';
+import type { SiteAnswer } from '../answer.ts';
 import type { Question } from '../ask.ts';
 import type { Find } from '../check.ts';
 import type { Registered, TriedRegistration } from '../registrations.ts';

@@ -1,4 +1,5 @@
-import { isTree, type Tree, valueAt } from '../../../config/tree.ts';
+import { valueAt } from '../../../config/tree.ts';
+import { isObject, type JsonObject, objectOf } from '../../../http/json-object.ts';
 import { jsonObject, type SiteAnswer, text } from '../../doctor/answer.ts';
 
 /** A GET operation of an API description. */
@@ -46,25 +47,25 @@ export function readDescription(answer: SiteAnswer | undefined): Description | u
   const base = basePath(document);
   const items = Object.entries(paths)
     .slice(0, MOST_PATHS)
-    .map(([path, item]) => [base + path, asObject(item)] as const)
+    .map(([path, item]) => [base + path, objectOf(item)] as const)
     .filter(([path]) => PATH.test(path.replace(/\{[A-Za-z0-9_.-]{1,64}\}/g, '0')));
   return {
     operations: items.flatMap(([path, item]) =>
-      item.get === undefined ? [] : [operation(document, path, item, asObject(item.get))],
+      item.get === undefined ? [] : [operation(document, path, item, objectOf(item.get))],
     ),
     logins: items
-      .flatMap(([path, { post }]) => (LOGIN_PATH.test(path) ? loginOperation(document, path, asObject(post)) : []))
+      .flatMap(([path, { post }]) => (LOGIN_PATH.test(path) ? loginOperation(document, path, objectOf(post)) : []))
       .slice(0, MOST_LOGINS),
   };
 }
 
-function basePath(document: Tree): string {
-  const server = Array.isArray(document.servers) ? asObject(document.servers[0]).url : document.basePath;
+function basePath(document: JsonObject): string {
+  const server = Array.isArray(document.servers) ? objectOf(document.servers[0]).url : document.basePath;
   const base = typeof server === 'string' ? (URL.parse(server, 'http://x')?.pathname ?? '/') : '/';
   return base.replace(/\/$/, '');
 }
 
-function operation(document: Tree, path: string, item: Tree, get: Tree): DescribedOperation {
+function operation(document: JsonObject, path: string, item: JsonObject, get: JsonObject): DescribedOperation {
   const parameters = [item.parameters, get.parameters]
     .flatMap((list): unknown[] => (Array.isArray(list) ? list : []))
     .map((one) => resolved(document, one));
@@ -78,13 +79,13 @@ function operation(document: Tree, path: string, item: Tree, get: Tree): Describ
 }
 
 /** A login takes nothing but a name and a password, whatever else it would accept. */
-function loginOperation(document: Tree, path: string, post: Tree): readonly LoginOperation[] {
-  const content = asObject(resolved(document, post.requestBody).content);
+function loginOperation(document: JsonObject, path: string, post: JsonObject): readonly LoginOperation[] {
+  const content = objectOf(resolved(document, post.requestBody).content);
   for (const [type, format] of [
     ['application/json', 'json'],
     ['application/x-www-form-urlencoded', 'form'],
   ] as const) {
-    const schema = resolved(document, asObject(content[type]).schema);
+    const schema = resolved(document, objectOf(content[type]).schema);
     const names = namesOf(schema.properties);
     const [username, password] = [names.find((name) => USERNAME.test(name)), names.find((name) => PASSWORD.test(name))];
     const required = Array.isArray(schema.required) ? schema.required : [];
@@ -96,17 +97,17 @@ function loginOperation(document: Tree, path: string, post: Tree): readonly Logi
 }
 
 /** The schema of the response that means success. */
-function successOf(document: Tree, operation: Tree): Tree {
-  const responses = asObject(operation.responses);
+function successOf(document: JsonObject, operation: JsonObject): JsonObject {
+  const responses = objectOf(operation.responses);
   const response = resolved(document, responses['200'] ?? responses['201']);
-  return resolved(document, asObject(asObject(response.content)['application/json']).schema ?? response.schema);
+  return resolved(document, objectOf(objectOf(response.content)['application/json']).schema ?? response.schema);
 }
 
 /** How many properties of a response are looked at: more than any record of a member has. */
 const MOST_PROPERTIES = 500;
 
 /** JSON pointers to the properties of an object, and after them those of the objects in it. */
-function propertiesOf(document: Tree, { properties }: Tree): readonly string[] {
+function propertiesOf(document: JsonObject, { properties }: JsonObject): readonly string[] {
   const outer = namesOf(properties);
   const inner = outer.flatMap((name) =>
     namesOf(resolved(document, valueAt(properties, [name])).properties).map((below) => `${name}/${below}`),
@@ -115,10 +116,10 @@ function propertiesOf(document: Tree, { properties }: Tree): readonly string[] {
 }
 
 /** One schema may be referred to from thousands of places. */
-const NAMES = new WeakMap<Tree, readonly string[]>();
+const NAMES = new WeakMap<JsonObject, readonly string[]>();
 
 function namesOf(properties: unknown): readonly string[] {
-  if (!isTree(properties)) return [];
+  if (!isObject(properties)) return [];
   const names = NAMES.get(properties) ?? Object.keys(properties).filter((name) => FIELD.test(name));
   NAMES.set(properties, names);
   return names.slice(0, MOST_PROPERTIES);
@@ -128,16 +129,11 @@ const MOST_REFERENCES = 5;
 const LONGEST_REFERENCE = 500;
 
 /** Follows references within the document. */
-function resolved(document: Tree, value: unknown): Tree {
-  let object = asObject(value);
+function resolved(document: JsonObject, value: unknown): JsonObject {
+  let object = objectOf(value);
   for (let hops = 0; hops < MOST_REFERENCES && typeof object.$ref === 'string'; hops += 1) {
     if (!object.$ref.startsWith('#/') || object.$ref.length > LONGEST_REFERENCE) return {};
-    object = asObject(valueAt(document, object.$ref.slice(2).split('/')));
+    object = objectOf(valueAt(document, object.$ref.slice(2).split('/')));
   }
   return object;
-}
-
-/** The object itself, without inherited properties; an empty one for anything else. */
-function asObject(value: unknown): Tree {
-  return isTree(value) ? value : {};
 }

@@ -1,7 +1,8 @@
 import { basename, join } from 'node:path';
 import { addKey, insertAfter, keepNeeded, removeKey, replaceValue } from '../../../config/edit-yaml.ts';
 import { readPlainYaml } from '../../../config/plain-yaml.ts';
-import { isTree, listAt, type Path, type Tree, valueAt } from '../../../config/tree.ts';
+import { listAt, type Path, valueAt } from '../../../config/tree.ts';
+import { isObject, type JsonObject } from '../../../http/json-object.ts';
 import { documentPath, installedFiles, readInstalled } from '../../../installation.ts';
 import type { Framework } from '../names.ts';
 import {
@@ -145,7 +146,7 @@ function withSecrets(preset: string) {
 
 function variablesIn(value: unknown, path: Path): readonly { name: string; path: Path }[] {
   if (Array.isArray(value)) return value.flatMap((item, index) => variablesIn(item, [...path, index]));
-  if (!isTree(value)) return [];
+  if (!isObject(value)) return [];
   const keys = Object.keys(value);
   if (keys.length === 1 && typeof value.env === 'string') return [{ name: value.env, path }];
   return keys.flatMap((key) => variablesIn(value[key], [...path, key]));
@@ -183,8 +184,8 @@ export function forwardedByGateway(configuration: string, decisions: string): st
 }
 
 /** A configuration as data. */
-export function treeOf(text: string): Tree {
+export function treeOf(text: string): JsonObject {
   const tree = readPlainYaml(text);
-  if (!isTree(tree)) throw new Error('A configuration must be a map.');
+  if (!isObject(tree)) throw new Error('A configuration must be a map.');
   return tree;
 }

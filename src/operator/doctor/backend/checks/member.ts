@@ -1,6 +1,7 @@
+import { objectOf } from '../../../../http/json-object.ts';
 import { readAccount } from '../../../connect/account-reading.ts';
 import { ConnectError } from '../../../connect/connect-error.ts';
-import { list, record } from '../../../connect/courses.ts';
+import { list } from '../../../connect/courses.ts';
 import { explain } from '../../../connect/oauth/explain.ts';
 import { requestResource } from '../../../connect/oauth/tokens.ts';
 import { askTools } from '../../../connect/places.ts';
@@ -24,7 +25,7 @@ export const MEMBER = backendChecks((_config, { visit }) => visit !== undefined,
     const { userinfo_endpoint: userinfo } = run.server;
     if (userinfo === undefined) throw new Unavailable('the gate has no userinfo endpoint');
     const response = await requestResource(first.access_token, new URL(userinfo), run.http);
-    const said = record(await responseJson(response));
+    const said = objectOf(await responseJson(response));
     if (said.sub === undefined) return failure(`userinfo answers ${response.status} without a member`);
     const who = ['sub', 'name', 'email'].flatMap((claim) => said[claim] ?? []).join(', ');
     const { login } = installation.config;
@@ -63,17 +64,17 @@ export const MEMBER = backendChecks((_config, { visit }) => visit !== undefined,
     if (run.offer.tools === undefined) throw new Unavailable('there are no tools');
     const url = new URL(run.offer.tools, run.origin);
     const ask = async (method: string, params?: object) =>
-      record(await responseJson(await askTools(url, first.access_token, run.http, method, params)));
+      objectOf(await responseJson(await askTools(url, first.access_token, run.http, method, params)));
     const listed = await ask('tools/list').catch(explained);
     if (listed instanceof ConnectError) return failure(listed.message);
-    const tools = list(record(listed.result).tools).map(record).filter(isTried);
+    const tools = list(objectOf(listed.result).tools).map(objectOf).filter(isTried);
     if (tools.length === 0) throw new Unavailable('no tool that only reads can be called without arguments');
     return judgeEach(`${tools.length} answer`, tools, async ({ name }) => {
       const answer = await ask('tools/call', { name, arguments: {} }).catch(explained);
       if (answer instanceof ConnectError) return failure(`${name}: ${answer.message}`);
-      const { isError, content } = record(answer.result);
+      const { isError, content } = objectOf(answer.result);
       if (answer.result !== undefined && isError !== true) return undefined;
-      return failure(`${name}: ${record(list(content)[0]).text ?? record(answer.error).message}`);
+      return failure(`${name}: ${objectOf(list(content)[0]).text ?? objectOf(answer.error).message}`);
     });
   },
 });
@@ -82,7 +83,7 @@ const explained = (thrown: unknown): ConnectError => explain(thrown, 'The reques
 
 /** Whether a tool changes nothing and needs no argument. */
 function isTried({ annotations, inputSchema }: Readonly<Record<string, unknown>>): boolean {
-  return record(annotations).readOnlyHint === true && list(record(inputSchema).required).length === 0;
+  return objectOf(annotations).readOnlyHint === true && list(objectOf(inputSchema).required).length === 0;
 }
 
 /** Why the member did not come back, as far as the counts of the gate tell. They count every member. */
