@@ -124,7 +124,7 @@ describe.each(STORES)('the trail in %s', (_name, make) => {
 
   it('lets strangers evict their own lines, and no line of an operator or a member', async () => {
     const trail = open();
-    trail.audited({ action: 'client_updated', clientId: 'kept', by: 'jo', address: '192.0.2.9' });
+    trail.audited({ action: 'client_updated', clientId: 'kept', by: 'operator', address: '192.0.2.9' });
     trail.audited({ action: 'signed_in', member: 'gil', address: '192.0.2.9' });
     trail.audited({ action: 'client_updated', clientId: 'first', address: '192.0.2.9' });
     await trail.flush();
