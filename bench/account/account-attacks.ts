@@ -4,7 +4,7 @@ import { AccountOperation } from '../../src/account/connect/operation.ts';
 import { costError, costMeter } from '../../src/account/cost.ts';
 import { documentChecker } from '../../src/account/documents.ts';
 import { formatError, maskResult } from '../../src/account/errors.ts';
-import { executeOperation } from '../../src/account/execution.ts';
+import { executeOperation } from '../../src/account/operations.ts';
 import { readGraphqlRequest } from '../../src/account/request.ts';
 import { buildAccountSchema } from '../../src/account/schema.ts';
 import { account as accountBlock } from '../../src/config/account.ts';

@@ -1,6 +1,6 @@
 import type { LoadedConfig } from '../config/load.ts';
 import type { AccountOptions } from './account-options.ts';
-import { mergingFor } from './contract.ts';
+import { loadTypeMerger } from './contract.ts';
 import { type Account, createAccount } from './endpoint.ts';
 
 /**
@@ -19,7 +19,7 @@ export async function configuredAccount(
     ...parts,
     ...config.account,
     ...accountFiles,
-    merge: await mergingFor(accountFiles.schema),
+    merge: await loadTypeMerger(accountFiles.schema),
     // Undefined if it is not written, even though the pages use UTC.
     timeZone: written.tree.timeZone === undefined ? undefined : config.timeZone,
     upstreams: Object.keys(config.upstreams),

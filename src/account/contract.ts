@@ -29,18 +29,18 @@ export const VOCABULARY = parse(`
   "How many items a list is assumed to have when no argument says so."
   directive @listSize(assumedSize: Int!) on FIELD_DEFINITION
 `);
-const OWN: ReadonlySet<string> = new Set(
-  VOCABULARY.definitions.flatMap((node) => (node.kind === Kind.DIRECTIVE_DEFINITION ? [node.name.value] : [])),
+const VOCABULARY_NAMES: ReadonlySet<unknown> = new Set(
+  VOCABULARY.definitions.map((node) => ('name' in node ? node.name?.value : undefined)),
 );
 
-/** A parsed contract: the schema that clients see, and the definitions of the directives that they do not. */
+/** A parsed contract: the schema that clients see, and the same with the vocabulary, which they do not see. */
 export type Contract = ReturnType<typeof readContract>;
 
 /** Merges types with their extensions. */
 export type MergeTypes = typeof mergeTypeDefs;
 
 /** What merges the types of a contract; undefined, and not loaded, if no type is extended. */
-export async function mergingFor(files: readonly TextFile[]): Promise<MergeTypes | undefined> {
+export async function loadTypeMerger(files: readonly TextFile[]): Promise<MergeTypes | undefined> {
   if (!files.some(({ text }) => text.includes('extend'))) return undefined;
   return (await import('@graphql-tools/merge')).mergeTypeDefs;
 }
@@ -51,29 +51,36 @@ export async function mergingFor(files: readonly TextFile[]): Promise<MergeTypes
  *
  * @throws {MappingError} with every mistake, those in `mistakes` included
  */
-export function readContract(files: readonly TextFile[], mistakes: Mistakes, merge: MergeTypes | undefined) {
-  const written = concatAST(files.flatMap((file) => parseSdl(file, CONTRACT, mistakes) ?? []));
+export function readContract(files: readonly TextFile[], mistakes: Mistakes, mergeTypes: MergeTypes | undefined) {
+  const document = concatAST(files.flatMap((file) => parseSdl(file, CONTRACT, mistakes) ?? []));
   mistakes.throwIfAny();
-  // A file may define them for an editor, but those definitions are ignored.
-  const definitions = written.definitions.filter((node) => {
-    return node.kind !== Kind.DIRECTIVE_DEFINITION || !OWN.has(node.name.value);
+  // A file may define the vocabulary for an editor, but those definitions are ignored.
+  const given = document.definitions.filter((node) => {
+    return node.kind !== Kind.DIRECTIVE_DEFINITION || !VOCABULARY_NAMES.has(node.name.value);
   });
-  checkSdl(concatAST([VOCABULARY, { ...written, definitions }]), CONTRACT, mistakes);
+  const definitions = [...VOCABULARY.definitions, ...given];
+  checkSdl({ ...document, definitions }, CONTRACT, mistakes);
   mistakes.throwIfAny();
-  const vocabulary = merged(definitions, merge);
+  const vocabulary = buildMerged(definitions, mergeTypes);
   for (const { nodes, message } of validateSchema(vocabulary)) {
     const place = nodes?.[0] ? placeOf(nodes[0]) : { file: files[0]?.file ?? CONTRACT, line: 1, column: 1 };
     mistakes.add(place, CONTRACT, message);
   }
-  visit(written, {
+  visit(document, {
     Directive(node) {
-      const definition = OWN.has(node.name.value) ? vocabulary.getDirective(node.name.value) : undefined;
-      if (definition) checkArguments(() => getDirectiveValues(definition, { directives: [node] }), node, mistakes);
+      const { value: name } = node.name;
+      const definition = VOCABULARY_NAMES.has(name) ? vocabulary.getDirective(name) : undefined;
+      try {
+        if (definition) getDirectiveValues(definition, { directives: [node] });
+      } catch (thrown) {
+        if (!(thrown instanceof GraphQLError)) throw thrown;
+        mistakes.add(placeOf(node), CONTRACT, thrown.message);
+      }
     },
   });
   mistakes.throwIfAny();
   const config = vocabulary.toConfig();
-  const directives = config.directives.filter(({ name }) => !OWN.has(name));
+  const directives = config.directives.filter(({ name }) => !VOCABULARY_NAMES.has(name));
   return { schema: new GraphQLSchema({ ...config, directives }), vocabulary };
 }
 
@@ -81,25 +88,14 @@ export function readContract(files: readonly TextFile[], mistakes: Mistakes, mer
  * Builds the schema of checked definitions, with each type and its extensions in one node, so that a directive applies
  * wherever it is written. Directives are not merged: graphql-tools would drop one that has the name of a type.
  */
-function merged(definitions: readonly DefinitionNode[], merge: MergeTypes | undefined): GraphQLSchema {
+function buildMerged(definitions: readonly DefinitionNode[], mergeTypes: MergeTypes | undefined): GraphQLSchema {
   const isDirective = ({ kind }: DefinitionNode) => kind === Kind.DIRECTIVE_DEFINITION;
   const types: DocumentNode = { kind: Kind.DOCUMENT, definitions: definitions.filter((node) => !isDirective(node)) };
-  if (merge === undefined && types.definitions.some(({ kind }) => kind.endsWith('Extension')))
+  if (mergeTypes === undefined && types.definitions.some(({ kind }) => kind.endsWith('Extension')))
     throw new Error('A contract with extensions needs what merges them: its directives would have no effect.');
   const document = concatAST([
-    VOCABULARY,
     { kind: Kind.DOCUMENT, definitions: definitions.filter(isDirective) },
-    merge?.(types, { useSchemaDefinition: false }) ?? types,
+    mergeTypes?.(types, { useSchemaDefinition: false }) ?? types,
   ]);
   return buildASTSchema(document, { assumeValidSDL: true });
-}
-
-/** Reports an argument's invalid value, for which graphql-js throws. */
-function checkArguments(read: () => unknown, node: Parameters<typeof placeOf>[0], mistakes: Mistakes): void {
-  try {
-    read();
-  } catch (thrown) {
-    if (!(thrown instanceof GraphQLError)) throw thrown;
-    mistakes.add(placeOf(node), CONTRACT, thrown.message);
-  }
 }

@@ -9,10 +9,9 @@ import { ACCOUNT_SCOPE, type Scope } from '../oauth/scope.ts';
 import type { AccountOptions } from './account-options.ts';
 import type { Mistake } from './connect/mistakes.ts';
 import { timeWarnings } from './connect/time-warnings.ts';
-import { mutationFields } from './mutation-fields.ts';
 import { createOperations, execute, findDocument, type Operations, prepareOperation } from './operations.ts';
 import type { OperationData, PrepareOperation } from './prepared-operation.ts';
-import { readFields } from './read-fields.ts';
+import { mutationFields, readFields } from './read-fields.ts';
 import { negotiate, type ResponseType, readGraphqlRequest } from './request.ts';
 import { scopesMissingForMutation, scopesOfQueries } from './scopes.ts';
 

@@ -1,12 +1,10 @@
 import {
   type DocumentNode,
-  type FieldNode,
   type GraphQLError,
   type GraphQLOutputType,
   getNamedType,
   getOperationAST,
   isObjectType,
-  Kind,
   type SelectionSetNode,
 } from 'graphql';
 import type { Connector } from './connect/connector.ts';
@@ -14,7 +12,7 @@ import { givenByBatch, type Mapping } from './connect/mapping.ts';
 import { type FilePosition, placeOf } from './connect/mistakes.ts';
 import { membersOf, type Selection } from './connect/syntax.ts';
 import type { FailedField } from './errors.ts';
-import { type Fragments, fragmentsOf } from './read-fields.ts';
+import { fieldsOf, fragmentsOf } from './read-fields.ts';
 import type { AccountSchema } from './schema.ts';
 
 /** The fields of a connection that are not part of the mapping's selection. */
@@ -40,7 +38,9 @@ export function failedField(
   let declared: GraphQLOutputType | undefined;
   for (const key of path ?? []) {
     if (typeof key === 'number') continue;
-    const nodes = sets.flatMap((set) => fieldsWithin(set, key, fragments));
+    const nodes = sets
+      .flatMap((set) => fieldsOf(fragments, set))
+      .filter((node) => (node.alias ?? node.name).value === key);
     const name = nodes[0]?.name.value;
     const field = isObjectType(type) && name !== undefined ? type.getFields()[name] : undefined;
     if (field === undefined || !isObjectType(type)) return undefined;
@@ -54,15 +54,6 @@ export function failedField(
   const origin = originOf(mapping, steps);
   const at = origin === undefined ? '' : ` (${origin.place.file}:${origin.place.line}, ${origin.reads})`;
   return { where: `${last.type}.${last.name}${at}`, type: declared };
-}
-
-/** The fields of a selection set with this name in the response. */
-function fieldsWithin(set: SelectionSetNode, key: string, fragments: Fragments): readonly FieldNode[] {
-  return set.selections.flatMap((selection): readonly FieldNode[] => {
-    if (selection.kind === Kind.FIELD) return (selection.alias ?? selection.name).value === key ? [selection] : [];
-    const inner = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments.get(selection.name.value);
-    return inner === undefined ? [] : fieldsWithin(inner.selectionSet, key, fragments);
-  });
 }
 
 interface Origin {

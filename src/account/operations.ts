@@ -1,16 +1,23 @@
-import { type DocumentNode, type GraphQLFormattedError, Kind } from 'graphql';
+import {
+  AbortedGraphQLExecutionError,
+  type DocumentNode,
+  type ExecutionResult,
+  execute as executeDocument,
+  type GraphQLFormattedError,
+  type GraphQLSchema,
+  Kind,
+  OperationTypeNode,
+} from 'graphql';
 import { SESSION_OVER, type SessionOver } from '../oauth/challenge.ts';
 import type { MemberPrincipal } from '../oauth/principal.ts';
-import type { Scope } from '../oauth/scope.ts';
 import type { AccountOptions } from './account-options.ts';
 import { Mistakes } from './connect/mistakes.ts';
 import { AccountOperation } from './connect/operation.ts';
 import { type CostOf, costError, costMeter } from './cost.ts';
 import { type CheckDocument, type CheckedDocument, documentChecker } from './documents.ts';
 import { formatError, maskResult } from './errors.ts';
-import { executeOperation } from './execution.ts';
 import { failedField } from './failed-field.ts';
-import { type OperationData, operationFacts, type PreparedOperation } from './prepared-operation.ts';
+import type { OperationData, PreparedOperation } from './prepared-operation.ts';
 import type { GraphqlRequest } from './request.ts';
 import { type AccountSchema, buildAccountSchema } from './schema.ts';
 import { scopesMissingForMutation } from './scopes.ts';
@@ -104,6 +111,33 @@ export async function execute(
   }
 }
 
+/** Executes one operation. When the signal aborts, the result has what has arrived; the rest is null with an error. */
+export async function executeOperation(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  { variables, operationName }: GraphqlRequest,
+  operation: AccountOperation,
+  signal: AbortSignal,
+): Promise<ExecutionResult> {
+  let result: ExecutionResult;
+  try {
+    result = await executeDocument({
+      schema,
+      document,
+      contextValue: operation,
+      variableValues: variables ?? null,
+      operationName: operationName ?? null,
+      abortSignal: signal,
+      hideSuggestions: true,
+    });
+  } catch (thrown) {
+    if (!(thrown instanceof AbortedGraphQLExecutionError)) throw thrown;
+    result = (await thrown.abortedResult) as ExecutionResult;
+  }
+  const { alsoFailed } = operation;
+  return alsoFailed.length === 0 ? result : { ...result, errors: [...(result.errors ?? []), ...alsoFailed] };
+}
+
 /** Prepares a document of the operator's, or lists what is wrong with it. */
 export function prepareOperation(
   operations: Operations,
@@ -112,13 +146,20 @@ export function prepareOperation(
   const checked = operations.check(query);
   if (checked.document === undefined) return { mistakes: checked.errors.map(({ message }) => message) };
   const { document } = checked;
-  if (document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION).length !== 1) {
+  const [operation, ...others] = document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
+  if (operation?.kind !== Kind.OPERATION_DEFINITION || others.length > 0) {
     return { mistakes: ['must have one operation'] };
   }
   const { schema, guards } = operations;
-  const missing = (granted: Scope) => scopesMissingForMutation(schema, guards, document, undefined, granted);
   return {
-    ...operationFacts(document, missing),
+    readOnly: operation.operation === OperationTypeNode.QUERY,
+    variables: new Map(
+      (operation.variableDefinitions ?? []).map(({ variable, type, defaultValue }) => [
+        variable.name.value,
+        { required: type.kind === Kind.NON_NULL_TYPE && defaultValue === undefined },
+      ]),
+    ),
+    missing: (granted) => scopesMissingForMutation(schema, guards, document, undefined, granted) ?? [],
     async run(principal, variables, signal) {
       const afforded = affordable(operations, checked, undefined, variables);
       if (afforded.document === undefined) return { data: undefined, errors: afforded.errors };

@@ -1,4 +1,4 @@
-import { type DocumentNode, type GraphQLFormattedError, Kind, OperationTypeNode } from 'graphql';
+import type { GraphQLFormattedError } from 'graphql';
 import type { SessionOver } from '../oauth/challenge.ts';
 import type { MemberPrincipal } from '../oauth/principal.ts';
 import type { Scope } from '../oauth/scope.ts';
@@ -25,21 +25,3 @@ export interface PreparedOperation {
 
 /** Prepares a document with one operation, or lists what is wrong with it. */
 export type PrepareOperation = (document: string) => PreparedOperation | { readonly mistakes: readonly string[] };
-
-/** The properties of a valid document that are known before it runs. */
-export function operationFacts(
-  document: DocumentNode,
-  missing: (granted: Scope) => readonly string[] | undefined,
-): Omit<PreparedOperation, 'run'> {
-  const operation = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION);
-  return {
-    readOnly: operation?.operation === OperationTypeNode.QUERY,
-    variables: new Map(
-      (operation?.variableDefinitions ?? []).map(({ variable, type, defaultValue }) => [
-        variable.name.value,
-        { required: type.kind === Kind.NON_NULL_TYPE && defaultValue === undefined },
-      ]),
-    ),
-    missing: (granted) => missing(granted) ?? [],
-  };
-}

@@ -21,27 +21,35 @@ export function readFields(
 ): readonly string[] {
   const operation = getOperationAST(document, operationName);
   if (!operation || !data) return [];
+  const fragments = fragmentsOf(document);
   const found = new Set<string>();
-  for (const [name, value, below] of given(document, operation.selectionSet, data)) {
+  for (const [name, value, below] of given(fragments, operation.selectionSet, data)) {
     const parts = operation.operation === OperationTypeNode.QUERY && isObject(value) ? below : [];
     if (parts.length === 0) found.add(name);
     for (const set of parts)
-      for (const [part] of given(document, set, value as JsonObject)) found.add(`${name}.${part}`);
+      for (const [part] of given(fragments, set, value as JsonObject)) found.add(`${name}.${part}`);
   }
   return [...found];
 }
 
 /** The fields of a selection that have a value, with their name, value and selections. Skips introspection. */
-function given(
-  document: DocumentNode,
-  set: SelectionSetNode,
-  data: JsonObject,
-): [string, unknown, SelectionSetNode[]][] {
-  return fieldsOf(document, set).flatMap((field): [string, unknown, SelectionSetNode[]][] => {
+function given(fragments: Fragments, set: SelectionSetNode, data: JsonObject): [string, unknown, SelectionSetNode[]][] {
+  return fieldsOf(fragments, set).flatMap((field): [string, unknown, SelectionSetNode[]][] => {
     const value = data[(field.alias ?? field.name).value];
     if (value === undefined || value === null || field.name.value.startsWith('__')) return [];
     return [[field.name.value, value, field.selectionSet ? [field.selectionSet] : []]];
   });
+}
+
+/** The root fields of a mutation for the audit log, sorted and comma-separated; undefined for a query. */
+export function mutationFields(document: DocumentNode, operationName: string | undefined): string | undefined {
+  const operation = getOperationAST(document, operationName);
+  if (operation?.operation !== OperationTypeNode.MUTATION) return undefined;
+  const names = fieldsOf(fragmentsOf(document), operation.selectionSet).map(({ name }) => name.value);
+  return [...new Set(names)]
+    .filter((name) => !name.startsWith('__'))
+    .sort()
+    .join(',');
 }
 
 export type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
@@ -53,13 +61,10 @@ export function fragmentsOf({ definitions }: DocumentNode): Fragments {
 }
 
 /** The fields of a selection, those of fragments included. Expects a valid document. */
-export function fieldsOf(document: DocumentNode, set: SelectionSetNode): readonly FieldNode[] {
+export function fieldsOf(fragments: Fragments, set: SelectionSetNode): readonly FieldNode[] {
   return set.selections.flatMap((selection): readonly FieldNode[] => {
     if (selection.kind === Kind.FIELD) return [selection];
-    if (selection.kind === Kind.INLINE_FRAGMENT) return fieldsOf(document, selection.selectionSet);
-    const fragment = document.definitions.find(
-      (node) => node.kind === Kind.FRAGMENT_DEFINITION && node.name.value === selection.name.value,
-    );
-    return fragment?.kind === Kind.FRAGMENT_DEFINITION ? fieldsOf(document, fragment.selectionSet) : [];
+    const inner = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments.get(selection.name.value);
+    return inner === undefined ? [] : fieldsOf(fragments, inner.selectionSet);
   });
 }

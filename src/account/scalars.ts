@@ -1,4 +1,4 @@
-import { GraphQLError, type GraphQLScalarType, type GraphQLSchema, isScalarType } from 'graphql';
+import { GraphQLError, type GraphQLScalarType, type GraphQLSchema, isScalarType, isSpecifiedScalarType } from 'graphql';
 import { isTimeZone } from '../config/time-zone.ts';
 
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/;
@@ -13,6 +13,11 @@ const SCALARS: Readonly<Record<string, (value: unknown) => boolean>> = {
 };
 
 export const SCALAR_NAMES: ReadonlySet<string> = new Set(Object.keys(SCALARS));
+
+/** Whether a type is a scalar whose values nothing checks. */
+export function isUnsupportedScalar(type: unknown): boolean {
+  return isScalarType(type) && !isSpecifiedScalarType(type) && !SCALAR_NAMES.has(type.name);
+}
 
 /** Attaches the checks to the contract's custom scalars, for both output values and arguments. */
 export function attachScalars(contract: GraphQLSchema): void {

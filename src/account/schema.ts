@@ -23,7 +23,7 @@ export interface KnownNames extends MappingNames {
   readonly scopes: readonly string[];
   /** The schemas of GraphQL upstreams. */
   readonly recorded?: readonly RecordedFile[];
-  /** From `mergingFor`. A contract without extensions needs none. */
+  /** From `loadTypeMerger`. A contract without extensions needs none. */
   readonly merge?: MergeTypes | undefined;
 }
 
@@ -42,11 +42,11 @@ export function buildAccountSchema(files: readonly TextFile[], mappings: readonl
   const mapping = readMapping(mappings, schema, known, mistakes);
   checkMapping(schema, mapping, mistakes);
   const recorded = readRecorded(known.recorded ?? [], mapping, mistakes);
-  const boundaries = joinRemoteFields(schema, mapping, recorded, mistakes);
+  const entries = joinRemoteFields(schema, mapping, recorded, mistakes);
   mistakes.throwIfAny();
   attachScalars(schema);
   attachResolvers(schema, mapping);
-  attachRemote(schema, boundaries, guards);
+  attachRemote(schema, entries, guards);
   attachGuards(schema, guards);
   return { ...contract, mapping, guards };
 }

@@ -15,7 +15,7 @@ import type { AccountOperation } from './connect/operation.ts';
 import type { Contract } from './contract.ts';
 import { fieldAt } from './contract-fields.ts';
 import { AccountError } from './errors.ts';
-import { fieldsOf } from './read-fields.ts';
+import { fieldsOf, fragmentsOf } from './read-fields.ts';
 
 /** The scopes a field requires: of each entry one list, and of that list every scope. */
 type Requirements = readonly (readonly (readonly string[])[])[];
@@ -104,7 +104,7 @@ export function scopesMissingForMutation(
   const operation = getOperationAST(document, operationName);
   const root = operation?.operation === 'mutation' ? schema.getMutationType() : undefined;
   if (!operation || !root) return undefined;
-  const needed = fieldsOf(document, operation.selectionSet).flatMap(({ name }) => {
+  const needed = fieldsOf(fragmentsOf(document), operation.selectionSet).flatMap(({ name }) => {
     const open = missing(guards.get(`${root.name}.${name.value}`) ?? [], granted);
     // If several lists would do, the first is the one to request.
     return open?.flatMap(([scopes = []]) => scopes) ?? [];

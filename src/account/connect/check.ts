@@ -8,10 +8,9 @@ import {
   isNonNullType,
   isObjectType,
   isScalarType,
-  isSpecifiedScalarType,
 } from 'graphql';
 import { fieldAt, tokenFields } from '../contract-fields.ts';
-import { SCALAR_NAMES } from '../scalars.ts';
+import { isUnsupportedScalar, SCALAR_NAMES } from '../scalars.ts';
 import type { Connector } from './connector.ts';
 import { type FieldMapping, givenByBatch, type Mapping } from './mapping.ts';
 import { type Mistakes, placeOf } from './mistakes.ts';
@@ -127,7 +126,7 @@ function checkValue(
     const members = listedMembers(checking, selection, connector, coordinate);
     if (members !== undefined) checkObject(checking, target, members, connector, selection.at);
   } else if (isScalarType(target) || isEnumType(target)) {
-    if (isScalarType(target) && !isSpecifiedScalarType(target) && !SCALAR_NAMES.has(target.name)) {
+    if (isUnsupportedScalar(target)) {
       checking.wrong(target.astNode, target.name, `unsupported scalar; supported are ${[...SCALAR_NAMES].join()}`);
     }
     if (selection.kind === 'members' || selection.chains.some(({ members }) => members !== undefined)) {

@@ -1,15 +1,19 @@
 import { AccountError } from '../errors.ts';
-import { refuseWindow } from '../remote/windowed.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { VariableValues } from './evaluate.ts';
 import { readLinkedPages } from './linked-pages.ts';
 import type { FieldMapping, PageMapping, TypeMapping } from './mapping.ts';
 import { readNumberedPages } from './numbered-pages.ts';
 import type { AccountOperation } from './operation.ts';
-import { type PageWindow, type ReadPage, type UpstreamPage, unusable, type WindowRows } from './window.ts';
-
-/** Number of items for an explicit null. If `first` is omitted, the contract's default applies. */
-const DEFAULT_NODES = 20;
+import {
+  defaultFirst,
+  type PageWindow,
+  type ReadPage,
+  refuseWindow,
+  type UpstreamPage,
+  unusable,
+  type WindowRows,
+} from './window.ts';
 
 /**
  * Resolves a field with @connection.
@@ -75,7 +79,7 @@ const NO_CURSOR =
   'The argument after is not a cursor of this connection: send pageInfo.endCursor of the previous page, or null for the first page.';
 
 function readWindow(args: Readonly<Record<string, unknown>>, most: number, linked: boolean): PageWindow {
-  const first = (args.first ?? Math.min(DEFAULT_NODES, most)) as number;
+  const first = (args.first ?? defaultFirst(most)) as number;
   refuseWindow({ first }, most);
   if (args.after == null) return { first, after: undefined };
   const after = decodeCursor(args.after as string);

@@ -44,3 +44,22 @@ export function isKept({ kept }: UpstreamPage, index: number): boolean {
 export function unusable(source: string, what: string): AccountError {
   return new AccountError('UPSTREAM_BAD_RESPONSE', { cause: new MappingValueError(`${source}: ${what}`) });
 }
+
+/** Number of items for an explicit null. If `first` is omitted, the contract's default applies. */
+const DEFAULT_ITEMS = 20;
+
+/** The window for a null. */
+export function defaultFirst(largestWindow: number): number {
+  return Math.min(DEFAULT_ITEMS, largestWindow);
+}
+
+/** @throws {AccountError} when a window is larger than the API allows */
+export function refuseWindow(args: Readonly<Record<string, unknown>>, largestWindow: number): void {
+  if (!isOutsideWindow(args, largestWindow)) return;
+  throw new AccountError('BAD_USER_INPUT', { message: `The argument first must be from 0 to ${largestWindow}.` });
+}
+
+/** Whether a window is larger than the API allows. */
+export function isOutsideWindow({ first }: Readonly<Record<string, unknown>>, largestWindow: number): boolean {
+  return typeof first === 'number' && (first < 0 || first > largestWindow);
+}

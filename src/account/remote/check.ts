@@ -9,7 +9,7 @@ import {
 import type { Mapping } from '../connect/mapping.ts';
 import { type Mistakes, placeOf } from '../connect/mistakes.ts';
 import { fieldAt } from '../contract-fields.ts';
-import type { Boundary } from './join.ts';
+import type { RemoteEntry } from './join.ts';
 import { checkNeeded, type Joining, joinField } from './join-field.ts';
 import type { Naming, Wrong } from './leaf.ts';
 
@@ -26,8 +26,8 @@ export function joinRemoteFields(
   mapping: Mapping,
   recorded: RecordedSchemas,
   mistakes: Mistakes,
-): ReadonlyMap<string, Boundary> {
-  const found = new Map<string, Boundary>();
+): ReadonlyMap<string, RemoteEntry> {
+  const found = new Map<string, RemoteEntry>();
   for (const field of mapping.remote.fields.values()) {
     const upstream = recorded.get(field.source);
     if (upstream === undefined) continue;
@@ -40,13 +40,13 @@ export function joinRemoteFields(
     const { source } = field;
     const of: Naming['of'] = (coordinate) => mapping.remote.names.get(`${source} ${coordinate}`) ?? [];
     const naming = { source, of };
-    const boundary = joinBoundary({ contract, mapping, upstream, from: field, naming, objects: new Map(), wrong });
-    if (boundary !== undefined) found.set(field.coordinate, boundary);
+    const entry = joinEntry({ contract, mapping, upstream, from: field, naming, objects: new Map(), wrong });
+    if (entry !== undefined) found.set(field.coordinate, entry);
   }
   return found;
 }
 
-function joinBoundary(joining: Joining): Boundary | undefined {
+function joinEntry(joining: Joining): RemoteEntry | undefined {
   const { coordinate, node, root: rootName, member: memberName, name: ownName } = joining.from;
   const { type, field } = fieldAt(joining.contract, coordinate);
   const wrong: Wrong = (message) => joining.wrong(node, coordinate, message);
@@ -86,11 +86,11 @@ function joinBoundary(joining: Joining): Boundary | undefined {
     writes,
     member,
     root: root && { name: root.name, isList, nonNull: isNonNullType(root.type) },
-    apart: nullable ? 'no' : held ? 'root' : 'call',
+    requestedIn: nullable ? 'shared root' : held ? 'own root' : 'own call',
   };
 }
 
-function memberArgument(field: GraphQLField<unknown, unknown>, name: string, wrong: Wrong): Boundary['member'] {
+function memberArgument(field: GraphQLField<unknown, unknown>, name: string, wrong: Wrong): RemoteEntry['member'] {
   const argument = field.args.find((each) => each.name === name);
   if (argument === undefined) {
     wrong(`member: the upstream's ${field.name} has no argument ${name}`);

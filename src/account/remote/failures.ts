@@ -38,7 +38,7 @@ function translated({ code, message }: UpstreamError, writes: boolean): AccountE
 }
 
 /** A place in the client's response, with the fields of the client's document that it belongs to. */
-export interface Spot {
+export interface ResponsePlace {
   readonly path: readonly Key[];
   readonly nodes: FieldPlan['nodes'];
 }
@@ -49,31 +49,30 @@ export interface Spot {
  */
 export function failuresBelow(
   tree: ErrorTree | undefined,
-  spot: Spot,
+  place: ResponsePlace,
   inner: SelectionPlan | undefined,
   writes: boolean,
 ): readonly GraphQLError[] {
   if (tree === undefined) return [];
-  const own = tree.own.map((error) => located(translated(error, writes), spot));
+  const own = tree.own.map((error) => located(translated(error, writes), place));
   const below = [...tree.children].flatMap(([key, child]) => {
     if (typeof key === 'number') {
-      return failuresBelow(child, { path: [...spot.path, key], nodes: spot.nodes }, inner, writes);
+      return failuresBelow(child, { path: [...place.path, key], nodes: place.nodes }, inner, writes);
     }
     const field = fieldOf(inner, key);
     // The client did not request this field, so the error belongs to the parent.
-    if (field?.key === undefined) return failuresBelow(child, spot, undefined, writes);
-    return failuresBelow(child, { path: [...spot.path, field.key], nodes: field.nodes }, field.inner, writes);
+    if (field?.key === undefined) return failuresBelow(child, place, undefined, writes);
+    return failuresBelow(child, { path: [...place.path, field.key], nodes: field.nodes }, field.inner, writes);
   });
   return [...own, ...below];
 }
 
 /** An error with its own location and path, which graphql-js then keeps. */
-export function located(error: AccountError, { path, nodes }: Spot): GraphQLError {
+export function located(error: AccountError, { path, nodes }: ResponsePlace): GraphQLError {
   return new GraphQLError(error.message, { nodes, path, originalError: error });
 }
 
 function fieldOf(selection: SelectionPlan | undefined, alias: string): FieldPlan | undefined {
-  if (selection === undefined) return undefined;
-  const objects = selection.abstract ? [...selection.objects.values()] : [selection.object];
+  const objects = [...(selection?.objects.values() ?? [])];
   return objects.flatMap(({ fields }) => fields).find((field) => field.alias === alias);
 }

@@ -1,23 +1,23 @@
-import type { GraphQLResolveInfo } from 'graphql';
+import { type GraphQLResolveInfo, responsePathAsArray } from 'graphql';
 import { objectOf } from '../../http/json-object.ts';
 import { MappingValueError } from '../connect/mapping-value.ts';
 import type { AccountOperation } from '../connect/operation.ts';
 import type { UpstreamAnswer } from '../connect/response-rules.ts';
 import { AccountError } from '../errors.ts';
-import type { ErrorTree, Spot } from './failures.ts';
-import type { Boundary } from './join.ts';
+import type { ErrorTree, ResponsePlace } from './failures.ts';
+import type { RemoteEntry } from './join.ts';
 import { fillVariables } from './plan.ts';
 import type { PlanOf } from './plans.ts';
 import { errorTree, failureAt, type ResultReading, readField, unusableAt } from './result.ts';
 import { callKey, printOperation, type Wanted } from './upstream-operation.ts';
 
 interface Waiting extends Wanted {
-  readonly spot: Spot;
+  readonly place: ResponsePlace;
   readonly result: PromiseWithResolvers<unknown>;
 }
 
 /** Resolves to the field's value in the contract's form, or to an Error. Rejects with AccountError. */
-export type Gather = (boundary: Boundary, info: GraphQLResolveInfo) => Promise<unknown>;
+export type Gather = (entry: RemoteEntry, info: GraphQLResolveInfo) => Promise<unknown>;
 
 /**
  * Collects the remote fields that a client's operation requests while graphql-js resolves a level, then requests all
@@ -27,17 +27,17 @@ export function createGatherer(operation: AccountOperation, planOf: PlanOf): Gat
   const { largestWindow } = operation;
   let waiting: Waiting[] = [];
   const flush = (): void => {
-    const calls = Map.groupBy(waiting, ({ boundary }) => callKey(boundary));
+    const calls = Map.groupBy(waiting, ({ entry }) => callKey(entry));
     waiting = [];
     for (const wanted of calls.values()) void send(operation, wanted);
   };
-  return (boundary, info) => {
-    const plan = planOf(boundary, info, operation);
+  return (entry, info) => {
+    const plan = planOf(entry, info, operation);
     const variables = fillVariables(plan, { info, largestWindow });
-    const spot = { path: pathOf(info), nodes: info.fieldNodes };
+    const place = { path: responsePathAsArray(info.path), nodes: info.fieldNodes };
     const result = Promise.withResolvers<unknown>();
     if (waiting.length === 0) setImmediate(flush);
-    waiting.push({ boundary, plan, variables, spot, result });
+    waiting.push({ entry, plan, variables, place, result });
     return result.promise;
   };
 }
@@ -47,11 +47,11 @@ async function send(operation: AccountOperation, wanted: readonly Waiting[]): Pr
   try {
     const [first] = wanted;
     if (first === undefined) return;
-    const { source } = first.boundary.mapping;
+    const { source } = first.entry.mapping;
     const { query, variables, paths } = printOperation(wanted, operation.principal.sub);
     const answer = await operation.post(source, { query, variables, operationName: 'AccountApi' });
     const { data, errors } = answerOf(answer, source);
-    const reading = { source, writes: first.boundary.writes, further: operation.alsoFailed };
+    const reading = { source, writes: first.entry.writes, further: operation.alsoFailed };
     for (const [index, each] of wanted.entries()) {
       each.result.resolve(fieldOf(each, data, errors, paths[index] ?? [], reading));
     }
@@ -93,7 +93,7 @@ function refusal(errors: unknown): string {
 
 /** Reads a field from a response. A null on its path means an unknown member, unless errors give another reason. */
 function fieldOf(
-  { plan, spot }: Waiting,
+  { plan, place }: Waiting,
   data: unknown,
   errors: ErrorTree,
   path: readonly (string | number)[],
@@ -102,16 +102,16 @@ function fieldOf(
   let value = data;
   let tree: ErrorTree | undefined = errors;
   for (const [depth, key] of path.entries()) {
-    if (value === null) return lost(plan.field, tree, path.slice(depth), spot, reading);
+    if (value === null) return lost(plan.field, tree, path.slice(depth), place, reading);
     if (typeof value !== 'object' || !Object.hasOwn(value as object, key))
-      return unusableAt(reading, 'another shape', spot);
+      return unusableAt(reading, 'another shape', place);
     if (typeof key === 'number' && (value as readonly unknown[]).length !== 1) {
-      return unusableAt(reading, 'another number of members', spot);
+      return unusableAt(reading, 'another number of members', place);
     }
     value = (value as Readonly<Record<string | number, unknown>>)[key];
     tree = tree?.children.get(key);
   }
-  return readField(reading, plan.field, value, tree, spot);
+  return readField(reading, plan.field, value, tree, place);
 }
 
 /** The error of a field below a null: its own if it has one, otherwise whatever else caused the null. */
@@ -119,16 +119,10 @@ function lost(
   field: Waiting['plan']['field'],
   tree: ErrorTree | undefined,
   rest: readonly (string | number)[],
-  spot: Spot,
+  place: ResponsePlace,
   reading: ResultReading,
 ): unknown {
   let own = tree;
   for (const key of rest) own = own?.children.get(key);
-  return failureAt(reading, own, spot, field.inner) ?? failureAt(reading, tree, spot, undefined);
-}
-
-function pathOf({ path }: GraphQLResolveInfo): readonly (string | number)[] {
-  const keys: (string | number)[] = [];
-  for (let step: typeof path | undefined = path; step !== undefined; step = step.prev) keys.unshift(step.key);
-  return keys;
+  return failureAt(reading, own, place, field.inner) ?? failureAt(reading, tree, place, undefined);
 }

@@ -13,13 +13,11 @@ import {
   isNonNullType,
   isObjectType,
   isRequiredArgument,
-  isScalarType,
-  isSpecifiedScalarType,
 } from 'graphql';
 import type { UpstreamArgument } from '../connect/directives.ts';
 import { givenByBatch, type Mapping, type RemoteField } from '../connect/mapping.ts';
 import { viewerTypeOf } from '../contract-fields.ts';
-import { SCALAR_NAMES } from '../scalars.ts';
+import { isUnsupportedScalar, SCALAR_NAMES } from '../scalars.ts';
 import type { ArgumentJoin, FieldJoin, ObjectJoin, TypeJoin } from './join.ts';
 import { inputWriter, leafReader, type Naming, type Wrong } from './leaf.ts';
 
@@ -75,11 +73,11 @@ export function joinField(
     return [{ argument: argument.name, name, type: String(match.type), write }];
   });
   checkNeeded(upstream, new Set([...joined.map(({ name }) => name), member]), wrong);
-  const boundary = coordinate === joining.from.coordinate;
-  checkWrapping(boundary ? getNullableType(field.type) : field.type, upstream.type, wrong);
+  const isEntry = coordinate === joining.from.coordinate;
+  checkWrapping(isEntry ? getNullableType(field.type) : field.type, upstream.type, wrong);
   const [own, other] = [getNamedType(field.type), getNamedType(upstream.type)];
   const leaf = isLeafType(own);
-  if (isScalarType(own) && !isSpecifiedScalarType(own) && !SCALAR_NAMES.has(own.name)) {
+  if (isUnsupportedScalar(own)) {
     wrong(`unsupported scalar ${own.name}; supported are ${[...SCALAR_NAMES].join()}`);
   }
   return {

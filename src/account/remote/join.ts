@@ -50,13 +50,13 @@ export interface TypeJoin {
  * A mapped field, ready to use. If a field that is non-null upstream fails, its siblings are lost too. Such a field is
  * therefore requested under a separate root, or, if the root is non-null as well, in a separate call.
  */
-export interface Boundary {
+export interface RemoteEntry {
   readonly mapping: RemoteField;
   readonly join: FieldJoin;
   readonly writes: boolean;
   readonly root: RootJoin | undefined;
   readonly member: MemberArgument | undefined;
-  readonly apart: 'no' | 'root' | 'call';
+  readonly requestedIn: 'shared root' | 'own root' | 'own call';
 }
 
 interface RootJoin {

@@ -1,7 +1,7 @@
 import { type FieldNode, GraphQLError, type GraphQLResolveInfo, getArgumentValues } from 'graphql';
 import { collectSubfields } from 'graphql/execution/collectFields.js';
+import { defaultFirst, isOutsideWindow } from '../connect/window.ts';
 import type { ArgumentJoin, FieldJoin, ObjectJoin, TypeJoin } from './join.ts';
-import { isOutsideWindow, windowed } from './windowed.ts';
 
 /** A field as requested upstream, under a generated alias: no name chosen by a client reaches an upstream. */
 export interface FieldPlan {
@@ -10,13 +10,16 @@ export interface FieldPlan {
   readonly key: string | undefined;
   readonly nodes: readonly FieldNode[];
   readonly join: FieldJoin;
+  /** The arguments that are sent, each with the variable for its value. */
+  readonly arguments: readonly { readonly variable: string; readonly argument: ArgumentJoin }[];
   readonly inner: SelectionPlan | undefined;
 }
 
-/** The fields requested for each object type possible in a place, keyed by the upstream's name for the type. */
-export type SelectionPlan =
-  | { readonly abstract: false; readonly object: ObjectPlan }
-  | { readonly abstract: true; readonly objects: ReadonlyMap<string, ObjectPlan> };
+/** The fields requested of an object, or, if the type is abstract, of each possible type by its name at the upstream. */
+export interface SelectionPlan {
+  readonly abstract: boolean;
+  readonly objects: ReadonlyMap<string, ObjectPlan>;
+}
 
 interface ObjectPlan {
   /** Name in the contract. */
@@ -24,19 +27,13 @@ interface ObjectPlan {
   readonly fields: readonly FieldPlan[];
 }
 
-/** The source of the values of some of the operation's variables. */
-interface Filling {
-  readonly join: FieldJoin;
-  readonly node: FieldNode;
-  readonly slots: readonly { readonly variable: string; readonly argument: ArgumentJoin }[];
-}
-
 /** One mapped field of a client's operation, as GraphQL text. */
 export interface Plan {
   readonly field: FieldPlan;
   /** Its text in the upstream operation. */
   readonly text: string;
-  readonly fillings: readonly Filling[];
+  /** The field and those below it, as far as they have arguments. */
+  readonly withArguments: readonly FieldPlan[];
 }
 
 /** The input of a plan. */
@@ -50,10 +47,33 @@ export interface PlanContext {
 
 /** Plans one mapped field. `member` is the argument that takes the member's id. */
 export function planField(join: FieldJoin, alias: string, context: PlanContext, member: string | undefined): Plan {
-  const planner = new Planner(alias, context);
   const { fieldNodes, path } = context.info;
-  const field = planner.field(join, alias, String(path.key), fieldNodes, member);
-  return { field: field.plan, text: field.text, fillings: planner.fillings };
+  const field = new Planner(alias, context).field(join, alias, String(path.key), fieldNodes);
+  return { field, text: printField(field, member), withArguments: [...fieldsWithArguments(field)] };
+}
+
+function* fieldsWithArguments(field: FieldPlan): Generator<FieldPlan> {
+  if (field.arguments.length > 0) yield field;
+  for (const { fields } of field.inner?.objects.values() ?? []) {
+    for (const inner of fields) yield* fieldsWithArguments(inner);
+  }
+}
+
+function printField({ alias, join, arguments: given, inner }: FieldPlan, member?: string): string {
+  const texts = given.map(({ variable, argument }) => `${argument.name}: $${variable}`);
+  if (member !== undefined) texts.push(`${member}: $${alias}_member`);
+  const head = `${alias}: ${join.name}${texts.length === 0 ? '' : `(${texts.join(', ')})`}`;
+  return inner === undefined ? head : `${head} { ${printSelection(inner)} }`;
+}
+
+function printSelection({ abstract, objects }: SelectionPlan): string {
+  const texts = [...objects].map(([name, { fields }]) => {
+    const text = fields.map((field) => printField(field)).join(' ');
+    return abstract && text !== '' ? `... on ${name} { ${text} }` : text;
+  });
+  // The type's name is needed to read an abstract type, and no selection may be empty.
+  const wanted = texts.filter((text) => text !== '');
+  return (abstract || wanted.length === 0 ? ['__typename', ...wanted] : wanted).join(' ');
 }
 
 /**
@@ -62,33 +82,41 @@ export function planField(join: FieldJoin, alias: string, context: PlanContext, 
  * @throws {AccountError}
  */
 export function fillVariables(
-  { fillings }: Plan,
+  { withArguments }: Plan,
   { info, largestWindow }: Pick<PlanContext, 'info' | 'largestWindow'>,
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {};
-  for (const { join, node, slots } of fillings) {
-    const given = argumentsOf(join, node, info, largestWindow);
-    for (const { variable, argument } of slots) values[variable] = argument.write(given[argument.argument]);
+  for (const { join, nodes, arguments: wanted } of withArguments) {
+    const given = argumentsOf(join, nodes, info, largestWindow);
+    for (const { variable, argument } of wanted) values[variable] = argument.write(given[argument.argument]);
   }
   return values;
 }
 
 /** The variables of a plan with their upstream types. */
-export function variableTypes({ fillings }: Plan): readonly (readonly [name: string, type: string])[] {
-  return fillings.flatMap(({ slots }) => slots.map(({ variable, argument }) => [variable, argument.type] as const));
+export function variableTypes({ withArguments }: Plan): readonly (readonly [name: string, type: string])[] {
+  return withArguments.flatMap(({ arguments: given }) =>
+    given.map(({ variable, argument }) => [variable, argument.type] as const),
+  );
 }
 
-function argumentsOf(join: FieldJoin, node: FieldNode, info: GraphQLResolveInfo, largestWindow: number) {
-  return windowed(join.field, getArgumentValues(join.field, node, info.variableValues), largestWindow);
-}
-
-interface Planned {
-  readonly plan: FieldPlan;
-  readonly text: string;
+/**
+ * The values of a field's arguments. `first` is always set, because the upstream's default might be the whole list. A
+ * field that the client did not request has none.
+ */
+function argumentsOf(
+  { field }: FieldJoin,
+  [node]: readonly FieldNode[],
+  info: GraphQLResolveInfo,
+  largestWindow: number,
+): Readonly<Record<string, unknown>> {
+  if (node === undefined) return {};
+  const given = getArgumentValues(field, node, info.variableValues);
+  const takesFirst = field.args.some(({ name, type }) => name === 'first' && String(type) === 'Int');
+  return takesFirst ? { ...given, first: given.first ?? defaultFirst(largestWindow) } : given;
 }
 
 class Planner {
-  readonly fillings: Filling[] = [];
   readonly #prefix: string;
   readonly #context: PlanContext;
   readonly #fragments: Parameters<typeof collectSubfields>[1];
@@ -102,80 +130,52 @@ class Planner {
     this.#fragments = Object.fromEntries(fragments.map(([name, definition]) => [name, { definition }]));
   }
 
-  field(
-    join: FieldJoin,
-    alias: string,
-    key: string | undefined,
-    nodes: readonly FieldNode[],
-    member?: string,
-  ): Planned {
-    const [node] = nodes;
-    const slots = node === undefined ? [] : this.#slots(join, node);
-    const texts = slots.map(({ variable, argument }) => `${argument.name}: $${variable}`);
-    if (member !== undefined) texts.push(`${member}: $${alias}_member`);
-    const head = `${alias}: ${join.name}${texts.length === 0 ? '' : `(${texts.join(', ')})`}`;
-    if (join.inner === undefined) return { plan: { alias, key, nodes, join, inner: undefined }, text: head };
-    const { selection, text } = this.#selection(join.inner, nodes);
-    return { plan: { alias, key, nodes, join, inner: selection }, text: `${head} { ${text} }` };
+  field(join: FieldJoin, alias: string, key: string | undefined, nodes: readonly FieldNode[]): FieldPlan {
+    const given = argumentsOf(join, nodes, this.#context.info, this.#context.largestWindow);
+    const sent = join.arguments.filter(({ argument }) => given[argument] !== undefined);
+    const variables = sent.map((argument) => ({ variable: this.#variable(), argument }));
+    return { alias, key, nodes, join, arguments: variables, inner: join.inner && this.#selection(join.inner, nodes) };
   }
 
-  #slots(join: FieldJoin, node: FieldNode): Filling['slots'] {
-    const given = argumentsOf(join, node, this.#context.info, this.#context.largestWindow);
-    const present = join.arguments.filter(({ argument }) => given[argument] !== undefined);
-    const slots = present.map((argument) => {
-      const variable = `${this.#prefix}_${this.#variables}`;
-      this.#variables += 1;
-      return { variable, argument };
-    });
-    if (slots.length > 0) this.fillings.push({ join, node, slots });
-    return slots;
-  }
-
-  #selection(join: TypeJoin, parents: readonly FieldNode[]): { selection: SelectionPlan; text: string } {
-    const objects = new Map<string, ObjectPlan>();
-    const texts = ['__typename'];
-    for (const [name, object] of join.objects) {
-      const { plan, text } = this.#object(object, parents);
-      if (!join.abstract) return { selection: { abstract: false, object: plan }, text: text || '__typename' };
-      objects.set(name, plan);
-      if (text !== '') texts.push(`... on ${name} { ${text} }`);
-    }
-    return { selection: { abstract: true, objects }, text: texts.join(' ') };
+  #selection({ abstract, objects }: TypeJoin, parents: readonly FieldNode[]): SelectionPlan {
+    const planned = [...objects].map(([name, object]) => [name, this.#object(object, parents)] as const);
+    return { abstract, objects: new Map(planned) };
   }
 
   /** `parents` are the nodes of the field that returns the object. */
-  #object(join: ObjectJoin, parents: readonly FieldNode[]): { plan: ObjectPlan; text: string } {
-    const planned: Planned[] = [];
+  #object(join: ObjectJoin, parents: readonly FieldNode[]): ObjectPlan {
+    const fields: FieldPlan[] = [];
     const needed = new Set<FieldJoin>();
     const { schema, variableValues } = this.#context.info;
     const details = parents.map((node) => ({ node }));
     const collected = collectSubfields(schema, this.#fragments, variableValues, join.type, details, true);
     for (const [key, found] of collected.groupedFieldSet) {
       const nodes = found.map(({ node }) => node);
-      const [node] = nodes;
-      const name = node?.name.value ?? '';
+      const name = nodes[0]?.name.value ?? '';
       const field = join.fields.get(name);
       // Fields of another service need some fields of this one. They get separate aliases, whatever the client requested.
       if (field === undefined) for (const need of join.needs.get(name) ?? []) needed.add(need);
-      else if (node !== undefined && this.#isRequested(field, node)) {
-        planned.push(this.field(field, this.#alias(), key, nodes));
-      }
+      else if (this.#isRequested(field, nodes)) fields.push(this.field(field, this.#alias(), key, nodes));
     }
-    for (const need of needed) planned.push(this.field(need, this.#alias(), undefined, []));
-    const plan = { typeName: join.type.name, fields: planned.map((each) => each.plan) };
-    return { plan, text: planned.map(({ text }) => text).join(' ') };
+    for (const need of needed) fields.push(this.field(need, this.#alias(), undefined, []));
+    return { typeName: join.type.name, fields };
   }
 
   /** Whether to request a field. Forbidden fields and invalid windows are left to graphql-js, which fails at their path. */
-  #isRequested(field: FieldJoin, node: FieldNode): boolean {
+  #isRequested(field: FieldJoin, nodes: readonly FieldNode[]): boolean {
     const { info, largestWindow, opens } = this.#context;
     if (!opens(field.coordinate)) return false;
     try {
-      return !isOutsideWindow(argumentsOf(field, node, info, largestWindow), largestWindow);
+      return !isOutsideWindow(argumentsOf(field, nodes, info, largestWindow), largestWindow);
     } catch (thrown) {
       if (thrown instanceof GraphQLError) return false;
       throw thrown;
     }
+  }
+
+  #variable(): string {
+    this.#variables += 1;
+    return `${this.#prefix}_${this.#variables - 1}`;
   }
 
   #alias(): string {

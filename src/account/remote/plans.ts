@@ -1,29 +1,29 @@
-import type { GraphQLResolveInfo, OperationDefinitionNode } from 'graphql';
+import { type GraphQLResolveInfo, type OperationDefinitionNode, responsePathAsArray } from 'graphql';
 import type { AccountOperation } from '../connect/operation.ts';
 import { type Guards, opensTo } from '../scopes.ts';
-import type { Boundary } from './join.ts';
+import type { RemoteEntry } from './join.ts';
 import { type Plan, planField } from './plan.ts';
 
 /** Plans cached per operation. Bounded, so that a client that varies its variables cannot fill memory. */
 const MOST_PLANS = 32;
 
-interface Planned {
+interface OperationPlans {
   readonly plans: Map<string, Plan>;
   /** Number of the next plan: each plan needs a unique name in an upstream operation, which can have several. */
   next: number;
 }
 
-export type PlanOf = (boundary: Boundary, info: GraphQLResolveInfo, operation: AccountOperation) => Plan;
+export type PlanOf = (entry: RemoteEntry, info: GraphQLResolveInfo, operation: AccountOperation) => Plan;
 
 /**
  * Caches plans for the operations of clients: for each mapped field of an operation, one plan per combination of
  * variables and scopes that changes the request.
  */
 export function planCache(guards: Guards): PlanOf {
-  const cached = new WeakMap<OperationDefinitionNode, Planned>();
-  return (boundary, info, { largestWindow, principal }) => {
+  const cached = new WeakMap<OperationDefinitionNode, OperationPlans>();
+  return (entry, info, { largestWindow, principal }) => {
     const closed = [...guards].filter(([, needed]) => !opensTo(needed, principal.scope)).map(([name]) => name);
-    const key = `${pathKey(info)} ${variablesKey(info, largestWindow)} ${closed.join()}`;
+    const key = `${responsePathAsArray(info.path).join('.')} ${variablesKey(info, largestWindow)} ${closed.join()}`;
     const planned = cached.get(info.operation) ?? { plans: new Map(), next: 0 };
     cached.set(info.operation, planned);
     const known = planned.plans.get(key);
@@ -31,18 +31,12 @@ export function planCache(guards: Guards): PlanOf {
     const alias = `b${planned.next}`;
     planned.next += 1;
     const opens = (coordinate: string) => !closed.includes(coordinate);
-    const member = boundary.root === undefined ? boundary.member?.name : undefined;
-    const plan = planField(boundary.join, alias, { info, largestWindow, opens }, member);
+    const member = entry.root === undefined ? entry.member?.name : undefined;
+    const plan = planField(entry.join, alias, { info, largestWindow, opens }, member);
     if (planned.plans.size >= MOST_PLANS) planned.plans.clear();
     planned.plans.set(key, plan);
     return plan;
   };
-}
-
-function pathKey({ path }: GraphQLResolveInfo): string {
-  let key = '';
-  for (let step: typeof path | undefined = path; step !== undefined; step = step.prev) key = `${step.key}.${key}`;
-  return key;
 }
 
 /** Everything in the variables that affects a plan: conditions, which are set, and whether windows are refused. */

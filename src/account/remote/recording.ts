@@ -1,6 +1,6 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { buildSchema } from 'graphql';
+import { BreakingChangeType, buildSchema, DangerousChangeType, findSchemaChanges, type GraphQLSchema } from 'graphql';
 import type { LoadedConfig } from '../../config/load.ts';
 import { createCallUpstream } from '../../upstream/call.ts';
 import { createPools } from '../../upstream/pools.ts';
@@ -10,9 +10,8 @@ import { MappingValueError } from '../connect/mapping-value.ts';
 import { Mistakes } from '../connect/mistakes.ts';
 import { readMapping } from '../connect/read-mapping.ts';
 import { fillHeader } from '../connect/template.ts';
-import { type Contract, mergingFor, readContract } from '../contract.ts';
+import { type Contract, loadTypeMerger, readContract } from '../contract.ts';
 import { joinRemoteFields } from './check.ts';
-import { differences } from './difference.ts';
 import { type GraphqlSource, introspect, recordedText } from './introspection.ts';
 import type { RecordedFile } from './recorded.ts';
 
@@ -50,6 +49,19 @@ export async function compareSchemas(loaded: LoadedConfig, only?: string): Promi
     ];
   });
   return all.flat();
+}
+
+const BREAKING: ReadonlySet<string> = new Set(Object.values(BreakingChangeType));
+const DANGEROUS: ReadonlySet<string> = new Set(Object.values(DangerousChangeType));
+
+/** The changes to an upstream's schema since it was recorded, one line each: the most severe first. */
+function differences(recorded: GraphQLSchema, live: GraphQLSchema): readonly string[] {
+  const changes = Map.groupBy(findSchemaChanges(recorded, live), ({ type }) =>
+    BREAKING.has(type) ? 'breaking' : DANGEROUS.has(type) ? 'dangerous' : 'safe',
+  );
+  return (['breaking', 'dangerous', 'safe'] as const).flatMap((severity) =>
+    (changes.get(severity) ?? []).map(({ description }) => `${severity}: ${description}`).sort(),
+  );
 }
 
 interface Recording {
@@ -106,7 +118,7 @@ function headerOf(name: string, fill: () => string): readonly (readonly [string,
 
 async function readFiles({ config, accountConfig }: LoadedConfig, files: NonNullable<LoadedConfig['accountFiles']>) {
   const mistakes = new Mistakes();
-  const contract = readContract(files.schema, mistakes, await mergingFor(files.schema));
+  const contract = readContract(files.schema, mistakes, await loadTypeMerger(files.schema));
   const names = {
     upstreams: Object.keys(config.upstreams),
     config: { open: Object.keys(accountConfig.open), secret: Object.keys(accountConfig.secret) },

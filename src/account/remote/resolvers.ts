@@ -1,17 +1,20 @@
 import { defaultFieldResolver, type GraphQLFieldResolver, type GraphQLSchema } from 'graphql';
 import type { AccountOperation } from '../connect/operation.ts';
-import { fieldAt } from '../contract-fields.ts';
+import { refuseWindow } from '../connect/window.ts';
+import { type ContractField, fieldAt } from '../contract-fields.ts';
 import type { Guards } from '../scopes.ts';
 import { createGatherer, type Gather } from './gatherer.ts';
-import type { Boundary, ObjectJoin, TypeJoin } from './join.ts';
+import type { ObjectJoin, RemoteEntry, TypeJoin } from './join.ts';
 import { planCache } from './plans.ts';
 import { RemoteObject } from './remote-object.ts';
-import { refuseWindow } from './windowed.ts';
 
 type Resolver = GraphQLFieldResolver<unknown, AccountOperation, Record<string, unknown>>;
 
-/** Attaches resolvers for the mapped fields and for the types below them. Must run after `attachResolvers`. */
-export function attachRemote(contract: GraphQLSchema, boundaries: ReadonlyMap<string, Boundary>, guards: Guards): void {
+/**
+ * Attaches resolvers for the fields with @graphql, which request them, and for the fields of all objects below them,
+ * which read what has been requested. Must run after `attachResolvers`.
+ */
+export function attachRemote(contract: GraphQLSchema, entries: ReadonlyMap<string, RemoteEntry>, guards: Guards): void {
   const planOf = planCache(guards);
   const gatherers = new WeakMap<AccountOperation, Gather>();
   const gathererOf = (operation: AccountOperation): Gather => {
@@ -19,32 +22,31 @@ export function attachRemote(contract: GraphQLSchema, boundaries: ReadonlyMap<st
     gatherers.set(operation, gatherer);
     return gatherer;
   };
+  const below = new Map<string, ContractField>();
   const visited = new Set<ObjectJoin>();
-  const readable = new Set<string>();
-  for (const [coordinate, boundary] of boundaries) {
-    const resolve: Resolver = async (_source, args, operation, info) => {
+  for (const [coordinate, entry] of entries) {
+    const request: Resolver = async (_source, args, operation, info) => {
       refuseWindow(args, operation.largestWindow);
-      return await gathererOf(operation)(boundary, info);
+      return await gathererOf(operation)(entry, info);
     };
-    fieldAt(contract, coordinate).field.resolve = resolve;
-    for (const { fields } of objectsOf(boundary.join.inner, visited)) {
-      for (const { coordinate: below, field } of fields.values()) {
-        if (readable.has(below)) continue;
-        readable.add(below);
-        const otherwise = field.resolve ?? defaultFieldResolver;
-        const read: Resolver = (source, args, operation, info) => {
-          // Objects of the same type can also come from a REST service.
-          if (!(source instanceof RemoteObject)) return otherwise(source, args, operation, info);
-          refuseWindow(args, operation.largestWindow);
-          return source.get(String(info.path.key));
-        };
-        field.resolve = read;
-      }
+    fieldAt(contract, coordinate).field.resolve = request;
+    for (const { fields } of objectsOf(entry.join.inner, visited)) {
+      for (const join of fields.values()) below.set(join.coordinate, join.field);
     }
   }
+  for (const field of below.values()) field.resolve = reader(field.resolve ?? defaultFieldResolver);
 }
 
-/** All object types reachable below a field. */
+/** Reads a field that has been requested with its object. Objects of the same type can also come from a REST service. */
+function reader(otherwise: Resolver): Resolver {
+  return (source, args, operation, info) => {
+    if (!(source instanceof RemoteObject)) return otherwise(source, args, operation, info);
+    refuseWindow(args, operation.largestWindow);
+    return source.get(String(info.path.key));
+  };
+}
+
+/** All object types reachable below a field, without those that have been visited. */
 function* objectsOf(join: TypeJoin | undefined, visited: Set<ObjectJoin>): Generator<ObjectJoin> {
   if (join === undefined) return;
   for (const object of join.objects.values()) {

@@ -1,6 +1,6 @@
 import { type GraphQLError, type GraphQLOutputType, getNullableType, isListType } from 'graphql';
 import { unusable } from '../connect/window.ts';
-import { ErrorTree, failuresBelow, located, type Spot } from './failures.ts';
+import { ErrorTree, failuresBelow, located, type ResponsePlace } from './failures.ts';
 import type { FieldPlan, SelectionPlan } from './plan.ts';
 import { RemoteObject } from './remote-object.ts';
 
@@ -23,37 +23,37 @@ export function readField(
   plan: FieldPlan,
   value: unknown,
   errors: ErrorTree | undefined,
-  spot: Spot,
+  place: ResponsePlace,
   type: GraphQLOutputType = plan.join.field.type,
 ): unknown {
-  if (value === null) return failureAt(reading, errors, spot, plan.inner);
-  if (value === undefined) return unusableAt(reading, `no ${plan.join.name} in the answer`, spot);
+  if (value === null) return failureAt(reading, errors, place, plan.inner);
+  if (value === undefined) return unusableAt(reading, `no ${plan.join.name} in the answer`, place);
   const bare = getNullableType(type);
   if (isListType(bare)) {
-    if (!Array.isArray(value)) return unusableAt(reading, `${plan.join.name} is no list`, spot);
+    if (!Array.isArray(value)) return unusableAt(reading, `${plan.join.name} is no list`, place);
     return value.map((item, index) => {
-      const at = { path: [...spot.path, index], nodes: spot.nodes };
+      const at = { path: [...place.path, index], nodes: place.nodes };
       return readField(reading, plan, item, errors?.children.get(index), at, bare.ofType);
     });
   }
-  return plan.inner === undefined ? plan.join.read(value) : readObject(reading, plan.inner, value, errors, spot);
+  return plan.inner === undefined ? plan.join.read(value) : readObject(reading, plan.inner, value, errors, place);
 }
 
 /** The error for a place that is null because of `errors`, or null when there are none. */
 export function failureAt(
   { writes, further }: ResultReading,
   errors: ErrorTree | undefined,
-  spot: Spot,
+  place: ResponsePlace,
   inner: SelectionPlan | undefined,
 ): GraphQLError | null {
-  const [first, ...rest] = failuresBelow(errors, spot, inner, writes);
+  const [first, ...rest] = failuresBelow(errors, place, inner, writes);
   further.push(...rest);
   return first ?? null;
 }
 
 /** The error for a response that does not match the request. */
-export function unusableAt({ source }: ResultReading, what: string, spot: Spot): GraphQLError {
-  return located(unusable(source, what), spot);
+export function unusableAt({ source }: ResultReading, what: string, place: ResponsePlace): GraphQLError {
+  return located(unusable(source, what), place);
 }
 
 function readObject(
@@ -61,20 +61,22 @@ function readObject(
   selection: SelectionPlan,
   value: unknown,
   errors: ErrorTree | undefined,
-  spot: Spot,
+  place: ResponsePlace,
 ): unknown {
-  if (typeof value !== 'object' || Array.isArray(value)) return unusableAt(reading, 'not an object', spot);
+  if (typeof value !== 'object' || Array.isArray(value)) return unusableAt(reading, 'not an object', place);
   const members = value as Members;
-  const plan = selection.abstract ? selection.objects.get(String(members.__typename)) : selection.object;
+  const plan = selection.abstract
+    ? selection.objects.get(String(members.__typename))
+    : selection.objects.values().next().value;
   // The upstream has a new type, of which no fields were requested.
-  if (plan === undefined) return unusableAt(reading, `the contract has no ${String(members.__typename)}`, spot);
+  if (plan === undefined) return unusableAt(reading, `the contract has no ${String(members.__typename)}`, place);
   const object = new RemoteObject(plan.typeName);
   for (const field of plan.fields) {
     const given = Object.hasOwn(members, field.alias) ? members[field.alias] : undefined;
     const below = errors?.children.get(field.alias);
     const { key, nodes, join } = field;
     if (key !== undefined)
-      object.set(key, readField(reading, field, given, below, { path: [...spot.path, key], nodes }));
+      object.set(key, readField(reading, field, given, below, { path: [...place.path, key], nodes }));
     else object.need(join.field.name, typeof given === 'object' || given === undefined ? null : join.read(given));
   }
   return object;

@@ -1,9 +1,9 @@
-import type { Boundary } from './join.ts';
+import type { RemoteEntry } from './join.ts';
 import { type Plan, variableTypes } from './plan.ts';
 
 /** A mapped field to request, with its plan and variables. */
 export interface Wanted {
-  readonly boundary: Boundary;
+  readonly entry: RemoteEntry;
   readonly plan: Plan;
   readonly variables: Readonly<Record<string, unknown>>;
 }
@@ -28,8 +28,8 @@ export function printOperation(wanted: readonly Wanted[], member: string): Upstr
     variables[name] = value;
   };
   const roots: { readonly key: string; readonly head: string; readonly fields: string[] }[] = [];
-  const paths = wanted.map(({ boundary, plan, variables: own }) => {
-    const { root, mapping, member: taken, apart } = boundary;
+  const paths = wanted.map(({ entry, plan, variables: own }) => {
+    const { root, mapping, member: taken, requestedIn } = entry;
     for (const [name, type] of variableTypes(plan)) declare(name, type, own[name]);
     const { alias } = plan.field;
     const id = taken?.isList === true ? [member] : member;
@@ -38,7 +38,7 @@ export function printOperation(wanted: readonly Wanted[], member: string): Upstr
       roots.push({ key: '', head: plan.text, fields: [] });
       return [alias];
     }
-    const key = apart === 'no' ? `${root.name} ${mapping.member ?? ''}` : '';
+    const key = requestedIn === 'shared root' ? `${root.name} ${mapping.member ?? ''}` : '';
     let index = key === '' ? -1 : roots.findIndex((each) => each.key === key);
     if (index === -1) {
       index = roots.length;
@@ -50,14 +50,14 @@ export function printOperation(wanted: readonly Wanted[], member: string): Upstr
     return [`r${index}`, ...(root.isList ? [0] : []), alias];
   });
   const body = roots.map(({ head, fields }) => (fields.length === 0 ? head : `${head} { ${fields.join(' ')} }`));
-  const kind = wanted.some(({ boundary }) => boundary.writes) ? 'mutation' : 'query';
+  const kind = wanted.some(({ entry }) => entry.writes) ? 'mutation' : 'query';
   const declared = types.length === 0 ? '' : `(${types.join(', ')})`;
   return { query: `${kind} AccountApi${declared} { ${body.join(' ')} }`, variables, paths };
 }
 
 /** Fields with the same key can share a call. A symbol is unique, for a field that needs a separate call. */
-export function callKey({ mapping, root, apart, writes }: Boundary): string | symbol {
-  if (writes || apart === 'call') return Symbol(mapping.coordinate);
+export function callKey({ mapping, root, requestedIn, writes }: RemoteEntry): string | symbol {
+  if (writes || requestedIn === 'own call') return Symbol(mapping.coordinate);
   // When a non-null root fails, the whole response is lost.
   return root?.nonNull === true ? `${mapping.source} ${root.name}` : mapping.source;
 }
