@@ -30,14 +30,11 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
     log,
   });
   metrics.watch({ ready: async () => (await health.ready()).ok });
-  const identify = callerCheck({
+  const callers = {
     secrets: loaded.admin.hmac,
     mtls: loaded.admin.mtls === undefined ? undefined : { names: config.admin.mtls?.names },
-    store,
-    counters,
-    clock,
-    audit,
-  });
+    ...{ store, counters, clock, audit },
+  };
   const controls: Controls = {
     ...server.controls,
     store: { reseal },
@@ -60,18 +57,18 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
       events,
       commands: commandRouter({
         controls,
-        identify,
+        identify: callerCheck(callers),
         receive: webhookReceiver({
           webhooks: config.admin.webhooks,
           secrets: loaded.webhookSecrets,
           account: server.controls.account,
-          refusal: callerRefusals({ counters, clock, audit }),
+          refusal: callerRefusals(callers),
           ...{ store, clock, log },
         }),
         hold: inFlight.hold,
         onError: (error) => log.error({ err: error }, 'a command failed'),
       }),
-      console: consoleHandler(loaded, parts, { health, uptime, controls }),
+      console: consoleHandler(loaded, parts, { callers, health, uptime, controls }),
     });
   };
   return onFirstRequest(createApp, (error) => log.error({ err: error }, 'the admin listener could not be loaded'));

@@ -1,18 +1,19 @@
 import type { RequestHandler } from 'express';
 import type { Controls } from '../actions/controls.ts';
+import type { CallerCheckOptions } from '../authorization-server/administration/caller.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { once } from '../http/once.ts';
 import type { HealthChecks } from '../operations/health.ts';
 import type { ConsoleOptions } from '../operator/console/console.ts';
 import { consoleState } from '../operator/console/console-state.ts';
-import type { DirectoryDeps } from '../operator/console/directory/deps.ts';
-import type { GateSources } from '../operator/console/gate-status.ts';
+import type { GateSources } from '../operator/console/overview/gate-status.ts';
 import { bytesOf } from '../storage/sqlite/size.ts';
 import type { AdminParts } from './admin-parts.ts';
 import { checkText } from './check-text.ts';
 
 /** What the console has in common with the rest of the admin listener. */
 interface SharedWithAdmin {
+  readonly callers: CallerCheckOptions;
   readonly health: HealthChecks;
   /** Seconds since the process started. */
   readonly uptime: () => number;
@@ -22,48 +23,39 @@ interface SharedWithAdmin {
 /** The console, which is loaded with the first request for one of its pages. */
 export function consoleHandler(loaded: LoadedConfig, parts: AdminParts, shared: SharedWithAdmin): RequestHandler {
   const { config } = loaded;
-  const { foundation, events, observer, inFlight, share } = parts;
-  const { secret, store, counters, traffic, recorder, audit, clock, log } = foundation;
-  const kept = share.acquire('console', [], consoleState, ({ directory }) => directory?.close());
+  const kept = parts.share.acquire('console', [], consoleState, ({ directory }) => directory?.close());
   const create = async () => {
-    const [{ createConsole }, { createDirectory }] = await Promise.all([
-      import('../operator/console/console.ts'),
-      import('../operator/console/directory/directory.ts'),
-    ]);
-    const onError = (error: unknown) => log.error({ err: error }, 'a page of the console failed');
-    kept.directory ??= createDirectory({ store, clock });
+    const { createConsole } = await import('../operator/console/console.ts');
     return createConsole({
-      school: config.name,
+      callers: shared.callers,
+      secret: parts.foundation.secret,
       colour: config.pages.colour,
-      origin: config.origin,
-      secret,
-      secrets: loaded.admin.hmac,
-      mtls: loaded.admin.mtls === undefined ? undefined : { names: config.admin.mtls?.names },
-      kept,
-      connections: {
-        ...{ recorder, store, clock },
-        setting: {
-          origin: config.origin,
-          codeLifetime: config.tokens.code,
-          replayWindow: config.tokens.replayWindow,
-        },
-      },
-      gate: gateSources(loaded, parts, shared),
-      operate: {
-        keys: shared.controls.keys,
-        events: { state: () => events.state() },
-        observer,
-        configuration: { loaded, check: (text) => checkText(loaded, text) },
-      },
       timeZone: config.timeZone,
-      ...{ store, counters, traffic, audit, clock },
-      hold: inFlight.hold,
-      directory: directoryDeps(loaded, parts, { controls: shared.controls, directory: kept.directory, onError }),
-      onError,
+      kept,
+      sources: consoleSources(loaded, parts, shared),
+      hold: parts.inFlight.hold,
     });
   };
   const created = once(create, { forgetFailure: true });
   return async (request, response, next) => (await created())(request, response, next);
+}
+
+function consoleSources(loaded: LoadedConfig, parts: AdminParts, shared: SharedWithAdmin): ConsoleOptions['sources'] {
+  const { foundation, server, events, observer } = parts;
+  const { store, clock, log, usage, trail, traffic, recorder } = foundation;
+  const { name: school, origin, scopes, tokens, clients, mcp } = loaded.config;
+  return {
+    ...{ school, scopes, store, clock, usage, trail, traffic, recorder, observer },
+    controls: shared.controls,
+    grants: server.grants,
+    events: events.state,
+    setting: { origin, codeLifetime: tokens.code, replayWindow: tokens.replayWindow },
+    gate: gateSources(loaded, parts, shared),
+    tools: new Map(mcp?.tools.map(({ name, title }) => [name, title])),
+    takesNewApps: clients.registration.enabled || clients.documents.enabled,
+    configuration: { loaded, check: (text) => checkText(loaded, text) },
+    onError: (error) => log.error({ err: error }, 'a page of the console failed'),
+  };
 }
 
 /** What the console's first page shows of the gate. */
@@ -82,22 +74,5 @@ function gateSources(loaded: LoadedConfig, parts: AdminParts, { health, uptime }
     unusedApps: foundation.unused.apps,
     events: events.state,
     uptime,
-  };
-}
-
-/** For the pages about members, apps and grants. */
-function directoryDeps(
-  { config }: LoadedConfig,
-  { foundation, server }: AdminParts,
-  given: Pick<DirectoryDeps, 'controls' | 'directory' | 'onError'>,
-): ConsoleOptions['directory'] {
-  const { store, usage, trail, clock } = foundation;
-  const { name: school, scopes, clients, mcp } = config;
-  return {
-    ...{ store, usage, trail, clock, school, scopes },
-    ...given,
-    grants: server.grants,
-    tools: new Map(mcp?.tools.map(({ name, title }) => [name, title])),
-    takesNewApps: clients.registration.enabled || clients.documents.enabled,
   };
 }

@@ -1,23 +1,26 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { TLSSocket } from 'node:tls';
-import { type CallerRefusal, SWITCHED_OFF } from '../../authorization-server/administration/caller.ts';
+import {
+  type CallerCheckOptions,
+  type CallerRefusal,
+  SWITCHED_OFF,
+} from '../../authorization-server/administration/caller.ts';
 import { GatewayError } from '../../errors.ts';
 import { readBody } from '../../http/body.ts';
 import { isSameSecret } from '../../http/same-secret.ts';
 import { trustedProxies } from '../../http/trusted-proxies.ts';
-import type { Audit } from '../../operations/audit.ts';
-import { type Clock, unixSeconds } from '../../storage/store.ts';
+import { unixSeconds } from '../../storage/store.ts';
 import type { OnceOnly } from './console-state.ts';
 import { readFields, readQuery } from './fields.ts';
-import { ROOT, SIGN_IN, SIGN_OUT, see, sendView } from './frame.ts';
+import { type ConsoleFrame, SIGN_IN, SIGN_OUT, see } from './frame.ts';
 import { LINK_LIFETIME, verifyLink } from './link.ts';
+import { isConsolePath, ROOT } from './paths.ts';
 import { isOwnRequest } from './same-origin.ts';
 import { type Binding, type ConsoleSessions, type Session, TOTAL } from './session.ts';
 import { type ConsoleSignInView, signedOutPage, signInPage } from './sign-in-page.ts';
 
 /** Bytes. Ample for the longest secret. */
 const BODY_LIMIT = 4096;
-const LONGEST_RETURN = 1024;
 
 const isLoopback = trustedProxies(['loopback']);
 
@@ -25,25 +28,20 @@ const WRONG_SECRET = 'That is not the admin secret.';
 const WRONG_LINK = 'This link has expired or was already used. Run coursegate console again.';
 const IN_CLEAR = 'The admin secret is not accepted over a connection that is neither encrypted nor from this machine.';
 
-export interface AccessOptions {
-  readonly school: string;
+interface AccessParts {
+  readonly frame: ConsoleFrame;
   readonly sessions: ConsoleSessions;
-  /** The secrets that are accepted for commands. */
-  readonly secrets: readonly string[];
-  /** Whether client certificates are accepted. */
-  readonly mtls: boolean;
   readonly onceOnly: OnceOnly;
   readonly refusal: CallerRefusal;
-  readonly audit: Audit;
-  readonly clock: Clock;
 }
 
 export type Access = ReturnType<typeof createAccess>;
 
 /** Access to the console: by the same secret or client certificate as the commands. */
-export function createAccess(options: AccessOptions) {
-  const { school, sessions, secrets, mtls, onceOnly, refusal, audit, clock } = options;
-
+export function createAccess(
+  { secrets, mtls, audit, clock }: Pick<CallerCheckOptions, 'secrets' | 'mtls' | 'audit' | 'clock'>,
+  { frame, sessions, onceOnly, refusal }: AccessParts,
+) {
   const open = (request: IncomingMessage, response: ServerResponse, bound: Binding, reason: string): Session => {
     const session = sessions.begin(bound);
     audited('operator_signed_in', response, session, reason);
@@ -69,10 +67,10 @@ export function createAccess(options: AccessOptions) {
     const page = signInPage({
       ...view,
       secret: secrets.length === 0 ? 'none' : isConfidential(request) ? 'asked' : 'in clear',
-      mtls: mtls && sessions.boundToCertificate(request) === undefined,
+      mtls: mtls !== undefined && sessions.boundToCertificate(request) === undefined,
       fromElsewhere: !isOwnRequest(request),
     });
-    sendView(response, status, page, school);
+    frame.send(response, status, page);
   };
 
   /** What a form proves; undefined if it proves nothing. */
@@ -110,7 +108,7 @@ export function createAccess(options: AccessOptions) {
   return {
     /** Throws `forbidden` when the console is switched off. */
     requireConfigured(): void {
-      if (secrets.length === 0 && !mtls) throw new GatewayError('forbidden', { message: SWITCHED_OFF });
+      if (secrets.length === 0 && mtls === undefined) throw new GatewayError('forbidden', { message: SWITCHED_OFF });
     },
 
     find,
@@ -154,7 +152,7 @@ export function createAccess(options: AccessOptions) {
       await onceOnly.use(session.id, TOTAL);
       audited('operator_signed_out', response, session);
       response.setHeader('set-cookie', sessions.cleared(request));
-      sendView(response, 200, signedOutPage(), school);
+      frame.send(response, 200, signedOutPage());
     },
   };
 }
@@ -166,9 +164,4 @@ function isConfidential({ socket }: IncomingMessage): boolean {
 
 function returnPath(given: string | undefined): string {
   return given !== undefined && isConsolePath(given) ? given : ROOT;
-}
-
-/** Whether a target that came from outside is a path of the console. */
-export function isConsolePath(target: string): boolean {
-  return target.length <= LONGEST_RETURN && /^\/console(?:[/?][!-~]*)?$/.test(target);
 }

@@ -2,28 +2,17 @@ import type { ServerResponse } from 'node:http';
 import manifest from '../../../package.json' with { type: 'json' };
 import { writeAnswer } from '../../http/answer.ts';
 import { type Html, html, htmlDocument } from '../../http/html.ts';
-import type { Section } from './console-route.ts';
+import type { ConsolePage } from './console-page.ts';
+import { ROOT } from './paths.ts';
+import { consoleIcon, consoleStylesheet } from './stylesheet.ts';
 
-export const ROOT = '/console';
 export const STYLESHEET = `${ROOT}/console.css`;
 export const ICON = `${ROOT}/icon.svg`;
 export const SIGN_IN = `${ROOT}/sign-in`;
 export const SIGN_OUT = `${ROOT}/sign-out`;
 
-const SECTIONS: readonly (readonly [section: Section, name: string, path: string])[] = [
-  ['overview', 'Overview', ROOT],
-  ['traffic', 'Traffic', `${ROOT}/traffic`],
-  ['apps', 'Apps', `${ROOT}/apps`],
-  ['members', 'Members', `${ROOT}/members`],
-  ['grants', 'Grants', `${ROOT}/grants`],
-  ['connections', 'Connections', `${ROOT}/connections`],
-  ['keys', 'Keys', `${ROOT}/keys`],
-  ['events', 'Events', `${ROOT}/events`],
-  ['observe', 'Observe mode', `${ROOT}/observe`],
-];
-
 /** The header fields of every page. Nothing is loaded from elsewhere, nothing frames the console, nothing is cached. */
-export const PAGE_HEADERS = {
+const PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy':
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
@@ -46,34 +35,52 @@ export interface Operator {
 export interface View {
   readonly title: string;
   readonly body: Html;
-  /** Undefined for a page that is in no section. */
-  readonly section?: Section | undefined;
+  /** The path of the page whose entry of the navigation is marked; undefined for a failure. */
+  readonly under?: string | undefined;
   /** Undefined when no operator is signed in. */
   readonly operator?: Operator | undefined;
   /** What the last action did. */
   readonly notice?: string | undefined;
 }
 
-/** Renders the complete document. */
-function renderView({ title, body, section, operator, notice }: View, school: string): string {
-  return htmlDocument({
-    title: `${title} · ${school} console`,
-    head: html`<link rel="stylesheet" href="${STYLESHEET}">
+export type ConsoleFrame = ReturnType<typeof createFrame>;
+
+/** Sends the pages, in the frame that they share, and what every page loads. */
+export function createFrame(school: string, colour: string, pages: readonly ConsolePage[]) {
+  /** The complete document. */
+  const render = ({ title, body, under, operator, notice }: View): string =>
+    htmlDocument({
+      title: `${title} · ${school} console`,
+      head: html`<link rel="stylesheet" href="${STYLESHEET}">
 <link rel="icon" href="${ICON}" type="image/svg+xml">`,
-    bodyClass: operator === undefined ? 'outside' : 'inside',
-    body: html`<a class="skip" href="#main">Skip to content</a>
+      bodyClass: operator === undefined ? 'outside' : 'inside',
+      body: html`<a class="skip" href="#main">Skip to content</a>
 <header class="top">
 <p class="school"><bdi>${school}</bdi> <span>console</span></p>
 ${operator !== undefined && who(operator)}
 </header>
-${operator !== undefined && navigation(section)}
+${operator !== undefined && navigation(pages, under)}
 <main id="main" tabindex="-1">
 <h1>${title}</h1>
 ${notice !== undefined && html`<p class="notice good" role="status">${notice}</p>`}
 ${body}
 </main>
 ${operator !== undefined && html`<footer class="foot">coursegate ${manifest.version}</footer>`}`,
-  });
+    });
+  /** The same for everyone, and without data. */
+  const sendAsset = (type: string, body: string) => (response: ServerResponse) =>
+    writeAnswer(response, {
+      status: 200,
+      headers: { ...PAGE_HEADERS, 'content-type': type, 'cache-control': 'private, max-age=60' },
+      body,
+    });
+  return {
+    send(response: ServerResponse, status: number, view: View, headers: Readonly<Record<string, string>> = {}): void {
+      writeAnswer(response, { status, headers: { ...PAGE_HEADERS, ...headers }, body: render(view) });
+    },
+    sendStylesheet: sendAsset('text/css; charset=utf-8', consoleStylesheet(colour)),
+    sendIcon: sendAsset('image/svg+xml', consoleIcon(colour)),
+  };
 }
 
 function who({ certificate, csrf }: Operator): Html {
@@ -84,24 +91,22 @@ function who({ certificate, csrf }: Operator): Html {
 </form>`;
 }
 
-function navigation(section: Section | undefined): Html {
-  const links = SECTIONS.map(
-    ([id, name, path]) => html`<li><a href="${path}"${id === section && html` aria-current="page"`}>${name}</a></li>\n`,
-  );
+function navigation(pages: readonly ConsolePage[], under: string | undefined): Html {
+  const links = pages
+    .filter(({ entry }) => entry !== undefined)
+    .map(
+      ({ entry, path }) =>
+        html`<li><a href="${addressOf(path)}"${path === under && html` aria-current="page"`}>${entry}</a></li>\n`,
+    );
   return html`<nav class="sections" aria-label="Console">
 <ul>
 ${links}</ul>
 </nav>`;
 }
 
-export function sendView(
-  response: ServerResponse,
-  status: number,
-  view: View,
-  school: string,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  writeAnswer(response, { status, headers: { ...PAGE_HEADERS, ...headers }, body: renderView(view, school) });
+/** Where a page of the table is served. */
+export function addressOf(path: string): string {
+  return path === '/' ? ROOT : ROOT + path;
 }
 
 /** Redirects the browser with GET (RFC 9110 section 15.4.4). */

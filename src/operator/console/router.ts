@@ -4,27 +4,26 @@ import { asGatewayError, GatewayError } from '../../errors.ts';
 import { readBody } from '../../http/body.ts';
 import { html } from '../../http/html.ts';
 import { isNavigation } from '../../http/navigation.ts';
-import { type Access, isConsolePath } from './access.ts';
-import type { ConsoleAnswer, ConsoleRequest, ConsoleRoute } from './console-route.ts';
+import type { Access } from './access.ts';
+import type { ConsolePage, ConsoleRequest } from './console-page.ts';
 import { keep } from './console-state.ts';
 import { checkedParams, LONGEST_FORM, readFields, readQuery } from './fields.ts';
-import { ICON, type Operator, PAGE_HEADERS, ROOT, SIGN_IN, SIGN_OUT, STYLESHEET, see, sendView } from './frame.ts';
+import { addressOf, type ConsoleFrame, ICON, type Operator, SIGN_IN, SIGN_OUT, STYLESHEET, see } from './frame.ts';
+import { isConsolePath, ROOT } from './paths.ts';
 import { isOwnRequest } from './same-origin.ts';
 import type { ConsoleSessions, Session } from './session.ts';
+import type { ConsoleSources } from './sources.ts';
 
-export interface RouterOptions {
-  readonly school: string;
-  readonly stylesheet: string;
-  readonly icon: string;
-  readonly routes: readonly ConsoleRoute[];
+interface RouterParts {
+  readonly frame: ConsoleFrame;
+  readonly pages: readonly ConsolePage[];
+  readonly sources: ConsoleSources;
   readonly sessions: ConsoleSessions;
   readonly access: Access;
   /** Notices of the last actions, by session: each is shown once. */
   readonly notices: Map<string, string>;
   /** Told of each action, which continues when the browser disconnects. The work does not reject. */
   readonly hold: (work: Promise<void>) => void;
-  /** Receives internal errors, which the pages do not show. */
-  readonly onError: (error: unknown) => void;
 }
 
 const LONGEST_REASON = 200;
@@ -35,8 +34,8 @@ const METHODS = ['GET', 'HEAD', 'POST'];
  * Serves the console's pages below /console. Nothing is passed on: the admin listener has already checked `Host`, and every other
  * check is made here.
  */
-export function consoleRouter(options: RouterOptions): RequestHandler {
-  const { school, access, sessions } = options;
+export function consoleRouter(parts: RouterParts): RequestHandler {
+  const { frame, access, sessions } = parts;
   const router = Router({ caseSensitive: true, strict: true });
   router.use((request, response, next) => {
     response.locals.requestId = randomUUID();
@@ -45,8 +44,8 @@ export function consoleRouter(options: RouterOptions): RequestHandler {
       throw new GatewayError('method_not_allowed', { headers: { allow: METHODS.join(', ') } });
     next();
   });
-  router.get(STYLESHEET, asset('text/css; charset=utf-8', options.stylesheet));
-  router.get(ICON, asset('image/svg+xml', options.icon));
+  router.get(STYLESHEET, (_request, response) => frame.sendStylesheet(response));
+  router.get(ICON, (_request, response) => frame.sendIcon(response));
   router.use((request, _response, next) => {
     if (!isNavigation(request, true) || (request.method === 'POST' && !isOwnRequest(request)))
       throw new GatewayError('forbidden', { message: 'Requests from other pages are refused.' });
@@ -67,43 +66,46 @@ export function consoleRouter(options: RouterOptions): RequestHandler {
     response.locals.session = session;
     next();
   });
-  serve(router, options);
+  serve(router, parts);
   router.use(() => {
     throw new GatewayError('not_found', { message: 'The console has no page at this address.' });
   });
-  router.use(failures(options));
+  router.use(failures(parts));
   return router;
 
-  function serve(router: Router, { routes, notices, hold }: RouterOptions): void {
+  function serve(router: Router, { pages, sources, notices, hold }: RouterParts): void {
     router.post(SIGN_OUT, async (request, response) => {
       const session = sessionOf(response) as Session;
       await readRequest(request, response, sessions);
       await access.signOut(request, response, session);
     });
-    for (const { method, path, run } of routes) {
-      const at = path === '/' ? ROOT : ROOT + path;
-      router[method === 'GET' ? 'get' : 'post'](at, async (request, response) => {
+    const answering = (page: ConsolePage, answer: NonNullable<ConsolePage['show']>): RequestHandler =>
+      async function respond(request, response) {
         const session = sessionOf(response) as Session;
-        const work = readRequest(request, response, sessions).then(run);
+        const work = readRequest(request, response, sessions).then((read) => answer(sources, read));
         hold(Promise.allSettled([work]).then(() => {}));
-        const answer: ConsoleAnswer = await work;
-        if ('see' in answer) {
-          if (!isConsolePath(answer.see)) throw new Error(`${answer.see} is no path of the console`);
-          keep(notices, session.id, answer.done);
-          return see(response, answer.see);
+        const answered = await work;
+        if ('see' in answered) {
+          if (!isConsolePath(answered.see)) throw new Error(`${answered.see} is no path of the console`);
+          keep(notices, session.id, answered.done);
+          return see(response, answered.see);
         }
         const notice = notices.get(session.id);
         notices.delete(session.id);
-        return sendView(response, 200, { ...answer, notice, operator: operatorOf(response, sessions) }, school);
-      });
+        const { title, path, under = `/${path.split('/')[1]}` } = page;
+        return frame.send(response, 200, {
+          title,
+          under,
+          ...answered,
+          notice,
+          operator: operatorOf(response, sessions),
+        });
+      };
+    for (const page of pages) {
+      if (page.show !== undefined) router.get(addressOf(page.path), answering(page, page.show));
+      if (page.submit !== undefined) router.post(addressOf(page.path), answering(page, page.submit));
     }
   }
-}
-
-/** The same for everyone, and without data. */
-function asset(type: string, text: string): RequestHandler {
-  const headers = { ...PAGE_HEADERS, 'content-type': type, 'cache-control': 'private, max-age=60' };
-  return (_request, response) => void response.writeHead(200, headers).end(text);
 }
 
 function sessionOf(response: Response): Session | undefined {
@@ -140,7 +142,7 @@ async function readRequest(request: Request, response: Response, sessions: Conso
 }
 
 /** Failures as pages, by the one table in errors.ts. */
-function failures({ school, sessions, onError }: RouterOptions): ErrorRequestHandler {
+function failures({ frame, sessions, sources: { onError } }: RouterParts): ErrorRequestHandler {
   return (thrown: unknown, _request, response, _next) => {
     const failure =
       thrown instanceof URIError
@@ -151,7 +153,7 @@ function failures({ school, sessions, onError }: RouterOptions): ErrorRequestHan
     const body = html`<p>${failure.message}</p>
 ${operator === undefined ? html`<p><a href="${SIGN_IN}">Sign in</a></p>` : html`<p><a href="${ROOT}">Back to the overview</a></p>`}
 <p class="muted">Request <code>${String(response.locals.requestId)}</code></p>`;
-    sendView(response, failure.status, { title: headingOf(failure), body, operator }, school, failure.headers);
+    frame.send(response, failure.status, { title: headingOf(failure), body, operator }, failure.headers);
   };
 }
 

@@ -1,9 +1,9 @@
 import { createHmac, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
-import { certificateOf, subjectOf } from '../../authorization-server/administration/caller.ts';
+import { type CallerCheckOptions, certificateOf, subjectOf } from '../../authorization-server/administration/caller.ts';
 import { cookiePairs } from '../../http/cookie-names.ts';
-import { type Clock, unixSeconds } from '../../storage/store.ts';
+import { unixSeconds } from '../../storage/store.ts';
 
 /** Seconds without a request after which a session ends, and seconds after which it ends in any case. */
 const IDLE = 30 * 60;
@@ -34,23 +34,18 @@ export interface Binding {
   readonly certificate: string | undefined;
 }
 
-export interface SessionsOptions {
-  /** Of this gate: derived from the secret of the store. */
-  readonly key: KeyObject;
-  /** The secrets that are accepted for commands. */
-  readonly secrets: readonly string[];
-  readonly mtls: { readonly names: readonly string[] | undefined } | undefined;
-  readonly clock: Clock;
-}
-
 export type ConsoleSessions = ReturnType<typeof createSessions>;
 
 /**
  * Sessions as signed cookies: nothing is stored, so they also work while the store is down. A cookie is signed with a
  * key of this gate together with what opened the session. A secret that is no longer accepted, or another client
  * certificate, makes another signature.
+ * @param key of this gate: derived from the secret of the store
  */
-export function createSessions({ key, secrets, mtls, clock }: SessionsOptions) {
+export function createSessions(
+  key: KeyObject,
+  { secrets, mtls, clock }: Pick<CallerCheckOptions, 'secrets' | 'mtls' | 'clock'>,
+) {
   const sign = (text: string): Buffer => createHmac('sha256', key).update(text).digest();
   // Cookies do not tell ports apart: two gates at one address, through two tunnels, need two names.
   const name = `coursegate_console_${sign('cookie').toString('hex').slice(0, 8)}`;

@@ -1,5 +1,6 @@
 import { type Html, html } from '../../http/html.ts';
-import { ROOT, SIGN_IN, type View } from './frame.ts';
+import { SIGN_IN, type View } from './frame.ts';
+import { ROOT } from './paths.ts';
 
 export interface ConsoleSignInView {
   /** Where the sign-in leads. */

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { GatewayError } from '../../../src/errors.ts';
-import type { ConsoleRequest } from '../../../src/operator/console/console-route.ts';
-import type { DirectoryDeps } from '../../../src/operator/console/directory/deps.ts';
+import type { ConsoleRequest } from '../../../src/operator/console/console-page.ts';
+import { appsPage } from '../../../src/operator/console/directory/apps-page.ts';
 import { createDirectory } from '../../../src/operator/console/directory/directory.ts';
 import { pageOf, rankOf } from '../../../src/operator/console/directory/find.ts';
-import { appsPage } from '../../../src/operator/console/directory/lists.ts';
 import { readRows } from '../../../src/operator/console/directory/read-rows.ts';
 import { folded, forgetGrants, searchText } from '../../../src/operator/console/directory/rows.ts';
 import { searchPage } from '../../../src/operator/console/directory/search-page.ts';
-import { createTimes } from '../../../src/operator/console/times.ts';
+import { createTimes } from '../../../src/operator/console/kit/times.ts';
+import type { ConsoleSources } from '../../../src/operator/console/sources.ts';
 import { memoryStore } from '../../../src/storage/memory/memory-store.ts';
 import { redisStore } from '../../../src/storage/redis/redis-store.ts';
 import { sealedStore } from '../../../src/storage/seal.ts';
@@ -157,7 +157,7 @@ it('the lists and the search are shown while the store is down', async () => {
   const deps = {
     ...{ directory, clock: Date.now, times: createTimes('UTC', Date.now), scopes: {}, takesNewApps: true },
     ...{ store: { ...store, get: down }, grants: { find: down }, account: { registrationClosedSince: down } },
-  } as unknown as DirectoryDeps;
+  } as unknown as ConsoleSources;
   const request = { query: { q: 'claude' }, params: {}, form: {}, csrf: '' } as unknown as ConsoleRequest;
   for (const page of [searchPage, appsPage]) {
     const shown = await page(deps, request);

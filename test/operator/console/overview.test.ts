@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { html } from '../../../src/http/html.ts';
-import { concernsOf } from '../../../src/operator/console/attention.ts';
-import type { GateSources, GateStatus } from '../../../src/operator/console/gate-status.ts';
+import { createTimes } from '../../../src/operator/console/kit/times.ts';
 import { signLink } from '../../../src/operator/console/link.ts';
-import { overviewRoute } from '../../../src/operator/console/overview.ts';
-import { createTimes } from '../../../src/operator/console/times.ts';
+import { concernsOf } from '../../../src/operator/console/overview/attention.ts';
+import type { GateSources, GateStatus } from '../../../src/operator/console/overview/gate-status.ts';
+import { overviewPage } from '../../../src/operator/console/overview/overview-page.ts';
+import type { ConsoleSources } from '../../../src/operator/console/sources.ts';
 import { COMMAND_SECRET } from '../../support/commands.ts';
 import { type RedisServer, redisPresent, startRedis } from '../../support/redis.ts';
 import type { World } from '../../support/world.ts';
@@ -146,30 +146,24 @@ it('a panel that fails leaves the others and the page', async () => {
     uptime: () => 1,
   };
   const errors: unknown[] = [];
-  const panels = [
-    { title: 'Broken', render: () => Promise.reject(new Error('no data')) },
-    { title: 'Whole', render: async () => html`<p>all there</p>` },
-  ];
-  const { run } = overviewRoute({
+  const sources: Partial<ConsoleSources> = {
     gate,
     times: createTimes('UTC', () => 0),
-    panels,
     clock: () => 0,
     onError: (one) => errors.push(one),
-  });
-  const decision = {
-    by: 'operator',
-    reason: undefined,
-    certificate: undefined,
-    address: undefined,
-    requestId: '',
-  } as const;
-  const answer = await run({ params: {}, query: {}, form: {}, csrf: '', decision });
-  const text = 'body' in answer ? answer.body.text : '';
-  expect(text).toContain('This cannot be shown right now.');
-  expect(text).toContain('all there');
+    traffic: { recent: () => Promise.reject(new Error('no data')) },
+    recorder: { list: async () => [] },
+    directory: {
+      prepare() {
+        throw new Error('no rows');
+      },
+    } as unknown as ConsoleSources['directory'],
+  };
+  const { text } = (await overviewPage(sources as ConsoleSources)).body;
+  expect(text.split('This cannot be shown right now.')).toHaveLength(3);
+  expect(text).toContain('None in the last 24 hours.');
   expect(text).not.toContain('no data');
-  expect(errors).toEqual([new Error('no data')]);
+  expect(errors).toEqual(expect.arrayContaining([new Error('no data'), new Error('no rows')]));
 });
 
 describe('the admin listener in a browser', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createTimes } from '../../../src/operator/console/times.ts';
+import { createTimes } from '../../../src/operator/console/kit/times.ts';
 
 describe('the times of the console', () => {
   const AT = Date.UTC(2026, 10, 23, 13, 5, 9);

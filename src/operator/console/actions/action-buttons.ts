@@ -2,7 +2,7 @@ import type { OperatorAction } from '../../../actions/action.ts';
 import { fillPath } from '../../../actions/fill-path.ts';
 import type { Described } from '../../../actions/subject.ts';
 import { type Html, html } from '../../../http/html.ts';
-import { ROOT } from '../frame.ts';
+import { ROOT } from '../paths.ts';
 
 /** The actions that apply to a member or an app: links to their questions, or forms for what is done without asking. */
 export function actionButtons(

@@ -1,31 +1,56 @@
 import type { ActionContext } from '../../../actions/action.ts';
 import { GatewayError } from '../../../errors.ts';
-import type { ConsoleRequest, Section } from '../console-route.ts';
-import type { DirectoryDeps } from '../directory/deps.ts';
 import { appName, memberName } from '../directory/names.ts';
+import type { Sources } from '../sources.ts';
 
-/** Finds the names and counts in the texts of an action. Throws GatewayError `not_found` for a key that is not published. */
+type Context = (
+  sources: Sources<'controls' | 'grants' | 'store'>,
+  id: string,
+  client: string | undefined,
+) => Promise<ActionContext>;
+
+/** The names and counts in the texts of actions, by the first part of their paths. */
+const CONTEXTS: ReadonlyMap<string | undefined, Context> = new Map<string, Context>([
+  [
+    'members',
+    async (sources, id, client) => {
+      const [name = id, app] = await Promise.all([memberName(sources, id), client && appName(sources, client)]);
+      return { name, app };
+    },
+  ],
+  [
+    'apps',
+    async (sources, id) => {
+      const [name, grants] = await Promise.all([appName(sources, id), sources.grants.count({ client: id })]);
+      return { name, grants };
+    },
+  ],
+  [
+    'grants',
+    async (sources, id) => {
+      const grant = await sources.grants.find(id);
+      if (grant === undefined) return { name: id };
+      const [member, app] = await Promise.all([memberName(sources, grant.member), appName(sources, grant.clientId)]);
+      return { name: id, app, member: member ?? grant.member };
+    },
+  ],
+  [
+    'keys',
+    async ({ controls: { keys } }, id) => {
+      const key = (await keys.list()).keys.find(({ kid }) => kid === id);
+      if (id !== '' && key === undefined)
+        throw new GatewayError('not_found', { message: 'No published key has this ID.' });
+      return { name: id, keyState: key?.state, unknownFor: keys.unknownFor() };
+    },
+  ],
+]);
+
+/** What the texts of the action at this path name. Throws GatewayError `not_found` for a key that is not published. */
 export async function contextOf(
-  deps: DirectoryDeps,
-  section: Section,
-  { id = '', client }: ConsoleRequest['params'],
+  sources: Sources<'controls' | 'grants' | 'store'>,
+  path: string,
+  { id = '', client }: Readonly<Record<string, string>>,
 ): Promise<ActionContext> {
-  const { controls, grants } = deps;
-  if (section === 'members') {
-    const [name = id, app] = await Promise.all([memberName(deps, id), client && appName(deps, client)]);
-    return { name, app };
-  }
-  if (section === 'apps' && id !== '') {
-    const [name, count] = await Promise.all([appName(deps, id), grants.count({ client: id })]);
-    return { name, grants: count };
-  }
-  const grant = section === 'grants' ? await grants.find(id) : undefined;
-  if (grant !== undefined) {
-    const [member, app] = await Promise.all([memberName(deps, grant.member), appName(deps, grant.clientId)]);
-    return { name: id, app, member: member ?? grant.member };
-  }
-  if (section !== 'keys') return { name: id };
-  const key = (await controls.keys.list()).keys.find(({ kid }) => kid === id);
-  if (id !== '' && key === undefined) throw new GatewayError('not_found', { message: 'No published key has this ID.' });
-  return { name: id, keyState: key?.state, unknownFor: controls.keys.unknownFor() };
+  const [, first] = path.split('/');
+  return (await CONTEXTS.get(first)?.(sources, id, client)) ?? { name: id };
 }

@@ -3,22 +3,21 @@ import { fillPath } from '../../../actions/fill-path.ts';
 import { isUnknown } from '../../../actions/subject.ts';
 import { GatewayError } from '../../../errors.ts';
 import { html } from '../../../http/html.ts';
-import { confirmation } from '../confirmation.ts';
-import type { ConsoleAnswer, ConsoleRequest, Section } from '../console-route.ts';
-import type { DirectoryDeps } from '../directory/deps.ts';
-import { ROOT } from '../frame.ts';
+import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
+import { confirmation } from '../kit/confirmation.ts';
+import { ROOT } from '../paths.ts';
+import type { Sources } from '../sources.ts';
 import { contextOf } from './action-context.ts';
 
 /** The question before an action. Throws GatewayError `not_found` for an action that is done without asking. */
 export async function questionPage(
-  deps: DirectoryDeps,
+  sources: Sources<'controls' | 'grants' | 'store'>,
   action: OperatorAction,
   { params, csrf }: Pick<ConsoleRequest, 'params' | 'csrf'>,
 ): Promise<ConsoleAnswer> {
   const { page, ask } = action;
   if (page === undefined || ask === undefined) throw new GatewayError('not_found');
-  const section = sectionOf(page.back);
-  const [context, sure] = await Promise.all([contextOf(deps, section, params), doubtOf(deps, action, params)]);
+  const [context, sure] = await Promise.all([contextOf(sources, page.path, params), doubtOf(sources, action, params)]);
   const { title, text, warning, danger = true, button = page.button, turnsOn } = ask(context);
   const body = confirmation({
     text: html`${warning !== undefined && html`<p class="notice bad">${warning}</p>`}<p>${text}</p>`,
@@ -26,20 +25,15 @@ export async function questionPage(
     fields: turnsOn === undefined ? {} : { [turnsOn]: 'yes' },
     sure,
   });
-  return { section, title, body };
+  return { title, body };
 }
 
 /** What the operator has to confirm first, because nothing is known of the id. */
 export async function doubtOf(
-  { controls }: DirectoryDeps,
+  { controls }: Sources<'controls'>,
   { ask, subject }: OperatorAction,
   { id = '' }: ConsoleRequest['params'],
 ): Promise<string | undefined> {
   if (ask === undefined || subject === undefined || !isUnknown(await subject.describe(controls, id))) return undefined;
   return `${subject.unknown([id])} Yes, I mean this ID.`;
-}
-
-/** The first part of a path below /console. */
-export function sectionOf(path: string): Section {
-  return path.split('/')[1] as Section;
 }

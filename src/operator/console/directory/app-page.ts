@@ -5,34 +5,37 @@ import { isPosing } from '../../../authorization-server/pages/posing.ts';
 import { counted } from '../../../http/counted.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { actionButtons } from '../actions/action-buttons.ts';
-import type { ConsoleAnswer, ConsoleRequest } from '../console-route.ts';
-import { facts } from '../facts.ts';
-import type { DirectoryDeps } from './deps.ts';
+import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
+import { facts } from '../kit/facts.ts';
+import { type ListedRow, listOf } from '../kit/row-list.ts';
+import { pathOf, pathOfGrant, pathOfMember, withQuery } from '../paths.ts';
+import type { Sources } from '../sources.ts';
 import { memberName } from './names.ts';
-import { pathOf, pathOfGrant, pathOfMember, withQuery } from './paths.ts';
-import { type ListedRow, listOf } from './row-list.ts';
 import { CHANGES, canChange } from './scopes.ts';
 import { trailSection } from './trail-list.ts';
 
 /** The most grants on the page. */
 const MOST_GRANTS = 10;
 
-export async function appPage(deps: DirectoryDeps, { params, csrf }: ConsoleRequest): Promise<ConsoleAnswer> {
+export async function appPage(
+  sources: Sources<'controls' | 'directory' | 'grants' | 'school' | 'scopes' | 'store' | 'times' | 'trail'>,
+  { params, csrf }: ConsoleRequest,
+): Promise<ConsoleAnswer> {
   const id = params.id ?? '';
   const [entry, described, first, total, trail] = await Promise.all([
-    findClient(deps.store, id),
-    deps.controls.account.describeClient(id),
-    deps.grants.list({ client: id }, MOST_GRANTS),
-    deps.grants.count({ client: id }),
-    trailSection(deps, { client: id }),
+    findClient(sources.store, id),
+    sources.controls.account.describeClient(id),
+    sources.grants.list({ client: id }, MOST_GRANTS),
+    sources.grants.count({ client: id }),
+    trailSection(sources, { client: id }),
   ]);
-  const view = await deps.directory.look();
+  const view = await sources.directory.look();
   const members = view.state === 'ready' ? view.rows.apps.get(id)?.members : undefined;
   const name = entry && clientOf(id, metadataOf(entry)).clientName;
   const disabled = 'state' in described && described.state === 'disabled';
   const known = entry !== undefined;
   const body = html`${!known && html`<p class="notice">No app with this ID is registered here any more.</p>`}
-${name !== undefined && isPosing(name, deps.school) && html`<p class="notice bad">The name of this app imitates <bdi>${deps.school}</bdi>.</p>`}
+${name !== undefined && isPosing(name, sources.school) && html`<p class="notice bad">The name of this app imitates <bdi>${sources.school}</bdi>.</p>`}
 <section class="card">${facts([
     [
       'State',
@@ -40,28 +43,31 @@ ${name !== undefined && isPosing(name, deps.school) && html`<p class="notice bad
     ],
     ['Client ID', html`<code>${id}</code>`],
     ...(entry === undefined ? [] : metadataFacts(metadataOf(entry), entry.kind === 'ClientDocument')),
-    ['Registered', 'created_at' in described ? momentOf(described.created_at, deps) : undefined],
-    ['Kept until', 'kept_until' in described ? momentOf(described.kept_until, deps) : undefined],
+    ['Registered', 'created_at' in described ? momentOf(described.created_at, sources) : undefined],
+    ['Kept until', 'kept_until' in described ? momentOf(described.kept_until, sources) : undefined],
     ['Members', members?.toLocaleString('en')],
     ['Grants', total.toLocaleString('en')],
   ])}
 ${actionButtons(Object.values(CLIENT_ACTIONS), id, described, csrf)}
 </section>
 <section class="card"><h2>Members</h2>
-${first.length === 0 ? html`<p class="muted">No member has connected it.</p>` : await membersOfApp(deps, first)}
+${first.length === 0 ? html`<p class="muted">No member has connected it.</p>` : await membersOfApp(sources, first)}
 ${total > first.length && html`<p><a href="${withQuery(pathOf('grants'), { app: id })}">All ${counted(total, 'grant')} of this app</a></p>`}
 </section>
 ${trail}`;
-  return { section: 'apps', title: name ?? id, body };
+  return { title: name ?? id, body };
 }
 
-async function membersOfApp(deps: DirectoryDeps, grants: readonly StandingGrant[]): Promise<Html> {
+async function membersOfApp(
+  sources: Sources<'scopes' | 'store' | 'times'>,
+  grants: readonly StandingGrant[],
+): Promise<Html> {
   const rows = grants.map(
     async ({ id, member, grantedAt, scopes }): Promise<ListedRow> => ({
       href: pathOfMember(member),
-      name: (await memberName(deps, member)) ?? member,
-      badges: [canChange(deps.scopes, scopes) && CHANGES],
-      about: [html`<a href="${pathOfGrant(id)}">granted ${deps.times.ago(grantedAt * 1000)}</a>`],
+      name: (await memberName(sources, member)) ?? member,
+      badges: [canChange(sources.scopes, scopes) && CHANGES],
+      about: [html`<a href="${pathOfGrant(id)}">granted ${sources.times.ago(grantedAt * 1000)}</a>`],
     }),
   );
   return listOf(await Promise.all(rows));
@@ -94,6 +100,6 @@ function proofOf(metadata: Metadata, isDocument: boolean): Html {
   return html`verified domain <bdi>${host}</bdi>${elsewhere.length > 0 && html` <span class="badge warn">codes go elsewhere, too</span>`}`;
 }
 
-function momentOf(iso: string | undefined, deps: DirectoryDeps): Html | undefined {
-  return iso === undefined ? undefined : deps.times.both(Date.parse(iso));
+function momentOf(iso: string | undefined, { times }: Sources<'times'>): Html | undefined {
+  return iso === undefined ? undefined : times.both(Date.parse(iso));
 }

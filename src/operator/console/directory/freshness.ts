@@ -1,5 +1,5 @@
 import { type Html, html } from '../../../http/html.ts';
-import type { Times } from '../times.ts';
+import type { Times } from '../kit/times.ts';
 import type { DirectoryView } from './directory.ts';
 
 /** Says what the list is made from: how much is read, how old it is, and whether it is complete. */

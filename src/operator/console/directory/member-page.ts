@@ -3,25 +3,28 @@ import type { StandingGrant } from '../../../authorization-server/grants.ts';
 import { accountOf, storedMembers } from '../../../authorization-server/members.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { actionButtons } from '../actions/action-buttons.ts';
-import type { ConsoleAnswer, ConsoleRequest } from '../console-route.ts';
-import { facts } from '../facts.ts';
-import type { DirectoryDeps } from './deps.ts';
+import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
+import { facts } from '../kit/facts.ts';
+import { type ListedRow, listOf } from '../kit/row-list.ts';
+import { pathOf, pathOfApp, pathOfGrant, withQuery } from '../paths.ts';
+import type { Sources } from '../sources.ts';
 import { appName } from './names.ts';
-import { pathOf, pathOfApp, pathOfGrant, withQuery } from './paths.ts';
-import { type ListedRow, listOf } from './row-list.ts';
 import { CHANGES, canChange } from './scopes.ts';
 import { trailSection } from './trail-list.ts';
 
 /** The most grants on the page. */
 const MOST_GRANTS = 200;
 
-export async function memberPage(deps: DirectoryDeps, { params, csrf }: ConsoleRequest): Promise<ConsoleAnswer> {
+export async function memberPage(
+  sources: Sources<'controls' | 'grants' | 'scopes' | 'store' | 'times' | 'trail' | 'usage'>,
+  { params, csrf }: ConsoleRequest,
+): Promise<ConsoleAnswer> {
   const id = params.id ?? '';
   const [described, member, listed, trail] = await Promise.all([
-    deps.controls.account.describeMember(id),
-    storedMembers(deps.store).find(id),
-    deps.grants.list({ member: id }, MOST_GRANTS + 1),
-    trailSection(deps, { member: id }),
+    sources.controls.account.describeMember(id),
+    storedMembers(sources.store).find(id),
+    sources.grants.list({ member: id }, MOST_GRANTS + 1),
+    trailSection(sources, { member: id }),
   ]);
   const shown = listed.slice(0, MOST_GRANTS);
   const suspended = described.state === 'suspended';
@@ -32,38 +35,44 @@ export async function memberPage(deps: DirectoryDeps, { params, csrf }: ConsoleR
     [
       'State',
       suspended
-        ? html`<span class="badge bad">suspended</span>${described.suspended_at !== undefined && html` since ${deps.times.both(Date.parse(described.suspended_at))}`}`
+        ? html`<span class="badge bad">suspended</span>${described.suspended_at !== undefined && html` since ${sources.times.both(Date.parse(described.suspended_at))}`}`
         : html`<span class="badge good">active</span>`,
     ],
   ])}
 ${actionButtons(Object.values(MEMBER_ACTIONS), id, described, csrf)}
 </section>
 <section class="card"><h2>Connected apps</h2>
-${shown.length === 0 ? html`<p class="muted">No app is connected.</p>` : await appsOfMember(deps, id, shown)}
+${shown.length === 0 ? html`<p class="muted">No app is connected.</p>` : await appsOfMember(sources, id, shown)}
 ${listed.length > shown.length && html`<p><a href="${withQuery(pathOf('grants'), { member: id })}">All grants of this member</a></p>`}
 </section>
 ${trail}`;
-  return { section: 'members', title: member === undefined ? id : (member.name ?? accountOf(member)), body };
+  return { title: member === undefined ? id : (member.name ?? accountOf(member)), body };
 }
 
 /** A row for each app, the newest first. */
-async function appsOfMember(deps: DirectoryDeps, member: string, grants: readonly StandingGrant[]): Promise<Html> {
-  const uses = await deps.usage.of(member);
+async function appsOfMember(
+  sources: Sources<'scopes' | 'store' | 'times' | 'usage'>,
+  member: string,
+  grants: readonly StandingGrant[],
+): Promise<Html> {
+  const uses = await sources.usage.of(member);
   const byApp = Map.groupBy(
     grants.toSorted((a, b) => b.grantedAt - a.grantedAt),
     ({ clientId }) => clientId,
   );
   const rows = [...byApp].map(async ([clientId, own]): Promise<ListedRow> => {
     const used = Math.max(0, ...own.map(({ id }) => uses.get(id)?.lastUsedAt ?? 0));
-    const name = await appName(deps, clientId);
+    const name = await appName(sources, clientId);
     const grantLinks = own
       .slice(0, 5)
-      .map(({ id, grantedAt }) => html`<a href="${pathOfGrant(id)}">granted ${deps.times.ago(grantedAt * 1000)}</a> `);
+      .map(
+        ({ id, grantedAt }) => html`<a href="${pathOfGrant(id)}">granted ${sources.times.ago(grantedAt * 1000)}</a> `,
+      );
     return {
       href: pathOfApp(clientId),
       name,
-      badges: [own.some(({ scopes }) => canChange(deps.scopes, scopes)) && CHANGES],
-      about: [...grantLinks, used === 0 ? 'never used' : html`last used ${deps.times.ago(used * 1000)}`],
+      badges: [own.some(({ scopes }) => canChange(sources.scopes, scopes)) && CHANGES],
+      about: [...grantLinks, used === 0 ? 'never used' : html`last used ${sources.times.ago(used * 1000)}`],
       action: html`<a class="button danger" href="${pathOf('members', member, 'apps', clientId)}" aria-label="Disconnect ${name}…">Disconnect…</a>`,
     };
   });

@@ -1,15 +1,15 @@
 import { clientOf, findClient, metadataOf } from '../../../authorization-server/event-client.ts';
 import { accountOf, storedMembers } from '../../../authorization-server/members.ts';
-import type { DirectoryDeps } from './deps.ts';
+import type { Sources } from '../sources.ts';
 
 /** The name of a member, from the store. */
-export async function memberName({ store }: DirectoryDeps, id: string): Promise<string | undefined> {
+export async function memberName({ store }: Sources<'store'>, id: string): Promise<string | undefined> {
   const member = await storedMembers(store).find(id);
   return member === undefined ? undefined : (member.name ?? accountOf(member));
 }
 
 /** The name that an app has given itself, or its id. */
-export async function appName({ store }: DirectoryDeps, id: string): Promise<string> {
+export async function appName({ store }: Sources<'store'>, id: string): Promise<string> {
   const entry = await findClient(store, id);
   return (entry && clientOf(id, metadataOf(entry)).clientName) ?? id;
 }

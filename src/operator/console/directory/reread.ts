@@ -1,5 +1,5 @@
 import type { GrantsOf } from '../../../authorization-server/grants.ts';
-import type { DirectoryDeps } from './deps.ts';
+import type { Sources } from '../sources.ts';
 import { appRow, forgetGrants, memberRow } from './rows.ts';
 
 /** The most grants of a member or an app that are read again. A minute later, the lists have them all. */
@@ -7,7 +7,7 @@ const MOST = 5000;
 
 /** Reads from the store what an action has changed, for the rows in memory. If that fails, the rows are released. */
 export async function reread(
-  { controls: { account }, grants, directory, onError }: DirectoryDeps,
+  { controls: { account }, grants, directory, onError }: Sources<'controls' | 'grants' | 'directory' | 'onError'>,
   changed: GrantsOf | 'everything' | undefined,
 ): Promise<void> {
   if (changed === undefined) return;

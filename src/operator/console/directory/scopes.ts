@@ -1,16 +1,16 @@
 import type { Translatable } from '../../../config/pages.ts';
 import { html } from '../../../http/html.ts';
-import type { DirectoryDeps } from './deps.ts';
+import type { ConsoleSources } from '../sources.ts';
 
 /** What a scope allows, in English if there is a choice. */
-export function scopeTitle(scopes: DirectoryDeps['scopes'], token: string): string {
+export function scopeTitle(scopes: ConsoleSources['scopes'], token: string): string {
   const title: Translatable | undefined = scopes[token]?.title;
   if (title === undefined || typeof title === 'string') return title ?? token;
   return title.en ?? Object.values(title).find((text) => text !== undefined) ?? token;
 }
 
 /** Whether one of these scopes lets an app change something. */
-export function canChange(scopes: DirectoryDeps['scopes'], tokens: readonly string[]): boolean {
+export function canChange(scopes: ConsoleSources['scopes'], tokens: readonly string[]): boolean {
   return tokens.some((token) => scopes[token]?.kind === 'write');
 }
 

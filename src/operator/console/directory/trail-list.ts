@@ -2,8 +2,8 @@ import { ACTIONS } from '../../../actions/table.ts';
 import { type Html, html } from '../../../http/html.ts';
 import type { AuditAction } from '../../../operations/audit.ts';
 import { type Subject, TRAIL_DAYS, type TrailLine } from '../../../operations/record/trail.ts';
-import type { DirectoryDeps } from './deps.ts';
-import { pathOfApp, pathOfGrant, pathOfMember } from './paths.ts';
+import { pathOfApp, pathOfGrant, pathOfMember } from '../paths.ts';
+import type { Sources } from '../sources.ts';
 
 const LINES = 50;
 
@@ -25,10 +25,10 @@ const SAID: Partial<Readonly<Record<AuditAction, string>>> = {
 };
 
 /** The section with the newest audit lines about one member, app or grant. */
-export async function trailSection(deps: DirectoryDeps, subject: Subject): Promise<Html> {
-  const lines = await deps.trail.of(subject, LINES);
+export async function trailSection({ trail, times }: Sources<'trail' | 'times'>, subject: Subject): Promise<Html> {
+  const lines = await trail.of(subject, LINES);
   const item = (line: TrailLine) => html`<li>
-<p>${deps.times.moment(line.at)} <strong>${SAID[line.action] ?? line.action}</strong>${alert(line)}</p>
+<p>${times.moment(line.at)} <strong>${SAID[line.action] ?? line.action}</strong>${alert(line)}</p>
 <p class="muted">${aboutOf(line, subject).map((part) => html`<span>${part}</span> `)}</p>
 </li>
 `;

@@ -51,6 +51,8 @@ const MOST_DRAFTS = 8;
 const OUT_OF_DATE =
   'This page is out of date: the gate has loaded its configuration again, or other changes were prepared since.';
 
+export type RouteProposals = ReturnType<typeof createProposals>;
+
 /** Writes the routes that observe mode proposes into the configuration file. */
 export function createProposals(configuration: Configuration, observer: Pick<Observer, 'report'>) {
   const { loaded } = configuration;

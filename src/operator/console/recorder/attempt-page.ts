@@ -1,3 +1,4 @@
+import { GatewayError } from '../../../errors.ts';
 import { type Html, html } from '../../../http/html.ts';
 import {
   type AttemptStep,
@@ -7,17 +8,29 @@ import {
   isRefused,
 } from '../../../operations/record/attempt.ts';
 import { lastOf } from '../../../operations/record/attempts.ts';
-import { facts } from '../facts.ts';
-import type { Times } from '../times.ts';
+import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
+import { facts } from '../kit/facts.ts';
+import type { Times } from '../kit/times.ts';
+import { pathOfApp, pathOfMember } from '../paths.ts';
+import type { Sources } from '../sources.ts';
 import { badge } from './badge.ts';
-import type { Explained, Explaining } from './explained.ts';
+import { type Explained, type Explaining, explainedAttempts } from './explained.ts';
 import { shown, textOf } from './text.ts';
-import { kindName, lasting, outcomeOf } from './words.ts';
+import { appName, kindName, lasting, outcomeOf } from './words.ts';
 
 /** One attempt: what went wrong and what to do, then every step. */
-export function attemptPage(explained: Explained, { setting, times }: Explaining): Html {
+export async function attemptPage(
+  sources: Explaining & Sources<'times'>,
+  { params }: ConsoleRequest,
+): Promise<ConsoleAnswer> {
+  const explained = (await explainedAttempts(sources)).find(({ attempt }) => attempt.id === params.id);
+  if (explained === undefined)
+    throw new GatewayError('not_found', {
+      message: 'This attempt is not kept any more: attempts are kept for 24 hours.',
+    });
   const { attempt } = explained;
-  return html`${diagnosis(explained)}
+  const { times, setting } = sources;
+  const body = html`${diagnosis(explained)}
 ${attemptFacts(attempt, times)}
 <section><h2>Steps</h2>
 <ol class="steps">${attempt.steps.map((step, index) => stepItem(step, attempt.steps[index - 1], times))}</ol>
@@ -25,6 +38,7 @@ ${attempt.left > 0 && html`<p class="muted">${attempt.left} steps in the middle 
 <details><summary>Text for the app’s developer</summary>
 <p>It names no member and no address.</p>
 <pre class="report" tabindex="0" role="region" aria-label="Text for the app’s developer">${textOf(explained, setting.origin)}</pre></details>`;
+  return { title: appName(attempt), body };
 }
 
 function diagnosis({ state, at, why }: Explained): Html {
@@ -59,8 +73,8 @@ function attemptFacts(attempt: ConnectionAttempt, times: Times): Html {
   const [first] = attempt.steps;
   const app = attempt.steps.find((step) => isOfApp(step) && step.userAgent !== '');
   return facts([
-    ['Client', clientId && html`<a href="/console/apps/${encodeURIComponent(clientId)}">${clientId}</a>`],
-    ['Member', member && html`<a href="/console/members/${encodeURIComponent(member)}">${member}</a>`],
+    ['Client', clientId && html`<a href="${pathOfApp(clientId)}">${clientId}</a>`],
+    ['Member', member && html`<a href="${pathOfMember(member)}">${member}</a>`],
     ['User agent', app?.userAgent],
     ['Began', first && times.moment(first.since)],
     ['Took', first && lasting(lastOf(attempt).at - first.since)],

@@ -1,19 +1,12 @@
 import { LAST_USE, readLastUse } from '../../../authorization-server/connected-apps/use-entry.ts';
 import { type ConnectionAttempt, factOf } from '../../../operations/record/attempt.ts';
-import type { Recorder } from '../../../operations/record/recorder.ts';
-import type { Clock, Store } from '../../../storage/store.ts';
-import type { Times } from '../times.ts';
-import type { GateSetting } from './causes/cause.ts';
+import type { Store } from '../../../storage/store.ts';
+import type { Sources } from '../sources.ts';
 import { type Explanation, explanationOf } from './causes/explanation.ts';
 import { type Standstill, type State, standstillOf } from './state.ts';
 
-export interface Explaining {
-  readonly recorder: Pick<Recorder, 'list'>;
-  readonly store: Pick<Store, 'get'>;
-  readonly clock: Clock;
-  readonly setting: GateSetting;
-  readonly times: Times;
-}
+/** What explains attempts. */
+export type Explaining = Sources<'recorder' | 'store' | 'clock' | 'setting'>;
 
 /** An attempt, where it is, and why it stopped. */
 export interface Explained {
@@ -28,8 +21,12 @@ export interface Explained {
 const MOST_ASKED = 300;
 
 /** All attempts, the newest first. */
-export async function explainedAttempts(parts: Explaining): Promise<readonly Explained[]> {
-  const { recorder, store, clock, setting } = parts;
+export async function explainedAttempts({
+  recorder,
+  store,
+  clock,
+  setting,
+}: Explaining): Promise<readonly Explained[]> {
   const attempts = await recorder.list();
   const now = clock();
   let asked = 0;

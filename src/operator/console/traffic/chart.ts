@@ -2,7 +2,7 @@ import { max, min } from 'd3-array';
 import { scaleLinear, scaleLog } from 'd3-scale';
 import { line } from 'd3-shape';
 import { type Html, html } from '../../../http/html.ts';
-import type { TimeTick } from '../times.ts';
+import type { TimeTick } from '../kit/times.ts';
 
 /** A line of a chart. Its style tells lines apart by colour and by dashes. */
 export interface Line {

@@ -1,6 +1,7 @@
 import { type Html, html } from '../../../http/html.ts';
 import { MINUTE } from '../../../operations/record/minute.ts';
-import type { Times } from '../times.ts';
+import { table } from '../kit/table.ts';
+import type { Times } from '../kit/times.ts';
 import { type Chart, drawColumns, drawLines, drawTimes, type Line, lineSample } from './chart.ts';
 import type { Period } from './period.ts';
 
@@ -56,7 +57,7 @@ ${
   hasValues
     ? html`<p class="muted">${text}</p>
 ${shape === 'lines' ? oneChart(figure, axis) : rows(figure, axis)}
-${table(figure, axis)}`
+${numbers(figure, axis)}`
     : html`<p class="muted">${none} ${LAST[axis.period.span]}.</p>`
 }</section>`;
 }
@@ -94,9 +95,16 @@ function highest({ values }: Line, { format }: Figure, { labels }: Axis): string
   return value === undefined ? 'never measured' : `highest ${format(value)} at ${labels[at]}`;
 }
 
-function table({ title, lines, format }: Figure, { labels }: Axis): Html {
+function numbers({ title, lines, format }: Figure, { labels }: Axis): Html {
   const cell = (value: number | undefined) => html`<td>${value === undefined ? '–' : format(value)}</td>`;
+  const rows = labels.map(
+    (label, row) => html`<tr><th scope="row">${label}</th>${lines.map(({ values }) => cell(values[row]))}</tr>`,
+  );
   return html`<details><summary>Numbers<span class="visually-hidden"> of ${title}</span></summary>
-<div class="scroll" role="region" tabindex="0" aria-label="Numbers of ${title}"><table class="numbers"><thead><tr><th scope="col">Time</th>${lines.map(({ name }) => html`<th scope="col">${name}</th>`)}</tr></thead>
-<tbody>${labels.map((label, row) => html`<tr><th scope="row">${label}</th>${lines.map(({ values }) => cell(values[row]))}</tr>`).toReversed()}</tbody></table></div></details>`;
+${table({
+  label: `Numbers of ${title}`,
+  className: 'numbers',
+  columns: ['Time', ...lines.map(({ name }) => name)],
+  rows: rows.toReversed(),
+})}</details>`;
 }

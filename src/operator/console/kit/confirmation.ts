@@ -1,4 +1,4 @@
-import { type Html, html } from '../../http/html.ts';
+import { type Html, html } from '../../../http/html.ts';
 
 /** The form below a question, with a field for the reason. */
 export interface Confirmation {

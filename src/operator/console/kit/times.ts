@@ -1,6 +1,6 @@
-import { TIME_UNITS } from '../../authorization-server/pages/dates.ts';
-import { type Html, html } from '../../http/html.ts';
-import type { Clock } from '../../storage/store.ts';
+import { TIME_UNITS } from '../../../authorization-server/pages/dates.ts';
+import { type Html, html } from '../../../http/html.ts';
+import type { Clock } from '../../../storage/store.ts';
 
 /** How the pages of the console show times: in English. All functions take milliseconds since the epoch. */
 export interface Times {

@@ -1,9 +1,10 @@
-import { type Html, html } from '../../http/html.ts';
+import { type Html, html } from '../../../http/html.ts';
+import { facts } from '../kit/facts.ts';
+import { span } from '../kit/span.ts';
+import { table } from '../kit/table.ts';
+import type { Times } from '../kit/times.ts';
 import { type Concern, concernsOf } from './attention.ts';
-import { facts } from './facts.ts';
 import type { GateStatus, UpstreamStatus } from './gate-status.ts';
-import { span } from './span.ts';
-import type { Times } from './times.ts';
 
 const CHECKS: Readonly<Record<string, string>> = {
   config: 'Configuration',
@@ -90,27 +91,25 @@ function configuration({ reload, config, observing }: GateStatus, times: Times):
 
 function signingKeys({ keys }: GateStatus, times: Times): Html {
   const signing = keys.filter(({ state }) => state === 'signing');
-  return html`<table>
-<thead><tr><th scope="col">Key</th><th scope="col">Signs since</th><th scope="col">Next rotation</th></tr></thead>
-<tbody>
-${signing.map(
-  ({ kid, since, until, publicKey }) =>
-    html`<tr><th scope="row">${publicKey.alg}<small><code>${kid.slice(0, 8)}…</code></small></th><td>${times.date(since * 1000)}</td><td>${until === undefined ? 'unknown' : times.date(until * 1000)}</td></tr>
-`,
-)}</tbody>
-</table>`;
+  return table({
+    label: 'Signing keys',
+    columns: ['Key', 'Signs since', 'Next rotation'],
+    rows: signing.map(
+      ({ kid, since, until, publicKey }) =>
+        html`<tr><th scope="row">${publicKey.alg}<small><code>${kid.slice(0, 8)}…</code></small></th><td>${times.date(since * 1000)}</td><td>${until === undefined ? 'unknown' : times.date(until * 1000)}</td></tr>`,
+    ),
+  });
 }
 
 function upstreams(all: readonly UpstreamStatus[]): Html {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Upstreams"><table>
-<thead><tr><th scope="col">Upstream</th><th scope="col">State</th><th scope="col">In progress</th></tr></thead>
-<tbody>
-${all.map(({ name, origin, breaker, requests, streams }) => {
-  const [badge, text] = BREAKERS[breaker];
-  return html`<tr><th scope="row">${name}<small>${origin}</small></th><td><span class="badge ${badge}">${text}</span></td><td>${requests} requests<small>${streams} streams</small></td></tr>
-`;
-})}</tbody>
-</table></div>`;
+  return table({
+    label: 'Upstreams',
+    columns: ['Upstream', 'State', 'In progress'],
+    rows: all.map(({ name, origin, breaker, requests, streams }) => {
+      const [badge, text] = BREAKERS[breaker];
+      return html`<tr><th scope="row">${name}<small>${origin}</small></th><td><span class="badge ${badge}">${text}</span></td><td>${requests} requests<small>${streams} streams</small></td></tr>`;
+    }),
+  });
 }
 
 function roundedSize(bytes: number): string {

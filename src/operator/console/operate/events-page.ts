@@ -1,18 +1,11 @@
 import type { EventsState } from '../../../events/state.ts';
 import { type Html, html } from '../../../http/html.ts';
-import type { ConsoleAnswer, ConsoleRoute } from '../console-route.ts';
-import { facts } from '../facts.ts';
-import type { Times } from '../times.ts';
-
-export interface EventRoutesOptions {
-  readonly events: {
-    /** Undefined when the backend receives no events. */
-    state(): Promise<EventsState | undefined>;
-  };
-  readonly times: Times;
-}
-
-const PATH = '/console/events';
+import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
+import { facts } from '../kit/facts.ts';
+import { table } from '../kit/table.ts';
+import type { Times } from '../kit/times.ts';
+import { pathOf } from '../paths.ts';
+import type { Sources } from '../sources.ts';
 
 const CLASSES: readonly (readonly [name: string, text: string])[] = [
   ['grant', 'about connections'],
@@ -20,18 +13,12 @@ const CLASSES: readonly (readonly [name: string, text: string])[] = [
   ['refusal', 'about refused requests'],
 ];
 
-export function eventRoutes({ events, times }: EventRoutesOptions): readonly ConsoleRoute[] {
-  return [
-    {
-      method: 'GET',
-      path: '/events',
-      run: async ({ csrf }): Promise<ConsoleAnswer> => {
-        const state = await events.state();
-        const body = state === undefined ? notConfigured() : statePage(state, times, csrf);
-        return { section: 'events', title: 'Events for your backend', body };
-      },
-    },
-  ];
+export async function eventsPage(
+  { events, times }: Sources<'events' | 'times'>,
+  { csrf }: ConsoleRequest,
+): Promise<ConsoleAnswer> {
+  const state = await events();
+  return { body: state === undefined ? notConfigured() : stateOf(state, times, csrf) };
 }
 
 function notConfigured(): Html {
@@ -44,7 +31,7 @@ function notConfigured(): Html {
 <p>Then run <code>coursegate events test --config FILE</code>, which sends one event and says what came back. The page docs/events.md describes the events.</p>`;
 }
 
-function statePage(state: EventsState, times: Times, csrf: string): Html {
+function stateOf(state: EventsState, times: Times, csrf: string): Html {
   const { upstream, path, pending, paused_until, stopped_at, last_failure, events } = state;
   const moment = (iso: string) => times.moment(Date.parse(iso));
   const total = Object.values(pending).reduce((sum, count) => sum + count, 0);
@@ -62,13 +49,16 @@ function statePage(state: EventsState, times: Times, csrf: string): Html {
   ])}
 ${
   total > 0 &&
-  html`<form method="post" action="${PATH}/retry"><input type="hidden" name="csrf" value="${csrf}"><button class="go">Retry now</button></form>
+  html`<form method="post" action="${pathOf('events', 'retry')}"><input type="hidden" name="csrf" value="${csrf}"><button class="go">Retry now</button></form>
 <h2 id="pending">Pending events</h2>
 ${total > events.length && html`<p class="muted">The ${events.length} most important of ${total}.</p>`}
-<div class="scroll" role="region" tabindex="0" aria-labelledby="pending"><table><thead><tr><th scope="col">Since</th><th scope="col">Type</th><th scope="col">Attempts</th><th scope="col">Next attempt</th><th scope="col">ID</th></tr></thead>
-<tbody>${events.map(
+${table({
+  label: { by: 'pending' },
+  columns: ['Since', 'Type', 'Attempts', 'Next attempt', 'ID'],
+  rows: events.map(
     ({ id, type, timestamp, attempts, due_at }) =>
       html`<tr><td>${moment(timestamp)}</td><td><code>${type}</code></td><td class="number">${attempts}</td><td>${due_at === undefined ? 'in turn' : moment(due_at)}</td><td><code>${id}</code></td></tr>`,
-  )}</tbody></table></div>`
+  ),
+})}`
 }`;
 }

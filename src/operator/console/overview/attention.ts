@@ -1,4 +1,4 @@
-import { ROOT } from './frame.ts';
+import { ROOT } from '../paths.ts';
 import type { GateStatus } from './gate-status.ts';
 
 /** What an operator should look at. */

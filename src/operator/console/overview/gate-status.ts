@@ -1,8 +1,8 @@
-import type { Keyring } from '../../authorization-server/keyring.ts';
-import type { EventsState } from '../../events/state.ts';
-import type { Health, HealthChecks } from '../../operations/health.ts';
-import type { ReloadState } from '../../operations/reloads.ts';
-import type { UpstreamState } from '../../operations/state-metrics.ts';
+import type { Keyring } from '../../../authorization-server/keyring.ts';
+import type { EventsState } from '../../../events/state.ts';
+import type { Health, HealthChecks } from '../../../operations/health.ts';
+import type { ReloadState } from '../../../operations/reloads.ts';
+import type { UpstreamState } from '../../../operations/state-metrics.ts';
 
 /** Where the first page finds what it shows of the gate. Nothing of it waits for the store longer than a request may. */
 export interface GateSources {

@@ -1,54 +1,42 @@
 import { type Html, html } from '../../../http/html.ts';
 import { countOf, namesIn } from '../../../operations/record/minute.ts';
-import type { TrafficMinutes } from '../../../operations/record/minutes.ts';
-import type { Clock } from '../../../storage/store.ts';
-import type { ConsolePanel, ConsoleRoute } from '../console-route.ts';
-import type { Times } from '../times.ts';
+import type { ConsoleAnswer, ConsolePanel, ConsoleRequest } from '../console-page.ts';
+import { choices } from '../kit/choices.ts';
+import { table } from '../kit/table.ts';
+import type { Times } from '../kit/times.ts';
+import { pathOf, withQuery } from '../paths.ts';
+import type { Sources } from '../sources.ts';
 import { axisOf, type Figure, renderFigure } from './figure.ts';
 import { allFigures, formatCount, formatSeconds, mainFigures, responseTimes } from './figures.ts';
 import { type Period, type PeriodName, readPeriod } from './period.ts';
 
-export interface TrafficOptions {
-  readonly traffic: Pick<TrafficMinutes, 'recent'>;
-  readonly clock: Clock;
-  readonly times: Times;
+const HOUR = pathOf('traffic');
+const DAY = withQuery(HOUR, { span: 'day' });
+
+export async function trafficPage(
+  { traffic, clock, times }: Sources<'traffic' | 'clock' | 'times'>,
+  { query }: ConsoleRequest,
+): Promise<ConsoleAnswer> {
+  const span = query.span === 'day' ? 'day' : 'hour';
+  const period = await readPeriod(traffic, span, clock());
+  const shown = isEmpty(period)
+    ? nothingYet(span)
+    : html`${notices(period)}${totals(period)}${figures(allFigures, period, times, upstreams(period))}`;
+  const spans = choices('Period', [
+    { href: HOUR, text: 'Last hour', chosen: span === 'hour' },
+    { href: DAY, text: 'Last 24 hours', chosen: span === 'day' },
+  ]);
+  return { body: html`${spans}${shown}<p class="muted">Times are in the time zone ${times.zone}.</p>` };
 }
 
-const PATH = '/traffic';
-const LINK = '/console/traffic';
-
-export function trafficRoutes({ traffic, clock, times }: TrafficOptions): readonly ConsoleRoute[] {
-  return [
-    {
-      method: 'GET',
-      path: PATH,
-      run: async ({ query }) => {
-        const span = query.span === 'day' ? 'day' : 'hour';
-        const period = await readPeriod(traffic, span, clock());
-        return {
-          section: 'traffic',
-          title: 'Traffic',
-          body: html`${spans(span)}${
-            isEmpty(period)
-              ? nothingYet(span)
-              : html`${notices(period)}${totals(period)}${figures(allFigures, period, times, upstreams(period))}`
-          }<p class="muted">Times are in the time zone ${times.zone}.</p>`,
-        };
-      },
-    },
-  ];
-}
-
-export function trafficPanel({ traffic, clock, times }: TrafficOptions): ConsolePanel {
-  return {
-    title: 'Traffic in the last hour',
-    render: async () => {
-      const period = await readPeriod(traffic, 'hour', clock());
-      if (isEmpty(period)) return nothingYet('hour');
-      return html`${notices(period)}${totals(period)}${figures(mainFigures, period, times)}<p><a href="${LINK}">All charts</a> · <a href="${LINK}?span=day">Last 24 hours</a></p>`;
-    },
-  };
-}
+export const trafficPanel: ConsolePanel = {
+  title: 'Traffic in the last hour',
+  async render({ traffic, clock, times }) {
+    const period = await readPeriod(traffic, 'hour', clock());
+    if (isEmpty(period)) return nothingYet('hour');
+    return html`${notices(period)}${totals(period)}${figures(mainFigures, period, times)}<p><a href="${HOUR}">All charts</a> · <a href="${DAY}">Last 24 hours</a></p>`;
+  },
+};
 
 function figures(make: (period: Period) => readonly Figure[], period: Period, times: Times, more?: Html): Html {
   const axis = axisOf(period, times);
@@ -62,18 +50,12 @@ function isEmpty({ slots }: Period): boolean {
 function nothingYet(span: PeriodName): Html {
   return span === 'hour'
     ? html`<p class="notice">Nothing has been measured yet. The first figures appear when the gate has run for a full minute.</p>`
-    : html`<p class="notice">Nothing has been measured yet. The first figures appear when the gate has run for ten minutes; the <a href="${LINK}">last hour</a> has them after a minute.</p>`;
+    : html`<p class="notice">Nothing has been measured yet. The first figures appear when the gate has run for ten minutes; the <a href="${HOUR}">last hour</a> has them after a minute.</p>`;
 }
 
 function notices({ complete }: Period): Html {
   if (complete) return html``;
   return html`<p class="notice">The store is unavailable: only what this process has measured since its start is shown.</p>`;
-}
-
-function spans(current: PeriodName): Html {
-  const link = (span: PeriodName, href: string, text: string) =>
-    html`<li><a href="${href}"${span === current && html` aria-current="page"`}>${text}</a></li>`;
-  return html`<nav aria-label="Period"><ul class="spans">${link('hour', LINK, 'Last hour')}${link('day', `${LINK}?span=day`, 'Last 24 hours')}</ul></nav>`;
 }
 
 /** The figures at a glance. */
@@ -100,9 +82,13 @@ function upstreams({ sum }: Period): Html {
   if (rows.length === 0) return html``;
   return html`<section class="figure" aria-labelledby="upstreams"><h3 id="upstreams">Upstreams</h3>
 <p class="muted">Until the head of the response, with the calls that the gate makes itself</p>
-<div class="scroll" role="region" tabindex="0" aria-labelledby="upstreams"><table class="numbers"><thead><tr><th scope="col">Upstream</th><th scope="col">Responses</th><th scope="col">p50</th><th scope="col">p99</th></tr></thead>
-<tbody>${rows.map(([name, count]) => {
+${table({
+  label: { by: 'upstreams' },
+  className: 'numbers',
+  columns: ['Upstream', 'Responses', 'p50', 'p99'],
+  rows: rows.map(([name, count]) => {
     const [half = 0, most = 0] = responseTimes(sum, `upstream ${name}`);
     return html`<tr><th scope="row">${name}</th><td>${formatCount(count)}</td><td>${formatSeconds(half)}</td><td>${formatSeconds(most)}</td></tr>`;
-  })}</tbody></table></div></section>`;
+  }),
+})}</section>`;
 }

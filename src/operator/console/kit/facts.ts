@@ -1,4 +1,4 @@
-import { type Html, type HtmlValue, html } from '../../http/html.ts';
+import { type Html, type HtmlValue, html } from '../../../http/html.ts';
 
 /** A definition list without the facts that are unknown. */
 export function facts(entries: readonly (readonly [name: string, value: HtmlValue])[]): Html {

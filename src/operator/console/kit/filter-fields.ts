@@ -13,7 +13,7 @@ export function choice(
   )}</select></div>`;
 }
 
-export function searchField(label: string, value: string | undefined): Html {
-  return html`<div class="wide"><label for="q">${label}</label>
-<input id="q" type="search" name="q" value="${value ?? ''}" maxlength="200"></div>`;
+export function searchField(label: string, value: string | undefined, name = 'q'): Html {
+  return html`<div class="wide"><label for="${name}">${label}</label>
+<input id="${name}" type="search" name="${name}" value="${value ?? ''}" maxlength="200"></div>`;
 }

@@ -1,4 +1,11 @@
-import { ROOT } from '../frame.ts';
+export const ROOT = '/console';
+
+const LONGEST = 1024;
+
+/** Whether a target that came from outside is a path of the console. */
+export function isConsolePath(target: string): boolean {
+  return target.length <= LONGEST && /^\/console(?:[/?][!-~]*)?$/.test(target);
+}
 
 /** A path of the console. Ids may be URLs: each part is percent-encoded. */
 export function pathOf(...parts: readonly string[]): string {

@@ -1,33 +1,24 @@
 import type { KeyControl } from '../../../authorization-server/administration/key-control.ts';
 import { type Html, html } from '../../../http/html.ts';
-import type { Clock } from '../../../storage/store.ts';
-import type { ConsoleAnswer, ConsoleRoute } from '../console-route.ts';
-import { facts } from '../facts.ts';
-import { span } from '../span.ts';
-import type { Times } from '../times.ts';
-
-export interface KeysOptions {
-  readonly keys: KeyControl;
-  readonly clock: Clock;
-  readonly times: Times;
-}
+import type { ConsoleAnswer } from '../console-page.ts';
+import { facts } from '../kit/facts.ts';
+import { span } from '../kit/span.ts';
+import type { Times } from '../kit/times.ts';
+import { pathOf } from '../paths.ts';
+import type { Sources } from '../sources.ts';
 
 type Key = Awaited<ReturnType<KeyControl['list']>>['keys'][number];
 
-const PATH = '/console/keys';
-
-export function keyRoutes(options: KeysOptions): readonly ConsoleRoute[] {
-  return [{ method: 'GET', path: '/keys', run: () => listPage(options) }];
-}
-
-async function listPage({ keys, clock, times }: KeysOptions): Promise<ConsoleAnswer> {
-  const { keys: listed } = await keys.list();
+export async function keysPage({
+  controls,
+  clock,
+  times,
+}: Sources<'controls' | 'clock' | 'times'>): Promise<ConsoleAnswer> {
+  const { keys } = await controls.keys.list();
   return {
-    section: 'keys',
-    title: 'Signing keys',
     body: html`<p>They sign ID tokens and the assertions that your backends receive. Verifiers find them at <code>/.well-known/jwks.json</code>. They are rotated on schedule (<code>keys.rotate</code>), without anything for you to do.</p>
-<p><a class="button" href="${PATH}/rotate">Rotate now</a></p>
-<div class="cards">${listed.map((key) => card(key, times, clock()))}</div>
+<p><a class="button" href="${pathOf('keys', 'rotate')}">Rotate now</a></p>
+<div class="cards">${keys.map((key) => card(key, times, clock()))}</div>
 <p class="muted">To use a key of your own, run <code>coursegate keys import</code>.</p>`,
   };
 }
@@ -48,5 +39,5 @@ ${facts([
   [begun, age],
   [ends, moment(until)],
 ])}
-<p><a href="${PATH}/${encodeURIComponent(kid)}/remove">Remove<span class="visually-hidden"> ${kid}</span></a></p></section>`;
+<p><a href="${pathOf('keys', kid, 'remove')}">Remove<span class="visually-hidden"> ${kid}</span></a></p></section>`;
 }

@@ -1,8 +1,8 @@
 import { counted } from '../../../http/counted.ts';
 import { type Html, type HtmlValue, html } from '../../../http/html.ts';
-import type { ConsoleRequest } from '../console-route.ts';
-import type { FoundRows } from './find.ts';
-import { withQuery } from './paths.ts';
+import type { ConsoleRequest } from '../console-page.ts';
+import type { FoundRows } from '../directory/find.ts';
+import { withQuery } from '../paths.ts';
 
 export interface ListedRow {
   readonly href: string;
