@@ -97,6 +97,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'operator/doctor': [
     'operator',
     'operator/connect',
+    'oauth/member-details.ts',
     'config',
     // For the checks from the gate's side, which call the backend as the gate does.
     'upstream',

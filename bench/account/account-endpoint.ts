@@ -24,8 +24,7 @@ const identity = createIdentity({
 const principal: MemberPrincipal = {
   kind: 'member',
   sub: 'm-1001',
-  email: 'student@example.com',
-  name: 'Sam',
+  details: { email: 'student@example.com', name: 'Sam' },
   scope: new Set(['account:read']),
   clientId: 'client-1',
   grantId: 'grant-1',

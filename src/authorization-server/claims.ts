@@ -1,6 +1,7 @@
 import type Provider from 'oidc-provider';
 import type { ClaimsConfig } from '../config/claims.ts';
 import type { Member } from '../login/connector.ts';
+import { MEMBER_DETAILS } from '../oauth/member-details.ts';
 import { parseScope, type Scope } from '../oauth/scope.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import type { Members } from './members.ts';
@@ -23,8 +24,11 @@ export function releasedClaims(claims: ClaimsConfig, member: Member, scope: Scop
 
 /** The names of all claims by the scope that releases them, as the metadata lists them. */
 export function claimsByScope(claims: ClaimsConfig): Record<string, string[]> {
-  const names: Record<string, string[]> = { openid: ['sub'], profile: ['name'], email: ['email', 'email_verified'] };
-  for (const [name, { scope }] of Object.entries(claims)) names[scope] = [...(names[scope] ?? []), name];
+  const names: Record<string, string[]> = { openid: ['sub'], email: ['email_verified'] };
+  const details = Object.values(MEMBER_DETAILS).map(({ claim, scope }) => [claim, { scope }] as const);
+  for (const [name, { scope }] of [...details, ...Object.entries(claims)]) {
+    names[scope] = [...(names[scope] ?? []), name];
+  }
   return names;
 }
 

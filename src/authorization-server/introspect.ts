@@ -1,6 +1,7 @@
 import type Provider from 'oidc-provider';
 import { errors } from 'oidc-provider';
 import type { Introspect, Introspection } from '../oauth/introspection.ts';
+import { detailsOf } from '../oauth/member-details.ts';
 import { parseScope } from '../oauth/scope.ts';
 import type { Members } from './members.ts';
 
@@ -34,8 +35,7 @@ export function createIntrospect(provider: Provider, members: Members): Introspe
       exp: token.exp,
       grantId: token.grantId,
       jkt: token.jkt,
-      email: member.email,
-      name: member.name,
+      details: detailsOf(member),
     };
   };
 }

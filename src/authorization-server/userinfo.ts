@@ -1,6 +1,7 @@
 import { GatewayError } from '../errors.ts';
 import { json, writeAnswer } from '../http/answer.ts';
 import type { Handler } from '../http/exchange.ts';
+import { knownDetails } from '../oauth/member-details.ts';
 import { type ClaimsOptions, releasedClaims } from './claims.ts';
 
 /**
@@ -12,11 +13,11 @@ export function createUserinfo({ members, claims }: ClaimsOptions): Handler {
     const member = principal.kind === 'member' ? await members.find(principal.sub) : undefined;
     if (principal.kind !== 'member' || member === undefined) throw new GatewayError('internal');
     const { sub, scope } = principal;
-    const { email, emailVerified, name } = member;
+    const released = knownDetails(member).filter(([detail]) => scope.has(detail.scope));
     const said = {
       sub,
-      ...(scope.has('email') && email !== undefined ? { email, email_verified: emailVerified } : {}),
-      ...(scope.has('profile') ? { name } : {}),
+      ...Object.fromEntries(released.map(([{ claim }, value]) => [claim, value])),
+      ...(scope.has('email') && member.email !== undefined ? { email_verified: member.emailVerified } : {}),
       ...releasedClaims(claims, member, scope),
     };
     writeAnswer(response, json(200, said, { 'cache-control': 'no-store' }));

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MEMBER_DETAILS } from '../oauth/member-details.ts';
 import { isScopeToken } from '../oauth/scope.ts';
 import { pointer } from './name.ts';
 
@@ -10,13 +11,12 @@ export const LARGEST_CLAIM = 1024;
  * Members of a token response or of userinfo that have a meaning of their own (RFC 6749 section 5.1, RFC 7519 section
  * 4.1, OpenID Connect Core sections 2 and 5.1).
  */
-const RESERVED = new Set(
-  `access_token token_type expires_in refresh_token scope id_token issued_token_type authorization_details state code
+const RESERVED: ReadonlySet<string> = new Set([
+  ...Object.values(MEMBER_DETAILS).map(({ claim }) => claim),
+  ...`access_token token_type expires_in refresh_token scope id_token issued_token_type authorization_details state code
    error error_description error_uri iss sub aud exp nbf iat jti nonce auth_time acr amr azp at_hash c_hash s_hash sid cnf
-   active client_id username name email email_verified _claim_names _claim_sources __proto__ constructor prototype`.split(
-    /\s+/,
-  ),
-);
+   active client_id username email_verified _claim_names _claim_sources __proto__ constructor prototype`.split(/\s+/),
+]);
 
 const claimName = z
   .string()

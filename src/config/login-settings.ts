@@ -1,6 +1,7 @@
 // Settings that several ways to sign in have.
 
 import { z } from 'zod';
+import { eachDetail } from '../oauth/member-details.ts';
 import { ACCOUNT_ATTEMPTS, REFUSAL_TIME } from './constants.ts';
 import { text } from './name.ts';
 import { everyLogin } from './recheck.ts';
@@ -56,11 +57,10 @@ export const signedToken = {
   claims: z
     .strictObject({
       subject: text.default('sub').describe('Claim with the ID.'),
-      email: text.default('email').describe('Claim with the email.'),
-      name: text.default('name').describe('Claim with the name.'),
+      ...eachDetail((_, { claim, noun }) => text.default(claim).describe(`Claim with the ${noun}.`)),
     })
     .prefault({})
-    .describe('Claims with the member’s ID in the backend, email and name.'),
+    .describe('Claims with the member’s ID in the backend, and with what else it says about the member.'),
 };
 
 export type SignedTokenConfig = z.output<z.ZodObject<typeof signedToken>>;

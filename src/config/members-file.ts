@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { foldAccountName } from '../oauth/account-name.ts';
+import { eachDetail } from '../oauth/member-details.ts';
 import { isSubject } from '../oauth/subject.ts';
 import { passwordHashProblem } from '../passwords/password-hash.ts';
 import { readYaml } from './document.ts';
@@ -25,9 +26,8 @@ const member = z
   .strictObject({
     id,
     login: z.union([text, z.array(text).min(1)], 'must be a name, or a list of names').optional(),
-    email: text.optional(),
+    ...eachDetail(() => text.optional()),
     emailVerified: z.boolean().optional(),
-    name: text.optional(),
     password: passwordHash,
     suspended: z.boolean().default(false),
   })

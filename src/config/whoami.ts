@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { detailsOf, eachDetail } from '../oauth/member-details.ts';
 import { TOKEN } from './name.ts';
 import { capturingProblem, pattern } from './pattern.ts';
 import { backendPath } from './urls.ts';
@@ -64,9 +65,10 @@ export const whoami = z
     path: backendPath.describe('Path to request with GET.'),
     format: answerFormat,
     subject: z.string().optional().describe('Where the ID of the member is. Defaults to /id for `json`.'),
-    email: z.string().optional().describe('Where the email of the member is. If omitted, apps get none.'),
+    ...eachDetail((_, { noun }) =>
+      z.string().optional().describe(`Where the ${noun} of the member is. If omitted, apps get none.`),
+    ),
     emailVerified: z.string().optional().describe('Where it says whether that email is verified: true or false.'),
-    name: z.string().optional().describe('Where the name of the member is. If omitted, apps get none.'),
     authTime: z
       .string()
       .optional()
@@ -81,11 +83,11 @@ export const whoami = z
     anonymous: anonymous.prefault({}).describe('What means that no one is signed in.'),
   })
   .superRefine((given, context) => {
-    const { format, subject, email, emailVerified, name, authTime, acr, version } = given;
+    const { format, subject, emailVerified, authTime, acr, version } = given;
     if (format !== 'json' && subject === undefined) {
       context.addIssue({ code: 'custom', path: ['subject'], message: `is missing: say where the id is in ${format}` });
     }
-    const fields = { subject, email, emailVerified, name, authTime, acr, version };
+    const fields = { subject, ...detailsOf(given), emailVerified, authTime, acr, version };
     checkSelectors(
       format,
       [

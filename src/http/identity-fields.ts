@@ -1,17 +1,18 @@
+import { MEMBER_DETAILS } from '../oauth/member-details.ts';
+
 /** The fields in which an upstream reads plainly who a request acts for. */
-export const PLAIN_IDENTITY_FIELDS = [
+const PLAIN = [
   'X-Member-Id',
-  'X-Member-Email',
-  'X-Member-Name',
+  ...Object.values(MEMBER_DETAILS).map(({ header }) => header),
   'X-Member-Scope',
   'X-Client-Id',
-] as const;
+];
 
 /**
  * Every field in which this gate tells an upstream who a request acts for. What sends, judges, removes or refuses such
  * fields, here and in gateways, is derived from this list.
  */
-export const IDENTITY_FIELDS = [...PLAIN_IDENTITY_FIELDS, 'X-Coursegate-Assertion'] as const;
+export const IDENTITY_FIELDS: readonly string[] = [...PLAIN, 'X-Coursegate-Assertion'];
 
 /** Prefixes of names that only this gate may send, in lower case. */
 const FAMILIES = ['x-member-', 'x-coursegate-'];

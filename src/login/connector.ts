@@ -1,13 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Provenance } from '../http/provenance.ts';
+import type { MemberDetails } from '../oauth/member-details.ts';
 
 /** A member as identified by the login backend. `sub` is opaque: compared byte for byte, never normalised. */
-export interface Member {
+export interface Member extends MemberDetails {
   readonly sub: string;
-  readonly email: string | undefined;
   /** Whether the backend has verified the email; undefined if it does not say. */
   readonly emailVerified?: boolean | undefined;
-  readonly name: string | undefined;
   /** The custom claims that are read from the response of the backend, by name. */
   readonly claims?: Readonly<Record<string, unknown>> | undefined;
   /** When and how the member signed in at the backend, if known: Unix seconds, and an OpenID Connect acr value. */

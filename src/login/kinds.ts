@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { UntracedProblem } from '../config/problems.ts';
 import { type Tree, valueAt } from '../config/tree.ts';
+import { DETAIL_NAMES } from '../oauth/member-details.ts';
 import { bridgeLogin } from './bridge/settings.ts';
 import { databaseLogin } from './database/settings.ts';
 import { directoryLogin } from './directory/settings.ts';
@@ -39,7 +40,7 @@ const KINDS = [
   { settings: oidcLogin },
   {
     settings: headerLogin,
-    identityFields: [['user'], ['email'], ['name'], ['jwt', 'header']],
+    identityFields: [['user'], ...DETAIL_NAMES.map((detail) => [detail]), ['jwt', 'header']],
     check: checkTrustedProxies,
   },
   { settings: databaseLogin },

@@ -1,3 +1,4 @@
+import type { MemberDetails } from './member-details.ts';
 import type { Scope } from './scope.ts';
 
 /**
@@ -9,9 +10,8 @@ export interface MemberPrincipal {
   readonly kind: 'member';
   /** The member's id. */
   readonly sub: string;
-  /** As reported by the login backend when the grant was created, like the name. */
-  readonly email: string | undefined;
-  readonly name: string | undefined;
+  /** As reported by the login backend when the grant was created. */
+  readonly details: MemberDetails;
   readonly scope: Scope;
   readonly clientId: string;
   /** The grant that the token belongs to: one per authorization. */

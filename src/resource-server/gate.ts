@@ -62,8 +62,8 @@ export function createGate(introspect: Introspect, checkProof: CheckProof, now: 
   const principalOf = (token: ActiveToken): MemberPrincipal => {
     const known = principals.get(token);
     if (known !== undefined) return known;
-    const { sub, email, name, scope, clientId, grantId } = token;
-    const principal = { kind: 'member', sub, email, name, scope, clientId, grantId } as const;
+    const { sub, details, scope, clientId, grantId } = token;
+    const principal = { kind: 'member', sub, details, scope, clientId, grantId } as const;
     principals.set(token, principal);
     return principal;
   };

@@ -66,8 +66,7 @@ export function createAssertionTrial({ config, pools, signing, clock }: Assertio
         const principal: MemberPrincipal = {
           kind: 'member',
           sub: member,
-          email: undefined,
-          name: undefined,
+          details: {},
           scope: new Set(scopes),
           clientId: CLIENT,
           grantId: CLIENT,

@@ -3,7 +3,7 @@ import { SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { UpstreamConfig } from '../config/schema.ts';
 import { GatewayError } from '../errors.ts';
-import type { PLAIN_IDENTITY_FIELDS } from '../http/identity-fields.ts';
+import { knownDetails } from '../oauth/member-details.ts';
 import type { MemberPrincipal, Principal } from '../oauth/principal.ts';
 import { formatScope } from '../oauth/scope.ts';
 
@@ -140,8 +140,7 @@ export function createIdentity(options: {
     const { kid, key } = await options.signingKey();
     const issued = Math.floor(now / 1000);
     return new SignJWT({
-      ...(member.email === undefined ? {} : { email: member.email }),
-      ...(member.name === undefined ? {} : { name: member.name }),
+      ...Object.fromEntries(knownDetails(member.details).map(([{ claim }, value]) => [claim, value])),
       scope: formatScope(member.scope),
       client_id: member.clientId,
       grant_id: member.grantId,
@@ -171,25 +170,22 @@ function isFresh(known: Kept, now: number, kid: string): boolean {
 }
 
 function plainFields(member: MemberPrincipal): Record<string, string> {
-  const values: Readonly<Record<(typeof PLAIN_IDENTITY_FIELDS)[number], string | undefined>> = {
+  const details = knownDetails(member.details).map(([{ header }, value]) => [header, headerValue(value)]);
+  return {
     'X-Member-Id': headerValue(member.sub),
-    'X-Member-Email': member.email && headerValue(member.email),
-    'X-Member-Name': member.name && headerValue(member.name),
+    ...Object.fromEntries(details),
     'X-Member-Scope': formatScope(member.scope),
     'X-Client-Id': headerValue(member.clientId),
   };
-  return Object.fromEntries(
-    Object.entries(values).filter((field): field is [string, string] => field[1] !== undefined),
-  );
 }
 
 function cacheKey(
-  { grantId, sub, clientId, email, name, scope }: MemberPrincipal,
+  { grantId, sub, clientId, details, scope }: MemberPrincipal,
   upstreamName: string,
   kinds: UpstreamConfig['identity'],
   judged: JudgedRequest | undefined,
 ): string {
-  const of = [grantId, formatScope(scope), upstreamName, kinds, sub, clientId, email, name];
+  const of = [grantId, formatScope(scope), upstreamName, kinds, sub, clientId, details];
   return JSON.stringify(judged === undefined ? of : [...of, judged.method, judged.url]);
 }
 

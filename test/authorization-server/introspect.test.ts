@@ -51,8 +51,7 @@ describe('introspecting an access token in process', () => {
       exp: 1_800_000_600,
       grantId: 'g-1',
       jkt: undefined,
-      email: 'sam@example.com',
-      name: 'Sam',
+      details: { email: 'sam@example.com', name: 'Sam' },
     });
   });
 

@@ -12,8 +12,7 @@ const ACTIVE: ActiveToken = {
   exp: 1_900_000_000,
   grantId: 'g-1',
   jkt: undefined,
-  email: undefined,
-  name: undefined,
+  details: {},
 };
 
 describe('the token cache', () => {

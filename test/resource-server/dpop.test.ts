@@ -42,7 +42,7 @@ describe('a DPoP-bound token', () => {
     const jkt = { bound: key.jkt, 'bound-to-ed': edKey.jkt, little: key.jkt, 'bound-to-p384': p384.jkt }[token];
     if (jkt === undefined) return { active: false };
     const scope = new Set(token === 'little' ? ['openid'] : ['courses:read']);
-    const rest = { sub: 'm-1', clientId: 'c-1', grantId: 'g-1', email: undefined, name: undefined };
+    const rest = { sub: 'm-1', clientId: 'c-1', grantId: 'g-1', details: {} };
     return { active: true, scope, aud: [ORIGIN], exp: START + 600, jkt, ...rest };
   };
 

@@ -26,8 +26,7 @@ const GOOD: ActiveToken = {
   exp: NOW + 600,
   grantId: 'g-1',
   jkt: undefined,
-  email: 'sam@example.com',
-  name: 'Sam',
+  details: { email: 'sam@example.com', name: 'Sam' },
 };
 const POINTER = `resource_metadata="${ORIGIN}/.well-known/oauth-protected-resource", scope="courses:read"`;
 
@@ -61,8 +60,7 @@ describe('the gate', () => {
       principal: {
         kind: 'member',
         sub: 'm-1',
-        email: 'sam@example.com',
-        name: 'Sam',
+        details: { email: 'sam@example.com', name: 'Sam' },
         scope: new Set(['openid', 'courses:read']),
         clientId: 'c-1',
         grantId: 'g-1',

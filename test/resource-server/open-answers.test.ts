@@ -10,8 +10,7 @@ const EXPIRES = 1_900_000_000;
 const PRINCIPAL = {
   kind: 'member',
   sub: 'm-1',
-  email: undefined,
-  name: undefined,
+  details: {},
   scope: new Set(['courses:read']),
   clientId: 'c-1',
   grantId: 'g-1',

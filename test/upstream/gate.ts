@@ -24,8 +24,7 @@ import { upstreamConfig } from '../support/upstream-config.ts';
 export const MEMBER: MemberPrincipal = {
   kind: 'member',
   sub: 'm-1',
-  email: 'student@example.com',
-  name: 'Renée, A.',
+  details: { email: 'student@example.com', name: 'Renée, A.' },
   scope: new Set(['courses:read', 'orders:read']),
   clientId: 'client-1',
   grantId: 'grant-1',

@@ -11,8 +11,7 @@ const NOON = Date.UTC(2026, 10, 21, 12);
 const member: MemberPrincipal = {
   kind: 'member',
   sub: 'm-1',
-  email: 'student@example.com',
-  name: 'Student',
+  details: { email: 'student@example.com', name: 'Student' },
   scope: new Set(['courses:read', 'orders:read']),
   clientId: 'https://client.example/meta',
   grantId: 'grant-1',
@@ -126,7 +125,7 @@ describe('the identity headers', () => {
   });
 
   it('leave out unknown values of a member', async () => {
-    const fields = await identity({ ...member, email: undefined, name: undefined }, 'school', ['headers']);
+    const fields = await identity({ ...member, details: {} }, 'school', ['headers']);
     expect(Object.keys(fields)).toEqual(['X-Member-Id', 'X-Member-Scope', 'X-Client-Id']);
   });
 
@@ -139,7 +138,7 @@ describe('the identity headers', () => {
     [' padded ', '%20padded%20'],
     ['数学 😀', '%E6%95%B0%E5%AD%A6 %F0%9F%98%80'],
   ])('carry the name %j as %s, which decodes to the same', async (name, expected) => {
-    const value = (await identity({ ...member, name }, 'school', ['headers']))['X-Member-Name'] ?? '';
+    const value = (await identity({ ...member, details: { name } }, 'school', ['headers']))['X-Member-Name'] ?? '';
     expect(value).toBe(expected);
     expect(decodeURIComponent(value)).toBe(name);
   });

@@ -26,8 +26,7 @@ for (const [at, token] of readFileSync(process.env.TOKENS ?? '', 'utf8')
     exp: Math.floor(Date.now() / 1000) + 86_400,
     grantId: `grant-${at}`,
     jkt: undefined,
-    email: 'student@example.com',
-    name: 'Sam',
+    details: { email: 'student@example.com', name: 'Sam' },
   });
 }
 const cache = cachedIntrospect(async (token) => known.get(token) ?? { active: false }, Date.now);

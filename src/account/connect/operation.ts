@@ -1,6 +1,7 @@
 import type { GraphQLError } from 'graphql';
 import { GatewayError } from '../../errors.ts';
 import { SESSION_OVER, type SessionOver } from '../../oauth/challenge.ts';
+import { detailsOf } from '../../oauth/member-details.ts';
 import type { MemberPrincipal } from '../../oauth/principal.ts';
 import type { CallForPrincipal, UpstreamRequest, UpstreamResponse } from '../../upstream/request.ts';
 import { AccountError, type AccountErrorCode } from '../errors.ts';
@@ -53,9 +54,9 @@ export class AccountOperation {
   #calls = 0;
 
   constructor(options: OperationOptions) {
-    const { sub, email, name } = options.principal;
+    const { sub, details } = options.principal;
     this.#options = options;
-    this.#context = Object.freeze({ sub, email, name });
+    this.#context = Object.freeze({ sub, ...detailsOf(details) });
     this.#ended = abortOf(options.signal);
   }
 

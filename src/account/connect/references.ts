@@ -1,4 +1,5 @@
 import { type GraphQLInputType, getNullableType, isInputObjectType } from 'graphql';
+import { DETAIL_NAMES } from '../../oauth/member-details.ts';
 import { checkCall } from './check-call.ts';
 import { bindsItem } from './methods.ts';
 import { type ChainStep, chainsOf, isInternalName, type Selection, type Variable } from './syntax.ts';
@@ -15,7 +16,7 @@ export function keys(names: Iterable<string>): Keys {
 }
 
 /** Keys of $context: the member of the verified token, the only source of a member's id. */
-export const CONTEXT_KEYS = keys(['sub', 'email', 'name']);
+export const CONTEXT_KEYS = keys(['sub', ...DETAIL_NAMES]);
 
 interface Input {
   readonly name: string;

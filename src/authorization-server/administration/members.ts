@@ -1,3 +1,4 @@
+import { detailsOf } from '../../oauth/member-details.ts';
 import type { Store } from '../../storage/store.ts';
 import type { Grants } from '../grants.ts';
 import { storedMember } from '../members.ts';
@@ -23,13 +24,14 @@ export async function listMembers(
   const part = text?.toLowerCase();
   const { found, next } = await pageOf(store, ['Member'], wanted, (entry) => {
     const member = storedMember(entry);
-    const said = [member.sub, member.name, member.email].join('\n').toLowerCase();
+    const said = [member.sub, ...Object.values(detailsOf(member))].join('\n').toLowerCase();
     return part === undefined || said.includes(part) ? member : undefined;
   });
-  const members = found.map(async ({ sub, name, email }) => {
+  const members = found.map(async (member) => {
+    const { sub } = member;
     const [connections, since] = await Promise.all([grants.count({ member: sub }), suspensions.since(sub)]);
     const state = since === undefined ? 'active' : 'suspended';
-    return { id: sub, name, email, state, suspended_at: isoTime(since), connections };
+    return { id: sub, ...detailsOf(member), state, suspended_at: isoTime(since), connections };
   });
   return { members: await Promise.all(members), next };
 }

@@ -1,4 +1,5 @@
 import type { Config } from '../../config/schema.ts';
+import { MEMBER_DETAILS } from '../../oauth/member-details.ts';
 import { type Json, list, object, schemaRef, text, uri } from './json.ts';
 
 const integer = (description: string): Json => ({ type: 'integer', description });
@@ -107,9 +108,10 @@ const oauth = {
   }),
   Userinfo: described('OpenID Connect Core section 5.3.2.', ['sub'], {
     sub: text('The ID of the member.'),
-    email: text('With the scope email.'),
     email_verified: flag('With the scope email, if the site says whether it is verified.'),
-    name: text('With the scope profile.'),
+    ...Object.fromEntries(
+      Object.values(MEMBER_DETAILS).map(({ claim, scope }) => [claim, text(`With the scope ${scope}.`)]),
+    ),
   }),
 };
 

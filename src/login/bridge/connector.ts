@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { requiredSecret } from '../../config/read-secrets.ts';
 import { GatewayError } from '../../errors.ts';
+import { eachDetail } from '../../oauth/member-details.ts';
 import type { Login, Member, SignInProvider } from '../connector.ts';
 import type { LoginParts } from '../login-parts.ts';
 import { readMember } from '../whoami/member.ts';
@@ -77,11 +78,12 @@ function only(query: URLSearchParams, name: string): string | undefined {
 
 function memberOf(said: URLSearchParams): Member {
   const authTime = only(said, 'auth_time');
+  const details = eachDetail((_, { claim }) => only(said, claim));
   return readMember({
     sub: only(said, 'external_id'),
-    email: only(said, 'email'),
+    ...details,
     emailVerified: only(said, 'email_verified'),
-    name: only(said, 'name') ?? only(said, 'username'),
+    name: details.name ?? only(said, 'username'),
     authTime: authTime === undefined ? undefined : Number(authTime),
     acr: only(said, 'acr'),
     version: only(said, 'version'),

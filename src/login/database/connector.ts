@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { DATABASE_CONNECTIONS } from '../../config/constants.ts';
 import { requiredSecret } from '../../config/read-secrets.ts';
+import { eachDetail } from '../../oauth/member-details.ts';
 import type { Log } from '../../operations/log.ts';
 import { BUSY_SECONDS, type Hashing } from '../../passwords/hashing.ts';
 import { type PasswordHash, passwordHashProblem, readPasswordHash } from '../../passwords/password-hash.ts';
@@ -98,8 +99,8 @@ export function databaseCheck(
 
   const memberOf = (row: DatabaseRow, hash: string, login: string): Member => {
     const sub = asText(row.id, 'id');
-    const { email, name } = row;
-    const values = { sub, email, emailVerified: plain(row.email_verified), name, version: versionOf(row, hash) };
+    const details = eachDetail((_, { claim }) => row[claim]);
+    const values = { sub, ...details, emailVerified: plain(row.email_verified), version: versionOf(row, hash) };
     return { ...readMember(values), login };
   };
 

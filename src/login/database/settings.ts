@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { credentialLogin } from '../../config/login-settings.ts';
 import { secret } from '../../config/secret.ts';
 import { duration } from '../../config/units.ts';
+import { MEMBER_DETAILS } from '../../oauth/member-details.ts';
 
 /** Quoted strings and identifiers in the syntax of all three databases. */
 export const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`/g;
@@ -23,6 +24,10 @@ function urlProblem(url: string): string | undefined {
   return 'must be postgres://…, mysql://… or sqlite:/absolute/path';
 }
 
+const COLUMNS = Object.values(MEMBER_DETAILS)
+  .map(({ claim }) => `\`${claim}\``)
+  .join(', ');
+
 /** Login by the backend's own table of members, read with one query. */
 export const databaseLogin = z.strictObject({
   kind: z.literal('database'),
@@ -31,7 +36,7 @@ export const databaseLogin = z.strictObject({
     'Where to read the database URL: postgres://…, mysql://… or sqlite:/path. Use a database user with read-only access.',
   ),
   query: query.describe(
-    'One SELECT with $1 where the login goes. It must return one row for a member, and none if there is no such member. Its columns: `id`, `hash`, and if there are any `email`, `email_verified`, `name` and `version`, which changes when all of the member’s connections must end (by default the hash).',
+    `One SELECT with $1 where the login goes. It must return one row for a member, and none if there is no such member. Its columns: \`id\`, \`hash\`, and if there are any ${COLUMNS}, \`email_verified\` and \`version\`, which changes when all of the member’s connections must end (by default the hash).`,
   ),
   hash: z
     .strictObject({

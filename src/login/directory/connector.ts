@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { type DirectoryMember, parseMembers } from '../../config/members-file.ts';
 import { foldAccountName } from '../../oauth/account-name.ts';
+import { detailsOf } from '../../oauth/member-details.ts';
 import type { Log } from '../../operations/log.ts';
 import { BUSY_SECONDS, type Hashing } from '../../passwords/hashing.ts';
 import { type PasswordHash, readPasswordHash } from '../../passwords/password-hash.ts';
@@ -87,13 +88,13 @@ function indexed(members: readonly DirectoryMember[]) {
   };
 }
 
-function entryOf({ id, email, emailVerified, name, suspended, password, logins }: DirectoryMember) {
+function entryOf(listed: DirectoryMember) {
+  const { id, emailVerified, suspended, password, logins } = listed;
   // A new password ends the connections made with the old one.
   const member = {
     sub: id,
-    email,
+    ...detailsOf(listed),
     emailVerified,
-    name,
     authTime: undefined,
     acr: undefined,
     version: digest(password),

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { eachDetail } from '../../oauth/member-details.ts';
 import type { Clock } from '../../storage/store.ts';
 import type { Login, LoginConnector, Member } from '../connector.ts';
 import type { LoginParts } from '../login-parts.ts';
@@ -17,13 +18,13 @@ export function open(config: HeaderLoginConfig, { pagesOrigin, clock }: LoginPar
  * verify is ignored, as if no one were signed in.
  */
 export function headerConnector(config: HeaderLoginConfig, origin: string, clock: Clock): LoginConnector {
-  const { user = '', jwt } = config;
+  const { jwt } = config;
   const memberOf = jwt === undefined ? undefined : memberInToken(jwt, clock);
   return {
     knowsAuthTime: memberOf !== undefined,
     async identify(headers, { trusted }) {
       if (memberOf !== undefined) return memberOf(fieldOf(headers, jwt?.header));
-      return trusted ? plain(headers, { ...config, user }) : undefined;
+      return trusted ? plain(headers, config) : undefined;
     },
 
     signInUrl(returnTo, { another, fresh }) {
@@ -37,15 +38,13 @@ export function headerConnector(config: HeaderLoginConfig, origin: string, clock
   };
 }
 
-function plain(
-  headers: IncomingHttpHeaders,
-  { user, email, name }: { user: string; email?: string | undefined; name?: string | undefined },
-): Member | undefined {
+function plain(headers: IncomingHttpHeaders, config: HeaderLoginConfig): Member | undefined {
+  const { user } = config;
   const sub = fieldOf(headers, user);
   if (sub === undefined || sub === '') return undefined;
   // Node joins repeated headers with a comma, and there is no telling which of them the proxy set.
   if (sub.includes(',')) throw unavailable(`${user} has two values: the proxy must replace the header, not add to it`);
-  return readMember({ sub, email: fieldOf(headers, email), name: fieldOf(headers, name) });
+  return readMember({ sub, ...eachDetail((detail) => fieldOf(headers, config[detail])) });
 }
 
 /** Decodes a header as UTF-8, which proxies use for names. Node decodes headers as Latin-1. */

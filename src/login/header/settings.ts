@@ -6,6 +6,7 @@ import { everyLogin } from '../../config/recheck.ts';
 import { listAt, type Tree, valueAt } from '../../config/tree.ts';
 import { pageUrl } from '../../config/urls.ts';
 import { requestField } from '../../http/header-names.ts';
+import { DETAIL_NAMES, eachDetail } from '../../oauth/member-details.ts';
 
 /** Headers about the origin of the request or the connection. They never carry an identity. */
 const ABOUT_THE_REQUEST =
@@ -36,8 +37,7 @@ export const headerLogin = z
       description:
         'Header with the member’s ID, such as X-Forwarded-User or Remote-User. Only accepted from `listen.trustedProxies`.',
     }),
-    email: identityField.optional().describe('Header with the email. Use it with `user`.'),
-    name: identityField.optional().describe('Header with the name. Use it with `user`.'),
+    ...eachDetail((_, { noun }) => identityField.optional().describe(`Header with the ${noun}. Use it with \`user\`.`)),
     jwt: jwt.optional(),
     signInUrl: pageUrl
       .optional()
@@ -49,13 +49,15 @@ export const headerLogin = z
     acrValues: z.array(text).default([]).describe('The acr values that an assertion may contain.'),
     ...everyLogin,
   })
-  .superRefine(({ user, email, name, jwt }, context) => {
+  .superRefine((given, context) => {
+    const { user, jwt } = given;
     const report = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
     if ((user === undefined) === (jwt === undefined)) report([], 'must have either `user` or `jwt`');
     if (jwt === undefined) return;
     // Next to a signed assertion, plain headers would be unverified.
-    if (email !== undefined) report(['email'], 'cannot be set with `jwt`: use jwt.claims.email');
-    if (name !== undefined) report(['name'], 'cannot be set with `jwt`: use jwt.claims.name');
+    for (const detail of DETAIL_NAMES) {
+      if (given[detail] !== undefined) report([detail], `cannot be set with \`jwt\`: use jwt.claims.${detail}`);
+    }
   });
 
 export type HeaderLoginConfig = z.output<typeof headerLogin>;

@@ -1,14 +1,14 @@
 import { GatewayError } from '../../errors.ts';
+import { eachDetail } from '../../oauth/member-details.ts';
 import type { Member } from '../connector.ts';
-import { readMember } from '../whoami/member.ts';
+import { readMember, readSubject } from '../whoami/member.ts';
 import type { OidcProviderConfig } from './settings.ts';
 
 export type Claims = Readonly<Record<string, unknown>>;
 
 /** Whether the ID token lacks a claim that the configuration uses, so that userinfo must be requested. */
 export function lacksClaims({ claims, allow, requireVerifiedEmail }: OidcProviderConfig, said: Claims): boolean {
-  const wanted = [claims.email, claims.name, ...Object.keys(allow.claims)];
-  if (claims.subject !== undefined) wanted.push(claims.subject);
+  const wanted = [...Object.values(claims).filter((name) => name !== undefined), ...Object.keys(allow.claims)];
   if (requireVerifiedEmail || said.email !== undefined) wanted.push('email_verified');
   return wanted.some((name) => said[name] === undefined);
 }
@@ -43,12 +43,13 @@ export function memberOf(provider: OidcProviderConfig, said: Claims): Member {
   const sub = claims.subject === undefined ? `${id}:${ownSubject(said)}` : mappedSubject(said, claims, email);
   // Emails that are not verified are not used at all.
   const emailVerified = email === undefined ? undefined : true;
-  return readMember({ sub, email, emailVerified, name: said[claims.name], authTime: said.auth_time, acr: said.acr });
+  const details = { ...eachDetail((detail) => said[claims[detail]]), email };
+  return readMember({ sub, ...details, emailVerified, authTime: said.auth_time, acr: said.acr });
 }
 
 /** Validates the provider's `sub` before it is prefixed, since the prefix would hide a leading space. */
 function ownSubject({ sub }: Claims): string {
-  return readMember({ sub }).sub;
+  return readSubject(sub);
 }
 
 /** An email is only accepted as the id if it is verified: otherwise anyone could enter it in their profile. */

@@ -4,6 +4,7 @@ import { text } from '../../config/name.ts';
 import { secret } from '../../config/secret.ts';
 import { duration } from '../../config/units.ts';
 import { secureUrl } from '../../config/urls.ts';
+import { eachDetail } from '../../oauth/member-details.ts';
 
 const domain = z
   .string()
@@ -30,8 +31,7 @@ const claims = z
       description:
         'Claim with the member’s ID in the backend. If omitted, the member’s ID is `ID:SUB` (the provider’s `id` and the sub claim), which backends do not know.',
     }),
-    email: text.default('email').describe('Claim with the email.'),
-    name: text.default('name').describe('Claim with the name.'),
+    ...eachDetail((_, { claim, noun }) => text.default(claim).describe(`Claim with the ${noun}.`)),
   })
   .prefault({})
   .describe('Claims of the ID token that identify the member.');

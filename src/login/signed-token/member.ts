@@ -2,6 +2,7 @@ import type { ClaimsConfig } from '../../config/claims.ts';
 import { JWKS_TIMEOUT, SIGNING_ALGORITHMS } from '../../config/constants.ts';
 import type { SignedTokenConfig } from '../../config/login-settings.ts';
 import { GatewayError } from '../../errors.ts';
+import { eachDetail } from '../../oauth/member-details.ts';
 import type { Clock } from '../../storage/store.ts';
 import type { Member } from '../connector.ts';
 import { outboundFetch } from '../outbound-fetch.ts';
@@ -30,9 +31,8 @@ export function memberInToken(
       const { auth_time: authTime, acr, email_verified: emailVerified } = said;
       return readMember({
         sub: said[names.subject],
-        email: said[names.email],
+        ...eachDetail((detail) => said[names[detail]]),
         emailVerified,
-        name: said[names.name],
         authTime,
         acr,
         claims: readClaims(claims, (pointer) => valueIn(said, pointer)),

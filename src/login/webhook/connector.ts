@@ -1,6 +1,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { ClaimsConfig } from '../../config/claims.ts';
 import { requiredSecret } from '../../config/read-secrets.ts';
+import { eachDetail } from '../../oauth/member-details.ts';
 import { type Clock, unixSeconds } from '../../storage/store.ts';
 import type { CallUpstream, UpstreamResponse } from '../../upstream/request.ts';
 import type { CredentialCheck, Login, Member } from '../connector.ts';
@@ -81,9 +82,8 @@ function memberOf(body: string, claims: ClaimsConfig): Member {
   const said = jsonAnswer(body);
   return readMember({
     sub: valueIn(said, '/sub'),
-    email: valueIn(said, '/email'),
+    ...eachDetail((_, { claim }) => valueIn(said, `/${claim}`)),
     emailVerified: valueIn(said, '/email_verified'),
-    name: valueIn(said, '/name'),
     authTime: valueIn(said, '/auth_time'),
     acr: valueIn(said, '/acr'),
     version: valueIn(said, '/version'),

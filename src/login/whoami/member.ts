@@ -1,3 +1,4 @@
+import { type EachDetail, eachDetail } from '../../oauth/member-details.ts';
 import { isSubject } from '../../oauth/subject.ts';
 import type { Member } from '../connector.ts';
 import { unusable } from './unusable.ts';
@@ -9,9 +10,8 @@ const LONGEST_TEXT = 320;
 const LONGEST_VERSION = 1024;
 
 /** The values found in an answer; undefined if missing or not configured. */
-export type MemberValues = Readonly<
-  Partial<Record<'sub' | 'email' | 'emailVerified' | 'name' | 'authTime' | 'acr' | 'version', unknown>>
-> &
+type MemberValues = EachDetail<unknown> &
+  Readonly<Partial<Record<'sub' | 'emailVerified' | 'authTime' | 'acr' | 'version', unknown>>> &
   Pick<Member, 'claims'>;
 
 /**
@@ -19,12 +19,11 @@ export type MemberValues = Readonly<
  * GatewayError `login_unavailable` if the id is unusable: it is never trimmed, case-folded or guessed.
  */
 export function readMember(values: MemberValues): Member {
-  const { sub, email, emailVerified, name, authTime, acr, version, claims } = values;
+  const { sub, emailVerified, authTime, acr, version, claims } = values;
   return {
     sub: readSubject(sub),
-    email: text(email),
+    ...eachDetail((detail) => text(values[detail])),
     emailVerified: readFlag(emailVerified),
-    name: text(name),
     authTime: Number.isSafeInteger(authTime) ? (authTime as number) : undefined,
     acr: text(acr),
     version: version === undefined ? undefined : readVersion(version),
@@ -39,7 +38,8 @@ export function readFlag(value: unknown): boolean | undefined {
   return undefined;
 }
 
-function readSubject(value: unknown): string {
+/** A number is taken as its digits. Throws GatewayError `login_unavailable` if the id is unusable. */
+export function readSubject(value: unknown): string {
   const sub = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value;
   if (!isSubject(sub)) throw unusable('no usable id of a member');
   return sub;

@@ -4,6 +4,7 @@
  */
 import type { ClaimsConfig } from '../../config/claims.ts';
 import type { AnswerFormat, WhoamiConfig } from '../../config/whoami.ts';
+import { eachDetail } from '../../oauth/member-details.ts';
 import type { UpstreamResponse } from '../../upstream/request.ts';
 import type { Member } from '../connector.ts';
 import { anonymousRules } from './anonymous.ts';
@@ -24,9 +25,11 @@ const ACCEPT: Readonly<Record<AnswerFormat, string>> = {
  * @param url - what is requested, for the log, as `shownUrl` writes it
  */
 export function createWhoami(config: Omit<WhoamiConfig, 'path'>, url: string, claims: ClaimsConfig = {}) {
-  const { format, subject, email, emailVerified, name, authTime, acr, version, anonymous } = config;
+  const { format, subject, emailVerified, authTime, acr, version, anonymous } = config;
   const rules = anonymousRules(config);
-  const reader = answerReader(format, [subject, email, emailVerified, name, authTime, acr, version, anonymous.at]);
+  const details = eachDetail((detail) => config[detail]);
+  const selectors = [subject, ...Object.values(details), emailVerified, authTime, acr, version, anonymous.at];
+  const reader = answerReader(format, selectors);
   const question = { url, expected: expectedAnswer(config) };
 
   const read = (answer: UpstreamResponse): Member | undefined => {
@@ -41,9 +44,8 @@ export function createWhoami(config: Omit<WhoamiConfig, 'path'>, url: string, cl
     if (format === 'header' && String(sub).includes(',')) throw unusable('more than one id of a member');
     return readMember({
       sub,
-      email: found(email),
+      ...eachDetail((detail) => found(details[detail])),
       emailVerified: found(emailVerified),
-      name: found(name),
       authTime: format === 'json' ? found(authTime) : wholeNumber(found(authTime)),
       acr: found(acr),
       version: version === undefined ? undefined : readVersion(valueAt(version)),

@@ -11,8 +11,7 @@ import type { CallForPrincipal } from '../../../src/upstream/request.ts';
 export const MEMBER: MemberPrincipal = {
   kind: 'member',
   sub: 'm-1001',
-  email: 'token@example.com',
-  name: 'A Student',
+  details: { email: 'token@example.com', name: 'A Student' },
   scope: new Set(['account:read']),
   clientId: 'client-1',
   grantId: 'grant-1',

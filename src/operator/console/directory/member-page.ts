@@ -2,6 +2,7 @@ import { MEMBER_ACTIONS } from '../../../actions/members.ts';
 import type { StandingGrant } from '../../../authorization-server/grants.ts';
 import { accountOf, storedMembers } from '../../../authorization-server/members.ts';
 import { type Html, html } from '../../../http/html.ts';
+import { knownDetails, type MemberDetails } from '../../../oauth/member-details.ts';
 import { actionButtons } from '../actions/action-buttons.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
 import { facts } from '../kit/facts.ts';
@@ -31,7 +32,7 @@ export async function memberPage(
   const body = html`${!described.known && html`<p class="notice">No member with this ID has signed in for an app. Check the ID: it may be a typing error.</p>`}
 <section class="card">${facts([
     ['Member ID', html`<code>${id}</code>`],
-    ['Email', member?.email !== undefined && html`<bdi>${member.email}</bdi>`],
+    ...detailRows(member ?? {}),
     [
       'State',
       suspended
@@ -47,6 +48,14 @@ ${listed.length > shown.length && html`<p><a href="${withQuery(pathOf('grants'),
 </section>
 ${trail}`;
   return { title: member === undefined ? id : (member.name ?? accountOf(member)), body };
+}
+
+/** What the login says about the member. The name is the title of the page. */
+function detailRows(details: MemberDetails) {
+  const others = knownDetails(details).filter(([{ claim }]) => claim !== 'name');
+  return others.map(
+    ([{ noun }, value]) => [noun.replace(/^./, (a) => a.toUpperCase()), html`<bdi>${value}</bdi>`] as const,
+  );
 }
 
 /** A row for each app, the newest first. */

@@ -4,6 +4,7 @@ import { LAST_USE, readLastUse } from '../../../authorization-server/connected-a
 import { clientOf, metadataOf } from '../../../authorization-server/event-client.ts';
 import { toGrant } from '../../../authorization-server/grants.ts';
 import { storedMember } from '../../../authorization-server/members.ts';
+import { detailsOf } from '../../../oauth/member-details.ts';
 import type { Entry, Store } from '../../../storage/store.ts';
 import { type AppRow, appRow, emptyRows, type GrantRow, memberRow, pairOf, type Rows, searchText } from './rows.ts';
 
@@ -73,9 +74,11 @@ function isFull({ rows, uses, most }: Reading, kind: string): boolean {
 }
 
 function takeMember({ rows }: Reading, entry: Entry): void {
-  const { sub: id, name, email } = storedMember(entry);
-  const text = searchText([name, email, id]);
-  rows.members.set(id, { id, name, email, text, suspended: false, grants: 0 });
+  const member = storedMember(entry);
+  const id = member.sub;
+  const { name, ...others } = detailsOf(member);
+  const text = searchText([name, ...Object.values(others), id]);
+  rows.members.set(id, { id, name, email: others.email, text, suspended: false, grants: 0 });
 }
 
 function takeApp({ rows }: Reading, entry: Entry): void {

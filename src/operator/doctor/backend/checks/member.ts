@@ -1,4 +1,5 @@
 import { objectOf } from '../../../../http/json-object.ts';
+import { MEMBER_DETAILS } from '../../../../oauth/member-details.ts';
 import { readAccount } from '../../../connect/account-reading.ts';
 import { ConnectError } from '../../../connect/connect-error.ts';
 import { list } from '../../../connect/courses.ts';
@@ -30,9 +31,11 @@ export const MEMBER = backendChecks((_config, { visit }) => visit !== undefined,
     const who = ['sub', 'name', 'email'].flatMap((claim) => said[claim] ?? []).join(', ');
     const { login } = installation.config;
     const whoami: Readonly<Record<string, unknown>> = 'whoami' in login ? login.whoami : {};
-    const missing = ['email', 'name'].filter((claim) => whoami[claim] !== undefined && said[claim] === undefined);
+    const missing = Object.entries(MEMBER_DETAILS).filter(
+      ([detail, { claim }]) => whoami[detail] !== undefined && said[claim] === undefined,
+    );
     if (missing.length > 0)
-      return warning(`${who} has no ${missing.map((claim) => `${claim} (${whoami[claim]})`).join(' and no ')}`);
+      return warning(`${who} has no ${missing.map(([detail]) => `${detail} (${whoami[detail]})`).join(' and no ')}`);
     const unseen = ['version', 'acr'].filter((key) => whoami[key] !== undefined);
     const note = unseen.length === 0 ? '' : `. Not examined, as no app sees it: ${unseen.join(', ')} (ask whoami)`;
     return pass(`you are ${who}${note}`);
