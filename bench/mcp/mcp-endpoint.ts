@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { loadConfig } from '../../src/config/load.ts';
-import { buildInterfaces } from '../../src/generation/account-and-mcp.ts';
+import { openInterfaces } from '../../src/generation/interfaces.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { createProvenance } from '../../src/http/provenance.ts';
 import { RequestRecord } from '../../src/http/request-record.ts';
@@ -18,11 +18,15 @@ const loaded = await loadConfig({
   file: fileURLToPath(new URL('../../config/coursegate.yaml', import.meta.url)),
   environment: { PORT: port, COURSEGATE_PROFILE: 'A' },
 });
-const { mcp } = await buildInterfaces(loaded, {
+const foundation = {
+  store: memoryStore(Date.now),
+  counters: memoryCounters(Date.now),
+  clock: Date.now,
+  log: createLog('error', 2),
+};
+const { mcp } = await openInterfaces(foundation, loaded, {
   call: async () => ({ status: 200, headers: {}, body: ANSWER }),
   audit: createAudit(createLog('info', 1), Date.now),
-  remembered: { store: memoryStore(Date.now), counters: memoryCounters(Date.now), clock: Date.now },
-  onError: (error, what) => process.stderr.write(`${what}: ${String(error)}\n`),
 });
 if (mcp === undefined) throw new Error('there are no tools');
 const handler = mcp.handler(mcp.endpoints.open.plain);

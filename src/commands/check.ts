@@ -50,7 +50,7 @@ export const define: Define = (command, terminal) => {
 
 /** Runs every check that `serve` runs before it opens a port. Throws errors that are not configuration problems. */
 async function check(file: string, terminal: Terminal): Promise<{ checked: CheckReport; thrown?: ConfigError }> {
-  const { checkInterfaces } = await import('../generation/account-and-mcp.ts');
+  const { checkInterfaces } = await import('../generation/interfaces.ts');
   const { checkInstalled } = await import('../login/open-login.ts');
   let loaded: LoadedConfig | undefined;
   let found: readonly Problem[] = [];

@@ -20,12 +20,16 @@ interface Entry {
  * State that outlives the configuration it was made for, such as connections and counters. The next configuration takes
  * over what it would make from the same settings. What no configuration uses any more is ended.
  */
-export function carriedOver() {
+export interface CarriedOver {
+  /** A share for one configuration. */
+  share(): Share;
+}
+
+export function carriedOver(): CarriedOver {
   const entries = new Map<string, Entry>();
 
   return {
-    /** A share for one configuration. */
-    share(): Share {
+    share() {
       const own = new Map<string, Entry>();
       return {
         acquire<T>(name: string, from: unknown, make: () => T, end?: (value: T) => unknown): T {

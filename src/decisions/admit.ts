@@ -1,4 +1,4 @@
-import type { RouteConfig } from '../config/schema.ts';
+import type { Config, RouteConfig } from '../config/schema.ts';
 import { GatewayError } from '../errors.ts';
 import type { Exchange, Handler } from '../http/exchange.ts';
 import { fieldValues } from '../http/field-values.ts';
@@ -10,29 +10,24 @@ import { methodOverrides } from '../upstream/method-override/method-override.ts'
 import { ownRecordHandler } from '../upstream/own-record-handler.ts';
 import { DecisionResponse } from './decision-response.ts';
 
-export interface AdmitOptions {
-  readonly origin: string;
-  readonly identity: IdentityFor;
-  /** What an upstream reads as the identity of a member. */
-  readonly identityOf: (upstream: string) => Parameters<IdentityFor>[2];
-  /** Maximum size of a request body in bytes, for gateways that send its length. */
-  readonly largestBody: number;
-}
+type Served = Pick<Config, 'origin' | 'upstreams' | 'limits'>;
 
 /**
  * The handler of a route whose requests a gateway forwards, in place of forwarding them: lets an admitted request pass,
  * with the identity of its member. Guards that need no body are the same as for forwarded requests.
  */
-export function admitHandler(entry: RouteConfig, options: AdmitOptions): Handler {
+export function admitHandler(entry: RouteConfig, config: Served, identity: IdentityFor): Handler {
   return ownRecordHandler(entry, 0, async (exchange) => {
     const { request, response, record } = exchange;
     if (asksForWebSocket(request))
       throw new GatewayError('invalid_request', { message: 'This address does not take WebSockets.' });
-    refuseLargeRequest(requestFraming(request), options.largestBody);
+    // For gateways that send its length.
+    refuseLargeRequest(requestFraming(request), config.limits.requestBody);
     refuseHiddenMethod(exchange);
     if (!(response instanceof DecisionResponse)) throw new Error('Only a decision can be admitted.');
     record.upstream = entry.upstream;
-    response.admit([...(await identityFields(exchange, entry.upstream, options)), ...exchange.ownFields]);
+    const fields = await identityFields(exchange, entry.upstream, config, identity);
+    response.admit([...fields, ...exchange.ownFields]);
     return undefined;
   });
 }
@@ -41,10 +36,11 @@ export function admitHandler(entry: RouteConfig, options: AdmitOptions): Handler
 async function identityFields(
   { request, target, principal }: Exchange,
   upstream: string,
-  { origin, identity, identityOf }: AdmitOptions,
+  { origin, upstreams }: Served,
+  identity: IdentityFor,
 ): Promise<string[]> {
-  const judged = { method: request.method ?? '', url: origin + target.path };
-  const known = await identity(principal, upstream, identityOf(upstream), judged);
+  const admitted = { method: request.method ?? '', url: origin + target.path };
+  const known = await identity(principal, upstream, upstreams[upstream]?.identity ?? [], admitted);
   return IDENTITY_FIELDS.flatMap((name) => [name, known[name] ?? '']);
 }
 

@@ -3,6 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { LoadedConfig } from '../config/load.ts';
 import { type Answer, asGatewayError, GatewayError, renderFailure } from '../errors.ts';
 import { writeAnswer } from '../http/answer.ts';
 import { withinRequest } from '../http/current-request.ts';
@@ -10,30 +11,18 @@ import { fieldValues } from '../http/field-values.ts';
 import { type RequestInFlight, requestOf } from '../http/requests-in-flight.ts';
 import { isSameSecret } from '../http/same-secret.ts';
 import type { Log } from '../operations/log.ts';
-import type { LogThrottle } from '../operations/log-throttle.ts';
+import { createLogThrottle } from '../operations/log-throttle.ts';
 import type { RequestParts } from '../request/parts.ts';
 import { serve } from '../request/serve.ts';
 import type { DecisionResponse } from './decision-response.ts';
 import { tellEnvoy } from './envoy-answer.ts';
+import { gatewayFingerprint } from './fingerprint.ts';
 import { refuseForged } from './forged-fields.ts';
-import type { ForwardingOf } from './forwarding.ts';
+import { createForwarding, type ForwardingOf } from './forwarding.ts';
 import { separateCredentials } from './joined-credentials.ts';
 import { tellNginx, unpacked } from './nginx-answer.ts';
 import { familyAt, type OriginalRequest, readOriginal } from './original-request.ts';
 import { DECISION_FIELDS, DECISION_PATHS } from './protocol.ts';
-
-export interface DecisionsOptions {
-  /** The parts of a request, with the routes that gateways may ask about, and without a site. */
-  readonly parts: RequestParts;
-  /** What gateways must send; undefined: any may ask who reaches the listener. */
-  readonly secret: string | undefined;
-  /** The fingerprint that an up-to-date gateway sends. */
-  readonly fingerprint: string;
-  readonly forwardingOf: ForwardingOf;
-  readonly log: Pick<Log, 'warn'>;
-  /** Limits the warnings about a gateway. */
-  readonly throttled: LogThrottle;
-}
 
 /** Answers decision requests over HTTP, and decides about those that came in another way. */
 export interface Decisions {
@@ -53,8 +42,17 @@ export interface Decisions {
   readonly mayAsk: (secret: readonly string[], fingerprint: readonly string[]) => boolean;
 }
 
-export function createDecisions(options: DecisionsOptions): Decisions {
-  const { parts, secret, fingerprint, forwardingOf, log, throttled } = options;
+/** `parts` has the routes that gateways may ask about, and no site. */
+export function createDecisions(
+  { clock, log }: { readonly clock: () => number; readonly log: Pick<Log, 'warn'> },
+  { config, secrets }: Pick<LoadedConfig, 'config' | 'secrets'>,
+  parts: RequestParts,
+): Decisions {
+  // Undefined: any may ask who reaches the listener.
+  const secret = secrets.get('listen.decisions.secret');
+  const fingerprint = gatewayFingerprint(config);
+  const forwardingOf = createForwarding(config);
+  const throttled = createLogThrottle({ clock, lines: 10, apart: 60_000 });
   const { inFlight, records, connections, admission, provenanceOf, origin } = parts;
   const atTheEnd = [records.over, connections.over, admission.over, inFlight.closed];
   const warn = (key: string, message: string): void =>

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { RequestRecord } from '../http/request-record.ts';
+import type { Audit } from '../operations/audit.ts';
 import type { Clock, Store } from '../storage/store.ts';
 import { accessRefused, type EventClient, type Refusals } from './event.ts';
 import type { Outbox } from './outbox.ts';
@@ -9,6 +11,10 @@ export interface Refused {
   readonly clientId: string | undefined;
   readonly member: string | undefined;
   readonly grantId: string | undefined;
+}
+
+interface CountsRefusals {
+  refused(refused: Refused): void;
 }
 
 export interface RefusalCountsOptions {
@@ -69,4 +75,27 @@ export function refusalCounts({ store, outbox, clock, describe }: RefusalCountsO
       }
     },
   };
+}
+
+/** Wraps an audit to count refusals for the backend as well. */
+export function countingRefusals(audit: Audit, events: CountsRefusals): Audit {
+  return (event) => {
+    audit(event);
+    const { action, outcome, clientId, member, grantId } = event;
+    const whose = { clientId, member, grantId };
+    if (outcome === 'refused') events.refused({ reason: 'insufficient_scope', ...whose });
+    // When the limit of an address is exceeded, the app and the member are unknown.
+    if (action === 'limit_tripped' && (clientId !== undefined || member !== undefined))
+      events.refused({ reason: 'too_many_requests', ...whose });
+  };
+}
+
+/**
+ * Counts requests that the gate refused. A request without a token is not a refusal: that is how apps discover where
+ * to get one.
+ */
+export function refusedAtGate(events: CountsRefusals, { reason, principal }: RequestRecord): void {
+  if (reason === 'no_token') return;
+  const known = principal?.kind === 'member' ? principal : undefined;
+  events.refused({ reason, clientId: known?.clientId, member: known?.sub, grantId: known?.grantId });
 }

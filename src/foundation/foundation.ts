@@ -1,30 +1,64 @@
 // State that outlives a reload of the configuration: store, keys, counters, logs and metrics.
 
-import { createUsage } from '../authorization-server/connected-apps/usage.ts';
-import { openKeyring } from '../authorization-server/keyring.ts';
-import { carriedOver } from '../config/carried-over.ts';
+import { createUsage, type Usage } from '../authorization-server/connected-apps/usage.ts';
+import { type Keyring, openKeyring } from '../authorization-server/keyring.ts';
+import { type CarriedOver, carriedOver } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import type { RequestRecord } from '../http/request-record.ts';
 import type { RequestsInFlight } from '../http/requests-in-flight.ts';
 import { type Audit, createAudit } from '../operations/audit.ts';
 import { createDenials } from '../operations/denials.ts';
 import { createLineWriter } from '../operations/line-writer.ts';
 import type { Log } from '../operations/log.ts';
-import { createMetrics, type MetricsOptions } from '../operations/metrics.ts';
+import { createMetrics, type Metrics, type MetricsOptions } from '../operations/metrics.ts';
 import { observedStore } from '../operations/observed-store.ts';
-import { createTrafficMinutes } from '../operations/record/minutes.ts';
-import { createRecorder } from '../operations/record/recorder.ts';
-import { createTrail } from '../operations/record/trail.ts';
-import { createReloads } from '../operations/reloads.ts';
-import { unusedTokens } from '../operations/unused-tokens.ts';
+import { createTrafficMinutes, type TrafficMinutes } from '../operations/record/minutes.ts';
+import { createRecorder, type Recorder } from '../operations/record/recorder.ts';
+import { createTrail, type Trail } from '../operations/record/trail.ts';
+import { createReloads, type Reloads } from '../operations/reloads.ts';
+import { type UnusedTokens, unusedTokens } from '../operations/unused-tokens.ts';
 import { openStore } from '../storage/open.ts';
+import type { OpenedStore } from '../storage/opened-store.ts';
 import { bytesOf } from '../storage/sqlite/size.ts';
 import { type Clock, unixSeconds } from '../storage/store.ts';
 import { awaitStore, type StoreWait } from './await-store.ts';
 import { configFingerprint } from './config-fingerprint.ts';
-import { createRevocations } from './revocations.ts';
+import { createRevocations, type Revocations } from './revocations.ts';
 
-/** What lives as long as the process, independent of the configuration: stores, counters, logs and metrics. */
-export type Foundation = Awaited<ReturnType<typeof openFoundation>>;
+/** What lives as long as the process, independent of the configuration. */
+export interface Foundation extends Omit<OpenedStore, 'check' | 'bus'> {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The keys that sign ID tokens and assertions. */
+  readonly keyring: Keyring;
+  /** Counts what apps use, for the members. */
+  readonly usage: Usage;
+  /** The traffic of the last 24 hours, for the console. */
+  readonly traffic: TrafficMinutes;
+  /** Keeps audit lines for the console. */
+  readonly trail: Trail;
+  /** Records how apps try to connect. */
+  readonly recorder: Recorder;
+  /** Finds apps that receive tokens and never use them. */
+  readonly unused: UnusedTokens;
+  /** Tells this process and the other replicas of revocations. */
+  readonly revocations: Revocations;
+  /** State that one configuration passes to the next. */
+  readonly carriedOver: CarriedOver;
+  readonly metrics: Metrics;
+  /** Writes an event to the audit log, and to everything that follows it. */
+  readonly audit: Audit;
+  /** Audits refusals. */
+  readonly denied: (record: RequestRecord) => void;
+  /** Reports what became of each reload. */
+  readonly reloads: Reloads;
+  /** Fingerprint of the configuration files. It is keyed, because they contain secrets. */
+  readonly fingerprint: (loaded: Pick<LoadedConfig, 'sources'>) => string;
+  /** Receives the lines of the access log; undefined when there is none. */
+  readonly accessLines: { write(line: string): void } | undefined;
+  /** Writes buffered data and releases all resources. */
+  close(): Promise<void>;
+}
 
 export interface FoundationOptions {
   readonly loaded: LoadedConfig;
@@ -47,7 +81,7 @@ export interface FoundationOptions {
 }
 
 /** Rejects if the gate cannot start, for example because the store is unavailable; nothing is left open then. */
-export async function openFoundation(options: FoundationOptions) {
+export async function openFoundation(options: FoundationOptions): Promise<Foundation> {
   const { loaded, log, clock, accessDescriptor, inFlight, keyLifetime, upstreams, events } = options;
   const { config } = loaded;
   const onDamaged = (kind: string, err: unknown) =>
@@ -110,33 +144,11 @@ export async function openFoundation(options: FoundationOptions) {
     metrics.watchCache('rate_limit_windows', opened.counters.held);
     return {
       ...opened,
-      store,
-      clock,
-      log,
-      keyring,
-      /** Counts what apps use. */
-      usage,
-      /** The traffic of the last 24 hours, for the console. */
-      traffic,
-      /** Keeps audit lines for the console. */
-      trail,
-      /** Records how apps try to connect. */
-      recorder,
+      ...{ store, clock, log, keyring, usage, traffic, trail, recorder, unused, metrics, audit, reloads, fingerprint },
+      ...{ accessLines, close },
       revocations: createRevocations(bus, log),
-      /** State that one configuration passes to the next. */
       carriedOver: carriedOver(),
-      metrics,
-      audit,
-      /** Audits refusals. */
       denied: createDenials(audit, clock),
-      reloads,
-      /** Fingerprint of the configuration files. It is keyed, because they contain secrets. */
-      fingerprint,
-      unused,
-      /** Receives the lines of the access log; undefined when there is none. */
-      accessLines,
-      /** Writes buffered data and releases all resources. */
-      close,
     };
   } catch (thrown) {
     await close();

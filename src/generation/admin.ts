@@ -1,31 +1,42 @@
 import type { RequestListener } from 'node:http';
 import { hostname } from 'node:os';
 import type { Controls } from '../actions/controls.ts';
-import type { CommandedBy } from '../authorization-server/administration/account-control.ts';
 import { callerCheck, callerRefusals } from '../authorization-server/administration/caller.ts';
+import type { AuthorizationServer } from '../authorization-server/authorization-server.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import { GatewayError } from '../errors.ts';
+import type { EventsPart } from '../events/part.ts';
+import type { Foundation } from '../foundation/foundation.ts';
 import { once } from '../http/once.ts';
 import { hostCheck } from '../operations/admin-callers.ts';
 import { createHealth } from '../operations/health.ts';
+import type { ConsoleUses } from '../operator/console/part.ts';
 import { createAssertionTrial } from '../upstream/assertion-trial.ts';
-import type { AdminParts } from './admin-parts.ts';
+import type { GatePart } from './part.ts';
+
+interface AdminUses extends Pick<ConsoleUses, 'pools' | 'observer' | 'inFlight' | 'share'> {
+  readonly server: Pick<AuthorizationServer, 'controls' | 'grants'>;
+  readonly events: EventsPart;
+  /** The parts of the gate that were opened. */
+  readonly parts: readonly GatePart[];
+  /** Whether the gate is shutting down. */
+  readonly draining: () => boolean;
+}
 
 /**
  * Creates the handler of the admin listener from the configuration. Its app is created, and Express loaded, with the first
  * request.
  */
-export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListener {
+export function openAdmin(foundation: Foundation, loaded: LoadedConfig, uses: AdminUses): RequestListener {
   const { config } = loaded;
-  const { server, events, pools, observer, inFlight, draining } = parts;
-  const { store, counters, keyring, probe, reseal, metrics, audit, clock, log } = parts.foundation;
+  const { server, events, pools, inFlight, parts, draining } = uses;
+  const { store, counters, keyring, probe, reseal, metrics, audit, clock, log } = foundation;
   const health = createHealth({
     probeStore: probe,
     store: config.store.kind,
     signing: () => keyring.signing(),
     config: { routes: config.routes.length, profile: loaded.profile },
     draining,
-    observing: observer !== undefined,
+    mentioned: parts.flatMap(({ health }) => health ?? []),
     uptime,
     log,
   });
@@ -38,23 +49,22 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
   const controls: Controls = {
     ...server.controls,
     store: { reseal },
-    events: { retry: (decision) => retryEvents(parts, decision) },
+    events: events.control,
     assertions: { try: createAssertionTrial({ config, pools, signing: () => keyring.signing(), clock }) },
     audit,
   };
   const createApp = async () => {
-    const [{ adminApp }, { commandRouter }, { webhookReceiver }, { consoleHandler }] = await Promise.all([
+    const [{ adminApp }, { commandRouter }, { webhookReceiver }, { openConsole }] = await Promise.all([
       import('../operations/admin.ts'),
       import('../actions/router.ts'),
       import('../authorization-server/administration/webhooks.ts'),
-      import('./console.ts'),
+      import('../operator/console/part.ts'),
     ]);
     return adminApp({
       health,
       isOurs: hostCheck([config.listen.admin.host, config.listen.probes?.host ?? [], hostname()].flat()),
-      observer,
       metrics: metrics.exposition,
-      events,
+      answers: Object.fromEntries(parts.flatMap(({ admin = {} }) => Object.entries(admin))),
       commands: commandRouter({
         controls,
         identify: callerCheck(callers),
@@ -68,7 +78,7 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
         hold: inFlight.hold,
         onError: (error) => log.error({ err: error }, 'a command failed'),
       }),
-      console: consoleHandler(loaded, parts, { callers, health, uptime, controls }),
+      console: openConsole(foundation, loaded, { ...uses, controls, health, uptime, callers }),
     });
   };
   return onFirstRequest(createApp, (error) => log.error({ err: error }, 'the admin listener could not be loaded'));
@@ -77,17 +87,6 @@ export function openAdmin(loaded: LoadedConfig, parts: AdminParts): RequestListe
 /** Seconds since the process started. */
 function uptime(): number {
   return performance.now() / 1000;
-}
-
-async function retryEvents(
-  { events, foundation }: AdminParts,
-  decision: CommandedBy,
-): Promise<{ readonly pending: number }> {
-  if ((await events.state()) === undefined)
-    throw new GatewayError('not_found', { message: '`events` is not configured: nothing is sent to the backend.' });
-  const pending = await events.retry();
-  foundation.audit({ action: 'events_retried', ...decision });
-  return { pending };
 }
 
 /** A listener that is created with the first request, or the next one after a failure. Requests wait for it. */

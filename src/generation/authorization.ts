@@ -32,8 +32,7 @@ export interface OpenedAuthorization {
   close(): Promise<void>;
 }
 
-export interface AuthorizationParts {
-  readonly foundation: Foundation;
+interface AuthorizationUses {
   readonly lanes: Pick<UpstreamLanes, 'call' | 'sessions'>;
   readonly served: ServedResources;
   /** Where client ID metadata documents are fetched from. */
@@ -44,13 +43,17 @@ export interface AuthorizationParts {
   readonly share: Share;
 }
 
-export async function openAuthorization(loaded: LoadedConfig, parts: AuthorizationParts): Promise<OpenedAuthorization> {
+export async function openAuthorization(
+  foundation: Foundation,
+  loaded: LoadedConfig,
+  uses: AuthorizationUses,
+): Promise<OpenedAuthorization> {
   const { config } = loaded;
   const { origin } = config;
   const pagesAt = pagesOrigin(config);
-  const { store, secrets, places, keyring, usage, revocations, metrics, audit, unused, clock, log } = parts.foundation;
-  const { share, served, outbox } = parts;
-  const { call, sessions } = parts.lanes;
+  const { store, secrets, places, keyring, usage, revocations, metrics, audit, unused, clock, log } = foundation;
+  const { share, served, outbox } = uses;
+  const { call, sessions } = uses.lanes;
   const pages = createPages({
     ...config.pages,
     school: config.name,
@@ -111,7 +114,7 @@ export async function openAuthorization(loaded: LoadedConfig, parts: Authorizati
     ttl: config.tokens,
     keyring,
     usage,
-    ...clientsOf(loaded, parts),
+    ...clientsOf(foundation, loaded, uses),
     introspected: unused.used,
     log,
     recheck: memberCheck(config.login, login, loaded.recheckKey, call),
@@ -138,16 +141,19 @@ export async function openAuthorization(loaded: LoadedConfig, parts: Authorizati
 }
 
 /** How apps become known: by their client ID metadata documents, and by registration. */
-function clientsOf({ config, initialAccessToken }: LoadedConfig, parts: AuthorizationParts) {
-  const { counters, metrics, audit, clock, log } = parts.foundation;
+function clientsOf(
+  { counters, metrics, audit, clock, log }: Foundation,
+  { config, initialAccessToken }: LoadedConfig,
+  { documentNetwork, share }: AuthorizationUses,
+) {
   const { documents, redirects, registration } = config.clients;
   const limited = () => metrics.limited('registration');
   return {
     documents: documents.enabled
       ? {
           ...documents,
-          network: parts.documentNetwork,
-          budget: parts.share.acquire('document fetches', undefined, () => new FetchBudget(clock)),
+          network: documentNetwork,
+          budget: share.acquire('document fetches', undefined, () => new FetchBudget(clock)),
           log,
           watchCache: metrics.watchCache,
         }

@@ -2,7 +2,7 @@ import { restartFindings } from '../config/changes.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { formatProblem } from '../config/problems.ts';
 import { checkInstalled } from '../login/open-login.ts';
-import { checkInterfaces } from './account-and-mcp.ts';
+import { checkInterfaces } from './interfaces.ts';
 
 /**
  * Checks what would be in force with another text of the operator's file, as `check` and a reload do. Throws ConfigError

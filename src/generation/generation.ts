@@ -6,7 +6,8 @@ import type { DocumentNetwork } from '../authorization-server/client-documents/n
 import { endConnection } from '../authorization-server/end-connection.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Decisions } from '../decisions/decisions.ts';
-import type { Events } from '../events/events.ts';
+import { type EventsPart, openEvents } from '../events/part.ts';
+import { countingRefusals } from '../events/refusals.ts';
 import type { Foundation } from '../foundation/foundation.ts';
 import { once } from '../http/once.ts';
 import { type RequestsInFlight, requestOf } from '../http/requests-in-flight.ts';
@@ -14,18 +15,18 @@ import { createAdmission } from '../limits/admission.ts';
 import type { ServerFactory } from '../mcp/server.ts';
 import type { Introspect } from '../oauth/introspection.ts';
 import type { Observer } from '../operations/observe/observer.ts';
+import { openObserve } from '../operations/observe/part.ts';
 import { notedUse } from '../operations/record/noted-use.ts';
 import { createDispatch, type Dispatch } from '../request/dispatch.ts';
 import { createInFlight } from '../request/in-flight.ts';
 import { cachedIntrospect } from '../resource-server/cache.ts';
 import type { OpenAnswers } from '../resource-server/open-answers.ts';
 import type { Pools } from '../upstream/pools.ts';
-import { buildInterfaces } from './account-and-mcp.ts';
 import { openAdmin } from './admin.ts';
 import { openAuthorization } from './authorization.ts';
-import { buildDecisions } from './decisions.ts';
-import { countingRefusals, openEvents } from './events.ts';
 import { buildRoutes } from './handlers.ts';
+import { openInterfaces } from './interfaces.ts';
+import type { GatePart } from './part.ts';
 import { requestParts } from './request-parts.ts';
 import { servedResources } from './resources.ts';
 import { retire } from './retire.ts';
@@ -46,7 +47,7 @@ export interface Generation {
   readonly observer: Observer | undefined;
   readonly introspect: Introspect;
   readonly pools: Pools;
-  readonly events: Events;
+  readonly events: Pick<EventsPart, 'waiting'>;
   /** Starts the background work, when this generation becomes current. */
   start(): void;
   /** Closes WebSockets to the site, which would never end on their own. Requests continue. */
@@ -87,76 +88,63 @@ export async function createGeneration(loaded: LoadedConfig, parts: GenerationPa
 
 async function build(
   loaded: LoadedConfig,
-  { foundation, inFlight: requests, openAnswers, draining, documentNetwork, mcpServer }: GenerationParts,
+  { foundation, inFlight: requests, openAnswers, draining, documentNetwork, mcpServer: serverOf }: GenerationParts,
   opened: AsyncDisposableStack,
 ): Promise<Generation> {
   const { config } = loaded;
-  const { store, counters, keyring, revocations, metrics, unused, clock, log } = foundation;
+  const { counters, revocations, metrics, unused, clock } = foundation;
   const share = foundation.carriedOver.share();
   opened.defer(share.release);
   const served = servedResources(config);
   const inFlight = createInFlight(requests);
+  const parts: GatePart[] = [];
+  const open = <P extends GatePart>(part: P): P => {
+    parts.push(part);
+    opened.defer(() => part.stop?.());
+    return part;
+  };
 
-  // Assigned later: upstreams report ended backend sessions to the server, which itself needs the upstreams.
-  let server: AuthorizationServer;
-  const lanes = await openLanes({
-    loaded,
-    store,
-    clock,
-    signing: () => keyring.signing(),
-    answered: metrics.called,
+  const lanes = await openLanes(foundation, loaded, {
+    share,
     ended: (member, why) => endConnection(server.grants, foundation.audit)(member, why),
+  });
+  const { pools, call, site, identity } = lanes;
+  opened.defer(() => site?.close());
+  const events = open(openEvents(foundation, loaded, { call }));
+  const authorization = await openAuthorization(foundation, loaded, {
+    lanes,
+    served,
+    documentNetwork,
+    outbox: events.outbox,
     share,
   });
-  const { pools, call, site } = lanes;
-  opened.defer(() => site?.close());
-  const events = openEvents(loaded, { foundation, call });
-  opened.defer(events.close);
-  const { outbox } = events;
-  const authorization = await openAuthorization(loaded, { foundation, lanes, served, documentNetwork, outbox, share });
   opened.defer(authorization.close);
-  server = authorization.server;
+  const { server } = authorization;
 
-  const cache = cachedIntrospect(unused.observed(notedUse(server.introspect)), clock, metrics.tokenChecked);
-  metrics.watchCache('tokens', cache.held);
-  opened.defer(revocations.subscribe(cache.clear));
+  const { introspect, held, clear } = cachedIntrospect(
+    unused.observed(notedUse(server.introspect)),
+    clock,
+    metrics.tokenChecked,
+  );
+  metrics.watchCache('tokens', held);
+  opened.defer(revocations.subscribe(clear));
 
   const audit = countingRefusals(foundation.audit, events);
-  const interfaces = await buildInterfaces(loaded, {
-    call,
-    audit,
-    serverOf: mcpServer,
-    remembered: { store, counters, clock },
-    onError: (error, what) => log.error({ err: error }, what),
-  });
+  const interfaces = await openInterfaces(foundation, loaded, { call, audit, serverOf });
   const admission = createAdmission(config.limits, { counters, clock, audit, share, limited: metrics.limited });
-  const routes = buildRoutes(loaded, { foundation, lanes, served, authorization, interfaces, admission });
-  const { introspect } = cache;
-  const forRequests = requestParts(loaded, {
-    foundation,
-    openAnswers,
-    events,
-    routes,
-    introspect,
-    admission,
-    site,
-    inFlight,
-    share,
+  const routes = buildRoutes(loaded, { lanes, served, authorization, interfaces, admission });
+  const { observing } = open(openObserve(foundation, loaded, { routes, share }));
+  const forRequests = requestParts(foundation, loaded, {
+    ...{ openAnswers, admission, site, observing, inFlight, events, routes, introspect },
     errorPage: authorization.pages.fail,
   });
-  const observer = forRequests.observing?.observer;
-  const decisions = await buildDecisions(loaded, { foundation, forRequests, routes, identity: lanes.identity });
-  const admin = openAdmin(loaded, {
-    foundation,
-    server,
-    events,
-    pools,
-    observer,
-    inFlight,
-    share,
-    draining,
-  });
+  const decisions =
+    config.listen.decisions &&
+    (await import('../decisions/part.ts')).openDecisions(foundation, loaded, { forRequests, routes, identity });
+  const observer = observing?.observer;
+  const admin = openAdmin(foundation, loaded, { server, events, pools, observer, inFlight, share, parts, draining });
 
+  const stop = () => Promise.all(parts.map((part) => part.stop?.()));
   const close = once(() => opened.disposeAsync());
   return {
     loaded,
@@ -172,10 +160,10 @@ async function build(
     pools,
     events,
     start() {
-      events.start();
+      for (const part of parts) part.start?.();
     },
     hangUp: () => site?.hangUp(),
-    retire: (seconds, signal) => retire({ events, inFlight, site, close }, seconds, signal),
+    retire: (seconds, signal) => retire({ stop, inFlight, site, close }, seconds, signal),
     close,
   };
 }

@@ -1,9 +1,7 @@
-import { accountHandler } from '../account/handler.ts';
 import { ENDPOINTS } from '../authorization-server/endpoints.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { createDiscovery } from '../discovery/discovery.ts';
 import { DISCOVERY_PATHS } from '../discovery/paths.ts';
-import type { Foundation } from '../foundation/foundation.ts';
 import { json, writeAnswer } from '../http/answer.ts';
 import type { Handler } from '../http/exchange.ts';
 import type { RequestAdmission } from '../limits/admission.ts';
@@ -14,15 +12,13 @@ import { protectedResourceMetadata } from '../resource-server/metadata.ts';
 import { ownRecordHandler } from '../upstream/own-record-handler.ts';
 import { createRouteLinks } from '../upstream/route-links.ts';
 import type { Routed } from '../upstream/routing.ts';
-import type { Interfaces } from './account-and-mcp.ts';
 import type { OpenedAuthorization } from './authorization.ts';
-import { mcpPageHandler } from './mcp-page.ts';
+import type { Interfaces } from './interfaces.ts';
 import { offeredScopes } from './offered-scopes.ts';
 import type { ServedResources } from './resources.ts';
 import type { UpstreamLanes } from './upstreams.ts';
 
-export interface HandlerParts {
-  readonly foundation: Foundation;
+interface RouteUses {
   readonly lanes: Pick<UpstreamLanes, 'forward'>;
   readonly served: ServedResources;
   readonly authorization: OpenedAuthorization;
@@ -31,15 +27,14 @@ export interface HandlerParts {
 }
 
 /** Builds the routes of every public URL from the configuration. */
-export function buildRoutes(loaded: LoadedConfig, parts: HandlerParts): readonly Routed<Route>[] {
+export function buildRoutes(loaded: LoadedConfig, uses: RouteUses): readonly Routed<Route>[] {
   const { config } = loaded;
   const { origin } = config;
-  const { audit } = parts.foundation;
-  const { forward } = parts.lanes;
-  const { resources, nameOf } = parts.served;
-  const { pages, server, signInHandlers } = parts.authorization;
-  const { account, mcp } = parts.interfaces;
-  const { admission } = parts;
+  const { forward } = uses.lanes;
+  const { resources, nameOf } = uses.served;
+  const { pages, server, signInHandlers } = uses.authorization;
+  const { account, mcp } = uses.interfaces;
+  const { admission } = uses;
   const linksOf = createRouteLinks(config.routes);
   const offered = offeredScopes(config, { account, tools: mcp?.endpoints.open.plain.offered });
 
@@ -84,11 +79,11 @@ export function buildRoutes(loaded: LoadedConfig, parts: HandlerParts): readonly
     logo: pages.logo,
     protectedResourceMetadata: ({ resource }) => metadataHandler(resource, offered(resource), nameOf(resource)),
     userinfo: server.userinfo,
-    account: account === undefined ? undefined : accountHandler(account.endpoint, audit),
+    account: account?.handler,
     mcp: mcp && {
       metadata: ({ resource, offered }) => metadataHandler(resource.resource, [...offered], config.name),
       handler: mcp.handler,
-      page: mcpPageHandler(config, mcp, pages),
+      page: mcp.page(pages),
     },
     ...discovery,
     fieldsFor: ({ upstream }) => config.upstreams[upstream]?.headers.request.allow,

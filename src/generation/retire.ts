@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Events } from '../events/events.ts';
 import type { InFlight } from '../request/in-flight.ts';
 import type { Site } from '../upstream/site.ts';
 
@@ -9,7 +8,8 @@ const CLOSE_GRACE_MS = 1_000;
 const LONGEST_TIMER = 2 ** 31 - 1;
 
 export interface RetireParts {
-  readonly events: Pick<Events, 'close'>;
+  /** Ends the background work of the parts. */
+  readonly stop: () => Promise<unknown>;
   readonly inFlight: InFlight;
   readonly site: Site | undefined;
   readonly close: () => Promise<void>;
@@ -20,12 +20,12 @@ export interface RetireParts {
  * everything.
  */
 export async function retire(
-  { events, inFlight, site, close }: RetireParts,
+  { stop, inFlight, site, close }: RetireParts,
   seconds: number,
   signal: AbortSignal,
 ): Promise<void> {
   // From now on the next generation delivers events, with its own keys and to its own addresses.
-  const eventsClosed = events.close();
+  const stopped = stop();
   const { promise: timeUp, resolve: endNow } = Promise.withResolvers<void>();
   const timer = setTimeout(endNow, Math.min(seconds * 1000, LONGEST_TIMER)).unref();
   signal.addEventListener('abort', () => endNow(), { once: true });
@@ -37,6 +37,6 @@ export async function retire(
   });
   await Promise.race([inFlight.over(), ended]);
   clearTimeout(timer);
-  await eventsClosed;
+  await stopped;
   await close();
 }

@@ -2,15 +2,15 @@ import { type BackendSessions, storedBackendSessions } from '../authorization-se
 import type { Share } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { keptCookies } from '../config/upstream-credential.ts';
+import type { Foundation } from '../foundation/foundation.ts';
 import { isOwnCookie } from '../http/own-cookie.ts';
 import { loginPage } from '../login/kinds.ts';
 import { sessionOwner } from '../login/open-login.ts';
-import type { Clock, Store } from '../storage/store.ts';
 import { createCallUpstream } from '../upstream/call.ts';
 import type { CredentialsOptions } from '../upstream/credentials/create-credentials.ts';
 import { type CredentialOf, NO_CREDENTIALS } from '../upstream/credentials/credential.ts';
 import { createForward, type Forward } from '../upstream/forward.ts';
-import { createIdentity, type IdentityFor, type SigningKey } from '../upstream/identity.ts';
+import { createIdentity, type IdentityFor } from '../upstream/identity.ts';
 import { createPools, type Pools } from '../upstream/pools.ts';
 import type { CallForPrincipal, CallUpstream } from '../upstream/request.ts';
 import { createSite, type Site } from '../upstream/site.ts';
@@ -27,28 +27,24 @@ export interface UpstreamLanes {
   readonly sessions: BackendSessions | undefined;
 }
 
-export interface UpstreamLanesOptions {
-  readonly loaded: LoadedConfig;
-  readonly store: Store;
-  readonly clock: Clock;
-  /** The key that signs the assertion of a member's identity for upstreams. */
-  readonly signing: () => SigningKey;
-  /** Called for each answered call of the gate itself. */
-  readonly answered: NonNullable<Parameters<typeof createCallUpstream>[0]['answered']>;
+interface LaneUses {
   /** State carried over from an earlier configuration; released together with the pools. */
   readonly share: Share;
   /** Called when a session at the backend is over, to end the connection here. */
   readonly ended: CredentialsOptions['ended'];
 }
 
-export async function openLanes(options: UpstreamLanesOptions): Promise<UpstreamLanes> {
-  const { loaded, store, clock, signing, answered, ended, share } = options;
-  const { origin, upstreams, login, site } = loaded.config;
+export async function openLanes(
+  { store, clock, keyring, metrics }: Pick<Foundation, 'store' | 'clock' | 'keyring' | 'metrics'>,
+  { config, secrets }: LoadedConfig,
+  { share, ended }: LaneUses,
+): Promise<UpstreamLanes> {
+  const { origin, upstreams, login, site } = config;
   const pools = createPools(upstreams, undefined, share);
   const identity = createIdentity({
     issuer: origin,
-    signingKey: async () => signing(),
-    kid: () => signing().kid,
+    signingKey: async () => keyring.signing(),
+    kid: () => keyring.signing().kid,
     clock,
   });
   const cookies = keptCookies(upstreams);
@@ -59,11 +55,11 @@ export async function openLanes(options: UpstreamLanesOptions): Promise<Upstream
     identity,
     credentials: (upstream) => credentials(upstream),
     origin,
-    answered,
+    answered: metrics.called,
   });
   const credentials = await credentialsFor({
     upstreams,
-    secrets: loaded.secrets,
+    secrets,
     sessions,
     ended,
     owner: sessionOwner(login, upstreams, call),

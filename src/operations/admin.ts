@@ -11,17 +11,14 @@ import { writeAnswer } from '../http/answer.ts';
 import { isFromPage } from './admin-callers.ts';
 import { refusalPage } from './admin-page.ts';
 import { type Health, type HealthChecks, healthLines } from './health.ts';
-import type { Observer } from './observe/observer.ts';
 
 export interface AdminOptions {
   readonly health: HealthChecks;
   /** Whether Host names this listener; see `hostCheck`. */
   readonly isOurs: (request: Request) => boolean;
   readonly metrics: () => Promise<{ readonly contentType: string; readonly text: string }>;
-  /** Undefined when routes are enforced and nothing is observed. */
-  readonly observer: Pick<Observer, 'yaml' | 'json'> | undefined;
-  /** Events waiting for delivery to the backend. `state()` is undefined when the backend receives no events. */
-  readonly events: { state(): Promise<object | undefined> };
+  /** What the parts of the gate answer, by path. */
+  readonly answers: Readonly<Record<string, AdminRoute>>;
   /** Commands of the backend and the operator. They authenticate their callers themselves. */
   readonly commands: RequestHandler;
   /** The operator's console, which authenticates its callers itself and passes nothing on. */
@@ -34,6 +31,11 @@ interface Reply {
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
+
+export type AdminReply = Reply | { readonly json: object };
+
+/** Answers a GET at one address. Throws GatewayError `store_unavailable`. */
+export type AdminRoute = (request: Request) => AdminReply | Promise<AdminReply>;
 
 interface Refusal extends Reply {
   /** For the page in a browser, which says `text` unless there is a sentence. */
@@ -48,8 +50,6 @@ const MISDIRECTED: Refusal = {
   text: 'This host name is not one of the listener’s. Use its address (127.0.0.1), localhost, a name without dots, or the name in listen.admin.host or listen.probes.host.',
 };
 const TO_CONSOLE: Reply = { status: 303, text: 'the console is at /console', headers: { location: '/console' } };
-const NO_EVENTS: Reply = { status: 404, text: '`events` is not configured: nothing is sent to the backend' };
-const NOT_OBSERVING: Reply = { status: 404, text: 'not in observe mode: nothing is counted' };
 const NOT_FOUND: Refusal = {
   status: 404,
   title: 'Not found',
@@ -78,7 +78,7 @@ const UNREACHABLE: Reply = { status: 503, text: 'the store is unavailable' };
  * names, and refuses requests sent by web pages. Commands do authenticate, by `admin.hmac` or `admin.mtls`, so they
  * answer to any name.
  */
-export function adminApp({ health, isOurs, metrics, observer, events, commands, console }: AdminOptions): Express {
+export function adminApp({ health, isOurs, metrics, answers, commands, console }: AdminOptions): Express {
   const app = plainApp();
   app.use((request, response, next) => {
     if (!isConsole(request.path)) return next();
@@ -89,22 +89,20 @@ export function adminApp({ health, isOurs, metrics, observer, events, commands, 
   app.use((request, response, next) => (isOurs(request) ? next() : refuse(request, response, MISDIRECTED)));
   app.get('/', (request, response, next) => (wantsPage(request) ? send(response, TO_CONSOLE) : next()));
 
-  const serve = (path: string, reply: (request: Request) => Reply | Promise<Reply>) =>
+  const served: Readonly<Record<string, AdminRoute>> = {
+    '/livez': (request) => healthAnswer(request, health.live()),
+    '/readyz': async (request) => healthAnswer(request, await health.ready()),
+    '/metrics': metrics,
+    ...answers,
+  };
+  for (const [path, answer] of Object.entries(served))
     app
       .route(path)
-      .get(async (request, response) => send(response, await reply(request)))
+      .get(async (request, response) => {
+        const reply = await answer(request);
+        send(response, 'json' in reply ? asJson(reply.json) : reply);
+      })
       .all((_request, response) => send(response, NO_METHOD));
-  serve('/livez', (request) => healthAnswer(request, health.live()));
-  serve('/readyz', async (request) => healthAnswer(request, await health.ready()));
-  serve('/metrics', metrics);
-  serve('/observed', () =>
-    observer === undefined ? NOT_OBSERVING : { contentType: 'application/yaml; charset=utf-8', text: observer.yaml() },
-  );
-  serve('/observed.json', () => (observer === undefined ? NOT_OBSERVING : asJson(observer.json())));
-  serve('/events', async () => {
-    const state = await events.state();
-    return state === undefined ? NO_EVENTS : asJson(state);
-  });
   app.use((request, response) => refuse(request, response, NOT_FOUND));
   app.use(((_thrown, _request, response, _next) => send(response, UNREACHABLE)) satisfies ErrorRequestHandler);
   return app;

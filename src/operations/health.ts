@@ -25,8 +25,8 @@ export interface HealthOptions {
   /** The number of routes and the profile that are served. */
   readonly config: { readonly routes: number; readonly profile: string };
   readonly draining: () => boolean;
-  /** Whether routes are observed instead of enforced. */
-  readonly observing: boolean;
+  /** What the parts of the gate mention. */
+  readonly mentioned: readonly string[];
   /** Seconds since the process started. */
   readonly uptime: () => number;
   readonly log: Pick<Log, 'error' | 'warn'>;
@@ -34,10 +34,8 @@ export interface HealthOptions {
 
 export type HealthChecks = ReturnType<typeof createHealth>;
 
-const OBSERVING = 'in observe mode: the routes are not enforced';
-
 export function createHealth(options: HealthOptions) {
-  const { probeStore, draining, observing, log } = options;
+  const { probeStore, draining, mentioned, log } = options;
   let failing = false;
 
   const store = async (): Promise<Check> => {
@@ -77,11 +75,7 @@ export function createHealth(options: HealthOptions) {
       const { routes, profile } = options.config;
       const leaving = draining();
       const checks: readonly Check[] = [
-        {
-          name: 'config',
-          ok: true,
-          detail: `${routes} routes, profile ${profile}${observing ? `, ${OBSERVING}` : ''}`,
-        },
+        { name: 'config', ok: true, detail: [`${routes} routes, profile ${profile}`, ...mentioned].join(', ') },
         await store(),
         keys(),
         { name: 'drain', ok: !leaving, detail: leaving ? 'draining: the gate is shutting down' : 'accepts requests' },
@@ -89,7 +83,7 @@ export function createHealth(options: HealthOptions) {
       const failed = checks.find(({ ok }) => !ok);
       if (leaving) return { ok: false, text: 'draining', checks };
       if (failed !== undefined) return { ok: false, text: failed.detail, checks };
-      return { ok: true, text: observing ? `ok, ${OBSERVING}` : 'ok', checks };
+      return { ok: true, text: ['ok', ...mentioned].join(', '), checks };
     },
   };
 }

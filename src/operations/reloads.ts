@@ -1,4 +1,5 @@
 import { type ConfigError, formatProblem } from '../config/problems.ts';
+import type { Clock } from '../storage/store.ts';
 import type { Audit } from './audit.ts';
 import type { Log } from './log.ts';
 
@@ -13,11 +14,19 @@ export interface ReloadState {
   readonly fingerprint: string;
 }
 
-export interface ReloadsOptions {
+/** Reports each reload to the log, the audit and the metrics. */
+export interface Reloads {
+  state(): ReloadState;
+  /** A reload succeeded. `keys` are the configuration keys that changed; empty if none did. */
+  taken(keys: readonly string[], fingerprint: string, milliseconds: number): void;
+  /** A reload failed, and the previous configuration stays in use. */
+  refused(why: ConfigError | Error): void;
+}
+
+interface ReloadsUses {
   readonly log: Pick<Log, 'info' | 'error'>;
   readonly audit: Audit;
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
+  readonly clock: Clock;
   /** Fingerprint of the configuration at startup. */
   readonly fingerprint: string;
 }
@@ -25,8 +34,7 @@ export interface ReloadsOptions {
 /** Changed keys that are listed in the log. */
 const MOST_LISTED = 50;
 
-/** Reports each reload to the log, the audit and the metrics. */
-export function createReloads({ log, audit, clock, fingerprint: first }: ReloadsOptions) {
+export function createReloads({ log, audit, clock, fingerprint: first }: ReloadsUses): Reloads {
   const now = () => Math.floor(clock() / 1000);
   let state: ReloadState = { successful: true, takenAt: now(), fingerprint: first };
   const record = (outcome: 'success' | 'failure', reason: string | undefined) =>
@@ -35,8 +43,7 @@ export function createReloads({ log, audit, clock, fingerprint: first }: Reloads
   return {
     state: () => state,
 
-    /** A reload succeeded. `keys` are the configuration keys that changed; empty if none did. */
-    taken(keys: readonly string[], fingerprint: string, milliseconds: number): void {
+    taken(keys, fingerprint, milliseconds) {
       state = { successful: true, takenAt: now(), fingerprint };
       const details = { config: fingerprint, milliseconds: Math.round(milliseconds) };
       if (keys.length === 0) {
@@ -48,8 +55,7 @@ export function createReloads({ log, audit, clock, fingerprint: first }: Reloads
       record('success', undefined);
     },
 
-    /** A reload failed, and the previous configuration stays in use. */
-    refused(why: ConfigError | Error): void {
+    refused(why) {
       state = { ...state, successful: false };
       const kept = 'the configuration was not taken over: the one before serves on';
       if ('problems' in why) {

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { MappingError } from '../../src/account/connect/mistakes.ts';
 import { buildAccountSchema } from '../../src/account/schema.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { checkInterfaces } from '../../src/generation/account-and-mcp.ts';
+import { checkInterfaces } from '../../src/generation/interfaces.ts';
 import { CONTRACT_FILE, EVENTS_MAPPING_FILE, EVENTS_SCHEMA_FILE, MAPPING_FILE } from './support/account.ts';
 
 const ACCOUNT = {

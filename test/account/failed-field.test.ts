@@ -2,7 +2,7 @@ import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { buildInterfaces } from '../../src/generation/account-and-mcp.ts';
+import { openInterfaces } from '../../src/generation/interfaces.ts';
 import { createLog } from '../../src/operations/log.ts';
 import { memoryStore } from '../../src/storage/memory/memory-store.ts';
 import { memoryCounters } from '../../src/storage/memory-counters.ts';
@@ -162,11 +162,11 @@ extend type Viewer { courses: [Course!]
   const loaded = await load(GATE, { files });
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-failed-field-'));
   const log = createLog('info', openSync(join(folder, 'log'), 'a'));
-  const { account } = await buildInterfaces(loaded, {
+  const clock = Date.now;
+  const foundation = { store: memoryStore(clock), counters: memoryCounters(clock), clock, log };
+  const { account } = await openInterfaces(foundation, loaded, {
     call: async () => ({ status: 200, headers: {}, body: JSON.stringify({ items: [{ course: { slug: SECRET } }] }) }),
     audit: () => undefined,
-    onError: (error, what) => log.error({ err: error }, what),
-    remembered: { store: memoryStore(Date.now), counters: memoryCounters(Date.now), clock: Date.now },
   });
   const prepared = account?.prepare('{ viewer { courses { slug } } }');
   if (prepared === undefined || 'mistakes' in prepared) throw new Error('not prepared');

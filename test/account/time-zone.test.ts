@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { instantOf } from '../../src/account/connect/zoned-time.ts';
 import { formatProblem } from '../../src/config/problems.ts';
-import { checkInterfaces } from '../../src/generation/account-and-mcp.ts';
+import { checkInterfaces } from '../../src/generation/interfaces.ts';
 import { load } from '../config/fixture.ts';
 import { type MappedService, mapService } from './support/service.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { accessRefused } from '../../src/events/event.ts';
-import { createEvents } from '../../src/events/events.ts';
+import { openEvents } from '../../src/events/part.ts';
 import { eventQueue } from '../../src/events/queue.ts';
 import { createLog } from '../../src/operations/log.ts';
 import { memoryStore } from '../../src/storage/memory/memory-store.ts';
@@ -15,17 +15,16 @@ import { created, keyOf } from './stand.ts';
 const MAX_AGE = 86_400;
 
 function eventsOf(store: Store, call: CallUpstream) {
-  return createEvents({
-    config: { upstream: 'hooks', path: '/hook', maxAge: MAX_AGE, maxPending: 1000 } as never,
-    keys: [keyOf(EVENTS_SECRET)],
-    timeout: 10,
+  const foundation = {
     store,
-    call,
-    describe: () => Promise.reject(new Error('not used')),
-    counts: { delivered() {}, failed() {}, dropped() {} },
+    metrics: { events: { delivered() {}, failed() {}, dropped() {} } },
+    audit() {},
     clock: Date.now,
     log: createLog('silent', 2),
-  });
+  };
+  const events = { upstream: 'hooks', path: '/hook', maxAge: MAX_AGE, maxPending: 1000 };
+  const config = { events, upstreams: { hooks: { timeout: 10 } } };
+  return openEvents(foundation as never, { config, eventKeys: [keyOf(EVENTS_SECRET)] } as never, { call });
 }
 
 it('the state lists events in sending order, so that many refusals do not hide the end of a grant', async () => {
@@ -53,7 +52,7 @@ it('an event is sent soon after it was stored, before the next look at the queue
   const store = memoryStore(Date.now);
   const events = eventsOf(store, call);
   onTestFinished(async () => {
-    await events.close();
+    await events.stop?.();
     await pools.close();
     await receiver.close();
   });
@@ -61,7 +60,7 @@ it('an event is sent soon after it was stored, before the next look at the queue
   await write('g-1');
   // The intervals in which the queue is looked at never pass.
   vi.useFakeTimers({ toFake: ['setInterval'] });
-  events.start();
+  events.start?.();
   vi.useRealTimers();
   await expect.poll(async () => (await events.state())?.pending.grant, { timeout: 20_000 }).toBe(0);
   await write('g-2');

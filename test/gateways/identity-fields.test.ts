@@ -162,8 +162,7 @@ describe('another identity field in the list', () => {
     const record = { provenance, upstream: 'school' };
     const target = { path: '/api/v1/x', query: '' };
     const exchange = { request, response, record, target, principal: { kind: 'anonymous' }, ownFields: [] };
-    const options = { origin: config.origin, identity: () => ({}), identityOf: () => [], largestBody: 1 };
-    await admitHandler(route, options as never)(exchange as never);
+    await admitHandler(route, config, () => ({}))(exchange as never);
     expect(fields.filter((_, at) => at % 2 === 0)).toEqual([...FIELDS, ANOTHER]);
     expect(createForwarding(config)({ request, record } as never, fields).remove).toContain('x-pupil-phone');
   });

@@ -1,25 +1,37 @@
 import request from 'supertest';
 import { describe, expect, it } from 'vitest';
+import { openEvents } from '../../src/events/part.ts';
 import { type AdminOptions, adminApp, probesApp } from '../../src/operations/admin.ts';
 import { hostCheck } from '../../src/operations/admin-callers.ts';
+import { openObserve } from '../../src/operations/observe/part.ts';
 
 const HEALTHY = { ok: true, text: 'ok', checks: [{ name: 'store', ok: true, detail: 'sqlite' }] };
 const FAILING = { ok: false, text: 'gone', checks: [{ name: 'store', ok: false, detail: 'gone' }] };
+
+/** What the parts answer without `events` and `enforcement` in the configuration. */
+const LOADED = { config: { login: { kind: 'session', cookies: [] }, enforcement: { mode: 'enforce', cookies: [] } } };
+const NOT_CONFIGURED = {
+  ...openEvents({} as never, LOADED as never, {} as never).admin,
+  ...openObserve({} as never, LOADED as never, {} as never).admin,
+};
+const CONFIGURED: AdminOptions['answers'] = {
+  '/observed': () => ({ contentType: 'application/yaml; charset=utf-8', text: 'routes: []\n' }),
+  '/observed.json': () => ({ json: { dropped: 1 } }),
+  '/events': async () => ({ json: { pending: 0 } }),
+};
 
 function adminOf(options: Partial<AdminOptions> = {}) {
   return adminApp({
     health: { live: () => HEALTHY, ready: async () => HEALTHY },
     isOurs: hostCheck(['gate.internal.example']),
     metrics: async () => ({ contentType: 'text/plain; version=0.0.4; charset=utf-8', text: 'up 1\n' }),
-    observer: undefined,
-    events: { state: async () => undefined },
+    answers: NOT_CONFIGURED,
     commands: (_request, _response, next) => next(),
     console: (_request, response) => response.end('console'),
     ...options,
   });
 }
 
-const OBSERVER = { yaml: () => 'routes: []\n', json: () => ({ dropped: 1 }) };
 const PATHS = ['/livez', '/readyz', '/metrics', '/observed', '/observed.json', '/events'];
 
 describe('the admin app', () => {
@@ -32,7 +44,7 @@ describe('the admin app', () => {
     ['/observed.json', 200, 'application/json', '{\n  "dropped": 1\n}\n'],
     ['/events', 200, 'application/json', '{\n  "pending": 0\n}\n'],
   ])('serves %s', async (path, status, type, text) => {
-    const app = adminOf({ observer: OBSERVER, events: { state: async () => ({ pending: 0 }) } });
+    const app = adminOf({ answers: CONFIGURED });
     const answer = await request(app).get(path).responseType('blob');
     expect([answer.status, answer.headers['content-type'], String(answer.body)]).toEqual([status, type, text]);
     expect(answer.headers['cache-control']).toBe('no-store');
@@ -63,7 +75,7 @@ describe('the admin app', () => {
   });
 
   it.each(PATHS)('accepts only GET and HEAD at %s', async (path) => {
-    const app = adminOf({ observer: OBSERVER });
+    const app = adminOf({ answers: CONFIGURED });
     for (const method of ['post', 'put', 'delete', 'patch', 'options'] as const) {
       const { status, headers, text } = await request(app)[method](path);
       expect([method, status, headers.allow, text]).toEqual([method, 405, 'GET, HEAD', 'method not allowed\n']);
@@ -80,10 +92,10 @@ describe('the admin app', () => {
   });
 
   it('returns 503 in plain text when the store fails, without the error’s details', async () => {
-    const state = async () => {
+    const failing = async () => {
       throw new Error('redis://secret@store');
     };
-    const { status, text } = await request(adminOf({ events: { state } })).get('/events');
+    const { status, text } = await request(adminOf({ answers: { '/events': failing } })).get('/events');
     expect([status, text]).toEqual([503, 'the store is unavailable\n']);
   });
 

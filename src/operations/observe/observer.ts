@@ -3,6 +3,7 @@ import type { Share } from '../../config/carried-over.ts';
 import type { Config, RouteConfig } from '../../config/schema.ts';
 import type { RequestRecord } from '../../http/request-record.ts';
 import { whenClosed } from '../../http/when-closed.ts';
+import type { Clock } from '../../storage/store.ts';
 import type { Log } from '../log.ts';
 import { callerOf } from './caller.ts';
 import { createObservations, type Observation, type ObservedRefusal } from './observations.ts';
@@ -42,17 +43,16 @@ export interface ObservedReport extends RouteMap {
   readonly observed: readonly Observation[];
 }
 
-export interface ObserverOptions {
-  readonly config: Config;
+interface ObserverUses {
   /** Whether a Cookie field contains a session cookie. */
   readonly hasSession: (cookie: string) => boolean;
-  readonly clock: () => number;
+  readonly clock: Clock;
   /** Carries observations over from an earlier configuration. */
   readonly share: Share;
 }
 
 /** Undefined unless the configuration enables observe mode. */
-export function createObserver({ config, hasSession, clock, share }: ObserverOptions): Observer | undefined {
+export function createObserver(config: Config, { hasSession, clock, share }: ObserverUses): Observer | undefined {
   const { site, routes: configured, scopes, origin } = config;
   if (config.enforcement.mode !== 'observe' || site === undefined) return undefined;
   const { since, observations, traffic } = share.acquire('observations', undefined, () => ({

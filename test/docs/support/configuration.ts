@@ -6,7 +6,7 @@ import { configJsonSchema } from '../../../src/config/json-schema.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { parseMembers } from '../../../src/config/members-file.ts';
 import { LANGUAGE_TAG } from '../../../src/config/pages.ts';
-import { checkInterfaces } from '../../../src/generation/account-and-mcp.ts';
+import { checkInterfaces } from '../../../src/generation/interfaces.ts';
 import { isObject, type JsonObject } from '../../../src/http/json-object.ts';
 import { createAuthority } from '../../support/certificates.ts';
 import { checkForeignYaml } from './foreign-yaml.ts';

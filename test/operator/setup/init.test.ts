@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../../src/config/load.ts';
-import { checkInterfaces } from '../../../src/generation/account-and-mcp.ts';
+import { checkInterfaces } from '../../../src/generation/interfaces.ts';
 import { init } from '../../../src/operator/setup/init/init.ts';
 import { PRESETS, readPreset } from '../../../src/operator/setup/init/preset-file.ts';
 import { runCommand } from '../../support/command.ts';

@@ -1,18 +1,14 @@
-import type { EventsConfig } from '../config/events.ts';
-import type { Log } from '../operations/log.ts';
+import type { Controls } from '../actions/controls.ts';
+import { describeClient } from '../authorization-server/event-client.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { GatewayError } from '../errors.ts';
+import type { Foundation } from '../foundation/foundation.ts';
+import type { GatePart } from '../generation/part.ts';
+import type { AdminReply } from '../operations/admin.ts';
 import { oneAtATime } from '../operations/one-at-a-time.ts';
-import type { Clock, Store } from '../storage/store.ts';
 import type { CallUpstream } from '../upstream/request.ts';
-import {
-  Deliverer,
-  type DelivererOptions,
-  type EventCounts,
-  NOTHING_PENDING,
-  retryAll,
-  type WaitingEvents,
-} from './deliverer.ts';
+import { Deliverer, type DelivererOptions, NOTHING_PENDING, retryAll, type WaitingEvents } from './deliverer.ts';
 import { storedDeliveryState } from './delivery-state.ts';
-import type { EventClient } from './event.ts';
 import { storedLease } from './lease.ts';
 import { NO_OUTBOX, type Outbox, queueOutbox } from './outbox.ts';
 import { eventQueue } from './queue.ts';
@@ -24,35 +20,14 @@ import { type EventsState, eventsState } from './state.ts';
  * This folder sends the backend signed webhooks about grants, clients and refusals. Events are stored in the commit of
  * the change that they describe, and delivered with retries by one replica at a time.
  */
-export interface Events {
+export interface EventsPart extends GatePart {
   readonly outbox: Outbox;
   /** Counts a refused request. */
   refused(refused: Refused): void;
-  /** Starts the delivery. */
-  start(): void;
   waiting(): WaitingEvents;
-  /** Undefined without `events` in the configuration. */
+  /** Undefined without `events` in the configuration. Throws GatewayError `store_unavailable`. */
   state(): Promise<EventsState | undefined>;
-  /** Makes all pending events due at once. Resolves to their number. */
-  retry(): Promise<number>;
-  /** Stops the delivery. Undelivered events stay in the store. */
-  close(): Promise<void>;
-}
-// `state` and `retry` throw GatewayError `store_unavailable`.
-
-export interface EventsOptions {
-  /** Undefined when no events are sent. */
-  readonly config: EventsConfig | undefined;
-  readonly keys: readonly Buffer[];
-  /** Timeout of one call to the upstream, in seconds. */
-  readonly timeout: number;
-  readonly store: Store;
-  readonly call: CallUpstream;
-  readonly describe: (clientId: string) => Promise<EventClient>;
-  readonly counts: EventCounts;
-  readonly clock: Clock;
-  readonly random?: () => number;
-  readonly log: Log;
+  readonly control: Controls['events'];
 }
 
 /** Milliseconds until events queued by another replica are noticed. Events of this replica are sent after `AT_ONCE`. */
@@ -62,33 +37,44 @@ const FLUSH_EVERY = 5000;
 /** Seconds of the lease beyond the timeout of one call. */
 const SPARE = 5;
 
-const NO_EVENTS: Events = {
-  outbox: NO_OUTBOX,
-  refused() {},
-  start() {},
-  waiting: () => NOTHING_PENDING,
-  state: async () => undefined,
-  retry: async () => 0,
-  async close() {},
+const NOT_CONFIGURED: AdminReply = {
+  status: 404,
+  text: '`events` is not configured: nothing is sent to the backend',
 };
 
-export function createEvents(options: EventsOptions): Events {
-  const { config, keys, timeout, store, call, describe, counts, clock, random = Math.random, log } = options;
+const NO_EVENTS: EventsPart = {
+  outbox: NO_OUTBOX,
+  refused() {},
+  waiting: () => NOTHING_PENDING,
+  state: async () => undefined,
+  control: {
+    async retry() {
+      throw new GatewayError('not_found', { message: '`events` is not configured: nothing is sent to the backend.' });
+    },
+  },
+  admin: { '/events': () => NOT_CONFIGURED },
+};
+
+export function openEvents(
+  { store, metrics, audit, clock, log }: Pick<Foundation, 'store' | 'metrics' | 'audit' | 'clock' | 'log'>,
+  { config: { events: config, upstreams }, eventKeys: keys }: LoadedConfig,
+  { call }: { readonly call: CallUpstream },
+): EventsPart {
   if (config === undefined) return NO_EVENTS;
+  const timeout = Math.ceil(upstreams[config.upstream]?.timeout ?? 0);
   const queue = eventQueue(store, clock, config.maxAge);
   const states = storedDeliveryState(store, `${config.upstream} ${config.path}`);
   const delivery: DelivererOptions = {
     queue,
-    lease: storedLease(store, clock, Math.ceil(timeout) + SPARE),
+    lease: storedLease(store, clock, timeout + SPARE),
     states,
     send: eventSender({ call, to: { upstream: config.upstream, path: config.path }, keys, clock }),
-    timeout: Math.ceil(timeout),
+    timeout,
     maxAge: config.maxAge * 1000,
     maxPending: config.maxPending,
-    clock,
-    random,
-    counts,
-    log,
+    counts: metrics.events,
+    random: Math.random,
+    ...{ clock, log },
   };
   const deliverer = new Deliverer(delivery);
 
@@ -116,7 +102,9 @@ export function createEvents(options: EventsOptions): Events {
     }, AT_ONCE).unref();
   };
   const outbox = queueOutbox(queue, written);
+  const describe = (clientId: string) => describeClient(store, clientId);
   const refusals = refusalCounts({ store, outbox, clock, describe });
+  const state = () => eventsState(config, queue, states.load, clock);
 
   return {
     outbox,
@@ -128,15 +116,21 @@ export function createEvents(options: EventsOptions): Events {
     },
     waiting: () => deliverer.waiting(),
 
-    state: () => eventsState(config, queue, states.load, clock),
+    state,
 
-    async retry() {
-      const count = await retryAll(delivery);
-      turn();
-      return count;
+    control: {
+      async retry(decision) {
+        const pending = await retryAll(delivery);
+        turn();
+        audit({ action: 'events_retried', ...decision });
+        return { pending };
+      },
     },
 
-    async close() {
+    admin: { '/events': async () => ({ json: await state() }) },
+
+    // Undelivered events stay in the store.
+    async stop() {
       for (const timer of timers) clearInterval(timer);
       timers = [];
       clearTimeout(soon);

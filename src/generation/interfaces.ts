@@ -1,0 +1,71 @@
+import type { AccountPart } from '../account/part.ts';
+import type { LoadedConfig } from '../config/load.ts';
+import { ConfigError, type Problem } from '../config/problems.ts';
+import type { OnceParts } from '../mcp/once.ts';
+import type { McpPart } from '../mcp/part.ts';
+import type { ServerFactory } from '../mcp/server.ts';
+import type { Audit } from '../operations/audit.ts';
+import type { Log } from '../operations/log.ts';
+import { memoryStore } from '../storage/memory/memory-store.ts';
+import { memoryCounters } from '../storage/memory-counters.ts';
+import type { CallForPrincipal } from '../upstream/request.ts';
+
+/** The parts that apps call besides routes. Each is undefined when it is not served. */
+export interface Interfaces {
+  readonly account: AccountPart | undefined;
+  readonly mcp: McpPart | undefined;
+}
+
+interface InterfaceUses {
+  readonly call: CallForPrincipal;
+  readonly audit: Audit;
+  /** Replaces the server of the configured tools. */
+  readonly serverOf?: ServerFactory | undefined;
+}
+
+/**
+ * Opens the Account API and the tools. Rejects with ConfigError, which lists every mistake in the files of both, so
+ * that `serve` and `check` report the same. Code of what is not configured is not loaded.
+ */
+export async function openInterfaces(
+  foundation: OnceParts & { readonly log: Pick<Log, 'error'> },
+  loaded: LoadedConfig,
+  uses: InterfaceUses,
+): Promise<Interfaces> {
+  const { config } = loaded;
+  const problems: Problem[] = [];
+  const collect = async <Opened>(open: () => Promise<Opened>): Promise<Opened | undefined> => {
+    try {
+      return await open();
+    } catch (thrown) {
+      if (!(thrown instanceof ConfigError)) throw thrown;
+      problems.push(...thrown.problems);
+      return undefined;
+    }
+  };
+  const account =
+    config.account &&
+    (await collect(async () => (await import('../account/part.ts')).openAccount(foundation, loaded, uses)));
+  const mcp =
+    config.mcp &&
+    (await collect(async () => {
+      const { openMcp } = await import('../mcp/part.ts');
+      return openMcp(foundation, loaded, { ...uses, prepare: account?.prepare });
+    }));
+  if (problems.length > 0) throw new ConfigError(problems);
+  return { account, mcp };
+}
+
+/**
+ * Checks the files of both without keeping anything. Returns what is allowed but most likely unintended. Rejects with
+ * ConfigError.
+ */
+export async function checkInterfaces(loaded: LoadedConfig): Promise<readonly Problem[]> {
+  const call = async () => {
+    throw new Error('nothing is called while a configuration is checked');
+  };
+  const clock = Date.now;
+  const foundation = { store: memoryStore(clock), counters: memoryCounters(clock), clock, log: { error() {} } };
+  const { account } = await openInterfaces(foundation, loaded, { call, audit() {} });
+  return account?.warnings ?? [];
+}
