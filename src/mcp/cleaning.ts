@@ -98,10 +98,8 @@ class Cleaner {
     let end = '';
     for (const [at, piece] of pieces.entries()) {
       const reader = new HtmlReader(piece, [], open, (name) => (lastIn.get(name) ?? -1) > at);
-      do if (this.turns.isOver) await this.turns.next();
-      while (reader.read(STEP));
+      const clean = withoutLinks(withoutTags(await this.#readHtml(reader)));
       open = reader.unfinished;
-      const clean = withoutLinks(withoutTags(reader.result));
       flat.push(between(end, clean), clean);
       // An empty piece does not separate its neighbours.
       end = clean === '' ? end : clean.slice(-1);
@@ -118,7 +116,10 @@ class Cleaner {
 
   async #withoutHtml(text: string): Promise<string> {
     const small = withoutGiantTags(text);
-    const reader = new HtmlReader(small, await literalParts(small, this.turns));
+    return this.#readHtml(new HtmlReader(small, await literalParts(small, this.turns)));
+  }
+
+  async #readHtml(reader: HtmlReader): Promise<string> {
     do if (this.turns.isOver) await this.turns.next();
     while (reader.read(STEP));
     return reader.result;

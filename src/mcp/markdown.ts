@@ -58,8 +58,9 @@ export async function literalParts(text: string, turns: Turns): Promise<readonly
   return parts;
 }
 
+/** A range to replace; without a text, it is literal and stays as it is. */
 interface Edit extends Range {
-  readonly text: string;
+  readonly text?: string;
 }
 
 /** Exclamation marks that would turn a link into an image. Matches a whole run, and only from its start. */
@@ -76,12 +77,11 @@ const SCRIPT = /\b(?:javascript|vbscript):(?=\S)|\bdata:[a-z]+\/[a-z0-9.+-]+[;,]
  */
 export async function withoutImages(text: string, turns: Turns): Promise<string> {
   const edits: Edit[] = [];
-  const literal: Range[] = [];
   (await parse(text, turns)).iterate({
     enter(node) {
       const { name, from, to } = node;
       if (name === 'InlineCode' || name === 'FencedCode') {
-        literal.push({ from, to });
+        edits.push({ from, to });
         return false;
       }
       if (name === 'URL' && isActiveInMarkdown(text.slice(from, to))) {
@@ -100,34 +100,27 @@ export async function withoutImages(text: string, turns: Turns): Promise<string>
     },
   });
   const hasLinks = /\]\s*[([:]/.test(text);
-  return outside(edited(text, edits, literal), (part) => {
+  return edited(text, edits, (part) => {
     const plain = part.replace(SCRIPT, BLOCKED);
     return hasLinks ? plain.replace(BANGS, '') : plain;
   });
 }
 
-/** A piece of a text, and whether it is literal. */
-type Piece = readonly [text: string, isLiteral: boolean];
-
-function edited(text: string, edits: readonly Edit[], literal: readonly Range[]): readonly Piece[] {
-  const pieces: Piece[] = [];
-  let [at, plain] = [0, ''];
-  const all = [...edits, ...literal].toSorted((a, b) => a.from - b.from);
-  for (const one of all) {
-    if (one.from < at) continue;
-    plain += text.slice(at, one.from);
-    if ('text' in one) plain += one.text;
+/** The text with these edits, and with everything between its literal ranges changed. */
+function edited(text: string, edits: readonly Edit[], change: (part: string) => string): string {
+  const done: string[] = [];
+  let [at, part] = [0, ''];
+  for (const { from, to, text: replacement } of edits.toSorted((a, b) => a.from - b.from)) {
+    if (from < at) continue;
+    part += text.slice(at, from);
+    if (replacement !== undefined) part += replacement;
     else {
-      pieces.push([plain, false], [text.slice(one.from, one.to), true]);
-      plain = '';
+      done.push(change(part), text.slice(from, to));
+      part = '';
     }
-    at = one.to;
+    at = to;
   }
-  return [...pieces, [plain + text.slice(at), false]];
-}
-
-function outside(pieces: readonly Piece[], change: (part: string) => string): string {
-  return pieces.map(([text, isLiteral]) => (isLiteral ? text : change(text))).join('');
+  return done.join('') + change(part + text.slice(at));
 }
 
 /** Breaks the syntax of links, images and link definitions. Their words and URLs stay as text. */
