@@ -69,6 +69,8 @@ const BLOCKED = 'blocked:';
 const SCHEME = /^[a-z]+:/i;
 /** A script URL in running text, which some clients turn into a link. "JavaScript: The Good Parts" does not match. */
 const SCRIPT = /\b(?:javascript|vbscript):(?=\S)|\bdata:[a-z]+\/[a-z0-9.+-]+[;,]/gi;
+/** A destination where this parser sees no link but another might: in `[a][](b)`, it takes `[a][]` for the link. */
+const DESTINATION = /(\]\(\s*)(<[^<>\n]*>?|[^\s()]+)/g;
 
 /**
  * Turns images into links (inside a link, into their words) and removes links to scripts. Everything else stays
@@ -101,9 +103,13 @@ export async function withoutImages(text: string, turns: Turns): Promise<string>
   });
   const hasLinks = /\]\s*[([:]/.test(text);
   return edited(text, edits, (part) => {
-    const plain = part.replace(SCRIPT, BLOCKED);
+    const plain = part.replace(SCRIPT, BLOCKED).replace(DESTINATION, withoutScript);
     return hasLinks ? plain.replace(BANGS, '') : plain;
   });
+}
+
+function withoutScript(all: string, before: string, url: string): string {
+  return isActiveInMarkdown(url) ? before + BLOCKED : all;
 }
 
 /** The text with these edits, and with everything between its literal ranges changed. */

@@ -116,6 +116,7 @@ describe('a text of the school in a tool result', () => {
       ['[a](java&#115;cript&colon;x())', '[a](blocked:)'],
       ['[a](<JavaScript:x()>)', '[a](blocked:)'],
       ['[a](javascript\\:x)', '[a](blocked:)'],
+      ['[a][](java&#115;cript:x)', '[a][](blocked:)'],
       ['<vbscript:x>', '<blocked:x>'],
       ['[a]: &#x6a;avascript:x', '[a]: blocked:'],
       ['[a](data:text/html,x)', '[a](blocked:text/html,x)'],
