@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { LoadedConfig } from '../config/load.ts';
 import { mediaType } from '../http/body.ts';
 import { type BoundedRequest, boundedExchange } from '../http/bounded-client.ts';
+import { hostPort, reachableHost } from '../operator/host-port.ts';
 import { shellWord } from '../operator/shell-word.ts';
 import { readConfig } from './command.ts';
 import { EXIT } from './exit-codes.ts';
@@ -93,9 +94,8 @@ function addressOf(loaded: LoadedConfig | undefined): string {
       reason: 'Pass its address with --admin, or configure a port.',
     });
   }
-  const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   const scheme = loaded.admin.mtls === undefined ? 'http' : 'https';
-  return `${scheme}://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
+  return `${scheme}://${hostPort({ host: reachableHost(host), port })}`;
 }
 
 export async function readTextFile(path: string): Promise<string> {

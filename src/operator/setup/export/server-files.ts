@@ -1,5 +1,6 @@
 import type { DiscoveryDocuments } from '../../../process/discovery-documents.ts';
 import { block, quoted } from '../snippets/nginx-text.ts';
+import { escaped } from '../snippets/segment-expression.ts';
 
 /** A document and the file that it is written to, relative to the folder. */
 interface Placed {
@@ -60,7 +61,7 @@ export function wellKnownHtaccess(placed: readonly Placed[], preflight: Discover
     'RewriteEngine On',
     ...elsewhere.map(({ path, file }) => {
       const name = path.slice(WELL_KNOWN.length + 1);
-      return `RewriteRule ${apacheQuoted(`^${literally(name)}$`)} ${apacheQuoted(file.slice(WELL_KNOWN.length))} [END]`;
+      return `RewriteRule ${apacheQuoted(`^${escaped(name)}$`)} ${apacheQuoted(file.slice(WELL_KNOWN.length))} [END]`;
     }),
     '',
   ].join('\n');
@@ -93,11 +94,6 @@ function files(
     ),
     '</Files>',
   ];
-}
-
-/** A string for a regular expression. */
-function literally(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
 
 function apacheQuoted(text: string): string {

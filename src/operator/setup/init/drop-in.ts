@@ -45,7 +45,9 @@ export function dropIn(options: DropInOptions): readonly NewFile[] {
   return [
     ...copied,
     { path: setupGuide(framework), text: withoutLinksAway(readInstalled(join(folder, README)), framework) },
-    ...(lines === undefined ? [] : [{ path: `drop-in/${lines.path}`, text: filledText(lines.text, values), ...secret }]),
+    ...(lines === undefined
+      ? []
+      : [{ path: `drop-in/${lines.path}`, text: filledText(lines.text, values), ...secret }]),
     ...(options.shared.length > 0 && secretsFor === undefined ? [environment(options)] : []),
   ];
 }

@@ -7,6 +7,7 @@ import { formatPath } from '../../../config/tree.ts';
 import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
 import { trustedProxies } from '../../../http/trusted-proxies.ts';
 import { publicPaths } from '../../../request/public-paths.ts';
+import { hostPort, reachableHost } from '../../host-port.ts';
 import { UsageError } from '../../usage-error.ts';
 import { gatePaths } from './gate-paths.ts';
 import type { AskingGateway } from './gateway.ts';
@@ -74,7 +75,7 @@ export async function writeSnippet(folder: string, files: readonly SnippetFile[]
 }
 
 /** Throws UsageError if `gate` is malformed. */
-function reachedAt(config: Config, gate: string = gateAddress(config)): string {
+function reachedAt({ listen: { host, port } }: Config, gate = hostPort({ host: reachableHost(host), port })): string {
   if (/^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):\d{1,5}$/.test(gate)) return gate;
   throw new UsageError(`--gate must be host:port, not "${gate}".`);
 }
@@ -94,11 +95,6 @@ function pluginNotes(secret: string | undefined): readonly string[] {
   return secret === undefined
     ? []
     : ['What is printed contains the secret of listen.decisions: let no other user read it.'];
-}
-
-function gateAddress({ listen: { host, port } }: Config): string {
-  const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
 }
 
 function notesOn(config: Config, gate: string | undefined): readonly string[] {

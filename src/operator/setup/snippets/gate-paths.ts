@@ -1,3 +1,5 @@
+import { escaped, segmentExpression } from './segment-expression.ts';
+
 /** The paths that a web server sends to the gate, in three forms that every web server can match. */
 export type GatePaths = ReturnType<typeof gatePaths>;
 
@@ -47,11 +49,8 @@ export function expressions({ exact, under, patterns }: GatePaths): readonly str
 }
 
 function expression(pattern: string): string {
-  return pattern
-    .split('/')
-    .slice(1)
-    .map((segment) => (segment === '**' ? '(/.*)?' : segment === '*' ? '/[^/]+' : `/${escaped(encoded(segment))}`))
-    .join('');
+  const fixed = (segment: string) => escaped(encoded(segment));
+  return segmentExpression(pattern, { rest: '(/.*)?', one: '/[^/]+', fixed });
 }
 
 /** Web servers match the decoded path, so percent-encoding in a pattern is decoded. */
@@ -61,8 +60,4 @@ function encoded(path: string): string {
   } catch {
     return path;
   }
-}
-
-function escaped(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }

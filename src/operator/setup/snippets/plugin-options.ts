@@ -43,6 +43,8 @@ export interface PluginOptions {
    * goes. On these paths, OPTIONS and every method that no route has go to the gate, which answers them.
    */
   readonly routes: readonly PluginRoute[];
+  /** The patterns of `routes`, each once. */
+  readonly routePatterns: readonly string[];
   /** The upstreams of `routes`. */
   readonly upstreams: readonly PluginUpstream[];
   /** Largest request body that any of `routes` accepts, in bytes; undefined: unlimited. */
@@ -94,12 +96,15 @@ export const FORGED_FIELDS: readonly string[] = [...TRUSTED_IDENTITY, ...ORIGIN_
   (name) => name !== 'dpop',
 );
 
+/** The fields that name the member, in lower case. */
+export const IDENTITY_NAMES: readonly string[] = IDENTITY_FIELDS.map((name) => name.toLowerCase());
+
 /** Concerns a whole origin, or is set by us, or gives a gateway orders. */
 const HIDDEN_RESPONSE_FIELDS = [
   ...['set-cookie', 'www-authenticate', 'clear-site-data', 'access-control-allow-origin'],
   ...['access-control-allow-credentials', 'access-control-allow-methods', 'access-control-allow-headers'],
   ...['access-control-expose-headers', 'access-control-max-age', 'access-control-allow-private-network'],
-  ...IDENTITY_FIELDS.map((name) => name.toLowerCase()),
+  ...IDENTITY_NAMES,
   ...['x-request-id', 'ratelimit', 'ratelimit-policy', 'x-coursegate-answer'],
   // Orders for a cache, which override Cache-Control (RFC 9213).
   ...['surrogate-control', 'cdn-cache-control', 'cloudflare-cdn-cache-control'],
@@ -139,6 +144,7 @@ export function pluginOptions(loaded: Pick<LoadedConfig, 'config' | 'secrets'>, 
     paths: gatePaths(publicPaths({ ...config, routes: others })),
     patterns: [...new Set(config.routes.map(({ match }) => parseMatch(match).pattern))],
     routes,
+    routePatterns: [...patterns],
     upstreams: [...upstreams],
     largestBody: largestBody(config, patterns),
   };

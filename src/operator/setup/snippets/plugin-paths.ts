@@ -1,17 +1,11 @@
-import { segmentsOf } from '../../../config/route-order.ts';
+import { escaped, withFinalSlash } from './segment-expression.ts';
 
 /**
  * An unanchored expression for the decoded path of a route's requests, in syntax that every engine supports. It is to be
  * used without regard to case, and so that a dot matches line breaks. It also matches a final slash, which the gate refuses.
  */
 export function pathExpression(pattern: string): string {
-  const segments = segmentsOf(pattern);
-  const parts = segments.map((segment, at) => {
-    if (segment === '**') return '(/.*)?';
-    if (segment === '' && at === segments.length - 1) return '';
-    return segment === '*' ? '/[^/]+' : `/${literal(segment)}`;
-  });
-  return segments.at(-1) === '**' ? parts.join('') : `${parts.join('')}/?`;
+  return withFinalSlash(pattern, { rest: '(/.*)?', one: '/[^/]+', fixed: literal });
 }
 
 const END = '(?:[/?]|$)';
@@ -54,5 +48,5 @@ function literal(segment: string): string {
   } catch {
     // As it is written, then.
   }
-  return decoded.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return escaped(decoded);
 }

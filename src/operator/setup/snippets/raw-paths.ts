@@ -1,6 +1,7 @@
 import { segmentsOf } from '../../../config/route-order.ts';
 import type { GatePaths } from './gate-paths.ts';
 import { UNUSUAL } from './plugin-paths.ts';
+import { escaped, segmentExpression, withFinalSlash } from './segment-expression.ts';
 
 /** Paths that two servers may read differently, whole. The gate judges them. */
 export const RESOLVED = `(?is)(?:${UNUSUAL}).*`;
@@ -10,13 +11,7 @@ export const RESOLVED = `(?is)(?:${UNUSUAL}).*`;
  * one (letter case, escaped characters, a final slash) and that is not `RESOLVED`. The gate refuses the latter.
  */
 export function rawExpression(pattern: string): string {
-  const segments = segmentsOf(pattern);
-  const parts = segments.map((segment, at) => {
-    if (segment === '**') return '(?:/.*)?';
-    if (segment === '' && at === segments.length - 1) return '';
-    return segment === '*' ? '/[^/]+' : `/${spelled(segment)}`;
-  });
-  return `(?i)${parts.join('')}${segments.at(-1) === '**' ? '' : '/?'}`;
+  return `(?i)${withFinalSlash(pattern, { rest: '(?:/.*)?', one: '/[^/]+', fixed: spelled })}`;
 }
 
 /** An expression for all paths of the gate, in every such spelling. */
@@ -29,13 +24,11 @@ export function gateExpression({ exact, under, patterns }: GatePaths): string {
 
 /** For the same pattern, only the spelling that the gate admits, in characters that no gateway takes for others. */
 export function canonicalExpression(pattern: string): string {
-  const parts = segmentsOf(pattern).map((segment) => {
-    if (segment === '**') return `(?:/${PLAIN}*)?`;
-    return segment === '*'
-      ? `/${PLAIN.replace('/', '')}+`
-      : `/${inAscii(segment).replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`;
+  return segmentExpression(pattern, {
+    rest: `(?:/${PLAIN}*)?`,
+    one: `/${PLAIN.replace('/', '')}+`,
+    fixed: (segment) => escaped(inAscii(segment)),
   });
-  return parts.join('');
 }
 
 /** A pattern with `*` for every segment that is not fixed. */

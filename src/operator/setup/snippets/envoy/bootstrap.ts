@@ -1,5 +1,5 @@
 import type { DecisionAddress } from '../../../../config/decisions.ts';
-import { hostAndPort } from '../host-port.ts';
+import { hostAndPort } from '../../../host-port.ts';
 import {
   DECISION_LIMITS,
   firstLine,
@@ -8,7 +8,7 @@ import {
   type SnippetFile,
 } from '../plugin-options.ts';
 import { filledIn, part, type YamlPart } from '../yaml-template.ts';
-import { FORGED_REMOVED, LOCAL_REPLIES } from './connection-manager.ts';
+import { forgedRemoved, localReplies } from './connection-manager.ts';
 import { envoyRoutes, GATE, SITE, upstreamCluster } from './routes.ts';
 
 /** How Envoy asks, over HTTP or gRPC. */
@@ -28,8 +28,8 @@ ${origin.scheme === 'https' ? '# The listener needs your certificate: see transp
   'envoy/envoy.yaml',
   {
     port: Number(origin.port),
-    removed: FORGED_REMOVED,
-    replies: LOCAL_REPLIES,
+    removed: forgedRemoved(),
+    replies: localReplies(),
     asking,
     routes: envoyRoutes(options),
     tls: origin.scheme === 'https' ? DOWNSTREAM_TLS : undefined,

@@ -1,9 +1,8 @@
-import { IDENTITY_FIELDS } from '../../../../http/identity-fields.ts';
-import type { PluginOptions } from '../plugin-options.ts';
+import { IDENTITY_NAMES, type PluginOptions } from '../plugin-options.ts';
 
 /** The fields that a decision sets for the upstream. */
 export const SET_BY_DECISIONS: readonly string[] = [
-  ...IDENTITY_FIELDS.map((name) => name.toLowerCase()),
+  ...IDENTITY_NAMES,
   ...['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-port', 'x-real-ip', 'forwarded'],
   ...['x-request-id', 'traceparent', 'tracestate'],
 ];

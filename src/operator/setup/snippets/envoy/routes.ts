@@ -7,10 +7,10 @@ import {
   problemBody,
 } from '../plugin-options.ts';
 import { gateExpression, RESOLVED, rawExpression } from '../raw-paths.ts';
+import { fieldsSet } from './connection-manager.ts';
 
 /** Envoy's route table. The first entry that matches counts. */
-export function envoyRoutes({ paths, routes, largestBody }: PluginOptions): readonly object[] {
-  const patterns = [...new Set(routes.map(({ pattern }) => pattern))];
+export function envoyRoutes({ paths, routes, routePatterns: patterns, largestBody }: PluginOptions): readonly object[] {
   return [
     { match: { prefix: '/', headers: [ODD_LENGTH] }, direct_response: { status: 400 }, ...UNASKED },
     toGate({ safe_regex: { regex: gateExpression(paths) } }),
@@ -56,10 +56,7 @@ function tooLarge(pattern: string, most: number): object {
   return {
     match: { safe_regex: { regex: rawExpression(pattern) }, headers: [{ name: 'content-length', range_match }] },
     direct_response: { status: 413, body: { inline_string: problemBody('payload_too_large', '') } },
-    response_headers_to_add: Object.entries({
-      'content-type': 'application/problem+json',
-      ...CORS_RESPONSE_FIELDS,
-    }).map(([key, value]) => ({ header: { key, value }, append_action: 'OVERWRITE_IF_EXISTS_OR_ADD' })),
+    response_headers_to_add: fieldsSet({ 'content-type': 'application/problem+json', ...CORS_RESPONSE_FIELDS }),
     ...UNASKED,
   };
 }

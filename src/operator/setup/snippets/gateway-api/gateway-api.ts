@@ -1,9 +1,9 @@
-import { IDENTITY_FIELDS } from '../../../../http/identity-fields.ts';
+import { hostAndPort } from '../../../host-port.ts';
 import type { GatePaths } from '../gate-paths.ts';
 import type { AskingGateway } from '../gateway.ts';
-import { hostAndPort } from '../host-port.ts';
 import {
   firstLine,
+  IDENTITY_NAMES,
   MEMBER_CACHE_CONTROL,
   type PluginOptions,
   type PluginRoute,
@@ -62,18 +62,12 @@ function serviceAt(host: string, port: number, near: Service | undefined): Servi
 }
 
 /** The most specific rule counts: exact paths before prefixes, longer ones first, and with a method before without. */
-function rules(
-  { paths, routes, upstreams: _, ...options }: PluginOptions,
-  own: Service,
-  port: number,
-): readonly object[] {
+function rules({ paths, routes, routePatterns, origin }: PluginOptions, own: Service, port: number): readonly object[] {
   const toGate = (matches: readonly object[]) => ({ matches, backendRefs: [{ name: own.name, port: own.port }] });
   const asked = routes.flatMap((route) =>
-    route.upstream === undefined ? [] : [forwarded(route, own, port, options.origin.host)],
+    route.upstream === undefined ? [] : [forwarded(route, own, port, origin.host)],
   );
-  const others = [...new Set(routes.map(({ pattern }) => pattern))].map((pattern) =>
-    toGate([{ path: pathOf(pattern) }]),
-  );
+  const others = routePatterns.map((pattern) => toGate([{ path: pathOf(pattern) }]));
   const through = routes.filter(({ upstream }) => upstream === undefined);
   return [
     ...chunks(gateMatches(paths), 8).map(toGate),
@@ -89,7 +83,7 @@ function rules(
 }
 
 /** At most 16 names may be removed by one filter. */
-const FORGED = IDENTITY_FIELDS.map((name) => name.toLowerCase()).flatMap((name) => [name, name.replaceAll('-', '_')]);
+const FORGED = IDENTITY_NAMES.flatMap((name) => [name, name.replaceAll('-', '_')]);
 
 function forwarded(route: PluginRoute, own: Service, port: number, origin: string): object {
   const { hostname, port: upstreamPort, hiddenFields, host } = route.upstream as NonNullable<PluginRoute['upstream']>;

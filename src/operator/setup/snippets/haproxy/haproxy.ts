@@ -1,15 +1,16 @@
 import type { DecisionAddress } from '../../../../config/decisions.ts';
 import { DECISION_FIELDS, DECISION_PATHS } from '../../../../decisions/protocol.ts';
-import { IDENTITY_FIELDS, OWN_IDENTITY } from '../../../../http/identity-fields.ts';
+import { OWN_IDENTITY } from '../../../../http/identity-fields.ts';
+import { hostPort, reachableHost } from '../../../host-port.ts';
 import { filledFile } from '../../text-template.ts';
 import { oneExpression } from '../gate-paths.ts';
 import type { AskingGateway } from '../gateway.ts';
-import { hostPort } from '../host-port.ts';
 import {
   CORS_RESPONSE_FIELDS,
   DECISION_LIMITS,
   fieldExpression,
   firstLine,
+  IDENTITY_NAMES,
   MEMBER_CACHE_CONTROL,
   type PluginOptions,
   type PluginRoute,
@@ -106,7 +107,7 @@ function script(options: PluginOptions): string {
     connect: DECISION_LIMITS.connect,
     answer: DECISION_LIMITS.answer,
     question: list(question),
-    identity: list(IDENTITY_FIELDS.map((name) => name.toLowerCase())),
+    identity: list(IDENTITY_NAMES),
     fields: upstreams.map(({ id, requestFields }) => `['to_${id}'] = ${list(requestFields)},`),
   });
 }
@@ -117,8 +118,7 @@ function list(texts: readonly string[]): string {
 
 function place(address: DecisionAddress): string {
   if ('path' in address) return `'${address.path.replace(/['\\]/g, '\\$&')}'`;
-  const { host, port } = address;
-  return `'${host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host}', ${port}`;
+  return `'${reachableHost(address.host)}', ${address.port}`;
 }
 
 /** In single quotes, in which HAProxy interprets nothing. */

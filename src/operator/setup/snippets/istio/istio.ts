@@ -1,12 +1,12 @@
 import { DECISION_PATHS } from '../../../../decisions/protocol.ts';
-import { IDENTITY_FIELDS } from '../../../../http/identity-fields.ts';
-import { FORGED_REMOVED, LOCAL_REPLIES } from '../envoy/connection-manager.ts';
+import { hostAndPort } from '../../../host-port.ts';
+import { forgedRemoved, localReplies } from '../envoy/connection-manager.ts';
 import { ALWAYS, REFUSAL_FIELDS, SET_BY_DECISIONS } from '../envoy/fields.ts';
 import type { AskingGateway } from '../gateway.ts';
-import { hostAndPort } from '../host-port.ts';
 import {
   DECISION_LIMITS,
   firstLine,
+  IDENTITY_NAMES,
   MEMBER_CACHE_CONTROL,
   type PluginOptions,
   type PluginRoute,
@@ -74,8 +74,8 @@ function objects(options: PluginOptions, service: string): string {
 # (site.internal). Then: kubectl apply -f FILE
 ${filledIn('istio/istio.yaml', {
   operations: forwarded.map((route) => ({ operation: operation(origin.host, route) })),
-  removed: FORGED_REMOVED,
-  replies: LOCAL_REPLIES,
+  removed: forgedRemoved(),
+  replies: localReplies(),
   host: new URL(origin.url).hostname,
   http: entries(options, service),
 })}`;
@@ -96,7 +96,7 @@ function operation(host: string, { pattern: given, methods }: PluginRoute) {
 }
 
 /** The entries of a VirtualService. The first one that matches counts. */
-function entries({ paths, routes, gate }: PluginOptions, service: string): readonly object[] {
+function entries({ paths, routes, routePatterns, gate }: PluginOptions, service: string): readonly object[] {
   const toGate = (regex: string, more: object = {}) => ({
     match: [{ uri: { regex }, ...more }],
     route: [{ destination: { host: service, port: { number: hostAndPort(gate).port } } }],
@@ -106,10 +106,10 @@ function entries({ paths, routes, gate }: PluginOptions, service: string): reado
     toGate(gateExpression(paths)),
     toGate(RESOLVED),
     ...routes.flatMap((one) => forwardedEntries(one, toGate)),
-    ...[...new Set(routes.map(({ pattern }) => pattern))].map((pattern) => toGate(rawExpression(pattern))),
+    ...routePatterns.map((pattern) => toGate(rawExpression(pattern))),
     {
       route: [{ destination: { host: 'site.internal', port: { number: 80 } } }],
-      headers: { request: { remove: IDENTITY_FIELDS.map((name) => name.toLowerCase()) } },
+      headers: { request: { remove: IDENTITY_NAMES } },
       timeout: '0s',
     },
   ];

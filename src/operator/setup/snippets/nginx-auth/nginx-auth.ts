@@ -3,10 +3,10 @@
 
 import { DECISION_FIELDS, DECISION_PATHS } from '../../../../decisions/protocol.ts';
 import { IDENTITY_FIELDS } from '../../../../http/identity-fields.ts';
+import { hostPort } from '../../../host-port.ts';
 import { filledFile, type TextFilling } from '../../text-template.ts';
 import { OWN_NAMES } from '../forged-names.ts';
 import type { AskingGateway } from '../gateway.ts';
-import { hostPort } from '../host-port.ts';
 import { block, requestVariable, variableName } from '../nginx-text.ts';
 import {
   CORS_RESPONSE_FIELDS,

@@ -1,10 +1,10 @@
 import type { DecisionAddress } from '../../../../config/decisions.ts';
 import { DECISION_FIELDS, DECISION_PATHS } from '../../../../decisions/protocol.ts';
 import { IDENTITY_FIELDS } from '../../../../http/identity-fields.ts';
+import { hostPort } from '../../../host-port.ts';
 import { OWN_WHOLE_SPELLINGS, REMOVED_FIELDS, TRACE_SPELLINGS } from '../forged-names.ts';
 import { oneExpression } from '../gate-paths.ts';
 import type { AskingGateway } from '../gateway.ts';
-import { hostPort } from '../host-port.ts';
 import {
   CORS_RESPONSE_FIELDS,
   firstLine,

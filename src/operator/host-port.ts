@@ -8,3 +8,8 @@ export function hostAndPort(text: string): { readonly host: string; readonly por
   const [, host = '', port = ''] = /^\[?(.+?)\]?:(\d+)$/.exec(text) ?? [];
   return { host, port: Number(port) };
 }
+
+/** Where a program on the same machine reaches a listener. */
+export function reachableHost(host: string): string {
+  return host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+}
