@@ -1,6 +1,7 @@
 import { appAddress } from '../../../config/page-calls.ts';
 import { PLACEHOLDER } from '../../../config/placeholders.ts';
 import type { Framework } from '../names.ts';
+import { filledFile, type TextFilling } from '../text-template.ts';
 import type { Discoveries } from './discoveries.ts';
 import type { JsonLogin } from './json-login.ts';
 import type { PresetFile } from './preset-file.ts';
@@ -37,25 +38,20 @@ export function upstreamName(framework: Framework): string {
  */
 export function genericConfiguration(options: ConfigurationOptions): string {
   const { origin, found } = options;
-  return `${FIRST_LINE}
-version: 1
-profile: B
-anonymous: refuse                # requests without a token are refused, unless a route says otherwise
-origin: ${quoted(origin.origin)}    # public address of the site. It is part of every token: do not change it later
-name: ${quoted(found.title ?? origin.hostname)}    # shown to members on the consent page
+  return template('generic', {
+    firstLine: FIRST_LINE,
+    origin: quoted(origin.origin),
+    name: quoted(found.title ?? origin.hostname),
+    listen: listenLine(options),
+    url: quoted(upstreamUrl(options)),
+    login: found.jsonLogin === undefined ? sessionLogin(options) : formLogin(found.jsonLogin, found),
+    site: siteSection(options),
+    api: apiSections(options),
+  });
+}
 
-${listenLine(options)}
-
-admin: { hmac: { secret: { file: admin.secret } } }    # for the console, and commands such as members and grants
-
-store: { kind: sqlite, path: data/coursegate.db }
-
-upstreams:
-  site: { url: ${quoted(upstreamUrl(options))} }    # the site itself, behind the web server
-
-${found.jsonLogin === undefined ? sessionLogin(options) : formLogin(found.jsonLogin, found)}
-${siteSection(options)}
-${apiSections(options)}`;
+function template(name: string, filling: TextFilling): string {
+  return filledFile(`init/templates/${name}.yaml`, filling);
 }
 
 export function listenLine({ port, adminPort }: Pick<ConfigurationOptions, 'port' | 'adminPort'>): string {
@@ -86,18 +82,13 @@ function sessionLogin({ origin, found }: ConfigurationOptions): string {
       : 'This looks like the session cookie.',
   ];
   const cookies = sessionCookies.length === 0 ? [PLACEHOLDER] : sessionCookies;
-  return `# Members sign in on the site's own login page; coursegate identifies them by sending their cookie to \`whoami\`.
-${numbered(findings)}
-# If nothing answers in JSON, use a member page and regular expressions (RE2) with one group each:
-#   whoami: { path: /account, format: html, subject: 'data-user-id="(\\d+)"', email: 'class="email">([^<]+)<' }
-login:
-  kind: session
-  upstream: site
-  whoami: { ${whoamiFields(found)} }
-  loginUrl: ${quoted(origin.origin + (loginPath ?? `/${PLACEHOLDER}`))}
-  returnParam: ${quoted(returnParam ?? PLACEHOLDER)}
-  cookies: [${cookies.map(quoted).join(', ')}]
-`;
+  return template('session-login', {
+    findings: numbered(findings),
+    whoami: whoamiFields(found),
+    loginUrl: quoted(origin.origin + (loginPath ?? `/${PLACEHOLDER}`)),
+    returnParam: quoted(returnParam ?? PLACEHOLDER),
+    cookies: cookies.map(quoted).join(', '),
+  });
 }
 
 /** Members sign in on coursegate's page, which sends what they typed to the site's sign-in. */
@@ -110,20 +101,15 @@ function formLogin({ path, format, username, password, wrong, token }: JsonLogin
       : 'Its answer to a right one has the token here, by the description of the API.',
     whoamiFinding(found),
   ];
-  return `# Members sign in on coursegate's own page, which sends what they typed to the site's sign-in (docs/login/form.md). If
-# they have a second factor there, use another way: a password alone would bypass it.
-${numbered(findings)}
-# A changed password does not end access by itself: docs/login/README.md says what does.
-login:
-  kind: form
-  upstream: site
-  action: ${quoted(path)}
-  format: ${format}
-  fields: { username: ${username}, password: ${password} }
-  success: { status: [200, 201], pointer: ${quoted(pointer)} }${wrong === 400 || wrong === 403 ? `\n  failure: { status: [${wrong}, 401] }` : ''}
-  whoami: { ${whoamiFields(found)} }
-  whoamiHeaders: { Authorization: ${quoted(`Bearer {${pointer}}`)} }
-`;
+  return template('form-login', {
+    findings: numbered(findings),
+    action: quoted(path),
+    ...{ format, username, password },
+    pointer: quoted(pointer),
+    failure: wrong === 400 || wrong === 403 ? `failure: { status: [${wrong}, 401] }` : [],
+    whoami: whoamiFields(found),
+    authorization: quoted(`Bearer {${pointer}}`),
+  });
 }
 
 function whoamiFinding({ whoami }: Discoveries): string {
@@ -142,86 +128,69 @@ function whoamiFields({ whoami }: Discoveries): string {
     .join(', ');
 }
 
-function numbered(findings: readonly string[]): string {
-  return findings.map((line, at) => `# (${at + 1}) ${line}`).join('\n');
+function numbered(findings: readonly string[]): readonly string[] {
+  return findings.map((line, at) => `# (${at + 1}) ${line}`);
 }
 
 /** What becomes of requests without a route, for the end of a file. */
 export function siteSection({ framework, site, observe, found }: ConfigurationOptions): string {
   const name = upstreamName(framework);
+  const cookies = found.sessionCookies.map(quoted).join(', ');
   if (observe)
-    return `# Every request passes and is counted. \`npx coursegate observed --config coursegate.yaml\` proposes routes.
-# Then remove enforcement.
-site: { upstream: ${name} }
-${observeLine(found)}
-`;
+    return template('observed-site', { upstream: name, cookies: cookies === '' ? '' : `, cookies: [${cookies}]` });
   if (site) return `# Requests without a route go to the site unchanged.\nsite: { upstream: ${name} }\n`;
   return `# The web server sends the gate only its own paths (see proxy/), so the site keeps working while the gate is down.
 # To send everything through the gate: site: { upstream: ${name} }
 `;
 }
 
-function observeLine({ sessionCookies }: Discoveries): string {
-  const cookies = sessionCookies.map(quoted).join(', ');
-  return `enforcement: { mode: observe${cookies === '' ? '' : `, cookies: [${cookies}]`} }`;
-}
-
 /** The routes and tools that are proposed from the site's API description, for the end of a file. */
 export function apiSections({ framework, found, observe, asked }: ConfigurationOptions): string {
   const name = upstreamName(framework);
   const proposals = observe ? [] : found.proposals;
-  if (proposals.length === 0)
-    return `# What apps may read on behalf of a member. Nothing yet. Add one line per path, such as
-#   - { match: "GET /api/courses/**", upstream: ${name}, scopes: [courses:read] }
-routes: []
-`;
-  const open = proposals.some(({ fits }) => fits);
+  if (proposals.length === 0) return template('no-routes', { upstream: name });
   const tools = proposedTools(proposals);
-  const ownAddresses = asked
-    ? ''
-    : `
-# Apps get addresses of their own below ${appAddress('')}: the site's pages may call the original ones with their own credentials.`;
-  return `# What apps may read on behalf of a member, from the site's API description. Keep only what apps should read, and check that
-# no address returns another member's data.${ownAddresses}
-${open ? 'routes:' : 'routes: []'}
-${proposals.map((one, at) => routeLines(one, proposals[at - 1], { name, asked })).join('')}${tools.length === 0 ? '' : toolsSection(tools, name)}`;
+  return template('routes', {
+    // A gateway that forwards requests itself cannot rewrite them.
+    ownAddresses: asked
+      ? []
+      : `# Apps get addresses of their own below ${appAddress('')}: the site's pages may call the original ones with their own credentials.`,
+    key: proposals.some(({ fits }) => fits) ? 'routes:' : 'routes: []',
+    routes: proposals.flatMap((one, at) => routeLines(one, proposals[at - 1], { name, asked })),
+    tools: tools.length === 0 ? [] : toolsSection(tools, name),
+  });
 }
 
 function routeLines(
   { pattern, scope, fits, group }: Proposal,
   before: Proposal | undefined,
   { name, asked }: { readonly name: string; readonly asked: boolean },
-): string {
-  // A gateway that forwards requests itself cannot rewrite them.
+): readonly string[] {
   const match = asked
     ? quoted(`GET ${pattern}`)
     : `${quoted(`GET ${appAddress(pattern)}`)}, rewrite: ${quoted(pattern)}`;
   const line = `{ match: ${match}, upstream: ${name}, scopes: [${quoted(scope)}] }`;
-  const heading = group === before?.group ? '' : `  # ${group}\n`;
-  return `${heading}${fits ? `  - ${line}` : `  # - ${line}    # which scope fits?`}\n`;
+  const route = fits ? `- ${line}` : `# - ${line}    # which scope fits?`;
+  return group === before?.group ? [route] : [`# ${group}`, route];
 }
 
-function toolsSection(tools: readonly Proposal[], name: string): string {
+function toolsSection(tools: readonly Proposal[], upstream: string): string {
   const names = new Set<string>();
   const entries = tools.flatMap(({ pattern, scope, summary }) => {
     const words = pattern.split('/').filter((segment) => /[a-z]/i.test(segment) && !/^(api|v\d+)$/i.test(segment));
-    const tool = `get_${words.join('_').replace(/[^A-Za-z0-9_-]/g, '_')}`.slice(0, 64);
-    if (names.has(tool)) return [];
-    names.add(tool);
+    const name = `get_${words.join('_').replace(/[^A-Za-z0-9_-]/g, '_')}`.slice(0, 64);
+    if (names.has(name)) return [];
+    names.add(name);
     const title = summary ?? words.join(' ').replace(/[_-]/g, ' ');
-    return `    - name: ${tool}
-      title: ${quoted(title.slice(0, 80))}
-      description: ${quoted(`${title} (GET ${pattern}).`)}
-      scopes: [${quoted(scope)}]
-      get: { upstream: ${name}, path: ${quoted(pattern)} }
-`;
+    return template('tool', {
+      ...{ name, upstream },
+      title: quoted(title.slice(0, 80)),
+      description: quoted(`${title} (GET ${pattern}).`),
+      scope: quoted(scope),
+      path: quoted(pattern),
+    });
   });
-  return `
-# Tools for assistants, at /mcp. Models choose by the descriptions: say what each returns. \`coursegate mcp import\` proposes
-# tools with inputs.
-mcp:
-  tools:
-${entries.join('')}`;
+  return template('tools', { tools: entries });
 }
 
 /** JSON strings are valid YAML. */
