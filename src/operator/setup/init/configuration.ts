@@ -7,7 +7,8 @@ import type { JsonLogin } from './json-login.ts';
 import type { PresetFile } from './preset-file.ts';
 import { type Proposal, proposedTools } from './proposals.ts';
 
-export interface ConfigurationOptions {
+/** A gate to be set up for a site. */
+export interface Setup {
   readonly framework: Framework;
   /** Undefined for a framework that is not known. */
   readonly preset: PresetFile | undefined;
@@ -36,17 +37,17 @@ export function upstreamName(framework: Framework): string {
  * Writes coursegate.yaml for a site of unknown kind. Text from the site has been validated and is quoted. The result is
  * closed by default: requests without a token are refused, and paths without a route are not served.
  */
-export function genericConfiguration(options: ConfigurationOptions): string {
-  const { origin, found } = options;
+export function genericConfiguration(setup: Setup): string {
+  const { origin, found } = setup;
   return template('generic', {
     firstLine: FIRST_LINE,
     origin: quoted(origin.origin),
     name: quoted(found.title ?? origin.hostname),
-    listen: listenLine(options),
-    url: quoted(upstreamUrl(options)),
-    login: found.jsonLogin === undefined ? sessionLogin(options) : formLogin(found.jsonLogin, found),
-    site: siteSection(options),
-    api: apiSections(options),
+    listen: listenLine(setup),
+    url: quoted(upstreamUrl(setup)),
+    login: found.jsonLogin === undefined ? sessionLogin(setup) : formLogin(found.jsonLogin, found),
+    site: siteSection(setup),
+    api: apiSections(setup),
   });
 }
 
@@ -54,7 +55,7 @@ function template(name: string, filling: TextFilling): string {
   return filledFile(`init/templates/${name}.yaml`, filling);
 }
 
-export function listenLine({ port, adminPort }: Pick<ConfigurationOptions, 'port' | 'adminPort'>): string {
+export function listenLine({ port, adminPort }: Pick<Setup, 'port' | 'adminPort'>): string {
   const admin = adminPort === DEFAULT_ADMIN_PORT ? '' : `, admin: { port: ${adminPort} }`;
   return `listen: { port: ${port}, trustedProxies: [loopback]${admin} }    # the web server runs on this machine`;
 }
@@ -62,12 +63,12 @@ export function listenLine({ port, adminPort }: Pick<ConfigurationOptions, 'port
 /** As in `listen.admin.port`. */
 export const DEFAULT_ADMIN_PORT = 9090;
 
-export function upstreamUrl({ upstream }: Pick<ConfigurationOptions, 'upstream'>): string {
+export function upstreamUrl({ upstream }: Pick<Setup, 'upstream'>): string {
   return upstream.href.replace(/\/$/, '');
 }
 
 /** Members sign in on a page of the site, and the gate asks `whoami` who they are. */
-function sessionLogin({ origin, found }: ConfigurationOptions): string {
+function sessionLogin({ origin, found }: Setup): string {
   const { loginPath, returnParam, sessionCookies, otherCookies } = found;
   const findings = [
     whoamiFinding(found),
@@ -133,7 +134,7 @@ function numbered(findings: readonly string[]): readonly string[] {
 }
 
 /** What becomes of requests without a route, for the end of a file. */
-export function siteSection({ framework, site, observe, found }: ConfigurationOptions): string {
+export function siteSection({ framework, site, observe, found }: Setup): string {
   const name = upstreamName(framework);
   const cookies = found.sessionCookies.map(quoted).join(', ');
   if (observe)
@@ -145,7 +146,7 @@ export function siteSection({ framework, site, observe, found }: ConfigurationOp
 }
 
 /** The routes and tools that are proposed from the site's API description, for the end of a file. */
-export function apiSections({ framework, found, observe, asked }: ConfigurationOptions): string {
+export function apiSections({ framework, found, observe, asked }: Setup): string {
   const name = upstreamName(framework);
   const proposals = observe ? [] : found.proposals;
   if (proposals.length === 0) return template('no-routes', { upstream: name });

@@ -1,39 +1,29 @@
 import { join } from 'node:path';
 import { listAt, valueAt } from '../../../config/tree.ts';
 import { documentPath, readInstalled } from '../../../installation.ts';
-import type { Framework } from '../names.ts';
 import { filledText } from '../text-template.ts';
-import { upstreamName } from './configuration.ts';
+import { type Setup, upstreamName } from './configuration.ts';
 import { dropInFiles, type NewFile, README, type SecretName, setupGuide, treeOf } from './preset.ts';
-import { type DropInValues, INTEGRATIONS, type PresetFile } from './preset-file.ts';
+import { type DropInValues, INTEGRATIONS } from './preset-file.ts';
 
-export interface DropInOptions {
-  readonly framework: Framework;
-  /** Undefined for a framework that is not known. */
-  readonly preset: PresetFile | undefined;
-  readonly origin: URL;
-  readonly secrets: Readonly<Record<SecretName, string>>;
-  /** Those of the secrets that the gate has too. */
+/** The secrets of a new setup. */
+export interface SetupSecrets {
+  readonly values: Readonly<Record<SecretName, string>>;
+  /** Those that the gate has too. */
   readonly shared: readonly SecretName[];
-  /** The gate's JWKS, as reached by a backend on the same machine. */
-  readonly jwksUrl: string;
-  /** The admin listener, to which the site sends its commands. */
-  readonly adminUrl: string;
-  /** The text of the configuration. */
-  readonly configuration: string;
 }
 
 const SETTINGS = /(\/\/ >>> settings[^\n]*\n)[\s\S]*?(\/\/ <<< settings)/;
 
 /** The files of a framework's drop-in with its settings filled in, and its `.env`; none for a site without a drop-in. */
-export function dropIn(options: DropInOptions): readonly NewFile[] {
-  const { framework, preset } = options;
+export function dropIn(setup: Setup, configuration: string, secrets: SetupSecrets): readonly NewFile[] {
+  const { framework, preset } = setup;
   const folder = join(INTEGRATIONS, framework);
   const files = dropInFiles(framework);
   // Such a backend is used as it is.
   if (preset === undefined || files.length === 0) return [];
   const { settings, lines, secretsFor } = preset;
-  const values = valuesFor(options);
+  const values = valuesFor(setup, configuration, secrets);
   const secret = secretsFor === undefined ? {} : ({ secret: true } as const);
   const copied = files.map((path): NewFile => {
     const text = readInstalled(join(folder, path)).toString('utf8');
@@ -48,19 +38,24 @@ export function dropIn(options: DropInOptions): readonly NewFile[] {
     ...(lines === undefined
       ? []
       : [{ path: `drop-in/${lines.path}`, text: filledText(lines.text, values), ...secret }]),
-    ...(options.shared.length > 0 && secretsFor === undefined ? [environment(options)] : []),
+    ...(secrets.shared.length > 0 && secretsFor === undefined ? [environment(setup, secrets)] : []),
   ];
 }
 
-function valuesFor({ origin, jwksUrl, adminUrl, secrets, configuration }: DropInOptions): DropInValues {
+function valuesFor(setup: Setup, configuration: string, { values: secrets }: SetupSecrets): DropInValues {
   return {
-    origin: origin.origin,
-    jwksUrl,
-    adminUrl,
+    origin: setup.origin.origin,
+    jwksUrl: jwksUrl(setup),
+    adminUrl: `http://127.0.0.1:${setup.adminPort}`,
     adminSecret: secrets.admin,
     recheckKey: secrets.recheck,
     functions: functionsIn(configuration).join(' '),
   };
+}
+
+/** The gate's JWKS, as reached by a backend on the same machine. */
+function jwksUrl({ port }: Setup): string {
+  return `http://127.0.0.1:${port}/.well-known/jwks.json`;
 }
 
 /** A guide, with the documents that it links to by their paths in the installation. */
@@ -78,13 +73,13 @@ function withSettings(text: string, settings: string): string {
 }
 
 /** The environment variables of the site's process. */
-function environment({ framework, origin, secrets, shared, jwksUrl }: DropInOptions): NewFile {
+function environment(setup: Setup, { values: secrets, shared }: SetupSecrets): NewFile {
   const lines = [
     '# Environment variables for the site, not for coursegate.',
-    `COURSEGATE_ORIGIN=${origin.origin}`,
-    `COURSEGATE_UPSTREAM=${upstreamName(framework)}`,
+    `COURSEGATE_ORIGIN=${setup.origin.origin}`,
+    `COURSEGATE_UPSTREAM=${upstreamName(setup.framework)}`,
     `COURSEGATE_BRIDGE_SECRET=${secrets.bridge}`,
-    `COURSEGATE_JWKS_URL=${jwksUrl}`,
+    `COURSEGATE_JWKS_URL=${jwksUrl(setup)}`,
     ...(shared.includes('admin') ? [`COURSEGATE_ADMIN_SECRET=${secrets.admin}`] : []),
     ...(shared.includes('recheck') ? [`COURSEGATE_KEY=${secrets.recheck}`] : []),
   ];

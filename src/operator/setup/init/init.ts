@@ -12,7 +12,7 @@ import { readInstalled } from '../../../installation.ts';
 import { printable } from '../../connect/printable.ts';
 import { UsageError } from '../../usage-error.ts';
 import type { Framework, Plugin } from '../names.ts';
-import { DEFAULT_ADMIN_PORT } from './configuration.ts';
+import { DEFAULT_ADMIN_PORT, type Setup } from './configuration.ts';
 import { DISCOVERY_PAGES, type Discoveries, discover } from './discoveries.ts';
 import { dropIn } from './drop-in.ts';
 import { guessFramework, markPaths } from './frameworks.ts';
@@ -74,45 +74,25 @@ export async function init(options: InitOptions): Promise<readonly string[]> {
     tell(
       `Port ${DEFAULT_ADMIN_PORT} is taken: the admin listener gets ${adminPort}. Use --admin-port to choose another.`,
     );
-  const written = writeConfiguration({
-    framework,
-    preset,
-    port,
-    adminPort,
-    origin,
-    upstream,
-    found,
+  const setup: Setup = {
+    ...{ framework, preset, found, origin, upstream, port, adminPort },
     site: options.site || options.observe,
     observe: options.observe,
     asked: plugin !== undefined,
-  });
+  };
+  const written = writeConfiguration(setup);
   const configuration = plugin === undefined ? written.configuration : forGateway(written.configuration, plugin);
   const secrets = { bridge: newSecret(), admin: newSecret(), recheck: newSecret() };
   const own: readonly NewFile[] = [
     { path: CONFIGURATION, text: configuration },
     ...written.files,
-    ...(plugin?.unixSockets === false
-      ? [{ path: DECISION_SECRET, text: `${newSecret()}\n`, secret: true as const }]
-      : []),
-    ...written.secrets.map((name) => ({
-      path: SECRET_FILES[name],
-      text: `${secrets[name]}\n`,
-      secret: true as const,
-    })),
+    ...(plugin?.unixSockets === false ? [secretFile(DECISION_SECRET, newSecret())] : []),
+    ...written.secrets.map((name) => secretFile(SECRET_FILES[name], secrets[name])),
   ];
   const loaded = await loadBeforehand(own, written);
   const files: readonly NewFile[] = [
     ...own,
-    ...dropIn({
-      framework,
-      preset,
-      origin,
-      secrets,
-      shared: written.secrets,
-      jwksUrl: `http://127.0.0.1:${port}/.well-known/jwks.json`,
-      adminUrl: `http://127.0.0.1:${adminPort}`,
-      configuration,
-    }),
+    ...dropIn(setup, configuration, { values: secrets, shared: written.secrets }),
     ...webServerFiles(loaded, plugin),
   ];
   if (!force) requireNew(dir, files);
@@ -133,7 +113,7 @@ async function look(
   const late = AbortSignal.timeout(options.whole ?? WHOLE);
   const signal = options.signal === undefined ? late : AbortSignal.any([late, options.signal]);
   options.tell(`Inspecting ${upstream.href} …`);
-  const visitor = createVisitor({ upstream, origin, signal, patience: options.patience ?? PATIENCE });
+  const visitor = createVisitor({ upstream, origin }, { signal, patience: options.patience ?? PATIENCE });
   const seen = await visitor.visit([...new Set([...markPaths(), ...DISCOVERY_PAGES])]);
   const guess =
     given === undefined ? guessFramework(seen) : ({ framework: given, sure: 'given', marks: [], others: [] } as const);
@@ -145,6 +125,10 @@ async function look(
   const found = await discover(visitor, preset, catalogue.scopes);
   for (const line of whatWasSeen(await visitor.visit([]), guess, found)) options.tell(printable(line));
   return { framework, preset, found };
+}
+
+function secretFile(path: string, secret: string): NewFile {
+  return { path, text: `${secret}\n`, secret: true };
 }
 
 function newSecret(): string {

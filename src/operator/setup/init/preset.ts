@@ -7,11 +7,11 @@ import { documentPath, installedFiles, readInstalled } from '../../../installati
 import type { Framework } from '../names.ts';
 import {
   apiSections,
-  type ConfigurationOptions,
   FIRST_LINE,
   genericConfiguration,
   listenLine,
   quoted,
+  type Setup,
   siteSection,
   upstreamName,
   upstreamUrl,
@@ -55,32 +55,32 @@ const SHARED: Readonly<Record<string, SecretName>> = {
 };
 
 /** Writes the configuration for a site: for a known framework, its preset with the addresses and secrets filled in. */
-export function writeConfiguration(options: ConfigurationOptions): Written {
-  const { preset } = options;
+export function writeConfiguration(setup: Setup): Written {
+  const { preset } = setup;
   if (preset === undefined)
-    return { configuration: genericConfiguration(options), files: [], secrets: ['admin'], variables: [] };
-  const folder = join(INTEGRATIONS, options.framework);
+    return { configuration: genericConfiguration(setup), files: [], secrets: ['admin'], variables: [] };
+  const folder = join(INTEGRATIONS, setup.framework);
   const configured = readInstalled(join(folder, CONFIGURATION)).toString('utf8');
-  const addressed = withAddresses(configured, preset, options);
-  const { text, secrets, variables } = withSecrets(withApi(addressed, options));
+  const addressed = withAddresses(configured, preset, setup);
+  const { text, secrets, variables } = withSecrets(withApi(addressed, setup));
   const { configuration, files } = withAccount(text, folder);
   return { configuration, files, secrets, variables };
 }
 
-function withAddresses(configured: string, preset: PresetFile, options: ConfigurationOptions): string {
-  const { framework, origin, found } = options;
+function withAddresses(configured: string, preset: PresetFile, setup: Setup): string {
+  const { framework, origin, found } = setup;
   const { slug } = preset;
   const name = upstreamName(framework);
   let text = withoutHeader(configured).replace(/# \(\d\) /g, '# ');
   text = keepNeeded(text, (feature) => found.features.has(feature));
   text = replaceValue(text, ['origin'], quoted(origin.origin));
   text = replaceValue(text, ['name'], quoted(found.title ?? origin.hostname));
-  text = replaceValue(text, ['upstreams', name, 'url'], quoted(upstreamUrl(options)));
+  text = replaceValue(text, ['upstreams', name, 'url'], quoted(upstreamUrl(setup)));
   if (treeOf(text).listen !== undefined) text = removeKey(text, 'listen');
-  text = insertAfter(text, 'name', `\n${listenLine(options)}`);
+  text = insertAfter(text, 'name', `\n${listenLine(setup)}`);
   if (preset.loginUrl === 'found' && found.loginPath !== undefined)
     text = replaceValue(text, ['login', 'loginUrl'], quoted(found.loginPath));
-  if (!options.site) text = withPageAddresses(text, origin);
+  if (!setup.site) text = withPageAddresses(text, origin);
   if (slug !== undefined && found.slug !== undefined)
     text = text.replace(new RegExp(`/(${slug.after.join('|')})/${slug.replaces}/`, 'g'), `/$1/${found.slug}/`);
   const tested = /^# (?:Tested|Untested).*\n/.exec(configured)?.[0] ?? '';
@@ -116,7 +116,7 @@ function withoutHeader(preset: string): string {
 }
 
 /** A preset without an Account API and tools has only examples of routes: those of the site take their place. */
-function withApi(preset: string, options: ConfigurationOptions): string {
+function withApi(preset: string, setup: Setup): string {
   const tree = treeOf(preset);
   let text = preset;
   if (tree.account === undefined && tree.anonymous === undefined)
@@ -124,7 +124,7 @@ function withApi(preset: string, options: ConfigurationOptions): string {
   const isExample = tree.account === undefined && tree.mcp === undefined;
   if (isExample) text = removeKey(text, 'routes');
   if (tree.site !== undefined) text = removeKey(text, 'site');
-  return [text.trimEnd(), siteSection(options).trimEnd(), ...(isExample ? [apiSections(options).trimEnd()] : [])]
+  return [text.trimEnd(), siteSection(setup).trimEnd(), ...(isExample ? [apiSections(setup).trimEnd()] : [])]
     .join('\n\n')
     .concat('\n');
 }

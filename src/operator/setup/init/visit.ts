@@ -2,6 +2,7 @@ import manifest from '../../../../package.json' with { type: 'json' };
 import { isHtml, redirectTarget, type SiteAnswer } from '../../doctor/answer.ts';
 import { createAsk, type Question } from '../../doctor/ask.ts';
 import { cookiesOf } from '../../doctor/backend/pages.ts';
+import type { ExchangeLimits } from '../../doctor/unavailable.ts';
 
 /** The site's responses to GET requests. Paths without a response have no entry. */
 export interface SiteVisit {
@@ -24,16 +25,6 @@ export interface SiteVisitor {
   post(path: string, type: string, body: string): Promise<SiteAnswer | undefined>;
 }
 
-export interface VisitOptions {
-  /** Where the site listens. */
-  readonly upstream: URL;
-  /** The public origin, which the site expects in Host or X-Forwarded-Host. */
-  readonly origin: URL;
-  readonly signal: AbortSignal;
-  /** Milliseconds for one request. */
-  readonly patience: number;
-}
-
 const AGENT = `coursegate-init/${manifest.version} (looks at a site for its operator)`;
 /** Some frameworks show their API to browsers as pages. */
 const ACCEPT = { browser: 'text/html, application/json;q=0.9, */*;q=0.5', app: 'application/json, */*;q=0.5' };
@@ -47,9 +38,15 @@ const LONGEST_PAGE = 256 * 1024;
 /** After this many requests in succession without an answer, no more are sent. */
 const MOST_SILENT = 8;
 
-/** Creates a visitor. Bodies and time are bounded, and only redirects within the site are followed. */
-export function createVisitor({ upstream, origin, signal, patience }: VisitOptions): SiteVisitor {
-  const ask = createAsk({ origin: upstream.origin, signal, patience });
+/**
+ * Creates a visitor. Bodies and time are bounded, and only redirects within the site are followed. The site listens at
+ * `upstream`, and expects its public `origin` in Host or X-Forwarded-Host.
+ */
+export function createVisitor(
+  { upstream, origin }: { readonly upstream: URL; readonly origin: URL },
+  limits: ExchangeLimits,
+): SiteVisitor {
+  const ask = createAsk({ origin: upstream.origin, ...limits });
   const prefix = upstream.pathname.replace(/\/$/, '');
   const headers = {
     ...(upstream.protocol === 'http:' ? { host: origin.host } : {}),
