@@ -66,7 +66,7 @@ export interface UpstreamName {
   readonly arguments: readonly UpstreamArgument[];
 }
 
-export interface RemoteMapping {
+interface RemoteMapping {
   /** Keyed by coordinate, such as `Viewer.eventRegistrations`. */
   readonly fields: ReadonlyMap<string, RemoteField>;
   /** Keyed by source and coordinate (`Event`, `Event.title`, `EventStatus.CONFIRMED`), in the order of the file. */
