@@ -15,7 +15,7 @@ export interface DelivererOptions extends Omit<AttemptOptions, 'signal'> {
 }
 
 /** Counts the outcome of deliveries, for the metrics. */
-export type EventCounts = AttemptOptions['counts'];
+type EventCounts = AttemptOptions['counts'];
 
 /** The pending events, as of the last turn. */
 export interface WaitingEvents {
