@@ -1,4 +1,4 @@
-import { counted } from '../http/counted.ts';
+import { counted } from '../http/amounts.ts';
 import { type ActionContext, action, type Lookup } from './action.ts';
 import { type ActionSubject, isUnknown } from './subject.ts';
 

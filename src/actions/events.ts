@@ -1,4 +1,4 @@
-import { counted } from '../http/counted.ts';
+import { counted } from '../http/amounts.ts';
 import { action } from './action.ts';
 
 export const EVENT_ACTIONS = {

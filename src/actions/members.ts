@@ -1,4 +1,4 @@
-import { counted } from '../http/counted.ts';
+import { counted } from '../http/amounts.ts';
 import { action, type Lookup } from './action.ts';
 import type { ActionSubject } from './subject.ts';
 

@@ -67,7 +67,7 @@ async function readRecorded(given: unknown, files: SourceFiles): Promise<Account
 async function expand(given: string, files: SourceFiles): Promise<readonly string[]> {
   const last = basename(given);
   if (!last.includes('*')) return [given];
-  const parts = last.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
+  const parts = last.split('*').map(RegExp.escape);
   const fits = new RegExp(`^${parts.join('.*')}$`);
   const names = await files.names(dirname(given));
   return names

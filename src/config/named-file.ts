@@ -1,3 +1,4 @@
+import { sizeText } from '../http/amounts.ts';
 import { reason } from './account-files.ts';
 import type { UntracedProblem } from './problems.ts';
 import { FileTooLarge, type SourceFiles } from './source-files.ts';
@@ -34,12 +35,8 @@ export async function readNamedFile<T>(
       error instanceof UnusableFile
         ? `${file}${error.message}`
         : error instanceof FileTooLarge
-          ? `${file} has ${error.size} bytes; at most ${most} (${shown(most)}) are allowed`
+          ? `${file} has ${error.size} bytes; at most ${most} (${sizeText(most)}) are allowed`
           : `cannot read ${file}: ${reason(error)}`;
     return { value: undefined, findings: [{ path, at: 'value', message }] };
   }
-}
-
-function shown(bytes: number): string {
-  return bytes < 1024 ** 2 ? `${bytes / 1024} KiB` : `${bytes / 1024 ** 2} MiB`;
 }

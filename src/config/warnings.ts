@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { socketHost } from '../http/host.ts';
 import { isObject } from '../http/json-object.ts';
 import { trustedProxies } from '../http/trusted-proxies.ts';
 import { pageCallWarnings } from './page-call-checks.ts';
@@ -86,7 +87,7 @@ const isPrivateAddress = trustedProxies(['loopback', 'private']);
 
 /** A private address, a name without a dot, or a name in a private-use zone (RFC 6761, RFC 8375, ICANN's .internal). */
 function isPrivateHost(hostname: string): boolean {
-  const host = hostname.replace(/^\[|\]$/g, '');
+  const host = socketHost(hostname);
   if (isIP(host) !== 0) return isPrivateAddress(host);
   return !host.includes('.') || /\.(localhost|local|internal|lan|test|svc|cluster|home\.arpa)$/.test(host);
 }

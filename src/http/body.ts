@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../errors.ts';
-import { sizeText } from './size-text.ts';
+import { sizeText } from './amounts.ts';
 
 /**
  * Reads a whole request body of at most `limit` bytes.

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { type IncomingHttpHeaders, type IncomingMessage, request as plainRequest } from 'node:http';
 import { type RequestOptions, request as secureRequest } from 'node:https';
-import { isIP } from 'node:net';
 import { pipeline, type Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import { serverName } from './host.ts';
 
 /** How to connect: `agent` is the pool of connections, false for a new connection. */
 type Connection = Pick<
@@ -57,7 +57,7 @@ export async function boundedExchange(target: URL, request: BoundedRequest): Pro
     method,
     signal,
     // Otherwise Node takes it from the Host header, and a forged one would not match the certificate.
-    servername: isIP(target.hostname.replace(/^\[|\]$/g, '')) === 0 ? target.hostname : '',
+    servername: serverName(target),
     headers: {
       'accept-encoding': 'identity',
       ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }),

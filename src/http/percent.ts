@@ -41,5 +41,14 @@ export function normalisedEscapes(path: string): string {
       const character = String.fromCharCode(Number.parseInt(hex, 16));
       return UNRESERVED.test(character) ? character : triplet.toUpperCase();
     })
-    .replace(NOT_PCHAR, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+    .replace(NOT_PCHAR, escaped);
+}
+
+/** Like encodeURIComponent, and also encodes !'()*, which RFC 3986 section 2.2 reserves. */
+export function encodedComponent(text: string): string {
+  return encodeURIComponent(text).replace(/[!'()*]/g, escaped);
+}
+
+function escaped(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }

@@ -1,4 +1,5 @@
 import { MEMBER_ID, type RecheckConfig } from '../config/recheck.ts';
+import { encodedComponent } from '../http/percent.ts';
 import type { CallUpstream } from '../upstream/request.ts';
 import type { Recheck } from './connector.ts';
 import { answerReader } from './whoami/answer.ts';
@@ -34,7 +35,7 @@ export function createRecheck(config: RecheckConfig, key: string | undefined, ca
 /** Encodes an id as one path segment or query value. Throws if the id could address another path. */
 function inPath(sub: string): string {
   if (!sub.isWellFormed() || /^\.{1,2}$|[/\\]/.test(sub)) throw unusable('for an id that cannot be used in a path');
-  return encodeURIComponent(sub).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+  return encodedComponent(sub);
 }
 
 function isActive(value: unknown): boolean {

@@ -29,7 +29,7 @@ export function buildResources(resources: McpConfig['resources'], tools: readonl
 /** A value extends to the next slash, so a URI can be read in only one way and is matched in one pass. */
 function matcher(template: string): Resource['argumentsOf'] {
   const names = placeholders(template);
-  const literals = template.split(/\{[^{}]*\}/).map((literal) => literal.replace(/[.*+?^$()|[\]\\]/g, '\\$&'));
+  const literals = template.split(/\{[^{}]*\}/).map(RegExp.escape);
   const pattern = new RegExp(`^${literals.join('([^/?#]+)')}$`);
   return (uri) => {
     if (uri.length > LONGEST_URI) return undefined;

@@ -1,7 +1,7 @@
-import { isIP } from 'node:net';
 import type { Config, UpstreamConfig } from '../config/schema.ts';
 import { type CredentialConfig, credentialField } from '../config/upstream-credential.ts';
 import { type RequestField, type ResponseField, requestFields, responseFields } from '../http/header-names.ts';
+import { serverName } from '../http/host.ts';
 import { pseudonymOf } from '../http/via.ts';
 import { pathPrefix, type UpstreamAddress } from './location.ts';
 
@@ -91,10 +91,6 @@ function credentialNames(credential: CredentialConfig | undefined, lane: Lane): 
   return field === undefined || field === 'cookie' || (field === 'authorization' && lane === 'site')
     ? csrf
     : [field, ...csrf];
-}
-
-function serverName(url: URL): string {
-  return isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0 ? url.hostname : '';
 }
 
 export type OwnCallPolicy = Pick<HeaderPolicy, 'host' | 'forwarded' | 'servername'>;

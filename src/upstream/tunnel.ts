@@ -5,6 +5,7 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { GatewayError, renderFailure } from '../errors.ts';
 import { writeAnswer } from '../http/answer.ts';
+import { socketHost } from '../http/host.ts';
 import type { Provenance } from '../http/provenance.ts';
 import { cutOff } from './answer-stream.ts';
 import { upstreamFailure } from './failures.ts';
@@ -79,7 +80,7 @@ function handshake(opening: Opening, options: TunnelOptions, open: Set<Duplex>):
   const [{ url: upstreamUrl }] = internal;
   const { request: send } = upstreamUrl.protocol === 'https:' ? https : http;
   const outgoing = send({
-    hostname: upstreamUrl.hostname.replace(/^\[|\]$/g, ''),
+    hostname: socketHost(upstreamUrl.hostname),
     port: upstreamUrl.port,
     path: options.pathOf(target),
     agent: false,

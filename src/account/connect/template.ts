@@ -1,3 +1,4 @@
+import { encodedComponent } from '../../http/percent.ts';
 import { compileSelection, type Evaluate, type VariableValues } from './evaluate.ts';
 import { MappingValueError } from './mapping-value.ts';
 import { parseExpression } from './parser.ts';
@@ -105,7 +106,7 @@ function encodeSegment(value: unknown): string {
   if (text === undefined || text === '' || SEGMENT_BREAKERS.test(text)) {
     throw new MappingValueError('a value cannot be used in a path');
   }
-  return encodeStrictly(text);
+  return encodedComponent(text);
 }
 
 /**
@@ -130,7 +131,7 @@ export function fillForm(params: Readonly<Record<string, unknown>>): string {
       if (item === null) continue;
       const text = scalarText(item);
       if (text === undefined) throw new MappingValueError(`${name} cannot be used in a query or a form`);
-      pairs.push(`${encodeStrictly(name)}=${encodeStrictly(text)}`);
+      pairs.push(`${encodedComponent(name)}=${encodedComponent(text)}`);
     }
   }
   return pairs.join('&');
@@ -154,9 +155,4 @@ function scalarText(value: unknown): string | undefined {
   return typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))
     ? String(value)
     : undefined;
-}
-
-/** Also encodes !'()*, which RFC 3986 section 2.2 reserves and encodeURIComponent leaves as they are. */
-function encodeStrictly(text: string): string {
-  return encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 }

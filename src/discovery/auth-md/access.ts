@@ -1,4 +1,4 @@
-import { sizeText } from '../../http/size-text.ts';
+import { sizeText } from '../../http/amounts.ts';
 import type { DescribedService } from '../described-service.ts';
 import { textOf } from '../described-service.ts';
 import { block, code, codes, durationText, formBlock, plain, table } from './markdown.ts';

@@ -1,3 +1,4 @@
+import { counted } from '../../http/amounts.ts';
 /** Escapes an operator's text for use within a line of Markdown, so that it contains no markup and no line break. */
 export function plain(text: string): string {
   return text.replace(/\s+/g, ' ').replace(/[\\`*_[\]<>|#]/g, '\\$&');
@@ -35,7 +36,7 @@ export function durationText(seconds: number): string {
     ['hour', 3600],
     ['minute', 60],
   ] as const) {
-    if (seconds >= of && seconds % of === 0) return `${seconds / of} ${unit}${seconds === of ? '' : 's'}`;
+    if (seconds >= of && seconds % of === 0) return counted(seconds / of, unit);
   }
-  return `${seconds} second${seconds === 1 ? '' : 's'}`;
+  return counted(seconds, 'second');
 }

@@ -1,4 +1,4 @@
-import { sizeText } from '../../http/size-text.ts';
+import { sizeText } from '../../http/amounts.ts';
 import type { DescribedService, DescribedTools } from '../described-service.ts';
 import { content, type Json, jsonBody, schemaRef } from './json.ts';
 import type { OwnOperations } from './oauth-operations.ts';

@@ -1,5 +1,5 @@
 import type { Config, RouteConfig } from '../../config/schema.ts';
-import { sizeText } from '../../http/size-text.ts';
+import { sizeText } from '../../http/amounts.ts';
 import type { RouteProtection } from '../described-service.ts';
 import type { Json } from './json.ts';
 import { ANY_RESPONSE, ANY_SUCCESS, failures, responseRef, UNREAD_RESPONSES } from './responses.ts';

@@ -1,6 +1,7 @@
 import { appAddress, isAppAddress, knownPageCalls } from '../../config/page-calls.ts';
 import { ownPathIn } from '../../config/route-checks.ts';
 import { parseMatch, type RouteConfig, type ScopeConfig } from '../../config/schema.ts';
+import { counted } from '../../http/amounts.ts';
 import type { Observation } from './observations.ts';
 import { siteCalls } from './site-calls.ts';
 import { suggestScope } from './suggested-scope.ts';
@@ -173,7 +174,7 @@ function evidenceOf(all: readonly Observation[]): string {
   const statuses = new Map<number, number>();
   for (const one of all) for (const [status, n] of one.statuses) statuses.set(status, (statuses.get(status) ?? 0) + n);
   const [requests, signedIn] = [sum((one) => one.requests), sum((one) => one.signedIn)];
-  return `${requests} ${requests === 1 ? 'request' : 'requests'}, ${signedIn} signed in; ${tally(statuses)}`;
+  return `${counted(requests, 'request')}, ${signedIn} signed in; ${tally(statuses)}`;
 }
 
 function tally(counts: ReadonlyMap<number, number>): string {

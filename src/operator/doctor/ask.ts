@@ -2,6 +2,7 @@ import { lookup as resolve } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import manifest from '../../../package.json' with { type: 'json' };
 import { boundedExchange } from '../../http/bounded-client.ts';
+import { socketHost } from '../../http/host.ts';
 import { isPublicAddress } from '../../http/public-address.ts';
 import { isLoopback } from '../connect/oauth/transport.ts';
 import type { SiteAnswer } from './answer.ts';
@@ -70,7 +71,7 @@ export function createAsk(options: AskOptions): Ask {
 
 /** Whether a URL names this machine, or an address that is not on the internet. */
 export function isHidden({ hostname }: URL): boolean {
-  const address = hostname.replace(/^\[|\]$/g, '');
+  const address = socketHost(hostname);
   return isLoopback(hostname) || (isIP(address) !== 0 && !isPublicAddress(address));
 }
 

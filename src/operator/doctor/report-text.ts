@@ -1,3 +1,4 @@
+import { counted } from '../../http/amounts.ts';
 import { documentPath } from '../../installation.ts';
 import type { Finding, Level } from './finding.ts';
 import { countLevels, type Report } from './report.ts';
@@ -75,8 +76,7 @@ export function toText(report: Report, style: TextStyle): string {
 
 function summary({ url, findings, seconds }: Report): string {
   const { pass, skipped, warning, failure } = countLevels(findings);
-  const warnings = `${warning} ${warning === 1 ? 'warning' : 'warnings'}`;
-  return `${url}: ${failure} ${failure === 1 ? 'failure' : 'failures'}, ${warnings}, ${pass} passed, ${skipped} skipped (${seconds} s)`;
+  return `${url}: ${counted(failure, 'failure')}, ${counted(warning, 'warning')}, ${pass} passed, ${skipped} skipped (${seconds} s)`;
 }
 
 /** One finding for each check: its worst, which comes first. */

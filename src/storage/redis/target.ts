@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { Cluster, Redis } from 'ioredis';
+import { socketHost } from '../../http/host.ts';
 import { PATIENCE } from './patience.ts';
 
 interface RedisNode {
@@ -140,7 +141,7 @@ function addressOf({ url = '' }: RedisTarget) {
   const db = Number(pathname.slice(1));
   return {
     ...access,
-    host: hostname.replace(/^\[|\]$/g, ''),
+    host: socketHost(hostname),
     port: port === '' ? 6379 : Number(port),
     ...(Number.isInteger(db) ? { db } : {}),
     ...(protocol === 'rediss:' ? { tls: {} } : {}),

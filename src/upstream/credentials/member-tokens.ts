@@ -4,6 +4,7 @@ import type { TokenCredential } from '../../config/upstream-credential.ts';
 import { GatewayError } from '../../errors.ts';
 import { boundedJson, RECORD_BOUNDS } from '../../http/bounded-json.ts';
 import { at } from '../../http/json-pointer.ts';
+import { encodedComponent } from '../../http/percent.ts';
 import type { CallUpstream, UpstreamResponse } from '../request.ts';
 import { type CallAttempt, type Credential, fieldValue, NOTHING } from './credential.ts';
 
@@ -117,7 +118,7 @@ function filled(value: string, sub: string): string {
  */
 function inPath(sub: string): string {
   if (!sub.isWellFormed() || /^\.{0,2}$|[/\\]/.test(sub)) throw unusable('an id that no path can hold');
-  return encodeURIComponent(sub).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+  return encodedComponent(sub);
 }
 
 /** The token, and its lifetime in seconds. */

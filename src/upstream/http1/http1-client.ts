@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { socketHost } from '../../http/host.ts';
 import {
   type HttpClient,
   type HttpClientOptions,
@@ -47,7 +48,7 @@ export class Http1Client implements HttpClient, ConnectionOwner<Connection> {
 
   constructor(origin: string, { connectTimeout, headersTimeout, now }: HttpClientOptions) {
     const { hostname, port } = new URL(origin);
-    this.host = hostname.replace(/^\[|\]$/g, '');
+    this.host = socketHost(hostname);
     this.port = Number(port || 80);
     this.connectTimeout = connectTimeout;
     this.#now = now;

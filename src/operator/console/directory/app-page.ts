@@ -2,7 +2,7 @@ import { CLIENT_ACTIONS } from '../../../actions/clients.ts';
 import { clientOf, findClient, metadataOf } from '../../../authorization-server/event-client.ts';
 import type { StandingGrant } from '../../../authorization-server/grants.ts';
 import { isPosing } from '../../../authorization-server/pages/posing.ts';
-import { counted } from '../../../http/counted.ts';
+import { counted } from '../../../http/amounts.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { actionButtons } from '../actions/action-buttons.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';

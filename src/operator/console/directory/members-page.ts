@@ -1,4 +1,4 @@
-import { counted } from '../../../http/counted.ts';
+import { counted } from '../../../http/amounts.ts';
 import { html } from '../../../http/html.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
 import { choice, searchField } from '../kit/filter-fields.ts';

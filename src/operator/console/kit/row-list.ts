@@ -1,4 +1,4 @@
-import { counted } from '../../../http/counted.ts';
+import { counted } from '../../../http/amounts.ts';
 import { type Html, type HtmlValue, html } from '../../../http/html.ts';
 import type { ConsoleRequest } from '../console-page.ts';
 import type { FoundRows } from '../directory/find.ts';

@@ -1,4 +1,4 @@
-import { counted } from '../../../http/counted.ts';
+import { counted } from '../../../http/amounts.ts';
 
 /** With their seconds, the largest first. A span of fewer than two is more exact in the next one. */
 const UNITS = [

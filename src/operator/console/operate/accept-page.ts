@@ -1,4 +1,4 @@
-import { counted } from '../../../http/counted.ts';
+import { counted } from '../../../http/amounts.ts';
 import { type Html, html } from '../../../http/html.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
 import { choices } from '../kit/choices.ts';

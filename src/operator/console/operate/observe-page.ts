@@ -1,4 +1,4 @@
-import { counted } from '../../../http/counted.ts';
+import { counted } from '../../../http/amounts.ts';
 import { type Html, html } from '../../../http/html.ts';
 import type { Observation } from '../../../operations/observe/observations.ts';
 import type { ObservedReport, Observer } from '../../../operations/observe/observer.ts';

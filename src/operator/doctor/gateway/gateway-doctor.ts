@@ -1,3 +1,4 @@
+import { socketHost } from '../../../http/host.ts';
 import { UsageError } from '../../usage-error.ts';
 import { addressOf } from '../address.ts';
 import { type AuditOptions, runAudit } from '../audit.ts';
@@ -91,7 +92,7 @@ async function echoServerAt(address: string): Promise<EchoServer> {
   const [, host, port] = /^(.+):(\d{1,5})$/.exec(address) ?? [];
   if (host === undefined || Number(port) > 65_535)
     throw new UsageError(`"${address}" is not an address such as 127.0.0.1:8099.`);
-  return startEchoServer(host.replace(/^\[|\]$/g, ''), Number(port)).catch((thrown: unknown) => {
+  return startEchoServer(socketHost(host), Number(port)).catch((thrown: unknown) => {
     const { code = String(thrown) } = Object(thrown) as { code?: string };
     throw new UsageError(`No echo server can be started at ${address} (${code}).`);
   });

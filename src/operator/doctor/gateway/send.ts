@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { isIP, connect as plainConnect, type Socket } from 'node:net';
+import { connect as plainConnect, type Socket } from 'node:net';
 import { connect as secureConnect } from 'node:tls';
+import { serverName, socketHost } from '../../../http/host.ts';
 import { type ExchangeLimits, Unavailable, within } from '../unavailable.ts';
 
 /** Where to send bytes, and how long to wait. */
@@ -47,15 +48,13 @@ export async function sendRaw(
 }
 
 function connected({ origin, ca, ...limits }: GatewayAddress): Promise<Socket> {
-  const { protocol, hostname, port } = new URL(origin);
-  const host = hostname.replace(/^\[|\]$/g, '');
+  const url = new URL(origin);
   return within(limits, async (signal) => {
-    const secure = protocol === 'https:';
-    const at = { host, port: Number(port || (secure ? 443 : 80)), noDelay: true };
-    const named = isIP(host) === 0 ? { servername: host } : {};
+    const secure = url.protocol === 'https:';
+    const at = { host: socketHost(url.hostname), port: Number(url.port || (secure ? 443 : 80)), noDelay: true };
     const trusted = ca === undefined ? {} : { ca };
     const socket = secure
-      ? secureConnect({ ...at, ...named, ...trusted, ALPNProtocols: ['http/1.1'] })
+      ? secureConnect({ ...at, ...trusted, servername: serverName(url), ALPNProtocols: ['http/1.1'] })
       : plainConnect(at);
     try {
       await once(socket, secure ? 'secureConnect' : 'connect', { signal });

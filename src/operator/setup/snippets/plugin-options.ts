@@ -4,6 +4,7 @@ import { type Config, parseMatch, type RouteConfig, type UpstreamConfig } from '
 import { gatewayFingerprint } from '../../../decisions/fingerprint.ts';
 import { type FailureCode, GatewayError, renderFailure } from '../../../errors.ts';
 import { PROTECTED_LANE_FIELDS } from '../../../http/header-names.ts';
+import { socketHost } from '../../../http/host.ts';
 import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
 import { ORIGIN_FIELDS, TRUSTED_IDENTITY } from '../../../http/trusted-headers.ts';
 import { CORS_HEADERS } from '../../../request/cors.ts';
@@ -191,7 +192,7 @@ function pluginUpstream({ upstreams, origin }: Config, name: string, index: numb
   return {
     id: id === name ? id : `${id}_${index}`,
     scheme,
-    hostname: hostname.replace(/^\[|\]$/g, ''),
+    hostname: socketHost(hostname),
     port: number,
     authority: port === '' ? `${host}:${number}` : host,
     host: sentHost,
