@@ -239,7 +239,7 @@ interface Import {
 }
 
 /** Settings stand with what they set, and are read with the configuration. */
-const SETTINGS = /^login\/(?:kinds|\w[\w-]*\/settings)\.ts$/;
+const SETTINGS = /^(?:login\/kinds|[\w/-]+\/settings(?:-\w+)?)\.ts$/;
 /** The doctor's checks of one way to sign in stand with it. */
 const CHECKS = /^login\/[\w-]+\/checks\.ts$/;
 

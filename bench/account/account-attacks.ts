@@ -7,7 +7,7 @@ import { formatError, maskResult } from '../../src/account/errors.ts';
 import { executeOperation } from '../../src/account/operations.ts';
 import { readGraphqlRequest } from '../../src/account/request.ts';
 import { buildAccountSchema } from '../../src/account/schema.ts';
-import { account as accountBlock } from '../../src/config/account.ts';
+import { account as accountBlock } from '../../src/account/settings.ts';
 import { asGatewayError, GatewayError } from '../../src/errors.ts';
 import type { MemberPrincipal } from '../../src/oauth/principal.ts';
 import type { AttackCost } from './attacks.ts';

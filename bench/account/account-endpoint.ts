@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createAccount } from '../../src/account/endpoint.ts';
-import { account as accountBlock } from '../../src/config/account.ts';
+import { account as accountBlock } from '../../src/account/settings.ts';
 import type { MemberPrincipal } from '../../src/oauth/principal.ts';
 import { createCallUpstream } from '../../src/upstream/call.ts';
 import { createIdentity } from '../../src/upstream/identity.ts';

@@ -1,8 +1,8 @@
-import type { TextFile } from '../config/account-files.ts';
 import type { CallForPrincipal } from '../upstream/request.ts';
 import type { OnError } from './errors.ts';
 import type { AccountLimits } from './limits.ts';
 import type { KnownNames } from './schema.ts';
+import type { TextFile } from './settings-files.ts';
 
 /** `upstreams` and `scopes` are the configured ones. */
 export interface AccountOptions extends Omit<KnownNames, 'config'> {

@@ -12,9 +12,9 @@ import {
   validateSchema,
   visit,
 } from 'graphql';
-import type { TextFile } from '../config/account-files.ts';
 import { type Mistakes, placeOf } from './connect/mistakes.ts';
 import { checkSdl, parseSdl } from './sdl.ts';
+import type { TextFile } from './settings-files.ts';
 
 const CONTRACT = 'account schema';
 

@@ -2,7 +2,7 @@
  * The Account API: a GraphQL endpoint over the backend's own APIs. The operator writes the contract that clients see and
  * mappings that say which call of which upstream each field comes from: REST (`connect/`) or GraphQL (`remote/`).
  */
-import type { TextFile } from '../config/account-files.ts';
+
 import { checkMapping } from './connect/check.ts';
 import type { MappingNames } from './connect/mapping.ts';
 import { Mistakes } from './connect/mistakes.ts';
@@ -14,6 +14,7 @@ import { type RecordedFile, readRecorded } from './remote/recorded.ts';
 import { attachRemote } from './remote/resolvers.ts';
 import { attachScalars } from './scalars.ts';
 import { attachGuards, readGuards } from './scopes.ts';
+import type { TextFile } from './settings-files.ts';
 
 export type AccountSchema = ReturnType<typeof buildAccountSchema>;
 

@@ -1,7 +1,7 @@
 import { type DocumentNode, GraphQLError, parse, Source } from 'graphql';
 import { validateSDL } from 'graphql/validation/validate.js';
-import type { TextFile } from '../config/account-files.ts';
 import { type Mistakes, placeOf } from './connect/mistakes.ts';
+import type { TextFile } from './settings-files.ts';
 
 /** Parses a file. Its nodes keep their file, line and column. Returns undefined after adding a syntax error to `mistakes`. */
 export function parseSdl({ file, text }: TextFile, what: string, mistakes: Mistakes): DocumentNode | undefined {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { TextFile } from '../config/account-files.ts';
 import { isObject } from '../http/json-object.ts';
 import { type Mistakes, placeOfKey } from './connect/mistakes.ts';
 import type { CheckDocument } from './documents.ts';
+import type { TextFile } from './settings-files.ts';
 
 /** Trusted documents, keyed by the ID that clients send. */
 export type TrustedDocuments = ReadonlyMap<string, string>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { decisions } from '../decisions/settings.ts';
 import { trustedProxyProblem } from '../http/trusted-proxies.ts';
 import { LISTEN, SHARE_OF_ONE_ADDRESS } from './constants.ts';
-import { decisions } from './decisions.ts';
 import { positive } from './name.ts';
 import { duration } from './units.ts';
 

@@ -3,13 +3,15 @@
  * and checks across settings. All mistakes are reported at once, each with its file, line and column.
  */
 import { dirname, resolve as resolvePath } from 'node:path';
+import { type AccountFiles, readAccountFiles } from '../account/settings-files.ts';
+import { checkProfileAccount, withoutUnaskedAccount } from '../account/settings-profile.ts';
+import { checkDecisions } from '../decisions/settings-checks.ts';
 import { isObject } from '../http/json-object.ts';
 import { checkLogin, identityFields } from '../login/kinds.ts';
-import { type AccountFiles, readAccountFiles } from './account-files.ts';
+import { checkTools } from '../mcp/settings-checks.ts';
+import { checkEnforcement } from '../operations/observe/settings.ts';
 import { readCatalogues } from './catalogues.ts';
 import { checkCredentials } from './credential-checks.ts';
-import { checkDecisions } from './decision-checks.ts';
-import { checkEnforcement } from './enforcement.ts';
 import { readIssues } from './issues.ts';
 import { type Layers, mergeLayers, placeInLayers } from './layers.ts';
 import { checkLoginSite } from './login-site-checks.ts';
@@ -21,7 +23,6 @@ import type { PageLanguage } from './pages.ts';
 import { checkPagesOrigin } from './pages-origin-checks.ts';
 import { checkPlaceholders } from './placeholders.ts';
 import { ConfigError, type Place, type Problem, problemAt, type UntracedProblem } from './problems.ts';
-import { checkProfileAccount, withoutUnaskedAccount } from './profile-account.ts';
 import { readLayers } from './read-layers.ts';
 import { readSecrets } from './read-secrets.ts';
 import { checkRedis } from './redis-settings.ts';
@@ -32,7 +33,6 @@ import { type Config, configSchema } from './schema.ts';
 import { checkCertificates, secretValues } from './secret-values.ts';
 import type { Environment } from './setting.ts';
 import { type SourceFiles, sourceFiles, withText } from './source-files.ts';
-import { checkTools } from './tool-checks.ts';
 import { formatPath, merge, type Path, type Tree } from './tree.ts';
 import { readUpstreamDocuments } from './upstream-documents.ts';
 import { configWarnings } from './warnings.ts';

@@ -1,6 +1,7 @@
 import { relative, resolve } from 'node:path';
+import { reason } from '../account/settings-files.ts';
 import { readInstalled } from '../installation.ts';
-import { reason } from './account-files.ts';
+import { readToolsFile } from '../mcp/settings-file.ts';
 import { readYaml, type YamlLayer } from './document.ts';
 import { readEnvironment } from './environment.ts';
 import { codeLayer, type Layers } from './layers.ts';
@@ -8,7 +9,6 @@ import { ConfigError, type Problem, type UntracedProblem } from './problems.ts';
 import { chooseProfile, profileFile, SCOPES_FILE } from './profiles.ts';
 import type { Environment } from './setting.ts';
 import type { SourceFiles } from './source-files.ts';
-import { readToolsFile } from './tools-file.ts';
 import { merge, type Tree } from './tree.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
+import { reason } from '../account/settings-files.ts';
 import { isObject } from '../http/json-object.ts';
-import { reason } from './account-files.ts';
 import type { UntracedProblem } from './problems.ts';
 import { PEM, SECRETS, type SecretReference, secret } from './secret.ts';
 import type { Environment } from './setting.ts';

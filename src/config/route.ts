@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { forwardedBy } from './decisions.ts';
+import { forwardedBy } from '../decisions/settings.ts';
 import { routeLimits } from './limits.ts';
 import { name, text } from './name.ts';
 

@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { eventKey } from './events.ts';
+import { eventKey } from '../events/settings.ts';
 import type { UntracedProblem } from './problems.ts';
 import { requiredSecret, type SecretValues } from './read-secrets.ts';
 import type { Config } from './schema.ts';

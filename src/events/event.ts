@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { EventType } from '../config/events.ts';
+import type { EventType } from './settings.ts';
 
 /** An app, as described to the backend. */
 export interface EventClient {

@@ -1,6 +1,6 @@
-import type { EventType } from '../config/events.ts';
 import type { Clock, Entry, NewEntry, Store } from '../storage/store.ts';
 import type { GateEvent } from './event.ts';
+import type { EventType } from './settings.ts';
 
 const KIND = 'Event';
 

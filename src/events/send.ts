@@ -1,8 +1,8 @@
 import { createSecretKey } from 'node:crypto';
-import type { EventsConfig } from '../config/events.ts';
 import { GatewayError } from '../errors.ts';
 import { type Clock, unixSeconds } from '../storage/store.ts';
 import type { CallUpstream } from '../upstream/request.ts';
+import type { EventsConfig } from './settings.ts';
 import { signedFields } from './signature.ts';
 
 /** A queued event or a `test.ping`. */

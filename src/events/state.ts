@@ -1,7 +1,7 @@
-import type { EventsConfig } from '../config/events.ts';
 import type { Clock } from '../storage/store.ts';
 import type { DeliveryState } from './delivery-state.ts';
 import { CLASSES, type EventQueue } from './queue.ts';
+import type { EventsConfig } from './settings.ts';
 
 /** The delivery state and the pending events without their data, as the admin listener returns them. */
 export interface EventsState {

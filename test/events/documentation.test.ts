@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { EventType } from '../../src/config/events.ts';
 import type { Ending, EndReason, EventClient } from '../../src/events/event.ts';
+import type { EventType } from '../../src/events/settings.ts';
 import { EVENTS_SECRET } from '../support/event-receiver.ts';
 import { missing } from '../support/missing.ts';
 

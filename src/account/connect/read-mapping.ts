@@ -1,6 +1,6 @@
 import { type ConstDirectiveNode, type GraphQLSchema, Kind } from 'graphql';
-import type { TextFile } from '../../config/account-files.ts';
 import { parseSdl } from '../sdl.ts';
+import type { TextFile } from '../settings-files.ts';
 import { compileHeaders } from './connector.ts';
 import { DirectiveReader } from './directive-reader.ts';
 import type { Mapping, MappingNames, MappingReading } from './mapping.ts';

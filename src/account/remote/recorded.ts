@@ -1,8 +1,8 @@
 import { buildASTSchema, type GraphQLSchema } from 'graphql';
-import type { AccountFiles, TextFile } from '../../config/account-files.ts';
 import type { Mapping } from '../connect/mapping.ts';
 import { type Mistakes, placeOf } from '../connect/mistakes.ts';
 import { checkSdl, parseSdl } from '../sdl.ts';
+import type { AccountFiles, TextFile } from '../settings-files.ts';
 import type { RecordedSchemas } from './check.ts';
 
 /** The recorded schema of a GraphQL upstream. */

@@ -1,7 +1,7 @@
-import type { DecisionAddress } from '../../../config/decisions.ts';
 import type { LoadedConfig } from '../../../config/load.ts';
 import { type Config, parseMatch, type RouteConfig, type UpstreamConfig } from '../../../config/schema.ts';
 import { gatewayFingerprint } from '../../../decisions/fingerprint.ts';
+import type { DecisionAddress } from '../../../decisions/settings.ts';
 import { type FailureCode, GatewayError, renderFailure } from '../../../errors.ts';
 import { PROTECTED_LANE_FIELDS } from '../../../http/header-names.ts';
 import { socketHost } from '../../../http/host.ts';

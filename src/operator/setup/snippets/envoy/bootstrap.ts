@@ -1,4 +1,4 @@
-import type { DecisionAddress } from '../../../../config/decisions.ts';
+import type { DecisionAddress } from '../../../../decisions/settings.ts';
 import { hostAndPort } from '../../../host-port.ts';
 import {
   DECISION_LIMITS,

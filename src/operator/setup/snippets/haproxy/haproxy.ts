@@ -1,5 +1,5 @@
-import type { DecisionAddress } from '../../../../config/decisions.ts';
 import { DECISION_FIELDS, DECISION_PATHS } from '../../../../decisions/protocol.ts';
+import type { DecisionAddress } from '../../../../decisions/settings.ts';
 import { OWN_IDENTITY } from '../../../../http/identity-fields.ts';
 import { hostPort, reachableHost } from '../../../host-port.ts';
 import { filledFile } from '../../text-template.ts';

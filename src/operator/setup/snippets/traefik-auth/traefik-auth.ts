@@ -1,5 +1,5 @@
-import type { DecisionAddress } from '../../../../config/decisions.ts';
 import { DECISION_FIELDS, DECISION_PATHS } from '../../../../decisions/protocol.ts';
+import type { DecisionAddress } from '../../../../decisions/settings.ts';
 import { IDENTITY_FIELDS } from '../../../../http/identity-fields.ts';
 import { hostPort } from '../../../host-port.ts';
 import { OWN_WHOLE_SPELLINGS, REMOVED_FIELDS, TRACE_SPELLINGS } from '../forged-names.ts';

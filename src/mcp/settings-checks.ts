@@ -1,6 +1,6 @@
-import type { UntracedProblem } from './problems.ts';
-import { unknownName } from './suggest.ts';
-import { keysAt, listAt, type Path, type Tree, valueAt } from './tree.ts';
+import type { UntracedProblem } from '../config/problems.ts';
+import { unknownName } from '../config/suggest.ts';
+import { keysAt, listAt, type Path, type Tree, valueAt } from '../config/tree.ts';
 
 /** Inputs that identify a member, in any spelling. The member comes from the token and cannot be an input. */
 const OWN_ID =

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ACCOUNT, ACCOUNT_LIMITS } from './constants.ts';
-import { text } from './name.ts';
-import { secret } from './secret.ts';
+import { ACCOUNT, ACCOUNT_LIMITS } from '../config/constants.ts';
+import { text } from '../config/name.ts';
+import { secret } from '../config/secret.ts';
 
 const count = (least: number, value: number, description: string) =>
   z.int().min(least).default(value).describe(description);

@@ -1,8 +1,8 @@
-import { type Layer, readYaml } from './document.ts';
-import { readNamedFile } from './named-file.ts';
-import type { Problem, UntracedProblem } from './problems.ts';
-import type { SourceFiles } from './source-files.ts';
-import type { Tree } from './tree.ts';
+import { type Layer, readYaml } from '../config/document.ts';
+import { readNamedFile } from '../config/named-file.ts';
+import type { Problem, UntracedProblem } from '../config/problems.ts';
+import type { SourceFiles } from '../config/source-files.ts';
+import type { Tree } from '../config/tree.ts';
 
 interface ToolsFile {
   readonly layer: Layer;

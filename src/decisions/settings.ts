@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HEADER_VALUE, secret } from './secret.ts';
+import { HEADER_VALUE, secret } from '../config/secret.ts';
 
 /** A Unix socket, or a TCP address as net.Server.listen takes it. */
 export type DecisionAddress = { readonly path: string } | { readonly host: string; readonly port: number };

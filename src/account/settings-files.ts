@@ -1,8 +1,8 @@
 import { basename, dirname, join } from 'node:path';
+import type { UntracedProblem } from '../config/problems.ts';
+import type { SourceFiles } from '../config/source-files.ts';
+import { valueAt } from '../config/tree.ts';
 import { isObject } from '../http/json-object.ts';
-import type { UntracedProblem } from './problems.ts';
-import type { SourceFiles } from './source-files.ts';
-import { valueAt } from './tree.ts';
 
 /** The content of a file that the configuration names. `file` is its path as written there. */
 export interface TextFile {

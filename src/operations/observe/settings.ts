@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { isObject } from '../http/json-object.ts';
-import { cookiePattern } from './name.ts';
-import type { UntracedProblem } from './problems.ts';
-import { type Tree, valueAt } from './tree.ts';
+import { cookiePattern } from '../../config/name.ts';
+import type { UntracedProblem } from '../../config/problems.ts';
+import { type Tree, valueAt } from '../../config/tree.ts';
+import { isObject } from '../../http/json-object.ts';
 
 /** Whether routes are enforced or only observed. The gate's own endpoints are enforced in both modes. */
 export const enforcement = z.strictObject({

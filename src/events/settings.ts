@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { EVENTS } from './constants.ts';
-import { upstreamName } from './name.ts';
-import { secret } from './secret.ts';
+import { EVENTS } from '../config/constants.ts';
+import { upstreamName } from '../config/name.ts';
+import { secret } from '../config/secret.ts';
 
 /** The event types. `schema/events.schema.json` defines their payloads. */
 export type EventType =

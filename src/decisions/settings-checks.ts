@@ -1,7 +1,7 @@
+import type { UntracedProblem } from '../config/problems.ts';
+import { nameOf, overlap, type RouteMatch, routeMatches, segmentsOf } from '../config/route-order.ts';
+import { type Path, type Tree, valueAt } from '../config/tree.ts';
 import { isObject } from '../http/json-object.ts';
-import type { UntracedProblem } from './problems.ts';
-import { nameOf, overlap, type RouteMatch, routeMatches, segmentsOf } from './route-order.ts';
-import { type Path, type Tree, valueAt } from './tree.ts';
 
 /** What coursegate does to a request or its response that a gateway does not do. */
 const NOT_IN_A_GATEWAY = ['query', 'body', 'rewrite', 'rewriteLinks', 'bodyLimit'] as const;

@@ -1,7 +1,7 @@
+import type { Layers } from '../config/layers.ts';
+import type { UntracedProblem } from '../config/problems.ts';
+import { type Tree, valueAt } from '../config/tree.ts';
 import { isObject } from '../http/json-object.ts';
-import type { Layers } from './layers.ts';
-import type { UntracedProblem } from './problems.ts';
-import { type Tree, valueAt } from './tree.ts';
 
 /** What an operator can use instead of a profile with the Account API. */
 const WITHOUT_IT =

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { MCP } from './constants.ts';
-import { text } from './name.ts';
+import { MCP } from '../config/constants.ts';
+import { text } from '../config/name.ts';
 
 /** The intersection of SEP-986 and what assistants accept. */
 const toolName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be at most 64 letters, digits, _ and -');
