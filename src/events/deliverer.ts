@@ -14,9 +14,6 @@ export interface DelivererOptions extends Omit<AttemptOptions, 'signal'> {
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
 }
 
-/** Counts the outcome of deliveries, for the metrics. */
-type EventCounts = AttemptOptions['counts'];
-
 /** The pending events, as of the last turn. */
 export interface WaitingEvents {
   readonly events: Readonly<Record<EventClass, number>>;
