@@ -1,5 +1,5 @@
+import { reason } from '../account/settings-files.ts';
 import { sizeText } from '../http/amounts.ts';
-import { reason } from './account-files.ts';
 import type { UntracedProblem } from './problems.ts';
 import { FileTooLarge, type SourceFiles } from './source-files.ts';
 import { type Path, type Tree, valueAt } from './tree.ts';
