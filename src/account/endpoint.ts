@@ -1,11 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Answer, asGatewayError } from '../errors.ts';
+import { type Answer, asGatewayError, GatewayError } from '../errors.ts';
 import { challengeAnswer, json, writeAnswer } from '../http/answer.ts';
+import type { Handler } from '../http/exchange.ts';
 import { fieldValues } from '../http/field-values.ts';
+import { areaOf } from '../http/request-record.ts';
 import { insufficientScope, SESSION_OVER, type SessionOver } from '../oauth/challenge.ts';
 import { type Scheme, schemeOf } from '../oauth/credentials.ts';
 import type { MemberPrincipal } from '../oauth/principal.ts';
 import { ACCOUNT_SCOPE, type Scope } from '../oauth/scope.ts';
+import { type Audit, usageAudit } from '../operations/audit.ts';
 import type { AccountOptions } from './account-options.ts';
 import type { Mistake } from './connect/mistakes.ts';
 import { timeWarnings } from './connect/time-warnings.ts';
@@ -59,6 +62,20 @@ export function createAccount(options: AccountOptions): Account {
     prepare: (query) => prepareOperation(operations, query),
     readScopes: [ACCOUNT_SCOPE, ...scopesOfQueries(operations, operations.guards)],
     warnings: timeWarnings(operations.mapping, options.timeZone),
+  };
+}
+
+/** Serves the endpoint behind the gate. Records which parts of the account were read, and audits mutations. */
+export function accountHandler(endpoint: AccountEndpoint, audit: Audit): Handler {
+  return (exchange) => {
+    const { request, response, principal, record } = exchange;
+    if (principal.kind !== 'member') throw new GatewayError('internal');
+    return endpoint(request, response, principal, {
+      gave(fields, how) {
+        record.areas = fields.map(how === 'read' ? areaOf.field : areaOf.change);
+      },
+      changed: usageAudit(audit, exchange, 'mutation'),
+    });
   };
 }
 

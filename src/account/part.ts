@@ -7,8 +7,7 @@ import type { Log } from '../operations/log.ts';
 import type { CallForPrincipal } from '../upstream/request.ts';
 import { MappingError, type Mistake } from './connect/mistakes.ts';
 import { loadTypeMerger } from './contract.ts';
-import { type Account, createAccount } from './endpoint.ts';
-import { accountHandler } from './handler.ts';
+import { type Account, accountHandler, createAccount } from './endpoint.ts';
 
 /** The Account API. */
 export interface AccountPart extends Omit<Account, 'warnings'> {

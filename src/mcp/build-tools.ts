@@ -52,22 +52,12 @@ export function buildTools(parts: ToolParts): {
       wrong(['paging'], 'is only for read-only tools, because the call is repeated for the rest');
     const lacking = [...built.scopes].filter((scope) => !config.scopes.includes(scope));
     if (lacking.length > 0) wrong(['scopes'], `must have ${lacking.join(', ')}, which what it does needs`);
-    const descriptor = describe(config, built.readOnly);
-    const { longestText, largestResult, onError } = parts;
-    const call = runner({
-      name: config.name,
-      act: built.act,
-      checkInput,
-      checkOutput,
-      mapping,
-      paging: config.paging,
-      readOnly: built.readOnly,
-      longestText,
-      largestResult,
-      onError,
-    });
-    const takesKey = takesKeys(config, built.readOnly);
-    return [{ name: config.name, scopes: new Set(config.scopes), descriptor, takesKey, call }];
+    const { name, paging } = config;
+    const call = runner({ ...parts, ...built, name, paging, checkInput, checkOutput, mapping });
+    // Not for a tool that defines an input of that name itself.
+    const takesKey = !built.readOnly && !Object.hasOwn(propertiesOf(config), KEY_ARGUMENT);
+    const descriptor = describe(config, built.readOnly, takesKey);
+    return [{ name, scopes: new Set(config.scopes), descriptor, takesKey, call }];
   });
   return { tools, findings };
 }
@@ -153,11 +143,6 @@ function outputSchema(output: Readonly<Record<string, unknown>>): ToolDescriptor
   return { ...output, type: 'object' };
 }
 
-/** Not for a tool that defines an input of that name itself. */
-function takesKeys(config: ToolConfig, readOnly: boolean): boolean {
-  return !readOnly && !Object.hasOwn(propertiesOf(config), KEY_ARGUMENT);
-}
-
 function withKey(schema: ToolDescriptor['inputSchema']): ToolDescriptor['inputSchema'] {
   return { ...schema, properties: { ...(schema.properties as object), [KEY_ARGUMENT]: KEY_SCHEMA } };
 }
@@ -166,13 +151,13 @@ function withKey(schema: ToolDescriptor['inputSchema']): ToolDescriptor['inputSc
  * Clients show these hints to the user before a call, so the operator cannot override the most important one,
  * `readOnlyHint`.
  */
-function describe(config: ToolConfig, readOnly: boolean): ToolDescriptor {
+function describe(config: ToolConfig, readOnly: boolean, takesKey: boolean): ToolDescriptor {
   const { name, title, description, output, scopes, annotations } = config;
   return {
     name,
     title,
     description,
-    inputSchema: takesKeys(config, readOnly) ? withKey(inputSchema(config)) : inputSchema(config),
+    inputSchema: takesKey ? withKey(inputSchema(config)) : inputSchema(config),
     ...(output === undefined ? {} : { outputSchema: outputSchema(output) }),
     annotations: {
       title,

@@ -1,5 +1,3 @@
-import type { Exchange } from '../http/exchange.ts';
-import type { Audit } from '../operations/audit.ts';
 import type { ToolInput } from './argument-template.ts';
 import { KEY_ARGUMENT, takeKey } from './idempotency-key.ts';
 import type { Once } from './once.ts';
@@ -46,23 +44,4 @@ export async function callTool(
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** Audits the use of tools by one request, with the time since it began. */
-export function toolAudit(audit: Audit, { principal, provenance }: Exchange) {
-  const began = performance.now();
-  const member = principal.kind === 'member' ? principal : undefined;
-  return (name: string, outcome: 'success' | 'failure' | 'refused', reason?: 'repeated'): void =>
-    audit({
-      action: 'tool_called',
-      used: { kind: 'tool', name },
-      outcome,
-      reason,
-      milliseconds: performance.now() - began,
-      clientId: member?.clientId,
-      grantId: member?.grantId,
-      member: member?.sub,
-      address: provenance.clientAddress,
-      requestId: provenance.requestId,
-    });
 }

@@ -9,8 +9,8 @@ import { areaOf } from '../http/request-record.ts';
 import { SESSION_OVER, type SessionOver } from '../oauth/challenge.ts';
 import { schemeOf } from '../oauth/credentials.ts';
 import { formatScope } from '../oauth/scope.ts';
-import type { Audit } from '../operations/audit.ts';
-import { type CallParts, callTool, toolAudit } from './call-tool.ts';
+import { type Audit, usageAudit } from '../operations/audit.ts';
+import { type CallParts, callTool } from './call-tool.ts';
 import { edgeCheck } from './edge.ts';
 import { type Message, readMessage } from './message.ts';
 import type { Once } from './once.ts';
@@ -67,7 +67,7 @@ export function createMcpEndpoint(options: McpOptions): (endpoint: McpEndpoint) 
     const { message } = read;
     if (message.method === 'subscriptions/listen') return errorAnswer(404, message.id, NOTHING_TO_LISTEN_TO);
 
-    const report = toolAudit(audit, exchange);
+    const report = usageAudit(audit, exchange, 'tool');
     const used = usedBy(message, offer);
     const scheme = schemeOf(fieldValues(request.rawHeaders, 'authorization'));
     const version = request.headers['mcp-protocol-version'];

@@ -1,7 +1,7 @@
 import type { PrepareOperation } from '../account/prepared-operation.ts';
 import { SESSION_OVER } from '../oauth/challenge.ts';
 import { ACCOUNT_SCOPE } from '../oauth/scope.ts';
-import { type BuiltAction, MUST_SIGN_IN } from './tool.ts';
+import { type BuiltAction, MUST_SIGN_IN, memberOf } from './tool.ts';
 
 /**
  * Creates an action that runs a document of the Account API for the token's member. Returns a mistake if the document
@@ -26,8 +26,7 @@ export function graphqlAction(
     readOnly,
     scopes: [ACCOUNT_SCOPE, ...operation.missing(new Set())],
     async act(input, { principal, signal }) {
-      if (principal.kind !== 'member') throw new Error('a tool for members was called without a member');
-      const result = await operation.run(principal, input, signal);
+      const result = await operation.run(memberOf(principal), input, signal);
       if (result === SESSION_OVER) return MUST_SIGN_IN;
       const { data, errors } = result;
       if (data === undefined || Object.values(data).every((value) => value === null)) {

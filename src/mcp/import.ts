@@ -2,7 +2,7 @@ import { parseMatch, type RouteConfig } from '../config/schema.ts';
 import { UNDESCRIBED } from '../config/warnings.ts';
 import { routedBy } from '../upstream/own-record.ts';
 import { createRouting } from '../upstream/routing.ts';
-import { placeholders } from './argument-template.ts';
+import { fillPlaceholders, placeholders } from './argument-template.ts';
 import { type ApiOperation, MOST_SCHEMAS, type OperationInput, operationsOf } from './openapi-operations.ts';
 import { proposePaging } from './propose-paging.ts';
 
@@ -47,13 +47,16 @@ export function proposeFromOpenApi(
   return collect(
     operationsOf(document).map((operation) => {
       const { method, path, tooLarge } = operation;
-      const found = routing(method, path.replace(/\{[^{}]*\}/g, 'x'));
+      const found = routing(
+        method,
+        fillPlaceholders(path, () => 'x'),
+      );
       if (found.kind !== 'route') return `${method} ${path}: no route matches it`;
       if (method !== 'GET' && !options.writes)
         return `${method} ${path}: it may change something; --writes proposes it too`;
       if (found.route.value.scopes.length === 0) return `${method} ${path}: ${NO_SCOPE}`;
       if (tooLarge === true) return `${method} ${path}: its input has more than ${MOST_SCHEMAS} parts`;
-      const template = path.replace(/\{([^{}]*)\}/g, (all, name: string) => (MEMBER.test(name) ? '{member.id}' : all));
+      const template = fillPlaceholders(path, (name) => (MEMBER.test(name) ? '{member.id}' : `{${name}}`));
       return propose({ ...operation, path: template }, found.route.value.scopes);
     }),
   );

@@ -41,18 +41,10 @@ export function schemaCompiler(): CompileSchema {
   };
 }
 
+type SchemaError = NonNullable<ReturnType<InstanceType<typeof Ajv>['compile']>['errors']>[number];
+
 /** Uses only names of the schema and our own words, so that values sent by the client are not echoed. */
-function describe({
-  instancePath,
-  message,
-  keyword,
-  params,
-}: {
-  instancePath: string;
-  message?: string | undefined;
-  keyword: string;
-  params: Record<string, unknown>;
-}): string {
+function describe({ instancePath, message, keyword, params }: SchemaError): string {
   const where = instancePath === '' ? 'the arguments' : instancePath.slice(1, 101);
   if (keyword === 'additionalProperties') {
     return `${where} must not have ${JSON.stringify(String(params.additionalProperty).slice(0, 50))}`;

@@ -1,5 +1,6 @@
 import { type GetPromptResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { McpConfig } from '../config/schema.ts';
+import { fillPlaceholders } from './argument-template.ts';
 
 const LONGEST_ARGUMENT = 1000;
 
@@ -16,10 +17,7 @@ export function fillPrompt(
     if (required && (value === undefined || value.trim() === '')) throw refused(`The argument "${name}" is missing.`);
     if (value !== undefined && value.length > LONGEST_ARGUMENT) throw refused(`The argument "${name}" is too long.`);
   }
-  const text = prompt.text.replace(
-    /\{([^{}]*)\}/g,
-    (_, name: string) => (Object.hasOwn(given, name) ? given[name] : '') ?? '',
-  );
+  const text = fillPlaceholders(prompt.text, (name) => (Object.hasOwn(given, name) ? given[name] : '') ?? '');
   return {
     description: prompt.description,
     messages: [{ role: 'user', content: { type: 'text', text } }],

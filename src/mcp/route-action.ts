@@ -6,7 +6,7 @@ import { parameterNames } from '../upstream/parameter-name.ts';
 import type { CallForPrincipal, UpstreamRequest } from '../upstream/request.ts';
 import { createRewrite } from '../upstream/rewrite.ts';
 import { createRouting } from '../upstream/routing.ts';
-import { fillPath, fillQuery, placeholders, targetOf } from './argument-template.ts';
+import { fillPath, fillPlaceholders, fillQuery, placeholders, targetOf } from './argument-template.ts';
 import type { BuiltAction } from './tool.ts';
 import { readAnswer, send } from './upstream-action.ts';
 
@@ -30,7 +30,10 @@ export function routeAction(
   if (method === undefined) return { mistake: 'must be a method and a path, such as "GET /api/v1/orders/{id}"' };
   const routing = createRouting(routes.map((value) => ({ ...routedBy(value), value })));
   // A value cannot leave its segment of the path, so one value finds the route of all values.
-  const found = routing(method, template.replace(/\{[^{}]*\}/g, 'x'));
+  const found = routing(
+    method,
+    fillPlaceholders(template, () => 'x'),
+  );
   if (found.kind !== 'route') return { mistake: 'is a request that no route matches' };
   const { upstream, scopes, match, query = {}, body: members = {}, rewrite } = found.route.value;
   if (!scoped && (found.route.value.anonymous ?? anonymous) === 'refuse') {

@@ -59,6 +59,8 @@ export function createServer(offer: ServerOffer, served: ServedRequest): Server 
   const shown = ({ scopes }: Tool) => isShown(served.principal, scopes, offer.signIn);
   const tools = offer.tools.filter(shown);
   const resources = offer.resources.filter(({ tool }) => shown(tool));
+  const fixed = resources.filter(({ isTemplate }) => !isTemplate);
+  const templates = resources.filter(({ isTemplate }) => isTemplate);
   const lists = listHint(offer, tools.length);
   const server = new Server(offer.server, {
     // Nothing changes while the process runs, and there is no stream for notifications.
@@ -86,19 +88,12 @@ export function createServer(offer: ServerOffer, served: ServedRequest): Server 
     guarded(() => callResult(served, shown, params.arguments ?? {})),
   );
   server.setRequestHandler('resources/list', ({ params }) =>
-    guarded(() => {
-      const fixed = resources.filter(({ isTemplate }) => !isTemplate);
-      return page('resources', fixed, params?.cursor, (one) => ({ uri: one.uri, ...described(one) }));
-    }),
+    guarded(() => page('resources', fixed, params?.cursor, (one) => ({ uri: one.uri, ...described(one) }))),
   );
   server.setRequestHandler('resources/templates/list', ({ params }) =>
-    guarded(() => {
-      const templates = resources.filter(({ isTemplate }) => isTemplate);
-      return page('resourceTemplates', templates, params?.cursor, (one) => ({
-        uriTemplate: one.uri,
-        ...described(one),
-      }));
-    }),
+    guarded(() =>
+      page('resourceTemplates', templates, params?.cursor, (one) => ({ uriTemplate: one.uri, ...described(one) })),
+    ),
   );
   server.setRequestHandler('resources/read', ({ params: { uri } }) => guarded(() => readResult(served, shown, uri)));
   server.setRequestHandler('prompts/list', ({ params }) =>

@@ -1,4 +1,4 @@
-import type { Principal } from '../oauth/principal.ts';
+import type { MemberPrincipal, Principal } from '../oauth/principal.ts';
 import type { Scope } from '../oauth/scope.ts';
 
 /** The context of a tool call. */
@@ -24,6 +24,12 @@ export const MUST_SIGN_IN: ToolOutcome = {
   undone: true,
   sessionOver: true,
 };
+
+/** The member who called a tool with scopes, which only members may call. */
+export function memberOf(principal: Principal): MemberPrincipal {
+  if (principal.kind !== 'member') throw new Error('a tool for members was called without a member');
+  return principal;
+}
 
 /** Takes arguments that are valid under the input schema. Rejects with GatewayError if an upstream fails. */
 export type Action = (input: Readonly<Record<string, unknown>>, context: CallContext) => Promise<ToolOutcome>;

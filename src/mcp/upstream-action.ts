@@ -1,10 +1,10 @@
 import { GatewayError } from '../errors.ts';
 import { ANSWER_BOUNDS, parseBoundedJson } from '../http/bounded-json.ts';
 import { SESSION_OVER, type SessionOver } from '../oauth/challenge.ts';
-import { ANONYMOUS, type MemberPrincipal } from '../oauth/principal.ts';
+import { ANONYMOUS } from '../oauth/principal.ts';
 import type { CallForPrincipal, UpstreamRequest, UpstreamResponse } from '../upstream/request.ts';
 import { fillPath, fillQuery, targetOf } from './argument-template.ts';
-import { type Action, type CallContext, MUST_SIGN_IN, type ToolOutcome } from './tool.ts';
+import { type Action, type CallContext, MUST_SIGN_IN, memberOf, type ToolOutcome } from './tool.ts';
 
 /**
  * Creates an action that sends a GET to an upstream. A public tool calls it anonymously even if a member calls the
@@ -38,11 +38,6 @@ export function send(
     principal: asMember ? memberOf(principal) : ANONYMOUS,
     signal,
   });
-}
-
-function memberOf(principal: CallContext['principal']): MemberPrincipal {
-  if (principal.kind !== 'member') throw new Error('a tool for members was called without a member');
-  return principal;
 }
 
 const REFUSALS: Readonly<Record<number, string>> = {

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { currentRequest } from '../http/current-request.ts';
+import type { Exchange } from '../http/exchange.ts';
 import { isWebView } from '../http/web-view.ts';
 import type { Clock } from '../storage/store.ts';
 import type { Log } from './log.ts';
@@ -197,6 +198,23 @@ export function createAudit(parent: Log, clock: Clock): Audit {
     if (counts === 'alert') log.warn(line, 'audit');
     else log.info(line, 'audit');
   };
+}
+
+/** Audits what an app uses for a member in one request, with the time since it began. */
+export function usageAudit(audit: Audit, { principal }: Pick<Exchange, 'principal'>, kind: 'tool' | 'mutation') {
+  const began = performance.now();
+  const member = principal.kind === 'member' ? principal : undefined;
+  return (name: string, outcome: AuditEvent['outcome'], reason?: 'repeated'): void =>
+    audit({
+      action: kind === 'tool' ? 'tool_called' : 'mutation_called',
+      used: { kind, name },
+      outcome,
+      reason,
+      milliseconds: performance.now() - began,
+      clientId: member?.clientId,
+      grantId: member?.grantId,
+      member: member?.sub,
+    });
 }
 
 /** The host of an app that is identified by the URL of its metadata document. */
