@@ -11,6 +11,7 @@ import type { ReceiveWebhook } from '../authorization-server/administration/webh
 import { asGatewayError, GatewayError, renderFailure } from '../errors.ts';
 import { json, writeAnswer } from '../http/answer.ts';
 import { readBody } from '../http/body.ts';
+import { isPlainText, queryOf } from '../http/fields.ts';
 import type { ActionInput } from './action.ts';
 import type { Controls } from './controls.ts';
 import { ACTIONS, LOOKUPS } from './table.ts';
@@ -51,13 +52,13 @@ export function commandRouter({ controls, identify, receive, hold, onError }: Co
   for (const { path, query, run } of LOOKUPS)
     serve('GET', path, async (request, requestId) => {
       const { id } = await readCommand(request, requestId, identify, []);
-      return run(controls, { id, query: readQuery(request.query, query) });
+      return run(controls, { id, query: readQuery(queryOf(request.url), query) });
     });
   for (const { path, values = [], switches = {}, run } of ACTIONS)
     if (path !== undefined)
       serve('POST', path, async (request, requestId) => {
         const input = await readCommand(request, requestId, identify, [...values, ...Object.keys(switches)]);
-        readQuery(request.query, []);
+        readQuery(queryOf(request.url), []);
         return run(controls, input);
       });
   serve('POST', WEBHOOK, (request, requestId) => receive(String(request.params.name), request, requestId));
@@ -100,8 +101,7 @@ function problems(onError: CommandsOptions['onError']): ErrorRequestHandler {
 
 /** Ids are opaque: percent-decoded once, then compared exactly. Throws `invalid_request`. */
 function checkedId(id: string): string {
-  if (id.length > LONGEST_ID || /\p{Cc}/u.test(id))
-    throw invalid('The id in the path is too long or contains control characters.');
+  if (!isPlainText(id, LONGEST_ID)) throw invalid('The id in the path is too long or contains control characters.');
   return id;
 }
 

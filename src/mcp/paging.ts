@@ -1,5 +1,5 @@
 import type { ToolConfig } from '../config/schema.ts';
-import { boundedJson, RECORD_BOUNDS } from '../http/bounded-json.ts';
+import { readCursor, writeCursor } from '../http/cursor.ts';
 import type { ToolInput } from './argument-template.ts';
 import { fingerprint } from './once.ts';
 import { longestThat, shorten } from './shorten.ts';
@@ -27,8 +27,7 @@ const LONGEST = 8192;
  */
 export function cursorAt(place: ResultPosition, input: ToolInput, { argument }: Paging): string {
   const { [argument]: _, ...others } = input;
-  const text = JSON.stringify([place.from, callOf(others), ...(place.cursor === undefined ? [] : [place.cursor])]);
-  return MARK + Buffer.from(text).toString('base64url');
+  return MARK + writeCursor([place.from, callOf(others), ...(place.cursor === undefined ? [] : [place.cursor])]);
 }
 
 /**
@@ -45,16 +44,11 @@ export function placeOf(
     return { place: { cursor, from: 0 }, input };
   }
   const { [argument]: _, ...others } = input;
-  const [from, of, cursor] = read(given.slice(MARK.length));
+  const position = readCursor(given.slice(MARK.length), LONGEST);
+  const [from, of, cursor]: readonly unknown[] = Array.isArray(position) ? position : [];
   const isPlace = typeof from === 'number' && Number.isInteger(from) && from > 0 && from <= LATEST;
   if (!isPlace || of !== callOf(others) || !(cursor === undefined || typeof cursor === 'string')) return undefined;
   return { place: { cursor, from }, input: cursor === undefined ? others : { ...others, [argument]: cursor } };
-}
-
-function read(text: string): readonly unknown[] {
-  if (text.length > LONGEST) return [];
-  const parsed = boundedJson(Buffer.from(text, 'base64url').toString(), RECORD_BOUNDS);
-  return Array.isArray(parsed) ? parsed : [];
 }
 
 /** Identifies the call by its other arguments. */

@@ -1,4 +1,4 @@
-import { boundedJson, RECORD_BOUNDS } from '../../http/bounded-json.ts';
+import { readCursor, writeCursor } from '../../http/cursor.ts';
 
 /** Far larger than any member's list, and far smaller than where page arithmetic loses precision. */
 const LAST_INDEX = 9_999_999;
@@ -16,14 +16,12 @@ export interface Position {
 
 /** Encodes a position as an opaque cursor. */
 export function encodeCursor({ index, page }: Position): string {
-  const text = page === undefined ? `{"i":${index}}` : `{"i":${index},"c":${JSON.stringify(page)}}`;
-  return Buffer.from(text).toString('base64url');
+  return writeCursor({ i: index, c: page });
 }
 
 /** Decodes a client's cursor; undefined unless it is exactly a cursor that `encodeCursor` returns. */
 export function decodeCursor(cursor: string): Position | undefined {
-  if (cursor.length > LONGEST) return undefined;
-  const { i: index, c: page } = Object(boundedJson(Buffer.from(cursor, 'base64url').toString(), RECORD_BOUNDS));
+  const { i: index, c: page } = Object(readCursor(cursor, LONGEST));
   if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index > LAST_INDEX) return undefined;
   if (page !== undefined && typeof page !== 'string') return undefined;
   return encodeCursor({ index, page }) === cursor ? { index, page } : undefined;

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../errors.ts';
+import { readCursor, writeCursor } from '../../http/cursor.ts';
 import type { Entry, Store } from '../../storage/store.ts';
 
 export interface PageWanted {
@@ -24,6 +25,8 @@ interface Place {
 /** Entries read per step, and milliseconds after which a page ends even if it is not full. */
 const STEP = 500;
 const LONGEST = 1000;
+/** Characters. */
+const LONGEST_CURSOR = 2048;
 
 /** One page of the entries of these kinds, converted by `read`. Entries for which it returns undefined are skipped. */
 export async function pageOf<T>(
@@ -50,18 +53,19 @@ export async function pageOf<T>(
 }
 
 function cursorOf({ kind, from, given }: Place): string {
-  return Buffer.from(JSON.stringify([kind, from ?? null, given])).toString('base64url');
+  return writeCursor([kind, from ?? null, given]);
 }
 
 /** Throws GatewayError `invalid_request`. */
 function placeOf(cursor: string | undefined, kinds: number): Place {
   if (cursor === undefined) return { kind: 0, from: undefined, given: 0 };
-  try {
-    const [kind, from, given] = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')) as unknown[];
-    const isIndex = (value: unknown, below: number) =>
-      typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < below;
-    if (isIndex(kind, kinds) && isIndex(given, STEP * 10) && (from === null || typeof from === 'string'))
-      return { kind: kind as number, from: from ?? undefined, given: given as number };
-  } catch {}
+  const position = readCursor(cursor, LONGEST_CURSOR);
+  const [kind, from, given]: readonly unknown[] = Array.isArray(position) ? position : [];
+  if (isIndex(kind, kinds) && isIndex(given, STEP * 10) && (from === null || typeof from === 'string'))
+    return { kind, from: from ?? undefined, given };
   throw new GatewayError('invalid_request', { message: 'The cursor is not the "next" of an earlier page.' });
+}
+
+function isIndex(value: unknown, below: number): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < below;
 }

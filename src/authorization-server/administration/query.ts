@@ -1,4 +1,5 @@
 import { GatewayError } from '../../errors.ts';
+import { readFields } from '../../http/fields.ts';
 import type { GrantsOf } from '../grants.ts';
 import type { PageWanted } from './paging.ts';
 
@@ -17,18 +18,13 @@ const LONGEST_PAGE = 200;
 const PAGE = 50;
 
 /**
- * @param given what Express parsed: a text, or a list when a parameter is repeated
- * @param known the allowed parameters
+ * @param encoded - the query of the request target
+ * @param known - the allowed parameters
  * Throws `invalid_request`.
  */
-export function readQuery(given: Readonly<Record<string, unknown>>, known: readonly string[]): Query {
-  for (const [name, value] of Object.entries(given)) {
-    if (!known.includes(name)) throw wrong(`Unknown parameter "${name}".`);
-    if (typeof value !== 'string') throw wrong(`The parameter "${name}" must not be repeated.`);
-    if (value.length > LONGEST || /\p{Cc}/u.test(value))
-      throw wrong(`The parameter "${name}" is too long or contains control characters.`);
-  }
-  const text = (name: string) => (given[name] as string | undefined) || undefined;
+export function readQuery(encoded: string, known: readonly string[]): Query {
+  const given = readFields(encoded, { known, longest: LONGEST });
+  const text = (name: string) => given[name] || undefined;
 
   return {
     text,

@@ -7,11 +7,11 @@ import {
 } from '../../authorization-server/administration/caller.ts';
 import { GatewayError } from '../../errors.ts';
 import { readBody } from '../../http/body.ts';
+import { queryOf, readFields } from '../../http/fields.ts';
 import { isSameSecret } from '../../http/same-secret.ts';
 import { trustedProxies } from '../../http/trusted-proxies.ts';
 import { unixSeconds } from '../../storage/store.ts';
 import type { OnceOnly } from './console-state.ts';
-import { readFields, readQuery } from './fields.ts';
 import { type ConsoleFrame, SIGN_IN, SIGN_OUT, see } from './frame.ts';
 import { LINK_LIFETIME, verifyLink } from './link.ts';
 import { isConsolePath, ROOT } from './paths.ts';
@@ -19,7 +19,7 @@ import { isOwnRequest } from './same-origin.ts';
 import { type Binding, type ConsoleSessions, type Session, TOTAL } from './session.ts';
 import { type ConsoleSignInView, signedOutPage, signInPage } from './sign-in-page.ts';
 
-/** Bytes. Ample for the longest secret. */
+/** Bytes of the form, and characters of a field. Ample for the longest secret. */
 const BODY_LIMIT = 4096;
 
 const isLoopback = trustedProxies(['loopback']);
@@ -121,7 +121,7 @@ export function createAccess(
     },
 
     async form(request: IncomingMessage, response: ServerResponse): Promise<void> {
-      const { to, link } = readQuery((request.url ?? '').split('?').slice(1).join('?'));
+      const { to, link } = readFields(queryOf(request.url), { longest: BODY_LIMIT });
       if (link === undefined && (await find(request, response)) !== undefined) return see(response, returnPath(to));
       const isUsable = link !== undefined && verifyLink(link, secrets, unixSeconds(clock)) !== undefined;
       const view = { to: returnPath(to), link: isUsable ? link : undefined };
@@ -130,7 +130,10 @@ export function createAccess(
     },
 
     async submit(request: IncomingMessage, response: ServerResponse): Promise<void> {
-      const given = readFields((await readBody(request, BODY_LIMIT)).toString('utf8'));
+      const given = readFields((await readBody(request, BODY_LIMIT)).toString('utf8'), {
+        longest: BODY_LIMIT,
+        lines: true,
+      });
       const to = returnPath(given.to);
       const proof = await proved(request, given);
       if (proof !== undefined) {

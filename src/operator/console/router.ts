@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { type ErrorRequestHandler, type Request, type RequestHandler, type Response, Router } from 'express';
 import { asGatewayError, GatewayError } from '../../errors.ts';
 import { readBody } from '../../http/body.ts';
+import { isPlainText, queryOf, readFields } from '../../http/fields.ts';
 import { html } from '../../http/html.ts';
 import { isNavigation } from '../../http/navigation.ts';
 import type { Access } from './access.ts';
 import type { ConsolePage, ConsoleRequest } from './console-page.ts';
 import { keep } from './console-state.ts';
-import { checkedParams, LONGEST_FORM, readFields, readQuery } from './fields.ts';
 import { addressOf, type ConsoleFrame, ICON, type Operator, SIGN_IN, SIGN_OUT, STYLESHEET, see } from './frame.ts';
 import { isConsolePath, ROOT } from './paths.ts';
 import { isOwnRequest } from './same-origin.ts';
@@ -26,6 +26,11 @@ interface RouterParts {
   readonly hold: (work: Promise<void>) => void;
 }
 
+/** Bytes of a form: the widest one lists the routes that observe mode proposes. */
+const LONGEST_FORM = 64 * 1024;
+const FIELDS = { longest: 8192, lines: true };
+/** Client identifiers may be URLs. */
+const LONGEST_PARAM = 2048;
 const LONGEST_REASON = 200;
 const ENDED = 'Your session has ended. Sign in, and try again.';
 const METHODS = ['GET', 'HEAD', 'POST'];
@@ -120,10 +125,10 @@ function operatorOf(response: Response, sessions: ConsoleSessions): Operator | u
 /** Bounds, parses and checks what a route is asked. Throws `invalid_request` and `forbidden`. */
 async function readRequest(request: Request, response: Response, sessions: ConsoleSessions): Promise<ConsoleRequest> {
   const session = sessionOf(response) as Session;
-  const query = readQuery(request.originalUrl.split('?').slice(1).join('?'));
+  const query = readFields(queryOf(request.originalUrl), FIELDS);
   const params = checkedParams(request.params);
   const { csrf: shown, ...form }: Readonly<Record<string, string>> =
-    request.method === 'POST' ? readFields((await readBody(request, LONGEST_FORM)).toString('utf8')) : {};
+    request.method === 'POST' ? readFields((await readBody(request, LONGEST_FORM)).toString('utf8'), FIELDS) : {};
   if (request.method === 'POST' && !sessions.isCsrf(shown, session))
     throw new GatewayError('forbidden', {
       message: 'This form is out of date. Go back, reload the page and try again.',
@@ -139,6 +144,16 @@ async function readRequest(request: Request, response: Response, sessions: Conso
     requestId: response.locals.requestId as string,
   } as const;
   return { params, query, form, csrf: sessions.csrf(session), decision };
+}
+
+/** Bounds the parameters of a path, which are percent-decoded already. Throws `invalid_request`. */
+function checkedParams(params: Request['params']): ConsoleRequest['params'] {
+  const given = Object.entries(params).map(([name, value]) => [name, String(value)] as const);
+  if (!given.every(([, value]) => isPlainText(value, LONGEST_PARAM)))
+    throw new GatewayError('invalid_request', {
+      message: 'The address is too long or contains control characters.',
+    });
+  return Object.fromEntries(given);
 }
 
 /** Failures as pages, by the one table in errors.ts. */

@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { GatewayError } from '../../../errors.ts';
+import { readCursor, writeCursor } from '../../../http/cursor.ts';
 
 /** How rows are sorted; rows with the same key by their ids. */
 export interface Order<T> {
@@ -26,6 +27,8 @@ export interface RowsWanted<T> {
 
 /** Milliseconds after which other work runs. */
 const LONGEST_SLICE = 4;
+/** Characters: it contains the sorted text of a row. */
+const LONGEST_CURSOR = 8192;
 /** Rows between two looks at the time. */
 const STRIDE = 500;
 
@@ -100,15 +103,14 @@ function compare(a: Position, b: Position): number {
 type Side = 'before' | 'after';
 
 function cursorOf(side: Side, { key, id }: Position): string {
-  return Buffer.from(JSON.stringify([side, key, id])).toString('base64url');
+  return writeCursor([side, key, id]);
 }
 
 function placeOf(cursor: string): Position & { readonly side: Side } {
-  try {
-    const [side, key, id] = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')) as unknown[];
-    const isKey = typeof key === 'string' || typeof key === 'number';
-    if ((side === 'before' || side === 'after') && isKey && typeof id === 'string') return { side, key, id };
-  } catch {}
+  const position = readCursor(cursor, LONGEST_CURSOR);
+  const [side, key, id]: readonly unknown[] = Array.isArray(position) ? position : [];
+  const isKey = typeof key === 'string' || typeof key === 'number';
+  if ((side === 'before' || side === 'after') && isKey && typeof id === 'string') return { side, key, id };
   throw new GatewayError('invalid_request', {
     message: 'The place in the list is not one that this page has linked to.',
   });

@@ -1,0 +1,53 @@
+import { GatewayError } from '../errors.ts';
+
+export interface FieldBounds {
+  /** The names that are allowed; all of them if omitted. */
+  readonly known?: readonly string[];
+  /** Characters of a value. */
+  readonly longest: number;
+  /** Whether values may have line breaks and tabs, as a text area sends them. */
+  readonly lines?: boolean;
+}
+
+const MOST = 500;
+const LONGEST_NAME = 200;
+
+/**
+ * The fields of a query or a form, in which no name may be repeated: there is no telling which of its values counts.
+ * Throws GatewayError `invalid_request`.
+ */
+export function readFields(
+  encoded: string,
+  { known, longest, lines = false }: FieldBounds,
+): Readonly<Record<string, string>> {
+  const fields: Record<string, string> = Object.create(null);
+  let count = 0;
+  for (const [name, value] of new URLSearchParams(encoded)) {
+    count += 1;
+    if (count > MOST || !isPlainText(name, LONGEST_NAME))
+      throw invalid(
+        'The request has too many parameters, or one whose name is too long or contains control characters.',
+      );
+    if (known?.includes(name) === false) throw invalid(`Unknown parameter "${name}".`);
+    if (name in fields) throw invalid(`The parameter "${name}" must not be repeated.`);
+    if (!isPlainText(lines ? value.replace(/[\t\r\n]/g, ' ') : value, longest))
+      throw invalid(`The parameter "${name}" is too long or contains control characters.`);
+    fields[name] = value;
+  }
+  return fields;
+}
+
+/** The query of a request target, without its question mark. */
+export function queryOf(target = ''): string {
+  const at = target.indexOf('?');
+  return at < 0 ? '' : target.slice(at + 1);
+}
+
+/** Whether a text has at most so many characters, and no control characters. */
+export function isPlainText(text: string, longest: number): boolean {
+  return text.length <= longest && !/\p{Cc}/u.test(text);
+}
+
+function invalid(message: string): GatewayError {
+  return new GatewayError('invalid_request', { message });
+}
