@@ -1,12 +1,13 @@
 import { GatewayError } from '../../errors.ts';
 import type { EndReason } from '../../events/event.ts';
 import { SIGN_IN_KIND } from '../../login/sign-in-session.ts';
+import { detailsOf } from '../../oauth/member-details.ts';
 import { type GrantsOf, toGrant } from '../grants.ts';
 import type { InteractionOptions } from '../interactions/interaction-options.ts';
+import { storedMember } from '../members.ts';
 import { storedClients } from './clients.ts';
 import { grantList, isoTime } from './grant-view.ts';
-import { listMembers } from './members.ts';
-import type { PageWanted } from './paging.ts';
+import { type PageWanted, pageOf } from './paging.ts';
 import { registrationSwitch, storedClientBlocks } from './suspensions.ts';
 
 /** Who gave a command and why, for the audit log. */
@@ -66,8 +67,21 @@ type EndAll = (of: GrantsOf, reason: EndReason, decision: CommandedBy) => Promis
 
 function memberCommands({ grants, members, suspensions, store, audit }: AccountControlOptions, endAll: EndAll) {
   return {
-    listMembers: (text: string | undefined, wanted: PageWanted) =>
-      listMembers({ store, grants, suspensions }, text, wanted),
+    /** Those who have ever connected an app, or started to. `text` is a part of an id, name or email, case-insensitive. */
+    async listMembers(text: string | undefined, wanted: PageWanted) {
+      const part = text?.toLowerCase() ?? '';
+      const { found, next } = await pageOf(store, ['Member'], wanted, (entry) => {
+        const member = storedMember(entry);
+        const said = [member.sub, ...Object.values(detailsOf(member))].join('\n').toLowerCase();
+        return said.includes(part) ? member : undefined;
+      });
+      const listed = found.map(async (member) => {
+        const { sub: id } = member;
+        const [connections, since] = await Promise.all([grants.count({ member: id }), suspensions.since(id)]);
+        return { id, ...detailsOf(member), ...stateOf(since), connections };
+      });
+      return { members: await Promise.all(listed), next };
+    },
 
     async describeMember(id: string) {
       const [since, stored, listed] = await Promise.all([
@@ -77,8 +91,7 @@ function memberCommands({ grants, members, suspensions, store, audit }: AccountC
       ]);
       return {
         id,
-        state: since === undefined ? 'active' : 'suspended',
-        suspended_at: isoTime(since),
+        ...stateOf(since),
         // An id that never signed in is more likely a typo than a member.
         known: stored !== undefined,
         ...listed,
@@ -106,6 +119,10 @@ function memberCommands({ grants, members, suspensions, store, audit }: AccountC
       return { id, state: 'active' };
     },
   };
+}
+
+function stateOf(since: number | undefined) {
+  return { state: since === undefined ? 'active' : 'suspended', suspended_at: isoTime(since) } as const;
 }
 
 function clientCommands({ grants, store, clock, audit, removeClient }: AccountControlOptions, endAll: EndAll) {

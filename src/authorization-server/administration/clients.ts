@@ -1,30 +1,15 @@
 import { GatewayError } from '../../errors.ts';
-import type { Entry, Store } from '../../storage/store.ts';
+import type { Store } from '../../storage/store.ts';
 import { clientHost } from '../client-host.ts';
-import { clientOf, findClient, metadataOf } from '../event-client.ts';
 import type { Grants } from '../grants.ts';
 import { grantList, isoTime, lastUses } from './grant-view.ts';
+import { APP_KINDS, findApp, type KnownApp, knownApp } from './known-app.ts';
 import { pageOf } from './paging.ts';
 import type { Query } from './query.ts';
 import type { Suspensions } from './suspensions.ts';
 
-/** Store kinds: apps that registered dynamically, and apps with a client ID metadata document. */
-const KINDS = { registered: 'Client', document: 'ClientDocument' } as const;
-
-type ClientKind = keyof typeof KINDS;
-
 /** The most connections that are read to determine when an app was last used. */
 const LOOKED_AT = 100;
-
-/** An app as stored. Times are Unix seconds. */
-interface Known {
-  readonly id: string;
-  readonly kind: ClientKind;
-  readonly name: string | undefined;
-  readonly redirectUris: readonly string[];
-  readonly createdAt: number | undefined;
-  readonly expiresAt: number | undefined;
-}
 
 /** The known apps. Every method throws GatewayError `store_unavailable`. */
 export function storedClients(
@@ -32,11 +17,7 @@ export function storedClients(
   grants: Pick<Grants, 'list' | 'count'>,
   blocks: Pick<Suspensions, 'since'>,
 ) {
-  const find = async (id: string): Promise<Known | undefined> => {
-    const entry = await findClient(store, id);
-    return entry === undefined ? undefined : knownOf(entry);
-  };
-  const view = async (known: Known) => {
+  const view = async (known: KnownApp) => {
     const [connections, first, since] = await Promise.all([
       grants.count({ client: known.id }),
       grants.list({ client: known.id }, LOOKED_AT + 1),
@@ -65,9 +46,9 @@ export function storedClients(
     async list(query: Query) {
       const [text, host] = [query.text('name')?.toLowerCase(), query.text('host')];
       const kind = query.oneOf('kind', ['registered', 'document']);
-      const kinds = kind === undefined ? Object.values(KINDS) : [KINDS[kind]];
+      const kinds = kind === undefined ? Object.values(APP_KINDS) : [APP_KINDS[kind]];
       const { found, next } = await pageOf(store, kinds, query.page(), (entry) => {
-        const known = knownOf(entry);
+        const known = knownApp(entry);
         const named = text === undefined || `${known.name ?? ''}\n${known.id}`.toLowerCase().includes(text);
         const redirects = host === undefined || known.redirectUris.some((uri) => hostOf(uri) === host);
         return named && redirects ? known : undefined;
@@ -76,7 +57,7 @@ export function storedClients(
     },
 
     async describe(id: string) {
-      const [known, listed] = await Promise.all([find(id), grantList(store, grants, { client: id })]);
+      const [known, listed] = await Promise.all([findApp(store, id), grantList(store, grants, { client: id })]);
       return {
         ...(known === undefined ? { id, known: false } : { ...(await view(known)), redirect_uris: known.redirectUris }),
         ...listed,
@@ -85,25 +66,10 @@ export function storedClients(
 
     /** Throws GatewayError `not_found` for an unknown app. */
     async require(id: string) {
-      const known = await find(id);
+      const known = await findApp(store, id);
       if (known === undefined) throw new GatewayError('not_found', { message: 'No app has this id.' });
       return { kind: known.kind, host: clientHost(known.redirectUris[0]) };
     },
-  };
-}
-
-function knownOf(entry: Entry): Known {
-  const metadata = metadataOf(entry);
-  const { clientId, clientName, redirectUris } = clientOf(String(metadata.client_id), metadata);
-  const isDocument = entry.kind === KINDS.document;
-  const issued = isDocument ? undefined : metadata.client_id_issued_at;
-  return {
-    id: clientId,
-    kind: isDocument ? 'document' : 'registered',
-    name: clientName,
-    redirectUris,
-    createdAt: typeof issued === 'number' ? issued : undefined,
-    expiresAt: entry.expiresAt,
   };
 }
 

@@ -1,5 +1,5 @@
 import { CLIENT_ACTIONS } from '../../../actions/clients.ts';
-import { clientOf, findClient, metadataOf } from '../../../authorization-server/event-client.ts';
+import { findApp, type KnownApp } from '../../../authorization-server/administration/known-app.ts';
 import type { StandingGrant } from '../../../authorization-server/grants.ts';
 import { isPosing } from '../../../authorization-server/pages/posing.ts';
 import { counted } from '../../../http/amounts.ts';
@@ -22,8 +22,8 @@ export async function appPage(
   { params, csrf }: ConsoleRequest,
 ): Promise<ConsoleAnswer> {
   const id = params.id ?? '';
-  const [entry, described, first, total, trail] = await Promise.all([
-    findClient(sources.store, id),
+  const [app, described, first, total, trail] = await Promise.all([
+    findApp(sources.store, id),
     sources.controls.account.describeClient(id),
     sources.grants.list({ client: id }, MOST_GRANTS),
     sources.grants.count({ client: id }),
@@ -31,9 +31,9 @@ export async function appPage(
   ]);
   const view = await sources.directory.look();
   const members = view.state === 'ready' ? view.rows.apps.get(id)?.members : undefined;
-  const name = entry && clientOf(id, metadataOf(entry)).clientName;
+  const name = app?.name;
   const disabled = 'state' in described && described.state === 'disabled';
-  const known = entry !== undefined;
+  const known = app !== undefined;
   const body = html`${!known && html`<p class="notice">No app with this ID is registered here any more.</p>`}
 ${name !== undefined && isPosing(name, sources.school) && html`<p class="notice bad">The name of this app imitates <bdi>${sources.school}</bdi>.</p>`}
 <section class="card">${facts([
@@ -42,7 +42,7 @@ ${name !== undefined && isPosing(name, sources.school) && html`<p class="notice 
       disabled ? html`<span class="badge bad">disabled</span>` : known && html`<span class="badge good">enabled</span>`,
     ],
     ['Client ID', html`<code>${id}</code>`],
-    ...(entry === undefined ? [] : metadataFacts(metadataOf(entry), entry.kind === 'ClientDocument')),
+    ...(app === undefined ? [] : metadataFacts(app)),
     ['Registered', 'created_at' in described ? momentOf(described.created_at, sources) : undefined],
     ['Kept until', 'kept_until' in described ? momentOf(described.kept_until, sources) : undefined],
     ['Members', members?.toLocaleString('en')],
@@ -73,17 +73,12 @@ async function membersOfApp(
   return listOf(await Promise.all(rows));
 }
 
-type Metadata = ReturnType<typeof metadataOf>;
-
 /** What the app says about itself, as text: its links are not ours to offer. */
-function metadataFacts(
-  metadata: Metadata,
-  isDocument: boolean,
-): readonly (readonly [string, Html | string | undefined])[] {
+function metadataFacts(app: KnownApp): readonly (readonly [string, Html | string | undefined])[] {
+  const { metadata, redirectUris } = app;
   const text = (name: string) => (typeof metadata[name] === 'string' ? html`<bdi>${metadata[name]}</bdi>` : undefined);
-  const { redirectUris } = clientOf('', metadata);
   return [
-    ['Proof', proofOf(metadata, isDocument)],
+    ['Proof', proofOf(app)],
     ['Redirect URIs', html`${redirectUris.map((uri) => html`<code>${uri}</code><br>`)}`],
     ['Home page', text('client_uri')],
     ['Privacy policy', text('policy_uri')],
@@ -93,10 +88,10 @@ function metadataFacts(
 }
 
 /** A document proves its own domain, and not where codes are sent. A registration proves nothing. */
-function proofOf(metadata: Metadata, isDocument: boolean): Html {
-  if (!isDocument) return html`none: any app can register under any name`;
-  const host = URL.parse(String(metadata.client_id))?.host ?? '';
-  const elsewhere = clientOf('', metadata).redirectUris.filter((uri) => URL.parse(uri)?.host !== host);
+function proofOf({ id, kind, redirectUris }: KnownApp): Html {
+  if (kind === 'registered') return html`none: any app can register under any name`;
+  const host = URL.parse(id)?.host ?? '';
+  const elsewhere = redirectUris.filter((uri) => URL.parse(uri)?.host !== host);
   return html`verified domain <bdi>${host}</bdi>${elsewhere.length > 0 && html` <span class="badge warn">codes go elsewhere, too</span>`}`;
 }
 

@@ -1,4 +1,4 @@
-import { clientOf, findClient, metadataOf } from '../../../authorization-server/event-client.ts';
+import { findApp } from '../../../authorization-server/administration/known-app.ts';
 import { accountOf, storedMembers } from '../../../authorization-server/members.ts';
 import type { Sources } from '../sources.ts';
 
@@ -10,6 +10,5 @@ export async function memberName({ store }: Sources<'store'>, id: string): Promi
 
 /** The name that an app has given itself, or its id. */
 export async function appName({ store }: Sources<'store'>, id: string): Promise<string> {
-  const entry = await findClient(store, id);
-  return (entry && clientOf(id, metadataOf(entry)).clientName) ?? id;
+  return (await findApp(store, id))?.name ?? id;
 }

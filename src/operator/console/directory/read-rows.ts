@@ -1,12 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { knownApp } from '../../../authorization-server/administration/known-app.ts';
 import { clientHost } from '../../../authorization-server/client-host.ts';
 import { LAST_USE, readLastUse } from '../../../authorization-server/connected-apps/use-entry.ts';
-import { clientOf, metadataOf } from '../../../authorization-server/event-client.ts';
 import { toGrant } from '../../../authorization-server/grants.ts';
 import { storedMember } from '../../../authorization-server/members.ts';
 import { detailsOf } from '../../../oauth/member-details.ts';
 import type { Entry, Store } from '../../../storage/store.ts';
-import { type AppRow, appRow, emptyRows, type GrantRow, memberRow, pairOf, type Rows, searchText } from './rows.ts';
+import { appRow, emptyRows, type GrantRow, memberRow, pairOf, type Rows, searchText } from './rows.ts';
 
 /** Entries of one slice, which are read and decrypted in about a millisecond. */
 const SLICE = 100;
@@ -82,10 +82,8 @@ function takeMember({ rows }: Reading, entry: Entry): void {
 }
 
 function takeApp({ rows }: Reading, entry: Entry): void {
-  const metadata = metadataOf(entry);
-  const { clientId: id, clientName: name, redirectUris } = clientOf(String(metadata.client_id), metadata);
+  const { id, name, kind, redirectUris } = knownApp(entry);
   const hosts = [...new Set(redirectUris.map(clientHost))].filter((host) => host !== undefined);
-  const kind: AppRow['kind'] = entry.kind === 'Client' ? 'registered' : 'document';
   const text = searchText([name, ...hosts, id]);
   rows.apps.set(id, { id, name, kind, hosts, text, disabled: false, grants: 0, members: 0 });
 }

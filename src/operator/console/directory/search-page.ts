@@ -1,4 +1,4 @@
-import { clientOf, findClient, metadataOf } from '../../../authorization-server/event-client.ts';
+import { findApp } from '../../../authorization-server/administration/known-app.ts';
 import { storedMembers } from '../../../authorization-server/members.ts';
 import { html } from '../../../http/html.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
@@ -66,9 +66,9 @@ async function exactly(
   rows: Rows | undefined,
 ): Promise<readonly ListedRow[]> {
   if (id === '') return [];
-  const [member, client, grant] = await Promise.all([
+  const [member, app, grant] = await Promise.all([
     rows?.members.has(id) ? undefined : storedMembers(sources.store).find(id),
-    rows?.apps.has(id) ? undefined : findClient(sources.store, id),
+    rows?.apps.has(id) ? undefined : findApp(sources.store, id),
     sources.grants.find(id),
   ]);
   const about = [html`<code>${id}</code>`];
@@ -77,7 +77,7 @@ async function exactly(
   });
   return [
     ...(member === undefined ? [] : [row(pathOfMember(id), member.name ?? member.email ?? id, 'member')]),
-    ...(client === undefined ? [] : [row(pathOfApp(id), clientOf(id, metadataOf(client)).clientName ?? id, 'app')]),
+    ...(app === undefined ? [] : [row(pathOfApp(id), app.name ?? id, 'app')]),
     ...(grant === undefined ? [] : [row(pathOfGrant(id), `${grant.member} – ${grant.clientId}`, 'grant')]),
   ];
 }
