@@ -43,27 +43,14 @@ export interface Recorder {
 export function createRecorder(store: Store, clock: Clock): Recorder {
   /** Whether requests are reported, which they are only if the console can be opened. */
   let recording = false;
-  const changed = new Set<ConnectionAttempt>();
-  const released = new Set<string>();
+  /** What the store does not have yet, by id; undefined for an attempt that is not held any more. */
+  const unwritten = new Map<string, ConnectionAttempt | undefined>();
   /** The ids of entries in the store. */
   const written = new Set<string>();
   const attempts = createAttempts((attempt, held) => {
-    if (held) changed.add(attempt);
-    else {
-      changed.delete(attempt);
-      if (written.delete(attempt.id)) released.add(attempt.id);
-    }
+    if (held || written.delete(attempt.id)) unwritten.set(attempt.id, held ? attempt : undefined);
+    else unwritten.delete(attempt.id);
   });
-
-  const write = async (batch: readonly (ConnectionAttempt | string)[]): Promise<void> => {
-    const mutations = batch.map((one): Mutation => {
-      if (typeof one === 'string') return { op: 'delete', kind: KIND, id: one };
-      const { id, steps, left } = one;
-      const expiresAt = Math.floor(lastOf(one).at / 1000) + KEPT;
-      return { op: 'put', entry: jsonEntry(KIND, id, { id, steps, left }, expiresAt) };
-    });
-    await store.commit(mutations);
-  };
 
   return {
     request(record, status, userAgent) {
@@ -83,23 +70,17 @@ export function createRecorder(store: Store, clock: Clock): Recorder {
 
     async flush() {
       attempts.releaseBefore(clock() - KEPT * 1000);
-      const all = [...changed, ...released];
+      const all = [...unwritten];
       for (let from = 0; from < all.length; from += BATCH) {
         const batch = all.slice(from, from + BATCH);
-        for (const one of batch) {
-          if (typeof one === 'string') released.delete(one);
-          else changed.delete(one);
-        }
+        for (const [id] of batch) unwritten.delete(id);
         try {
-          await write(batch);
+          await store.commit(batch.map(([id, attempt]) => mutationOf(id, attempt)));
         } catch (thrown) {
-          for (const one of batch) {
-            if (typeof one === 'string') released.add(one);
-            else changed.add(one);
-          }
+          for (const [id, attempt] of batch) if (!unwritten.has(id)) unwritten.set(id, attempt);
           throw thrown;
         }
-        for (const one of batch) if (typeof one !== 'string') written.add(one.id);
+        for (const [id, attempt] of batch) if (attempt !== undefined) written.add(id);
         await turn();
       }
     },
@@ -113,6 +94,13 @@ export function createRecorder(store: Store, clock: Clock): Recorder {
       return joined.filter((attempt) => standingOf(attempt) !== 'elsewhere').toSorted(byLastStep);
     },
   };
+}
+
+function mutationOf(id: string, attempt: ConnectionAttempt | undefined): Mutation {
+  if (attempt === undefined) return { op: 'delete', kind: KIND, id };
+  const { steps, left } = attempt;
+  const expiresAt = Math.floor(lastOf(attempt).at / 1000) + KEPT;
+  return { op: 'put', entry: jsonEntry(KIND, id, { id, steps, left }, expiresAt) };
 }
 
 /** Whether a note turned out to be no step: a token that was only asked about, or a way to the next page of the gate. */
