@@ -106,7 +106,7 @@ function readOnce() {
     const heap = process.memoryUsage().heapUsed;
     const cpu = process.cpuUsage();
     const began = performance.now();
-    const directory = createDirectory({ store, clock: Date.now, patience: 120_000 });
+    const directory = createDirectory(store, Date.now, { patience: 120_000 });
     let last = performance.now();
     const watch = () => {
       const now = performance.now();

@@ -28,7 +28,7 @@ export interface ConsoleOptions {
 
 export function createConsole({ callers, secret, colour, timeZone, kept, sources, hold }: ConsoleOptions) {
   const { store, clock, onError, observer, configuration } = sources;
-  kept.directory ??= createDirectory({ store, clock });
+  kept.directory ??= createDirectory(store, clock);
   const frame = createFrame(sources.school, colour, PAGES);
   const sessions = createSessions(deriveKey(secret, `console ${sources.setting.origin}`), callers);
   const access = createAccess(callers, {

@@ -15,7 +15,7 @@ import { bytesOf } from '../../storage/sqlite/size.ts';
 import type { Pools } from '../../upstream/pools.ts';
 import type { ConsoleOptions } from './console.ts';
 import { consoleState } from './console-state.ts';
-import type { GateSources } from './overview/gate-status.ts';
+import type { GateStatus } from './overview/gate-status.ts';
 
 export interface ConsoleUses {
   readonly server: Pick<AuthorizationServer, 'grants'>;
@@ -63,7 +63,7 @@ function consoleSources(foundation: Foundation, loaded: LoadedConfig, uses: Cons
     grants: server.grants,
     events: events.state,
     setting: { origin, codeLifetime: tokens.code, replayWindow: tokens.replayWindow },
-    gate: gateSources(foundation, loaded, uses),
+    gate: gateStatus(foundation, loaded, uses),
     tools: new Map(mcp?.tools.map(({ name, title }) => [name, title])),
     takesNewApps: clients.registration.enabled || clients.documents.enabled,
     configuration: { loaded, check: (text) => checkText(loaded, text) },
@@ -72,22 +72,25 @@ function consoleSources(foundation: Foundation, loaded: LoadedConfig, uses: Cons
 }
 
 /** What the console's first page shows of the gate. */
-function gateSources(
+function gateStatus(
   { keyring, reloads, unused }: Foundation,
   { config: { store, routes }, profile }: LoadedConfig,
   { health, uptime, pools, events, observer }: ConsoleUses,
-): GateSources {
-  return {
-    health,
-    store: { kind: store.kind, bytes: store.kind === 'sqlite' ? () => bytesOf(store.path) : undefined },
-    keys: keyring,
-    upstreams: () =>
-      [...pools.all()].map(([name, { url, admission }]) => ({ name, origin: url.origin, ...admission.state() })),
-    reloads: reloads.state,
+) {
+  return async (): Promise<GateStatus> => ({
+    health: await health.ready(),
+    store: { kind: store.kind, bytes: store.kind === 'sqlite' ? await bytesOf(store.path) : undefined },
+    keys: keyring.list(),
+    upstreams: [...pools.all()].map(([name, { url, admission }]) => ({
+      ...{ name, origin: url.origin },
+      ...admission.state(),
+    })),
+    reload: reloads.state(),
     config: { profile, routes: routes.length },
     observing: observer !== undefined,
-    unusedApps: unused.apps,
-    events: events.state,
-    uptime,
-  };
+    unusedApps: unused.apps(),
+    // The store's failure is shown by its check.
+    events: await events.state().catch(() => undefined),
+    uptime: uptime(),
+  });
 }

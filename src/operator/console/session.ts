@@ -1,8 +1,9 @@
-import { createHmac, type KeyObject, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, type KeyObject, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { type CallerCheckOptions, certificateOf, subjectOf } from '../../authorization-server/administration/caller.ts';
 import { cookiePairs } from '../../http/cookie-names.ts';
+import { isSameSecret } from '../../http/same-secret.ts';
 import { unixSeconds } from '../../storage/store.ts';
 
 /** Seconds without a request after which a session ends, and seconds after which it ends in any case. */
@@ -59,11 +60,7 @@ export function createSessions(
 
   const read = (value: string, bindings: readonly Binding[]): Session | undefined => {
     const [, payload = '', shown = ''] = VALUE.exec(value) ?? [];
-    const given = Buffer.from(shown);
-    const bound = bindings.find(({ to }) => {
-      const mac = Buffer.from(macOf(payload, to));
-      return given.length === mac.length && timingSafeEqual(given, mac);
-    });
+    const bound = bindings.find(({ to }) => isSameSecret(shown, macOf(payload, to)));
     if (bound === undefined) return undefined;
     const [id, began, seen] = JSON.parse(Buffer.from(payload, 'base64url').toString()) as [string, number, number];
     const now = unixSeconds(clock);
@@ -112,8 +109,7 @@ export function createSessions(
     /** The token of the session's forms. */
     csrf: ({ id }: Session): string => sign(`csrf\0${id}`).toString('base64url'),
     isCsrf(given: string | undefined, session: Session): boolean {
-      const [shown, known] = [Buffer.from(given ?? ''), Buffer.from(this.csrf(session))];
-      return shown.length === known.length && timingSafeEqual(shown, known);
+      return isSameSecret(given ?? '', this.csrf(session));
     },
   };
 }

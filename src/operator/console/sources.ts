@@ -11,7 +11,7 @@ import type { Clock, Store } from '../../storage/store.ts';
 import type { Directory } from './directory/directory.ts';
 import type { Times } from './kit/times.ts';
 import type { Configuration, RouteProposals } from './operate/proposal.ts';
-import type { GateSources } from './overview/gate-status.ts';
+import type { GateStatus } from './overview/gate-status.ts';
 import type { GateSetting } from './recorder/causes/cause.ts';
 
 /** What the pages are made from. Each takes what it needs of it, as `Sources` of these names. */
@@ -32,8 +32,8 @@ export interface ConsoleSources {
   readonly recorder: Pick<Recorder, 'list'>;
   /** What explains a refusal. */
   readonly setting: GateSetting;
-  /** The gate's own state, for the first page. */
-  readonly gate: GateSources;
+  /** The gate's own state. Does not wait for the store longer than a request may. */
+  readonly gate: () => Promise<GateStatus>;
   /** Undefined when the backend receives no events. Rejects while the store is down. */
   readonly events: () => Promise<EventsState | undefined>;
   readonly scopes: Readonly<Record<string, ScopeConfig>>;

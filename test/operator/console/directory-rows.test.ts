@@ -87,7 +87,7 @@ describe('the directory', () => {
 
   it('keeps what an action has changed while it is read', async () => {
     const store = await opened();
-    const directory = createDirectory({ store, clock: Date.now, patience: 0 });
+    const directory = createDirectory(store, Date.now, { patience: 0 });
     expect(await directory.look()).toMatchObject({ state: 'reading' });
     directory.correct((rows) => forgetGrants(rows, ({ member }) => member.id === memberId(1)));
     await vi.waitUntil(async () => (await directory.look()).state === 'ready');
@@ -99,7 +99,7 @@ describe('the directory', () => {
   it('is read again after a minute, and older rows are shown meanwhile', async () => {
     const store = await opened();
     let now = 0;
-    const directory = createDirectory({ store, clock: () => now, patience: 5000 });
+    const directory = createDirectory(store, () => now, { patience: 5000 });
     expect((await ready(directory)).grants.size).toBe(300);
     await store.commit([{ op: 'delete', kind: 'Grant', id: grantId(0) }]);
     now = 59_000;
@@ -120,7 +120,7 @@ describe('the directory', () => {
         return store.scan(...given);
       },
     };
-    const directory = createDirectory({ store: counting, clock: () => 0, patience: 5000, idle: 20 });
+    const directory = createDirectory(counting, () => 0, { patience: 5000, idle: 20 });
     await directory.look();
     const read = scans;
     await directory.look();
@@ -140,7 +140,7 @@ describe('the directory', () => {
       ...store,
       scan: (...given: Parameters<Store['scan']>) => (down ? Promise.reject(new Error('down')) : store.scan(...given)),
     };
-    const directory = createDirectory({ store: failing, clock: () => 0, patience: 5000 });
+    const directory = createDirectory(failing, () => 0, { patience: 5000 });
     await expect(directory.look()).rejects.toThrow('down');
     down = false;
     expect((await ready(directory)).grants.size).toBe(300);
@@ -151,7 +151,7 @@ describe('the directory', () => {
 it('the lists and the search are shown while the store is down', async () => {
   const store = sealedStore(memoryStore(Date.now), 'k'.repeat(32));
   await seed(store, { grants: 20, members: 10, apps: 4 });
-  const directory = createDirectory({ store, clock: Date.now, patience: 5000 });
+  const directory = createDirectory(store, Date.now, { patience: 5000 });
   await directory.look();
   const down = () => Promise.reject(new GatewayError('store_unavailable'));
   const deps = {

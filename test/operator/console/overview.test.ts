@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTimes } from '../../../src/operator/console/kit/times.ts';
 import { signLink } from '../../../src/operator/console/link.ts';
 import { concernsOf } from '../../../src/operator/console/overview/attention.ts';
-import type { GateSources, GateStatus } from '../../../src/operator/console/overview/gate-status.ts';
+import type { GateStatus } from '../../../src/operator/console/overview/gate-status.ts';
 import { overviewPage } from '../../../src/operator/console/overview/overview-page.ts';
 import type { ConsoleSources } from '../../../src/operator/console/sources.ts';
 import { COMMAND_SECRET } from '../../support/commands.ts';
@@ -134,20 +134,9 @@ describe('what needs attention', () => {
 });
 
 it('a panel that fails leaves the others and the page', async () => {
-  const gate: GateSources = {
-    ...WELL,
-    health: { ready: async () => WELL.health },
-    store: { kind: 'sqlite', bytes: undefined },
-    keys: { list: () => [] },
-    upstreams: () => [],
-    reloads: () => WELL.reload,
-    unusedApps: () => 0,
-    events: () => Promise.reject(new Error('down')),
-    uptime: () => 1,
-  };
   const errors: unknown[] = [];
   const sources: Partial<ConsoleSources> = {
-    gate,
+    gate: async () => WELL,
     times: createTimes('UTC', () => 0),
     clock: () => 0,
     onError: (one) => errors.push(one),

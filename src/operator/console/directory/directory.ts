@@ -11,9 +11,7 @@ export type DirectoryView =
 /** Members, apps and grants in memory, for the console to search. */
 export type Directory = ReturnType<typeof createDirectory>;
 
-export interface DirectoryOptions {
-  readonly store: Pick<Store, 'scan' | 'get'>;
-  readonly clock: Clock;
+interface DirectoryLimits {
   /** The most rows of each kind. */
   readonly most?: number;
   /** Milliseconds that a page waits for the first reading. */
@@ -43,7 +41,11 @@ interface Read {
   readonly took: number;
 }
 
-export function createDirectory({ store, clock, most, patience = PATIENCE, idle = IDLE }: DirectoryOptions) {
+export function createDirectory(
+  store: Pick<Store, 'scan' | 'get'>,
+  clock: Clock,
+  { most, patience = PATIENCE, idle = IDLE }: DirectoryLimits = {},
+) {
   let read: Read | undefined;
   let reading: Reading | undefined;
   let release: NodeJS.Timeout | undefined;

@@ -4,7 +4,7 @@ import { choice, searchField } from '../kit/filter-fields.ts';
 import type { ListedRow } from '../kit/row-list.ts';
 import type { Times } from '../kit/times.ts';
 import { pathOf, pathOfGrant } from '../paths.ts';
-import type { ConsoleSources, Sources } from '../sources.ts';
+import type { ConsoleSources } from '../sources.ts';
 import type { Order } from './find.ts';
 import { freshness } from './freshness.ts';
 import { listRows } from './list-rows.ts';
@@ -24,7 +24,7 @@ const ORDERS: Readonly<Record<string, Order<GrantRow>>> = {
 const SORTS = { '': 'Newest', used: 'Last used', unused: 'Unused for longest', expires: 'Expires first' };
 
 export async function grantsPage(
-  { directory, clock, scopes, times }: Sources<'directory' | 'clock' | 'scopes' | 'times'>,
+  { directory, clock, scopes, times }: ConsoleSources,
   { query }: ConsoleRequest,
 ): Promise<ConsoleAnswer> {
   const { q = '', app, member, changes, unused, sort } = query;

@@ -4,13 +4,13 @@ import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
 import { choice, searchField } from '../kit/filter-fields.ts';
 import type { ListedRow } from '../kit/row-list.ts';
 import { pathOf, pathOfMember } from '../paths.ts';
-import type { Sources } from '../sources.ts';
+import type { ConsoleSources } from '../sources.ts';
 import { freshness } from './freshness.ts';
 import { listRows } from './list-rows.ts';
 import { folded, type MemberRow } from './rows.ts';
 
 export async function membersPage(
-  { directory, times }: Sources<'directory' | 'times'>,
+  { directory, times }: ConsoleSources,
   { query }: ConsoleRequest,
 ): Promise<ConsoleAnswer> {
   const { q = '', state, sort } = query;

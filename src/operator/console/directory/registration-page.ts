@@ -6,11 +6,8 @@ import { pathOf } from '../paths.ts';
 import type { Sources } from '../sources.ts';
 
 /** Whether new apps are accepted, with a link to change that. */
-export async function registrationLine({
-  controls,
-  takesNewApps,
-  times,
-}: Sources<'controls' | 'takesNewApps' | 'times'>): Promise<Html> {
+export async function registrationLine(sources: Sources<'controls' | 'takesNewApps' | 'times'>): Promise<Html> {
+  const { controls, takesNewApps, times } = sources;
   if (!takesNewApps)
     return html`<p>New apps are not accepted: the configuration switches registration and client ID metadata documents off.</p>`;
   const since = await controls.account.registrationClosedSince();

@@ -4,7 +4,7 @@ import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
 import { choices } from '../kit/choices.ts';
 import { confirmation } from '../kit/confirmation.ts';
 import { pathOf, withQuery } from '../paths.ts';
-import type { Sources } from '../sources.ts';
+import type { ConsoleSources } from '../sources.ts';
 import { switchedOff } from './observe-page.ts';
 import type { ChangedLine, Draft, NotWritten } from './proposal.ts';
 
@@ -13,7 +13,7 @@ const ACCEPT = pathOf('observe', 'accept');
 
 /** What would be written to the configuration file. */
 export async function acceptPage(
-  { proposals, configuration }: Sources<'proposals' | 'configuration'>,
+  { proposals, configuration }: ConsoleSources,
   { query, csrf }: ConsoleRequest,
 ): Promise<ConsoleAnswer> {
   if (proposals === undefined) return switchedOff();
@@ -24,7 +24,7 @@ export async function acceptPage(
 
 /** Writes what was shown. */
 export async function acceptRoutes(
-  { proposals, configuration, controls }: Sources<'proposals' | 'configuration' | 'controls'>,
+  { proposals, configuration, controls }: ConsoleSources,
   { form, decision }: ConsoleRequest,
 ): Promise<ConsoleAnswer> {
   if (proposals === undefined) return switchedOff();

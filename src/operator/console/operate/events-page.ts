@@ -5,7 +5,7 @@ import { facts } from '../kit/facts.ts';
 import { table } from '../kit/table.ts';
 import type { Times } from '../kit/times.ts';
 import { pathOf } from '../paths.ts';
-import type { Sources } from '../sources.ts';
+import type { ConsoleSources } from '../sources.ts';
 
 const CLASSES: readonly (readonly [name: string, text: string])[] = [
   ['grant', 'about connections'],
@@ -13,10 +13,7 @@ const CLASSES: readonly (readonly [name: string, text: string])[] = [
   ['refusal', 'about refused requests'],
 ];
 
-export async function eventsPage(
-  { events, times }: Sources<'events' | 'times'>,
-  { csrf }: ConsoleRequest,
-): Promise<ConsoleAnswer> {
+export async function eventsPage({ events, times }: ConsoleSources, { csrf }: ConsoleRequest): Promise<ConsoleAnswer> {
   const state = await events();
   return { body: state === undefined ? notConfigured() : stateOf(state, times, csrf) };
 }

@@ -5,15 +5,11 @@ import { facts } from '../kit/facts.ts';
 import { span } from '../kit/span.ts';
 import type { Times } from '../kit/times.ts';
 import { pathOf } from '../paths.ts';
-import type { Sources } from '../sources.ts';
+import type { ConsoleSources } from '../sources.ts';
 
 type Key = Awaited<ReturnType<KeyControl['list']>>['keys'][number];
 
-export async function keysPage({
-  controls,
-  clock,
-  times,
-}: Sources<'controls' | 'clock' | 'times'>): Promise<ConsoleAnswer> {
+export async function keysPage({ controls, clock, times }: ConsoleSources): Promise<ConsoleAnswer> {
   const { keys } = await controls.keys.list();
   return {
     body: html`<p>They sign ID tokens and the assertions that your backends receive. Verifiers find them at <code>/.well-known/jwks.json</code>. They are rotated on schedule (<code>keys.rotate</code>), without anything for you to do.</p>

@@ -7,14 +7,14 @@ import { facts } from '../kit/facts.ts';
 import { table } from '../kit/table.ts';
 import type { Times } from '../kit/times.ts';
 import { pathOf } from '../paths.ts';
-import type { Sources } from '../sources.ts';
+import type { ConsoleSources } from '../sources.ts';
 
 /** What the gate would have answered with an error. The rest is served, or passed to the site in either mode. */
 const REFUSED = ['no_token', 'unknown_token', 'method_not_allowed', 'spelling'] as const;
 /** Rows of the table: those that were requested most. */
 const MOST_ROWS = 100;
 
-export async function observePage({ observer, times }: Sources<'observer' | 'times'>): Promise<ConsoleAnswer> {
+export async function observePage({ observer, times }: ConsoleSources): Promise<ConsoleAnswer> {
   return observer === undefined ? switchedOff() : { body: reportOf(observer, times) };
 }
 

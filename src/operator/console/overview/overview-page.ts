@@ -6,7 +6,6 @@ import { pathOf } from '../paths.ts';
 import { stoppedPanel } from '../recorder/attempts-page.ts';
 import type { ConsoleSources } from '../sources.ts';
 import { trafficPanel } from '../traffic/traffic-page.ts';
-import { gateStatus } from './gate-status.ts';
 import { attention, healthCards } from './health-cards.ts';
 
 const PANELS: readonly ConsolePanel[] = [trafficPanel, stoppedPanel, registrationPanel];
@@ -14,7 +13,7 @@ const PANELS: readonly ConsolePanel[] = [trafficPanel, stoppedPanel, registratio
 /** The first page. Each panel fails by itself, so that the page can be read while the store is down. */
 export async function overviewPage(sources: ConsoleSources): Promise<{ readonly body: Html }> {
   const { gate, clock, times } = sources;
-  const [status, ...panels] = await Promise.all([gateStatus(gate), ...PANELS.map((panel) => shown(panel, sources))]);
+  const [status, ...panels] = await Promise.all([gate(), ...PANELS.map((panel) => shown(panel, sources))]);
   return {
     body: html`${attention(status, unixSeconds(clock))}
 <form class="filter" role="search" action="${pathOf('search')}">

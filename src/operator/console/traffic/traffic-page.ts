@@ -5,7 +5,7 @@ import { choices } from '../kit/choices.ts';
 import { table } from '../kit/table.ts';
 import type { Times } from '../kit/times.ts';
 import { pathOf, withQuery } from '../paths.ts';
-import type { Sources } from '../sources.ts';
+import type { ConsoleSources } from '../sources.ts';
 import { axisOf, type Figure, renderFigure } from './figure.ts';
 import { allFigures, formatCount, formatSeconds, mainFigures, responseTimes } from './figures.ts';
 import { type Period, type PeriodName, readPeriod } from './period.ts';
@@ -14,7 +14,7 @@ const HOUR = pathOf('traffic');
 const DAY = withQuery(HOUR, { span: 'day' });
 
 export async function trafficPage(
-  { traffic, clock, times }: Sources<'traffic' | 'clock' | 'times'>,
+  { traffic, clock, times }: ConsoleSources,
   { query }: ConsoleRequest,
 ): Promise<ConsoleAnswer> {
   const span = query.span === 'day' ? 'day' : 'hour';
