@@ -75,7 +75,7 @@ function oneChart(figure: Figure, axis: Axis): Html {
 function rows(figure: Figure, axis: Axis): Html {
   const { measured, fewTicks } = axis;
   const top = Math.max(...figure.lines.flatMap(({ values }) => values.map((value) => value ?? 0)));
-  return html`<ul class="rows">${figure.lines.map((line) => {
+  return html`<ul class="series">${figure.lines.map((line) => {
     const description = `${line.total}, ${highest(line, figure, axis)}`;
     return html`<li><span>${line.name}</span> ${drawColumns(line, { measured, top, description })} <b>${line.total}</b></li>`;
   })}<li>${drawTimes(fewTicks)}</li></ul>
