@@ -3,9 +3,9 @@ import type { Store } from '../../storage/store.ts';
 import { clientHost } from '../client-host.ts';
 import type { Grants } from '../grants.ts';
 import { grantList, isoTime, lastUses } from './grant-view.ts';
-import { APP_KINDS, findApp, type KnownApp, knownApp } from './known-app.ts';
 import { pageOf } from './paging.ts';
 import type { Query } from './query.ts';
+import { APP_KINDS, findApp, type StoredApp, storedApp } from './stored-app.ts';
 import type { Suspensions } from './suspensions.ts';
 
 /** The most connections that are read to determine when an app was last used. */
@@ -17,7 +17,7 @@ export function storedClients(
   grants: Pick<Grants, 'list' | 'count'>,
   blocks: Pick<Suspensions, 'since'>,
 ) {
-  const view = async (known: KnownApp) => {
+  const view = async (known: StoredApp) => {
     const [connections, first, since] = await Promise.all([
       grants.count({ client: known.id }),
       grants.list({ client: known.id }, LOOKED_AT + 1),
@@ -48,7 +48,7 @@ export function storedClients(
       const kind = query.oneOf('kind', ['registered', 'document']);
       const kinds = kind === undefined ? Object.values(APP_KINDS) : [APP_KINDS[kind]];
       const { found, next } = await pageOf(store, kinds, query.page(), (entry) => {
-        const known = knownApp(entry);
+        const known = storedApp(entry);
         const named = text === undefined || `${known.name ?? ''}\n${known.id}`.toLowerCase().includes(text);
         const redirects = host === undefined || known.redirectUris.some((uri) => hostOf(uri) === host);
         return named && redirects ? known : undefined;

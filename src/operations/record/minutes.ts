@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Clock, jsonEntry, type Store } from '../../storage/store.ts';
+import { jsonEntry } from '../../storage/store.ts';
 import {
   addMinute,
   difference,
@@ -10,6 +10,7 @@ import {
   readMinutes,
   writeMinutes,
 } from './minute.ts';
+import type { Recording } from './recording.ts';
 import { type Readings, readTotals } from './totals.ts';
 
 export interface Recent {
@@ -17,14 +18,6 @@ export interface Recent {
   readonly minutes: ReadonlyMap<number, Minute>;
   /** False if the store failed: then only this process's minutes are there. */
   readonly complete: boolean;
-}
-
-export interface TrafficMinutesOptions {
-  readonly metrics: Readings;
-  readonly store: Store;
-  readonly clock: Clock;
-  /** Whether there is a console to show it. Without one, nothing is kept. */
-  readonly isKept?: () => boolean;
 }
 
 export type TrafficMinutes = ReturnType<typeof createTrafficMinutes>;
@@ -42,7 +35,12 @@ const UNREAD = 30;
  * Keeps the traffic of the last 24 hours, minute by minute. Each process writes one entry for each hour and replaces it
  * as a whole; readers add the entries up. So no write needs a read first, and replicas cannot overwrite each other.
  */
-export function createTrafficMinutes({ metrics, store, clock, isKept = () => true }: TrafficMinutesOptions) {
+export function createTrafficMinutes({
+  metrics,
+  store,
+  clock,
+  isKept = () => true,
+}: Recording & { readonly metrics: Readings }) {
   const id = randomBytes(12).toString('base64url');
   /** Those of this process. */
   const own = new Map<number, Minute>();

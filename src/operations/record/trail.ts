@@ -2,16 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import { currentRequest } from '../../http/current-request.ts';
 import { type Charge, chargeFrom, TRAIL, TRAIL_OF_STRANGERS } from '../../storage/quota.ts';
-import {
-  type Clock,
-  jsonEntry,
-  type NewEntry,
-  type ReferenceName,
-  type Store,
-  unixSeconds,
-} from '../../storage/store.ts';
+import { jsonEntry, type NewEntry, type ReferenceName, unixSeconds } from '../../storage/store.ts';
 import type { AuditAction, AuditEvent } from '../audit.ts';
 import type { Log } from '../log.ts';
+import type { Recording } from './recording.ts';
 
 /** Part of an audit event that was kept: ids and reasons, as they are in the audit log. */
 export interface TrailLine
@@ -39,12 +33,8 @@ export interface Trail {
   of(subject: Subject, limit: number): Promise<readonly TrailLine[]>;
 }
 
-export interface TrailOptions {
-  readonly store: Store;
-  readonly clock: Clock;
+interface TrailParts extends Recording {
   readonly log: Pick<Log, 'warn'>;
-  /** Whether the console can be opened: otherwise, nothing is kept. */
-  readonly isKept?: () => boolean;
   /** The most lines that wait to be written. Further lines are dropped until the next flush, and counted in the log. */
   readonly most?: number;
 }
@@ -88,7 +78,7 @@ const KEPT: ReadonlySet<AuditAction> = new Set([
  * Lines wait in memory and are written in batches beside the requests, each as a separate entry, so that replicas
  * never overwrite each other's. What they use of the store is bounded by a quota.
  */
-export function createTrail({ store, clock, log, isKept = () => true, most = MOST }: TrailOptions): Trail {
+export function createTrail({ store, clock, log, isKept = () => true, most = MOST }: TrailParts): Trail {
   let waiting: TrailLine[] = [];
   let dropped = 0;
 

@@ -1,5 +1,5 @@
 import { CLIENT_ACTIONS } from '../../../actions/clients.ts';
-import { findApp, type KnownApp } from '../../../authorization-server/administration/known-app.ts';
+import { findApp, type StoredApp } from '../../../authorization-server/administration/stored-app.ts';
 import type { StandingGrant } from '../../../authorization-server/grants.ts';
 import { isPosing } from '../../../authorization-server/pages/posing.ts';
 import { counted } from '../../../http/amounts.ts';
@@ -74,7 +74,7 @@ async function membersOfApp(
 }
 
 /** What the app says about itself, as text: its links are not ours to offer. */
-function metadataFacts(app: KnownApp): readonly (readonly [string, Html | string | undefined])[] {
+function metadataFacts(app: StoredApp): readonly (readonly [string, Html | string | undefined])[] {
   const { metadata, redirectUris } = app;
   const text = (name: string) => (typeof metadata[name] === 'string' ? html`<bdi>${metadata[name]}</bdi>` : undefined);
   return [
@@ -88,7 +88,7 @@ function metadataFacts(app: KnownApp): readonly (readonly [string, Html | string
 }
 
 /** A document proves its own domain, and not where codes are sent. A registration proves nothing. */
-function proofOf({ id, kind, redirectUris }: KnownApp): Html {
+function proofOf({ id, kind, redirectUris }: StoredApp): Html {
   if (kind === 'registered') return html`none: any app can register under any name`;
   const host = URL.parse(id)?.host ?? '';
   const elsewhere = redirectUris.filter((uri) => URL.parse(uri)?.host !== host);

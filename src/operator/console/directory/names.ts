@@ -1,4 +1,4 @@
-import { findApp } from '../../../authorization-server/administration/known-app.ts';
+import { findApp } from '../../../authorization-server/administration/stored-app.ts';
 import { accountOf, storedMembers } from '../../../authorization-server/members.ts';
 import type { Sources } from '../sources.ts';
 

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { knownApp } from '../../../authorization-server/administration/known-app.ts';
+import { storedApp } from '../../../authorization-server/administration/stored-app.ts';
 import { clientHost } from '../../../authorization-server/client-host.ts';
 import { LAST_USE, readLastUse } from '../../../authorization-server/connected-apps/use-entry.ts';
 import { toGrant } from '../../../authorization-server/grants.ts';
@@ -82,7 +82,7 @@ function takeMember({ rows }: Reading, entry: Entry): void {
 }
 
 function takeApp({ rows }: Reading, entry: Entry): void {
-  const { id, name, kind, redirectUris } = knownApp(entry);
+  const { id, name, kind, redirectUris } = storedApp(entry);
   const hosts = [...new Set(redirectUris.map(clientHost))].filter((host) => host !== undefined);
   const text = searchText([name, ...hosts, id]);
   rows.apps.set(id, { id, name, kind, hosts, text, disabled: false, grants: 0, members: 0 });

@@ -1,4 +1,4 @@
-import { findApp } from '../../../authorization-server/administration/known-app.ts';
+import { findApp } from '../../../authorization-server/administration/stored-app.ts';
 import { storedMembers } from '../../../authorization-server/members.ts';
 import { html } from '../../../http/html.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';

@@ -1,4 +1,4 @@
-import { ROOT } from '../paths.ts';
+import { pathOf } from '../paths.ts';
 import type { GateStatus } from './gate-status.ts';
 
 /** What an operator should look at. */
@@ -6,7 +6,7 @@ export interface Concern {
   readonly level: 'bad' | 'warn';
   readonly text: string;
   /** A page of the console that helps. */
-  readonly see?: { readonly path: string; readonly name: string };
+  readonly see?: { readonly path: string; readonly name: string } | undefined;
 }
 
 const NUMBERS = ['No', 'One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Seven', 'Eight', 'Nine', 'Ten'];
@@ -17,9 +17,13 @@ const LATE = 3600;
 
 /** In words, the worst first. */
 export function concernsOf(status: GateStatus, now: number): readonly Concern[] {
-  const concerns = [...readiness(status), ...upstreams(status), ...notices(status, now)];
-  return [...concerns.filter(({ level }) => level === 'bad'), ...concerns.filter(({ level }) => level === 'warn')];
+  const all = [...readiness(status), ...upstreams(status), ...notices(status, now)].filter((one) => one !== false);
+  return all.toSorted((a, b) => LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level));
 }
+
+const LEVELS: readonly Concern['level'][] = ['bad', 'warn'];
+const bad = (text: string, see?: Concern['see']): Concern => ({ level: 'bad', text, see });
+const warn = (text: string, see?: Concern['see']): Concern => ({ level: 'warn', text, see });
 
 const FAILED: Readonly<Record<string, string>> = {
   store:
@@ -31,68 +35,57 @@ const FAILED: Readonly<Record<string, string>> = {
 function readiness({ health }: GateStatus): readonly Concern[] {
   return health.checks
     .filter(({ ok }) => !ok)
-    .map(({ name, detail }) => ({ level: 'bad', text: FAILED[name] ?? `The check ${name} fails: ${detail}.` }));
+    .map(({ name, detail }) => bad(FAILED[name] ?? `The check ${name} fails: ${detail}.`));
 }
 
-function upstreams({ upstreams }: GateStatus): readonly Concern[] {
+function upstreams({ upstreams }: GateStatus): readonly (Concern | false)[] {
   const named = (state: 'open' | 'half_open') =>
-    upstreams.filter(({ breaker }) => breaker === state).map((one) => one.name);
+    upstreams.filter(({ breaker }) => breaker === state).map(({ name }) => name);
+  const back = ({ length }: readonly string[]) => (length === 1 ? 'it is back' : 'they are back');
   const [open, trying] = [named('open'), named('half_open')];
   return [
-    ...(open.length === 0
-      ? []
-      : [
-          {
-            level: 'bad',
-            text: `${counted(open.length, 'upstream is', 'upstreams are')} failing: ${list(open)}. Requests to ${open.length === 1 ? 'it' : 'them'} get 503 at once, and one is sent now and then to see whether ${open.length === 1 ? 'it is' : 'they are'} back.`,
-          } as const,
-        ]),
-    ...(trying.length === 0
-      ? []
-      : [
-          {
-            level: 'warn',
-            text: `${counted(trying.length, 'upstream has', 'upstreams have')} failed, and the next request will show whether ${trying.length === 1 ? 'it is' : 'they are'} back: ${list(trying)}.`,
-          } as const,
-        ]),
+    open.length > 0 &&
+      bad(
+        `${counted(open.length, 'upstream is', 'upstreams are')} failing: ${list(open)}. Requests to ${open.length === 1 ? 'it' : 'them'} get 503 at once, and one is sent now and then to see whether ${back(open)}.`,
+      ),
+    trying.length > 0 &&
+      warn(
+        `${counted(trying.length, 'upstream has', 'upstreams have')} failed, and the next request will show whether ${back(trying)}: ${list(trying)}.`,
+      ),
   ];
 }
 
-function notices({ reload, events, keys, observing, unusedApps }: GateStatus, now: number): readonly Concern[] {
-  const concerns: Concern[] = [];
-  const page = (name: string, section: string) => ({ path: `${ROOT}/${section}`, name });
-  if (!reload.successful)
-    concerns.push({
-      level: 'bad',
-      text: 'The configuration on disk has mistakes and was not loaded. The one before it is still in use. The log lists the mistakes, and so does coursegate check.',
-    });
-  if (events?.stopped_at !== undefined)
-    concerns.push({
-      level: 'bad',
-      text: 'The backend answered 410, so events are no longer sent.',
-      see: page('Events', 'events'),
-    });
-  else if (events?.last_failure !== undefined && waiting(events) > 0)
-    concerns.push({
-      level: 'warn',
-      text: `${counted(waiting(events), 'event waits', 'events wait')} because the backend did not accept the last one.`,
-      see: page('Events', 'events'),
-    });
-  if (keys.some(({ state, until }) => state === 'signing' && until !== undefined && now > until + LATE))
-    concerns.push({ level: 'warn', text: 'A signing key is older than keys.rotate.', see: page('Keys', 'keys') });
-  if (unusedApps > 0)
-    concerns.push({
-      level: 'warn',
-      text: `${counted(unusedApps, 'app never uses', 'apps never use')} the tokens it gets. Something in front of the gate may drop the Authorization header; the log names the apps.`,
-      see: page('Connections', 'connections'),
-    });
-  if (observing)
-    concerns.push({
-      level: 'warn',
-      text: 'Routes are observed, not enforced: the gate refuses nothing yet.',
-      see: page('Observe mode', 'observe'),
-    });
-  return concerns;
+const EVENTS = { path: pathOf('events'), name: 'Events' };
+const KEYS = { path: pathOf('keys'), name: 'Keys' };
+const CONNECTIONS = { path: pathOf('connections'), name: 'Connections' };
+const OBSERVE = { path: pathOf('observe'), name: 'Observe mode' };
+
+function notices(status: GateStatus, now: number): readonly (Concern | false)[] {
+  const { reload, events, keys, observing, unusedApps } = status;
+  const pending = events === undefined ? 0 : waiting(events);
+  const hasStopped = events?.stopped_at !== undefined;
+  return [
+    !reload.successful &&
+      bad(
+        'The configuration on disk has mistakes and was not loaded. The one before it is still in use. The log lists the mistakes, and so does coursegate check.',
+      ),
+    hasStopped && bad('The backend answered 410, so events are no longer sent.', EVENTS),
+    !hasStopped &&
+      events?.last_failure !== undefined &&
+      pending > 0 &&
+      warn(
+        `${counted(pending, 'event waits', 'events wait')} because the backend did not accept the last one.`,
+        EVENTS,
+      ),
+    keys.some(({ state, until }) => state === 'signing' && until !== undefined && now > until + LATE) &&
+      warn('A signing key is older than keys.rotate.', KEYS),
+    unusedApps > 0 &&
+      warn(
+        `${counted(unusedApps, 'app never uses', 'apps never use')} the tokens it gets. Something in front of the gate may drop the Authorization header; the log names the apps.`,
+        CONNECTIONS,
+      ),
+    observing && warn('Routes are observed, not enforced: the gate refuses nothing yet.', OBSERVE),
+  ];
 }
 
 function waiting({ pending }: { readonly pending: Readonly<Record<string, number>> }): number {

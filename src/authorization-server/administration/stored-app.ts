@@ -5,7 +5,7 @@ import { clientOf, findClient, metadataOf } from '../event-client.ts';
 export const APP_KINDS = { registered: 'Client', document: 'ClientDocument' } as const;
 
 /** An app as stored. Times are Unix seconds. */
-export interface KnownApp {
+export interface StoredApp {
   readonly id: string;
   readonly kind: keyof typeof APP_KINDS;
   readonly name: string | undefined;
@@ -16,7 +16,7 @@ export interface KnownApp {
   readonly expiresAt: number | undefined;
 }
 
-export function knownApp(entry: Entry): KnownApp {
+export function storedApp(entry: Entry): StoredApp {
   const metadata = metadataOf(entry);
   const { clientId, clientName, redirectUris } = clientOf(String(metadata.client_id), metadata);
   const isDocument = entry.kind === APP_KINDS.document;
@@ -32,7 +32,7 @@ export function knownApp(entry: Entry): KnownApp {
 }
 
 /** Throws GatewayError `store_unavailable`. */
-export async function findApp(store: Store, id: string): Promise<KnownApp | undefined> {
+export async function findApp(store: Store, id: string): Promise<StoredApp | undefined> {
   const entry = await findClient(store, id);
-  return entry && knownApp(entry);
+  return entry && storedApp(entry);
 }
