@@ -1,3 +1,4 @@
+import type { AuditOptions } from '../operator/doctor/audit.ts';
 import type { Report } from '../operator/doctor/report.ts';
 import { programName } from '../operator/program-name.ts';
 import { adminClient, type GateFlags } from './admin-client.ts';
@@ -74,34 +75,31 @@ export const define: Define = (command, terminal) => {
     .option('--skip <ids>', 'all except these')
     .option('--timeout <seconds>', 'limit for the whole run', '120')
     .option('--json', 'print the findings as JSON', false)
-    .action(async (url: string | undefined, options: DoctorFlags) => {
+    .action(async (url: string | undefined, flags: DoctorFlags) => {
       const { exitCode } = await import('../operator/doctor/report.ts');
       const { toJson } = await import('../operator/doctor/report-json.ts');
       const { toText } = await import('../operator/doctor/report-text.ts');
-      const timeout = Number(options.timeout);
+      const { json } = flags;
+      const timeout = Number(flags.timeout);
       if (!(timeout > 0 && timeout <= 3600)) throw misused('--timeout must be a number of seconds from 1 to 3600.');
       const ids = (list: string | undefined) => list?.split(',').map((id) => id.trim()) ?? [];
       const { progressOf } = await import('./progress.ts');
       const progress = progressOf(terminal, 'Checking');
-      const begin = (what: string) => (address: string) => {
-        if (!options.json) terminal.tell(`${what.replace('URL', address)} …`);
-      };
-      const shared = {
-        only: ids(options.only),
-        skip: ids(options.skip),
+      const audit: AuditOptions = {
+        only: ids(flags.only),
+        skip: ids(flags.skip),
         timeout,
         signal: terminal.interrupted(),
-        begin,
-        ...(options.json ? {} : { progress: progress.at }),
+        ...(json ? {} : { begin: (doing) => terminal.tell(`${doing} …`), progress: progress.at }),
       };
-      const report = await run(url, options, terminal, shared).finally(() => progress.done());
+      const report = await run(url, flags, terminal, audit).finally(() => progress.done());
       terminal.print(
-        options.json
+        json
           ? `${JSON.stringify(toJson(report), undefined, 2)}\n`
           : toText(report, { width: terminal.width, colour: terminal.colour() }),
       );
       const { nothing } = report;
-      if (nothing !== undefined && !options.json) {
+      if (nothing !== undefined && !json) {
         const { origin } = new URL(report.url);
         const next = nothing.elsewhere === undefined ? `init --upstream ${origin}` : `doctor ${nothing.elsewhere}`;
         terminal.tell(`Try: ${programName()} ${next}`);
@@ -110,43 +108,39 @@ export const define: Define = (command, terminal) => {
     });
 };
 
-interface Shared {
-  readonly only: readonly string[];
-  readonly skip: readonly string[];
-  readonly timeout: number;
-  readonly signal: AbortSignal;
-  readonly progress?: (done: number, total: number) => void;
-  /** Announces the audit; `what` contains URL. */
-  readonly begin: (what: string) => (address: string) => void;
-}
-
-type Talking = Pick<Terminal, 'environment' | 'tell' | 'progress'>;
-
-async function run(url: string | undefined, options: DoctorFlags, terminal: Talking, shared: Shared): Promise<Report> {
-  const alone = (names: readonly (keyof DoctorFlags)[]) =>
+async function run(
+  url: string | undefined,
+  flags: DoctorFlags,
+  terminal: Terminal,
+  audit: AuditOptions,
+): Promise<Report> {
+  const { gateway, register, config } = flags;
+  const given = (names: readonly (keyof DoctorFlags)[]) =>
     names
-      .find((name) => options[name] !== undefined && options[name] !== false)
+      .find((name) => flags[name] !== undefined && flags[name] !== false)
       ?.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  if (options.gateway !== undefined) {
-    if (url !== undefined || options.register || options.config !== undefined)
+  if (gateway !== undefined) {
+    if (url !== undefined || register || config !== undefined)
       throw misused('--gateway takes neither another URL nor --config or --register.');
-    return gatewayReport(options.gateway, options, terminal, shared);
+    return gatewayReport(gateway, flags, terminal, audit);
   }
-  const [gatewayOnly, configOnly] = [alone(WITH_GATEWAY), alone(WITH_CONFIG)];
+  const [gatewayOnly, configOnly] = [given(WITH_GATEWAY), given(WITH_CONFIG)];
   if (gatewayOnly !== undefined) throw misused(`--${gatewayOnly} needs --gateway.`);
-  if (options.config === undefined) {
+  const { doctor } = await import('../operator/doctor/doctor.ts');
+  if (config === undefined) {
     if (configOnly !== undefined) throw misused(`--${configOnly} needs --config.`);
     if (url === undefined) throw misused('Give the URL of the site, --config, or --gateway and --echo.');
-    return siteReport(url, options, shared, []);
+    return doctor({ url, register, ...audit });
   }
   if (url === undefined) {
-    if (options.register) throw misused('--register needs a URL.');
-    return backendReport(options, terminal, shared, []);
+    if (register) throw misused('--register needs a URL.');
+    return backendReport(config, flags, terminal, audit);
   }
   const { CHECKS } = await import('../operator/doctor/checks/checks.ts');
   const { BACKEND_CHECKS } = await import('../operator/doctor/backend/checks/checks.ts');
-  const outside = await siteReport(url, options, shared, [BACKEND_CHECKS]);
-  const inside = await backendReport(options, terminal, shared, [CHECKS]);
+  // With the configuration of a gate, there is one, even if nothing of it can be seen.
+  const outside = await doctor({ url, register, insist: true, ...audit, others: [BACKEND_CHECKS] });
+  const inside = await backendReport(config, flags, terminal, { ...audit, others: [CHECKS] });
   return {
     ...outside,
     seconds: Math.round((outside.seconds + inside.seconds) * 10) / 10,
@@ -155,44 +149,26 @@ async function run(url: string | undefined, options: DoctorFlags, terminal: Talk
   };
 }
 
-type OtherChecks = readonly (readonly { readonly id: string }[])[];
-
-/** Checks a site from the outside. `others`: the checks that run besides. */
-async function siteReport(
-  url: string,
-  { register, config }: DoctorFlags,
-  { begin, ...shared }: Shared,
-  others: OtherChecks,
-): Promise<Report> {
-  const { doctor } = await import('../operator/doctor/doctor.ts');
-  const how = register ? '' : ' without registering an app';
-  // With the configuration of a gate, there is one, even if nothing of it can be seen.
-  const insist = config !== undefined;
-  return doctor({ url, register, insist, others, ...shared, begin: begin(`Checking URL${how}`) });
-}
-
 /** Checks the backend from the gate's side. */
 async function backendReport(
+  config: string,
   flags: DoctorFlags,
-  terminal: Talking,
-  { begin, ...shared }: Shared,
-  others: OtherChecks,
+  terminal: Terminal,
+  audit: AuditOptions,
 ): Promise<Report> {
   const { examineBackend } = await import('../operator/doctor/backend/backend-doctor.ts');
-  const { config = '', member, signIn, browser, json } = flags;
+  const { member, signIn, browser, json, timeout } = flags;
   const { openBrowser } = await import('../operator/connect/open-browser.ts');
   const { waitFor } = await import('./progress.ts');
   return examineBackend({
     loaded: await readConfig(config, terminal),
     admin: await adminClient(flags, terminal),
-    others,
-    ...shared,
-    begin: begin('Checking the backend of URL from the side of the gate'),
+    ...audit,
     member,
     signIn: signIn
       ? {
           print: terminal.tell,
-          timeout: shared.timeout,
+          timeout: Number(timeout),
           wait: json ? undefined : (what) => waitFor(terminal, what),
           open: browser ? openBrowser : undefined,
         }
@@ -202,17 +178,13 @@ async function backendReport(
 
 /** Attacks a gateway. */
 async function gatewayReport(
-  gateway: string,
-  options: DoctorFlags,
-  { environment }: Talking,
-  { begin, ...shared }: Shared,
+  url: string,
+  { echo, public: open, forbidden, token, echoServer, authDown }: DoctorFlags,
+  { environment }: Terminal,
+  audit: AuditOptions,
 ): Promise<Report> {
-  const { echo, public: open, forbidden, token = environment.COURSEGATE_DOCTOR_TOKEN, echoServer, authDown } = options;
   if (echo === undefined) throw misused('--gateway needs --echo: a protected path that reaches an echo server.');
   const { examineGateway } = await import('../operator/doctor/gateway/gateway-doctor.ts');
-  return examineGateway({
-    ...{ url: gateway, echo, open, forbidden, token, echoServer, authDown },
-    ...shared,
-    begin: begin('Attacking URL'),
-  });
+  const given = token ?? environment.COURSEGATE_DOCTOR_TOKEN;
+  return examineGateway({ url, echo, open, forbidden, token: given, echoServer, authDown, ...audit });
 }

@@ -41,7 +41,7 @@ export async function createProgram(wanted: string | undefined): Promise<readonl
     .configureOutput({ outputError: () => {}, getOutHasColors: terminal.colour, getErrHasColors: () => false })
     .exitOverride();
   for (const [heading, entries] of Object.entries(COMMAND_TABLE)) {
-    for (const { name, summary, description = summary, load } of entries) {
+    for (const [name, { summary, description = summary, load }] of Object.entries(entries)) {
       const command = program.command(name).summary(summary).description(description).helpGroup(heading);
       if (wanted === name || wanted === ALL) (await load()).define(command, terminal);
     }

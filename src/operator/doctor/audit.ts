@@ -26,8 +26,8 @@ export interface AuditOptions extends CheckChoice {
   /** Milliseconds for one request, 10,000 by default. */
   readonly patience?: number;
   readonly now?: () => number;
-  /** Called with the address once it has been validated. */
-  readonly begin?: (url: string) => void;
+  /** Called with what is done, such as "Checking URL", once the address has been validated. */
+  readonly begin?: (doing: string) => void;
   /** Called with the number of checks that are done, and of all. */
   readonly progress?: (done: number, total: number) => void;
 }
@@ -35,6 +35,8 @@ export interface AuditOptions extends CheckChoice {
 /** What an audit examines. */
 interface Audit<S, F> {
   readonly url: string;
+  /** What is done, such as "Checking URL". */
+  readonly doing: string;
   readonly checks: readonly Check<S, F>[];
   /**
    * Prepares what the checks run on. The time for the audit begins when the limits are first asked for. Throws NoAnswer
@@ -57,11 +59,14 @@ const TIMEOUT = 120;
 const PATIENCE = 10_000;
 
 /** Runs the checks that were asked for. Throws UsageError for an unusable selection of checks. */
-export async function runAudit<S, F>(options: AuditOptions, { url, checks, open }: Audit<S, F>): Promise<Report> {
+export async function runAudit<S, F>(
+  options: AuditOptions,
+  { url, doing, checks, open }: Audit<S, F>,
+): Promise<Report> {
   const { timeout = TIMEOUT, signal: stop = AbortSignal.any([]), patience = PATIENCE, now = Date.now } = options;
   const selected = chosen(checks, options);
   const begun = now();
-  options.begin?.(url);
+  options.begin?.(doing);
   const limits = once(() => ({
     patience,
     signal: AbortSignal.any([stop, AbortSignal.timeout(timeout * 1000)]),

@@ -42,6 +42,7 @@ export async function doctor(options: DoctorOptions): Promise<Report> {
   const { origin, path } = addressOf(options.url);
   return runAudit(options, {
     url: origin + path,
+    doing: `Checking ${origin}${path}${register === true ? '' : ' without registering an app'}`,
     checks: CHECKS,
     async open(limitsOfAudit, now) {
       const limits = { ca, ...limitsOfAudit(), longest: LONGEST_BODY };

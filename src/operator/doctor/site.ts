@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { field, type SiteAnswer } from './answer.ts';
+import { field } from './answer.ts';
 import type { Ask } from './ask.ts';
+import { limited, waitForLimit } from './rate-limit.ts';
 import type { Registered } from './registrations.ts';
-import { Unavailable } from './unavailable.ts';
 
 /** The examined deployment, and how to send requests to it. */
 export interface ExaminedSite {
@@ -23,27 +22,14 @@ export interface ExaminedSite {
   readonly now: () => number;
 }
 
-/** The longest Retry-After that the doctor waits for, in seconds. */
-const LONGEST_WAIT = 5;
-
-/** Wraps `ask` to honour a 429 (RFC 6585 section 4): a rate limit says nothing about the check. */
+/** Wraps `ask` to send a request again after a 429. */
 export function patiently(ask: Ask, signal: AbortSignal): Ask {
   return async (url, question) => {
     const answer = await ask(url, question);
     if (answer.status !== 429) return answer;
-    const seconds = Number(field(answer, 'retry-after') || 1);
-    if (!(seconds <= LONGEST_WAIT)) throw tooMany(answer);
-    await sleep(Math.max(seconds, 0) * 1000, undefined, { signal }).catch(() => {
-      throw new Unavailable('the time for the audit was over');
-    });
+    await waitForLimit('the site', field(answer, 'retry-after'), signal);
     const again = await ask(url, question);
-    if (again.status === 429) throw tooMany(again);
+    if (again.status === 429) throw limited('the site', field(again, 'retry-after'));
     return again;
   };
-}
-
-function tooMany(answer: SiteAnswer): Unavailable {
-  const later = field(answer, 'retry-after');
-  const wait = later === '' ? '' : `, retry after ${later} seconds`;
-  return new Unavailable(`the site limits requests (429${wait})`);
 }

@@ -18,6 +18,11 @@ export interface ExchangeLimits {
   readonly patience: number;
 }
 
+/** For what the time for the audit did not allow. */
+export function timeOver(): Unavailable {
+  return new Unavailable('the time for the audit was over');
+}
+
 /** Runs an exchange within its limits. Throws NoAnswer, and Unavailable when the time for everything is over. */
 export async function within<T>(
   { signal, patience }: ExchangeLimits,
@@ -28,7 +33,7 @@ export async function within<T>(
     return await work(AbortSignal.any([signal, late]));
   } catch (thrown) {
     if (thrown instanceof Unavailable) throw thrown;
-    if (signal.aborted) throw new Unavailable('the time for the audit was over');
+    if (signal.aborted) throw timeOver();
     const words = late.aborted ? `no complete response within ${patience / 1000} seconds` : wordsFor(thrown);
     throw new NoAnswer(words, { cause: thrown });
   }

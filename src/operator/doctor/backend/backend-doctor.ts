@@ -28,6 +28,7 @@ export async function examineBackend(options: BackendDoctorOptions): Promise<Rep
   const { loaded, admin, member, signIn, network = INTERNET, signal = AbortSignal.any([]) } = options;
   return runAudit(options, {
     url: loaded.config.origin,
+    doing: `Checking the backend of ${loaded.config.origin} from the side of the gate`,
     checks: BACKEND_CHECKS,
     async open(limits, now) {
       // A person needs longer than the checks, so their time begins afterwards.

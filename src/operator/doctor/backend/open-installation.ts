@@ -8,7 +8,7 @@ import { createCallUpstream } from '../../../upstream/call.ts';
 import { createPools } from '../../../upstream/pools.ts';
 import type { CallUpstream, UpstreamRequest } from '../../../upstream/request.ts';
 import type { SiteAnswer } from '../answer.ts';
-import { NoAnswer, Unavailable, wordsFor } from '../unavailable.ts';
+import { NoAnswer, timeOver, Unavailable, wordsFor } from '../unavailable.ts';
 import { findFacts } from './facts.ts';
 import type { Installation, InstallationOptions } from './installation.ts';
 import { createPages } from './pages.ts';
@@ -51,7 +51,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     const url = shownUrl(upstreams[request.upstream]?.url ?? '', request.path);
     const { status, headers, body } = await call(request).catch((thrown: unknown) => {
       if (thrown instanceof Unavailable) throw thrown;
-      if (signal.aborted) throw new Unavailable('the time for the audit was over');
+      if (signal.aborted) throw timeOver();
       if (request.path === '/') silent.add(request.upstream);
       throw new NoAnswer(`${url}: ${causeOf(thrown)}`, { cause: thrown });
     });
@@ -73,7 +73,7 @@ export async function openInstallation(options: InstallationOptions): Promise<In
     share,
   };
   const login = await openLogin(loginConfig, parts, undefined);
-  const pages = createPages({ config, send, ...limits });
+  const pages = createPages(config, send, limits);
   const found = { ...options, loaded: { ...loaded, config }, config, login, call, send, silent, takeMissed, pages };
   return {
     ...found,

@@ -5,11 +5,6 @@ import { redirectTarget, type SiteAnswer } from '../answer.ts';
 import { createAsk } from '../ask.ts';
 import type { ExchangeLimits } from '../unavailable.ts';
 
-export interface BackendPagesOptions extends ExchangeLimits {
-  readonly config: Config;
-  readonly send: (request: UpstreamRequest) => Promise<SiteAnswer>;
-}
-
 export interface BackendPages {
   /** Requests a page and does not follow redirects. Throws NoAnswer, and Unavailable for a place it must not call. */
   get(url: URL, cookie?: string): Promise<SiteAnswer>;
@@ -24,7 +19,11 @@ const MOST_HOPS = 5;
  * Pages at the gate's origin come from the upstream that has them, so that neither a running gate nor a way out to its
  * public address is needed.
  */
-export function createPages({ config, send, signal, patience }: BackendPagesOptions): BackendPages {
+export function createPages(
+  config: Config,
+  send: (request: UpstreamRequest) => Promise<SiteAnswer>,
+  limits: ExchangeLimits,
+): BackendPages {
   const { origin } = config;
   const upstream = config.site?.upstream ?? ('upstream' in config.login ? config.login.upstream : undefined);
   const places = [
@@ -35,7 +34,7 @@ export function createPages({ config, send, signal, patience }: BackendPagesOpti
   const get: BackendPages['get'] = async (url, cookie = '') => {
     const headers = { accept: BROWSER, ...(cookie === '' ? {} : { cookie }) };
     if (upstream === undefined || !places.includes(url.origin))
-      return createAsk({ origin: url.origin, signal, patience })(url.href, { headers });
+      return createAsk({ origin: url.origin, ...limits })(url.href, { headers });
     const answer = await send({ upstream, method: 'GET', path: url.pathname + url.search, headers });
     // As browsers see it: relative redirects lead to the origin.
     return { ...answer, url: new URL(url.pathname + url.search, origin).href };

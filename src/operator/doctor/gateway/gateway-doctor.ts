@@ -49,6 +49,7 @@ export async function examineGateway(options: GatewayDoctorOptions): Promise<Rep
   try {
     return await runAudit(options, {
       url: origin + echoPath,
+      doing: `Attacking ${origin}${echoPath}`,
       checks: authDown === true ? AUTH_DOWN : GATEWAY_CHECKS,
       async open(limits) {
         const to = { origin, ca, ...limits() };

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import manifest from '../../../../package.json' with { type: 'json' };
-import { Unavailable } from '../unavailable.ts';
+import { limited, waitForLimit } from '../rate-limit.ts';
 import { type Echo, type EchoServer, type Field, parseEcho } from './echo.ts';
 import { fieldOf, parseAnswers, type RawAnswer } from './raw-answers.ts';
 import { type GatewayAddress, sendRaw } from './send.ts';
 
 /** Where the operator's gateway is, and what is behind it. */
-export interface ExaminedGatewayOptions {
+interface GatewayTarget {
   /** How requests are sent. */
   readonly to: GatewayAddress;
   /** A protected path that reaches the echo server, without a trailing slash. */
@@ -38,7 +37,7 @@ export interface Tried {
   readonly echoes: readonly Echo[];
 }
 
-export interface ExaminedGateway extends ExaminedGatewayOptions {
+export interface ExaminedGateway extends GatewayTarget {
   /** As in the field Host. */
   readonly host: string;
   /** The Authorization of a valid token; undefined without one. */
@@ -55,11 +54,9 @@ export interface ExaminedGateway extends ExaminedGatewayOptions {
 }
 
 const AGENT = `coursegate-doctor/${manifest.version} (attacks on a gateway, asked for by its operator)`;
-/** The longest Retry-After that is waited for, in seconds. */
-const LONGEST_WAIT = 5;
 
-export function createGateway(options: ExaminedGatewayOptions): ExaminedGateway {
-  const { to, token, echoServer } = options;
+export function createGateway(target: GatewayTarget): ExaminedGateway {
+  const { to, token, echoServer } = target;
   const host = new URL(to.origin).host;
   const run = randomBytes(6).toString('hex');
   const busy: RawAnswer[] = [];
@@ -76,11 +73,11 @@ export function createGateway(options: ExaminedGatewayOptions): ExaminedGateway 
   };
   const attemptOnce = async (attempt: GatewayRequest) => {
     const id = nextId();
-    const bytes = requestBytes({ target: options.echoPath, ...attempt }, id, host);
+    const bytes = requestBytes({ target: target.echoPath, ...attempt }, id, host);
     return tried(id, await sendRaw(to, bytes, (received) => parseAnswers(received)[0]?.complete === true));
   };
   return {
-    ...options,
+    ...target,
     host,
     bearer: token === undefined ? undefined : `Bearer ${token}`,
     busy,
@@ -88,9 +85,10 @@ export function createGateway(options: ExaminedGatewayOptions): ExaminedGateway 
       const first = await attemptOnce(attempt);
       const [answer] = first.answers;
       if (answer?.status !== 429 || first.echoes.length > 0) return first;
-      await waitAsTold(answer, to.signal);
+      await waitForLimit('the gateway', fieldOf(answer, 'retry-after'), to.signal);
       const second = await attemptOnce(attempt);
-      if (second.answers[0]?.status === 429) throw new Unavailable('the gateway limits requests (429)');
+      const [last] = second.answers;
+      if (last?.status === 429) throw limited('the gateway', fieldOf(last, 'retry-after'));
       return second;
     },
     async attemptBytes(write, patience) {
@@ -113,13 +111,4 @@ function requestBytes(attempt: GatewayRequest, id: string, host: string): string
   ];
   const query = `${target.includes('?') ? '&' : '?'}doctor=${id}`;
   return `${method} ${target}${query} HTTP/1.1\r\n${fields.map((field) => `${field.join(': ')}\r\n`).join('')}\r\n`;
-}
-
-/** RFC 6585 section 4: a rate limit says nothing about the attack. */
-async function waitAsTold(answer: RawAnswer, signal: AbortSignal): Promise<void> {
-  const seconds = Number(fieldOf(answer, 'retry-after') || 1);
-  if (!(seconds <= LONGEST_WAIT)) throw new Unavailable(`the gateway limits requests (429, retry after ${seconds} s)`);
-  await sleep(Math.max(seconds, 0) * 1000, undefined, { signal }).catch(() => {
-    throw new Unavailable('the time for the audit was over');
-  });
 }

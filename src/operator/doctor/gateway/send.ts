@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect as plainConnect, type Socket } from 'node:net';
 import { connect as secureConnect } from 'node:tls';
 import { serverName, socketHost } from '../../../http/host.ts';
-import { type ExchangeLimits, Unavailable, within } from '../unavailable.ts';
+import { type ExchangeLimits, timeOver, within } from '../unavailable.ts';
 
 /** Where to send bytes, and how long to wait. */
 export interface GatewayAddress extends ExchangeLimits {
@@ -43,7 +43,7 @@ export async function sendRaw(
     socket.on('error', () => undefined).on('close', finish);
     socket.write(bytes, 'latin1');
   });
-  if (to.signal.aborted) throw new Unavailable('the time for the audit was over');
+  if (to.signal.aborted) throw timeOver();
   return received;
 }
 

@@ -2,7 +2,7 @@ import { DocumentFailure } from '../../../../authorization-server/client-documen
 import { DOCUMENT_DEADLINE, fetchDocument } from '../../../../authorization-server/client-documents/fetch-document.ts';
 import { urlProblem } from '../../../../authorization-server/client-documents/url-rule.ts';
 import { pass, warning } from '../../finding.ts';
-import { Unavailable } from '../../unavailable.ts';
+import { timeOver, Unavailable } from '../../unavailable.ts';
 import { backendChecks } from '../check.ts';
 import { causeOf } from '../open-installation.ts';
 
@@ -25,7 +25,7 @@ export const CLIENT_DOCUMENTS = backendChecks(({ clients }) => clients.documents
     const failures: { readonly seen: string; readonly failure: DocumentFailure }[] = [];
     for (const url of urls) {
       const failure = await fetchDocument(url, network, deadline, signal).catch((thrown: unknown) => thrown);
-      if (signal.aborted) throw new Unavailable('the time for the audit was over');
+      if (signal.aborted) throw timeOver();
       if (!(failure instanceof DocumentFailure)) return pass(`${url.host} answered`);
       const { cause, message } = failure;
       failures.push({ failure, seen: `${url.host}: ${cause === undefined ? `it ${message}` : causeOf(cause)}` });
