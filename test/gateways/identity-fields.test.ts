@@ -121,8 +121,8 @@ describe('another identity field in the list', () => {
     'is removed from responses, in the file for %s',
     async (server) => {
       await withOneMore();
-      const { pluginOptions } = await import('../../src/operator/setup/snippets/plugin-options.ts');
-      const [upstream] = pluginOptions(await loaded(), 'coursegate.default.svc:80').upstreams;
+      const { pluginPlan } = await import('../../src/operator/setup/snippets/plugin-plan.ts');
+      const [upstream] = pluginPlan(await loaded(), 'coursegate.default.svc:80').upstreams;
       expect(upstream?.hiddenFields).toContain('x-pupil-phone');
       expect((await fileFor(server)).toLowerCase()).toContain('x-pupil-phone');
     },

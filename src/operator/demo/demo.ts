@@ -12,10 +12,7 @@ const CONFIG_FILE = installedPath('config/coursegate.yaml');
 /** The secret of the console, for this run only. */
 const ADMIN_SECRET = 'DEMO_ADMIN_SECRET';
 
-export interface DemoOptions {
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly clock: Clock;
-}
+type Environment = Readonly<Record<string, string | undefined>>;
 
 export type Demo = Awaited<ReturnType<typeof startDemo>>;
 
@@ -24,7 +21,7 @@ export type Demo = Awaited<ReturnType<typeof startDemo>>;
  * app. Reads PORT, ADMIN_PORT, SCHOOL_PORT, CLIENT_PORT and COURSEGATE_* from the environment. If a part cannot start,
  * the others are closed and its error is thrown.
  */
-export async function startDemo({ environment, clock }: DemoOptions) {
+export async function startDemo({ environment, clock }: { readonly environment: Environment; readonly clock: Clock }) {
   await using started = new AsyncDisposableStack();
   let origin: string | undefined;
   const schoolPort = portOf(environment.SCHOOL_PORT, 4000);

@@ -12,8 +12,8 @@ import { UsageError } from '../../usage-error.ts';
 import { gatePaths } from './gate-paths.ts';
 import type { AskingGateway } from './gateway.ts';
 import { ASKING, SENDING } from './gateways.ts';
-import { pluginOptions, type SnippetFile } from './plugin-options.ts';
-import type { SnippetOptions } from './sending.ts';
+import { pluginPlan, type SnippetFile } from './plugin-plan.ts';
+import type { SendingPlan } from './sending.ts';
 
 export interface Snippet {
   readonly files: readonly SnippetFile[];
@@ -36,12 +36,12 @@ export function configuredSnippet(
   const sending = SENDING.find(({ name }) => name === server);
   if (sending !== undefined)
     return {
-      files: [{ name: sending.file, text: sending.write(snippetOptions(config, at)) }],
+      files: [{ name: sending.file, text: sending.write(sendingPlan(config, at)) }],
       notes: notesOn(config, gate),
     };
   const asking = ASKING.find(({ name }) => name === server) as AskingGateway;
-  const options = pluginOptions(loaded, at);
-  return { files: asking.files(options), notes: [...notesOn(config, gate), ...pluginNotes(options.decisions.secret)] };
+  const plan = pluginPlan(loaded, at);
+  return { files: asking.files(plan), notes: [...notesOn(config, gate), ...pluginNotes(plan.decisions.secret)] };
 }
 
 /** What `coursegate snippets` prints: the file, or each of several files after a line with its name. */
@@ -80,7 +80,7 @@ function reachedAt({ listen: { host, port } }: Config, gate = hostPort({ host: r
   throw new UsageError(`--gate must be host:port, not "${gate}".`);
 }
 
-function snippetOptions(config: Config, gate: string): SnippetOptions {
+function sendingPlan(config: Config, gate: string): SendingPlan {
   const named = Object.values(config.upstreams).some(({ identity }) => identity.includes('headers'));
   return {
     paths: gatePaths(publicPaths(config)),

@@ -1,6 +1,6 @@
 import { DECISION_FIELDS } from '../../../decisions/protocol.ts';
 import { IDENTITY_FIELDS, OWN_IDENTITY } from '../../../http/identity-fields.ts';
-import { FORGED_FIELDS } from './plugin-options.ts';
+import { FORGED_FIELDS } from './plugin-plan.ts';
 
 /*
  * Names of request fields for gateways that cannot match names with an expression. The gate refuses whatever else it

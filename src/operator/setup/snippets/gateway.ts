@@ -1,5 +1,5 @@
-import type { PluginOptions, SnippetFile } from './plugin-options.ts';
-import type { SnippetOptions } from './sending.ts';
+import type { PluginPlan, SnippetFile } from './plugin-plan.ts';
+import type { SendingPlan } from './sending.ts';
 
 interface WebServer {
   /** The name in `snippets --for`. */
@@ -12,7 +12,7 @@ interface WebServer {
 export interface SendingServer extends WebServer {
   /** The name of its one file. */
   readonly file: string;
-  readonly write: (options: SnippetOptions) => string;
+  readonly write: (plan: SendingPlan) => string;
 }
 
 /** A gateway that asks the gate about requests, and forwards them itself. */
@@ -22,5 +22,5 @@ export interface AskingGateway extends WebServer {
   /** Whether it can ask over a Unix socket. */
   readonly unixSockets: boolean;
   /** Writes its files. Throws Error, worded for the operator, if it cannot ask because of the configuration. */
-  readonly files: (options: PluginOptions) => readonly SnippetFile[];
+  readonly files: (plan: PluginPlan) => readonly SnippetFile[];
 }

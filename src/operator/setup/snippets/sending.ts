@@ -3,7 +3,7 @@ import { spellings } from './forged-names.ts';
 import { type GatePaths, oneExpression } from './gate-paths.ts';
 
 /** What a web server needs to send the gate its own paths, and with `everything` all others. */
-export interface SnippetOptions {
+export interface SendingPlan {
   readonly paths: GatePaths;
   /** Whether every other request goes to the gate too, which passes it to the site. */
   readonly everything: boolean;
@@ -16,14 +16,14 @@ export interface SnippetOptions {
 }
 
 /** The first line. */
-export function head({ everything }: SnippetOptions): string {
+export function head({ everything }: SendingPlan): string {
   return everything
     ? '# coursegate: every request goes to it, and it passes on to the site what is not its own.'
     : '# coursegate: its own addresses and the routes it protects. Everything else stays as it is.';
 }
 
 /** The paths of requests that go to the gate. */
-export function expressionOf({ paths, everything }: SnippetOptions): string {
+export function expressionOf({ paths, everything }: SendingPlan): string {
   return everything ? '^(/.*)$' : oneExpression(paths);
 }
 
@@ -34,16 +34,16 @@ export function expressionOf({ paths, everything }: SnippetOptions): string {
  */
 export function sendingFile(
   template: string,
-  options: SnippetOptions,
+  plan: SendingPlan,
   guard: (names: readonly string[]) => readonly string[],
   more: TextFilling = {},
 ): string {
-  const { gate, identityFields } = options;
+  const { gate, identityFields } = plan;
   const why = ['', '# Only coursegate may set these fields, which identify the member.'];
   return filledFile(`snippets/${template}`, {
-    head: head(options),
+    head: head(plan),
     guard: identityFields.length === 0 ? [] : [...why, ...guard(identityFields)],
-    expression: expressionOf(options),
+    expression: expressionOf(plan),
     gate,
     ...more,
   });

@@ -1,5 +1,5 @@
 import type { SendingServer } from '../gateway.ts';
-import { expressionOf, type SnippetOptions, sendingFile, spelled } from '../sending.ts';
+import { expressionOf, type SendingPlan, sendingFile, spelled } from '../sending.ts';
 
 export const apache = {
   name: 'apache',
@@ -9,10 +9,10 @@ export const apache = {
 } as const satisfies SendingServer;
 
 /** For a VirtualHost. mod_proxy takes precedence over files, PHP and .htaccess, and passes the URL on unchanged. */
-function write(options: SnippetOptions): string {
+function write(plan: SendingPlan): string {
   const guard = (names: readonly string[]) => spelled(names).map((name) => `RequestHeader unset ${name} early`);
-  return sendingFile('apache/apache.conf', options, guard, {
-    expression: expressionOf(options).replaceAll('"', '\\"'),
-    upgrade: options.everything ? ' upgrade=websocket' : '',
+  return sendingFile('apache/apache.conf', plan, guard, {
+    expression: expressionOf(plan).replaceAll('"', '\\"'),
+    upgrade: plan.everything ? ' upgrade=websocket' : '',
   });
 }

@@ -5,18 +5,18 @@ import { filledFile } from '../../text-template.ts';
 import { OWN_SPELLINGS, REMOVED_FIELDS } from '../forged-names.ts';
 import { oneExpression } from '../gate-paths.ts';
 import type { AskingGateway } from '../gateway.ts';
+import { pathExpression, UNUSUAL } from '../plugin-paths.ts';
 import {
   CORS_RESPONSE_FIELDS,
   DECISION_LIMITS,
   firstLine,
   MEMBER_CACHE_CONTROL,
-  type PluginOptions,
+  type PluginPlan,
   type PluginRoute,
   type PluginUpstream,
   problemBody,
   type SnippetFile,
-} from '../plugin-options.ts';
-import { pathExpression, UNUSUAL } from '../plugin-paths.ts';
+} from '../plugin-plan.ts';
 
 export const caddyAuth = {
   name: 'caddy-auth',
@@ -27,11 +27,11 @@ export const caddyAuth = {
 } as const satisfies AskingGateway;
 
 /** For a site block. Directives that Caddy 2.6 has, too. */
-function files(options: PluginOptions): readonly SnippetFile[] {
-  const { gate, paths, patterns, routes, upstreams, largestBody, decisions, fingerprint } = options;
+function files(plan: PluginPlan): readonly SnippetFile[] {
+  const { gate, paths, patterns, routes, upstreams, largestBody, decisions, fingerprint } = plan;
   const { address, secret } = decisions;
   const text = filledFile('snippets/caddy-auth/Caddyfile', {
-    firstLine: firstLine(options),
+    firstLine: firstLine(plan),
     forged: OWN_SPELLINGS.map((name) => `request_header -${name}`),
     own: regexp(oneExpression(paths).slice(1, -1), 's'),
     gate,
@@ -52,7 +52,7 @@ function files(options: PluginOptions): readonly SnippetFile[] {
     connectLimit: DECISION_LIMITS.connect,
     answerLimit: DECISION_LIMITS.answer,
     private: MEMBER_CACHE_CONTROL,
-    forwarding: upstreams.map((upstream) => forwarding(options, upstream)),
+    forwarding: upstreams.map((upstream) => forwarding(plan, upstream)),
     unusual: regexp(`(?:${UNUSUAL}).*`, 'is'),
     cors: Object.entries(CORS_RESPONSE_FIELDS).map(([name, value]) => `header ${name} "${value}"`),
     unavailable: problemBody('store_unavailable', ''),
@@ -74,7 +74,7 @@ function matcher({ path, methods }: PluginRoute, at: number): string {
   return [`@coursegate_${at} {`, ...method, `\tpath_regexp ${regexp(path, 'is')}`, '}'].join('\n');
 }
 
-function forwarding({ origin }: PluginOptions, upstream: PluginUpstream): string {
+function forwarding({ origin }: PluginPlan, upstream: PluginUpstream): string {
   const { id, scheme, authority, host, timeout, droppedFields, hiddenFields } = upstream;
   const set = { ...CORS_RESPONSE_FIELDS, 'X-Request-Id': '{http.request.header.X-Request-Id}' };
   const hidden = hiddenFields.filter((name) => !Object.keys(set).some((own) => own.toLowerCase() === name));

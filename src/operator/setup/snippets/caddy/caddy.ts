@@ -1,5 +1,5 @@
 import type { SendingServer } from '../gateway.ts';
-import { type SnippetOptions, sendingFile, spelled } from '../sending.ts';
+import { type SendingPlan, sendingFile, spelled } from '../sending.ts';
 
 export const caddy = {
   name: 'caddy',
@@ -9,6 +9,6 @@ export const caddy = {
 } as const satisfies SendingServer;
 
 /** For a site block. Caddy sets X-Forwarded-* itself, and accepts none from untrusted clients. */
-function write(options: SnippetOptions): string {
-  return sendingFile('caddy/Caddyfile', options, (names) => spelled(names).map((name) => `request_header -${name}`));
+function write(plan: SendingPlan): string {
+  return sendingFile('caddy/Caddyfile', plan, (names) => spelled(names).map((name) => `request_header -${name}`));
 }

@@ -1,12 +1,6 @@
 import type { DecisionAddress } from '../../../../decisions/settings.ts';
 import { hostAndPort } from '../../../host-port.ts';
-import {
-  DECISION_LIMITS,
-  firstLine,
-  type PluginOptions,
-  type PluginUpstream,
-  type SnippetFile,
-} from '../plugin-options.ts';
+import { DECISION_LIMITS, firstLine, type PluginPlan, type PluginUpstream, type SnippetFile } from '../plugin-plan.ts';
 import { filledIn, part, type YamlPart } from '../yaml-template.ts';
 import { forgedRemoved, localReplies } from './connection-manager.ts';
 import { envoyRoutes, GATE, SITE, upstreamCluster } from './routes.ts';
@@ -20,9 +14,9 @@ interface Asking {
 }
 
 /** Envoy's whole configuration, for `envoy -c`. */
-export function envoyBootstrap(options: PluginOptions, { address, asking, http2 }: Asking): readonly SnippetFile[] {
-  const { origin, gate, upstreams } = options;
-  const text = `# ${firstLine(options)}
+export function envoyBootstrap(plan: PluginPlan, { address, asking, http2 }: Asking): readonly SnippetFile[] {
+  const { origin, gate, upstreams } = plan;
+  const text = `# ${firstLine(plan)}
 # Change the address of the listener and of the cluster ${SITE}, your existing site. Then: envoy --mode validate -c FILE
 ${origin.scheme === 'https' ? '# The listener needs your certificate: see transport_socket below.\n' : ''}${filledIn(
   'envoy/envoy.yaml',
@@ -31,7 +25,7 @@ ${origin.scheme === 'https' ? '# The listener needs your certificate: see transp
     removed: forgedRemoved(),
     replies: localReplies(),
     asking,
-    routes: envoyRoutes(options),
+    routes: envoyRoutes(plan),
     tls: origin.scheme === 'https' ? DOWNSTREAM_TLS : undefined,
     clusters: [
       cluster(GATE, hostAndPort(gate), { keepAlive: true }),

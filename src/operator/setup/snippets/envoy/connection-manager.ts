@@ -1,5 +1,5 @@
 import { OWN_IDENTITY } from '../../../../http/identity-fields.ts';
-import { CORS_RESPONSE_FIELDS, fieldExpression, problemBody } from '../plugin-options.ts';
+import { CORS_RESPONSE_FIELDS, fieldExpression, problemBody } from '../plugin-plan.ts';
 import { part, type YamlPart } from '../yaml-template.ts';
 
 /** Removes names of this gate's identity, and of what Envoy itself takes orders from. */

@@ -1,6 +1,6 @@
 import { DECISION_PATHS } from '../../../../decisions/protocol.ts';
 import type { AskingGateway } from '../gateway.ts';
-import { DECISION_LIMITS, type PluginOptions, type SnippetFile } from '../plugin-options.ts';
+import { DECISION_LIMITS, type PluginPlan, type SnippetFile } from '../plugin-plan.ts';
 import { part } from '../yaml-template.ts';
 import { envoyBootstrap } from './bootstrap.ts';
 import { ALWAYS, credentials, REFUSAL_FIELDS, SET_BY_DECISIONS } from './fields.ts';
@@ -14,16 +14,16 @@ export const envoy = {
 } as const satisfies AskingGateway;
 
 /** Envoy's static configuration with ext_authz over HTTP. */
-function files(options: PluginOptions): readonly SnippetFile[] {
+function files(plan: PluginPlan): readonly SnippetFile[] {
   const asking = part('envoy/ext-authz.yaml', {
     timeout: `${DECISION_LIMITS.answer}s`,
     path: DECISION_PATHS.envoy,
-    credentials: credentials(options),
+    credentials: credentials(plan),
     set: exactly(SET_BY_DECISIONS),
     refusal: exactly([...REFUSAL_FIELDS, ...ALWAYS]),
     always: exactly(ALWAYS),
   });
-  return envoyBootstrap(options, { address: options.decisions.address, asking, http2: false });
+  return envoyBootstrap(plan, { address: plan.decisions.address, asking, http2: false });
 }
 
 function exactly(names: readonly string[]): readonly object[] {

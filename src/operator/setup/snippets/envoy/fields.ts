@@ -1,4 +1,4 @@
-import { IDENTITY_NAMES, type PluginOptions } from '../plugin-options.ts';
+import { IDENTITY_NAMES, type PluginPlan } from '../plugin-plan.ts';
 
 /** The fields that a decision sets for the upstream. */
 export const SET_BY_DECISIONS: readonly string[] = [
@@ -8,7 +8,7 @@ export const SET_BY_DECISIONS: readonly string[] = [
 ];
 
 /** What Envoy sends with each question. */
-export function credentials({ fingerprint, decisions: { secret } }: PluginOptions): readonly object[] {
+export function credentials({ fingerprint, decisions: { secret } }: PluginPlan): readonly object[] {
   const fields = [{ key: 'x-coursegate-config', value: fingerprint }];
   if (secret !== undefined) fields.push({ key: 'x-coursegate-secret', value: secret });
   return fields;

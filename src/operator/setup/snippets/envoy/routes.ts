@@ -1,16 +1,16 @@
 import {
   CORS_RESPONSE_FIELDS,
   MEMBER_CACHE_CONTROL,
-  type PluginOptions,
+  type PluginPlan,
   type PluginRoute,
   type PluginUpstream,
   problemBody,
-} from '../plugin-options.ts';
+} from '../plugin-plan.ts';
 import { gateExpression, RESOLVED, rawExpression } from '../raw-paths.ts';
 import { fieldsSet } from './connection-manager.ts';
 
 /** Envoy's route table. The first entry that matches counts. */
-export function envoyRoutes({ paths, routes, routePatterns: patterns, largestBody }: PluginOptions): readonly object[] {
+export function envoyRoutes({ paths, routes, routePatterns: patterns, largestBody }: PluginPlan): readonly object[] {
   return [
     { match: { prefix: '/', headers: [ODD_LENGTH] }, direct_response: { status: 400 }, ...UNASKED },
     toGate({ safe_regex: { regex: gateExpression(paths) } }),

@@ -5,10 +5,10 @@ import {
   firstLine,
   IDENTITY_NAMES,
   MEMBER_CACHE_CONTROL,
-  type PluginOptions,
+  type PluginPlan,
   type PluginRoute,
   type SnippetFile,
-} from '../plugin-options.ts';
+} from '../plugin-plan.ts';
 import { canonicalExpression, RESOLVED, wildcards } from '../raw-paths.ts';
 import { filledIn } from '../yaml-template.ts';
 
@@ -26,8 +26,8 @@ export const gatewayApi = {
 } as const satisfies AskingGateway;
 
 /** The Gateway API's objects, with the experimental ExternalAuth filter. Throws Error if a host is not that of a Service. */
-function files(options: PluginOptions): readonly SnippetFile[] {
-  const { decisions, gate, upstreams } = options;
+function files(plan: PluginPlan): readonly SnippetFile[] {
+  const { decisions, gate, upstreams } = plan;
   const { grpc } = decisions;
   if (grpc === undefined || 'path' in grpc)
     throw new Error('This needs `listen.decisions.grpc` with HOST:PORT, such as 0.0.0.0:9093.');
@@ -36,16 +36,16 @@ function files(options: PluginOptions): readonly SnippetFile[] {
   const elsewhere = new Set(
     upstreams.map((one) => serviceAt(one.hostname, one.port, own).namespace).filter((one) => one !== own.namespace),
   );
-  const text = `# ${firstLine(options)}
+  const text = `# ${firstLine(plan)}
 # Change the name of your Gateway (site) and the Service of your site (site-service). Then: kubectl apply -f FILE
 # The filter has no field for the secret: let your gateway set X-Coursegate-Secret on each request before it asks, and
-# do the same with X-Coursegate-Config: ${options.fingerprint}. Without the secret, every request is refused with 503.
+# do the same with X-Coursegate-Config: ${plan.fingerprint}. Without the secret, every request is refused with 503.
 # Other spellings of these paths may reach your site, as gateways match them differently: let your backend verify
 # X-Coursegate-Assertion, which is for one method and path, rather than trust X-Member-Id.
 ${filledIn('gateway-api/gateway-api.yaml', {
   namespace: own.namespace,
-  host: new URL(options.origin.url).hostname,
-  rules: rules(options, own, grpc.port),
+  host: new URL(plan.origin.url).hostname,
+  rules: rules(plan, own, grpc.port),
 })}${[...elsewhere].map((to) => filledIn('gateway-api/reference-grant.yaml', { from: own.namespace, to })).join('')}`;
   return [{ name: 'gateway-api.yaml', text }];
 }
@@ -62,7 +62,7 @@ function serviceAt(host: string, port: number, near: Service | undefined): Servi
 }
 
 /** The most specific rule counts: exact paths before prefixes, longer ones first, and with a method before without. */
-function rules({ paths, routes, routePatterns, origin }: PluginOptions, own: Service, port: number): readonly object[] {
+function rules({ paths, routes, routePatterns, origin }: PluginPlan, own: Service, port: number): readonly object[] {
   const toGate = (matches: readonly object[]) => ({ matches, backendRefs: [{ name: own.name, port: own.port }] });
   const asked = routes.flatMap((route) =>
     route.upstream === undefined ? [] : [forwarded(route, own, port, origin.host)],

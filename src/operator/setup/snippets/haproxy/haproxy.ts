@@ -5,6 +5,7 @@ import { hostPort, reachableHost } from '../../../host-port.ts';
 import { filledFile } from '../../text-template.ts';
 import { oneExpression } from '../gate-paths.ts';
 import type { AskingGateway } from '../gateway.ts';
+import { UNUSUAL } from '../plugin-paths.ts';
 import {
   CORS_RESPONSE_FIELDS,
   DECISION_LIMITS,
@@ -12,13 +13,12 @@ import {
   firstLine,
   IDENTITY_NAMES,
   MEMBER_CACHE_CONTROL,
-  type PluginOptions,
+  type PluginPlan,
   type PluginRoute,
   type PluginUpstream,
   problemBody,
   type SnippetFile,
-} from '../plugin-options.ts';
-import { UNUSUAL } from '../plugin-paths.ts';
+} from '../plugin-plan.ts';
 
 export const haproxy = {
   name: 'haproxy',
@@ -29,18 +29,18 @@ export const haproxy = {
 } as const satisfies AskingGateway;
 
 /** For HAProxy: a whole configuration, and the Lua script that asks. */
-function files(options: PluginOptions): readonly SnippetFile[] {
+function files(plan: PluginPlan): readonly SnippetFile[] {
   return [
-    { name: 'coursegate.cfg', text: configuration(options) },
-    { name: 'coursegate.lua', text: script(options) },
+    { name: 'coursegate.cfg', text: configuration(plan) },
+    { name: 'coursegate.lua', text: script(plan) },
   ];
 }
 
-function configuration(options: PluginOptions): string {
-  const { origin, gate, paths, routes, upstreams, largestBody } = options;
+function configuration(plan: PluginPlan): string {
+  const { origin, gate, paths, routes, upstreams, largestBody } = plan;
   const all = routes.map((route) => route.path).join('|');
   return filledFile('snippets/haproxy/coursegate.cfg', {
-    firstLine: firstLine(options),
+    firstLine: firstLine(plan),
     port: origin.port,
     tls: origin.scheme === 'https' ? ' ssl crt /etc/haproxy/site.pem alpn h2,http/1.1' : '',
     forged: quoted(`^${fieldExpression(OWN_IDENTITY)}$`),
@@ -57,7 +57,7 @@ function configuration(options: PluginOptions): string {
     choices: upstreams.map(({ id }) => `use_backend coursegate_to_${id} if { var(txn.coursegate_to) -m str to_${id} }`),
     scheme: origin.scheme,
     gate,
-    backends: upstreams.map((upstream) => backend(options, upstream)),
+    backends: upstreams.map((upstream) => backend(plan, upstream)),
   });
 }
 
@@ -72,7 +72,7 @@ function ownAnswer(status: number, code: Parameters<typeof problemBody>[0], more
   return `http-request return status ${status} content-type application/problem+json hdr Cache-Control no-store hdr X-Request-Id %[var(txn.coursegate_own_id)] hdr Access-Control-Allow-Origin *${more} lf-string ${quoted(problemBody(code, '%[var(txn.coursegate_own_id)]'))}`;
 }
 
-function backend({ origin }: PluginOptions, upstream: PluginUpstream): string {
+function backend({ origin }: PluginPlan, upstream: PluginUpstream): string {
   const { id, scheme, hostname, port, servername, host, timeout, hiddenFields } = upstream;
   const name = servername === '' ? '' : ` sni str(${servername}) verifyhost ${servername}`;
   const tls = scheme === 'https' ? ` ssl verify required ca-file @system-ca${name}` : '';
@@ -92,8 +92,8 @@ function backend({ origin }: PluginOptions, upstream: PluginUpstream): string {
   });
 }
 
-function script(options: PluginOptions): string {
-  const { fingerprint, decisions, upstreams } = options;
+function script(plan: PluginPlan): string {
+  const { fingerprint, decisions, upstreams } = plan;
   const { secret, address } = decisions;
   const question = [
     `GET ${DECISION_PATHS.haproxy} HTTP/1.0`,
@@ -102,7 +102,7 @@ function script(options: PluginOptions): string {
     ...(secret === undefined ? [] : [`${DECISION_FIELDS.secret}: ${secret}`]),
   ];
   return filledFile('snippets/haproxy/coursegate.lua', {
-    firstLine: firstLine(options),
+    firstLine: firstLine(plan),
     address: place(address),
     connect: DECISION_LIMITS.connect,
     answer: DECISION_LIMITS.answer,

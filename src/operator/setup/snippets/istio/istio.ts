@@ -8,10 +8,10 @@ import {
   firstLine,
   IDENTITY_NAMES,
   MEMBER_CACHE_CONTROL,
-  type PluginOptions,
+  type PluginPlan,
   type PluginRoute,
   type SnippetFile,
-} from '../plugin-options.ts';
+} from '../plugin-plan.ts';
 import { canonicalExpression, gateExpression, inAscii, RESOLVED, rawExpression, wildcards } from '../raw-paths.ts';
 import { filledIn } from '../yaml-template.ts';
 
@@ -23,18 +23,18 @@ export const istio = {
 } as const satisfies AskingGateway;
 
 /** Istio's settings for an ingress gateway. Throws Error if Istio cannot reach the gate by a name and a port. */
-function files(options: PluginOptions): readonly SnippetFile[] {
-  const { address } = options.decisions;
+function files(plan: PluginPlan): readonly SnippetFile[] {
+  const { address } = plan.decisions;
   if ('path' in address)
     throw new Error(
       'Istio cannot ask over a Unix socket: `listen.decisions.address` must be HOST:PORT, such as 0.0.0.0:9092.',
     );
-  const { host } = hostAndPort(options.gate);
+  const { host } = hostAndPort(plan.gate);
   if (!host.includes('.') || /^[\d.:]+$/.test(host))
     throw new Error('Istio needs --gate with the Service of coursegate: coursegate.default.svc.cluster.local:80.');
   return [
-    { name: 'istio-mesh.yaml', text: meshConfig(options, host, address.port) },
-    { name: 'istio.yaml', text: objects(options, host) },
+    { name: 'istio-mesh.yaml', text: meshConfig(plan, host, address.port) },
+    { name: 'istio.yaml', text: objects(plan, host) },
   ];
 }
 
@@ -49,9 +49,9 @@ const ALL_FIELDS = [
 ];
 
 /** Over HTTP, because over gRPC Istio can send nothing of its own, such as the secret. */
-function meshConfig(options: PluginOptions, service: string, port: number): string {
-  const { fingerprint, decisions } = options;
-  return `# ${firstLine(options)}
+function meshConfig(plan: PluginPlan, service: string, port: number): string {
+  const { fingerprint, decisions } = plan;
+  return `# ${firstLine(plan)}
 # Merge this into the configuration of the mesh: \`meshConfig\` of the istiod chart, or the ConfigMap istio.
 ${filledIn('istio/mesh.yaml', {
   service,
@@ -66,10 +66,10 @@ ${filledIn('istio/mesh.yaml', {
 })}`;
 }
 
-function objects(options: PluginOptions, service: string): string {
-  const { origin, routes } = options;
+function objects(plan: PluginPlan, service: string): string {
+  const { origin, routes } = plan;
   const forwarded = routes.filter(({ upstream }) => upstream !== undefined);
-  return `# ${firstLine(options)}
+  return `# ${firstLine(plan)}
 # Change the labels of your ingress gateway, the name of its Gateway (coursegate-site) and the Service of your site
 # (site.internal). Then: kubectl apply -f FILE
 ${filledIn('istio/istio.yaml', {
@@ -77,7 +77,7 @@ ${filledIn('istio/istio.yaml', {
   removed: forgedRemoved(),
   replies: localReplies(),
   host: new URL(origin.url).hostname,
-  http: entries(options, service),
+  http: entries(plan, service),
 })}`;
 }
 
@@ -96,7 +96,7 @@ function operation(host: string, { pattern: given, methods }: PluginRoute) {
 }
 
 /** The entries of a VirtualService. The first one that matches counts. */
-function entries({ paths, routes, routePatterns, gate }: PluginOptions, service: string): readonly object[] {
+function entries({ paths, routes, routePatterns, gate }: PluginPlan, service: string): readonly object[] {
   const toGate = (regex: string, more: object = {}) => ({
     match: [{ uri: { regex }, ...more }],
     route: [{ destination: { host: service, port: { number: hostAndPort(gate).port } } }],

@@ -1,13 +1,13 @@
 import { expressions } from '../gate-paths.ts';
 import { block, quoted } from '../nginx-text.ts';
-import type { PluginOptions } from '../plugin-options.ts';
 import { pathExpression, UNUSUAL } from '../plugin-paths.ts';
+import type { PluginPlan } from '../plugin-plan.ts';
 
 /**
  * The maps that say where a request goes. The first match applies. A path may contain line breaks: (?s) lets a dot match
  * them.
  */
-export function destinations({ paths, patterns, routes }: PluginOptions): string {
+export function destinations({ paths, patterns, routes }: PluginPlan): string {
   const all = joined(patterns.map(pathExpression));
   const line = (methods: string, path: string, to: string) => `${quoted(`~*(?s)^${methods} (${path})$`)} ${to};`;
   // A lookahead, because nginx takes the default if an expression fails.

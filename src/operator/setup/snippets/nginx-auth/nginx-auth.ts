@@ -13,11 +13,11 @@ import {
   DECISION_LIMITS,
   firstLine,
   MEMBER_CACHE_CONTROL,
-  type PluginOptions,
+  type PluginPlan,
   type PluginUpstream,
   problemBody,
   type SnippetFile,
-} from '../plugin-options.ts';
+} from '../plugin-plan.ts';
 import { destinations } from './destinations.ts';
 
 export const nginxAuth = {
@@ -29,14 +29,14 @@ export const nginxAuth = {
 } as const satisfies AskingGateway;
 
 /** For the `http` block, for the `server` block of the site, and for the locations of its backends. */
-function files(options: PluginOptions): readonly SnippetFile[] {
+function files(plan: PluginPlan): readonly SnippetFile[] {
   const file = (name: string, filling: TextFilling): SnippetFile => ({
     name,
-    text: filledFile(`snippets/nginx-auth/${name}`, { firstLine: firstLine(options), ...filling }),
+    text: filledFile(`snippets/nginx-auth/${name}`, { firstLine: firstLine(plan), ...filling }),
   });
   return [
-    file('coursegate-http.conf', forHttp(options)),
-    file('coursegate.conf', forServer(options)),
+    file('coursegate-http.conf', forHttp(plan)),
+    file('coursegate.conf', forServer(plan)),
     file('coursegate-site.conf', forLocations()),
   ];
 }
@@ -60,8 +60,8 @@ function forLocations(): TextFilling {
   };
 }
 
-function forHttp(options: PluginOptions): TextFilling {
-  const { gate, decisions, upstreams } = options;
+function forHttp(plan: PluginPlan): TextFilling {
+  const { gate, decisions, upstreams } = plan;
   const { address } = decisions;
   const isSocket = 'path' in address;
   return {
@@ -73,7 +73,7 @@ function forHttp(options: PluginOptions): TextFilling {
     upstreams: upstreams.map(({ id, authority }) =>
       block(`upstream coursegate_to_${id}`, [`server ${authority};`, 'keepalive 64;', 'keepalive_timeout 1s;']),
     ),
-    destinations: destinations(options),
+    destinations: destinations(plan),
     forged: OWN_NAMES.map(requestVariable).join(''),
     private: MEMBER_CACHE_CONTROL,
   };
@@ -82,17 +82,17 @@ function forHttp(options: PluginOptions): TextFilling {
 /** For each location that sends requests on: what the server block of the site might say otherwise. */
 const ours = () => filledFile('snippets/nginx-auth/ours.conf', {});
 
-function forServer(options: PluginOptions): TextFilling {
+function forServer(plan: PluginPlan): TextFilling {
   return {
     ours: ours(),
     // The length of the body is known in the question too, though none is sent.
     askedAt: DECISION_PATHS.nginx,
     answeredAt: DECISION_PATHS.answer,
-    asking: asking(options),
+    asking: asking(plan),
     shown: ['Authorization', 'DPoP', 'Content-Type', 'User-Agent', 'Traceparent', 'Tracestate'].map(copied),
-    largestBody: options.largestBody ?? 0,
+    largestBody: plan.largestBody ?? 0,
     answerField: DECISION_FIELDS.answer,
-    forwarding: options.upstreams.map((upstream) => forwarding(options, upstream)).join('\n'),
+    forwarding: plan.upstreams.map((upstream) => forwarding(plan, upstream)).join('\n'),
     answerFields: ANSWER_FIELDS,
     unavailable: singleQuoted(problemBody('store_unavailable', '$request_id')),
     tooLarge: singleQuoted(problemBody('payload_too_large', '$request_id')),
@@ -100,7 +100,7 @@ function forServer(options: PluginOptions): TextFilling {
 }
 
 /** What both requests to the decision listener have in common. */
-function asking({ fingerprint, decisions: { secret } }: PluginOptions): string {
+function asking({ fingerprint, decisions: { secret } }: PluginPlan): string {
   return filledFile('snippets/nginx-auth/asking.conf', {
     connectLimit: DECISION_LIMITS.connect,
     answerLimit: DECISION_LIMITS.answer,
@@ -115,8 +115,8 @@ function copied(name: string): string {
 }
 
 /** The path and query are sent as they came, because they were judged as they came. */
-function forwarding(options: PluginOptions, upstream: PluginUpstream): string {
-  const { origin } = options;
+function forwarding(plan: PluginPlan, upstream: PluginUpstream): string {
+  const { origin } = plan;
   const { id, scheme, authority, host, requestFields, hiddenFields, timeout } = upstream;
   const kept = (name: string) => `$coursegate_${variableName(name)}`;
   return filledFile('snippets/nginx-auth/upstream.conf', {
@@ -128,7 +128,7 @@ function forwarding(options: PluginOptions, upstream: PluginUpstream): string {
       ),
       `auth_request_set $coursegate_answer $upstream_http_${variableName(DECISION_FIELDS.answer)};`,
     ],
-    largestBody: options.largestBody ?? 0,
+    largestBody: plan.largestBody ?? 0,
     tls: tls(upstream),
     // Event streams may be silent for a while, and nginx cannot tell them apart.
     timeout: Math.max(timeout, 60),

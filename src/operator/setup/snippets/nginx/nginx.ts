@@ -1,6 +1,6 @@
 import type { SendingServer } from '../gateway.ts';
 import { quoted, requestVariable } from '../nginx-text.ts';
-import { type SnippetOptions, sendingFile } from '../sending.ts';
+import { type SendingPlan, sendingFile } from '../sending.ts';
 
 export const nginx = {
   name: 'nginx',
@@ -20,15 +20,15 @@ const NO_UPGRADE = { upgrade: [], connection: 'proxy_set_header Connection "";' 
  * For a `server` block. `=` and `^~` take precedence over regular expressions such as the one for .php. With
  * `everything`, the gate's own paths are listed too: a longer prefix of the site would win over `/`.
  */
-function write(options: SnippetOptions): string {
-  const { paths, everything } = options;
+function write(plan: SendingPlan): string {
+  const { paths, everything } = plan;
   const locations = [
     ...paths.exact.map((path) => `= ${quoted(path)}`),
     ...paths.under.map((path) => `^~ ${quoted(path)}`),
     ...paths.patterns.map((pattern) => `~ ${quoted(`^${pattern}$`)}`),
     ...(everything && !paths.under.includes('/') ? ['^~ "/"'] : []),
   ];
-  return sendingFile('nginx/nginx.conf', options, refuseNamed, {
+  return sendingFile('nginx/nginx.conf', plan, refuseNamed, {
     where: everything
       ? 'Include this in the server block of the site in place of all its locations: those left would pass the gate by'
       : 'Include this in the server block of the site, before its other locations',

@@ -5,15 +5,15 @@ import { hostPort } from '../../../host-port.ts';
 import { OWN_WHOLE_SPELLINGS, REMOVED_FIELDS, TRACE_SPELLINGS } from '../forged-names.ts';
 import { oneExpression } from '../gate-paths.ts';
 import type { AskingGateway } from '../gateway.ts';
+import { pathExpression, UNUSUAL_DECODED } from '../plugin-paths.ts';
 import {
   CORS_RESPONSE_FIELDS,
   firstLine,
   MEMBER_CACHE_CONTROL,
-  type PluginOptions,
+  type PluginPlan,
   type PluginUpstream,
   type SnippetFile,
-} from '../plugin-options.ts';
-import { pathExpression, UNUSUAL_DECODED } from '../plugin-paths.ts';
+} from '../plugin-plan.ts';
 import { filledIn } from '../yaml-template.ts';
 
 const SET = [DECISION_FIELDS.config, DECISION_FIELDS.secret].map((name) => name.toLowerCase());
@@ -27,15 +27,15 @@ export const traefikAuth = {
 } as const satisfies AskingGateway;
 
 /** For the file provider of Traefik 3. Throws if the gate can be asked only over a Unix socket: Traefik cannot. */
-function files(options: PluginOptions): readonly SnippetFile[] {
-  const { gate, decisions, upstreams, origin } = options;
-  const text = `# ${firstLine(options)}
+function files(plan: PluginPlan): readonly SnippetFile[] {
+  const { gate, decisions, upstreams, origin } = plan;
+  const text = `# ${firstLine(plan)}
 # For the file provider of Traefik 3. The site's own router must have a lower priority, this host in its rule, and the
 # middleware coursegate-site: without the host, requests to any other host would reach the site past these routers.
 # All fields of the request are shown to coursegate: it refuses those that Traefik has no way to remove. So do not set
 # authRequestHeaders. Traefik answers 500 if coursegate cannot be asked, and does not limit the size of a body.
 ${filledIn('traefik-auth/traefik-auth.yaml', {
-  routers: routers(options),
+  routers: routers(plan),
   services: {
     coursegate: service(`http://${gate}`, true),
     ...Object.fromEntries(
@@ -57,20 +57,20 @@ ${filledIn('traefik-auth/traefik-auth.yaml', {
       // Traefik sets and removes in any order, so no field may be in both.
       ...[...REMOVED_FIELDS.flatMap(ofFamily), ...OWN_WHOLE_SPELLINGS].filter((name) => !SET.includes(name)),
     ]),
-    [DECISION_FIELDS.config]: options.fingerprint,
+    [DECISION_FIELDS.config]: plan.fingerprint,
     [DECISION_FIELDS.secret]: decisions.secret ?? '',
   },
   own: removed(TRACE_SPELLINGS),
   forwarding: Object.fromEntries(
-    upstreams.map((upstream) => [`coursegate-to-${upstream.id}`, forwarding(options, upstream)]),
+    upstreams.map((upstream) => [`coursegate-to-${upstream.id}`, forwarding(plan, upstream)]),
   ),
 })}`;
   return [{ name: 'traefik.yaml', text }];
 }
 
 /** The rule with the highest priority applies, so what comes first has the highest. */
-function routers(options: PluginOptions): Readonly<Record<string, object>> {
-  const { origin, paths, patterns, routes } = options;
+function routers(plan: PluginPlan): Readonly<Record<string, object>> {
+  const { origin, paths, patterns, routes } = plan;
   const all = patterns.map(pathExpression).join('|');
   const toGate = { service: 'coursegate', middlewares: ['coursegate-own'] };
   const rows = [
@@ -109,7 +109,7 @@ function service(url: string, passHostHeader: boolean): object {
 }
 
 /** What the upstream and the client get. */
-function forwarding({ origin }: PluginOptions, { droppedFields, hiddenFields }: PluginUpstream): object {
+function forwarding({ origin }: PluginPlan, { droppedFields, hiddenFields }: PluginUpstream): object {
   const customRequestHeaders = {
     ...removed(['authorization', 'dpop', DECISION_FIELDS.config, DECISION_FIELDS.secret, ...droppedFields]),
     'X-Forwarded-Host': origin.host,

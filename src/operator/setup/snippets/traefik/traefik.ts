@@ -1,5 +1,5 @@
 import type { SendingServer } from '../gateway.ts';
-import { expressionOf, head, type SnippetOptions, spelled } from '../sending.ts';
+import { expressionOf, head, type SendingPlan, spelled } from '../sending.ts';
 import { filledIn } from '../yaml-template.ts';
 
 export const traefik = {
@@ -10,14 +10,14 @@ export const traefik = {
 } as const satisfies SendingServer;
 
 /** For the file provider of Traefik 3. Traefik sets X-Forwarded-* itself, and accepts none from untrusted clients. */
-function write(options: SnippetOptions): string {
-  const { gate, origin, identityFields } = options;
+function write(plan: SendingPlan): string {
+  const { gate, origin, identityFields } = plan;
   const { hostname, protocol } = new URL(origin);
   const none = Object.fromEntries(spelled(identityFields).map((name) => [name, '']));
-  return `${head(options)}
+  return `${head(plan)}
 # For the file provider of Traefik 3.
 ${filledIn('traefik/traefik.yaml', {
-  rule: `Host(\`${hostname}\`) && PathRegexp(\`${expressionOf(options)}\`)`,
+  rule: `Host(\`${hostname}\`) && PathRegexp(\`${expressionOf(plan)}\`)`,
   tls: protocol === 'https:' ? {} : undefined,
   url: `http://${gate}`,
   middlewares:

@@ -21,7 +21,7 @@ export interface SnippetFile {
 }
 
 /** What a gateway has to know of a configuration to forward requests itself: plugin mode. */
-export interface PluginOptions {
+export interface PluginPlan {
   /** Sent in X-Coursegate-Config, and named in the first line of the file. */
   readonly fingerprint: string;
   /** The public origin: its URL, and its host with the port if it is not the default one. */
@@ -122,7 +122,7 @@ export const MEMBER_CACHE_CONTROL = 'private, no-store';
  * route is for a gateway, or the secret cannot be written to a file.
  * @param gate host:port of the public listener
  */
-export function pluginOptions(loaded: Pick<LoadedConfig, 'config' | 'secrets'>, gate: string): PluginOptions {
+export function pluginPlan(loaded: Pick<LoadedConfig, 'config' | 'secrets'>, gate: string): PluginPlan {
   const { config } = loaded;
   const { listen, origin } = config;
   if (listen.decisions === undefined) throw new Error('This needs `listen.decisions`, where the gateway asks.');
@@ -228,7 +228,7 @@ export function fieldExpression(names: readonly string[]): string {
 }
 
 /** The first line of a file, after the sign of a comment. */
-export function firstLine({ fingerprint, origin }: PluginOptions): string {
+export function firstLine({ fingerprint, origin }: PluginPlan): string {
   return `coursegate ${fingerprint}: for ${origin.url}, written by \`coursegate snippets\`. Write it again after a change of the configuration.`;
 }
 
