@@ -1,3 +1,4 @@
+import { isLoopbackHost } from '../http/host.ts';
 import { type AdminClient, adminClient, type GateFlags } from './admin-client.ts';
 import { type Define, withExamples, withExits } from './command.ts';
 import { EXIT } from './exit-codes.ts';
@@ -5,7 +6,6 @@ import { CommandFailure } from './failure.ts';
 import { gateOptions } from './operator.ts';
 
 const SIGN_IN = '/console/sign-in';
-const LOOPBACK = ['127.0.0.1', '[::1]', 'localhost'];
 
 export const define: Define = (command, terminal) => {
   withExits(command, { [EXIT.failure]: 'the gate refused the link, or the console is switched off' });
@@ -46,7 +46,7 @@ async function wayIn(gate: AdminClient): Promise<WayIn> {
   const url = new URL(address + path);
   const once = 'The link works once, within a minute.';
   // A certificate names the address that it is for, and no other.
-  if (url.protocol === 'https:' || !LOOPBACK.includes(url.hostname)) return { url: url.href, advice: [once] };
+  if (url.protocol === 'https:' || !isLoopbackHost(url)) return { url: url.href, advice: [once] };
   url.hostname = privateHost(secret);
   return {
     url: url.href,

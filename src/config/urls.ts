@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isLoopbackHost } from '../http/host.ts';
 
 export const httpUrl = z
   .string()
@@ -28,10 +29,6 @@ export const origin = z
     (text) => URL.canParse(text) && new URL(text).origin === text,
     'must be an origin such as https://school.example',
   )
-  .refine((text) => !URL.canParse(text) || new URL(text).protocol === 'https:' || isLoopback(new URL(text).hostname), {
+  .refine((text) => !URL.canParse(text) || new URL(text).protocol === 'https:' || isLoopbackHost(new URL(text)), {
     message: 'must be https, except on localhost',
   });
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '127.0.0.1' || host === '[::1]';
-}

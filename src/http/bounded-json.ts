@@ -86,11 +86,7 @@ export function jsonExcess(
     switch (text.charCodeAt(at)) {
       case QUOTE: {
         const start = at + 1;
-        for (at = start; at < text.length; at += 1) {
-          const code = text.charCodeAt(at);
-          if (code === BACKSLASH) at += 1;
-          else if (code === QUOTE) break;
-        }
+        at = endOfString(text, at);
         if (names !== undefined && isName(text, at + 1) && names.add(text, start, at))
           return new JsonTooLarge('names', mostNames);
         break;
@@ -111,6 +107,17 @@ export function jsonExcess(
     if (values > most) return new JsonTooLarge('values', most);
   }
   return undefined;
+}
+
+/** The index of the closing quote for the opening quote at `quote`; at or beyond the end of the text if there is none. */
+export function endOfString(text: string, quote: number): number {
+  let at = quote + 1;
+  while (at < text.length) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) break;
+    at += code === BACKSLASH ? 2 : 1;
+  }
+  return at;
 }
 
 /** Whether more than `most` lists and objects begin in the text, counting brackets in strings, too. */

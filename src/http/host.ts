@@ -9,3 +9,8 @@ export function socketHost(hostname: string): string {
 export function serverName({ hostname }: URL): string {
   return isIP(socketHost(hostname)) === 0 ? hostname : '';
 }
+
+/** Whether a URL's host is one of the three that are always this machine (RFC 8252 section 7.3). */
+export function isLoopbackHost({ hostname }: URL): boolean {
+  return /^(localhost|127\.0\.0\.1|\[::1\])$/.test(hostname);
+}

@@ -1,14 +1,13 @@
 import { GatewayError } from '../errors.ts';
 import { asFetchResponse, boundedExchange } from '../http/bounded-client.ts';
+import { isLoopbackHost } from '../http/host.ts';
 
 /** Bytes. Far more than any real metadata, key set or token response has. */
 const LONGEST = 1024 * 1024;
 
-const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
-
 /** Whether a URL is safe to use: https, or plain http on loopback, where no one can intercept it. */
 export function isSafeUrl(url: URL): boolean {
-  return url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.has(url.hostname));
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url));
 }
 
 interface OutboundRequest {

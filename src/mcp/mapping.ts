@@ -1,5 +1,6 @@
 import { valueAt } from '../config/tree.ts';
 import { isObject } from '../http/json-object.ts';
+import { pointerSteps } from '../http/json-pointer.ts';
 
 /** Maps an upstream's parsed answer to a tool's result; undefined where the answer has no value. */
 export type AnswerMapping = (source: unknown) => unknown;
@@ -48,10 +49,4 @@ export function compileMapping(
     const selected = filter === undefined ? items : items.filter((item) => (filter(item) ?? null) !== null);
     return members.length === 0 ? selected : selected.map(object);
   };
-}
-
-/** The names and indexes in a JSON pointer. */
-export function pointerSteps(pointer: string): readonly string[] {
-  const steps = pointer.split('/').slice(1);
-  return steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
 }

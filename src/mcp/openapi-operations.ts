@@ -1,6 +1,6 @@
 import { listOf, valueAt } from '../config/tree.ts';
 import { isObject, type JsonObject } from '../http/json-object.ts';
-import { pointerSteps } from './mapping.ts';
+import { resolved } from '../http/json-pointer.ts';
 
 export interface OperationInput {
   readonly name: string;
@@ -154,16 +154,6 @@ function membersOf(map: JsonObject): readonly (readonly [string, unknown])[] {
   return Object.keys(map)
     .slice(0, MOST_SCHEMAS + 1)
     .map((name) => [name, map[name]]);
-}
-
-/** Follows a `$ref` within the document. Nothing is fetched. */
-function resolved(document: JsonObject, given: unknown): unknown {
-  let value = given;
-  for (let hops = 0; hops < 10 && isObject(value) && typeof value.$ref === 'string'; hops += 1) {
-    if (!value.$ref.startsWith('#/')) return undefined;
-    value = valueAt(document, pointerSteps(value.$ref));
-  }
-  return value;
 }
 
 function textOf(value: unknown): string | undefined {

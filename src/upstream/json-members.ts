@@ -1,4 +1,4 @@
-import { boundedJson, type JsonBounds } from '../http/bounded-json.ts';
+import { boundedJson, endOfString, type JsonBounds } from '../http/bounded-json.ts';
 
 /** Limits for an app's request body, which is one record or a list of records. */
 const BOUNDS: JsonBounds = { depth: 1000, values: 50_000, names: 3000 };
@@ -24,7 +24,7 @@ export function jsonMembers(text: string): readonly JsonMember[] | undefined {
   for (;;) {
     const start = nextOf(text, at + 1, '"}');
     if (text[start] === '}') return members;
-    const nameEnd = endOfString(text, start);
+    const nameEnd = endOfString(text, start) + 1;
     at = endOfValue(text, nameEnd);
     members.push({ name: JSON.parse(text.slice(start, nameEnd)) as string, text: text.slice(start, at).trimEnd() });
     if (text[at] === '}') return members;
@@ -37,20 +37,13 @@ function nextOf(text: string, from: number, wanted: string): number {
   return at;
 }
 
-/** Takes the index of the opening quote, returns the index after the closing one. */
-function endOfString(text: string, quote: number): number {
-  let at = quote + 1;
-  while (text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
-  return at + 1;
-}
-
 /** Takes the index after a member's name, returns the index of the `,` or `}` after its value. */
 function endOfValue(text: string, from: number): number {
   let depth = 0;
   for (let at = from; ; at += 1) {
     switch (text[at]) {
       case '"':
-        at = endOfString(text, at) - 1;
+        at = endOfString(text, at);
         break;
       case '{':
       case '[':

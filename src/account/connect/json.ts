@@ -1,4 +1,4 @@
-import { ANSWER_BOUNDS, jsonExcess } from '../../http/bounded-json.ts';
+import { ANSWER_BOUNDS, endOfString, jsonExcess } from '../../http/bounded-json.ts';
 
 /** Shorter integers are always exact. */
 const LONG = 16;
@@ -56,14 +56,6 @@ function withQuotedLongNumbers(text: string): string {
 }
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-
-/** The index of the closing quote for the opening quote at `quote`. */
-function endOfString(text: string, quote: number): number {
-  let at = quote + 1;
-  while (at < text.length && text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;
-  return at;
-}
 
 /** Whether a character can be part of a number: digits, `+`, `-`, `.` and `e`. */
 function isNumeric(code: number): boolean {

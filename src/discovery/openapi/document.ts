@@ -1,3 +1,4 @@
+import { covers, segmentsOf } from '../../config/route-order.ts';
 import { parseMatch, type RouteConfig } from '../../config/schema.ts';
 import { type DescribedService, type RunningRoute, textOf } from '../described-service.ts';
 import { DISCOVERY_PATHS } from '../paths.ts';
@@ -7,7 +8,6 @@ import type { Json } from './json.ts';
 import { oauthOperations } from './oauth-operations.ts';
 import { pathTemplates } from './path-template.ts';
 import { METHODS, Paths } from './paths.ts';
-import { covers, segmentsOf } from './pattern.ts';
 import { HEADERS, RESPONSES, withEveryRequest } from './responses.ts';
 import { plainOperation, type RouteFacts, routeFacts } from './route-operation.ts';
 import { schemas } from './schemas.ts';

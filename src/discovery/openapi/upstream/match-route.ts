@@ -1,5 +1,4 @@
 import { parseMatch, type RouteConfig } from '../../../config/schema.ts';
-import { isOnePart, segmentsOf } from '../pattern.ts';
 
 const MEMBER_ID = '{member.id}';
 
@@ -10,14 +9,14 @@ const MEMBER_ID = '{member.id}';
  */
 export function pathAtGate({ match, rewrite }: RouteConfig, upstreamPath: string): string | undefined {
   const { pattern } = parseMatch(match);
-  const captured = capture(segmentsOf(rewrite ?? pattern), segmentsOf(upstreamPath));
+  const captured = capture((rewrite ?? pattern).split('/'), upstreamPath.split('/'));
   if (captured === undefined) return undefined;
   const wildcards = [...captured];
-  const segments = segmentsOf(pattern).flatMap((segment) => {
+  const segments = pattern.split('/').flatMap((segment) => {
     if (segment === '*' || segment === '**') return wildcards.shift() ?? [];
     return segment === MEMBER_ID ? ['{member_id}'] : [segment];
   });
-  return `/${segments.join('/')}`;
+  return segments.join('/');
 }
 
 /** The segments that the wildcards of a pattern match, in order; undefined if the path does not match. */
@@ -30,7 +29,7 @@ function capture(pattern: readonly string[], path: readonly string[]): readonly 
     if (segment === '*') {
       if (part === '') return undefined;
       captured.push([part]);
-    } else if (segment === MEMBER_ID ? !isOnePart(part) : segment !== part) return undefined;
+    } else if (segment === MEMBER_ID ? !/^\{.*\}$/.test(part) : segment !== part) return undefined;
   }
   return pattern.length === path.length ? captured : undefined;
 }

@@ -1,5 +1,6 @@
 import { valueAt } from '../../../config/tree.ts';
 import { isObject, type JsonObject, objectOf } from '../../../http/json-object.ts';
+import { resolved as followed } from '../../../http/json-pointer.ts';
 import { jsonObject, type SiteAnswer, text } from '../../doctor/answer.ts';
 
 /** A GET operation of an API description. */
@@ -125,15 +126,6 @@ function namesOf(properties: unknown): readonly string[] {
   return names.slice(0, MOST_PROPERTIES);
 }
 
-const MOST_REFERENCES = 5;
-const LONGEST_REFERENCE = 500;
-
-/** Follows references within the document. */
 function resolved(document: JsonObject, value: unknown): JsonObject {
-  let object = objectOf(value);
-  for (let hops = 0; hops < MOST_REFERENCES && typeof object.$ref === 'string'; hops += 1) {
-    if (!object.$ref.startsWith('#/') || object.$ref.length > LONGEST_REFERENCE) return {};
-    object = objectOf(valueAt(document, object.$ref.slice(2).split('/')));
-  }
-  return object;
+  return followed(document, value) ?? {};
 }
