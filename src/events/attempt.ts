@@ -1,35 +1,23 @@
+import type { Delivery } from './delivery.ts';
 import type { DeliveryState } from './delivery-state.ts';
-import { type DropOptions, drop } from './drop.ts';
+import { drop } from './drop.ts';
 import type { QueuedEvent } from './queue.ts';
 import { waitForBackend, waitForEvent } from './schedule.ts';
-import type { SendMessage } from './send.ts';
-
-export interface AttemptOptions extends DropOptions {
-  readonly send: SendMessage;
-  /** A number from 0 to below 1. */
-  readonly random: () => number;
-  readonly counts: DropOptions['counts'] & {
-    delivered(type: string): void;
-    /** A failed attempt. `reason` is a status or a failure code. */
-    failed(reason: string): void;
-  };
-  /** Aborts the call to the backend. */
-  readonly signal: AbortSignal;
-}
 
 /** The delivery goes on, or has to stop with this state. */
 export type DeliveryOutcome = 'continue' | DeliveryState;
 
 /**
  * Sends an event after the earlier events of its lane. If one of those is put off, this event is put off with it.
- * Throws `store_unavailable`.
+ * `signal` aborts the call to the backend. Throws `store_unavailable`.
  */
 export async function attemptInOrder(
-  options: AttemptOptions,
+  delivery: Delivery,
   event: QueuedEvent,
   state: DeliveryState,
+  signal: AbortSignal,
 ): Promise<DeliveryOutcome> {
-  const { queue, clock } = options;
+  const { queue, clock } = delivery;
   for (;;) {
     const lane = event.lane === undefined ? [event] : await queue.ofLane(event.lane);
     const [first] = lane;
@@ -39,13 +27,18 @@ export async function attemptInOrder(
       if (first.id !== event.id) await queue.putOff({ ...event, dueAt: first.dueAt }, queue.slotOf(first.dueAt));
       return 'continue';
     }
-    const outcome = await attempt(options, first, state);
+    const outcome = await attempt(delivery, first, state, signal);
     if (outcome !== 'continue' || first.id === event.id) return outcome;
   }
 }
 
-async function attempt(options: AttemptOptions, event: QueuedEvent, state: DeliveryState): Promise<DeliveryOutcome> {
-  const { queue, send, maxAge, clock, random, counts, signal, log } = options;
+async function attempt(
+  delivery: Delivery,
+  event: QueuedEvent,
+  state: DeliveryState,
+  signal: AbortSignal,
+): Promise<DeliveryOutcome> {
+  const { queue, send, maxAge, clock, random, counts, log } = delivery;
   const sent = await send(event, signal);
   const now = clock();
   if (sent.kind === 'taken') {
@@ -72,7 +65,7 @@ async function attempt(options: AttemptOptions, event: QueuedEvent, state: Deliv
   const attempts = event.attempts + 1;
   const dueAt = now + waitForEvent(attempts, retryAfter, now, random());
   counts.failed(String(status));
-  if (dueAt >= event.at + maxAge) await drop(options, event, 'old');
+  if (dueAt >= event.at + maxAge) await drop(delivery, event, 'old');
   else {
     log.warn({ event: event.type, id: event.id, status, attempts }, 'an event was not accepted: it is retried later');
     await queue.putOff({ ...event, attempts, dueAt }, queue.slotOf(dueAt));

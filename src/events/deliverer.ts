@@ -1,18 +1,8 @@
-import type { Log } from '../operations/log.ts';
-import { type AttemptOptions, attemptInOrder } from './attempt.ts';
-import type { DeliveryState, storedDeliveryState } from './delivery-state.ts';
+import { attemptInOrder } from './attempt.ts';
+import type { Delivery } from './delivery.ts';
+import type { DeliveryState } from './delivery-state.ts';
 import { dropExcess, dropOld } from './drop.ts';
-import type { Lease } from './lease.ts';
 import { CLASSES, type EventClass, type QueuedEvent } from './queue.ts';
-
-export interface DelivererOptions extends Omit<AttemptOptions, 'signal'> {
-  readonly lease: Lease;
-  readonly states: ReturnType<typeof storedDeliveryState>;
-  /** Timeout of one call, in seconds. */
-  readonly timeout: number;
-  readonly maxPending: number;
-  readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
-}
 
 /** The pending events, as of the last turn. */
 export interface WaitingEvents {
@@ -43,25 +33,25 @@ type Survey = Awaited<ReturnType<typeof surveyOf>>;
 
 /** Delivers the events of a queue, in turns. `turn` throws `store_unavailable`. */
 export class Deliverer {
-  readonly #options: DelivererOptions;
+  readonly #delivery: Delivery;
   readonly #stopping = new AbortController();
   readonly #signal = this.#stopping.signal;
   #lookedThrough = 0;
   #found = NOTHING_PENDING;
 
-  constructor(options: DelivererOptions) {
-    this.#options = options;
+  constructor(delivery: Delivery) {
+    this.#delivery = delivery;
   }
 
   /** Sends the events that are due, unless another replica is sending. Resolves to whether more are due right now. */
   async turn(): Promise<boolean> {
-    const { lease, states } = this.#options;
+    const { lease, states } = this.#delivery;
     if (this.#signal.aborted || !(await this.#isWorthATurn()) || !(await lease.take())) return false;
     try {
       // Look again: another replica may have been sending until now.
       const { state, putOff, excess, tooOld, resting } = await this.#look();
-      const dropped = tooOld ? await dropOld(this.#options) : 0;
-      if (excess - dropped > 0) await dropExcess(this.#options, excess - dropped);
+      const dropped = tooOld ? await dropOld(this.#delivery) : 0;
+      if (excess - dropped > 0) await dropExcess(this.#delivery, excess - dropped);
       if (resting) return false;
       const { state: after, left } = await this.#deliver(state, putOff);
       if (isWorthSaving(after, state, putOff)) await states.save(after);
@@ -81,7 +71,7 @@ export class Deliverer {
   }
 
   async #look(): Promise<Survey> {
-    const survey = await surveyOf(this.#options);
+    const survey = await surveyOf(this.#delivery);
     this.#found = survey.pending;
     return survey;
   }
@@ -94,13 +84,13 @@ export class Deliverer {
 
   /** The first slot that may hold events. Events are only put into future slots, by any replica's clock. */
   #firstSlot(state: DeliveryState): number {
-    const { queue, maxAge, clock } = this.#options;
+    const { queue, maxAge, clock } = this.#delivery;
     const current = queue.slotOf(clock());
     return Math.min(current, Math.max(this.#lookedThrough, state.slot ?? queue.slotOf(clock() - maxAge)));
   }
 
   async #isAnyPutOffDue(state: DeliveryState): Promise<boolean> {
-    const { queue, clock } = this.#options;
+    const { queue, clock } = this.#delivery;
     const current = queue.slotOf(clock());
     for (let slot = this.#firstSlot(state); slot <= current; slot += 1) {
       if ((await queue.inSlot(slot)).some(({ dueAt }) => dueAt <= clock())) return true;
@@ -111,7 +101,7 @@ export class Deliverer {
 
   /** Sends up to BATCH events: those that were put off, slot by slot, and then those that were never tried. */
   async #deliver(before: DeliveryState, putOff: number): Promise<Progress> {
-    const { queue, clock } = this.#options;
+    const { queue, clock } = this.#delivery;
     const current = queue.slotOf(clock());
     let progress: Progress = { state: before, left: BATCH, over: false };
     for (let slot = putOff === 0 ? current : this.#firstSlot(before); slot <= current; slot += 1) {
@@ -124,14 +114,14 @@ export class Deliverer {
   }
 
   async #sendAll(events: readonly QueuedEvent[], { state: before, left: most }: Progress): Promise<Progress> {
-    const { lease, timeout, log } = this.#options;
+    const { lease, timeout, log } = this.#delivery;
     let state = before;
     let left = most;
     for (const event of events) {
       if (this.#signal.aborted || left === 0 || !(await lease.keep(timeout + MARGIN)))
         return { state, left, over: true };
       left -= 1;
-      const outcome = await attemptInOrder({ ...this.#options, signal: this.#signal }, event, state);
+      const outcome = await attemptInOrder(this.#delivery, event, state, this.#signal);
       if (outcome !== 'continue') return { state: { ...outcome, slot: state.slot }, left, over: true };
       if (state.failures > 0) {
         log.info({}, 'event delivery works again');
@@ -149,7 +139,7 @@ function isWorthSaving(after: DeliveryState, before: DeliveryState, putOff: numb
 }
 
 /** Makes all events due at once, even after the backend answered 410. Resolves to their number. */
-export async function retryAll({ queue, states, maxPending }: DelivererOptions): Promise<number> {
+export async function retryAll({ queue, states, maxPending }: Delivery): Promise<number> {
   let count = 0;
   for (const of of CLASSES) {
     for (const event of await queue.oldest(of, maxPending)) {
@@ -162,7 +152,7 @@ export async function retryAll({ queue, states, maxPending }: DelivererOptions):
   return count;
 }
 
-async function surveyOf({ queue, states, maxAge, maxPending, clock }: DelivererOptions) {
+async function surveyOf({ queue, states, maxAge, maxPending, clock }: Delivery) {
   const { waiting, putOff } = await queue.counts();
   const total = CLASSES.reduce((sum, of) => sum + waiting[of], 0);
   const state = await states.load();

@@ -1,22 +1,10 @@
-import type { Log } from '../operations/log.ts';
-import type { Clock } from '../storage/store.ts';
-import { CLASSES, type EventQueue, type QueuedEvent } from './queue.ts';
-
-export interface DropOptions {
-  readonly queue: EventQueue;
-  /** Milliseconds after which an event is dropped. */
-  readonly maxAge: number;
-  readonly clock: Clock;
-  readonly counts: { dropped(type: string, why: DropReason): void };
-  readonly log: Pick<Log, 'warn' | 'error'>;
-}
-
-type DropReason = 'full' | 'old';
+import type { Delivery, DropReason } from './delivery.ts';
+import { CLASSES, type QueuedEvent } from './queue.ts';
 
 const BATCH = 100;
 
 /** Deletes an event that is not going to be delivered, and logs it: at level error if it is about a grant. */
-export async function drop({ queue, counts, log }: DropOptions, event: QueuedEvent, why: DropReason): Promise<void> {
+export async function drop({ queue, counts, log }: Delivery, event: QueuedEvent, why: DropReason): Promise<void> {
   await queue.remove(event);
   counts.dropped(event.type, why);
   const line = { event: event.type, id: event.id, happened_at: new Date(event.at).toISOString(), why };
@@ -27,13 +15,13 @@ export async function drop({ queue, counts, log }: DropOptions, event: QueuedEve
 }
 
 /** Drops the events older than `maxAge`. Resolves to their number. */
-export async function dropOld(options: DropOptions): Promise<number> {
-  const { queue, maxAge, clock } = options;
+export async function dropOld(delivery: Delivery): Promise<number> {
+  const { queue, maxAge, clock } = delivery;
   let dropped = 0;
   for (const of of CLASSES) {
     for (;;) {
       const old = (await queue.oldest(of, BATCH)).filter(({ at }) => at + maxAge <= clock());
-      for (const event of old) await drop(options, event, 'old');
+      for (const event of old) await drop(delivery, event, 'old');
       dropped += old.length;
       if (old.length < BATCH) break;
     }
@@ -42,13 +30,13 @@ export async function dropOld(options: DropOptions): Promise<number> {
 }
 
 /** Drops that many events: the least important class first, and in each class the oldest first. */
-export async function dropExcess(options: DropOptions, excess: number): Promise<void> {
+export async function dropExcess(delivery: Delivery, excess: number): Promise<void> {
   let left = excess;
   for (const of of CLASSES) {
     while (left > 0) {
-      const oldest = await options.queue.oldest(of, Math.min(left, BATCH));
+      const oldest = await delivery.queue.oldest(of, Math.min(left, BATCH));
       if (oldest.length === 0) break;
-      for (const event of oldest) await drop(options, event, 'full');
+      for (const event of oldest) await drop(delivery, event, 'full');
       left -= oldest.length;
     }
   }

@@ -7,7 +7,8 @@ import type { GatePart } from '../generation/part.ts';
 import type { AdminReply } from '../operations/admin.ts';
 import { oneAtATime } from '../operations/one-at-a-time.ts';
 import type { CallUpstream } from '../upstream/request.ts';
-import { Deliverer, type DelivererOptions, NOTHING_PENDING, retryAll, type WaitingEvents } from './deliverer.ts';
+import { Deliverer, NOTHING_PENDING, retryAll, type WaitingEvents } from './deliverer.ts';
+import type { Delivery } from './delivery.ts';
 import { storedDeliveryState } from './delivery-state.ts';
 import { storedLease } from './lease.ts';
 import { NO_OUTBOX, type Outbox, queueOutbox } from './outbox.ts';
@@ -64,11 +65,11 @@ export function openEvents(
   const timeout = Math.ceil(upstreams[config.upstream]?.timeout ?? 0);
   const queue = eventQueue(store, clock, config.maxAge);
   const states = storedDeliveryState(store, `${config.upstream} ${config.path}`);
-  const delivery: DelivererOptions = {
+  const delivery: Delivery = {
     queue,
     lease: storedLease(store, clock, timeout + SPARE),
     states,
-    send: eventSender({ call, to: { upstream: config.upstream, path: config.path }, keys, clock }),
+    send: eventSender(call, config, keys, clock),
     timeout,
     maxAge: config.maxAge * 1000,
     maxPending: config.maxPending,
@@ -102,8 +103,7 @@ export function openEvents(
     }, AT_ONCE).unref();
   };
   const outbox = queueOutbox(queue, written);
-  const describe = (clientId: string) => describeClient(store, clientId);
-  const refusals = refusalCounts({ store, outbox, clock, describe });
+  const refusals = refusalCounts(store, outbox, clock, (clientId) => describeClient(store, clientId));
   const state = () => eventsState(config, queue, states.load, clock);
 
   return {

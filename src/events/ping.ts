@@ -16,11 +16,10 @@ export interface Pinged {
 export async function pingBackend({ config, eventKeys }: LoadedConfig): Promise<Pinged | undefined> {
   const { events, upstreams, origin } = config;
   if (events === undefined) return undefined;
-  const { upstream, path } = events;
   const pools = createPools(upstreams);
   const call = createCallUpstream({ upstreams, pools, origin, identity: () => ({}) });
   try {
-    const send = eventSender({ call, to: { upstream, path }, keys: eventKeys, clock: Date.now });
+    const send = eventSender(call, events, eventKeys, Date.now);
     const sent = await send({ type: 'test.ping', id: `msg_${randomUUID()}`, at: Date.now(), data: { origin } });
     switch (sent.kind) {
       case 'taken':

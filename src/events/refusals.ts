@@ -17,13 +17,6 @@ interface CountsRefusals {
   refused(refused: Refused): void;
 }
 
-export interface RefusalCountsOptions {
-  readonly store: Store;
-  readonly outbox: Outbox;
-  readonly clock: Clock;
-  readonly describe: (clientId: string) => Promise<EventClient>;
-}
-
 const MINUTE = 60_000;
 /** The most separate counts within a minute. Beyond it, refusals are counted by reason alone. */
 const MOST = 1000;
@@ -36,7 +29,12 @@ interface Count extends Refused {
 }
 
 /** Counts refusals, and queues one event a minute for each app, member and reason. */
-export function refusalCounts({ store, outbox, clock, describe }: RefusalCountsOptions) {
+export function refusalCounts(
+  store: Store,
+  outbox: Outbox,
+  clock: Clock,
+  describe: (clientId: string) => Promise<EventClient>,
+) {
   const replica = randomUUID();
   const counts = new Map<string, Count>();
 

@@ -26,24 +26,23 @@ type Sent =
 /** Sends one message, once. Never rejects because of the backend. */
 export type SendMessage = (message: Message, signal?: AbortSignal) => Promise<Sent>;
 
-export interface SendOptions {
-  readonly call: CallUpstream;
-  readonly to: Pick<EventsConfig, 'upstream' | 'path'>;
-  /** The signing keys, current key first. */
-  readonly keys: readonly Buffer[];
-  readonly clock: Clock;
-}
-
 /** Too many requests, and the statuses of proxies that cannot reach the backend. */
 const DOWN = new Set([429, 502, 503, 504]);
 
-export function eventSender({ call, to, keys, clock }: SendOptions): SendMessage {
+/** `keys` sign, the current key first. */
+export function eventSender(
+  call: CallUpstream,
+  { upstream, path }: Pick<EventsConfig, 'upstream' | 'path'>,
+  keys: readonly Buffer[],
+  clock: Clock,
+): SendMessage {
   const signing = keys.map((key) => createSecretKey(key));
   return async ({ type, id, at, data }, signal) => {
     const body = JSON.stringify({ type, timestamp: new Date(at).toISOString(), data });
     try {
       const { status, headers } = await call({
-        ...to,
+        upstream,
+        path,
         method: 'POST',
         headers: { 'content-type': 'application/json', ...signedFields(id, unixSeconds(clock), body, signing) },
         body,

@@ -5,7 +5,6 @@ import { type Keyring, openKeyring } from '../authorization-server/keyring.ts';
 import { type CarriedOver, carriedOver } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { RequestRecord } from '../http/request-record.ts';
-import type { RequestsInFlight } from '../http/requests-in-flight.ts';
 import { type Audit, createAudit } from '../operations/audit.ts';
 import { createDenials } from '../operations/denials.ts';
 import { createLineWriter } from '../operations/line-writer.ts';
@@ -60,22 +59,17 @@ export interface Foundation extends Omit<OpenedStore, 'check' | 'bus'> {
   close(): Promise<void>;
 }
 
-export interface FoundationOptions {
+/** `inFlight`, `upstreams` and `events` are for the metrics. */
+export interface FoundationOptions extends Pick<MetricsOptions, 'inFlight' | 'upstreams' | 'events'> {
   readonly loaded: LoadedConfig;
   readonly log: Log;
   readonly clock: Clock;
   /** File descriptor of the access log; undefined when there is none. */
   readonly accessDescriptor: number | undefined;
-  /** All requests in flight, for the metrics. */
-  readonly inFlight: RequestsInFlight;
   /** How long a key is used for signing, in seconds. */
   readonly keyLifetime: () => number;
-  /** Current state of each upstream, for the metrics. */
-  readonly upstreams: MetricsOptions['upstreams'];
   /** Whether the current configuration lets operators sign in to the console. */
   readonly hasConsole: () => boolean;
-  /** Events waiting for delivery, for the metrics. */
-  readonly events: MetricsOptions['events'];
   /** Called if the store is not ready yet. Returns how to end what it has begun. */
   readonly storeAwaited: StoreWait['waiting'];
 }

@@ -29,16 +29,10 @@ interface AdminUses extends Pick<ConsoleUses, 'pools' | 'observer' | 'inFlight' 
 export function openAdmin(foundation: Foundation, loaded: LoadedConfig, uses: AdminUses): RequestListener {
   const { config } = loaded;
   const { server, events, pools, inFlight, parts, draining } = uses;
-  const { store, counters, keyring, probe, reseal, metrics, audit, clock, log } = foundation;
-  const health = createHealth({
-    probeStore: probe,
-    store: config.store.kind,
-    signing: () => keyring.signing(),
-    config: { routes: config.routes.length, profile: loaded.profile },
+  const { store, counters, keyring, reseal, metrics, audit, clock, log } = foundation;
+  const health = createHealth(foundation, loaded, {
     draining,
-    mentioned: parts.flatMap(({ health }) => health ?? []),
-    uptime,
-    log,
+    mentioned: parts.flatMap((part) => part.health ?? []),
   });
   metrics.watch({ ready: async () => (await health.ready()).ok });
   const callers = {
@@ -78,15 +72,10 @@ export function openAdmin(foundation: Foundation, loaded: LoadedConfig, uses: Ad
         hold: inFlight.hold,
         onError: (error) => log.error({ err: error }, 'a command failed'),
       }),
-      console: openConsole(foundation, loaded, { ...uses, controls, health, uptime, callers }),
+      console: openConsole(foundation, loaded, { ...uses, controls, health, callers }),
     });
   };
   return onFirstRequest(createApp, (error) => log.error({ err: error }, 'the admin listener could not be loaded'));
-}
-
-/** Seconds since the process started. */
-function uptime(): number {
-  return performance.now() / 1000;
 }
 
 /** A listener that is created with the first request, or the next one after a failure. Requests wait for it. */

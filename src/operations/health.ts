@@ -1,3 +1,4 @@
+import type { LoadedConfig } from '../config/load.ts';
 import type { Log } from './log.ts';
 
 /** The result of one check. */
@@ -15,35 +16,40 @@ export interface Health {
   readonly checks: readonly Check[];
 }
 
-export interface HealthOptions {
+interface Checked {
   /** Writes to the store. Rejects if the store takes no writes: without them, no sign-in is possible. */
-  readonly probeStore: () => Promise<unknown>;
-  /** The kind of store, as named in the configuration. */
-  readonly store: string;
-  /** The current signing key. Throws if there is none. */
-  readonly signing: () => { readonly kid: string };
-  /** The number of routes and the profile that are served. */
-  readonly config: { readonly routes: number; readonly profile: string };
+  readonly probe: () => Promise<unknown>;
+  /** `signing` throws if there is no key to sign with. */
+  readonly keyring: { signing(): { readonly kid: string } };
+  readonly log: Pick<Log, 'error' | 'warn'>;
+}
+
+interface HealthUses {
   readonly draining: () => boolean;
   /** What the parts of the gate mention. */
   readonly mentioned: readonly string[];
-  /** Seconds since the process started. */
-  readonly uptime: () => number;
-  readonly log: Pick<Log, 'error' | 'warn'>;
 }
 
 export type HealthChecks = ReturnType<typeof createHealth>;
 
-export function createHealth(options: HealthOptions) {
-  const { probeStore, draining, mentioned, log } = options;
+/** Seconds since the process started. */
+export function uptime(): number {
+  return performance.now() / 1000;
+}
+
+export function createHealth(
+  { probe, keyring, log }: Checked,
+  { config, profile }: Pick<LoadedConfig, 'config' | 'profile'>,
+  { draining, mentioned }: HealthUses,
+) {
   let failing = false;
 
   const store = async (): Promise<Check> => {
     try {
-      await probeStore();
+      await probe();
       if (failing) log.warn('ready again: the store accepts writes');
       failing = false;
-      return { name: 'store', ok: true, detail: options.store };
+      return { name: 'store', ok: true, detail: config.store.kind };
     } catch (err) {
       if (!failing) log.error({ err }, 'not ready: the store cannot be used');
       failing = true;
@@ -52,7 +58,7 @@ export function createHealth(options: HealthOptions) {
   };
   const keys = (): Check => {
     try {
-      return { name: 'keys', ok: true, detail: `${options.signing().kid} signs` };
+      return { name: 'keys', ok: true, detail: `${keyring.signing().kid} signs` };
     } catch (err) {
       log.error({ err }, 'not ready: there is no key to sign with');
       return { name: 'keys', ok: false, detail: 'there is no key to sign with; the log says why' };
@@ -62,7 +68,7 @@ export function createHealth(options: HealthOptions) {
   return {
     /** Liveness: whether the process answers at all. */
     live(): Health {
-      const detail = `runs for ${Math.floor(options.uptime())} s`;
+      const detail = `runs for ${Math.floor(uptime())} s`;
       return { ok: true, text: 'ok', checks: [{ name: 'process', ok: true, detail }] };
     },
 
@@ -72,10 +78,13 @@ export function createHealth(options: HealthOptions) {
      * when it recovers.
      */
     async ready(): Promise<Health> {
-      const { routes, profile } = options.config;
       const leaving = draining();
       const checks: readonly Check[] = [
-        { name: 'config', ok: true, detail: [`${routes} routes, profile ${profile}`, ...mentioned].join(', ') },
+        {
+          name: 'config',
+          ok: true,
+          detail: [`${config.routes.length} routes, profile ${profile}`, ...mentioned].join(', '),
+        },
         await store(),
         keys(),
         { name: 'drain', ok: !leaving, detail: leaving ? 'draining: the gate is shutting down' : 'accepts requests' },

@@ -73,7 +73,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       return answerEarly({ ...loaded.config.listen.admin, tls: loaded.admin.mtls }, loaded.config.listen.probes);
     },
   });
-  const { store, usage, trail, recorder, unused, traffic, revocations } = foundation;
   const openAnswers = createOpenAnswers({
     inFlight,
     introspect: (token) => current().introspect(token),
@@ -93,7 +92,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
   try {
     await generations.begin(loaded);
-    revocations.subscribe(openAnswers.revoked);
+    foundation.revocations.subscribe(openAnswers.revoked);
     const { listen, limits, origin } = loaded.config;
     const files = descriptorLimit();
     const bounds = connectionBounds(files, listen.maxConnections, listen.decisions !== undefined);
@@ -123,18 +122,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         { descriptors: files, connections: bounds.public },
         'listen.maxConnections is more than the limit of file descriptors allows: raise that limit (LimitNOFILE, ulimit -n)',
       );
-    const stopMaintenance = startMaintenance({
-      store,
-      server: () => current().server,
-      usage,
-      trail,
-      recorder,
-      unused,
-      traffic,
-      observer: () => current().observer,
-      draining: () => draining,
-      log,
-    });
+    const stopMaintenance = startMaintenance(foundation, current, () => draining);
 
     const warnRarely = createLogThrottle({ clock, lines: 1, apart: 60_000 });
     const stopWatching = watchEventLoop((milliseconds) => {

@@ -1,13 +1,6 @@
-import type { AuthorizationServer } from '../authorization-server/authorization-server.ts';
-import type { Usage } from '../authorization-server/connected-apps/usage.ts';
-import type { Log } from '../operations/log.ts';
-import type { Observer } from '../operations/observe/observer.ts';
+import type { Foundation } from '../foundation/foundation.ts';
+import type { Generation } from '../generation/generation.ts';
 import { oneAtATime } from '../operations/one-at-a-time.ts';
-import type { TrafficMinutes } from '../operations/record/minutes.ts';
-import type { Recorder } from '../operations/record/recorder.ts';
-import type { Trail } from '../operations/record/trail.ts';
-import type { UnusedTokens } from '../operations/unused-tokens.ts';
-import type { Store } from '../storage/store.ts';
 import { sweepAll } from '../storage/sweep.ts';
 
 const SWEEP_EVERY = 60_000;
@@ -24,28 +17,17 @@ const TRAFFIC_EVERY = 30_000;
 /** Milliseconds: how late a minute of traffic may be closed. Until one is over, a look at the clock is all that it does. */
 const MINUTES_EVERY = 2000;
 
-export interface MaintenanceOptions {
-  readonly store: Store;
-  /** The server of the current configuration. */
-  readonly server: () => Pick<AuthorizationServer, 'refreshKeys'>;
-  readonly usage: Pick<Usage, 'flush'>;
-  readonly trail: Pick<Trail, 'flush'>;
-  readonly recorder: Pick<Recorder, 'flush'>;
-  readonly unused: Pick<UnusedTokens, 'judge'>;
-  readonly traffic: Pick<TrafficMinutes, 'tick'>;
-  /** Of the current configuration; undefined unless it is in observe mode. */
-  readonly observer: () => Pick<Observer, 'judge'> | undefined;
-  /** Whether the gate is shutting down; a sweep then ends early. */
-  readonly draining: () => boolean;
-  readonly log: Log;
-}
+type Maintained = Pick<Foundation, 'store' | 'usage' | 'trail' | 'recorder' | 'unused' | 'traffic' | 'log'>;
 
 /**
- * Starts the periodic tasks. Each runs on its own schedule and never overlaps with itself. Returns a function that
- * stops them.
+ * Starts the periodic tasks. Each runs on its own schedule and never overlaps with itself. `draining` tells whether the
+ * gate is shutting down; a sweep then ends early. Returns a function that stops them.
  */
-export function startMaintenance(options: MaintenanceOptions): () => void {
-  const { store, server, usage, trail, recorder, unused, traffic, observer, draining, log } = options;
+export function startMaintenance(
+  { store, usage, trail, recorder, unused, traffic, log }: Maintained,
+  current: () => Pick<Generation, 'server' | 'observer'>,
+  draining: () => boolean,
+): () => void {
   const every = (milliseconds: number, work: () => Promise<unknown>, failed: string) => {
     const turn = oneAtATime(work, failed, log);
     return { turn, timer: setInterval(turn, milliseconds).unref() };
@@ -55,9 +37,9 @@ export function startMaintenance(options: MaintenanceOptions): () => void {
   const first = setTimeout(sweep.turn, FIRST_SWEEP).unref();
   const chores = [
     sweep,
-    every(KEYS_EVERY, () => server().refreshKeys(), 'the signing keys could not be renewed'),
+    every(KEYS_EVERY, () => current().server.refreshKeys(), 'the signing keys could not be renewed'),
     every(UNUSED_EVERY, () => unused.judge(), 'unused tokens could not be looked for'),
-    every(TRAFFIC_EVERY, async () => observer()?.judge(log), 'the traffic could not be judged'),
+    every(TRAFFIC_EVERY, async () => current().observer?.judge(log), 'the traffic could not be judged'),
     every(MINUTES_EVERY, () => traffic.tick(), 'the minutes of traffic could not be written'),
     every(USE_EVERY, () => usage.flush(), 'what apps used could not be written'),
     every(USE_EVERY, () => trail.flush(), 'audit lines for the console could not be written'),

@@ -1,7 +1,8 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Deliverer, type DelivererOptions, retryAll } from '../../src/events/deliverer.ts';
+import { Deliverer, retryAll } from '../../src/events/deliverer.ts';
+import type { Delivery } from '../../src/events/delivery.ts';
 import { storedDeliveryState } from '../../src/events/delivery-state.ts';
 import { clientEvent, type EventGrant, type GateEvent, grantCreated, grantRevoked } from '../../src/events/event.ts';
 import { storedLease } from '../../src/events/lease.ts';
@@ -78,11 +79,11 @@ export function stand({
   const dropped: [string, string][] = [];
   const logged: [string, object][] = [];
   const level = (name: string) => (line: object) => void logged.push([name, line]);
-  const delivery: DelivererOptions = {
+  const delivery: Delivery = {
     queue,
     lease: storedLease(store, clock, Math.ceil(timeout) + 5),
     states: storedDeliveryState(store, `hooks ${path}`),
-    send: eventSender({ call, to: { upstream: 'hooks', path }, keys: keys ?? [keyOf(EVENTS_SECRET)], clock }),
+    send: eventSender(call, { upstream: 'hooks', path }, keys ?? [keyOf(EVENTS_SECRET)], clock),
     timeout,
     maxAge: maxAge * 1000,
     maxPending,

@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
  */
 export type Caller = 'app' | 'credentials' | 'form' | 'session' | 'page' | 'other';
 
-export interface ObservedCallerOptions {
+interface KnownOfCaller {
   /** The public origin, which is that of the site's pages. */
   readonly origin: string;
   /** Whether the request has a valid token of a member. */
@@ -34,8 +34,7 @@ const KEY_FIELDS = ['authorization', 'x-api-key'];
 const KEY_IN_QUERY = /[?&](consumer_key|oauth_consumer_key|wstoken|api_?key|access_token)=/i;
 
 /** Reads the header fields and the query; keeps nothing of them. */
-export function callerOf({ url = '', headers }: IncomingMessage, options: ObservedCallerOptions): Caller {
-  const { origin, isApp, hasSession } = options;
+export function callerOf({ url = '', headers }: IncomingMessage, { origin, isApp, hasSession }: KnownOfCaller): Caller {
   if (isApp) return 'app';
   if (KEY_FIELDS.some((name) => headers[name] !== undefined) || KEY_IN_QUERY.test(url)) return 'credentials';
   if (FORM.test(headers['content-type'] ?? '')) return 'form';

@@ -8,7 +8,7 @@ import type { EventsPart } from '../../events/part.ts';
 import type { Foundation } from '../../foundation/foundation.ts';
 import { checkText } from '../../generation/check-text.ts';
 import { once } from '../../http/once.ts';
-import type { HealthChecks } from '../../operations/health.ts';
+import { type HealthChecks, uptime } from '../../operations/health.ts';
 import type { Observer } from '../../operations/observe/observer.ts';
 import type { InFlight } from '../../request/in-flight.ts';
 import { bytesOf } from '../../storage/sqlite/size.ts';
@@ -27,8 +27,6 @@ export interface ConsoleUses {
   readonly share: Share;
   readonly controls: Controls;
   readonly health: HealthChecks;
-  /** Seconds since the process started. */
-  readonly uptime: () => number;
   /** Operators sign in with what authenticates commands. */
   readonly callers: CallerCheckOptions;
 }
@@ -75,7 +73,7 @@ function consoleSources(foundation: Foundation, loaded: LoadedConfig, uses: Cons
 function gateStatus(
   { keyring, reloads, unused }: Foundation,
   { config: { store, routes }, profile }: LoadedConfig,
-  { health, uptime, pools, events, observer }: ConsoleUses,
+  { health, pools, events, observer }: ConsoleUses,
 ) {
   return async (): Promise<GateStatus> => ({
     health: await health.ready(),
