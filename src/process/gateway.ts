@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type DocumentNetwork, INTERNET } from '../authorization-server/client-documents/network.ts';
 import { hasConsole } from '../config/has-console.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import type { Decisions } from '../decisions/decisions.ts';
 import { openFoundation } from '../foundation/foundation.ts';
 import type { Generation } from '../generation/generation.ts';
 import { RequestsInFlight } from '../http/requests-in-flight.ts';
@@ -93,30 +92,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   try {
     await generations.begin(loaded);
     foundation.revocations.subscribe(openAnswers.revoked);
-    const { listen, limits, origin } = loaded.config;
+    const { listen } = loaded.config;
     const files = descriptorLimit();
     const bounds = connectionBounds(files, listen.maxConnections, listen.decisions !== undefined);
-    // The same share of fewer.
-    const maxConnectionsPerAddress = Math.ceil(
-      (listen.maxConnectionsPerAddress * bounds.public) / listen.maxConnections,
-    );
-    const listeners = await openListeners(
-      inFlight,
-      dispatchTo(current),
-      { ...listen, maxConnections: bounds.public, maxConnectionsPerAddress, longestHead: limits.headers },
-      (request, response) => current().admin(request, response),
-      { ...listen.admin, tls: loaded.admin.mtls },
-      listen.probes,
-      listen.decisions && {
-        address: listen.decisions.address,
-        // Present in every generation, because `listen` changes only with a restart.
-        request: (request, response) => current().decisions?.request(request, response),
-        grpc: listen.decisions.grpc,
-        decisions: () => current().decisions as Decisions,
-        origin,
-      },
-      bounds,
-    );
+    const listeners = await openListeners(loaded, inFlight, bounds, {
+      dispatch: dispatchTo(current),
+      admin: (request, response) => current().admin(request, response),
+      decisions: () => current().decisions,
+    });
     if (bounds.public < listen.maxConnections)
       log.info(
         { descriptors: files, connections: bounds.public },

@@ -1,14 +1,13 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { AddressInfo, Server as NetServer } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
-import type { DecisionResponse } from '../decisions/decision-response.ts';
+import type { LoadedConfig } from '../config/load.ts';
 import type { Decisions } from '../decisions/decisions.ts';
-import type { ExtAuthz } from '../decisions/grpc/service.ts';
-import { type ConnectionCaps, capConnections } from '../http/connection-caps.ts';
+import { capConnections } from '../http/connection-caps.ts';
 import { continueWhenRead } from '../http/expectation.ts';
 import { lingerAfterEarlyAnswers } from '../http/linger.ts';
-import { keepPace, type PaceOptions } from '../http/pace.ts';
+import { keepPace } from '../http/pace.ts';
 import type { RequestsInFlight } from '../http/requests-in-flight.ts';
 import type { Dispatch } from '../request/dispatch.ts';
 import type { connectionBounds } from './descriptors.ts';
@@ -32,14 +31,12 @@ export interface AdminTls {
   readonly clientCa: string;
 }
 
-/** Where gateways ask about requests. */
-interface DecisionListener {
-  readonly address: Address | UnixSocket;
-  readonly request: (request: IncomingMessage, response: DecisionResponse) => void;
-  /** Over gRPC; undefined: not. */
-  readonly grpc: Address | UnixSocket | undefined;
-  readonly decisions: () => Decisions;
-  readonly origin: string;
+/** What the listeners hand on. */
+interface Handlers {
+  readonly dispatch: Dispatch;
+  readonly admin: RequestListener;
+  /** The same throughout: `listen` changes only with a restart. Undefined if no gateway may ask. */
+  readonly decisions: () => Decisions | undefined;
 }
 
 export type Listeners = Awaited<ReturnType<typeof openListeners>>;
@@ -52,37 +49,23 @@ const ADMIN_GRACE = 1;
  * (EADDRINUSE, EACCES, with the port) if one cannot listen; then none is left open.
  */
 export async function openListeners(
+  { config: { listen: settings, limits, origin }, admin: { mtls } }: LoadedConfig,
   inFlight: RequestsInFlight,
-  dispatch: Dispatch,
-  publicAddress: Address &
-    PaceOptions &
-    ConnectionCaps & {
-      /** Seconds that a client may take to send the head of a request. */
-      readonly headTimeout: number;
-      /** Maximum size of a request's first line and header fields in bytes. Larger requests are answered with 431. */
-      readonly longestHead: number;
-    },
-  admin: RequestListener,
-  adminAddress: Address & {
-    /** If set, the listener uses TLS and requests a client certificate, which is optional. */
-    readonly tls: AdminTls | undefined;
-  },
-  probesAddress: Address | undefined,
-  decisions: DecisionListener | undefined,
   bounds: ReturnType<typeof connectionBounds>,
+  { dispatch, admin, decisions }: Handlers,
 ) {
-  const longestHead = Math.max(1, Math.round(publicAddress.headTimeout * 1000));
+  const headTimeout = Math.max(1, Math.round(settings.headTimeout * 1000));
   const publicServer = createServer(
     {
       optimizeEmptyRequests: true,
-      maxHeaderSize: publicAddress.longestHead,
+      maxHeaderSize: limits.headers,
       // Checked when a request is admitted, which also refuses whatever follows a bad one on its connection.
       requireHostHeader: false,
-      headersTimeout: longestHead,
+      headersTimeout: headTimeout,
       // Longer than the 60 s for which load balancers keep idle connections, so that the gate does not close a
       // connection on which a request is being sent.
       keepAliveTimeout: 75_000,
-      connectionsCheckingInterval: Math.ceil(longestHead / 3),
+      connectionsCheckingInterval: Math.ceil(headTimeout / 3),
       // Request bodies have no total limit as long as data keeps coming: see keepPace.
       requestTimeout: 0,
       // Other upgrades (h2c) are ignored, as RFC 9110 section 7.8 allows: the request is answered as if it had not
@@ -91,7 +74,12 @@ export async function openListeners(
     },
     dispatch.request,
   );
-  capConnections(publicServer, publicAddress);
+  capConnections(publicServer, {
+    trustedProxies: settings.trustedProxies,
+    maxConnections: bounds.public,
+    // The same share of fewer.
+    maxConnectionsPerAddress: Math.ceil((settings.maxConnectionsPerAddress * bounds.public) / settings.maxConnections),
+  });
   publicServer.on('upgrade', (request, socket, head) => {
     const begun = inFlight.beginUpgrade(publicServer, request, socket);
     if (begun !== undefined) dispatch.upgrade(begun, socket, head);
@@ -100,13 +88,14 @@ export async function openListeners(
   publicServer.on('clientError', dispatch.unreadable);
   continueWhenRead(publicServer);
   lingerAfterEarlyAnswers(publicServer);
-  keepPace(publicServer, publicAddress);
+  keepPace(publicServer, settings);
   const adminServer =
-    adminAddress.tls === undefined
+    mtls === undefined
       ? createServer(admin)
       : createTlsServer(
           {
-            ...secureContext(adminAddress.tls),
+            ...secureContext(mtls),
+            // Optional for the client.
             requestCert: true,
             // Certificates are verified where they are required. Probes and metrics are requested without one.
             rejectUnauthorized: false,
@@ -114,25 +103,33 @@ export async function openListeners(
           admin,
         );
   const servers: [Server, Address | UnixSocket][] = [
-    [publicServer, publicAddress],
-    [adminServer, adminAddress],
+    [publicServer, settings],
+    [adminServer, settings.admin],
   ];
-  if (probesAddress !== undefined) {
+  if (settings.probes !== undefined) {
     const { probesApp } = await import('../operations/admin.ts');
     // Always plain HTTP, because a kubelet and Prometheus have no client certificate.
-    servers.push([createServer(probesApp(admin)), probesAddress]);
+    servers.push([createServer(probesApp(admin)), settings.probes]);
   }
-  if (decisions !== undefined) {
+  if (settings.decisions !== undefined) {
     const { DecisionResponse: Response } = await import('../decisions/decision-response.ts');
     // Gateways take longer heads than the public listener. A 431 would close a connection that they use for others.
-    const maxHeaderSize = 4 * publicAddress.longestHead;
-    const options = { ServerResponse: Response, maxHeaderSize, keepAliveTimeout: 75_000 };
-    servers.push([createServer(options, decisions.request) as Server, decisions.address]);
+    const options = { ServerResponse: Response, maxHeaderSize: 4 * limits.headers, keepAliveTimeout: 75_000 };
+    const server = createServer(options, (request, response) => decisions()?.request(request, response));
+    servers.push([server as Server, settings.decisions.address]);
   }
-  const extAuthz = await extAuthzFor(inFlight, decisions);
+  const grpc = settings.decisions?.grpc;
+  const extAuthz =
+    grpc &&
+    (await (
+      await import('../decisions/grpc/service.ts')
+    ).openExtAuthz({
+      ...{ inFlight, origin },
+      decisions: () => decisions() as Decisions,
+    }));
   // Beyond these, node:net closes a connection as soon as it has accepted it.
   for (const [server, address] of servers.slice(1))
-    server.maxConnections = address === decisions?.address ? bounds.decisions : bounds.admin;
+    server.maxConnections = address === settings.decisions?.address ? bounds.decisions : bounds.admin;
   if (extAuthz !== undefined) extAuthz.server.maxConnections = bounds.decisions;
   for (const [server] of servers)
     server.prependListener('request', (request, response) => inFlight.begin(server, request, response));
@@ -141,7 +138,7 @@ export async function openListeners(
 
   try {
     for (const [server, address] of servers) await listen(server, address);
-    if (extAuthz !== undefined && decisions?.grpc !== undefined) await listen(extAuthz.server, decisions.grpc);
+    if (extAuthz !== undefined && grpc !== undefined) await listen(extAuthz.server, grpc);
   } catch (thrown) {
     for (const [server] of servers) server.close();
     throw thrown;
@@ -172,15 +169,6 @@ export async function openListeners(
 
 export function secureContext({ cert, key, clientCa }: AdminTls): SecureContextOptions {
   return { cert, key, ca: clientCa, minVersion: 'TLSv1.2' };
-}
-
-async function extAuthzFor(
-  inFlight: RequestsInFlight,
-  decisions: DecisionListener | undefined,
-): Promise<ExtAuthz | undefined> {
-  if (decisions?.grpc === undefined) return undefined;
-  const { openExtAuthz } = await import('../decisions/grpc/service.ts');
-  return openExtAuthz({ inFlight, ...decisions });
 }
 
 export async function listen(server: NetServer, address: Address | UnixSocket): Promise<void> {
