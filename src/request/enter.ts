@@ -13,35 +13,38 @@ import { answerRefusal, presentedBy } from './refusal.ts';
 import type { Route } from './route.ts';
 import { toSite } from './to-site.ts';
 
+/** A request at a route that needs a decision of the gate. */
+interface Entered {
+  readonly parts: RequestParts;
+  readonly incoming: Incoming;
+  readonly route: Route;
+  readonly presented: Presented;
+  /** Revocations so far, when its token was looked up. */
+  readonly revocations: number;
+}
+
 /** Handles a request at its route: gate, rate limits, handler. Waits only for what is a promise. */
 export function enter(parts: RequestParts, incoming: Incoming, route: Route): Promise<void> | undefined {
-  if (route.protection === 'public') return handle(parts, incoming, route, ANONYMOUS);
+  const { protection } = route;
+  if (protection === 'public') return handle(parts, incoming, route, ANONYMOUS);
   const presented = presentedBy(parts.origin, incoming.request, incoming.target);
-  const revocations = parts.openAnswers.revocations();
-  const decision = parts.gate(presented, route.protection);
-  return decision instanceof Promise
-    ? decision.then((known) => follow(parts, incoming, route, presented, known, revocations))
-    : follow(parts, incoming, route, presented, decision, revocations);
+  const entered = { parts, incoming, route, presented, revocations: parts.openAnswers.revocations() };
+  const decision = parts.gate(presented, protection);
+  return decision instanceof Promise ? decision.then((known) => follow(entered, known)) : follow(entered, decision);
 }
 
 /** Refuses the request or admits it, as the gate has decided; in observe mode it may go to the site instead. */
-function follow(
-  parts: RequestParts,
-  incoming: Incoming,
-  route: Route,
-  presented: Presented,
-  decision: Decision,
-  revocations: number,
-): Promise<void> | undefined {
+function follow(entered: Entered, decision: Decision): Promise<void> | undefined {
+  const { parts, incoming, route, presented } = entered;
   const { request, response, record } = incoming;
-  const observed = observedRefusal(parts, decision, presented, route);
+  const observed = observedRefusal(entered, decision);
   if (observed !== undefined && observed !== 'none') return toSite(parts, incoming, observed, route);
   if (decision.kind === 'refused') {
     setFields(response, ownFieldsOf(incoming, route));
     answerRefusal(parts, incoming, decision, presented, route.limits);
     return undefined;
   }
-  noteAdmitted(parts, incoming, decision, presented, revocations);
+  noteAdmitted(entered, decision);
   if (observed === 'none')
     parts.observing?.observer.watch(request, response, record, { route: route.entry, refusal: observed });
   return handle(parts, incoming, route, decision.principal);
@@ -100,11 +103,8 @@ function answerSessionOver(
 
 /** Notes the token of a member's request, so that the response is cut off when it is revoked. */
 function noteAdmitted(
-  { openAnswers }: RequestParts,
-  { inFlight, record }: Incoming,
+  { parts: { openAnswers }, incoming: { inFlight, record }, presented: { authorization }, revocations }: Entered,
   { principal, expires }: Extract<Decision, { kind: 'admitted' }>,
-  { authorization }: Presented,
-  revocations: number,
 ): void {
   record.principal = principal;
   record.outcome = principal.kind === 'member' ? 'admitted' : 'anonymous';
@@ -117,10 +117,8 @@ function noteAdmitted(
  * token of ours is enforced in any mode, because only apps have one, and no app worked here before the gate did.
  */
 function observedRefusal(
-  { observing }: RequestParts,
+  { parts: { observing }, route: { entry }, presented }: Entered,
   decision: Decision,
-  presented: Presented,
-  { entry }: Route,
 ): ObservedRefusal | undefined {
   if (observing === undefined || entry === undefined || !observing.observer.watches(entry)) return undefined;
   if (decision.kind === 'admitted') return decision.principal.kind === 'member' ? 'none' : 'anonymous';
