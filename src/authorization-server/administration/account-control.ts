@@ -39,7 +39,13 @@ export interface AccountControlOptions extends Pick<InteractionOptions, Shared> 
  * and a token request in progress can commit only if the code or token that it exchanges still exists. A suspension is
  * stored before the grants are ended, and lifted only after any grants created in between are ended too.
  */
-export function createAccountControl(options: AccountControlOptions) {
+export interface AccountControl
+  extends ReturnType<typeof memberCommands>,
+    ReturnType<typeof clientCommands>,
+    ReturnType<typeof grantCommands>,
+    ReturnType<typeof registrationCommands> {}
+
+export function createAccountControl(options: AccountControlOptions): AccountControl {
   const { grants, store, audit } = options;
 
   const endAll: EndAll = async (of, reason, decision) => {
@@ -59,8 +65,6 @@ export function createAccountControl(options: AccountControlOptions) {
     ...registrationCommands(options),
   };
 }
-
-export type AccountControl = ReturnType<typeof createAccountControl>;
 
 /** Ends all grants of a member or an app. Resolves to their number. Safe to repeat. */
 type EndAll = (of: GrantsOf, reason: EndReason, decision: CommandedBy) => Promise<number>;
@@ -83,6 +87,7 @@ function memberCommands({ grants, members, suspensions, store, audit }: AccountC
       return { members: await Promise.all(listed), next };
     },
 
+    /** A member and their grants, also of an id that the gate has never seen. */
     async describeMember(id: string) {
       const [since, stored, listed] = await Promise.all([
         suspensions.since(id),
@@ -98,6 +103,7 @@ function memberCommands({ grants, members, suspensions, store, audit }: AccountC
       };
     },
 
+    /** Ends all grants of a member, who may approve new ones. */
     async revokeMember(id: string, decision: CommandedBy) {
       const ended = await endAll({ member: id }, 'member_revoked', decision);
       audit({ action: 'member_revoked', member: id, ended, ...decision });
@@ -112,6 +118,7 @@ function memberCommands({ grants, members, suspensions, store, audit }: AccountC
       return { id, state: 'suspended', suspended_at: isoTime(since), ended };
     },
 
+    /** Lifts a suspension. The grants that it ended stay ended. */
     async resumeMember(id: string, decision: CommandedBy) {
       await endAll({ member: id }, 'member_resumed', decision);
       await suspensions.end(id);
@@ -164,6 +171,7 @@ function clientCommands({ grants, store, clock, audit, removeClient }: AccountCo
       return { id, state: 'disabled', disabled_at: isoTime(since), ended };
     },
 
+    /** Lifts the block. The grants that it ended stay ended. */
     async enableClient(id: string, decision: CommandedBy) {
       // Grants that were created between the block and the end of all grants.
       await endAll({ client: id }, 'client_revoked', decision);
@@ -186,6 +194,7 @@ function clientCommands({ grants, store, clock, audit, removeClient }: AccountCo
 
 function grantCommands({ grants, store, audit }: AccountControlOptions) {
   return {
+    /** The grants of a member or an app. */
     listGrants: (of: GrantsOf) => grantList(store, grants, of),
 
     /** Ends one grant of any member. Throws `not_found`. */
@@ -227,6 +236,7 @@ function registrationCommands({ store, clock, audit }: AccountControlOptions) {
       return { state: 'closed', closed_at: isoTime(since) };
     },
 
+    /** New apps are accepted again. */
     async openRegistration(decision: CommandedBy) {
       await closed.end();
       audit({ action: 'registration_opened', ...decision });
