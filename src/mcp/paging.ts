@@ -60,7 +60,7 @@ function callOf(others: ToolInput): string {
  * A page of a result: `shown` of `of` items or characters. `next` is where the rest begins, undefined if there is
  * none. `left` describes what was left out of a single item that is too long by itself.
  */
-export interface Part {
+export interface ResultPage {
   readonly value: Readonly<Record<string, unknown>>;
   readonly next: number | undefined;
   readonly shown: number;
@@ -83,12 +83,12 @@ export async function cutResult(
   from: number,
   fits: (value: Readonly<Record<string, unknown>>, isLast: boolean) => boolean,
   room: number,
-): Promise<Part | undefined> {
+): Promise<ResultPage | undefined> {
   const all = whole[of];
   if (!Array.isArray(all) && typeof all !== 'string') return undefined;
   if (from > 0 && from >= all.length) return undefined;
   const upTo = (to: number) => ({ ...whole, [of]: all.slice(from, boundary(all, to)) });
-  const part = (to: number): Part => {
+  const part = (to: number): ResultPage => {
     const end = boundary(all, to);
     return { value: upTo(to), next: end < all.length ? end : undefined, shown: end - from, of: all.length };
   };
@@ -98,7 +98,7 @@ export async function cutResult(
   if (typeof all === 'string' || all.length === 0) return undefined;
   const one = part(from + 1);
   const short = await shorten(one.value, room);
-  return short === undefined ? undefined : { ...one, value: short.value as Part['value'], left: short.left };
+  return short === undefined ? undefined : { ...one, value: short.value as ResultPage['value'], left: short.left };
 }
 
 /** Does not split a surrogate pair. */

@@ -33,6 +33,8 @@ interface Run {
  */
 export function runner(run: Run): Action {
   const { name, act, checkInput, checkOutput, mapping, paging, longestText, onError } = run;
+  // A text that is split into pages is cleaned as a whole first, so that no page begins within something that is removed.
+  const parted = paging && { name: paging.of, longest: LONGEST_WHOLE };
   return async (input, context) => {
     const flaw = checkInput(input);
     if (flaw !== undefined) return unfit(flaw);
@@ -50,7 +52,7 @@ export function runner(run: Run): Action {
     if (outcome.kind === 'failed') return outcome;
     const mapped = mapping(outcome.value);
     // Cleaned once, yielding to the event loop. The steps after it only look at as much as fits.
-    const clean = await cleaned(mapped);
+    const clean = await cleanValue(mapped, longestText, parted);
     const inFull = paging === undefined ? wholeResult(clean) : await partResult(clean, paging, begun.place, input);
     const result = inFull ?? (begun.place.from === 0 ? await shortResult(clean) : undefined);
     const misfit = result === undefined ? undefined : checkOutput?.(result.value);
@@ -61,14 +63,6 @@ export function runner(run: Run): Action {
     onError(new Error(`The result of the tool ${name} does not fit its output schema: ${misfit}`));
     return unusable(context);
   };
-
-  /**
-   * A text that is split into pages is cleaned as a whole first, so that no page begins within something that is
-   * removed.
-   */
-  function cleaned(mapped: unknown): Promise<unknown> {
-    return cleanValue(mapped, longestText, paging && { name: paging.of, longest: LONGEST_WHOLE });
-  }
 
   function fits(value: unknown): boolean {
     return fitsInto(run.largestResult, value);

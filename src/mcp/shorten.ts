@@ -53,37 +53,30 @@ export async function shorten(value: unknown, room: number): Promise<Shortened |
   return undefined;
 }
 
-/**
- * Reports a list that was cut: its place, how many items are shown of how many, and whether it is the only list at
- * that place.
- */
-type ReportCut = (place: string, shown: number, of: number, isOne: boolean) => void;
-
-/** The value with no list longer than `most`. Lists within items are left as they are unless `within` is set. */
-function capped(value: unknown, most: number, within: boolean, report: ReportCut, place = '', isOne = true): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) {
-    if (value.length > most) report(place, most, value.length, isOne);
-    const items = value.length > most ? value.slice(0, most) : value;
-    return within ? items.map((item) => capped(item, most, within, report, place, false)) : items;
-  }
-  return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => {
-      const at = place === '' ? name : `${place}.${name}`;
-      return [name, capped(inner, most, within, report, at, isOne)];
-    }),
-  );
-}
-
 const MOST_PLACES = 5;
 /** Names come from the course site. Only plain names are used in our own messages. */
 const NAME = /^[A-Za-z0-9_.$-]{1,80}$/;
 
+/**
+ * The value with no list longer than `most`, and which lists were cut. Lists within items are left as they are unless
+ * `within` is set.
+ */
 function cutLists(value: unknown, most: number, within: boolean) {
   const places = new Map<string, string>();
-  const short = capped(value, most, within, (place, shown, of, isOne) => {
-    const name = place === '' ? 'items' : NAME.test(place) ? place : 'a list';
-    places.set(place, isOne ? `${name} after the first ${shown} of ${of}` : `${name} after the first ${shown} of each`);
-  });
+  const cut = (part: unknown, place: string, isOnlyList: boolean): unknown => {
+    if (typeof part !== 'object' || part === null) return part;
+    if (!Array.isArray(part)) {
+      const members = Object.entries(part);
+      const below = (name: string) => (place === '' ? name : `${place}.${name}`);
+      return Object.fromEntries(members.map(([name, inner]) => [name, cut(inner, below(name), isOnlyList)]));
+    }
+    if (part.length > most) {
+      const name = place === '' ? 'items' : NAME.test(place) ? place : 'a list';
+      places.set(place, `${name} after the first ${most} of ${isOnlyList ? part.length : 'each'}`);
+    }
+    const items = part.length > most ? part.slice(0, most) : part;
+    return within ? items.map((item) => cut(item, place, false)) : items;
+  };
+  const short = cut(value, '', true);
   return { value: short, left: [...places.values()].slice(0, MOST_PLACES).join('; ') };
 }

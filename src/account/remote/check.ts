@@ -18,7 +18,7 @@ export type RecordedSchemas = ReadonlyMap<string, GraphQLSchema>;
 
 /**
  * Checks the fields mapped with @graphql against the recorded schemas of the upstreams: every field, argument, input and
- * enum used must exist and have a compatible type.  Returns the
+ * enum used must exist and have a compatible type. Returns the
  * mapped fields by coordinate, ready to use; mistakes are added to the list.
  */
 export function joinRemoteFields(

@@ -7,6 +7,7 @@ import {
   lexicographicSortSchema,
   printSchema,
 } from 'graphql';
+import { boundedJson, DOCUMENT_BOUNDS } from '../../http/bounded-json.ts';
 import type { CallUpstream } from '../../upstream/request.ts';
 
 /** The path and headers for operations of a GraphQL upstream. */
@@ -45,7 +46,7 @@ export async function introspect(
       headers: { ...headers, accept: 'application/json', 'content-type': 'application/json' },
       body: JSON.stringify({ query, operationName: 'IntrospectionQuery' }),
     });
-    const answer = parsed(body);
+    const answer = boundedJson(body, DOCUMENT_BOUNDS) as Answer | null | undefined;
     if (answer?.data?.__schema !== undefined) return schemaOf(answer.data as IntrospectionQuery, upstream);
     refusal = `status ${status}${answer?.errors?.[0]?.message === undefined ? '' : `: ${answer.errors[0].message}`}`;
   }
@@ -55,14 +56,6 @@ export async function introspect(
 interface Answer {
   readonly data?: { readonly __schema?: unknown };
   readonly errors?: readonly { readonly message?: string }[];
-}
-
-function parsed(body: string): Answer | null {
-  try {
-    return JSON.parse(body) as Answer | null;
-  } catch {
-    return null;
-  }
 }
 
 function schemaOf(answer: IntrospectionQuery, upstream: string): GraphQLSchema {
