@@ -1,26 +1,20 @@
-import { readFileSync } from 'node:fs';
 import { decodeJwt } from 'jose';
 import { expect, it, onTestFinished } from 'vitest';
 import { DETAIL_NAMES } from '../../src/oauth/member-details.ts';
 import { authorizationRequest, bearer, redeem, registerApp } from '../support/app.ts';
 import { createBrowser } from '../support/browser.ts';
 import type { Tokens } from '../support/connection.ts';
+import { DOCUMENTED_DETAILS } from '../support/documented-details.ts';
 import { offeredScopes } from '../support/member.ts';
 import { startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startWorld } from '../support/world.ts';
 
-const PAGE = readFileSync(new URL('../../docs/login/README.md', import.meta.url), 'utf8');
-/** The rows of the documentation: setting, claim, scope and header field. */
-const ROWS = [...PAGE.matchAll(/^\| `(\w+)` \| `(\w+)` \| `(\w+)` \| `(X-Member-\w+)` \|$/gm)].map(
-  ([, setting = '', claim = '', scope = '', header = '']) => ({ setting, claim, scope, header }),
-);
-
 it('is documented', () => {
-  expect(ROWS.map(({ setting }) => setting)).toEqual(DETAIL_NAMES);
+  expect(DOCUMENTED_DETAILS.map(({ setting }) => setting)).toEqual(DETAIL_NAMES);
 });
 
 it('goes from the login to apps with its scope, and to backends as a field and a claim', async () => {
-  const said = Object.fromEntries(ROWS.map(({ setting }) => [setting, `The ${setting} of Ann`]));
+  const said = Object.fromEntries(DOCUMENTED_DETAILS.map(({ setting }) => [setting, `The ${setting} of Ann`]));
   const upstream = await startRecordingUpstream((request, response) => {
     const known = request.headers.cookie?.includes('school_session=ann') || request.url !== '/api/me';
     response.writeHead(known ? 200 : 401, { 'content-type': 'application/json' });
@@ -31,7 +25,7 @@ it('goes from the login to apps with its scope, and to backends as a field and a
     profile: 'A',
     overrides: {
       upstreams: { school: { url: upstream.url } },
-      login: { whoami: Object.fromEntries(ROWS.map(({ setting }) => [setting, `/${setting}`])) },
+      login: { whoami: Object.fromEntries(DOCUMENTED_DETAILS.map(({ setting }) => [setting, `/${setting}`])) },
       routes: [{ match: 'GET /api/own', upstream: 'school', scopes: ['openid'] }],
     },
   });
@@ -49,7 +43,7 @@ it('goes from the login to apps with its scope, and to backends as a field and a
   const get = (path: string, { access_token }: Tokens) =>
     fetch(`${world.origin}${path}`, { headers: bearer(access_token) });
 
-  for (const { setting, claim, scope, header } of ROWS) {
+  for (const { setting, claim, scope, header } of DOCUMENTED_DETAILS) {
     const tokens = await connect(`openid ${scope}`);
     const userinfo = (await (await get('/api/oauth/userinfo', tokens)).json()) as Record<string, unknown>;
     expect(userinfo).toEqual({ sub: 'ann', [claim]: said[setting] });
