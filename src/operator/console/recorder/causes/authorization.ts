@@ -1,9 +1,7 @@
-import type { Cause, Stopped } from './cause.ts';
-import { lastOfKind, says, sent } from './cause.ts';
+import { type Cause, lastOfKind, type Stopped, says, sent } from './cause.ts';
 
-const atAuthorization = ({ at }: Stopped): boolean => at.kind === 'authorization' || at.kind === 'pushed-request';
-const isRedirect = (stopped: Stopped): boolean =>
-  atAuthorization(stopped) && stopped.at.error === 'invalid_redirect_uri';
+const AT_AUTHORIZATION = { kind: ['authorization', 'pushed-request'] } as const;
+const REDIRECT = { ...AT_AUTHORIZATION, error: 'invalid_redirect_uri' } as const;
 const registered = (stopped: Stopped): readonly string[] =>
   (lastOfKind(stopped, 'registration')?.parameters?.redirect_uris ?? '').split(' ').filter(Boolean);
 /** The registered URIs that equal the one that was sent, but for what `normal` removes. */
@@ -18,28 +16,28 @@ const withoutName = (uri: string) =>
 
 /** The authorization request was refused. */
 export const AUTHORIZATION: readonly Cause[] = [
-  {
-    id: 'unknown-client',
-    fits: (stopped) => stopped.at.error === 'invalid_client' && says(stopped, 'client not found'),
-  },
+  { id: 'unknown-client', error: 'invalid_client', says: 'client not found' },
   {
     id: 'redirect-missing',
-    fits: (stopped) =>
-      atAuthorization(stopped) && sent(stopped, 'redirect_uri') === '' && says(stopped, 'redirect_uri'),
+    ...AT_AUTHORIZATION,
+    says: 'redirect_uri',
+    fits: (stopped) => sent(stopped, 'redirect_uri') === '',
   },
   {
     id: 'redirect-slash',
-    fits: (stopped) => isRedirect(stopped) && nearly(stopped, withoutSlash) !== undefined,
+    ...REDIRECT,
+    fits: (stopped) => nearly(stopped, withoutSlash) !== undefined,
     values: (stopped) => ({ registered: nearly(stopped, withoutSlash) }),
   },
   {
     id: 'redirect-loopback-name',
-    fits: (stopped) => isRedirect(stopped) && nearly(stopped, withoutName) !== undefined,
+    ...REDIRECT,
+    fits: (stopped) => nearly(stopped, withoutName) !== undefined,
     values: (stopped) => ({ registered: nearly(stopped, withoutName) }),
   },
   {
     id: 'redirect-mismatch',
-    fits: isRedirect,
+    ...REDIRECT,
     values: (stopped) => {
       const known = registered(stopped);
       return {
@@ -49,47 +47,40 @@ export const AUTHORIZATION: readonly Cause[] = [
   },
   {
     id: 'resource-missing',
-    fits: (stopped) => stopped.at.error === 'invalid_target' && sent(stopped, 'resource') === '',
+    error: 'invalid_target',
+    fits: (stopped) => sent(stopped, 'resource') === '',
     values: ({ at }) => ({ request: at.kind === 'token' ? 'token request' : 'authorization request' }),
   },
   {
     id: 'resource-path',
-    fits: (stopped) =>
-      stopped.at.error === 'invalid_target' && sent(stopped, 'resource').startsWith(`${stopped.origin}/`),
+    error: 'invalid_target',
+    fits: (stopped) => sent(stopped, 'resource').startsWith(`${stopped.origin}/`),
   },
-  {
-    id: 'resource-foreign',
-    fits: ({ at }) => at.error === 'invalid_target',
-  },
-  {
-    id: 'scope-unknown',
-    fits: ({ at }) => at.error === 'invalid_scope',
-  },
-  {
-    id: 'pkce-plain',
-    fits: (stopped) => sent(stopped, 'code_challenge_method') === 'plain',
-  },
+  { id: 'resource-foreign', error: 'invalid_target' },
+  { id: 'scope-unknown', error: 'invalid_scope' },
+  { id: 'pkce-plain', fits: (stopped) => sent(stopped, 'code_challenge_method') === 'plain' },
   {
     id: 'pkce-missing',
     fits: (stopped) =>
-      (atAuthorization(stopped) && says(stopped, 'code_challenge')) || says(stopped, 'code_verifier is missing'),
+      (isAtAuthorization(stopped) && says(stopped, 'code_challenge')) || says(stopped, 'code_verifier is missing'),
   },
   {
     id: 'response-type',
     fits: (stopped) =>
       ['unsupported_response_type', 'unsupported_response_mode'].includes(stopped.at.error ?? '') ||
-      (atAuthorization(stopped) && (says(stopped, 'response_type') || says(stopped, 'response_mode'))),
+      (isAtAuthorization(stopped) && (says(stopped, 'response_type') || says(stopped, 'response_mode'))),
     values: (stopped) => ({
       response_type: sent(stopped, 'response_type') || '(none)',
       responseMode: sent(stopped, 'response_mode') === '' ? '' : ` and response_mode=${sent(stopped, 'response_mode')}`,
     }),
   },
-  {
-    id: 'request-object',
-    fits: ({ at }) => ['request_not_supported', 'request_uri_not_supported'].includes(at.error ?? ''),
-  },
+  { id: 'request-object', error: ['request_not_supported', 'request_uri_not_supported'] },
   {
     id: 'prompt-none',
     fits: (stopped) => sent(stopped, 'prompt') === 'none' && stopped.at.error?.endsWith('_required') === true,
   },
 ];
+
+function isAtAuthorization({ at }: Stopped): boolean {
+  return at.kind === 'authorization' || at.kind === 'pushed-request';
+}

@@ -1,3 +1,4 @@
+import type { StepKind } from '../../../../http/connection-step.ts';
 import type { AttemptStep, ConnectionAttempt } from '../../../../operations/record/attempt.ts';
 
 /** What the gate is configured to do, as far as it explains a refusal. */
@@ -18,10 +19,20 @@ export interface Stopped extends GateSetting {
 /** Values for the placeholders of a text. */
 export type TextValues = Readonly<Record<string, string | number | undefined>>;
 
-/** Why attempts stop. What people read of a cause is in the YAML file beside its table, by its id. */
+/**
+ * Why attempts stop: what is true of the step at which they did. A cause fits if everything does that it says. What people
+ * read of it is in the YAML file beside its table, by its id.
+ */
 export interface Cause {
   readonly id: string;
-  readonly fits: (stopped: Stopped) => boolean;
+  /** One of these. */
+  readonly kind?: StepKind | readonly StepKind[];
+  readonly error?: string | readonly string[];
+  readonly outcome?: string;
+  /** What the description contains that the app was sent, or the reason that only the gate knows. */
+  readonly says?: string;
+  /** What else is true of the attempt. */
+  readonly fits?: (stopped: Stopped) => boolean;
   /** Values that only the texts of this cause have, or that they have instead of the usual ones. */
   readonly values?: (stopped: Stopped) => TextValues;
 }

@@ -1,5 +1,5 @@
 import { AUTHORIZATION } from './authorization.ts';
-import type { Cause, Stopped } from './cause.ts';
+import { type Cause, type Stopped, says } from './cause.ts';
 import { DISCOVERY } from './discovery.ts';
 import { REGISTRATION } from './registration.ts';
 import { SIGN_IN } from './sign-in.ts';
@@ -21,7 +21,6 @@ const FAILED: Cause = {
 /** What is said if no known cause fits. */
 export const UNKNOWN: Cause = {
   id: 'unknown',
-  fits: () => true,
   values: ({ at }) => ({ said: at.error === undefined ? '' : ` ${at.error}: ${at.description ?? ''}` }),
 };
 
@@ -39,5 +38,20 @@ export const CAUSES: readonly Cause[] = [
 
 /** Why an attempt stopped. */
 export function causeOf(stopped: Stopped): Cause {
-  return CAUSES.find(({ fits }) => fits(stopped)) ?? UNKNOWN;
+  return CAUSES.find((cause) => isCause(cause, stopped)) ?? UNKNOWN;
+}
+
+function isCause({ kind, error, outcome, says: words, fits }: Cause, stopped: Stopped): boolean {
+  const { at } = stopped;
+  return (
+    isOneOf(kind, at.kind) &&
+    isOneOf(error, at.error) &&
+    isOneOf(outcome, at.outcome) &&
+    (words === undefined || says(stopped, words)) &&
+    (fits === undefined || fits(stopped))
+  );
+}
+
+function isOneOf(allowed: string | readonly string[] | undefined, value: string | undefined): boolean {
+  return allowed === undefined || (value !== undefined && [allowed].flat().includes(value));
 }
