@@ -5,6 +5,9 @@ import type { AuditAction } from '../operations/audit.ts';
 import type { Controls } from './controls.ts';
 import type { ActionSubject, Described } from './subject.ts';
 
+/** Characters of the reason for an action. */
+export const LONGEST_REASON = 200;
+
 /** What the backend and the operator can look up: a GET of the admin listener. */
 export interface Lookup {
   readonly path: string;

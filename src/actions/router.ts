@@ -11,8 +11,8 @@ import type { ReceiveWebhook } from '../authorization-server/administration/webh
 import { asGatewayError, GatewayError, renderFailure } from '../errors.ts';
 import { json, writeAnswer } from '../http/answer.ts';
 import { readBody } from '../http/body.ts';
-import { isPlainText, queryOf } from '../http/fields.ts';
-import type { ActionInput } from './action.ts';
+import { queryOf, readParams } from '../http/fields.ts';
+import { type ActionInput, LONGEST_REASON } from './action.ts';
 import type { Controls } from './controls.ts';
 import { ACTIONS, LOOKUPS } from './table.ts';
 
@@ -28,8 +28,6 @@ export interface CommandsOptions {
 }
 
 const BODY_LIMIT = 4096;
-const LONGEST_ID = 2048;
-const LONGEST_REASON = 200;
 const WEBHOOK = '/webhooks/:name';
 
 /** Answers commands and webhooks with JSON or problem JSON (RFC 9457). Other requests are passed on. */
@@ -85,7 +83,7 @@ async function readCommand(
   const bytes = await readBody(request, BODY_LIMIT);
   const caller = await identify(request, bytes);
   const { by, reason, rest: body } = parseDecision(bytes, allowed);
-  const id = checkedId(String(request.params.id ?? ''));
+  const { id = '' } = readParams(request.params);
   const decision = { by, reason, ...caller, address: request.socket.remoteAddress, requestId };
   return { id, client: undefined, body, decision };
 }
@@ -97,12 +95,6 @@ function problems(onError: CommandsOptions['onError']): ErrorRequestHandler {
     if (known.status >= 500) onError(thrown);
     writeAnswer(response, renderFailure(known, 'problem', String(response.getHeader('x-request-id'))));
   };
-}
-
-/** Ids are opaque: percent-decoded once, then compared exactly. Throws `invalid_request`. */
-function checkedId(id: string): string {
-  if (!isPlainText(id, LONGEST_ID)) throw invalid('The id in the path is too long or contains control characters.');
-  return id;
 }
 
 /** Parses the optional body, such as `{"by":"operator","reason":"refund"}`. Throws `invalid_request`. */

@@ -11,6 +11,7 @@ export interface FieldBounds {
 
 const MOST = 500;
 const LONGEST_NAME = 200;
+const LONGEST_PARAM = 2048;
 
 /**
  * The fields of a query or a form, in which no name may be repeated: there is no telling which of its values counts.
@@ -43,8 +44,19 @@ export function queryOf(target = ''): string {
   return at < 0 ? '' : target.slice(at + 1);
 }
 
+/**
+ * The parameters of a path, which are percent-decoded already. Ids are opaque, and may be URLs. Throws GatewayError
+ * `invalid_request`.
+ */
+export function readParams(params: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
+  const given = Object.entries(params).map(([name, value]) => [name, String(value)] as const);
+  if (!given.every(([, value]) => isPlainText(value, LONGEST_PARAM)))
+    throw invalid('The id in the path is too long or contains control characters.');
+  return Object.fromEntries(given);
+}
+
 /** Whether a text has at most so many characters, and no control characters. */
-export function isPlainText(text: string, longest: number): boolean {
+function isPlainText(text: string, longest: number): boolean {
   return text.length <= longest && !/\p{Cc}/u.test(text);
 }
 

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type ErrorRequestHandler, type Request, type RequestHandler, type Response, Router } from 'express';
+import { LONGEST_REASON } from '../../actions/action.ts';
 import { asGatewayError, GatewayError } from '../../errors.ts';
 import { readBody } from '../../http/body.ts';
-import { isPlainText, queryOf, readFields } from '../../http/fields.ts';
+import { queryOf, readFields, readParams } from '../../http/fields.ts';
 import { html } from '../../http/html.ts';
 import { isNavigation } from '../../http/navigation.ts';
 import type { Access } from './access.ts';
@@ -29,9 +30,6 @@ interface RouterParts {
 /** Bytes of a form: the widest one lists the routes that observe mode proposes. */
 const LONGEST_FORM = 64 * 1024;
 const FIELDS = { longest: 8192, lines: true };
-/** Client identifiers may be URLs. */
-const LONGEST_PARAM = 2048;
-const LONGEST_REASON = 200;
 const ENDED = 'Your session has ended. Sign in, and try again.';
 const METHODS = ['GET', 'HEAD', 'POST'];
 
@@ -126,7 +124,7 @@ function operatorOf(response: Response, sessions: ConsoleSessions): Operator | u
 async function readRequest(request: Request, response: Response, sessions: ConsoleSessions): Promise<ConsoleRequest> {
   const session = sessionOf(response) as Session;
   const query = readFields(queryOf(request.originalUrl), FIELDS);
-  const params = checkedParams(request.params);
+  const params = readParams(request.params);
   const { csrf: shown, ...form }: Readonly<Record<string, string>> =
     request.method === 'POST' ? readFields((await readBody(request, LONGEST_FORM)).toString('utf8'), FIELDS) : {};
   if (request.method === 'POST' && !sessions.isCsrf(shown, session))
@@ -144,16 +142,6 @@ async function readRequest(request: Request, response: Response, sessions: Conso
     requestId: response.locals.requestId as string,
   } as const;
   return { params, query, form, csrf: sessions.csrf(session), decision };
-}
-
-/** Bounds the parameters of a path, which are percent-decoded already. Throws `invalid_request`. */
-function checkedParams(params: Request['params']): ConsoleRequest['params'] {
-  const given = Object.entries(params).map(([name, value]) => [name, String(value)] as const);
-  if (!given.every(([, value]) => isPlainText(value, LONGEST_PARAM)))
-    throw new GatewayError('invalid_request', {
-      message: 'The address is too long or contains control characters.',
-    });
-  return Object.fromEntries(given);
 }
 
 /** Failures as pages, by the one table in errors.ts. */

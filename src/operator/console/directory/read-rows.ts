@@ -77,15 +77,13 @@ function takeMember({ rows }: Reading, entry: Entry): void {
   const member = storedMember(entry);
   const id = member.sub;
   const { name, ...others } = detailsOf(member);
-  const text = searchText([name, ...Object.values(others), id]);
-  rows.members.set(id, { id, name, email: others.email, text, suspended: false, grants: 0 });
+  memberRow(rows, id, { name, email: others.email, text: searchText([name, ...Object.values(others), id]) });
 }
 
 function takeApp({ rows }: Reading, entry: Entry): void {
   const { id, name, kind, redirectUris } = storedApp(entry);
   const hosts = [...new Set(redirectUris.map(clientHost))].filter((host) => host !== undefined);
-  const text = searchText([name, ...hosts, id]);
-  rows.apps.set(id, { id, name, kind, hosts, text, disabled: false, grants: 0, members: 0 });
+  appRow(rows, id, { name, kind, hosts, text: searchText([name, ...hosts, id]) });
 }
 
 function takeSuspension({ rows }: Reading, { payload }: Entry): void {

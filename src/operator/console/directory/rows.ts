@@ -57,23 +57,23 @@ export function folded(text: string): string {
   return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 }
 
-/** The member with this id, who may have connected an app and be gone from the store since. */
-export function memberRow(rows: Rows, id: string): MemberRow {
-  const found = rows.members.get(id);
-  if (found !== undefined) return found;
-  const row = { id, name: undefined, email: undefined, text: searchText([id]), suspended: false, grants: 0 };
-  rows.members.set(id, row);
+/** The member with this id, who may have connected an app and be gone from the store since: then without a name. */
+export function memberRow({ members }: Rows, id: string, known: Partial<MemberRow> = {}): MemberRow {
+  const row = members.get(id) ?? {
+    ...{ id, name: undefined, email: undefined, text: searchText([id]), suspended: false, grants: 0 },
+    ...known,
+  };
+  members.set(id, row);
   return row;
 }
 
-export function appRow(rows: Rows, id: string): AppRow {
-  const found = rows.apps.get(id);
-  if (found !== undefined) return found;
-  const row: AppRow = {
+export function appRow({ apps }: Rows, id: string, known: Partial<AppRow> = {}): AppRow {
+  const row: AppRow = apps.get(id) ?? {
     ...{ id, name: undefined, kind: 'unknown', hosts: [], text: searchText([id]) },
     ...{ disabled: false, grants: 0, members: 0 },
+    ...known,
   };
-  rows.apps.set(id, row);
+  apps.set(id, row);
   return row;
 }
 

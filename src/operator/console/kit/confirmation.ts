@@ -1,3 +1,4 @@
+import { LONGEST_REASON } from '../../../actions/action.ts';
 import { type Html, html } from '../../../http/html.ts';
 
 /** The form below a question, with a field for the reason. */
@@ -25,7 +26,7 @@ ${text}
 ${hidden.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 ${sure !== undefined && html`<p class="notice"><label class="tick"><input type="checkbox" name="sure" value="yes" required> ${sure}</label></p>`}
 <label for="reason">Reason, for the audit log (optional)</label>
-<input id="reason" name="reason" maxlength="200" autocomplete="off">
+<input id="reason" name="reason" maxlength="${LONGEST_REASON}" autocomplete="off">
 <p class="actions"><button class="${danger ? 'danger' : 'go'}">${button}</button> <a href="${back}">Cancel</a></p>
 </form>
 </div>`;
