@@ -1,46 +1,28 @@
 import { describe, expect, test } from 'vitest';
-import { MappingError } from '../../src/account/connect/mistakes.ts';
-import { createAccount } from '../../src/account/endpoint.ts';
 import {
   CONTRACT_FILE,
   contractFiles,
   EVENTS_MAPPING_FILE,
   EVENTS_SCHEMA_FILE,
-  LIMITS,
   MAPPING_FILE,
   readText,
 } from './support/account.ts';
+import { mistakesIn } from './support/mistakes.ts';
 
 /** A fixed contract and mapping, so that tests can state positions in them. */
 const COURSES = readText('test/account/fixtures/courses.graphql');
 const text = readText('test/account/fixtures/courses.map.graphql');
 
-/** The mistakes of a contract and its mapping, as 'file:line:column coordinate: message'. */
-function mistakesOf(text: string, schemaText = COURSES, upstreams = ['school', 'progress']): string[] {
-  try {
-    createAccount({
-      schema: contractFiles(schemaText),
-      mappings: [{ file: 'map.graphql', text }],
-      recorded: [EVENTS_SCHEMA_FILE],
-      upstreams,
-      scopes: ['account:read', 'account:write'],
-      config: { open: { currency: 'EUR' }, secret: {} },
-      metadataUrl: 'https://school.example/.well-known/oauth-protected-resource',
-      limits: LIMITS,
-      introspection: true,
-      documents: undefined,
-      call: () => Promise.reject(new Error('no call at start')),
-      bodyLimit: 1,
-      deadline: 1,
-    });
-  } catch (thrown) {
-    if (!(thrown instanceof MappingError)) throw thrown;
-    return thrown.mistakes.map(
-      ({ file, line, column, coordinate, message }) => `${file}:${line}:${column} ${coordinate}: ${message}`,
-    );
-  }
-  return [];
-}
+/** The mistakes of a contract and its mapping. */
+const mistakesOf = (text: string, schemaText = COURSES, upstreams = ['school', 'progress']): string[] =>
+  mistakesIn({
+    schema: contractFiles(schemaText),
+    mappings: [{ file: 'map.graphql', text }],
+    recorded: [EVENTS_SCHEMA_FILE],
+    upstreams,
+    scopes: ['account:read', 'account:write'],
+    config: { open: { currency: 'EUR' }, secret: {} },
+  });
 
 /** The position of a part of the mapping's text, after a change. */
 function changed(from: string, to: string, at = to): { text: string; place: string } {

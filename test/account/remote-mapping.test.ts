@@ -1,33 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { MappingError } from '../../src/account/connect/mistakes.ts';
-import { createAccount } from '../../src/account/endpoint.ts';
-import { LIMITS } from './support/account.ts';
 import { CONTRACT, REMOTE_MAPPING, remoteOptions, UPSTREAM_SCHEMA } from './support/events.ts';
-
-/** The mistakes of a mapping, as 'file:line:column coordinate: message'. */
-function mistakesOf(options: ReturnType<typeof remoteOptions>): string[] {
-  try {
-    createAccount({
-      ...options,
-      metadataUrl: 'https://school.example/.well-known/oauth-protected-resource',
-      limits: LIMITS,
-      introspection: true,
-      documents: undefined,
-      call: () => Promise.reject(new Error('no call at start')),
-      bodyLimit: 1,
-      deadline: 1,
-    });
-  } catch (thrown) {
-    if (!(thrown instanceof MappingError)) throw thrown;
-    return thrown.mistakes.map(
-      (each) => `${each.file}:${each.line}:${each.column} ${each.coordinate}: ${each.message}`,
-    );
-  }
-  return [];
-}
+import { mistakesIn } from './support/mistakes.ts';
 
 test('the mapping has no mistakes, and makes no call at start', () => {
-  expect(mistakesOf(remoteOptions())).toEqual([]);
+  expect(mistakesIn(remoteOptions())).toEqual([]);
 });
 
 const lineOf = (text: string, part: string) => text.slice(0, text.indexOf(part)).split('\n').length;
@@ -98,7 +74,7 @@ describe('a mistake in the mapping is reported with its line', () => {
   ])('%j → %j', (from, to, said) => {
     expect(REMOTE_MAPPING).toContain(from);
     const text = REMOTE_MAPPING.replace(from, to);
-    const found = mistakesOf(remoteOptions(text));
+    const found = mistakesIn(remoteOptions(text));
     const matching = found.find((line) => line.includes(` ${said}`));
     expect(matching ?? found.join('\n')).toContain(said);
     // A field without a source is reported at its place in the contract, and an enum where it is used.
@@ -128,7 +104,7 @@ describe('a changed upstream schema is reported at start', () => {
   ])('%j → %j', (from, to, said) => {
     const recorded = UPSTREAM_SCHEMA.replace(from, to);
     expect(recorded).not.toBe(UPSTREAM_SCHEMA);
-    const found = mistakesOf(remoteOptions(REMOTE_MAPPING, recorded));
+    const found = mistakesIn(remoteOptions(REMOTE_MAPPING, recorded));
     expect(found.join('\n')).toContain(said);
     expect(found[0]).toMatch(/^(map|people)\.graphql:\d+:\d+ /);
   });
@@ -138,20 +114,20 @@ describe('a changed upstream schema is reported at start', () => {
     ['people: [String]', 'Viewer.nickname: people does not return an object'],
   ])('for a root that is no object: %s', (root, said) => {
     const recorded = UPSTREAM_SCHEMA.replace('people(ids: [ID!]!): [Person]!', root);
-    expect(mistakesOf(remoteOptions(REMOTE_MAPPING, recorded)).join('\n')).toContain(said);
+    expect(mistakesIn(remoteOptions(REMOTE_MAPPING, recorded)).join('\n')).toContain(said);
   });
 
   test('for mutations of an upstream that has none', () => {
     const recorded = UPSTREAM_SCHEMA.replace(/^type Mutation .*\n/m, '');
-    const found = mistakesOf(remoteOptions(REMOTE_MAPPING, recorded));
+    const found = mistakesIn(remoteOptions(REMOTE_MAPPING, recorded));
     expect(found.join('\n')).toContain('Mutation.leave: the upstream has no operations of this kind');
   });
 
   test('for a state that the contract does not have', () => {
     const recorded = UPSTREAM_SCHEMA.replace('OLD_OFF', 'OLD_OFF LOST');
-    const found = mistakesOf(remoteOptions(REMOTE_MAPPING, recorded, CONTRACT.replace('ON OFF UNKNOWN', 'ON OFF')));
+    const found = mistakesIn(remoteOptions(REMOTE_MAPPING, recorded, CONTRACT.replace('ON OFF UNKNOWN', 'ON OFF')));
     expect(found.join('\n')).toContain("Place.state: Condition has nothing for the upstream's State.LOST");
-    expect(mistakesOf(remoteOptions(REMOTE_MAPPING, recorded))).toEqual([]);
+    expect(mistakesIn(remoteOptions(REMOTE_MAPPING, recorded))).toEqual([]);
   });
 
   test('for a type that is missing from its union', () => {
@@ -163,7 +139,7 @@ describe('a changed upstream schema is reported at start', () => {
     );
     const mistakes = (members: string) => {
       const contract = CONTRACT.replace('type Viewer {', 'union Spot = Place | Town\ntype Viewer { spot: Spot');
-      return mistakesOf(remoteOptions(mapping, upstream(members), contract));
+      return mistakesIn(remoteOptions(mapping, upstream(members), contract));
     };
     expect(mistakes('Place | Town')).toEqual([]);
     expect(mistakes('Place')).toEqual([expect.stringContaining("Town: the upstream's Spot is never Town")]);
@@ -175,22 +151,22 @@ describe('a changed upstream schema is reported at start', () => {
       'extend type Town { boss: Viewer @upstreamName(source: "people", name: "mayor") }\nextend input',
     );
     const contract = CONTRACT.replace('type Town {', 'type Town { boss: Viewer');
-    const found = mistakesOf(remoteOptions(mapping, UPSTREAM_SCHEMA, contract));
+    const found = mistakesIn(remoteOptions(mapping, UPSTREAM_SCHEMA, contract));
     expect(found.join('\n')).toContain('Viewer: the viewer comes from the access token, not from an upstream');
   });
 
   test('for a field that must not be null', () => {
     const mapping = REMOTE_MAPPING.replace('badge: Int @', 'badge: Int! @');
-    const found = mistakesOf(remoteOptions(mapping, UPSTREAM_SCHEMA, CONTRACT.replace('badge: Int', 'badge: Int!')));
+    const found = mistakesIn(remoteOptions(mapping, UPSTREAM_SCHEMA, CONTRACT.replace('badge: Int', 'badge: Int!')));
     expect(found.join('\n')).toContain('Viewer.badge: comes from a separate upstream call, so it must be nullable');
   });
 
   test('for a schema that is not recorded or not configured', () => {
     const { recorded: _, ...rest } = remoteOptions();
     const none = [{ upstream: 'people', file: 'people.graphql', text: undefined }];
-    expect(mistakesOf({ ...rest, recorded: none as never })[0]).toMatch(
+    expect(mistakesIn({ ...rest, recorded: none as never })[0]).toMatch(
       /^map\.graphql:4:\d+ Query\.greeting: people\.graphql does not exist yet: run coursegate account pull$/,
     );
-    expect(mistakesOf({ ...rest, recorded: [] })[0]).toContain('account.upstreamSchemas has no entry for "people"');
+    expect(mistakesIn({ ...rest, recorded: [] })[0]).toContain('account.upstreamSchemas has no entry for "people"');
   });
 });

@@ -1,23 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ProxyWorld, startProxyWorld } from '../support/proxy-world.ts';
-import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts';
+import { describe, expect, it } from 'vitest';
 import { valuesOf } from '../support/strict-http.ts';
+import { useScriptedGate } from './scripted-gate.ts';
 
-let upstream: ScriptedUpstream;
-let gate: ProxyWorld;
-
-beforeAll(async () => {
-  upstream = await startScriptedUpstream();
-  gate = await startProxyWorld({ upstream: upstream.url });
-});
-afterAll(async () => {
-  await gate.close();
-  await upstream.close();
-});
+const stand = useScriptedGate();
 
 const send = (method: string, path: string, fields = '', body = '') =>
-  gate.raw(
-    `${method} ${path} HTTP/1.1\r\nHost: ${gate.host}\r\nAuthorization: Bearer ${gate.token}\r\n${fields}Connection: close\r\n\r\n${body}`,
+  stand.gate.raw(
+    `${method} ${path} HTTP/1.1\r\nHost: ${stand.gate.host}\r\nAuthorization: Bearer ${stand.gate.token}\r\n${fields}Connection: close\r\n\r\n${body}`,
   );
 
 describe.each(['/member/x', '/public/x', '/pages/x'])('a request to %s', (path) => {
@@ -25,7 +14,7 @@ describe.each(['/member/x', '/public/x', '/pages/x'])('a request to %s', (path) 
     'by %s is forwarded as it came',
     async (method) => {
       expect((await send(method, path)).slice(9, 12)).toBe('200');
-      expect(upstream.take().map((request) => [request.method, request.target])).toEqual([[method, path]]);
+      expect(stand.upstream.take().map((request) => [request.method, request.target])).toEqual([[method, path]]);
     },
   );
 
@@ -44,14 +33,14 @@ describe.each(['/member/x', '/public/x', '/pages/x'])('a request to %s', (path) 
     ['\0GET', '400'],
   ])('B066, B067: by %j is refused with %s and never forwarded', async (method, status) => {
     expect((await send(method, path)).slice(9, 12)).toBe(status);
-    expect(upstream.take()).toEqual([]);
+    expect(stand.upstream.take()).toEqual([]);
   });
 
   it.each(['X-HTTP-Method-Override', 'X-Method-Override', 'X-HTTP-Method', 'X_HTTP_Method_Override', 'x-http-method'])(
     'B065: is forwarded without %s',
     async (name) => {
       expect((await send('GET', path, `${name}: DELETE\r\n`)).slice(9, 12)).toBe('200');
-      const [seen] = upstream.take();
+      const [seen] = stand.upstream.take();
       expect(seen?.method).toBe('GET');
       expect(seen?.headers.map(([field]) => field.toLowerCase()).filter((field) => field.includes('method'))).toEqual(
         [],
@@ -67,7 +56,7 @@ it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'PURGE', 'PROPFIND', 'QUERY', 'MKCOL'
       const answer = await send(method, '/reading/x?_method=GET', fields);
       expect(answer.slice(9, 12)).toBe('405');
       expect(answer).toMatch(/\r\nallow: GET, HEAD\r\n/i);
-      expect(upstream.take()).toEqual([]);
+      expect(stand.upstream.take()).toEqual([]);
     }
   },
 );
@@ -78,10 +67,10 @@ it('B065: a parameter named _method does not change the method at a backend', as
   const fields = `${type}Content-Length: ${form.length}\r\n`;
   expect((await send('GET', '/reading/x?_method=DELETE')).slice(9, 12)).toBe('400');
   expect((await send('POST', '/reading/x', fields, form)).slice(9, 12)).toBe('405');
-  expect(upstream.take()).toEqual([]);
+  expect(stand.upstream.take()).toEqual([]);
   // A route for all methods allows DELETE as well.
   expect((await send('POST', '/member/x', fields, form)).slice(9, 12)).toBe('200');
-  const seen = upstream.take();
+  const seen = stand.upstream.take();
   expect(seen.map(({ method, target }) => [method, target])).toEqual([['POST', '/member/x']]);
   expect(valuesOf(seen[0]?.headers ?? [], 'x-member-id')).toEqual(['m-1']);
 });

@@ -1,25 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ProxyWorld, startProxyWorld } from '../support/proxy-world.ts';
-import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts';
+import { describe, expect, it } from 'vitest';
+import { useScriptedGate } from './scripted-gate.ts';
 
 // The forms of a request target with their Host header (RFC 9112 section 3.2): the responses, and what is forwarded.
-let upstream: ScriptedUpstream;
-let gate: ProxyWorld;
-
-beforeAll(async () => {
-  upstream = await startScriptedUpstream();
-  gate = await startProxyWorld({ upstream: upstream.url });
-});
-afterAll(async () => {
-  await gate.close();
-  await upstream.close();
-});
+const stand = useScriptedGate();
 
 /** Returns the status, and the request line and Host that the upstream received. */
 async function ask(line: string, host: string) {
-  const fill = (text: string) => text.replaceAll('ORIGIN', gate.origin).replaceAll('HOST', gate.host);
-  const answer = await gate.raw(fill(`${line} HTTP/1.1\r\n${host}Connection: close\r\n\r\n`));
-  const seen = upstream
+  const fill = (text: string) => text.replaceAll('ORIGIN', stand.gate.origin).replaceAll('HOST', stand.gate.host);
+  const answer = await stand.gate.raw(fill(`${line} HTTP/1.1\r\n${host}Connection: close\r\n\r\n`));
+  const seen = stand.upstream
     .take()
     .map(({ method, target, headers }) =>
       [
@@ -39,7 +28,7 @@ describe.each([
   ['protected', '/public'],
   ['site', '/pages'],
 ])('a request on the %s lane', (_lane, lane) => {
-  const passed = (target: string) => [200, [`GET ${lane}${target} ${gate.host} ${gate.host}`], 1];
+  const passed = (target: string) => [200, [`GET ${lane}${target} ${stand.gate.host} ${stand.gate.host}`], 1];
 
   it.each([
     ['the origin-form', `${lane}/x?a=1`, 'Host: HOST\r\n', '/x?a=1'],
@@ -49,7 +38,7 @@ describe.each([
     // The target counts, whatever Host says (RFC 9112 section 3.2.2).
     ['the same under another host', `ORIGIN${lane}/x`, 'Host: evil.test\r\n', '/x'],
   ])('in %s is forwarded in origin-form with the public host', async (_what, target, host, expected) => {
-    expect(await ask(`GET ${target.replace('PORT', String(gate.port))}`, host)).toEqual(passed(expected));
+    expect(await ask(`GET ${target.replace('PORT', String(stand.gate.port))}`, host)).toEqual(passed(expected));
   });
 
   it.each([

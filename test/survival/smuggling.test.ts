@@ -1,21 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ProxyWorld, startProxyWorld } from '../support/proxy-world.ts';
-import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts';
+import { describe, expect, it } from 'vitest';
 import { SMUGGLED } from '../support/smuggling.ts';
+import { useScriptedGate } from './scripted-gate.ts';
 
-let upstream: ScriptedUpstream;
-let gate: ProxyWorld;
+const stand = useScriptedGate();
 
-beforeAll(async () => {
-  upstream = await startScriptedUpstream();
-  gate = await startProxyWorld({ upstream: upstream.url });
-});
-afterAll(async () => {
-  await gate.close();
-  await upstream.close();
-});
-
-const fill = (text: string, lane: string) => text.replaceAll('HOST', gate.host).replaceAll('LANE', lane);
+const fill = (text: string, lane: string) => text.replaceAll('HOST', stand.gate.host).replaceAll('LANE', lane);
 
 describe.each([
   ['protected', '/public'],
@@ -26,8 +15,8 @@ describe.each([
   it.each(SMUGGLED.map((one) => [one.check, one.what, one] as const))(
     '%s: %s is refused and ends the connection, or is exactly one request',
     async (_check, _what, { bytes, gate: expected }) => {
-      const answer = await gate.raw(fill(bytes + next, lane));
-      const taken = upstream.take();
+      const answer = await stand.gate.raw(fill(bytes + next, lane));
+      const taken = stand.upstream.take();
       const seen = taken.map(({ method, target, body }) => [method, target, body]);
       expect(taken.flatMap(({ headers }) => headers.filter((field) => field.join().includes('evil')))).toEqual([]);
       if (expected === 'refused') {
@@ -55,8 +44,8 @@ it('ambiguous framing is refused at the gate’s own endpoints too', async () =>
     ['/api/oauth/register', 'application/json'],
   ]) {
     for (const fields of ['Transfer-Encoding: gzip, chunked', `Content-Length: ${form.length}\r\nHost: b`]) {
-      const answer = await gate.raw(
-        `POST ${path} HTTP/1.1\r\nHost: ${gate.host}\r\nContent-Type: ${type}\r\n${fields}\r\n\r\n${form}`,
+      const answer = await stand.gate.raw(
+        `POST ${path} HTTP/1.1\r\nHost: ${stand.gate.host}\r\nContent-Type: ${type}\r\n${fields}\r\n\r\n${form}`,
       );
       expect(answer).toMatch(/^HTTP\/1\.1 400 [\s\S]*\r\nconnection: close\r\n/i);
     }
@@ -64,19 +53,19 @@ it('ambiguous framing is refused at the gate’s own endpoints too', async () =>
 });
 
 it('a hundred pipelined requests are each answered once, in order, with the identity of each', async () => {
-  upstream.script(({ headers, target }, socket) => {
+  stand.upstream.script(({ headers, target }, socket) => {
     const member = headers.find(([name]) => name.toLowerCase() === 'x-member-id')?.[1] ?? 'nobody';
     const body = `${target} ${member};`;
     socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
   });
   const asMember = (n: number) => n % 3 === 0;
   const all = Array.from({ length: 100 }, (_, n) => {
-    const authorization = asMember(n) ? `Authorization: Bearer ${gate.token}\r\n` : '';
+    const authorization = asMember(n) ? `Authorization: Bearer ${stand.gate.token}\r\n` : '';
     const close = n === 99 ? 'Connection: close\r\n' : '';
-    return `GET /public/${n} HTTP/1.1\r\nHost: ${gate.host}\r\n${authorization}${close}\r\n`;
+    return `GET /public/${n} HTTP/1.1\r\nHost: ${stand.gate.host}\r\n${authorization}${close}\r\n`;
   });
-  const answer = await gate.raw(all.join(''));
+  const answer = await stand.gate.raw(all.join(''));
   const bodies = [...answer.matchAll(/\/public\/\d+ [a-z0-9-]+;/g)].map(([body]) => body);
   expect(bodies).toEqual(all.map((_, n) => `/public/${n} ${asMember(n) ? 'm-1' : 'nobody'};`));
-  upstream.take();
+  stand.upstream.take();
 });

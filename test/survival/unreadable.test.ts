@@ -1,24 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type ProxyWorld, startProxyWorld } from '../support/proxy-world.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import { startProxyWorld } from '../support/proxy-world.ts';
 import { startRawUpstream } from '../support/recording-upstream.ts';
-import { type ScriptedUpstream, startScriptedUpstream } from '../support/scripted-upstream.ts';
+import { useScriptedGate } from './scripted-gate.ts';
 
-let upstream: ScriptedUpstream;
-let gate: ProxyWorld;
-
-beforeAll(async () => {
-  upstream = await startScriptedUpstream();
-  gate = await startProxyWorld({ upstream: upstream.url });
-});
-afterEach(() => upstream.take());
-afterAll(async () => {
-  await gate.close();
-  await upstream.close();
-});
+const stand = useScriptedGate();
+afterEach(() => stand.upstream.take());
 
 const bare = (status: string, fields = '') =>
   `HTTP/1.1 ${status}\r\n${fields}Connection: close\r\nContent-Length: 0\r\n\r\n`;
-const get = (path: string, fields = '') => `GET ${path} HTTP/1.1\r\nHost: ${gate.host}\r\n${fields}\r\n`;
+const get = (path: string, fields = '') => `GET ${path} HTTP/1.1\r\nHost: ${stand.gate.host}\r\n${fields}\r\n`;
 
 describe('an unparsable request', () => {
   it.each([
@@ -41,22 +31,22 @@ describe('an unparsable request', () => {
       '400 Bad Request',
     ],
   ])('such as %s is refused with exactly these bytes', async (_what, bytes, status) => {
-    expect(await gate.raw(bytes.replaceAll('HOST', gate.host))).toBe(bare(status));
+    expect(await stand.gate.raw(bytes.replaceAll('HOST', stand.gate.host))).toBe(bare(status));
   });
 
   it.each([
     ['/public', 'the protected lane'],
     ['/pages', 'the site'],
   ])('is not answered in place of an earlier request to %s, %s', async (lane) => {
-    upstream.script(() => undefined);
-    expect(await gate.raw(`${get(`${lane}/first`)}garbage\r\n\r\n`)).toBe('');
-    const broken = `POST ${lane}/x HTTP/1.1\r\nHost: ${gate.host}\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`;
-    expect(await gate.raw(get(`${lane}/first`) + broken)).toBe('');
+    stand.upstream.script(() => undefined);
+    expect(await stand.gate.raw(`${get(`${lane}/first`)}garbage\r\n\r\n`)).toBe('');
+    const broken = `POST ${lane}/x HTTP/1.1\r\nHost: ${stand.gate.host}\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`;
+    expect(await stand.gate.raw(get(`${lane}/first`) + broken)).toBe('');
     // Also not when the pending response has begun.
-    upstream.script((_request, socket) => {
+    stand.upstream.script((_request, socket) => {
       socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n');
     });
-    const connection = await gate.socket();
+    const connection = await stand.gate.socket();
     connection.write(get(`${lane}/second`));
     await connection.until(/hello\r\n/);
     const before = connection.received();
@@ -86,10 +76,10 @@ describe('an unparsable request', () => {
   });
 
   it('does not change a response that was sent before it', async () => {
-    upstream.script((_request, socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'));
-    const refused = await gate.raw(`GET //x HTTP/1.1\r\nHost: ${gate.host}\r\n\r\ngarbage\r\n\r\n`);
+    stand.upstream.script((_request, socket) => void socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'));
+    const refused = await stand.gate.raw(`GET //x HTTP/1.1\r\nHost: ${stand.gate.host}\r\n\r\ngarbage\r\n\r\n`);
     expect(refused).toMatch(/^HTTP\/1\.1 400 [\s\S]*"code":"invalid_request"[^{}]*\}$/);
-    const connection = await gate.socket();
+    const connection = await stand.gate.socket();
     connection.write(get('/public/x'));
     await connection.until(/ok$/);
     connection.write('garbage\r\n\r\n');
@@ -102,19 +92,19 @@ describe('an unparsable request', () => {
 
 describe('a request without a resource', () => {
   it('by OPTIONS * gets 204', async () => {
-    const answer = await gate.raw(`OPTIONS * HTTP/1.1\r\nHost: ${gate.host}\r\nConnection: close\r\n\r\n`);
+    const answer = await stand.gate.raw(`OPTIONS * HTTP/1.1\r\nHost: ${stand.gate.host}\r\nConnection: close\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 204 No Content\r\n/);
     expect(answer).toMatch(/\r\n\r\n$/);
-    expect(upstream.take()).toEqual([]);
+    expect(stand.upstream.take()).toEqual([]);
   });
 
   it('by CONNECT is refused, and what follows it is never read', async () => {
     const hidden = get('/public/hidden');
-    const connect = `CONNECT ${gate.host} HTTP/1.1\r\nHost: ${gate.host}\r\n\r\n`;
-    expect(await gate.raw(connect + hidden)).toBe(bare('405 Method Not Allowed', 'Allow: GET, HEAD, POST\r\n'));
-    expect(await gate.raw(`CONNECT a:1 HTTP/1.1\r\nHost: a/b\r\n\r\n${hidden}`)).toBe(bare('400 Bad Request'));
-    upstream.script(() => undefined);
-    expect(await gate.raw(get('/public/first') + connect + hidden)).toBe('');
-    expect(upstream.take().map(({ target }) => target)).not.toContain('/public/hidden');
+    const connect = `CONNECT ${stand.gate.host} HTTP/1.1\r\nHost: ${stand.gate.host}\r\n\r\n`;
+    expect(await stand.gate.raw(connect + hidden)).toBe(bare('405 Method Not Allowed', 'Allow: GET, HEAD, POST\r\n'));
+    expect(await stand.gate.raw(`CONNECT a:1 HTTP/1.1\r\nHost: a/b\r\n\r\n${hidden}`)).toBe(bare('400 Bad Request'));
+    stand.upstream.script(() => undefined);
+    expect(await stand.gate.raw(get('/public/first') + connect + hidden)).toBe('');
+    expect(stand.upstream.take().map(({ target }) => target)).not.toContain('/public/hidden');
   });
 });

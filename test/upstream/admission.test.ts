@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import http, { type IncomingMessage } from 'node:http';
+import http from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -9,6 +8,7 @@ import {
   startRecordingUpstream,
 } from '../support/recording-upstream.ts';
 import { startGate, type TestGate } from './gate.ts';
+import { getOnOwnConnection } from './on-own-connection.ts';
 
 let upstream: RecordingUpstream;
 let gate: TestGate;
@@ -22,16 +22,7 @@ afterEach(async () => {
   await upstream.close();
 });
 
-/** Sends a request on its own connection. Returns the head of the response, and the request so that a test can end it. */
-async function ask(path: string, accept = '*/*'): Promise<[IncomingMessage, http.ClientRequest]> {
-  const request = http.request(gate.url + path, { agent: false, headers: { accept } });
-  request.on('error', () => undefined);
-  request.end();
-  const [answer] = (await once(request, 'response')) as [IncomingMessage];
-  answer.on('error', () => undefined);
-  return [answer, request];
-}
-
+const ask = (path: string, accept?: string) => getOnOwnConnection(gate.url + path, accept);
 const stream = (count: number) =>
   Promise.all(Array.from({ length: count }, () => ask('/api/stream', 'text/event-stream')));
 const occupied = () => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import http, { type IncomingMessage } from 'node:http';
+import http from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startProxyWorld } from '../support/proxy-world.ts';
@@ -10,6 +10,7 @@ import {
   startRecordingUpstream,
 } from '../support/recording-upstream.ts';
 import { startGate, type TestGate } from './gate.ts';
+import { getOnOwnConnection } from './on-own-connection.ts';
 
 let upstream: RecordingUpstream;
 let gate: TestGate;
@@ -24,13 +25,7 @@ afterEach(async () => {
   await upstream.close();
 });
 
-async function ask(path: string): Promise<[IncomingMessage, http.ClientRequest]> {
-  const request = http.request(gate.url + path, { agent: false });
-  request.on('error', () => undefined).end();
-  const [answer] = (await once(request, 'response')) as [IncomingMessage];
-  answer.on('error', () => undefined);
-  return [answer, request];
-}
+const ask = (path: string) => getOnOwnConnection(gate.url + path);
 const state = () => gate.upstream.admission.state();
 
 describe('the site lane', () => {

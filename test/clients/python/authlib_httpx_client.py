@@ -1,66 +1,7 @@
-from authlib.common.security import generate_token
 from authlib.integrations.httpx_client import OAuth2Client
 
-from harness import (
-    ACCOUNT_QUERY,
-    ACCOUNT_URL,
-    CALLBACK,
-    PROFILE,
-    RESOURCE,
-    SCOPE,
-    assert_account,
-    assert_refused,
-    authorize,
-    discover,
-    needs,
-    register,
-    run,
-    step,
-    wait_for_expiry,
-)
+from authlib_blocking import use
+from harness import run
 
 
-def main():
-    resource = {}
-    if PROFILE == "A":
-        resource = {"resource": RESOURCE}
-        needs(
-            "client.create_authorization_url(..., resource=RESOURCE)",
-            "client.fetch_token(..., resource=RESOURCE)",
-        )
-    with step("discover"):
-        server = discover()
-    with step("register"):
-        client_id, client_secret = register(server)
-    client = OAuth2Client(
-        client_id,
-        client_secret,
-        redirect_uri=CALLBACK,
-        scope=SCOPE,
-        code_challenge_method="S256",
-        token_endpoint=server["token_endpoint"],
-    )
-    verifier = generate_token(48)
-    url, state = client.create_authorization_url(
-        server["authorization_endpoint"], code_verifier=verifier, **resource
-    )
-    with step("authorize"):
-        callback = authorize(url)
-    with step("token"):
-        client.fetch_token(authorization_response=callback, state=state, code_verifier=verifier, **resource)
-    with step("userinfo"):
-        assert client.get(server["userinfo_endpoint"]).json()["sub"]
-    if PROFILE == "A":
-        with step("account"):
-            assert_account(client.post(ACCOUNT_URL, json={"query": ACCOUNT_QUERY}))
-    first = client.token["access_token"]
-    wait_for_expiry()
-    with step("expired-and-refreshed"):
-        assert client.get(server["userinfo_endpoint"]).json()["sub"]
-        assert client.token["access_token"] != first
-    with step("revoked"):
-        client.revoke_token(server["revocation_endpoint"], token=client.token["refresh_token"]).raise_for_status()
-        assert_refused(client.token["access_token"])
-
-
-run("Authlib", main)
+run("Authlib", lambda: use(OAuth2Client, "client"))

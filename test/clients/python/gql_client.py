@@ -19,7 +19,7 @@ from harness import (
 
 
 def main():
-    # The token is Authlib's, as in authlib_httpx_client.py. Only what gql itself needs is reported.
+    # The token is Authlib's, as in authlib_blocking.py. Only what gql itself needs is reported.
     server = discover()
     client_id, _ = register(server)
     oauth = OAuth2Client(
