@@ -1,4 +1,5 @@
 import { mkdirSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
@@ -23,11 +24,18 @@ function newFolder(name: string): string {
   return folder;
 }
 
-/** Creates an album under test/artefacts: two screenshots per page, numbered in order (light phone, dark desktop). */
+/** `npm run test:pages`: each page in each language on each screen, with screenshots. */
+const EVERYTHING = process.env.COURSEGATE_PAGES === 'all';
+
+/**
+ * With EVERYTHING, creates an album under test/artefacts: two screenshots per page, numbered in order (light phone, dark
+ * desktop).
+ */
 export function album(name: string): Look {
   const folder = newFolder(name);
   let count = 0;
   return async (page, title) => {
+    if (!EVERYTHING) return;
     count += 1;
     const path = `${folder}/${String(count).padStart(2, '0')}-${title}`;
     await onEachScreen(page, (screen) => page.screenshot({ path: `${path}.${screen}.png`, fullPage: true }));
@@ -76,9 +84,6 @@ const EVERY_SCREEN = ([320, 390, 1280] as const).flatMap((width) =>
   (['light', 'dark'] as const).map((colorScheme) => ({ width, colorScheme })),
 );
 
-/** `npm run test:pages`: each page in each language on each screen. */
-const EVERYTHING = process.env.COURSEGATE_PAGES === 'all';
-
 /** Where buttons that stay at the bottom of the screen cover nothing: axe would measure what they leave visible. */
 const TO_THE_END = 'scrollTo(0, document.documentElement.scrollHeight)';
 const OPEN_ALL = 'for (const one of document.querySelectorAll("details")) one.open = true';
@@ -87,7 +92,7 @@ interface CloseLook {
   readonly look: Look;
   readonly findings: string[];
   readonly count: { pages: number; screens: number; rules: number };
-  /** Writes a contact sheet of all screenshots, one for each language where there are many. */
+  /** With EVERYTHING, writes a contact sheet of all screenshots for each language. */
   sheets(browser: Browser): Promise<readonly string[]>;
 }
 
@@ -95,14 +100,15 @@ interface CloseLook {
  * Checks pages on every screen: WCAG 2.2 AA as far as axe can, and that nothing scrolls sideways. With several languages,
  * each page is loaded again with another Accept-Language (the browser context must have no locale of its own), and the
  * Tab key must reach everything on it; it is seen in each language and on each screen at least once, and with EVERYTHING
- * in each language on each screen. Screenshots are left in the folder `name` of test/artefacts.
+ * in each language on each screen. Screenshots of what has findings, or with EVERYTHING of all, are left in the folder
+ * `name` of test/artefacts.
  */
 export function closeLook(name: string, languages: readonly string[] = ['en']): CloseLook {
   const folder = newFolder(name);
   const inTurn = languages.length > 1;
   const findings: string[] = [];
   const count = { pages: 0, screens: 0, rules: 0 };
-  const shots: (Shot & { readonly language: string; readonly screen: number })[] = [];
+  const shots: (Shot & { readonly language: string })[] = [];
 
   const look: Look = async (page, title) => {
     const turn = count.pages;
@@ -113,18 +119,21 @@ export function closeLook(name: string, languages: readonly string[] = ['en']): 
       for (const { width, colorScheme } of screens) {
         await page.setViewportSize({ width, height: 800 });
         await page.emulateMedia({ colorScheme });
-        await page.evaluate(TO_THE_END);
         const where = `${title}.${language}.${width}.${colorScheme}`;
         const file = `${folder}/${where}.png`;
-        await page.screenshot({ path: file, fullPage: true });
+        if (EVERYTHING) {
+          await page.evaluate(TO_THE_END);
+          await page.screenshot({ path: file, fullPage: true });
+          shots.push({ row: title, column: `${language} ${width} ${colorScheme}`, file, width, language });
+        }
         if (inTurn) await page.evaluate(OPEN_ALL);
         await page.evaluate(TO_THE_END);
-        const screen = EVERY_SCREEN.findIndex((one) => one.width === width && one.colorScheme === colorScheme);
-        shots.push({ row: title, column: `${language} ${width} ${colorScheme}`, file, width, language, screen });
+        const before = findings.length;
         const scrolled = await page.evaluate('document.documentElement.scrollWidth');
         if (scrolled !== width) findings.push(`${where}: ${scrolled} px wide`);
         count.rules += await axe(page, where, findings);
         count.screens += 1;
+        if (findings.length > before && !EVERYTHING) await page.screenshot({ path: file, fullPage: true });
       }
       if (inTurn && (EVERYTHING || turn % languages.length === at)) {
         findings.push(...(await keyboardFindings(page)).map((found) => `${title}.${language}: ${found}`));
@@ -137,10 +146,7 @@ export function closeLook(name: string, languages: readonly string[] = ['en']): 
     findings,
     count,
     async sheets(browser) {
-      if (!EVERYTHING) {
-        const byScreen = shots.toSorted((a, b) => a.screen - b.screen);
-        return contactSheets(browser, byScreen, `${folder}/sheet`);
-      }
+      if (!EVERYTHING) return [];
       console.info(name, count);
       const written: string[] = [];
       for (const language of languages) {
@@ -161,13 +167,18 @@ async function inLanguage(page: Page, language: string): Promise<readonly string
   return shown === expected ? [] : [`${shown} instead of ${expected}`];
 }
 
-/** Instead of axe's source, half a megabyte that AxeBuilder would run twice each time, in a page that has it already. */
+const require = createRequire(import.meta.url);
+/** The axe of AxeBuilder: 1.5 MB of script, which AxeBuilder would run twice in each page. */
+const { source } = createRequire(require.resolve('@axe-core/playwright'))('axe-core') as { source: string };
 const NO_SOURCE = '0';
 
 /** Adds the violations to `findings` and returns how many rules passed. */
 async function axe(page: Page, where: string, findings: string[]): Promise<number> {
-  const isThere = (await page.evaluate('typeof axe')) === 'object';
-  const builder = new AxeBuilder({ page, ...(isThere ? { axeSource: NO_SOURCE } : {}) });
+  for (const frame of page.frames()) {
+    // With a value of its own, so that axe is not sent back.
+    if ((await frame.evaluate('typeof axe')) !== 'object') await frame.evaluate(`${source};0`);
+  }
+  const builder = new AxeBuilder({ page, axeSource: NO_SOURCE });
   const { passes, violations } = await builder.options(AXE).setLegacyMode().analyze();
   for (const { id, nodes } of violations) {
     for (const { target } of nodes) findings.push(`${where}: ${id} at ${target.join(' ')}`);
