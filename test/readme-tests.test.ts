@@ -81,18 +81,19 @@ describe('the test pages', () => {
     expect(Buffer.byteLength(PAGES.get('.') ?? '')).toBeLessThanOrEqual(8192);
   });
 
-  it('are all run by npm test or npm run test:all, and none by both', () => {
-    const [first, rest] = (config.test?.projects ?? []).map((project) =>
+  it('are all run by npm test or npm run test:all, and none twice', () => {
+    const [shared, alone, rest] = (config.test?.projects ?? []).map((project) =>
       TESTS.filter((file) => {
         const { include = [], exclude = [] } = (project as { test: { include?: string[]; exclude?: string[] } }).test;
         const matches = (pattern: string) => matchesGlob(`test/${file}`, pattern);
         return include.some(matches) && !exclude.some(matches);
       }),
     );
-    expect(first?.length).toBeGreaterThan(300);
+    expect(shared?.length).toBeGreaterThan(300);
+    expect(alone?.length).toBeGreaterThan(10);
     expect(rest?.length).toBeGreaterThan(50);
-    expect([...(first ?? []), ...(rest ?? [])].toSorted()).toEqual(TESTS.toSorted());
-    expect(manifest.scripts.test).toMatch(/ --project test$/);
+    expect([...(shared ?? []), ...(alone ?? []), ...(rest ?? [])].toSorted()).toEqual(TESTS.toSorted());
+    expect(manifest.scripts.test).toMatch(/ --project test --project test:own-process$/);
     expect(manifest.scripts['test:all']).toMatch(/ --project test:all$/);
     const commands = readFileSync(here('../.ci/run'), 'utf8')
       .split('\n')

@@ -66,7 +66,7 @@ let played = 0;
 
 /** Sends the requests of a recording to the gate, from addresses of its own. */
 export async function replay(recording: Recording, { world, pass }: Stage): Promise<void> {
-  played += 1;
+  played = (played % 254) + 1;
   const home = `203.0.113.${played}`;
   const verifier = randomBytes(32).toString('base64url');
   const held: Record<string, string> = {
