@@ -2,7 +2,7 @@ import type { Config } from '../config/schema.ts';
 import { IDENTITY_FIELDS } from '../http/identity-fields.ts';
 import type { Provenance } from '../http/provenance.ts';
 import type { RequestInFlight } from '../http/requests-in-flight.ts';
-import { type HeaderPolicy, headerPolicy } from '../upstream/header-policy.ts';
+import { type HeaderPolicy, protectedPolicies } from '../upstream/header-policy.ts';
 import { requestHeaders } from '../upstream/headers.ts';
 
 /**
@@ -26,10 +26,8 @@ const FRAMING: ReadonlySet<string> = new Set(['host', 'content-length', 'transfe
 const IDENTITY: ReadonlySet<string> = new Set(IDENTITY_FIELDS.map((name) => name.toLowerCase()));
 
 /** Applies the header policies of the upstreams to what a gateway forwards. */
-export function createForwarding({ upstreams, origin }: Pick<Config, 'upstreams' | 'origin'>): ForwardingOf {
-  const policyOf = (name: string) =>
-    headerPolicy({ lane: 'protected', upstreams, name, origin, ownCookie: () => true });
-  const policies = new Map(Object.keys(upstreams).map((name) => [name, policyOf(name)]));
+export function createForwarding(config: Pick<Config, 'upstreams' | 'origin'>): ForwardingOf {
+  const policies = protectedPolicies(config);
 
   return ({ request, record }, fields) => {
     const policy = policies.get(record?.upstream ?? '');

@@ -3,7 +3,6 @@ import type { Share } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { keptCookies } from '../config/upstream-credential.ts';
 import type { Foundation } from '../foundation/foundation.ts';
-import { isOwnCookie } from '../http/own-cookie.ts';
 import { loginPage } from '../login/kinds.ts';
 import { sessionOwner } from '../login/open-login.ts';
 import { createCallUpstream } from '../upstream/call.ts';
@@ -12,7 +11,7 @@ import { type CredentialOf, NO_CREDENTIALS } from '../upstream/credentials/crede
 import { createForward, type Forward } from '../upstream/forward.ts';
 import { createIdentity, type IdentityFor } from '../upstream/identity.ts';
 import { createPools, type Pools } from '../upstream/pools.ts';
-import type { CallForPrincipal, CallUpstream } from '../upstream/request.ts';
+import type { CallForPrincipal, CallUpstream, UpstreamAccess } from '../upstream/request.ts';
 import { createSite, type Site } from '../upstream/site.ts';
 
 /** The ways to reach upstreams: forwarding admitted requests, calls by the gate itself, and the site lane. */
@@ -49,14 +48,8 @@ export async function openLanes(
   });
   const cookies = keptCookies(upstreams);
   const sessions = storedBackendSessions(store, cookies ?? []);
-  const call = createCallUpstream({
-    upstreams,
-    pools,
-    identity,
-    credentials: (upstream) => credentials(upstream),
-    origin,
-    answered: metrics.called,
-  });
+  const access: UpstreamAccess = { upstreams, pools, identity, origin, credentials: (name) => credentials(name) };
+  const call = createCallUpstream(access, metrics.called);
   const credentials = await credentialsFor({
     upstreams,
     secrets,
@@ -72,19 +65,10 @@ export async function openLanes(
   });
   return {
     pools,
-    forward: createForward({ upstreams, pools, identity, credentials, origin }),
+    forward: createForward(access),
     identity,
     call,
-    site:
-      site === undefined
-        ? undefined
-        : createSite({
-            upstreams,
-            name: site.upstream,
-            upstream: pools.get(site.upstream),
-            origin,
-            ownCookie: isOwnCookie,
-          }),
+    site: site === undefined ? undefined : createSite(access, site.upstream),
     sessions: cookies && sessions,
   };
 }

@@ -1,13 +1,6 @@
+import type { UpstreamConfig } from '../config/schema.ts';
 import { GatewayError } from '../errors.ts';
 import type { Breaker, BreakerState } from './breaker.ts';
-
-export interface AdmissionOptions {
-  /** Maximum concurrent requests; each uses its own connection. */
-  readonly maxRequests: number;
-  /** Maximum concurrent event streams. */
-  readonly maxStreams: number;
-  readonly breaker: Breaker;
-}
 
 /**
  * Decides whether a request may be sent to an upstream. Requests and event streams are counted separately: a request is
@@ -16,12 +9,17 @@ export interface AdmissionOptions {
  * immediate 503.
  */
 export class Admission {
-  readonly #options: AdmissionOptions;
+  readonly #maxRequests: number;
+  readonly #maxStreams: number;
+  readonly #breaker: Breaker;
   #requests = 0;
   #streams = 0;
 
-  constructor(options: AdmissionOptions) {
-    this.#options = options;
+  /** @param limits maximum concurrent requests, each on its own connection, and maximum concurrent event streams */
+  constructor({ maxRequests, maxStreams }: Pick<UpstreamConfig, 'maxRequests' | 'maxStreams'>, breaker: Breaker) {
+    this.#maxRequests = maxRequests;
+    this.#maxStreams = maxStreams;
+    this.#breaker = breaker;
   }
 
   /**
@@ -30,22 +28,21 @@ export class Admission {
    * after an interruption as many clients can reconnect as before: a browser's EventSource does not retry after a 503.
    */
   enter(stream = false): AdmittedCall {
-    const { maxRequests, maxStreams, breaker } = this.#options;
-    if (stream ? this.#streams >= maxStreams : this.#requests >= maxRequests) throw overloaded();
-    const probe = breaker.admit();
+    if (stream ? this.#streams >= this.#maxStreams : this.#requests >= this.#maxRequests) throw overloaded();
+    const probe = this.#breaker.admit();
     if (stream) this.#streams += 1;
     else this.#requests += 1;
-    return new AdmittedCall(this, this.#options, probe, stream);
+    return new AdmittedCall(this, this.#breaker, probe, stream);
   }
 
   /** Current counts, for metrics and tests. */
   state(): { readonly requests: number; readonly streams: number; readonly breaker: BreakerState } {
-    return { requests: this.#requests, streams: this.#streams, breaker: this.#options.breaker.state() };
+    return { requests: this.#requests, streams: this.#streams, breaker: this.#breaker.state() };
   }
 
-  /** Throws GatewayError `upstream_overloaded`. Called once by a visit. */
+  /** Throws GatewayError `upstream_overloaded`. Called at most once by an admitted call. */
   becomeStream(): void {
-    if (this.#streams >= this.#options.maxStreams) throw overloaded();
+    if (this.#streams >= this.#maxStreams) throw overloaded();
     this.#requests -= 1;
     this.#streams += 1;
   }
@@ -59,32 +56,32 @@ export class Admission {
 /** One admitted request: the slot it occupies and what its outcome says about the upstream's health. */
 export class AdmittedCall {
   readonly #admission: Admission;
-  readonly #options: AdmissionOptions;
+  readonly #breaker: Breaker;
   readonly #probe: boolean;
-  #judged = false;
+  #isReported = false;
   #stream: boolean;
   #over = false;
 
-  constructor(admission: Admission, options: AdmissionOptions, probe: boolean, stream: boolean) {
+  constructor(admission: Admission, breaker: Breaker, probe: boolean, stream: boolean) {
     this.#admission = admission;
-    this.#options = options;
+    this.#breaker = breaker;
     this.#probe = probe;
     this.#stream = stream;
   }
 
   /** The response head has arrived. However the body ends, the upstream is reachable. */
   answered(): void {
-    if (this.#judged) return;
-    this.#judged = true;
-    this.#options.breaker.succeeded();
+    if (this.#isReported) return;
+    this.#isReported = true;
+    this.#breaker.succeeded();
   }
 
   /** No response, or none that can be used. */
   failed(failure: GatewayError): void {
-    if (this.#judged) return;
+    if (this.#isReported) return;
     if (failure.code === 'upstream_unreachable' || failure.code === 'upstream_timeout') {
-      this.#judged = true;
-      this.#options.breaker.failed(this.#probe);
+      this.#isReported = true;
+      this.#breaker.failed(this.#probe);
     } else if (failure.code === 'upstream_invalid') this.answered();
   }
 
@@ -100,7 +97,7 @@ export class AdmittedCall {
     if (this.#over) return;
     this.#over = true;
     this.#admission.leave(this.#stream);
-    if (!this.#judged) this.#options.breaker.learntNothing(this.#probe);
+    if (!this.#isReported) this.#breaker.learntNothing(this.#probe);
   }
 }
 

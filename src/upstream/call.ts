@@ -1,16 +1,20 @@
-import type { Config } from '../config/schema.ts';
 import { currentRequest } from '../http/current-request.ts';
 import { requestField } from '../http/header-names.ts';
 import { SESSION_OVER, type SessionOver } from '../oauth/challenge.ts';
 import { ANONYMOUS, type Principal } from '../oauth/principal.ts';
-import { type CallAttempt, type CredentialOf, NO_CREDENTIALS } from './credentials/credential.ts';
+import { type CallAttempt, NO_CREDENTIALS } from './credentials/credential.ts';
 import { withParameter } from './credentials/parameter.ts';
 import { type OwnCallPolicy, ownCallPolicy } from './header-policy.ts';
 import { addForwardingFields } from './headers.ts';
-import type { IdentityFor } from './identity.ts';
 import { makeOwnCall } from './own-call.ts';
-import type { Pools } from './pools.ts';
-import type { CallForPrincipal, CallUpstream, PrincipalRequest, UpstreamRequest, UpstreamResponse } from './request.ts';
+import type {
+  CallForPrincipal,
+  CallUpstream,
+  PrincipalRequest,
+  UpstreamAccess,
+  UpstreamRequest,
+  UpstreamResponse,
+} from './request.ts';
 import type { Target } from './target.ts';
 
 /**
@@ -20,26 +24,19 @@ import type { Target } from './target.ts';
  * A call that a request causes has the forwarding fields of that request, as if it were forwarded: backends that limit or
  * log by address see the member's, not the gate's.
  * Repeated response fields are joined by ', ', but Set-Cookie by a line feed, which no value can contain.
+ * Credentials are only used for calls that have a principal.
+ * @param answered called for each response with the upstream's name, the status, and the milliseconds until its head
+ * arrived
  */
-export function createCallUpstream(options: {
-  upstreams: Config['upstreams'];
-  pools: Pools;
-  identity: IdentityFor;
-  /** Credentials for upstreams that do not read our identity headers. Only used for calls that have a principal. */
-  credentials?: CredentialOf;
-  /** Our public origin: a backend that insists on its public name and on https must accept these calls too. */
-  origin: string;
-  /** Called for each response with the upstream's name, the status, and the milliseconds until its head arrived. */
-  answered?: (upstream: string, status: number, milliseconds: number) => void;
-}): CallForPrincipal & CallUpstream {
-  const { credentials = NO_CREDENTIALS } = options;
-  const policies = new Map(
-    Object.entries(options.upstreams).map(([name, config]) => [name, ownCallPolicy(config, options.origin)]),
-  );
+export function createCallUpstream(
+  { upstreams, pools, identity: identityFor, credentials = NO_CREDENTIALS, origin }: UpstreamAccess,
+  answered?: (upstream: string, status: number, milliseconds: number) => void,
+): CallForPrincipal & CallUpstream {
+  const policies = new Map(Object.entries(upstreams).map(([name, config]) => [name, ownCallPolicy(config, origin)]));
 
   const send = async (request: Request, attempt: CallAttempt | undefined): Promise<UpstreamResponse> => {
-    const upstream = options.pools.get(request.upstream);
-    const identity = await options.identity(request.principal ?? ANONYMOUS, request.upstream, upstream.identity);
+    const upstream = pools.get(request.upstream);
+    const identity = await identityFor(request.principal ?? ANONYMOUS, request.upstream, upstream.identity);
     const mark = request.path.indexOf('?');
     const target = mark === -1 ? { path: request.path, query: '' } : split(request.path, mark);
     const policy = policies.get(request.upstream) as OwnCallPolicy;
@@ -54,7 +51,7 @@ export function createCallUpstream(options: {
     const asked = performance.now();
     return makeOwnCall({
       connections: upstream.connections,
-      visit: upstream.admission.enter(),
+      admitted: upstream.admission.enter(),
       request: {
         method: request.method,
         path: upstream.pathOf(attempt?.query === undefined ? target : withParameter(target, attempt.query)),
@@ -64,7 +61,7 @@ export function createCallUpstream(options: {
       },
       deadline: upstream.timeouts.head,
       signal: request.signal,
-      answered: (status) => options.answered?.(request.upstream, status, performance.now() - asked),
+      answered: (status) => answered?.(request.upstream, status, performance.now() - asked),
     });
   };
 

@@ -37,8 +37,8 @@ export function deliver(plan: DeliveryPlan): Promise<Disposition> {
     discard(request);
     return Promise.resolve('deliver');
   }
-  const visit = upstream.admission.enter(response.req.headers.accept === 'text/event-stream');
-  return new Delivery(plan, visit).run();
+  const admitted = upstream.admission.enter(response.req.headers.accept === 'text/event-stream');
+  return new Delivery(plan, admitted).run();
 }
 
 interface UpstreamHead {
@@ -48,7 +48,7 @@ interface UpstreamHead {
 
 class Delivery implements ResponseHandler {
   readonly #plan: DeliveryPlan;
-  readonly #visit: AdmittedCall;
+  readonly #admitted: AdmittedCall;
   readonly #relay: Relay;
   readonly #done = Promise.withResolvers<Disposition>();
   #controller: RequestControl | undefined;
@@ -57,9 +57,9 @@ class Delivery implements ResponseHandler {
   #disposition: Disposition = 'deliver';
   #over = false;
 
-  constructor(plan: DeliveryPlan, visit: AdmittedCall) {
+  constructor(plan: DeliveryPlan, admitted: AdmittedCall) {
     this.#plan = plan;
-    this.#visit = visit;
+    this.#admitted = admitted;
     this.#relay = new Relay(plan.response, plan.upstream.timeouts, plan.limit);
   }
 
@@ -90,7 +90,7 @@ class Delivery implements ResponseHandler {
       return;
     }
     this.#relay.arrived();
-    this.#visit.answered();
+    this.#admitted.answered();
     const head = { status, raw: responseFields(controller) };
     const disposition = this.#plan.judge?.(status, head.raw) ?? 'deliver';
     if (disposition instanceof Promise) {
@@ -111,7 +111,7 @@ class Delivery implements ResponseHandler {
     this.#disposition = disposition;
     if (disposition !== 'deliver') throw new Error('The response is not for the client.');
     const isStream = isEventStream(raw);
-    if (isStream) this.#visit.becomeStream();
+    if (isStream) this.#admitted.becomeStream();
     this.#relay.head(controller, this.#plan.head(status, raw), raw, isStream);
   }
 
@@ -139,8 +139,8 @@ class Delivery implements ResponseHandler {
   #finish(failure?: GatewayError): void {
     this.#over = true;
     this.#relay.close();
-    if (failure !== undefined) this.#visit.failed(failure);
-    this.#visit.leave();
+    if (failure !== undefined) this.#admitted.failed(failure);
+    this.#admitted.leave();
     if (failure === undefined) this.#done.resolve(this.#disposition);
     else this.#done.reject(failure);
   }

@@ -2,31 +2,23 @@
 // headers and credentials. forward.ts is the protected lane, site.ts the site lane, call.ts the gate's own calls.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Config } from '../config/schema.ts';
 import { GatewayError } from '../errors.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { SESSION_OVER, type SessionOver } from '../oauth/challenge.ts';
 import { isEventStream } from './answer-stream.ts';
 import { type BodyLimits, refuseLargeAnswer, refuseLargeRequest } from './body-limit.ts';
-import {
-  type CallAttempt,
-  type Credential,
-  type CredentialOf,
-  type Disposition,
-  NO_CREDENTIALS,
-} from './credentials/credential.ts';
+import { type CallAttempt, type Credential, type Disposition, NO_CREDENTIALS } from './credentials/credential.ts';
 import { heldBody } from './credentials/held-body.ts';
 import { withParameter } from './credentials/parameter.ts';
 import { deliver } from './delivery.ts';
 import { asksForWebSocket, type Framing, requestFraming } from './framing.ts';
-import { type HeaderPolicy, headerPolicy } from './header-policy.ts';
+import { type HeaderPolicy, protectedPolicies } from './header-policy.ts';
 import { type ResponseHead, requestHeaders, responseHead } from './headers.ts';
-import type { IdentityFor } from './identity.ts';
 import { fieldsForMapping, mapJsonLinks } from './json-links.ts';
 import { publicLocation } from './location.ts';
 import type { BodyScan } from './method-override/body-scan.ts';
 import { methodOverrides } from './method-override/method-override.ts';
-import type { Pools } from './pools.ts';
+import type { UpstreamAccess } from './request.ts';
 import type { Rewrite } from './rewrite.ts';
 import type { RouteLinks } from './route-links.ts';
 import { uploadOf } from './upload.ts';
@@ -51,17 +43,7 @@ export type Forward = (
   links?: RouteLinks,
 ) => Promise<SessionOver | undefined>;
 
-export interface ForwardOptions {
-  readonly upstreams: Config['upstreams'];
-  readonly pools: Pools;
-  readonly identity: IdentityFor;
-  /** Credentials for upstreams that do not read our identity headers. */
-  readonly credentials?: CredentialOf;
-  /** Our public origin. */
-  readonly origin: string;
-}
-
-interface Parts extends Omit<ForwardOptions, 'upstreams' | 'credentials'> {
+interface Parts extends Pick<UpstreamAccess, 'pools' | 'identity'> {
   readonly policies: ReadonlyMap<string, HeaderPolicy>;
 }
 
@@ -76,11 +58,9 @@ interface Sending {
 }
 
 /** The protected lane: an HTTP client with the header policy. */
-export function createForward({ upstreams, credentials = NO_CREDENTIALS, ...options }: ForwardOptions): Forward {
-  const { origin } = options;
-  const policyOf = (name: string) =>
-    headerPolicy({ lane: 'protected', upstreams, name, origin, ownCookie: () => true });
-  const parts = { ...options, policies: new Map(Object.keys(upstreams).map((name) => [name, policyOf(name)])) };
+export function createForward(access: UpstreamAccess): Forward {
+  const { credentials = NO_CREDENTIALS } = access;
+  const parts = { ...access, policies: protectedPolicies(access) };
 
   return (exchange, name, limits, rewrite, links) => {
     const { request } = exchange;

@@ -28,8 +28,6 @@ export interface HeaderPolicy {
   readonly forwarded: ForwardedOrigin;
   /** The addresses by which upstreams refer to themselves; the first is that of the upstream that responds. */
   readonly internal: readonly [UpstreamAddress, ...UpstreamAddress[]];
-  /** Matches the gate's own cookies, which are never sent to an upstream, nor set by one. */
-  readonly ownCookie: (name: string) => boolean;
   /**
    * The name for SNI and certificate verification of an https upstream, whatever Host says; '' for an IP address: Host
    * is used.
@@ -37,22 +35,24 @@ export interface HeaderPolicy {
   readonly servername: string;
 }
 
-/** `name` is the upstream's key in `upstreams`; `ownCookie` matches the gate's own cookies. */
-export function headerPolicy(options: {
-  lane: Lane;
-  upstreams: Config['upstreams'];
-  name: string;
-  origin: string;
-  ownCookie: (name: string) => boolean;
-}): HeaderPolicy {
-  const { lane, upstreams, origin, ownCookie } = options;
-  const upstream = upstreams[options.name];
-  if (upstream === undefined) throw new Error(`There is no upstream named ${options.name}.`);
+/** The policies of all upstreams on the protected lane, by name. */
+export function protectedPolicies(config: Pick<Config, 'upstreams' | 'origin'>): ReadonlyMap<string, HeaderPolicy> {
+  return new Map(Object.keys(config.upstreams).map((name) => [name, headerPolicy('protected', config, name)]));
+}
+
+/** @param name the upstream's key in `upstreams` */
+export function headerPolicy(
+  lane: Lane,
+  { upstreams, origin }: Pick<Config, 'upstreams' | 'origin'>,
+  name: string,
+): HeaderPolicy {
+  const upstream = upstreams[name];
+  if (upstream === undefined) throw new Error(`There is no upstream named ${name}.`);
   const url = new URL(upstream.url);
   const { request, response } = upstream.headers;
   const addresses = (key: string, config: UpstreamConfig) =>
     namesOf(config).map((one) => ({ upstream: key, url: one }));
-  const aliases = addresses(options.name, upstream).slice(1);
+  const aliases = addresses(name, upstream).slice(1);
   const others = Object.entries(upstreams).flatMap(([key, other]) => (other === upstream ? [] : addresses(key, other)));
   return {
     lane,
@@ -65,8 +65,7 @@ export function headerPolicy(options: {
     host: hostFor(upstream, origin),
     origin,
     forwarded: forwardedOrigin(origin),
-    internal: [{ upstream: options.name, url }, ...aliases, ...others],
-    ownCookie,
+    internal: [{ upstream: name, url }, ...aliases, ...others],
     servername: serverName(url),
   };
 }

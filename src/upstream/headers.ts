@@ -1,3 +1,4 @@
+import { isOwnCookie } from '../http/own-cookie.ts';
 import type { Provenance } from '../http/provenance.ts';
 import { cookieName, publicCookie, withoutCookies } from './cookies.ts';
 import { unusableResponse } from './failures.ts';
@@ -36,7 +37,7 @@ export function requestHeaders(
     } else if (policy.lane === 'protected') continue;
     else if (kind === 'authorization') authorizations.push(name, value);
     else {
-      const kept = withoutCookies(value, policy.ownCookie);
+      const kept = withoutCookies(value, isOwnCookie);
       if (kept !== '') fields.push(name, kept);
     }
   }
@@ -96,7 +97,7 @@ export interface ResponseHead {
 export function responseHead(
   status: number,
   raw: readonly string[],
-  policy: Pick<HeaderPolicy, 'lane' | 'responseField' | 'origin' | 'internal' | 'ownCookie'>,
+  policy: Pick<HeaderPolicy, 'lane' | 'responseField' | 'origin' | 'internal'>,
   member: boolean,
   toPublic?: ToPublic,
 ): ResponseHead {
@@ -136,8 +137,7 @@ export function responseHead(
         fields.push(name, PUBLIC[kind](value, toPublic ?? ((reference) => publicLocation(reference, policy))));
         break;
       case 'set-cookie':
-        if (site && !policy.ownCookie(cookieName(value)))
-          fields.push(name, publicCookie(value, policy.internal[0].url));
+        if (site && !isOwnCookie(cookieName(value))) fields.push(name, publicCookie(value, policy.internal[0].url));
         break;
       case 'cache':
         cacheControl += cacheControl === '' ? value : `, ${value}`;

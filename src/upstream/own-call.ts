@@ -14,7 +14,7 @@ const LARGEST_ANSWER = 2 * 1024 * 1024;
 
 export interface OwnCallPlan {
   readonly connections: HttpClient;
-  readonly visit: AdmittedCall;
+  readonly admitted: AdmittedCall;
   readonly request: HttpRequest;
   /** Milliseconds for the whole call, up to the last byte. */
   readonly deadline: number;
@@ -72,7 +72,7 @@ class OwnCall implements ResponseHandler {
     this.#maySendAgain = false;
     this.#status = status;
     this.#headers = joined(responseFields(controller));
-    this.#plan.visit.answered();
+    this.#plan.admitted.answered();
     this.#plan.answered?.(status);
   }
 
@@ -109,7 +109,7 @@ class OwnCall implements ResponseHandler {
 
   #fail(failure: GatewayError): void {
     // A call that its caller cancelled says nothing about the upstream.
-    if (this.#plan.signal?.aborted !== true) this.#plan.visit.failed(failure);
+    if (this.#plan.signal?.aborted !== true) this.#plan.admitted.failed(failure);
     this.#end();
     this.#done.reject(failure);
   }
@@ -118,7 +118,7 @@ class OwnCall implements ResponseHandler {
     this.#over = true;
     clearTimeout(this.#timer);
     this.#plan.signal?.removeEventListener('abort', this.#onAbort);
-    this.#plan.visit.leave();
+    this.#plan.admitted.leave();
   }
 }
 

@@ -91,11 +91,7 @@ function openUpstream(config: UpstreamConfig, now: () => number): Upstream {
   return {
     url,
     connections: openClient(config, url, { connectTimeout: timeouts.connect, headersTimeout: timeouts.head, now }),
-    admission: new Admission({
-      maxRequests: config.maxRequests,
-      maxStreams: config.maxStreams,
-      breaker: createBreaker({ failures, cooldown: milliseconds(cooldown), now }),
-    }),
+    admission: new Admission(config, createBreaker({ failures, cooldown: milliseconds(cooldown), now })),
     timeouts,
     identity: config.identity,
     pathOf: (target) => prefix + target.path + target.query,

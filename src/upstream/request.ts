@@ -1,5 +1,20 @@
+import type { Config } from '../config/schema.ts';
 import type { SessionOver } from '../oauth/challenge.ts';
 import type { Principal } from '../oauth/principal.ts';
+import type { CredentialOf } from './credentials/credential.ts';
+import type { IdentityFor } from './identity.ts';
+import type { Pools } from './pools.ts';
+
+/** What sending requests to upstreams takes, for apps and for the gate itself. */
+export interface UpstreamAccess {
+  readonly upstreams: Config['upstreams'];
+  readonly pools: Pools;
+  readonly identity: IdentityFor;
+  /** Credentials for upstreams that do not read our identity headers. */
+  readonly credentials?: CredentialOf;
+  /** Our public origin: a backend that insists on its public name and on https must accept the gate's own calls too. */
+  readonly origin: string;
+}
 
 /** One of the gate's own calls to an upstream, for the Account API and the login connectors. */
 export interface UpstreamRequest {

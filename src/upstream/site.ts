@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Config } from '../config/schema.ts';
 import { mediaType } from '../http/body.ts';
 import { fieldValues } from '../http/field-values.ts';
 import type { RequestRecord } from '../http/request-record.ts';
@@ -9,7 +8,7 @@ import { deliver } from './delivery.ts';
 import { requestFraming } from './framing.ts';
 import { headerPolicy } from './header-policy.ts';
 import { requestHeaders, responseHead } from './headers.ts';
-import type { Upstream } from './pools.ts';
+import type { UpstreamAccess } from './request.ts';
 import type { Target } from './target.ts';
 import { createTunnels } from './tunnel.ts';
 import { uploadOf } from './upload.ts';
@@ -44,27 +43,16 @@ export interface Site {
   close(): void;
 }
 
-export interface SiteOptions {
-  readonly upstreams: Config['upstreams'];
-  /** The name of the upstream that is the site. */
-  readonly name: string;
-  /** The same upstream as on the protected lane: both lanes share its connections and limits. */
-  readonly upstream: Upstream;
-  /** Our public origin. */
-  readonly origin: string;
-  /** Matches the gate's own cookies. */
-  readonly ownCookie: (name: string) => boolean;
-}
-
-/** The site lane: the same delivery as on the protected lane, with the site's header policy and without limits. */
-export function createSite({ name, upstream, ...options }: SiteOptions): Site {
-  const policy = headerPolicy({ lane: 'site', name, ...options });
-  const tunnels = createTunnels({
-    timeout: upstream.timeouts.head,
-    idle: Math.max(1, Math.round((options.upstreams[name]?.tunnelTimeout ?? 0) * 1000)),
-    policy,
-    pathOf: upstream.pathOf,
-  });
+/**
+ * The site lane: the same delivery as on the protected lane, on the same connections, with the site's header policy and
+ * without limits.
+ * @param name the upstream that is the site
+ */
+export function createSite(access: Pick<UpstreamAccess, 'upstreams' | 'pools' | 'origin'>, name: string): Site {
+  const upstream = access.pools.get(name);
+  const policy = headerPolicy('site', access, name);
+  const idle = Math.max(1, Math.round((access.upstreams[name]?.tunnelTimeout ?? 0) * 1000));
+  const tunnels = createTunnels(upstream, policy, idle);
 
   return {
     async handle(request, response, target, record, ownFields, foreignToken = false) {

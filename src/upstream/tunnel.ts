@@ -12,6 +12,7 @@ import { upstreamFailure } from './failures.ts';
 import { asksForWebSocket } from './framing.ts';
 import type { HeaderPolicy } from './header-policy.ts';
 import { requestHeaders, responseHead } from './headers.ts';
+import type { Upstream } from './pools.ts';
 import { answerOn } from './socket-answer.ts';
 import type { Target } from './target.ts';
 
@@ -39,20 +40,12 @@ const HANG_UP = 500;
 /** Milliseconds of silence after which TCP keep-alive probes an end of a tunnel. */
 const PROBE = 30_000;
 
-export interface TunnelOptions {
-  /** Milliseconds the upstream has to answer the handshake. */
-  readonly timeout: number;
-  /** Milliseconds without data from either end after which a tunnel is closed. */
-  readonly idle: number;
-  readonly policy: HeaderPolicy;
-  readonly pathOf: (target: Target) => string;
-}
-
 /**
  * WebSocket tunnels (RFC 6455) to the legacy site, on node:http. The same header policy applies as for any request,
  * bytes flow only after a 101, and a response that is not an upgrade is passed on as an ordinary response.
+ * @param idle milliseconds without data from either end after which a tunnel is closed
  */
-export function createTunnels(options: TunnelOptions): Tunnels {
+export function createTunnels(upstream: Upstream, policy: HeaderPolicy, idle: number): Tunnels {
   const open = new Set<Duplex>();
   return {
     open(opening) {
@@ -61,8 +54,8 @@ export function createTunnels(options: TunnelOptions): Tunnels {
       socket.on('error', () => socket.destroy());
       hold(open, socket);
       try {
-        refuseOddities(request, options.policy.origin);
-        handshake(opening, options, open);
+        refuseOddities(request, policy.origin);
+        handshake(opening);
       } catch (thrown) {
         refuse(opening, thrown);
       }
@@ -72,81 +65,74 @@ export function createTunnels(options: TunnelOptions): Tunnels {
       for (const socket of open) socket.destroy();
     },
   };
-}
 
-function handshake(opening: Opening, options: TunnelOptions, open: Set<Duplex>): void {
-  const { request, socket, target, provenance } = opening;
-  const { internal, servername } = options.policy;
-  const [{ url: upstreamUrl }] = internal;
-  const { request: send } = upstreamUrl.protocol === 'https:' ? https : http;
-  const outgoing = send({
-    hostname: socketHost(upstreamUrl.hostname),
-    port: upstreamUrl.port,
-    path: options.pathOf(target),
-    agent: false,
-    ...(servername === '' ? {} : { servername }),
-    headers: [
-      ...requestHeaders(request.rawHeaders, provenance, options.policy),
-      'Connection',
-      'Upgrade',
-      'Upgrade',
-      'websocket',
-    ],
-  });
-  const late = setTimeout(() => outgoing.destroy(new GatewayError('upstream_timeout')), options.timeout);
-  let answered = false;
-  const onClientClose = () => outgoing.destroy();
-  socket.once('close', onClientClose);
+  function handshake(opening: Opening): void {
+    const { request, socket, target, provenance } = opening;
+    const { servername } = policy;
+    const { request: send } = upstream.url.protocol === 'https:' ? https : http;
+    const outgoing = send({
+      hostname: socketHost(upstream.url.hostname),
+      port: upstream.url.port,
+      path: upstream.pathOf(target),
+      agent: false,
+      ...(servername === '' ? {} : { servername }),
+      headers: [
+        ...requestHeaders(request.rawHeaders, provenance, policy),
+        'Connection',
+        'Upgrade',
+        'Upgrade',
+        'websocket',
+      ],
+    });
+    const late = setTimeout(() => outgoing.destroy(new GatewayError('upstream_timeout')), upstream.timeouts.head);
+    let answered = false;
+    const onClientClose = () => outgoing.destroy();
+    socket.once('close', onClientClose);
 
-  outgoing.on('upgrade', (answer, upstream, upstreamHead) => {
-    answered = true;
-    clearTimeout(late);
-    socket.off('close', onClientClose);
-    hold(open, upstream);
-    join(opening, answer, upstream, upstreamHead, options);
-  });
-  outgoing.on('response', (answer) => {
-    answered = true;
-    clearTimeout(late);
-    passOn(opening, answer, options.policy);
-  });
-  outgoing.on('error', (error) => {
-    clearTimeout(late);
-    if (answered) socket.destroy();
-    else refuse(opening, error);
-    answered = true;
-  });
-  outgoing.setNoDelay(true);
-  outgoing.end();
-}
-
-/** Both ends now speak WebSocket: the bytes are passed on unread, and when one end closes the other is closed too. */
-function join(
-  { socket, head, report }: Opening,
-  answer: IncomingMessage,
-  upstream: Duplex,
-  upstreamHead: Buffer,
-  { policy, idle }: TunnelOptions,
-): void {
-  upstream.on('error', () => upstream.destroy());
-  socket.once('close', () => upstream.destroy());
-  upstream.once('close', () => socket.destroy());
-  if (socket.destroyed || answer.headers.upgrade?.toLowerCase() !== 'websocket') {
-    upstream.destroy();
-    return;
+    outgoing.on('upgrade', (answer, other, otherHead) => {
+      answered = true;
+      clearTimeout(late);
+      socket.off('close', onClientClose);
+      hold(open, other);
+      join(opening, answer, other, otherHead);
+    });
+    outgoing.on('response', (answer) => {
+      answered = true;
+      clearTimeout(late);
+      passOn(opening, answer, policy);
+    });
+    outgoing.on('error', (error) => {
+      clearTimeout(late);
+      if (answered) socket.destroy();
+      else refuse(opening, error);
+      answered = true;
+    });
+    outgoing.setNoDelay(true);
+    outgoing.end();
   }
-  try {
-    socket.write(switching(answer, policy), 'latin1');
-  } catch {
-    // The 101 contains a value that no field may have. The handshake was already accepted, so no error can be sent.
-    upstream.destroy();
-    return;
+
+  /** Both ends now speak WebSocket: the bytes are passed on unread, and when one end closes the other is closed too. */
+  function join({ socket, head, report }: Opening, answer: IncomingMessage, other: Duplex, otherHead: Buffer): void {
+    other.on('error', () => other.destroy());
+    socket.once('close', () => other.destroy());
+    other.once('close', () => socket.destroy());
+    if (socket.destroyed || answer.headers.upgrade?.toLowerCase() !== 'websocket') {
+      other.destroy();
+      return;
+    }
+    try {
+      socket.write(switching(answer, policy), 'latin1');
+    } catch {
+      // The 101 contains a value that no field may have. The handshake was already accepted, so no error can be sent.
+      other.destroy();
+      return;
+    }
+    report(101);
+    if (otherHead.length > 0) socket.write(otherHead);
+    if (head.length > 0) other.write(head);
+    endWhenIdle(socket, other, idle);
+    socket.pipe(other).pipe(socket);
   }
-  report(101);
-  if (upstreamHead.length > 0) socket.write(upstreamHead);
-  if (head.length > 0) upstream.write(head);
-  endWhenIdle(socket, upstream, idle);
-  socket.pipe(upstream).pipe(socket);
 }
 
 function passOn({ request, socket, report }: Opening, answer: IncomingMessage, policy: HeaderPolicy): void {

@@ -27,13 +27,15 @@ beforeAll(async () => {
   pools = createPools(upstreams);
   const { privateKey } = await generateKeyPair('ES256');
   const signingKey = async () => ({ kid: 'k1', key: privateKey });
-  call = createCallUpstream({
-    upstreams,
-    pools,
-    origin: 'https://school.example',
-    answered: (...of) => void answered.push(of),
-    identity: createIdentity({ issuer: 'http://a', signingKey, clock: Date.now }),
-  });
+  call = createCallUpstream(
+    {
+      upstreams,
+      pools,
+      origin: 'https://school.example',
+      identity: createIdentity({ issuer: 'http://a', signingKey, clock: Date.now }),
+    },
+    (...of) => void answered.push(of),
+  );
 });
 afterEach(() => upstream.script(answerOk));
 afterAll(async () => {

@@ -85,8 +85,7 @@ export async function startGate(
     clock: Date.now,
   });
   const forward = createForward({ upstreams, pools, identity, origin });
-  const ownCookie = (name: string) => name.startsWith('__Host-coursegate');
-  const site = createSite({ upstreams, name: 'school', upstream: pools.get('school'), origin, ownCookie });
+  const site = createSite({ upstreams, pools, origin }, 'school');
   const routing = createRouting<Principal>([
     { methods: undefined, pattern: '/api/**', value: MEMBER },
     { methods: undefined, pattern: '/open/**', value: ANONYMOUS },

@@ -163,11 +163,11 @@ describe('a request', () => {
   });
 
   it.each([
-    ['a=1; __Host-coursegate=x; b=2', ['a=1; b=2']],
-    ['__Host-coursegate=x; b="q;r"', ['b="q;r"']],
-    ['__Host-coursegate=x', []],
+    ['a=1; __Host-coursegate_member=x; b=2', ['a=1; b=2']],
+    ['__Host-coursegate_member=x; b="q;r"', ['b="q;r"']],
+    ['__Host-coursegate_member=x', []],
     ['a=1;;b=2;  c=%20 ', ['a=1;;b=2;  c=%20']],
-    ['$Version=1; a=1 ;__Host-coursegate.sig=y', ['$Version=1; a=1 ']],
+    ['$Version=1; a=1 ;__Host-coursegate_member.sig=y', ['$Version=1; a=1 ']],
   ])('to the site keeps of Cookie: %s what is the site’s own, byte for byte', async (value, expected) => {
     expect(folded(await seen('/x', `Cookie: ${value}`), 'cookie').map((v) => v.trim())).toEqual(
       expected.map((v) => v.trim()),
@@ -175,7 +175,7 @@ describe('a request', () => {
   });
 
   it('to the site has no cookie of the gate in a second Cookie field either', async () => {
-    const fields = await seen('/x', 'Cookie: a=1', 'Cookie: __Host-coursegate=x; b=2');
+    const fields = await seen('/x', 'Cookie: a=1', 'Cookie: __Host-coursegate_member=x; b=2');
     expect(folded(fields, 'cookie').join('; ')).toBe('a=1; b=2');
   });
 });
@@ -212,7 +212,6 @@ describe('a response', () => {
       responseField: () => 'pass',
       origin: 'http://a',
       internal: [{ upstream: 'b', url: new URL('http://b') }],
-      ownCookie: () => false,
     } satisfies Partial<HeaderPolicy>;
     expect(() => responseHead(status, ['X', value], policy, false)).toThrow(
       expect.objectContaining({ code: 'upstream_invalid' }),
@@ -278,7 +277,7 @@ describe('a response', () => {
       '/x',
       'Set-Cookie: a=1; Path=/',
       'Set-Cookie: b=2',
-      'Set-Cookie: __Host-coursegate=x',
+      'Set-Cookie: __Host-coursegate_member=x',
       'WWW-Authenticate: Basic',
     );
     expect(lines.filter((line) => /^set-cookie/i.test(line))).toEqual(['Set-Cookie: a=1; Path=/', 'Set-Cookie: b=2']);

@@ -55,7 +55,7 @@ const value = fc.constantFrom(
   '"evil"',
   'Bearer evil',
   '',
-  'coursegate=evil; __Host-coursegate=evil',
+  'coursegate=evil; __Host-coursegate_member=evil',
 );
 const line = fc.oneof(
   fc.tuple(spelled, value).map(([name, text]) => `${name}: ${text}`),

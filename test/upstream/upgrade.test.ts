@@ -43,7 +43,7 @@ it('a WebSocket echoes through the site lane, with no identity but the site’s 
       'X-Coursegate-Assertion': 'evil',
       'X-Forwarded-For': 'evil',
       Authorization: 'Bearer secret',
-      Cookie: 'school_session=1; __Host-coursegate=x',
+      Cookie: 'school_session=1; __Host-coursegate_member=x',
       Origin: 'http://gate.test',
     },
   });
