@@ -5,10 +5,6 @@ import { EXIT } from './exit-codes.ts';
 import { onSignal, onUncaught, untilSignal } from './lifetime.ts';
 import type { Terminal } from './terminal.ts';
 
-interface ServeOptions {
-  readonly config: string;
-}
-
 const DESCRIPTORS = { log: 2, access: 1 } as const;
 
 export const define: Define = (command, terminal) => {
@@ -22,7 +18,7 @@ export const define: Define = (command, terminal) => {
     'PORT=8090 ADMIN_PORT=9091 coursegate serve --config coursegate.yaml',
   )
     .requiredOption('--config <file>', 'the configuration file')
-    .action(async ({ config: file }: ServeOptions) => {
+    .action(async ({ config: file }: { readonly config: string }) => {
       const { createLog } = await import('../operations/log.ts');
       const loaded = await readConfig(file, terminal);
       const log = createLog(loaded.config.log.level, DESCRIPTORS.log);

@@ -1,3 +1,4 @@
+import { alignedLines } from './columns.ts';
 import type { Courses, ListedCourse } from './courses.ts';
 import { printable } from './printable.ts';
 
@@ -27,11 +28,5 @@ export function courseTable({ member, courses, total }: Courses): string[] {
   const count = courses.length < total ? `${courses.length} of ${total} courses` : `${total} courses`;
   const head = ['COURSE', 'ACCESS UNTIL', 'LAST WATCHED'];
   const rows = courses.map((course) => [course.slug, accessText(course), watchedText(course)].map(printable));
-  const widths = head.map((title, column) => Math.max(...[head, ...rows].map((row) => (row[column] ?? title).length)));
-  const line = (row: string[]) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd();
-  return [printable(`${who}: ${count}`), '', line(head), ...rows.map(line)];
+  return [printable(`${who}: ${count}`), '', ...alignedLines([head, ...rows])];
 }

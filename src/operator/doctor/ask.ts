@@ -6,7 +6,8 @@ import { socketHost } from '../../http/host.ts';
 import { isPublicAddress } from '../../http/public-address.ts';
 import { isLoopback } from '../connect/oauth/transport.ts';
 import type { SiteAnswer } from './answer.ts';
-import { type ExchangeLimits, Unavailable, within } from './unavailable.ts';
+import type { ServerAddress } from './connection.ts';
+import { Unavailable, within } from './unavailable.ts';
 
 /** A request. `agent` is the User-Agent: the doctor's own by default, and `null` sends none. */
 export interface Question {
@@ -24,28 +25,20 @@ export interface Question {
  */
 export type Ask = (url: string, question?: Question) => Promise<SiteAnswer>;
 
-export interface AskOptions extends ExchangeLimits {
-  /** The origin that the operator named. Other hosts are subject to restrictions. */
-  readonly origin: string;
-  /** Additional trusted certificates, PEM. */
-  readonly ca?: string | undefined;
-  /** `longest` of the questions that name none. */
-  readonly longest?: number;
-}
-
 const AGENT = `coursegate-doctor/${manifest.version} (audit of an OAuth deployment, asked for by a person)`;
 const LONGEST_BODY = 256 * 1024;
 
-export function createAsk(options: AskOptions): Ask {
-  const home = new URL(options.origin);
-  return async (
-    url,
-    { method = 'GET', headers = {}, body, agent = AGENT, longest = options.longest ?? LONGEST_BODY } = {},
-  ) => {
+/**
+ * Sends requests to the origin that the operator named, and to others with restrictions.
+ * @param mostRead - `longest` of the questions that name none
+ */
+export function createAsk({ origin, ca, ...limits }: ServerAddress, mostRead = LONGEST_BODY): Ask {
+  const home = new URL(origin);
+  return async (url, { method = 'GET', headers = {}, body, agent = AGENT, longest = mostRead } = {}) => {
     const target = URL.parse(url);
     if (target === null) throw new Unavailable(`"${url}" is not a URL`);
     const lookup = requireAskable(target, home);
-    const answer = await within(options, (signal) =>
+    const answer = await within(limits, (signal) =>
       boundedExchange(target, {
         method,
         headers: {
@@ -59,7 +52,7 @@ export function createAsk(options: AskOptions): Ask {
         // A new connection for each request, so that one response cannot affect the next.
         agent: false,
         ...(lookup === undefined ? {} : { lookup }),
-        ...(options.ca === undefined ? {} : { ca: options.ca }),
+        ...(ca === undefined ? {} : { ca }),
       }),
     );
     const { status, headers: received, cut } = answer;

@@ -2,8 +2,8 @@ import { addressOf } from './address.ts';
 import { jsonObject, type SiteAnswer } from './answer.ts';
 import { createAsk } from './ask.ts';
 import { type AuditOptions, runAudit } from './audit.ts';
-import { certificateEnd } from './certificate.ts';
 import { CHECKS } from './checks/checks.ts';
+import { certificateEnd } from './connection.ts';
 import { edgeOf } from './edges.ts';
 import { FINDERS } from './facts/finders.ts';
 import { RESOURCE_METADATA_PATH } from './facts/resource-metadata.ts';
@@ -45,17 +45,17 @@ export async function doctor(options: DoctorOptions): Promise<Report> {
     doing: `Checking ${origin}${path}${register === true ? '' : ' without registering an app'}`,
     checks: CHECKS,
     async open(limitsOfAudit, now) {
-      const limits = { ca, ...limitsOfAudit(), longest: LONGEST_BODY };
-      const askAsIs = createAsk({ origin, ...limits });
+      const to = { origin, ca, ...limitsOfAudit() };
+      const askAsIs = createAsk(to, LONGEST_BODY);
       const registered = register === true ? new Set<Registered>() : undefined;
       const examined: ExaminedSite = {
         origin,
         path,
-        ask: patiently(askAsIs, limits.signal),
+        ask: patiently(askAsIs, to.signal),
         askAsIs,
         plainOrigin: plainOrigin(origin, options.plainOrigin),
         registered,
-        certificateEnd: () => certificateEnd(origin, limits),
+        certificateEnd: () => certificateEnd(to),
         now,
       };
       const unreachable = await reasonUnreachable(examined);
@@ -67,8 +67,8 @@ export async function doctor(options: DoctorOptions): Promise<Report> {
         examination: { examined, find, atATime: AT_A_TIME },
         close() {
           // The time for the audit may be over by then.
-          const patience = Math.min(limits.patience, 5000);
-          const tidy = createAsk({ origin, ...limits, signal: AbortSignal.any([]), patience });
+          const patience = Math.min(to.patience, 5000);
+          const tidy = createAsk({ ...to, signal: AbortSignal.any([]), patience }, LONGEST_BODY);
           return removeAll(tidy, registered ?? new Set());
         },
       };

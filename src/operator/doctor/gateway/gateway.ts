@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import manifest from '../../../../package.json' with { type: 'json' };
+import type { ServerAddress } from '../connection.ts';
 import { limited, waitForLimit } from '../rate-limit.ts';
 import { type Echo, type EchoServer, type Field, parseEcho } from './echo.ts';
 import { fieldOf, parseAnswers, type RawAnswer } from './raw-answers.ts';
-import { type GatewayAddress, sendRaw } from './send.ts';
+import { sendRaw } from './send.ts';
 
 /** Where the operator's gateway is, and what is behind it. */
 interface GatewayTarget {
   /** How requests are sent. */
-  readonly to: GatewayAddress;
+  readonly to: ServerAddress;
   /** A protected path that reaches the echo server, without a trailing slash. */
   readonly echoPath: string;
   /** A path that needs no token and should reach the echo server. */

@@ -1,15 +1,5 @@
-import { once } from 'node:events';
-import { connect as plainConnect, type Socket } from 'node:net';
-import { connect as secureConnect } from 'node:tls';
-import { serverName, socketHost } from '../../../http/host.ts';
-import { type ExchangeLimits, timeOver, within } from '../unavailable.ts';
-
-/** Where to send bytes, and how long to wait. */
-export interface GatewayAddress extends ExchangeLimits {
-  readonly origin: string;
-  /** Additional trusted certificates, PEM. */
-  readonly ca?: string | undefined;
-}
+import { openSocket, type ServerAddress } from '../connection.ts';
+import { timeOver } from '../unavailable.ts';
 
 /** The most bytes that are read of one connection. */
 const LONGEST = 512 * 1024;
@@ -20,11 +10,11 @@ const LONGEST = 512 * 1024;
  * there is no connection, and Unavailable when the time for everything is over.
  */
 export async function sendRaw(
-  to: GatewayAddress,
+  to: ServerAddress,
   bytes: string,
   enough: (received: string) => boolean = () => false,
 ): Promise<string> {
-  const socket = await connected(to);
+  const socket = await openSocket(to);
   const received = await new Promise<string>((resolve) => {
     let text = '';
     const finish = () => {
@@ -45,23 +35,4 @@ export async function sendRaw(
   });
   if (to.signal.aborted) throw timeOver();
   return received;
-}
-
-function connected({ origin, ca, ...limits }: GatewayAddress): Promise<Socket> {
-  const url = new URL(origin);
-  return within(limits, async (signal) => {
-    const secure = url.protocol === 'https:';
-    const at = { host: socketHost(url.hostname), port: Number(url.port || (secure ? 443 : 80)), noDelay: true };
-    const trusted = ca === undefined ? {} : { ca };
-    const socket = secure
-      ? secureConnect({ ...at, ...trusted, servername: serverName(url), ALPNProtocols: ['http/1.1'] })
-      : plainConnect(at);
-    try {
-      await once(socket, secure ? 'secureConnect' : 'connect', { signal });
-      return socket;
-    } catch (thrown) {
-      socket.on('error', () => undefined).destroy();
-      throw thrown;
-    }
-  });
 }
