@@ -4,6 +4,7 @@ import { type Description, readDescription } from './description.ts';
 import { describedWhoami, findJsonLogin, type JsonLogin, type JsonWhoami, whoamiPaths } from './json-login.ts';
 import type { PresetFile } from './preset-file.ts';
 import { addressesToTry, type Proposal, propose } from './proposals.ts';
+import USUAL from './usual-addresses.json' with { type: 'json' };
 import type { SiteVisit, SiteVisitor } from './visit.ts';
 
 /** What the site reveals to an anonymous visitor that its configuration needs. */
@@ -35,43 +36,9 @@ export interface Discoveries {
   readonly title: string | undefined;
 }
 
-const LOGIN_PATHS = [
-  '/wp-login.php',
-  '/login/index.php',
-  '/users/sign_in',
-  '/accounts/login/',
-  '/login',
-  '/signin',
-  '/sign-in',
-  '/login.php',
-  '/auth/login',
-];
-const WHOAMI_PATHS = [
-  '/coursegate/whoami',
-  '/api/me',
-  '/api/v1/me',
-  '/me.json',
-  '/api/user',
-  '/api/users/me',
-  '/api/v1/users/me',
-  '/api/auth/me',
-  '/api/whoami',
-  '/whoami',
-];
-const DESCRIPTIONS = [
-  '/openapi.json',
-  '/api/openapi.json',
-  '/api/v1/openapi.json',
-  '/swagger.json',
-  '/v3/api-docs',
-  '/swagger/v1/swagger.json',
-  '/api-json',
-  '/api/schema/?format=json',
-];
-
 /** The pages that `discover` needs. */
-export const DISCOVERY_PAGES: readonly string[] = LOGIN_PATHS;
-const DOCUMENTS = [...DESCRIPTIONS, ...WHOAMI_PATHS, '/api', '/api/'];
+export const DISCOVERY_PAGES: readonly string[] = USUAL.pages;
+const DOCUMENTS = [...USUAL.descriptions, ...USUAL.whoami, '/api', '/api/'];
 
 /** Text of the site goes into the configuration only if it matches one of these. */
 const PATH = /^(\/[A-Za-z0-9._~-]{1,64}){1,8}\/?$/;
@@ -88,7 +55,7 @@ export async function discover(
   scopes: Readonly<Record<string, ScopeConfig>>,
 ): Promise<Discoveries> {
   const { answers, cookies, unreachable, landing } = await visitor.visit(DOCUMENTS, 'app');
-  const [found] = DESCRIPTIONS.flatMap((path) => {
+  const [found] = USUAL.descriptions.flatMap((path) => {
     const description = readDescription(answers.get(path));
     return description === undefined ? [] : [{ path, description }];
   });
@@ -96,7 +63,7 @@ export async function discover(
   await visitor.visit(toTry(description, scopes), 'app');
   const landed = landedLogin(landing, answers.get('/'));
   const loginPath =
-    LOGIN_PATHS.find((path) => hasPasswordField(answers.get(path))) ?? landed?.path ?? linkedLogin(answers.get('/'));
+    USUAL.pages.find((path) => hasPasswordField(answers.get(path))) ?? landed?.path ?? linkedLogin(answers.get('/'));
   const isLanding = landed !== undefined && loginPath === landed.path;
   const form = answers.get(isLanding ? '/' : (loginPath ?? ''))?.text ?? '';
   const session = preset?.sessionCookies ?? sessionCookies([...cookies]);
@@ -111,7 +78,7 @@ export async function discover(
         : undefined,
     whoami: describedWhoami(description, answers) ?? knownWhoami(answers),
     proposals: description === undefined ? [] : propose(description, answers, scopes),
-    unread: description === undefined ? DESCRIPTIONS.flatMap((path) => unread(path, answers.get(path))) : [],
+    unread: description === undefined ? USUAL.descriptions.flatMap((path) => unread(path, answers.get(path))) : [],
     described: description?.operations.length ?? 0,
     api: found?.path ?? ['/wp-json/', '/api', '/api/'].find((path) => isJson(answers.get(path))),
     features: new Set(strings(memberAt(answers, preset?.features))),
@@ -164,7 +131,7 @@ function slugIn(value: unknown): string | undefined {
 }
 
 function knownWhoami(answers: SiteVisit['answers']): JsonWhoami | undefined {
-  const path = WHOAMI_PATHS.find((one) => {
+  const path = USUAL.whoami.find((one) => {
     const answer = answers.get(one);
     return isJson(answer) && (answer.status === 401 || answer.status === 403);
   });

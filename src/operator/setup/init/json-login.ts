@@ -1,6 +1,7 @@
 import { jsonObject, type SiteAnswer } from '../../doctor/answer.ts';
 import type { DescribedOperation, Description, LoginOperation } from './description.ts';
 import { isForApps } from './proposals.ts';
+import USUAL from './usual-addresses.json' with { type: 'json' };
 import type { SiteVisitor } from './visit.ts';
 
 /** A sign-in without a page: it takes a name and a password, and answers in JSON. */
@@ -19,21 +20,6 @@ export interface JsonWhoami {
   readonly name: string | undefined;
 }
 
-/** Asked if the site does not describe its sign-in. */
-const KNOWN_LOGINS = [
-  '/api/v1/auth/login',
-  '/api/auth/login',
-  '/auth/login',
-  '/api/login',
-  '/api/v1/login',
-  '/login',
-  '/api/v1/login/access-token',
-  '/api/v1/auth/token',
-  '/api/auth/token',
-  '/api/token',
-  '/auth/token',
-  '/token',
-];
 const TYPES = { json: 'application/json', form: 'application/x-www-form-urlencoded' } as const;
 /** No member has this address: the domain is reserved for examples (RFC 2606). */
 const WRONG = { username: 'coursegate-init@example.com', password: 'wrong on purpose' };
@@ -52,8 +38,8 @@ export async function findJsonLogin(
     if (wrong !== undefined) return { ...operation, wrong, token: pointerTo(gives(), TOKENS) };
   }
   if (description !== undefined && description.logins.length > 0) return undefined;
-  const empties = await Promise.all(KNOWN_LOGINS.map((path) => visitor.post(path, TYPES.json, '{}')));
-  for (const [at, path] of KNOWN_LOGINS.entries()) {
+  const empties = await Promise.all(USUAL.signIns.map((path) => visitor.post(path, TYPES.json, '{}')));
+  for (const [at, path] of USUAL.signIns.entries()) {
     const empty = empties[at];
     if (empty === undefined || !isRefusal(empty)) continue;
     const fields = { username: /\busername\b/.test(empty.text) ? 'username' : 'email', password: 'password' };
