@@ -67,11 +67,11 @@ export async function runProgram(): Promise<void> {
     await program.parseAsync(process.argv, { from: 'node' });
   } catch (thrown) {
     const { describeFailure } = await import('./failure.ts');
-    const told = describeFailure(thrown, understood(program, typed));
-    if (told === undefined) return;
-    const [what, ...more] = told.text.split('\n');
+    const report = describeFailure(thrown, understood(program, typed));
+    if (report === undefined) return;
+    const [what, ...more] = report.text.split('\n');
     terminal.tell([terminal.paintMessage(31, what ?? ''), ...more].join('\n'));
-    terminal.end(told.code);
+    terminal.end(report.code);
   }
 }
 

@@ -4,14 +4,14 @@ import { beginSignIn } from '../../operator/doctor/backend/begin-sign-in.ts';
 import { loginChecks } from '../../operator/doctor/backend/check.ts';
 import type { Installation } from '../../operator/doctor/backend/installation.ts';
 import { causeOf } from '../../operator/doctor/backend/open-installation.ts';
-import { failure, judgeEach } from '../../operator/doctor/finding.ts';
+import { checkEach, failure } from '../../operator/doctor/finding.ts';
 import { Unavailable } from '../../operator/doctor/unavailable.ts';
 import type { SignInProvider } from '../connector.ts';
 import type { OidcLoginConfig } from './settings.ts';
 
 export const OIDC = loginChecks('oidc', {
   'signin.providers': (installation) =>
-    judgeEach('metadata and sign-in page', providersOf(installation), async (provider) => {
+    checkEach('metadata and sign-in page', providersOf(installation), async (provider) => {
       const { url, callback } = await beginSignIn(provider, pagesOrigin(installation.config)).catch(
         (thrown: unknown) => ({
           url: causeOf(thrown),
@@ -24,7 +24,7 @@ export const OIDC = loginChecks('oidc', {
       return failure(`${provider.id}: its sign-in page answers ${answer.status} to our client, with ${callback?.href}`);
     }),
   'signin.client': (installation) =>
-    judgeEach('an invented code is refused, and nothing else', providersOf(installation), async (provider) => {
+    checkEach('an invented code is refused, and nothing else', providersOf(installation), async (provider) => {
       const { callback, kept, state } = await beginSignIn(provider, pagesOrigin(installation.config)).catch(() => {
         throw new Unavailable('the metadata of a provider is not available');
       });

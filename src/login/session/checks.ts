@@ -10,7 +10,7 @@ import { createWhoami } from '../whoami/whoami.ts';
 export const SESSION = loginChecks('session', {
   async 'whoami.anonymous'(installation) {
     const answer = await installation.facts.anonymous();
-    return judge(
+    return verdictOn(
       answer,
       installation,
       'it names a member without a cookie: everyone would be signed in as this member',
@@ -18,22 +18,22 @@ export const SESSION = loginChecks('session', {
   },
   async 'whoami.stranger'(installation) {
     const { anonymous, stranger } = installation.facts;
-    const verdict = judge(await stranger(), installation, 'it names a member for a session that does not exist');
-    const without = judge(await anonymous(), installation, '');
+    const verdict = verdictOn(await stranger(), installation, 'it names a member for a session that does not exist');
+    const without = verdictOn(await anonymous(), installation, '');
     if (verdict.level === 'failure' && verdict.seen === without.seen)
       throw new Unavailable('the answer is the same as without a cookie');
     return verdict;
   },
   async 'whoami.not-cached'({ facts }) {
     const answers = [await facts.anonymous(), await facts.stranger()];
-    return answers.map(judgeCaching).toSorted((a, b) => rank(b) - rank(a))[0] ?? pass('not cached');
+    return answers.map(checkCaching).toSorted((a, b) => rank(b) - rank(a))[0] ?? pass('not cached');
   },
 });
 
 const rank = ({ level }: Verdict) => ['pass', 'warning', 'failure'].indexOf(level);
 
 /** Reads an answer as the gate would. */
-function judge(answer: SiteAnswer, { config: { login } }: InstallationWith<'session'>, otherwise: string): Verdict {
+function verdictOn(answer: SiteAnswer, { config: { login } }: InstallationWith<'session'>, otherwise: string): Verdict {
   const { status, text: body } = answer;
   const headers = Object.fromEntries(Object.keys(answer.headers).map((name) => [name, field(answer, name)]));
   try {
@@ -45,7 +45,7 @@ function judge(answer: SiteAnswer, { config: { login } }: InstallationWith<'sess
   }
 }
 
-function judgeCaching(answer: SiteAnswer): Verdict {
+function checkCaching(answer: SiteAnswer): Verdict {
   const [control, age] = [field(answer, 'cache-control').toLowerCase(), Number(field(answer, 'age') || 0)];
   const from = ['x-cache', 'cf-cache-status', 'x-cache-status', 'x-proxy-cache'].find((name) =>
     /\bhit\b/i.test(field(answer, name)),

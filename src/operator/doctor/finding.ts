@@ -35,17 +35,17 @@ function verdict(level: Level, seen: string, fix: string | undefined): Verdict {
 }
 
 /** Verdicts about one item; undefined and false mean that nothing is wrong. */
-type Judged = Verdict | undefined | false | readonly (Verdict | undefined | false)[];
+type Checked = Verdict | undefined | false | readonly (Verdict | undefined | false)[];
 
-/** Judges items one after the other. Resolves to the problems, or to a pass that says `good` if there are none. */
-export async function judgeEach<T>(
+/** Checks items one after the other. Resolves to the problems, or to a pass that says `good` if there are none. */
+export async function checkEach<T>(
   good: string | (() => string),
   items: Iterable<T>,
-  judge: (item: T) => Judged | Promise<Judged>,
+  check: (item: T) => Checked | Promise<Checked>,
 ): Promise<readonly Verdict[]> {
   const problems: Verdict[] = [];
   for (const item of items)
-    for (const one of [await judge(item)].flat()) if (one && one.level !== 'pass') problems.push(one);
+    for (const one of [await check(item)].flat()) if (one && one.level !== 'pass') problems.push(one);
   return problemsOr(problems, good);
 }
 

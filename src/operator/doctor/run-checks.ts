@@ -27,7 +27,7 @@ export async function runChecks<S, F>(
   const work = async () => {
     for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
       const { id } = one;
-      const verdicts = review(await judge(examined, one, find, blamed.get(id)), id);
+      const verdicts = review(await verdictsOf(examined, one, find, blamed.get(id)), id);
       findings.set(
         id,
         verdicts.map((verdict) => finding(id, verdict)),
@@ -58,7 +58,7 @@ async function findAll<S, F>(checks: readonly Check<S, F>[], find: Find<F>): Pro
   return blamed;
 }
 
-async function judge<S, F>(
+async function verdictsOf<S, F>(
   examined: S,
   check: Check<S, F>,
   find: Find<F>,

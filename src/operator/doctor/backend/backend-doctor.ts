@@ -7,7 +7,7 @@ import type { Report } from '../report.ts';
 import { BACKEND_CHECKS } from './checks/checks.ts';
 import type { AdminAccess } from './installation.ts';
 import { openInstallation } from './open-installation.ts';
-import { type MemberSignIn, visitGate } from './visit.ts';
+import { type MemberSignIn, trySignIn } from './sign-in.ts';
 
 export interface BackendDoctorOptions extends AuditOptions {
   readonly loaded: LoadedConfig;
@@ -32,8 +32,16 @@ export async function examineBackend(options: BackendDoctorOptions): Promise<Rep
     checks: BACKEND_CHECKS,
     async open(limits, now) {
       // A person needs longer than the checks, so their time begins afterwards.
-      const visit = signIn && (await visitGate(loaded, { ...signIn, admin, signal }));
-      const installation = await openInstallation({ loaded, admin, member, visit, network, limits: limits(), now });
+      const tried = signIn && (await trySignIn(loaded, { ...signIn, admin, signal }));
+      const installation = await openInstallation({
+        loaded,
+        admin,
+        member,
+        signIn: tried,
+        network,
+        limits: limits(),
+        now,
+      });
       // One upstream that does not answer is one failure, and no check that needs it can say more.
       const review = (verdicts: readonly Verdict[], id: string): readonly Verdict[] => {
         const missed = installation.takeMissed();
@@ -44,7 +52,7 @@ export async function examineBackend(options: BackendDoctorOptions): Promise<Rep
         // One check after the other: a sign-in page must not slow down the answers whose times are compared.
         examination: { examined: installation, find: findFacts(installation, {}), review },
         async close() {
-          const leftBehind = await visit?.close();
+          const leftBehind = await tried?.close();
           await installation.close();
           return leftBehind ?? [];
         },

@@ -19,7 +19,7 @@ export interface AdminAccess {
 }
 
 /** One sign-in of a member through the running gate, in the operator's browser. */
-export interface SignedInVisit {
+export interface TriedSignIn {
   /** The connection that came of it, or why none did. */
   readonly outcome: MemberConnection | ConnectError;
   /** Failed sign-ins that the gate has counted meanwhile, of all members, by reason. */
@@ -57,7 +57,7 @@ export interface Installation {
   /** The ID of a member, for the checks that need one. */
   readonly member: string | undefined;
   /** A sign-in of the operator as a member; undefined if there was none. */
-  readonly visit: SignedInVisit | undefined;
+  readonly signIn: TriedSignIn | undefined;
   /** The way to sign in. */
   readonly login: Login;
   /** Calls upstreams like the gate, without counting failures. */
@@ -82,5 +82,5 @@ export interface Installation {
 
 export type InstallationOptions = Pick<
   Installation,
-  'loaded' | 'admin' | 'member' | 'visit' | 'network' | 'limits' | 'now'
+  'loaded' | 'admin' | 'member' | 'signIn' | 'network' | 'limits' | 'now'
 >;

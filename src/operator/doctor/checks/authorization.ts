@@ -1,7 +1,7 @@
 import { field, isHtml, isRedirect, redirectTarget, text } from '../answer.ts';
 import { authorize } from '../facts/authorization-endpoint.ts';
 import type { AuthorizationAnswer, AuthorizationEndpoint } from '../facts/facts.ts';
-import { failure, judgeEach, pass, type Verdict, warning } from '../finding.ts';
+import { checkEach, failure, pass, type Verdict, warning } from '../finding.ts';
 import { checks } from '../site-check.ts';
 import { Unavailable } from '../unavailable.ts';
 
@@ -13,18 +13,18 @@ export const AUTHORIZATION = [
     'authorization.good': ({ authorization: { good } }) =>
       good.goesOn ? pass(`${good.answer.status}`) : failure(`it is refused: ${inWords(good)}`),
     'authorization.pkce-missing': ({ authorization }) =>
-      judgeRefusals(authorization, {
+      checkRefusals(authorization, {
         'a request without code_challenge': { code_challenge: undefined, code_challenge_method: undefined },
       }),
     'authorization.pkce-plain'({ authorization }) {
       const plain = { code_challenge: 'coursegate-doctor-challenge-of-more-than-43-letters' };
-      return judgeRefusals(authorization, {
+      return checkRefusals(authorization, {
         plain: { ...plain, code_challenge_method: 'plain' },
         'a challenge without a method': { ...plain, code_challenge_method: undefined },
       });
     },
     'authorization.redirect-uri': ({ authorization }) =>
-      judgeEach(
+      checkEach(
         'refused with a page',
         [
           STRANGER,
@@ -47,7 +47,7 @@ export const AUTHORIZATION = [
       return warning(`registered without a port, requested with one: ${inWords(response)}`);
     },
     'authorization.implicit': ({ authorization }) =>
-      judgeRefusals(authorization, { 'response_type=token': { response_type: 'token' } }),
+      checkRefusals(authorization, { 'response_type=token': { response_type: 'token' } }),
     async 'authorization.state'({ authorization }) {
       const state = `coursegate doctor/ü+&="'`;
       const { returned } = await authorization.request({ state, response_type: 'token' });
@@ -62,7 +62,7 @@ export const AUTHORIZATION = [
     },
     async 'authorization.headers'({ authorization: { good, request } }) {
       const page = await request({ redirect_uri: STRANGER });
-      return judgeEach('no-store, no frames, no referrer', [good.answer, page.answer], (answer) => {
+      return checkEach('no-store, no frames, no referrer', [good.answer, page.answer], (answer) => {
         const isFramed =
           isHtml(answer) &&
           !isRedirect(answer) &&
@@ -92,7 +92,7 @@ export const AUTHORIZATION = [
     'documents.unreachable'({ ask, server }) {
       if (server.document.client_id_metadata_document_supported !== true)
         throw new Unavailable('client ID metadata documents are not offered');
-      return judgeEach(
+      return checkEach(
         'refused',
         ['https://coursegate-doctor.invalid/client.json', 'https://127.0.0.1/client.json'],
         async (client) => {
@@ -107,11 +107,11 @@ export const AUTHORIZATION = [
 ];
 
 /** Requires that each of the named changes of a valid request is refused. */
-function judgeRefusals(
+function checkRefusals(
   { request }: AuthorizationEndpoint,
   changes: Readonly<Record<string, Readonly<Record<string, string | undefined>>>>,
 ): Promise<readonly Verdict[]> {
-  return judgeEach('refused', Object.entries(changes), async ([what, change]) => {
+  return checkEach('refused', Object.entries(changes), async ([what, change]) => {
     const { answer, goesOn, returned } = await request(change);
     if (answer.status >= 500) return failure(`${what}: the server fails with ${answer.status}`);
     if (goesOn) return failure(`${what} leads to sign-in`);

@@ -1,13 +1,13 @@
 import { field, type SiteAnswer, where } from '../answer.ts';
 import { withToken } from '../facts/protected-endpoints.ts';
-import { failure, judgeEach, warning } from '../finding.ts';
+import { checkEach, failure, warning } from '../finding.ts';
 import { checks } from '../site-check.ts';
 
 /** Whether caches in front of the site store only what they may. */
 export const CACHES = [
   ...checks(['protectedEndpoints'], {
     'cache.challenge': ({ protectedEndpoints }) =>
-      judgeEach(
+      checkEach(
         'none',
         protectedEndpoints.flatMap(({ none, bad }) => [none, bad].filter(isRefused)),
         (answer) => {
@@ -19,7 +19,7 @@ export const CACHES = [
         },
       ),
     'cache.authenticated': ({ ask, protectedEndpoints }) =>
-      judgeEach('none', protectedEndpoints, async ({ url, question }) => {
+      checkEach('none', protectedEndpoints, async ({ url, question }) => {
         const request = withToken(question, 'coursegate-doctor-cache');
         await ask(url, request);
         const again = await ask(url, request);
@@ -31,7 +31,7 @@ export const CACHES = [
   }),
   ...checks(['resources', 'server'], {
     'cache.metadata': ({ ask, resources, server }) =>
-      judgeEach(
+      checkEach(
         field(server.answer, 'cache-control') || 'no Cache-Control',
         [resources[0].answer.url, server.answer.url],
         async (url) => {

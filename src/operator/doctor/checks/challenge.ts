@@ -4,7 +4,7 @@ import { insteadAt, insteadOf } from '../edges.ts';
 import type { ProtectedEndpoint } from '../facts/facts.ts';
 import { mcpQuestion } from '../facts/mcp-endpoint.ts';
 import { withTokenInQuery } from '../facts/protected-endpoints.ts';
-import { failure, judgeEach, pass, type Verdict, warning } from '../finding.ts';
+import { checkEach, failure, pass, type Verdict, warning } from '../finding.ts';
 import { checks } from '../site-check.ts';
 import { NoAnswer, Unavailable } from '../unavailable.ts';
 
@@ -13,17 +13,17 @@ export const CHALLENGE = [
   ...checks(['protectedEndpoints'], {
     async 'challenge.present'({ protectedEndpoints }) {
       const challenged = protectedEndpoints.filter(({ none, bad }) => none.status === 401 || bad.status === 401);
-      const verdicts = await judgeEach(
+      const verdicts = await checkEach(
         challenged.map(({ url }) => new URL(url).pathname).join(', '),
         protectedEndpoints,
-        ({ none, bad }) => judgeChallenge(none.status < 300 ? bad : none),
+        ({ none, bad }) => checkChallenge(none.status < 300 ? bad : none),
       );
       if (challenged.length > 0 || verdicts.some(({ level }) => level !== 'pass')) return verdicts;
       return warning('no known address requires a token', 'Give the doctor an address that requires one.');
     },
     async 'challenge.resource-metadata'({ ask, protectedEndpoints }) {
       const good = new Set<string>();
-      return judgeEach(
+      return checkEach(
         () => [...good].join(', '),
         await challengesOf(protectedEndpoints),
         async ({ url, parameters: { resource_metadata: named } }) => {
@@ -42,7 +42,7 @@ export const CHALLENGE = [
       );
     },
     'challenge.bad-token': ({ protectedEndpoints }) =>
-      judgeEach('401 invalid_token', protectedEndpoints, async ({ bad }) => {
+      checkEach('401 invalid_token', protectedEndpoints, async ({ bad }) => {
         if (bad.status < 300) return failure(`${where(bad)} accepts it (${bad.status})`);
         if (bad.status >= 500) return failure(`${where(bad)} fails with ${bad.status}`);
         // Redirects and 403 are reported by challenge.present; a missing address is not protected.
@@ -53,7 +53,7 @@ export const CHALLENGE = [
         return warning(`${where(bad)} answers 401 with ${error === undefined ? 'no error' : `error="${error}"`}`);
       }),
     'challenge.authorization-field': ({ protectedEndpoints }) =>
-      judgeEach('an invalid token is answered differently from no token', protectedEndpoints, ({ none, bad }) => {
+      checkEach('an invalid token is answered differently from no token', protectedEndpoints, ({ none, bad }) => {
         if (isRedirect(none) || isHtml(none) || [403, 404, 405].includes(none.status) || none.status >= 500)
           return undefined;
         const [a, b] = [none, bad].map(
@@ -65,7 +65,7 @@ export const CHALLENGE = [
         );
       }),
     'challenge.query-token': ({ ask, protectedEndpoints }) =>
-      judgeEach('answered like no token', protectedEndpoints, async ({ url, question, none, bad }) => {
+      checkEach('answered like no token', protectedEndpoints, async ({ url, question, none, bad }) => {
         const refused = await signature(bad);
         if ((await signature(none)) === refused) return undefined;
         const answer = await ask(withTokenInQuery(url), question);
@@ -75,7 +75,7 @@ export const CHALLENGE = [
   }),
   ...checks(['protectedEndpoints', 'wellKnown'], {
     'challenge.scope': async ({ protectedEndpoints, wellKnown }) =>
-      judgeEach(
+      checkEach(
         'named',
         await challengesOf(protectedEndpoints),
         ({ url, parameters: { scope, resource_metadata: named } }) => {
@@ -105,7 +105,7 @@ export const CHALLENGE = [
   }),
 ];
 
-async function judgeChallenge(answer: SiteAnswer): Promise<Verdict | undefined> {
+async function checkChallenge(answer: SiteAnswer): Promise<Verdict | undefined> {
   if (isRedirect(answer)) return failure(...insteadAt(answer));
   if (answer.status === 403) return failure(...insteadAt(answer, '403 without a challenge'));
   if (answer.status !== 401) return undefined;

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../http/json-object.ts';
 import { objectOf } from '../../../http/json-object.ts';
 import { field, jsonObject, type SiteAnswer, strings, where } from '../answer.ts';
-import { failure, judgeEach, pass } from '../finding.ts';
+import { checkEach, failure, pass } from '../finding.ts';
 import { checks } from '../site-check.ts';
 import { Unavailable } from '../unavailable.ts';
 
@@ -15,7 +15,7 @@ export const COPIES = checks(['server', 'resources'], {
     const said = gateSays(jsonObject(api));
     if (isCopy(api) || said === undefined)
       throw new Unavailable('they are copies, or not of coursegate: there is no answer of a gate to compare them with');
-    return judgeEach(
+    return checkEach(
       () => `${copies.map(({ answer }) => where(answer)).join(', ')}: copies, the same as the gate’s own /openapi.json`,
       copies,
       ({ answer, document }) => {

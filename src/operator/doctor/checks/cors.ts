@@ -1,7 +1,7 @@
 import { field, type SiteAnswer, text, where } from '../answer.ts';
 import type { Ask } from '../ask.ts';
 import { withToken } from '../facts/protected-endpoints.ts';
-import { failure, judgeEach, warning } from '../finding.ts';
+import { checkEach, failure, warning } from '../finding.ts';
 import { checks } from '../site-check.ts';
 import { Unavailable } from '../unavailable.ts';
 
@@ -21,7 +21,7 @@ const MCP_FIELDS = [
 export const CORS = [
   ...checks(['resources', 'server'], {
     'cors.discovery': ({ ask, resources, server }) =>
-      judgeEach(
+      checkEach(
         'readable, also with MCP-Protocol-Version',
         [resources[0].answer.url, server.answer.url],
         async (url) => {
@@ -34,11 +34,11 @@ export const CORS = [
   ...checks(['server'], {
     'cors.token'({ ask, server: { document } }) {
       const endpoints = [text(document.registration_endpoint), text(document.token_endpoint)];
-      return judgePreflights(ask, endpoints, FORM_FIELDS);
+      return checkPreflights(ask, endpoints, FORM_FIELDS);
     },
     'cors.credentials'({ ask, origin, path, server: { answer, document } }) {
       const endpoints = [text(document.token_endpoint), text(document.userinfo_endpoint)];
-      return judgeEach(
+      return checkEach(
         'no origin is echoed with credentials',
         new Set([origin + path, answer.url, ...endpoints.filter((url) => url !== undefined)]),
         async (url) => {
@@ -51,13 +51,13 @@ export const CORS = [
     },
   }),
   ...checks(['mcp'], {
-    'cors.mcp': ({ ask, mcp }) => judgePreflights(ask, [mcp.url], MCP_FIELDS),
+    'cors.mcp': ({ ask, mcp }) => checkPreflights(ask, [mcp.url], MCP_FIELDS),
   }),
   ...checks(['protectedEndpoints'], {
     'cors.exposed'({ ask, protectedEndpoints }) {
       const challenged = protectedEndpoints.filter(({ bad }) => bad.status === 401);
       if (challenged.length === 0) throw new Unavailable('no address requires a token');
-      return judgeEach('WWW-Authenticate is exposed', challenged, async ({ url, question }) => {
+      return checkEach('WWW-Authenticate is exposed', challenged, async ({ url, question }) => {
         const answer = await ask(url, withToken(question, 'coursegate-doctor', { origin: PAGE }));
         const refused = mayNotRead(answer);
         if (refused !== undefined) return warning(`${where(answer)}: ${refused}`);
@@ -80,9 +80,9 @@ function mayNotRead(answer: SiteAnswer): string | undefined {
   return allowed === '' ? 'no Access-Control-Allow-Origin' : `Access-Control-Allow-Origin is ${allowed}`;
 }
 
-function judgePreflights(ask: Ask, urls: readonly (string | undefined)[], fields: readonly string[]) {
+function checkPreflights(ask: Ask, urls: readonly (string | undefined)[], fields: readonly string[]) {
   const listed = urls.filter((url) => url !== undefined);
-  return judgeEach('the preflight is answered', listed, async (url) => {
+  return checkEach('the preflight is answered', listed, async (url) => {
     const refused = await preflight(ask, url, 'POST', fields);
     return refused === undefined ? undefined : warning(`${url}: ${refused}`);
   });

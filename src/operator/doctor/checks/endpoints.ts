@@ -4,7 +4,7 @@ import { field, isHtml, jsonObject, mediaType, type SiteAnswer, text, where } fr
 import type { Ask, Question } from '../ask.ts';
 import type { ExaminedServer } from '../facts/facts.ts';
 import { REDIRECT_URI } from '../facts/registration.ts';
-import { failure, judgeEach, pass, type Verdict, warning } from '../finding.ts';
+import { checkEach, failure, pass, type Verdict, warning } from '../finding.ts';
 import { checks } from '../site-check.ts';
 import { NoAnswer, Unavailable } from '../unavailable.ts';
 
@@ -25,8 +25,8 @@ export const ENDPOINTS = [
   ...checks(['server'], {
     'endpoint.there'({ ask, server: { document } }) {
       const listed = Object.keys(PROBES).filter((name) => text(document[name]) !== undefined);
-      return judgeEach(`${listed.length} addresses answer`, listed, (name) =>
-        judgePresence(ask, name, text(document[name]) ?? '', PROBES[name] ?? {}),
+      return checkEach(`${listed.length} addresses answer`, listed, (name) =>
+        checkPresence(ask, name, text(document[name]) ?? '', PROBES[name] ?? {}),
       );
     },
     async 'endpoint.keys'({ ask, server: { document } }) {
@@ -37,12 +37,12 @@ export const ENDPOINTS = [
       if (answer.status !== 200 || !Array.isArray(keys))
         return failure(`${where(answer)} is not a JWKS (${answer.status})`);
       if (keys.length === 0) return failure('the set is empty');
-      return judgeEach(`${keys.length} keys`, keys.entries(), ([at]) => judgeKey(keys.map(Object), at));
+      return checkEach(`${keys.length} keys`, keys.entries(), ([at]) => checkKey(keys.map(Object), at));
     },
-    'token.errors': async (known) => judgeError(await post(known, 'token_endpoint', NONSENSE), [400, 401]),
+    'token.errors': async (known) => checkError(await post(known, 'token_endpoint', NONSENSE), [400, 401]),
     async 'token.unknown-client'(known) {
       const fields = { ...CODE, client_id: 'coursegate-doctor-never-registered' };
-      return judgeCode(await post(known, 'token_endpoint', fields), 'invalid_client');
+      return checkCode(await post(known, 'token_endpoint', fields), 'invalid_client');
     },
     async 'token.get'({ ask, server }) {
       const url = new URL(endpoint(server, 'token_endpoint'));
@@ -69,7 +69,7 @@ export const ENDPOINTS = [
   ...checks(['server', 'client'], {
     async 'token.unknown-code'({ client, ...known }) {
       const answer = await post(known, 'token_endpoint', { ...CODE, client_id: client.clientId });
-      return judgeCode(answer, 'invalid_grant');
+      return checkCode(answer, 'invalid_grant');
     },
     async 'revocation.works'({ client, ...known }) {
       if (text(known.server.document.revocation_endpoint) === undefined)
@@ -102,7 +102,7 @@ const PROBES: Readonly<Record<string, Question>> = {
 };
 
 /** A problem if an endpoint seems not to exist. That it must not be requested is reported by server.https. */
-async function judgePresence(ask: Ask, name: string, url: string, question: Question): Promise<Verdict | undefined> {
+async function checkPresence(ask: Ask, name: string, url: string, question: Question): Promise<Verdict | undefined> {
   try {
     const { status } = await ask(url, question);
     if (status >= 500 || status === 404 || status === 410) return failure(`${name}: ${url} is ${status}`);
@@ -125,7 +125,7 @@ function post(known: { ask: Ask; server: ExaminedServer }, member: string, field
 }
 
 /** Checks the status, media type and code of an OAuth error response. */
-export function judgeError(answer: SiteAnswer, statuses: readonly number[]): Verdict {
+export function checkError(answer: SiteAnswer, statuses: readonly number[]): Verdict {
   const { status } = answer;
   const error = text(jsonObject(answer)?.error);
   if (status < 400 || status >= 500) return failure(`an invalid request gets ${status}`);
@@ -138,7 +138,7 @@ export function judgeError(answer: SiteAnswer, statuses: readonly number[]): Ver
 }
 
 /** Checks that the token endpoint refuses a code with a certain error. */
-function judgeCode(answer: SiteAnswer, wanted: string): Verdict {
+function checkCode(answer: SiteAnswer, wanted: string): Verdict {
   const { status } = answer;
   if (status < 400) return failure(`it gets ${status}`);
   const error = text(jsonObject(answer)?.error);
@@ -146,8 +146,8 @@ function judgeCode(answer: SiteAnswer, wanted: string): Verdict {
   return error === wanted && (status === 400 || status === 401) ? pass(seen) : warning(seen);
 }
 
-/** Judges one key of a set. */
-function judgeKey(keys: readonly JsonObject[], at: number): Verdict | undefined {
+/** Checks one key of a set. */
+function checkKey(keys: readonly JsonObject[], at: number): Verdict | undefined {
   const key = keys[at] ?? {};
   const name = text(key.kid) ?? 'a key without kid';
   const secret = PRIVATE_MEMBERS.filter((member) => key[member] !== undefined);

@@ -2,7 +2,7 @@ import { field, isHtml, isRedirect, jsonObject, mediaType, type SiteAnswer, wher
 import type { Question } from '../ask.ts';
 import { insteadAt, insteadOf } from '../edges.ts';
 import { DISCOVER } from '../facts/mcp-endpoint.ts';
-import { failure, judgeEach, pass, warning } from '../finding.ts';
+import { checkEach, failure, pass, warning } from '../finding.ts';
 import { checks } from '../site-check.ts';
 
 /** GET of the tool interface, which opens a stream of events. */
@@ -38,7 +38,7 @@ export const MCP = checks(['mcp'], {
   async 'mcp.buffering'({ ask, mcp }) {
     const stream = await ask(mcp.url, { headers: { ...STREAM.headers, 'accept-encoding': 'gzip' } });
     const streams = [mcp.answer, stream].filter((answer) => mediaType(answer) === 'text/event-stream');
-    return judgeEach(
+    return checkEach(
       streams.length === 0 ? 'responses are not streams: nothing to buffer' : 'events arrive as they are sent',
       streams,
       (answer) => {

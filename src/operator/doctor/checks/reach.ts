@@ -1,6 +1,6 @@
 import { isLoopback } from '../../connect/oauth/transport.ts';
 import { field, isRedirect, jsonObject, redirectTarget, where } from '../answer.ts';
-import { failure, judgeEach, pass, warning } from '../finding.ts';
+import { checkEach, failure, pass, warning } from '../finding.ts';
 import { checks } from '../site-check.ts';
 import { orNone, Unavailable } from '../unavailable.ts';
 
@@ -57,7 +57,7 @@ export const REACH = [
   }),
   ...checks(['server'], {
     'reach.forwarded-host': ({ ask, server }) =>
-      judgeEach(
+      checkEach(
         'Host, Forwarded and X-Forwarded-Host change nothing',
         [
           { 'x-forwarded-host': STRANGE_HOST, 'x-forwarded-proto': 'https' },

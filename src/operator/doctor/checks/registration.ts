@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../../http/json-object.ts';
 import { jsonObject, strings, text } from '../answer.ts';
 import type { Register } from '../facts/facts.ts';
-import { failure, judgeEach, pass, type Verdict, warning } from '../finding.ts';
+import { checkEach, failure, pass, type Verdict, warning } from '../finding.ts';
 import { remove } from '../registrations.ts';
 import { checks } from '../site-check.ts';
 import { Unavailable } from '../unavailable.ts';
-import { judgeError } from './endpoints.ts';
+import { checkError } from './endpoints.ts';
 
 /** What apps can register (RFC 7591). Each check registers or tries to; everything is deleted at the end. */
 export const REGISTRATION = [
@@ -17,7 +17,7 @@ export const REGISTRATION = [
       return answer.status === 201 ? pass('201') : warning(`it gets ${answer.status} instead of 201`);
     },
     'registration.script-uri': ({ registration }) =>
-      judgeUris(registration, [
+      checkUris(registration, [
         'javascript:alert(1)',
         'JaVaScRiPt:alert(1)',
         'data:text/html,x',
@@ -26,19 +26,19 @@ export const REGISTRATION = [
         'view-source:https://coursegate-doctor.invalid/',
       ]),
     'registration.plain-http-uri': ({ registration }) =>
-      judgeUris(registration, [
+      checkUris(registration, [
         'http://coursegate-doctor.invalid/callback',
         'http://127.0.0.1.coursegate-doctor.invalid/callback',
         'http://192.168.1.1/callback',
       ]),
     'registration.odd-uri': ({ registration }) =>
-      judgeUris(registration, [
+      checkUris(registration, [
         'https://*.coursegate-doctor.invalid/callback',
         'https://coursegate-doctor.invalid/callback#x',
         'https://bank.example@coursegate-doctor.invalid/callback',
       ]),
     'registration.bounds': ({ registration }) =>
-      judgeTries(
+      checkTries(
         registration,
         {
           'a name of 50,000 characters': { client_name: 'x'.repeat(50_000) },
@@ -48,7 +48,7 @@ export const REGISTRATION = [
         'refused or truncated',
       ),
     'registration.grants': ({ registration }) =>
-      judgeTries(
+      checkTries(
         registration,
         {
           'other grants': { grant_types: ['password', 'client_credentials', 'urn:coursegate-doctor:nonsense'] },
@@ -65,7 +65,7 @@ export const REGISTRATION = [
     async 'registration.errors'({ registration: register }) {
       const { answer, client } = await register({ redirect_uris: ['not an address'] });
       if (client !== undefined) return failure('"not an address" is accepted as a redirect URI');
-      return judgeError(answer, [400, 413]);
+      return checkError(answer, [400, 413]);
     },
     async 'registration.management'({ ask, registered, registration: register }) {
       const { client } = await register();
@@ -89,22 +89,22 @@ export const REGISTRATION = [
   }),
 ];
 
-/** Tries to register each of the named changes, and judges what is registered. */
-function judgeTries(
+/** Tries to register each of the named changes, and checks what is registered. */
+function checkTries(
   register: Register,
   tries: Readonly<Record<string, object>>,
-  judge: (body: JsonObject, what: string) => Verdict | undefined,
+  check: (body: JsonObject, what: string) => Verdict | undefined,
   good: string,
 ): Promise<readonly Verdict[]> {
-  return judgeEach(good, Object.entries(tries), async ([what, changes]) => {
+  return checkEach(good, Object.entries(tries), async ([what, changes]) => {
     const { client, answer } = await register(changes);
     if (answer.status >= 500) return failure(`${what}: the server fails with ${answer.status}`);
-    return client === undefined ? undefined : judge(client.body, what);
+    return client === undefined ? undefined : check(client.body, what);
   });
 }
 
-function judgeUris(register: Register, uris: readonly string[]): Promise<readonly Verdict[]> {
-  return judgeTries(
+function checkUris(register: Register, uris: readonly string[]): Promise<readonly Verdict[]> {
+  return checkTries(
     register,
     Object.fromEntries(uris.map((uri) => [uri, { redirect_uris: [uri] }])),
     ({ redirect_uris: kept }, uri) =>

@@ -2,7 +2,7 @@ import { isLoopback } from '../../connect/oauth/transport.ts';
 import { jsonObject, mediaType, type SiteAnswer, strings, text, where } from '../answer.ts';
 import { insteadAt } from '../edges.ts';
 import { RESOURCE_METADATA_PATH as NAME } from '../facts/resource-metadata.ts';
-import { failure, judgeEach, pass, type Verdict, warning } from '../finding.ts';
+import { checkEach, failure, pass, type Verdict, warning } from '../finding.ts';
 import { checks } from '../site-check.ts';
 
 /** The protected resource metadata (RFC 9728). */
@@ -25,7 +25,7 @@ export const RESOURCE_METADATA = [
       return asked === undefined ? failure(`${origin}${NAME}${path} gives no answer`) : failure(...insteadAt(asked));
     },
     'resource.no-pages': ({ wellKnown }) =>
-      judgeEach(`${wellKnown.length} spellings: documents or nothing`, wellKnown, ({ answer }) => {
+      checkEach(`${wellKnown.length} spellings: documents or nothing`, wellKnown, ({ answer }) => {
         if (answer === undefined || answer.status < 200 || answer.status > 399 || isDocument(answer)) return undefined;
         return failure(...insteadAt(answer, `${answer.status} without JSON`));
       }),
@@ -42,9 +42,9 @@ export const RESOURCE_METADATA = [
   }),
   ...checks(['resources'], {
     'resource.content-type': ({ resources }) =>
-      judgeEach('application/json', resources, ({ answer }) => judgeJsonType(answer)),
+      checkEach('application/json', resources, ({ answer }) => checkJsonType(answer)),
     'resource.identifier': ({ resources }) =>
-      judgeEach(
+      checkEach(
         resources.map(({ resource }) => resource).join(', '),
         resources,
         ({ document: { resource: named }, resource, answer, path }) => {
@@ -62,14 +62,14 @@ export const RESOURCE_METADATA = [
         return safe && url.search === '' && url.hash === '';
       };
       const all = resources.flatMap(({ document }) => strings(document.authorization_servers));
-      return judgeEach([...new Set(all)].join(', '), resources, ({ document, answer }) => {
+      return checkEach([...new Set(all)].join(', '), resources, ({ document, answer }) => {
         const named = strings(document.authorization_servers);
         if (named.length === 0) return failure(`${where(answer)} names none`);
         return named.filter((one) => !isIssuer(one)).map((one) => failure(`${where(answer)} names "${one}"`));
       });
     },
     'resource.scopes': ({ resources }) =>
-      judgeEach(
+      checkEach(
         `${strings(resources[0].document.scopes_supported).length} scopes`,
         resources,
         ({ document: { scopes_supported: scopes = [] }, answer }) => {
@@ -93,7 +93,7 @@ function isDocument(answer: SiteAnswer | undefined): boolean {
   return answer?.status === 200 && jsonObject(answer) !== undefined;
 }
 
-export function judgeJsonType(answer: SiteAnswer): Verdict {
+export function checkJsonType(answer: SiteAnswer): Verdict {
   const type = mediaType(answer);
   return type === 'application/json' ? pass(type) : warning(`${where(answer)} has ${type || 'no content type'}`);
 }

@@ -3,9 +3,9 @@ import { isLoopback } from '../../connect/oauth/transport.ts';
 import { strings, text, where } from '../answer.ts';
 import { isHidden } from '../ask.ts';
 import { hijacker, insteadAt, insteadOf } from '../edges.ts';
-import { failure, judgeEach, pass, warning } from '../finding.ts';
+import { checkEach, failure, pass, warning } from '../finding.ts';
 import { checks } from '../site-check.ts';
-import { judgeJsonType } from './resource-metadata.ts';
+import { checkJsonType } from './resource-metadata.ts';
 
 /** The authorization server metadata (RFC 8414, OpenID Connect Discovery). */
 export const SERVER_METADATA = [
@@ -22,7 +22,7 @@ export const SERVER_METADATA = [
   }),
   ...checks(['server'], {
     'server.spellings': ({ server }) =>
-      judgeEach(
+      checkEach(
         server.spellings.flatMap(({ url, document }) => (document ? new URL(url).pathname : [])).join(', '),
         server.spellings,
         ({ url, answer, document }) => {
@@ -34,7 +34,7 @@ export const SERVER_METADATA = [
           return isOther ? failure(...insteadAt(answer)) : [];
         },
       ),
-    'server.content-type': ({ server: { answer } }) => judgeJsonType(answer),
+    'server.content-type': ({ server: { answer } }) => checkJsonType(answer),
     'server.issuer'({ server: { document, issuer, answer } }) {
       if (document.issuer === issuer) return pass(issuer);
       return failure(`${where(answer)} has the issuer ${JSON.stringify(document.issuer)} instead of ${issuer}`);
@@ -47,7 +47,7 @@ export const SERVER_METADATA = [
     },
     'server.https'({ origin, server }) {
       const local = isLoopback(new URL(origin).hostname);
-      return judgeEach('all of them', endpointsOf(server.document), ([name, value]) => {
+      return checkEach('all of them', endpointsOf(server.document), ([name, value]) => {
         const url = URL.parse(value);
         if (url === null) return failure(`${name} is not a URL: ${value}`);
         if (local && isLoopback(url.hostname)) return undefined;
@@ -56,7 +56,7 @@ export const SERVER_METADATA = [
     },
     'server.hosts'({ server: { document, issuer } }) {
       const home = URL.parse(issuer)?.host;
-      return judgeEach(home ?? '', endpointsOf(document), ([name, value]) => {
+      return checkEach(home ?? '', endpointsOf(document), ([name, value]) => {
         const host = URL.parse(value)?.host;
         return host === undefined || host === home ? undefined : warning(`${name} is on ${host}`);
       });

@@ -7,7 +7,7 @@ import { type Odd, sendOddRequests } from './odd-requests.ts';
 
 /** A request that reaches the echo server for sure, and what the backend received of it. */
 export interface Carrier {
-  readonly attempt: GatewayRequest;
+  readonly request: GatewayRequest;
   readonly echo: Echo;
 }
 
@@ -32,22 +32,22 @@ export interface AttackedGateway extends ExaminedGateway {
 
 /** Sends the requests from which the checks start. Throws NoAnswer if the gateway cannot be reached. */
 export async function beginAttack(gateway: ExaminedGateway): Promise<AttackedGateway> {
-  const { bearer, openPath, attempt } = gateway;
-  const anonymous = await attempt({});
-  const withToken = bearer === undefined ? undefined : await attempt({ authorization: bearer });
-  const [open] = (await attempt({ target: openPath })).echoes;
+  const { bearer, openPath, send } = gateway;
+  const anonymous = await send({});
+  const withToken = bearer === undefined ? undefined : await send({ authorization: bearer });
+  const [open] = (await send({ target: openPath })).echoes;
   const [admitted] = withToken?.echoes ?? [];
   const carriers: readonly (readonly [Echo | undefined, GatewayRequest])[] = [
     [admitted, { authorization: bearer }],
     [open, { target: openPath }],
     [anonymous.echoes[0], {}],
   ];
-  const [carrier] = carriers.flatMap(([echo, sent]) => (echo === undefined ? [] : [{ echo, attempt: sent }]));
+  const [carrier] = carriers.flatMap(([echo, sent]) => (echo === undefined ? [] : [{ echo, request: sent }]));
   return {
     ...gateway,
     ...{ anonymous, withToken, admitted, open, carrier },
     identity: admitted === undefined ? [] : identityFields(admitted),
-    framings: once(() => sendFramings(gateway, carrier?.attempt ?? {})),
+    framings: once(() => sendFramings(gateway, carrier?.request ?? {})),
     oddRequests: once(() => sendOddRequests(gateway)),
   };
 }

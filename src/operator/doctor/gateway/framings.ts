@@ -53,10 +53,10 @@ export interface Framed {
 }
 
 /** Sends all messages at the same time, since some may be waited for in vain. */
-export function sendFramings(gateway: ExaminedGateway, attempt: GatewayRequest): Promise<readonly Framed[]> {
+export function sendFramings(gateway: ExaminedGateway, request: GatewayRequest): Promise<readonly Framed[]> {
   return Promise.all(
     Object.entries(FRAMINGS).map(async ([what, framing]) => {
-      const { echoes } = await gateway.attemptBytes((id) => message(gateway, attempt, framing, id), PATIENCE);
+      const { echoes } = await gateway.sendBytes((id) => message(gateway, request, framing, id), PATIENCE);
       return { what, outer: echoes.filter((one) => !isHidden(one)), hidden: echoes.filter(isHidden) };
     }),
   );
@@ -64,11 +64,11 @@ export function sendFramings(gateway: ExaminedGateway, attempt: GatewayRequest):
 
 const isHidden = ({ target }: Echo) => target.includes('doctor-hidden');
 
-function message({ host, echoPath }: ExaminedGateway, attempt: GatewayRequest, framing: Framing, id: string): string {
+function message({ host, echoPath }: ExaminedGateway, request: GatewayRequest, framing: Framing, id: string): string {
   const hidden = `GET ${echoPath}?doctor=${id}&doctor-hidden HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
   const { fields, body, version = '1.1' } = framing(hidden);
-  const authorization = attempt.authorization === undefined ? '' : `Authorization: ${attempt.authorization}\r\n`;
-  const start = `POST ${attempt.target ?? echoPath}?doctor=${id} HTTP/${version}\r\nHost: ${host}\r\n`;
+  const authorization = request.authorization === undefined ? '' : `Authorization: ${request.authorization}\r\n`;
+  const start = `POST ${request.target ?? echoPath}?doctor=${id} HTTP/${version}\r\nHost: ${host}\r\n`;
   // If the hidden request was read as a body, this one ends the connection.
   const last = `GET ${echoPath} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
   return `${start}${authorization}${fields}\r\n${body}${last}`;

@@ -31,7 +31,7 @@ export interface GatewayRequest {
   readonly authorization?: string | undefined;
 }
 
-/** What became of an attempt. */
+/** What became of a request. */
 export interface Tried {
   readonly answers: readonly RawAnswer[];
   /** What the backend received; empty if nothing reached it. */
@@ -46,12 +46,12 @@ export interface ExaminedGateway extends GatewayTarget {
   /** Every 429 and 503 so far. */
   readonly busy: readonly RawAnswer[];
   /** Sends a request. After a 429, it waits once, and then throws Unavailable. */
-  attempt(attempt: GatewayRequest): Promise<Tried>;
+  send(request: GatewayRequest): Promise<Tried>;
   /**
    * Sends bytes, which contain the id that they are given: requests that reach the backend are recognised by it. Reads
    * until the gateway closes the connection, for `patience` milliseconds at most.
    */
-  attemptBytes(write: (id: string) => string, patience: number): Promise<Tried>;
+  sendBytes(write: (id: string) => string, patience: number): Promise<Tried>;
 }
 
 const AGENT = `coursegate-doctor/${manifest.version} (attacks on a gateway, asked for by its operator)`;
@@ -72,9 +72,9 @@ export function createGateway(target: GatewayTarget): ExaminedGateway {
     const answered = answers.map(({ text }) => parseEcho(text)).filter((one) => one !== undefined);
     return { answers, echoes: [...answered, ...(echoServer?.received(id) ?? [])] };
   };
-  const attemptOnce = async (attempt: GatewayRequest) => {
+  const sendOnce = async (request: GatewayRequest) => {
     const id = nextId();
-    const bytes = requestBytes({ target: target.echoPath, ...attempt }, id, host);
+    const bytes = requestBytes({ target: target.echoPath, ...request }, id, host);
     return tried(id, await sendRaw(to, bytes, (received) => parseAnswers(received)[0]?.complete === true));
   };
   return {
@@ -82,25 +82,25 @@ export function createGateway(target: GatewayTarget): ExaminedGateway {
     host,
     bearer: token === undefined ? undefined : `Bearer ${token}`,
     busy,
-    async attempt(attempt) {
-      const first = await attemptOnce(attempt);
+    async send(request) {
+      const first = await sendOnce(request);
       const [answer] = first.answers;
       if (answer?.status !== 429 || first.echoes.length > 0) return first;
       await waitForLimit('the gateway', fieldOf(answer, 'retry-after'), to.signal);
-      const second = await attemptOnce(attempt);
+      const second = await sendOnce(request);
       const [last] = second.answers;
       if (last?.status === 429) throw limited('the gateway', fieldOf(last, 'retry-after'));
       return second;
     },
-    async attemptBytes(write, patience) {
+    async sendBytes(write, patience) {
       const id = nextId();
       return tried(id, await sendRaw({ ...to, patience: Math.min(patience, to.patience) }, write(id)));
     },
   };
 }
 
-function requestBytes(attempt: GatewayRequest, id: string, host: string): string {
-  const { method = 'GET', target = '/', headers = [], authorization } = attempt;
+function requestBytes(request: GatewayRequest, id: string, host: string): string {
+  const { method = 'GET', target = '/', headers = [], authorization } = request;
   const fields: Field[] = [
     ['Host', host],
     ['User-Agent', AGENT],

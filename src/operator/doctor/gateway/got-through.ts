@@ -21,17 +21,17 @@ export function gotThrough({ echoPath }: ExaminedGateway, { echoes }: Tried, wha
 /** Sends requests without a valid token one after the other, and resolves to the verdicts about those that got through. */
 export async function throughWithout(
   gateway: ExaminedGateway,
-  attempts: Iterable<readonly [what: string, attempt: GatewayRequest]>,
+  requests: Iterable<readonly [what: string, request: GatewayRequest]>,
 ): Promise<readonly Verdict[]> {
   const verdicts: Verdict[] = [];
-  for (const [what, attempt] of attempts) {
-    const verdict = gotThrough(gateway, await gateway.attempt(attempt), what);
+  for (const [what, request] of requests) {
+    const verdict = gotThrough(gateway, await gateway.send(request), what);
     if (verdict !== undefined) verdicts.push(verdict);
   }
   return verdicts;
 }
 
-/** A target without the id of the attempt. */
+/** A target without the id of the request. */
 function unmarked(target: string): string {
   return target.replace(/[?&]doctor=[0-9a-f]+-\d+\./, '');
 }

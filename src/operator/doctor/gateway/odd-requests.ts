@@ -30,8 +30,8 @@ export interface Odd extends Tried {
 export async function sendOddRequests(gateway: ExaminedGateway): Promise<readonly Odd[]> {
   const all: Odd[] = [];
   for (const [what, write] of Object.entries(ODD)) {
-    const attempt = write(gateway);
-    all.push({ what, sent: attempt, ...(await gateway.attempt(attempt)) });
+    const request = write(gateway);
+    all.push({ what, sent: request, ...(await gateway.send(request)) });
   }
   return all;
 }

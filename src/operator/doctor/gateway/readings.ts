@@ -1,6 +1,6 @@
 /**
- * How servers read a request target. A gateway that judges one reading and forwards bytes that the backend reads
- * otherwise lets requests through that it did not judge.
+ * How servers read a request target. A gateway that checks one reading and forwards bytes that the backend reads
+ * otherwise lets requests through that it did not check.
  */
 
 /** Who would read a target as the protected path, or a path below it. */

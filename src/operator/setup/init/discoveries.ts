@@ -3,9 +3,9 @@ import { excess, isHtml, jsonObject, pageTitle, type SiteAnswer, strings } from 
 import { type Description, readDescription } from './description.ts';
 import { describedWhoami, findJsonLogin, type JsonLogin, type JsonWhoami, whoamiPaths } from './json-login.ts';
 import type { PresetFile } from './preset-file.ts';
+import type { SeenSite, SiteProbe } from './probe.ts';
 import { addressesToTry, type Proposal, propose } from './proposals.ts';
 import USUAL from './usual-addresses.json' with { type: 'json' };
-import type { SiteVisit, SiteVisitor } from './visit.ts';
 
 /** What the site reveals to an anonymous visitor that its configuration needs. */
 export interface Discoveries {
@@ -50,17 +50,17 @@ const SLUG = /^[a-z0-9_-]{1,64}$/i;
 
 /** Looks for what the configuration needs, on a site whose pages have been visited. */
 export async function discover(
-  visitor: SiteVisitor,
+  probe: SiteProbe,
   preset: PresetFile | undefined,
   scopes: Readonly<Record<string, ScopeConfig>>,
 ): Promise<Discoveries> {
-  const { answers, cookies, unreachable, landing } = await visitor.visit(DOCUMENTS, 'app');
+  const { answers, cookies, unreachable, landing } = await probe.request(DOCUMENTS, 'app');
   const [found] = USUAL.descriptions.flatMap((path) => {
     const description = readDescription(answers.get(path));
     return description === undefined ? [] : [{ path, description }];
   });
   const description = found?.description;
-  await visitor.visit(toTry(description, scopes), 'app');
+  await probe.request(toTry(description, scopes), 'app');
   const landed = landedLogin(landing, answers.get('/'));
   const loginPath =
     USUAL.pages.find((path) => hasPasswordField(answers.get(path))) ?? landed?.path ?? linkedLogin(answers.get('/'));
@@ -74,7 +74,7 @@ export async function discover(
     otherCookies: [...cookies].filter((name) => !session.includes(name)).slice(0, 10),
     jsonLogin:
       preset === undefined && loginPath === undefined && unreachable === undefined
-        ? await findJsonLogin(visitor, description)
+        ? await findJsonLogin(probe, description)
         : undefined,
     whoami: describedWhoami(description, answers) ?? knownWhoami(answers),
     proposals: description === undefined ? [] : propose(description, answers, scopes),
@@ -121,7 +121,7 @@ function isJson(answer: SiteAnswer | undefined): answer is SiteAnswer {
   return answer !== undefined && answer.status !== 404 && answer.status < 500 && jsonObject(answer) !== undefined;
 }
 
-function memberAt(answers: SiteVisit['answers'], place: PresetFile['features']): unknown {
+function memberAt(answers: SeenSite['answers'], place: PresetFile['features']): unknown {
   const answer = answers.get(place?.json ?? '');
   return answer === undefined ? undefined : jsonObject(answer)?.[place?.member ?? ''];
 }
@@ -130,7 +130,7 @@ function slugIn(value: unknown): string | undefined {
   return typeof value === 'string' && SLUG.test(value) ? value : undefined;
 }
 
-function knownWhoami(answers: SiteVisit['answers']): JsonWhoami | undefined {
+function knownWhoami(answers: SeenSite['answers']): JsonWhoami | undefined {
   const path = USUAL.whoami.find((one) => {
     const answer = answers.get(one);
     return isJson(answer) && (answer.status === 401 || answer.status === 403);

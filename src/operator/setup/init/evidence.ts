@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { compilePattern, pattern } from '../../../config/pattern.ts';
 import { field, isHtml, jsonObject, strings } from '../../doctor/answer.ts';
-import type { SiteVisit } from './visit.ts';
+import type { SeenSite } from './probe.ts';
 
 /** Evidence for a framework. */
 export interface Evidence {
   /** The paths that it needs an answer of. */
   readonly paths: readonly string[];
-  readonly seen: (visit: SiteVisit) => boolean;
+  readonly seen: (site: SeenSite) => boolean;
 }
 
 /** A path of the site, without a query. */
@@ -74,19 +74,19 @@ export const evidence: z.ZodType<Evidence> = z.union([
   z.strictObject({ all: several }).transform(
     ({ all }): Evidence => ({
       paths: pathsOf(all),
-      seen: (visit) => all.every(({ seen }) => seen(visit)),
+      seen: (site) => all.every(({ seen }) => seen(site)),
     }),
   ),
   z.strictObject({ any: several }).transform(
     ({ any }): Evidence => ({
       paths: pathsOf(any),
-      seen: (visit) => any.some(({ seen }) => seen(visit)),
+      seen: (site) => any.some(({ seen }) => seen(site)),
     }),
   ),
   z.strictObject({ not: z.lazy(() => evidence) }).transform(
     ({ not }): Evidence => ({
       paths: not.paths,
-      seen: (visit) => !not.seen(visit),
+      seen: (site) => !not.seen(site),
     }),
   ),
 ]);

@@ -1,7 +1,7 @@
 import { field } from '../../doctor/answer.ts';
 import type { Framework } from '../names.ts';
 import { PRESETS, readPreset } from './preset-file.ts';
-import type { SiteVisit } from './visit.ts';
+import type { SeenSite } from './probe.ts';
 
 export interface Guess {
   readonly framework: Framework;
@@ -17,14 +17,14 @@ export function markPaths(): readonly string[] {
   return ['/', ...PRESETS.flatMap((name) => readPreset(name).marks.flatMap(({ seen }) => seen.paths))];
 }
 
-function isPhp({ cookies, answers }: SiteVisit): boolean {
+function isPhp({ cookies, answers }: SeenSite): boolean {
   return cookies.has('PHPSESSID') || [...answers.values()].some((answer) => /^PHP/.test(field(answer, 'x-powered-by')));
 }
 
 /** Guesses the framework of a site. A single mark may be a coincidence, so `sure` takes at least two. */
-export function guessFramework(visit: SiteVisit): Guess {
+export function guessFramework(site: SeenSite): Guess {
   const seen = PRESETS.map((framework) => {
-    const found = readPreset(framework).marks.filter((mark) => mark.seen.seen(visit));
+    const found = readPreset(framework).marks.filter((mark) => mark.seen.seen(site));
     const score = found.reduce((sum, { weight }) => sum + weight, 0);
     return { framework, score, marks: found.map(({ says }) => says) };
   })
@@ -33,7 +33,7 @@ export function guessFramework(visit: SiteVisit): Guess {
   const [best, second] = seen;
   const generic = { framework: 'generic', sure: 'unknown' } as const;
   if (best === undefined)
-    return { ...generic, marks: isPhp(visit) ? ['PHP without a known framework'] : [], others: [] };
+    return { ...generic, marks: isPhp(site) ? ['PHP without a known framework'] : [], others: [] };
   const { framework, score, marks } = best;
   const lead = score - (second?.score ?? 0);
   const listed = (some: typeof seen) => some.flatMap((one) => one.marks.map((words) => `${one.framework}: ${words}`));

@@ -20,8 +20,8 @@ import { freeAdminPort } from './free-port.ts';
 import { DECISION_SECRET, forGateway, pluginGateway, pluginStep, webServerFiles, webServerStep } from './plugin.ts';
 import { CONFIGURATION, type NewFile, SECRET_FILES, type Written, writeConfiguration } from './preset.ts';
 import { type PresetFile, readPreset } from './preset-file.ts';
+import { createProbe } from './probe.ts';
 import { whatIsLeft, whatWasSeen } from './report.ts';
-import { createVisitor } from './visit.ts';
 
 export interface InitOptions {
   /** Where the site listens. */
@@ -113,8 +113,8 @@ async function look(
   const late = AbortSignal.timeout(options.whole ?? WHOLE);
   const signal = options.signal === undefined ? late : AbortSignal.any([late, options.signal]);
   options.tell(`Inspecting ${upstream.href} …`);
-  const visitor = createVisitor({ upstream, origin }, { signal, patience: options.patience ?? PATIENCE });
-  const seen = await visitor.visit([...new Set([...markPaths(), ...DISCOVERY_PAGES])]);
+  const probe = createProbe({ upstream, origin }, { signal, patience: options.patience ?? PATIENCE });
+  const seen = await probe.request([...new Set([...markPaths(), ...DISCOVERY_PAGES])]);
   const guess =
     given === undefined ? guessFramework(seen) : ({ framework: given, sure: 'given', marks: [], others: [] } as const);
   const catalogue = readPlainYaml(readInstalled(SCOPES_FILE).toString('utf8')) as {
@@ -122,8 +122,8 @@ async function look(
   };
   const { framework } = guess;
   const preset = framework === 'generic' ? undefined : readPreset(framework);
-  const found = await discover(visitor, preset, catalogue.scopes);
-  for (const line of whatWasSeen(await visitor.visit([]), guess, found)) options.tell(printable(line));
+  const found = await discover(probe, preset, catalogue.scopes);
+  for (const line of whatWasSeen(await probe.request([]), guess, found)) options.tell(printable(line));
   return { framework, preset, found };
 }
 

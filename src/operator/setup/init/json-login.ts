@@ -1,8 +1,8 @@
 import { jsonObject, type SiteAnswer } from '../../doctor/answer.ts';
 import type { DescribedOperation, Description, LoginOperation } from './description.ts';
+import type { SiteProbe } from './probe.ts';
 import { isForApps } from './proposals.ts';
 import USUAL from './usual-addresses.json' with { type: 'json' };
-import type { SiteVisitor } from './visit.ts';
 
 /** A sign-in without a page: it takes a name and a password, and answers in JSON. */
 export interface JsonLogin extends Omit<LoginOperation, 'gives'> {
@@ -30,20 +30,20 @@ const REFUSALS = [400, 401, 403, 422];
  * at common ones.
  */
 export async function findJsonLogin(
-  visitor: SiteVisitor,
+  probe: SiteProbe,
   description: Description | undefined,
 ): Promise<JsonLogin | undefined> {
   for (const { gives, ...operation } of description?.logins ?? []) {
-    const wrong = await refusalOf(visitor, operation);
+    const wrong = await refusalOf(probe, operation);
     if (wrong !== undefined) return { ...operation, wrong, token: pointerTo(gives(), TOKENS) };
   }
   if (description !== undefined && description.logins.length > 0) return undefined;
-  const empties = await Promise.all(USUAL.signIns.map((path) => visitor.post(path, TYPES.json, '{}')));
+  const empties = await Promise.all(USUAL.signIns.map((path) => probe.post(path, TYPES.json, '{}')));
   for (const [at, path] of USUAL.signIns.entries()) {
     const empty = empties[at];
     if (empty === undefined || !isRefusal(empty)) continue;
     const fields = { username: /\busername\b/.test(empty.text) ? 'username' : 'email', password: 'password' };
-    const found = await inSomeFormat(visitor, { path, ...fields });
+    const found = await inSomeFormat(probe, { path, ...fields });
     if (found !== undefined) return { ...found, token: undefined };
   }
   return undefined;
@@ -107,9 +107,9 @@ function isRefusal(answer: SiteAnswer): boolean {
 
 type Login = Omit<LoginOperation, 'gives'>;
 
-async function inSomeFormat(visitor: SiteVisitor, login: Omit<Login, 'format'>) {
+async function inSomeFormat(probe: SiteProbe, login: Omit<Login, 'format'>) {
   for (const format of ['json', 'form'] as const) {
-    const wrong = await refusalOf(visitor, { ...login, format });
+    const wrong = await refusalOf(probe, { ...login, format });
     // 422: it could not read the body (RFC 9110 section 15.5.21), so it expects the other format.
     if (wrong !== undefined && (wrong !== 422 || format === 'form')) return { ...login, format, wrong };
   }
@@ -117,12 +117,9 @@ async function inSomeFormat(visitor: SiteVisitor, login: Omit<Login, 'format'>) 
 }
 
 /** The status for wrong credentials; undefined if the answer does not look like that of a sign-in. */
-async function refusalOf(
-  visitor: SiteVisitor,
-  { path, format, username, password }: Login,
-): Promise<number | undefined> {
+async function refusalOf(probe: SiteProbe, { path, format, username, password }: Login): Promise<number | undefined> {
   const fields = { [username]: WRONG.username, [password]: WRONG.password };
   const body = format === 'json' ? JSON.stringify(fields) : new URLSearchParams(fields).toString();
-  const answer = await visitor.post(path, TYPES[format], body);
+  const answer = await probe.post(path, TYPES[format], body);
   return answer !== undefined && isRefusal(answer) ? answer.status : undefined;
 }

@@ -5,11 +5,11 @@ import type { Discoveries } from './discoveries.ts';
 import type { Guess } from './frameworks.ts';
 import { setupGuide, type Written } from './preset.ts';
 import type { PresetFile } from './preset-file.ts';
-import type { SiteVisit } from './visit.ts';
+import type { SeenSite } from './probe.ts';
 
 /** What `init` tells the operator about the site. */
 export function whatWasSeen(
-  { unreachable, gaveUp }: SiteVisit,
+  { unreachable, gaveUp }: SeenSite,
   { framework, sure, marks, others }: Guess,
   found: Discoveries,
 ): readonly string[] {

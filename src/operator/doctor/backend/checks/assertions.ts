@@ -11,33 +11,33 @@ const hasAssertions = ({ upstreams }: Config) =>
 
 /** Whether the backends believe the gate, and no one else. The gate itself sends the requests. */
 export const ASSERTIONS = backendChecks(hasAssertions, {
-  'assertion.accepted': (installation) => eachTrial(installation, (trial) => judgeValid(trial, installation)),
+  'assertion.accepted': (installation) => eachTrial(installation, (trial) => checkValid(trial, installation)),
   'assertion.forged': (installation) =>
-    eachTrial(installation, (trial) => judgeFaulty(trial, installation, ['forged'])),
+    eachTrial(installation, (trial) => checkFaulty(trial, installation, ['forged'])),
   'assertion.expired': (installation) =>
-    eachTrial(installation, (trial) => judgeFaulty(trial, installation, ['expired'])),
+    eachTrial(installation, (trial) => checkFaulty(trial, installation, ['expired'])),
   'assertion.elsewhere': (installation) =>
-    eachTrial(installation, (trial) => judgeFaulty(trial, installation, ['other-origin', 'other-upstream'])),
+    eachTrial(installation, (trial) => checkFaulty(trial, installation, ['other-origin', 'other-upstream'])),
 });
 
 /** A verdict; a text says why an upstream allows none. */
-type Judgement = Verdict | string;
+type TrialVerdict = Verdict | string;
 
-/** Judges every upstream. Throws Unavailable with the reasons if none shows anything. */
-async function eachTrial({ facts }: Installation, judge: (trial: Trial) => Judgement): Promise<CheckOutcome> {
-  const judged = (await facts.trials()).map(judge);
-  const verdicts = judged.filter((one) => typeof one !== 'string');
-  const seen = judged.map((one) => (typeof one === 'string' ? one : one.seen)).join('; ');
+/** Checks every upstream. Throws Unavailable with the reasons if none shows anything. */
+async function eachTrial({ facts }: Installation, check: (trial: Trial) => TrialVerdict): Promise<CheckOutcome> {
+  const found = (await facts.trials()).map(check);
+  const verdicts = found.filter((one) => typeof one !== 'string');
+  const seen = found.map((one) => (typeof one === 'string' ? one : one.seen)).join('; ');
   if (verdicts.length === 0) throw new Unavailable(seen);
   const problems = verdicts.filter(({ level }) => level !== 'pass');
   return problems.length > 0 ? problems : pass(seen);
 }
 
-function judgeValid(trial: Trial, { member, silent }: Installation): Judgement {
+function checkValid(trial: Trial, { member, silent }: Installation): TrialVerdict {
   const { answers } = trial;
   const { valid, forged, none } = answers;
   const at = `${trial.upstream}: ${withoutQuery(trial.path)}`;
-  const seen = `${at} answers ${told(valid)}`;
+  const seen = `${at} answers ${inWords(valid)}`;
   if (silent.has(trial.upstream)) return `the upstream ${trial.upstream} does not answer`;
   if (valid.status === undefined) return failure(seen, 'Start the backend: see upstream.reachable.');
   if (valid.status === 503 && none.status !== 503)
@@ -51,7 +51,7 @@ function judgeValid(trial: Trial, { member, silent }: Installation): Judgement {
   if (!same(valid, forged)) return pass(`${at} tells it from a forged one`);
   if (refuses(valid) && member !== undefined) return failure(`${seen} to a valid assertion, as to a forged one`);
   if (refuses(valid)) return `${at} ${NEEDS_MEMBER}`;
-  return `${at} answers ${told(valid)} with and without an assertion`;
+  return `${at} answers ${inWords(valid)} with and without an assertion`;
 }
 
 /** What drop-ins say about an assertion that they do not accept, and what to change. */
@@ -72,11 +72,11 @@ const FAULTS: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-function judgeFaulty(
+function checkFaulty(
   { upstream, path, answers }: Trial,
   { config, member }: Installation,
   faults: readonly CarriedAs[],
-): Judgement {
+): TrialVerdict {
   const at = `${upstream}: ${withoutQuery(path)}`;
   const { none, valid, forged } = answers;
   if (valid.status === undefined || valid.status >= 500) return `${at} verifies no assertion now`;
@@ -86,14 +86,14 @@ function judgeFaulty(
     if (same(answer, valid)) {
       if (refuses(valid) && same(valid, forged))
         return member === undefined ? `${at} ${NEEDS_MEMBER}` : `${at} refuses every assertion`;
-      if (same(valid, none)) return `${at} answers ${told(answer)} with and without an assertion`;
-      const seen = `${at} answers ${told(answer)} to ${WORDS[fault]}, as to a valid one`;
+      if (same(valid, none)) return `${at} answers ${inWords(answer)} with and without an assertion`;
+      const seen = `${at} answers ${inWords(answer)} to ${WORDS[fault]}, as to a valid one`;
       const plain = same(valid, forged) && config.upstreams[upstream]?.identity.includes('headers') === true;
       return plain ? warning(`${seen}: it believes X-Member-Id`, PLAIN) : failure(seen);
     }
     // Served like a request without a member, it opens nothing.
     if (refuses(answer) || same(answer, none)) continue;
-    return failure(`${at} answers ${told(answer)} to ${WORDS[fault]} instead of refusing it`);
+    return failure(`${at} answers ${inWords(answer)} to ${WORDS[fault]} instead of refusing it`);
   }
   return pass(`${at} refuses ${faults.map((fault) => WORDS[fault]).join(' and ')}`);
 }
@@ -115,7 +115,7 @@ const WORDS: Readonly<Record<CarriedAs, string>> = {
 const refuses = ({ status }: TrialAnswer) => status === 401 || status === 403;
 const same = (one: TrialAnswer, other: TrialAnswer) => one.status === other.status && one.said === other.said;
 
-function told({ status, said }: TrialAnswer): string {
+function inWords({ status, said }: TrialAnswer): string {
   if (status === undefined) return `nothing (${said ?? 'no answer'})`;
   return said === undefined ? `${status}` : `${status} "${said}"`;
 }

@@ -1,6 +1,6 @@
 import { discoveryDocuments } from '../../../../process/discovery-documents.ts';
 import { createAsk } from '../../ask.ts';
-import { failure, judgeEach } from '../../finding.ts';
+import { checkEach, failure } from '../../finding.ts';
 import { orNone, Unavailable } from '../../unavailable.ts';
 import { backendChecks } from '../check.ts';
 
@@ -13,7 +13,7 @@ export const DOCUMENTS = backendChecks(() => true, {
     const { origin } = loaded.config;
     const ask = createAsk({ origin, ...limits });
     const { documents } = await discoveryDocuments(loaded);
-    return judgeEach(`${documents.length} documents are the same, byte for byte`, documents, async ({ path, body }) => {
+    return checkEach(`${documents.length} documents are the same, byte for byte`, documents, async ({ path, body }) => {
       const answer = await orNone(ask(origin + path, { longest: LONGEST_BODY }));
       if (answer === undefined) throw new Unavailable(`${origin} does not answer this machine`);
       if (answer.status !== 200) return failure(`${path} answers ${answer.status}`);

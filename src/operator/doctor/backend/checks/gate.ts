@@ -1,6 +1,6 @@
 import { redirectTarget } from '../../answer.ts';
 import { createAsk } from '../../ask.ts';
-import { failure, judgeEach, pass } from '../../finding.ts';
+import { checkEach, failure, pass } from '../../finding.ts';
 import { Unavailable } from '../../unavailable.ts';
 import { backendChecks } from '../check.ts';
 
@@ -31,7 +31,7 @@ export const GATE = [
       const askApart = createAsk({ origin: apart, ...limits });
       const headers = { accept: 'text/html' };
       const path = '/oauth/authorize?coursegate_doctor=1';
-      return judgeEach(
+      return checkEach(
         `${apart} serves them, and nothing else`,
         ['/', '/.well-known/oauth-authorization-server', '/oauth/assets/pages.css', path],
         async (one) => {

@@ -7,18 +7,18 @@ import { explain } from '../../../connect/oauth/explain.ts';
 import { requestResource } from '../../../connect/oauth/tokens.ts';
 import { askTools } from '../../../connect/places.ts';
 import { responseJson } from '../../../connect/response-json.ts';
-import { failure, judgeEach, pass, type Verdict, warning } from '../../finding.ts';
+import { checkEach, failure, pass, type Verdict, warning } from '../../finding.ts';
 import { Unavailable } from '../../unavailable.ts';
 import { backendChecks } from '../check.ts';
-import type { SignedInVisit } from '../installation.ts';
-import { connectionOf } from '../visit.ts';
+import type { TriedSignIn } from '../installation.ts';
+import { connectionOf } from '../sign-in.ts';
 
 /** What a member has who signs in through the running gate. Only with --sign-in. */
-export const MEMBER = backendChecks((_config, { visit }) => visit !== undefined, {
-  'member.return': ({ visit }) => {
-    if (visit === undefined) throw new Unavailable('no member was asked to sign in');
-    return visit.outcome instanceof ConnectError
-      ? judgeFailure(visit.outcome, visit)
+export const MEMBER = backendChecks((_config, { signIn }) => signIn !== undefined, {
+  'member.return': ({ signIn }) => {
+    if (signIn === undefined) throw new Unavailable('no member was asked to sign in');
+    return signIn.outcome instanceof ConnectError
+      ? checkFailure(signIn.outcome, signIn)
       : pass('signed in, approved, and came back');
   },
   async 'member.identity'(installation) {
@@ -55,7 +55,7 @@ export const MEMBER = backendChecks((_config, { visit }) => visit !== undefined,
     const granted = (first.scope ?? scope).split(' ');
     const routes = run.offer.readable.filter(({ scopes }) => scopes.every((one) => granted.includes(one)));
     if (routes.length === 0) throw new Unavailable('no GET route without parameters is open to this token');
-    return judgeEach(`${routes.length} answer`, routes, async ({ path }) => {
+    return checkEach(`${routes.length} answer`, routes, async ({ path }) => {
       const response = await requestResource(first.access_token, new URL(path, run.origin), run.http).catch(explained);
       if (response instanceof ConnectError) return failure(`GET ${path}: ${response.message}`);
       await response.body?.cancel();
@@ -72,7 +72,7 @@ export const MEMBER = backendChecks((_config, { visit }) => visit !== undefined,
     if (listed instanceof ConnectError) return failure(listed.message);
     const tools = list(objectOf(listed.result).tools).map(objectOf).filter(isTried);
     if (tools.length === 0) throw new Unavailable('no tool that only reads can be called without arguments');
-    return judgeEach(`${tools.length} answer`, tools, async ({ name }) => {
+    return checkEach(`${tools.length} answer`, tools, async ({ name }) => {
       const answer = await ask('tools/call', { name, arguments: {} }).catch(explained);
       if (answer instanceof ConnectError) return failure(`${name}: ${answer.message}`);
       const { isError, content } = objectOf(answer.result);
@@ -90,7 +90,7 @@ function isTried({ annotations, inputSchema }: Readonly<Record<string, unknown>>
 }
 
 /** Why the member did not come back, as far as the counts of the gate tell. They count every member. */
-function judgeFailure({ message, advice, end }: ConnectError, { refused }: SignedInVisit): Verdict {
+function checkFailure({ message, advice, end }: ConnectError, { refused }: TriedSignIn): Verdict {
   const [anonymous, unusable] = [refused('not_signed_in'), refused('login_unavailable')];
   if (unusable > 0)
     return failure(

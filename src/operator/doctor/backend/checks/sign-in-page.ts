@@ -4,7 +4,7 @@ import type { SetCookie } from '../../../../http/set-cookie.ts';
 import { loginCookies, loginPage } from '../../../../login/kinds.ts';
 import { field, isRedirect, pageTitle, type SiteAnswer } from '../../answer.ts';
 import { edgeOf } from '../../edges.ts';
-import { failure, judgeEach, pass, type Verdict, warning } from '../../finding.ts';
+import { checkEach, failure, pass, type Verdict, warning } from '../../finding.ts';
 import { orNone, Unavailable } from '../../unavailable.ts';
 import { backendChecks } from '../check.ts';
 import type { Installation, SignInPage } from '../installation.ts';
@@ -84,7 +84,7 @@ export const SIGN_IN_PAGE = [
           'none of the cookies that identify members is set before a member signs in, so it cannot be examined',
         );
       const names = [...new Set(sessions.map(({ cookie: { name } }) => name))].join(', ');
-      return judgeEach(names, sessions, ({ answer, cookie }) => judgeCookie(cookie, answer, config.origin));
+      return checkEach(names, sessions, ({ answer, cookie }) => checkCookie(cookie, answer, config.origin));
     },
   }),
 ];
@@ -116,7 +116,7 @@ function renamed(url: URL, from: string, to: string): URL | undefined {
   return other;
 }
 
-function judgeCookie(
+function checkCookie(
   { name, attributes }: SetCookie,
   answer: SiteAnswer,
   origin: string,

@@ -1,5 +1,5 @@
 import { field, redirectTarget, type SiteAnswer } from '../../answer.ts';
-import { failure, judgeEach, type Verdict, warning } from '../../finding.ts';
+import { checkEach, failure, type Verdict, warning } from '../../finding.ts';
 import { NoAnswer, orNone, Unavailable } from '../../unavailable.ts';
 import { backendChecks } from '../check.ts';
 import type { Installation } from '../installation.ts';
@@ -11,7 +11,7 @@ const BROKEN = 30;
 /** Whether the services behind the gate answer it. */
 export const UPSTREAMS = backendChecks(() => true, {
   'upstream.reachable': ({ config, send }) =>
-    judgeEach(Object.keys(config.upstreams).join(', '), Object.keys(config.upstreams), async (name) => {
+    checkEach(Object.keys(config.upstreams).join(', '), Object.keys(config.upstreams), async (name) => {
       try {
         const answer = await send(rootOf(name));
         return answer.status >= 500
@@ -23,13 +23,13 @@ export const UPSTREAMS = backendChecks(() => true, {
       }
     }),
   'upstream.host': (installation) =>
-    judgeEach('none refuses it or redirects elsewhere', Object.keys(installation.config.upstreams), async (name) => {
+    checkEach('none refuses it or redirects elsewhere', Object.keys(installation.config.upstreams), async (name) => {
       const answer = await orNone(orNone(installation.send(rootOf(name))), Unavailable);
-      return answer === undefined ? undefined : judgeHost(name, answer, installation);
+      return answer === undefined ? undefined : checkHost(name, answer, installation);
     }),
   async 'upstream.clock'({ config, send, now }) {
     let compared = 0;
-    const verdicts = await judgeEach(
+    const verdicts = await checkEach(
       () => `within ${TOLERATED} seconds`,
       Object.keys(config.upstreams),
       async (name) => {
@@ -38,7 +38,7 @@ export const UPSTREAMS = backendChecks(() => true, {
         const theirs = Date.parse(answer === undefined ? '' : field(answer, 'date'));
         if (Number.isNaN(theirs)) return undefined;
         compared += 1;
-        return judgeClock(name, theirs, before, now());
+        return checkClock(name, theirs, before, now());
       },
     );
     if (compared === 0) throw new Unavailable('no upstream sends a Date');
@@ -50,7 +50,7 @@ const BROKEN_PAGE = 'Look into the log of the backend. If its root is meant to f
 
 const rootOf = (upstream: string) => ({ upstream, method: 'GET' as const, path: '/' });
 
-function judgeHost(name: string, answer: SiteAnswer, { config }: Installation): Verdict | undefined {
+function checkHost(name: string, answer: SiteAnswer, { config }: Installation): Verdict | undefined {
   const { status, url } = answer;
   const isPublic = (config.upstreams[name]?.host ?? (url.startsWith('https:') ? 'upstream' : 'public')) === 'public';
   const host = new URL(isPublic ? config.origin : url).host;
@@ -70,7 +70,7 @@ function judgeHost(name: string, answer: SiteAnswer, { config }: Installation): 
   return undefined;
 }
 
-function judgeClock(name: string, theirs: number, before: number, after: number): Verdict | undefined {
+function checkClock(name: string, theirs: number, before: number, after: number): Verdict | undefined {
   // Date has whole seconds, and the answer took some time.
   const ahead = Math.round((theirs - after) / 1000);
   const behind = Math.round((before - theirs - 1000) / 1000);

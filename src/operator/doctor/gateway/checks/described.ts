@@ -107,16 +107,16 @@ function forwarded({ to: { origin } }: ExaminedGateway): readonly Field[] {
 
 /** Which fields reached the backend with the client’s value. Spellings of one name are sent apart. */
 async function forgeFields(gateway: CarriedAttack, fields: readonly Field[]): Promise<Verdict> {
-  const { attempt, echo } = gateway.carrier;
+  const { request, echo } = gateway.carrier;
   const received: string[] = [];
   const groups = Map.groupBy(fields, ([name]) => /[_.]/.exec(name)?.[0] ?? '-');
   for (const headers of groups.values()) {
-    const { echoes } = await gateway.attempt({ ...attempt, headers });
+    const { echoes } = await gateway.send({ ...request, headers });
     // A gateway may refuse all for the sake of one.
     const apart = echoes.length > 0 ? [] : headers;
     received.push(...headers.filter((field) => arrived(echoes, echo, ...field)).map(([name]) => name));
     for (const field of apart) {
-      const alone = await gateway.attempt({ ...attempt, headers: [field] });
+      const alone = await gateway.send({ ...request, headers: [field] });
       if (arrived(alone.echoes, echo, ...field)) received.push(field[0]);
     }
   }
@@ -131,8 +131,8 @@ function reached(names: readonly string[], problem: (seen: string) => Verdict, t
 const ADDRESS = '203.0.113.7';
 
 /** An address that the gateway appended something to is as it should be: the last one is what it saw itself. */
-async function forgeAddress({ attempt, carrier }: CarriedAttack): Promise<Verdict> {
-  const { echoes } = await attempt({ ...carrier.attempt, headers: all(ADDRESSES, ADDRESS) });
+async function forgeAddress({ send, carrier }: CarriedAttack): Promise<Verdict> {
+  const { echoes } = await send({ ...carrier.request, headers: all(ADDRESSES, ADDRESS) });
   const names = ADDRESSES.filter((name) => echoes.some((echo) => lastOf(echo, name) === ADDRESS));
   return reached(names.map(spelled(echoes)), warning, ADDRESSES.length);
 }

@@ -61,7 +61,7 @@ async function forge(
   for (const name of gateway.identity) {
     for (const spell of spellings) {
       const headers = spell(name);
-      const { echoes } = await gateway.attempt({ ...base, headers });
+      const { echoes } = await gateway.send({ ...base, headers });
       const received = echoes.flatMap((echo) => forgedIn(echo)).find((one) => folded(one) === folded(name));
       if (received === undefined) continue;
       const beside = echoes.some((echo) => valuesOf(echo, name).some((value) => !value.includes(FORGED)));
@@ -91,7 +91,7 @@ async function forgeAnywhere(gateway: AttackedGateway): Promise<readonly Verdict
     `${openPath}/..;${echoPath}`,
     `/x/%252e%252e${echoPath}`,
   ]) {
-    const { echoes } = await gateway.attempt({ target, headers });
+    const { echoes } = await gateway.send({ target, headers });
     const [received] = echoes.flatMap(forgedIn);
     if (received !== undefined) problems.push(failure(`at ${target}, the client’s ${received} reached the backend`));
   }
@@ -107,8 +107,8 @@ function forgedIn({ headers }: Echo): readonly string[] {
 }
 
 /** RFC 9110 section 7.6.1: a proxy removes the fields that Connection names, and some do it after they added theirs. */
-async function removeByConnection({ attempt, bearer, identity }: AttackedGateway): Promise<Verdict> {
-  const { echoes } = await attempt({
+async function removeByConnection({ send, bearer, identity }: AttackedGateway): Promise<Verdict> {
+  const { echoes } = await send({
     authorization: bearer,
     headers: [['Connection', ['close', ...identity].join(', ')]],
   });
@@ -118,14 +118,14 @@ async function removeByConnection({ attempt, bearer, identity }: AttackedGateway
 }
 
 /** All names in one request; if it is refused, which may be for the sake of one of them, each in its own. */
-async function forgeOtherNames({ attempt, carrier, identity }: CarriedAttack): Promise<Verdict> {
+async function forgeOtherNames({ send, carrier, identity }: CarriedAttack): Promise<Verdict> {
   const names = otherIdentityFields(identity);
-  const send = (some: readonly string[]) =>
-    attempt({ ...carrier.attempt, headers: some.map((name) => [name, FORGED] as const) });
-  const together = await send(names);
+  const sendNames = (some: readonly string[]) =>
+    send({ ...carrier.request, headers: some.map((name) => [name, FORGED] as const) });
+  const together = await sendNames(names);
   const received = new Set(together.echoes.flatMap(forgedIn));
   if (together.echoes.length === 0) {
-    for (const name of names) for (const one of (await send([name])).echoes.flatMap(forgedIn)) received.add(one);
+    for (const name of names) for (const one of (await sendNames([name])).echoes.flatMap(forgedIn)) received.add(one);
   }
   if (received.size === 0) return pass(`${names.length} names, none reached the backend`);
   return warning(`the backend receives as the client wrote it: ${[...received].join(', ')}`);

@@ -6,11 +6,11 @@ import { BAD_TOKEN } from '../odd-requests.ts';
 /** OPTIONS is left out: preflights carry no token (Fetch section 4.8). */
 const METHODS = ['HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'TRACE', 'QUERY', 'get', 'DOCTOR'];
 
-/** Whether some requests are not judged at all. */
+/** Whether some requests are not checked at all. */
 export const OPEN = gatewayChecks(['carrier', 'refused'], {
   async 'open.methods'(gateway) {
-    const attempts = METHODS.map((method) => [`${method} without a token`, { method }] as const);
-    return problemsOr(await throughWithout(gateway, attempts), METHODS.join(', '));
+    const requests = METHODS.map((method) => [`${method} without a token`, { method }] as const);
+    return problemsOr(await throughWithout(gateway, requests), METHODS.join(', '));
   },
   async 'open.error'(gateway) {
     const odd = await gateway.oddRequests();
@@ -22,11 +22,11 @@ export const OPEN = gatewayChecks(['carrier', 'refused'], {
 
 /** The only check while the auth service is stopped, in place of the one above. */
 export const AUTH_DOWN = gatewayChecks([], {
-  async 'open.down'({ anonymous, withToken, attempt }) {
+  async 'open.down'({ anonymous, withToken, send }) {
     const requests = [
       ['without a token', anonymous],
       ['with the token', withToken],
-      ['with an invalid token', await attempt({ authorization: BAD_TOKEN })],
+      ['with an invalid token', await send({ authorization: BAD_TOKEN })],
     ] as const;
     const problems = requests.flatMap(([what, tried]) => {
       if (tried === undefined) return [];

@@ -45,13 +45,13 @@ export const REFUSALS = [
 ];
 
 async function answerTo(gateway: ExaminedGateway, authorization: string): Promise<RawAnswer | undefined> {
-  return (await gateway.attempt({ authorization })).answers[0];
+  return (await gateway.send({ authorization })).answers[0];
 }
 
 /** The answer to the token at a path that it may not open. */
-async function forbidden({ bearer, forbiddenPath, attempt }: ExaminedGateway): Promise<RawAnswer | undefined> {
+async function forbidden({ bearer, forbiddenPath, send }: ExaminedGateway): Promise<RawAnswer | undefined> {
   if (bearer === undefined || forbiddenPath === undefined) return undefined;
-  return (await attempt({ target: forbiddenPath, authorization: bearer })).answers[0];
+  return (await send({ target: forbiddenPath, authorization: bearer })).answers[0];
 }
 
 function lostChallenge(what: string, answer: RawAnswer | undefined, expected: number): Verdict | undefined {

@@ -5,7 +5,7 @@ import { cookiesOf } from '../../doctor/backend/pages.ts';
 import type { ExchangeLimits } from '../../doctor/unavailable.ts';
 
 /** The site's responses to GET requests. Paths without a response have no entry. */
-export interface SiteVisit {
+export interface SeenSite {
   readonly answers: ReadonlyMap<string, SiteAnswer>;
   /** The names of all cookies that the site set. */
   readonly cookies: ReadonlySet<string>;
@@ -17,10 +17,10 @@ export interface SiteVisit {
   readonly gaveUp: boolean;
 }
 
-/** A visitor without credentials. Its requests never throw because of how the site behaves. */
-export interface SiteVisitor {
+/** Sends requests without credentials. None throws because of how the site behaves. */
+export interface SiteProbe {
   /** Requests paths that were not requested before, as a browser or as an app does, and returns everything seen so far. */
-  visit(paths: readonly string[], as?: 'browser' | 'app'): Promise<SiteVisit>;
+  request(paths: readonly string[], as?: 'browser' | 'app'): Promise<SeenSite>;
   /** Posts to a path. Undefined if there is no response. */
   post(path: string, type: string, body: string): Promise<SiteAnswer | undefined>;
 }
@@ -39,13 +39,13 @@ const LONGEST_PAGE = 256 * 1024;
 const MOST_SILENT = 8;
 
 /**
- * Creates a visitor. Bodies and time are bounded, and only redirects within the site are followed. The site listens at
+ * Creates a probe. Bodies and time are bounded, and only redirects within the site are followed. The site listens at
  * `upstream`, and expects its public `origin` in Host or X-Forwarded-Host.
  */
-export function createVisitor(
+export function createProbe(
   { upstream, origin }: { readonly upstream: URL; readonly origin: URL },
   limits: ExchangeLimits,
-): SiteVisitor {
+): SiteProbe {
   const ask = createAsk({ origin: upstream.origin, ...limits });
   const prefix = upstream.pathname.replace(/\/$/, '');
   const headers = {
@@ -93,7 +93,7 @@ export function createVisitor(
   };
 
   return {
-    async visit(paths, as = 'browser') {
+    async request(paths, as = 'browser') {
       if (unreachable !== undefined) return { answers, cookies, unreachable, landing, gaveUp: false };
       const left = paths.filter((path) => !asked.has(path));
       for (const path of left) asked.add(path);

@@ -3,16 +3,16 @@ import { once } from '../../../http/once.ts';
 import { type ConnectOptions, type MemberConnection, openConnection } from '../../connect/connection.ts';
 import { explain } from '../../connect/oauth/explain.ts';
 import { Unavailable } from '../unavailable.ts';
-import type { AdminAccess, Installation, SignedInVisit } from './installation.ts';
+import type { AdminAccess, Installation, TriedSignIn } from './installation.ts';
 
 /** How the operator signs in as a member. */
 export type MemberSignIn = Pick<ConnectOptions, 'open' | 'print' | 'wait' | 'timeout'>;
 
 /** Signs in with every scope that changes nothing. Does not throw: a failed sign-in is an outcome. */
-export async function visitGate(
+export async function trySignIn(
   { config }: LoadedConfig,
   { admin, signal, ...signIn }: MemberSignIn & { readonly admin: AdminAccess; readonly signal: AbortSignal },
-): Promise<SignedInVisit> {
+): Promise<TriedSignIn> {
   const wanted = Object.entries(config.scopes).flatMap(([token, { kind }]) => (kind === 'write' ? [] : [token]));
   const options = { ...signIn, url: config.origin, name: 'coursegate doctor', wanted, mostRead: 100, signal };
   const before = await refusals(admin);
@@ -36,7 +36,7 @@ async function refusals(admin: AdminAccess): Promise<ReadonlyMap<string, number>
 }
 
 /** Throws Unavailable if no member has signed in. */
-export function connectionOf({ visit }: Pick<Installation, 'visit'>): MemberConnection {
-  if (visit === undefined || !('close' in visit.outcome)) throw new Unavailable('no member has signed in');
-  return visit.outcome;
+export function connectionOf({ signIn }: Pick<Installation, 'signIn'>): MemberConnection {
+  if (signIn === undefined || !('close' in signIn.outcome)) throw new Unavailable('no member has signed in');
+  return signIn.outcome;
 }
