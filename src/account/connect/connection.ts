@@ -1,19 +1,10 @@
 import { AccountError } from '../errors.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { VariableValues } from './evaluate.ts';
-import { readLinkedPages } from './linked-pages.ts';
 import type { FieldMapping, PageMapping, TypeMapping } from './mapping.ts';
-import { readNumberedPages } from './numbered-pages.ts';
 import type { AccountOperation } from './operation.ts';
-import {
-  defaultFirst,
-  type PageWindow,
-  type ReadPage,
-  refuseWindow,
-  type UpstreamPage,
-  unusable,
-  type WindowRows,
-} from './window.ts';
+import { readWindow } from './pages.ts';
+import { defaultFirst, type PageWindow, type ReadPage, refuseWindow, type UpstreamPage, unusable } from './window.ts';
 
 /**
  * Resolves a field with @connection.
@@ -29,16 +20,12 @@ export async function resolveConnection(
   required: TypeMapping | undefined,
 ) {
   const { connector } = field;
-  const window = readWindow(own.args, operation.largestWindow, pages.style === 'CURSOR');
+  const window = windowOf(own.args, operation.largestWindow, pages.style === 'CURSOR');
   const read: ReadPage = async (page) => {
     const variables = operation.variables({ ...own, page });
     return pageOf(pages, await operation.request(connector, variables), variables, connector.source);
   };
-  const rowsOf = (of: PageWindow): Promise<WindowRows> =>
-    pages.style === 'CURSOR'
-      ? readLinkedPages(of, pages.pageSize, read, connector.source)
-      : readNumberedPages(of, pages, read, connector.source);
-  const found = await rowsOf(window);
+  const found = await readWindow(window, pages, read, connector.source);
   const variables = operation.variables(own);
   const { rows } = found;
   const selected = rows.map(({ row, at }) => ({ node: connector.select(row, variables), at }));
@@ -47,6 +34,7 @@ export async function resolveConnection(
     const row = rows.at(index);
     return row === undefined ? null : encodeCursor(row.at);
   };
+  const countAll = async () => (await readWindow(EVERYTHING, pages, read, connector.source)).rows.length;
   return {
     nodes: kept.map(({ node }) => node),
     // graphql-js calls functions only for requested fields, and most clients never request the cursor of every item.
@@ -58,7 +46,7 @@ export async function resolveConnection(
       endCursor: cursorOf(-1),
     }),
     // The upstream's total counts items that the filter leaves out. Pages that have been read are not read again.
-    totalCount: pages.filter === undefined ? found.total : async () => (await rowsOf(EVERYTHING)).rows.length,
+    totalCount: pages.filter === undefined ? found.total : countAll,
   };
 }
 
@@ -78,7 +66,7 @@ async function withRequired<T extends { readonly node: unknown }>(
 const NO_CURSOR =
   'The argument after is not a cursor of this connection: send pageInfo.endCursor of the previous page, or null for the first page.';
 
-function readWindow(args: Readonly<Record<string, unknown>>, most: number, linked: boolean): PageWindow {
+function windowOf(args: Readonly<Record<string, unknown>>, most: number, linked: boolean): PageWindow {
   const first = (args.first ?? defaultFirst(most)) as number;
   refuseWindow({ first }, most);
   if (args.after == null) return { first, after: undefined };

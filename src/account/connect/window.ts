@@ -35,11 +35,6 @@ export interface UpstreamPage {
 /** Requests a page. `page` is the value of $page. */
 export type ReadPage = (page: Readonly<Record<string, unknown>>) => Promise<UpstreamPage>;
 
-/** Whether the item of a page belongs to the connection. */
-export function isKept({ kept }: UpstreamPage, index: number): boolean {
-  return kept === undefined || kept[index] === true;
-}
-
 /** The error for a response that cannot be used, such as a page that would make a client miss items. */
 export function unusable(source: string, what: string): AccountError {
   return new AccountError('UPSTREAM_BAD_RESPONSE', { cause: new MappingValueError(`${source}: ${what}`) });
