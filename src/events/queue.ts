@@ -26,7 +26,7 @@ const CLASS_OF: Readonly<Record<EventType, EventClass>> = {
   'access.refused': 'refusal',
 };
 
-/** A sign-in that is cancelled before anybody is signed in tells of no member: anyone can cause as many as they like. */
+/** A sign-in that is cancelled before anyone is signed in names no member: anyone can cause as many as they like. */
 function classOf({ type, data }: GateEvent): EventClass {
   return type === 'consent.denied' && !('member' in data) ? 'client' : CLASS_OF[type];
 }

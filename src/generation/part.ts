@@ -1,7 +1,7 @@
 import type { AdminRoute } from '../operations/admin.ts';
 
 /**
- * A part of the gate that stands beside the path of a request: events, the Account API, tools, observe mode, decisions
+ * A part of the gate beside the path of a request: events, the Account API, tools, observe mode, decisions
  * for gateways, the console. `NAME/part.ts` opens it, from the foundation, the configuration and what it uses of the
  * gate. This is what every part may give back; what others use of one is its own.
  */

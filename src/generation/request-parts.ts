@@ -51,14 +51,9 @@ function recordsOf(foundation: Foundation, loaded: LoadedConfig, events: Request
   return createRequestRecords({
     metrics,
     accessLog:
-      accessLines === undefined || !config.log.access
-        ? undefined
-        : createAccessLog({
-            line: accessLines.write,
-            clock,
-            member: config.log.member,
-            key: deriveKey(secret, 'access-log-member'),
-          }),
+      accessLines !== undefined && config.log.access
+        ? createAccessLog(accessLines.write, clock, config.log.member, deriveKey(secret, 'access-log-member'))
+        : undefined,
     used: usage.count,
     connecting: hasConsole(loaded) ? recorder.request : undefined,
     denied(record) {

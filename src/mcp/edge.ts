@@ -1,11 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../errors.ts';
 
-export interface EdgeOptions {
-  readonly origin: string;
-  readonly origins: '*' | readonly string[];
-}
-
 /** RFC 6454 section 6.1, without `null`: a page that hides its origin is refused. */
 const ORIGIN = /^([a-z][a-z0-9+.-]*):\/\/(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1,5}))?$/;
 
@@ -13,7 +8,7 @@ const ORIGIN = /^([a-z][a-z0-9+.-]*):\/\/(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(\d{1
  * Checks Host and Origin against DNS rebinding and requests from other sites' pages: Host must be one of the gate's
  * own, and Origin, if present, must be on the list. Throws GatewayError `forbidden`.
  */
-export function edgeCheck({ origin, origins }: EdgeOptions): (request: IncomingMessage) => void {
+export function edgeCheck(origin: string, origins: '*' | readonly string[]): (request: IncomingMessage) => void {
   const { host: own, protocol } = new URL(origin);
   const defaultPort = protocol === 'https:' ? ':443' : ':80';
   const known = new Set([own, own.includes(':') ? own : own + defaultPort]);

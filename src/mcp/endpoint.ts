@@ -47,7 +47,7 @@ const NOTHING_TO_LISTEN_TO = {
 export function createMcpEndpoint(options: McpOptions): (endpoint: McpEndpoint) => Handler {
   const { origin, config, offer, audit, onError } = options;
   const { signIn } = offer;
-  const checkEdge = edgeCheck({ origin, origins: config.origins });
+  const checkEdge = edgeCheck(origin, config.origins);
   const { fetch: serve } = createMcpHandler(serverFactory(options), { legacy: 'stateless', keepAliveMs: 0 });
   const calls: CallParts = { ...options, deadline: config.deadline };
 

@@ -1,19 +1,9 @@
 import { createHmac, type KeyObject } from 'node:crypto';
 import type { RequestRecord } from '../http/request-record.ts';
+import type { Clock } from '../storage/store.ts';
 import { shownPath } from './shown-path.ts';
 
 export type AccessLog = ReturnType<typeof createAccessLog>;
-
-export interface AccessLogOptions {
-  /** Receives each line, including its line feed. */
-  readonly line: (text: string) => void;
-  /** Milliseconds since the epoch. */
-  readonly clock: () => number;
-  /** How members are named: by id, by a keyed hash that is the same in every line, or not at all. */
-  readonly member: 'id' | 'hash' | 'none';
-  /** The key of the hash. */
-  readonly key: KeyObject;
-}
 
 /** Cached hashes. The cache is cleared when it is full. */
 const KEPT = 10_000;
@@ -22,8 +12,16 @@ const KEPT = 10_000;
  * Writes one JSON object per line and request. The line is built by hand, because a serialiser costs more than the
  * rest of a proxied request. Every value that a client can influence goes through `quoted`, so that it can neither end
  * the line or its string nor send control characters to a terminal.
+ * @param line receives each line, including its line feed
+ * @param member how members are named: by id, by a keyed hash that is the same in every line, or not at all
+ * @param key the key of the hash
  */
-export function createAccessLog({ line, clock, member, key }: AccessLogOptions) {
+export function createAccessLog(
+  line: (text: string) => void,
+  clock: Clock,
+  member: 'id' | 'hash' | 'none',
+  key: KeyObject,
+) {
   const time = timestamps(clock);
   const nameOf = member === 'hash' ? hashes(key) : (sub: string) => sub;
 

@@ -108,7 +108,7 @@ export function adminApp({ health, isOurs, metrics, answers, commands, console }
   return app;
 }
 
-/** The console's own forms are requests from a page, so it judges them itself. */
+/** The console's own forms are requests from a page, so it decides about them itself. */
 function isConsole(path: string): boolean {
   return path === '/console' || path.startsWith('/console/');
 }

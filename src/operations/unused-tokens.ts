@@ -104,7 +104,7 @@ export function unusedTokens({ store, replicas, clock, log }: UnusedTokensOption
      * Evaluates the connections whose time for a first request has passed; call it periodically. Rejects with
      * GatewayError `store_unavailable`.
      */
-    async judge(): Promise<void> {
+    async evaluate(): Promise<void> {
       const now = unixSeconds(clock);
       for (const [grantId, { app, until }] of waiting) {
         if (until > now) break;

@@ -38,8 +38,8 @@ export function startMaintenance(
   const chores = [
     sweep,
     every(KEYS_EVERY, () => current().server.refreshKeys(), 'the signing keys could not be renewed'),
-    every(UNUSED_EVERY, () => unused.judge(), 'unused tokens could not be looked for'),
-    every(TRAFFIC_EVERY, async () => current().observer?.judge(log), 'the traffic could not be judged'),
+    every(UNUSED_EVERY, () => unused.evaluate(), 'unused tokens could not be looked for'),
+    every(TRAFFIC_EVERY, async () => current().observer?.warnIfQuiet(log), 'the traffic could not be judged'),
     every(MINUTES_EVERY, () => traffic.tick(), 'the minutes of traffic could not be written'),
     every(USE_EVERY, () => usage.flush(), 'what apps used could not be written'),
     every(USE_EVERY, () => trail.flush(), 'audit lines for the console could not be written'),

@@ -77,11 +77,11 @@ export function createGate(introspect: Introspect, checkProof: CheckProof, now: 
     const { scheme } = credentials;
     if (credentials.kind === 'malformed') return unknown(unauthorized(scheme, protection, credentials.reason));
     const token = introspect(credentials.token);
-    if (token instanceof Promise) return token.then((answer) => judge(answer, credentials, presented, protection));
-    return judge(token, credentials, presented, protection);
+    if (token instanceof Promise) return token.then((answer) => decide(answer, credentials, presented, protection));
+    return decide(token, credentials, presented, protection);
   };
 
-  function judge(
+  function decide(
     token: Introspection,
     credentials: Extract<Credentials, { kind: 'token' }>,
     presented: Presented,
@@ -89,12 +89,12 @@ export function createGate(introspect: Introspect, checkProof: CheckProof, now: 
   ): Decision | Promise<Decision> {
     if (!token.active)
       return unknown(unauthorized(credentials.scheme, protection, 'the access token is invalid, expired or revoked'));
-    const decision = judgeActive(token, credentials, presented, protection);
+    const decision = decideActive(token, credentials, presented, protection);
     const named = (of: Decision): Decision => (of.kind === 'refused' ? { ...of, principal: principalOf(token) } : of);
     return decision instanceof Promise ? decision.then(named) : named(decision);
   }
 
-  function judgeActive(
+  function decideActive(
     token: ActiveToken,
     { scheme, token: shown }: Extract<Credentials, { kind: 'token' }>,
     presented: Presented,
@@ -110,18 +110,18 @@ export function createGate(introspect: Introspect, checkProof: CheckProof, now: 
 
     // A key-bound token sent as Bearer is refused: that is how a stolen token would be sent.
     if (scheme === 'Bearer') {
-      if (token.jkt === undefined) return judgeScope(token, scheme, protection);
+      if (token.jkt === undefined) return decideScope(token, scheme, protection);
       return bad('the access token is bound to a key: send it with the DPoP scheme and a proof');
     }
     if (token.jkt === undefined) return bad('the access token is not bound to a key: send it with the Bearer scheme');
     const { dpop: proofs, method, url } = presented;
     return checkProof({ proofs, method, url, token: shown, jkt: token.jkt }).then((flaw) => {
-      if (flaw === undefined) return judgeScope(token, scheme, protection);
+      if (flaw === undefined) return decideScope(token, scheme, protection);
       return bad(flaw.description, flaw.error);
     });
   }
 
-  function judgeScope(token: ActiveToken, scheme: Scheme, protection: Protection): Decision {
+  function decideScope(token: ActiveToken, scheme: Scheme, protection: Protection): Decision {
     if (covers(token.scope, protection.scopes)) {
       return { kind: 'admitted', principal: principalOf(token), expires: token.exp };
     }

@@ -47,7 +47,7 @@ export function createOpenAnswers({ inFlight, introspect, isActive, clock, onCut
   };
 
   /** Whether the response must be closed; undefined while that is unknown. */
-  const judge = async ({ token: of }: Admitted): Promise<boolean | undefined> => {
+  const isRevoked = async ({ token: of }: Admitted): Promise<boolean | undefined> => {
     try {
       const good = await isGood(of);
       of.doubted = undefined;
@@ -63,7 +63,7 @@ export function createOpenAnswers({ inFlight, introspect, isActive, clock, onCut
     const left = inFlight.all.filter(isAdmitted);
     for (let at = 0; at < left.length && !closed; at += AT_ONCE) {
       const some = left.slice(at, at + AT_ONCE);
-      const verdicts = await Promise.all(some.map(judge));
+      const verdicts = await Promise.all(some.map(isRevoked));
       for (const [index, one] of some.entries()) {
         if (verdicts[index] === undefined) again = true;
         if (verdicts[index] !== true || one.over) continue;

@@ -31,10 +31,10 @@ describe('unused tokens', () => {
     for (const grant of ['a', 'b', 'c']) tokens.audited(issued(grant));
     tokens.audited(issued('x', 'chatgpt.com'));
     now += 599_000;
-    await tokens.judge();
+    await tokens.evaluate();
     expect([lines, tokens.connections(), tokens.apps()]).toEqual([[], 0, 0]);
     now += 1000;
-    await tokens.judge();
+    await tokens.evaluate();
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatchObject({ level: 'warn', fields: { 'oauth.client_host': 'claude.ai', connections: 3 } });
     for (const word of ['Claude-User', 'bot', 'Authorization', 'coursegate doctor']) {
@@ -43,7 +43,7 @@ describe('unused tokens', () => {
     expect([tokens.connections(), tokens.apps()]).toEqual([4, 1]);
     tokens.audited(issued('d'));
     tenMinutes();
-    await tokens.judge();
+    await tokens.evaluate();
     expect(lines).toHaveLength(1);
   });
 
@@ -52,7 +52,7 @@ describe('unused tokens', () => {
     const wait = async (grants: string) => {
       for (const grant of grants) tokens.audited(issued(grant));
       tenMinutes();
-      await tokens.judge();
+      await tokens.evaluate();
     };
     await wait('ab');
     tokens.audited(issued('c'));
@@ -78,7 +78,7 @@ describe('unused tokens', () => {
     for (const grant of ['x', 'y', 'z']) tokens.audited(issued(grant, 'other.example', 'token_refreshed'));
     await ask('bad');
     tenMinutes();
-    await tokens.judge();
+    await tokens.evaluate();
     expect([lines, tokens.connections()]).toEqual([[], 0]);
   });
 
@@ -88,7 +88,7 @@ describe('unused tokens', () => {
     for (const grant of ['a', 'b', 'c', 'd', 'e', 'f']) one.audited(issued(grant));
     for (const grant of ['d', 'e', 'f']) other.used(grant);
     now += 600_000;
-    await one.judge();
+    await one.evaluate();
     expect([one.connections(), one.apps()]).toEqual([3, 0]);
   });
 
@@ -97,7 +97,7 @@ describe('unused tokens', () => {
     const tokens = gate({ ...store, get: () => Promise.reject(new Error('ill')) }, true);
     tokens.audited(issued('a'));
     tenMinutes();
-    await expect(tokens.judge()).rejects.toThrow('ill');
+    await expect(tokens.evaluate()).rejects.toThrow('ill');
     expect(tokens.connections()).toBe(0);
   });
 
@@ -105,7 +105,7 @@ describe('unused tokens', () => {
     const tokens = gate();
     for (let at = 0; at < 100_000; at += 1) tokens.audited(issued(`g-${at}`, `h-${at}`));
     tenMinutes();
-    await tokens.judge();
+    await tokens.evaluate();
     expect(tokens.connections()).toBe(10_000);
   });
 });

@@ -31,7 +31,7 @@ export interface Observer {
   /** The same, for the console. */
   report(): ObservedReport;
   /** Logs, once, if no request arrives. Call it periodically. */
-  judge(log: Pick<Log, 'warn'>): void;
+  warnIfQuiet(log: Pick<Log, 'warn'>): void;
 }
 
 export interface ObservedReport extends RouteMap {
@@ -98,6 +98,6 @@ export function createObserver(config: Config, { hasSession, clock, share }: Obs
         ...{ observed: seen, ...map(seen) },
       };
     },
-    judge: traffic.judge,
+    warnIfQuiet: traffic.warnIfQuiet,
   };
 }

@@ -20,7 +20,7 @@ export interface RouteMap {
   readonly notes: readonly string[];
 }
 
-export interface RouteMapOptions {
+interface Observed {
   readonly observed: readonly Observation[];
   readonly dropped: number;
   readonly configured: readonly RouteConfig[];
@@ -33,7 +33,7 @@ export interface RouteMapOptions {
 const CALLED = "called by the site's own pages or tools";
 const UNUSED = 'a route that nothing was got by';
 
-interface Parts extends RouteMapOptions {
+interface Parts extends Observed {
   /** Whether the site's own pages or tools called paths of a pattern. */
   readonly isCalled: (pattern: string) => boolean;
   readonly notes: string[];
@@ -46,7 +46,7 @@ interface Parts extends RouteMapOptions {
  * apps, rewritten to that of the site. So do configured routes; the others stay unchanged if a request matched them.
  * Pages, scripts, images, forms and what frameworks keep for their own pages are left to the site.
  */
-export function proposeRouteMap(options: RouteMapOptions): RouteMap {
+export function proposeRouteMap(options: Observed): RouteMap {
   const { observed, dropped, configured } = options;
   const parts: Parts = { ...options, isCalled: siteCalls(observed), notes: [] };
   const { notes } = parts;

@@ -1,7 +1,7 @@
 import type { Clock } from '../../storage/store.ts';
 import type { Log } from '../log.ts';
 
-/** Milliseconds without a request after which the operator is told: sites have traffic more often. */
+/** Milliseconds without a request after which the operator is warned: sites have traffic more often. */
 const QUIET = 600_000;
 
 /** What to look at when no request arrives. */
@@ -14,7 +14,7 @@ export const NO_TRAFFIC =
  */
 export function createTraffic(clock: Clock) {
   let last = clock();
-  let told = false;
+  let warned = false;
   const isQuiet = () => clock() - last >= QUIET;
   return {
     /** A request for the site has arrived. */
@@ -24,9 +24,9 @@ export function createTraffic(clock: Clock) {
     /** The time of the last request, or of the start, if that was ten minutes ago; otherwise undefined. */
     quietSince: () => (isQuiet() ? new Date(last) : undefined),
     /** Logs it, once. Call it periodically. */
-    judge(log: Pick<Log, 'warn'>): void {
-      if (told || !isQuiet()) return;
-      told = true;
+    warnIfQuiet(log: Pick<Log, 'warn'>): void {
+      if (warned || !isQuiet()) return;
+      warned = true;
       log.warn({ since: new Date(last).toISOString() }, NO_TRAFFIC);
     },
   };
