@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { requestField } from '../http/header-names.ts';
+import { answerFormat, checkSelectors } from '../login/whoami/settings.ts';
 import { RECHECK } from './constants.ts';
 import { TOKEN, upstreamName } from './name.ts';
 import { HEADER_VALUE, secret } from './secret.ts';
 import { duration } from './units.ts';
 import { backendPath } from './urls.ts';
-import { answerFormat, checkSelectors } from './whoami.ts';
 
 /** Placeholder for the member's id in a path. */
 export const MEMBER_ID = '{member.id}';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { forwardedBy } from '../decisions/settings.ts';
-import { routeLimits } from './limits.ts';
+import { routeLimits } from '../limits/settings.ts';
 import { name, text } from './name.ts';
 
 const ROUTE = /^([A-Z]+(\|[A-Z]+)*|\*) (\/\S*)$/;

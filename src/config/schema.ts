@@ -1,24 +1,24 @@
 import { z } from 'zod';
 import { account } from '../account/settings.ts';
 import { events } from '../events/settings.ts';
+import { limits } from '../limits/settings.ts';
 import { login } from '../login/kinds.ts';
 import { mcp } from '../mcp/settings.ts';
 import { isScopeToken } from '../oauth/scope.ts';
 import { enforcement } from '../operations/observe/settings.ts';
+import { redisSettings } from '../storage/redis/settings.ts';
+import { upstream } from '../upstream/settings.ts';
 import { admin } from './admin.ts';
 import { claims } from './claims.ts';
 import { clients } from './clients.ts';
 import { CODE_LIFETIME, RELOAD_GRACE } from './constants.ts';
-import { limits } from './limits.ts';
 import { listen } from './listen.ts';
 import { name, text } from './name.ts';
 import { pages, translatable } from './pages.ts';
-import { redisSettings } from './redis-settings.ts';
 import { resource, route } from './route.ts';
 import { KEY_MATERIAL, secret } from './secret.ts';
 import { isTimeZone } from './time-zone.ts';
 import { duration } from './units.ts';
-import { upstream } from './upstream.ts';
 import { origin } from './urls.ts';
 
 const store = z.discriminatedUnion('kind', [

@@ -1,13 +1,13 @@
 import { type BackendSessions, storedBackendSessions } from '../authorization-server/backend-sessions.ts';
 import type { Share } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import { keptCookies } from '../config/upstream-credential.ts';
 import type { Foundation } from '../foundation/foundation.ts';
 import { loginPage } from '../login/kinds.ts';
 import { sessionOwner } from '../login/open-login.ts';
 import { createCallUpstream } from '../upstream/call.ts';
 import type { CredentialsOptions } from '../upstream/credentials/create-credentials.ts';
 import { type CredentialOf, NO_CREDENTIALS } from '../upstream/credentials/credential.ts';
+import { keptCookies } from '../upstream/credentials/settings.ts';
 import { createForward, type Forward } from '../upstream/forward.ts';
 import { createIdentity, type IdentityFor } from '../upstream/identity.ts';
 import { createPools, type Pools } from '../upstream/pools.ts';

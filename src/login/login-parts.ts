@@ -1,10 +1,10 @@
 import type { Share } from '../config/carried-over.ts';
 import type { ClaimsConfig } from '../config/claims.ts';
-import type { DirectoryMember } from '../config/members-file.ts';
 import type { Config } from '../config/schema.ts';
 import type { Log } from '../operations/log.ts';
 import type { Clock } from '../storage/store.ts';
 import type { CallUpstream } from '../upstream/request.ts';
+import type { DirectoryMember } from './directory/settings-members.ts';
 
 /** What a way to sign in is opened with. */
 export interface LoginParts {

@@ -5,10 +5,10 @@
 
 import type { LoadedConfig } from '../config/load.ts';
 import type { Config } from '../config/schema.ts';
-import { keptCookies } from '../config/upstream-credential.ts';
 import { GatewayError } from '../errors.ts';
 import { once } from '../http/once.ts';
 import type { Store } from '../storage/store.ts';
+import { keptCookies } from '../upstream/credentials/settings.ts';
 import type { CallUpstream } from '../upstream/request.ts';
 import type { Login } from './connector.ts';
 import { type LoginConfig, loginCookies } from './kinds.ts';

@@ -1,8 +1,8 @@
 import type { Config, UpstreamConfig } from '../config/schema.ts';
-import { type CredentialConfig, credentialField } from '../config/upstream-credential.ts';
 import { type RequestField, type ResponseField, requestFields, responseFields } from '../http/header-names.ts';
 import { serverName } from '../http/host.ts';
 import { pseudonymOf } from '../http/via.ts';
+import { type CredentialConfig, credentialField } from './credentials/settings.ts';
 import { pathPrefix, type UpstreamAddress } from './location.ts';
 
 /**

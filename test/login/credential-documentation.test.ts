@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { parseMembers } from '../../src/config/members-file.ts';
+import { parseMembers } from '../../src/login/directory/settings-members.ts';
 import { load } from '../config/fixture.ts';
 
 const PAGES = ['directory', 'webhook', 'form'];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ownSignIn } from '../../config/login-settings.ts';
 import { LONG_ENOUGH, secret } from '../../config/secret.ts';
 import { pageUrl } from '../../config/urls.ts';
+import { ownSignIn } from '../settings.ts';
 
 /** Login by a signed one-time redirect to the backend and back, as in DiscourseConnect. */
 export const bridgeLogin = z.strictObject({

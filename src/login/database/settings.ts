@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { credentialLogin } from '../../config/login-settings.ts';
 import { secret } from '../../config/secret.ts';
 import { duration } from '../../config/units.ts';
 import { MEMBER_DETAILS } from '../../oauth/member-details.ts';
+import { credentialLogin } from '../settings.ts';
 
 /** Quoted strings and identifiers in the syntax of all three databases. */
 export const QUOTED = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`/g;

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
-import { type DirectoryMember, parseMembers } from '../../config/members-file.ts';
 import { foldAccountName } from '../../oauth/account-name.ts';
 import { detailsOf } from '../../oauth/member-details.ts';
 import type { Log } from '../../operations/log.ts';
@@ -10,6 +9,7 @@ import type { CredentialCheck, Login, Recheck } from '../connector.ts';
 import type { LoginParts } from '../login-parts.ts';
 import { sharedHashing } from '../shared-hashing.ts';
 import type { DirectoryLoginConfig } from './settings.ts';
+import { type DirectoryMember, parseMembers } from './settings-members.ts';
 
 export interface MembersFileOptions {
   /** Absolute path of the members file. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { credentialLogin } from '../../config/login-settings.ts';
 import { text } from '../../config/name.ts';
+import { credentialLogin } from '../settings.ts';
 
 /** Recheck does not apply: the file itself says whether a member still exists. */
 const { recheck: _, ...withoutRecheck } = credentialLogin;

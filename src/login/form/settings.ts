@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { credentialLogin } from '../../config/login-settings.ts';
 import { cookiePattern, pointer, text, upstreamName } from '../../config/name.ts';
 import { pattern } from '../../config/pattern.ts';
 import { duration } from '../../config/units.ts';
-import { whoami } from '../../config/whoami.ts';
+import { credentialLogin } from '../settings.ts';
+import { whoami } from '../whoami/settings.ts';
 
 const path = z.string().regex(/^\/(?!\/)[\x21-\x7E]*$/, 'must be a path that begins with one /');
 const statuses = z.array(z.int().min(200).max(499)).min(1);

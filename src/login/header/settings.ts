@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { signedToken } from '../../config/login-settings.ts';
 import { text } from '../../config/name.ts';
 import type { UntracedProblem } from '../../config/problems.ts';
 import { everyLogin } from '../../config/recheck.ts';
@@ -7,6 +6,7 @@ import { listAt, type Tree, valueAt } from '../../config/tree.ts';
 import { pageUrl } from '../../config/urls.ts';
 import { requestField } from '../../http/header-names.ts';
 import { DETAIL_NAMES, eachDetail } from '../../oauth/member-details.ts';
+import { signedToken } from '../settings.ts';
 
 /** Headers about the origin of the request or the connection. They never carry an identity. */
 const ABOUT_THE_REQUEST =

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { signedToken, siteSignInPage } from '../../config/login-settings.ts';
 import { cookieName, text } from '../../config/name.ts';
 import { everyLogin } from '../../config/recheck.ts';
+import { signedToken, siteSignInPage } from '../settings.ts';
 
 /** Login by a cookie of the site that holds a signed token (JWT), which the gate verifies itself. */
 export const jwtCookieLogin = z.strictObject({

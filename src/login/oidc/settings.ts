@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { ownSignIn } from '../../config/login-settings.ts';
 import { text } from '../../config/name.ts';
 import { secret } from '../../config/secret.ts';
 import { duration } from '../../config/units.ts';
 import { secureUrl } from '../../config/urls.ts';
 import { eachDetail } from '../../oauth/member-details.ts';
+import { ownSignIn } from '../settings.ts';
 
 const domain = z
   .string()

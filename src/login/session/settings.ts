@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { siteSignInPage } from '../../config/login-settings.ts';
 import { cookiePattern, text, upstreamName } from '../../config/name.ts';
 import { everyLogin } from '../../config/recheck.ts';
-import { whoami } from '../../config/whoami.ts';
+import { siteSignInPage } from '../settings.ts';
+import { whoami } from '../whoami/settings.ts';
 
 /** Login by the backend's own session cookie: the gate sends it to a URL of the backend that says whose it is. */
 export const sessionLogin = z.strictObject({

@@ -1,11 +1,11 @@
 import type { ClaimsConfig } from '../../config/claims.ts';
 import { JWKS_TIMEOUT, SIGNING_ALGORITHMS } from '../../config/constants.ts';
-import type { SignedTokenConfig } from '../../config/login-settings.ts';
 import { GatewayError } from '../../errors.ts';
 import { eachDetail } from '../../oauth/member-details.ts';
 import type { Clock } from '../../storage/store.ts';
 import type { Member } from '../connector.ts';
 import { outboundFetch } from '../outbound-fetch.ts';
+import type { SignedTokenConfig } from '../settings.ts';
 import { readClaims } from '../whoami/claims.ts';
 import { valueIn } from '../whoami/json-answer.ts';
 import { readMember } from '../whoami/member.ts';

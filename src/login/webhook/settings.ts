@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { credentialLogin } from '../../config/login-settings.ts';
 import { upstreamName } from '../../config/name.ts';
 import { LONG_ENOUGH, secret } from '../../config/secret.ts';
 import { duration } from '../../config/units.ts';
 import { backendPath } from '../../config/urls.ts';
+import { credentialLogin } from '../settings.ts';
 
 /** Login by a webhook: the gate posts the credentials to one URL of the backend, which says whose they are. */
 export const webhookLogin = z.strictObject({

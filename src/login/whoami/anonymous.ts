@@ -1,7 +1,7 @@
 import { compilePattern } from '../../config/pattern.ts';
-import type { WhoamiConfig } from '../../config/whoami.ts';
 import type { UpstreamResponse } from '../../upstream/request.ts';
 import type { ValueAt } from './answer.ts';
+import type { WhoamiConfig } from './settings.ts';
 import { unusable } from './unusable.ts';
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);

@@ -1,8 +1,8 @@
 import { compilePattern } from '../../config/pattern.ts';
-import type { AnswerFormat } from '../../config/whoami.ts';
 import type { UpstreamResponse } from '../../upstream/request.ts';
 import { htmlText } from './html-text.ts';
 import { jsonAnswer, valueIn } from './json-answer.ts';
+import type { AnswerFormat } from './settings.ts';
 import { unusable } from './unusable.ts';
 
 /** The value at a selector: a JSON value, or the text of a header field or of a pattern's capture. */

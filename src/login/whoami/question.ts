@@ -1,5 +1,5 @@
-import type { WhoamiConfig } from '../../config/whoami.ts';
 import { GatewayError } from '../../errors.ts';
+import type { WhoamiConfig } from './settings.ts';
 
 const SECRET_NAME = /key|token|secret|pass|auth|sign?|code|session/i;
 /** In characters. Values that say what is asked for, such as `whoami`, are shorter; secrets are longer. */

@@ -3,7 +3,6 @@
  * HTML pages.
  */
 import type { ClaimsConfig } from '../../config/claims.ts';
-import type { AnswerFormat, WhoamiConfig } from '../../config/whoami.ts';
 import { eachDetail } from '../../oauth/member-details.ts';
 import type { UpstreamResponse } from '../../upstream/request.ts';
 import type { Member } from '../connector.ts';
@@ -12,6 +11,7 @@ import { answerReader } from './answer.ts';
 import { readClaims } from './claims.ts';
 import { readMember, readVersion } from './member.ts';
 import { expectedAnswer, explained } from './question.ts';
+import type { AnswerFormat, WhoamiConfig } from './settings.ts';
 import { unusable } from './unusable.ts';
 
 const ACCEPT: Readonly<Record<AnswerFormat, string>> = {

@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import { MEMBER_ID } from '../../config/recheck.ts';
-import type { TokenCredential } from '../../config/upstream-credential.ts';
 import { GatewayError } from '../../errors.ts';
 import { boundedJson, RECORD_BOUNDS } from '../../http/bounded-json.ts';
 import { at } from '../../http/json-pointer.ts';
 import { encodedComponent } from '../../http/percent.ts';
 import type { CallUpstream, UpstreamResponse } from '../request.ts';
 import { type CallAttempt, type Credential, fieldValue, NOTHING } from './credential.ts';
+import type { TokenCredential } from './settings.ts';
 
 export interface MemberTokensOptions {
   readonly config: TokenCredential;

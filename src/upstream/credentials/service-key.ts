@@ -1,5 +1,5 @@
-import type { KeyCredential } from '../../config/upstream-credential.ts';
 import { type Credential, fieldValue } from './credential.ts';
+import type { KeyCredential } from './settings.ts';
 
 /**
  * One secret shared by all members. Configuration loading checks that such routes only give access to a member's own

@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
 import { compilePattern } from '../../config/pattern.ts';
-import type { SessionCredential } from '../../config/upstream-credential.ts';
 import { GatewayError } from '../../errors.ts';
 import { cookieMatcher } from '../../http/cookie-names.ts';
 import { fieldValues } from '../../http/field-values.ts';
@@ -10,6 +9,7 @@ import type { CallUpstream } from '../request.ts';
 import { type Credential, type Disposition, NOTHING } from './credential.ts';
 import { type KeptSession, type KeptSessions, keepCookies } from './kept-session.ts';
 import { changed, cookieChanges, cookieValue, decoded, header, type SessionCookies } from './session-cookies.ts';
+import type { SessionCredential } from './settings.ts';
 
 type WhyOver = 'backend_session_over' | 'backend_session_missing' | 'backend_session_of_another';
 

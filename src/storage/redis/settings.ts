@@ -1,10 +1,10 @@
 import { isIPv6 } from 'node:net';
 import { z } from 'zod';
-import { isObject } from '../http/json-object.ts';
-import { text } from './name.ts';
-import type { UntracedProblem } from './problems.ts';
-import { pemFile, secret } from './secret.ts';
-import { type Tree, valueAt } from './tree.ts';
+import { text } from '../../config/name.ts';
+import type { UntracedProblem } from '../../config/problems.ts';
+import { pemFile, secret } from '../../config/secret.ts';
+import { type Tree, valueAt } from '../../config/tree.ts';
+import { isObject } from '../../http/json-object.ts';
 
 const NODE = /^(?:\[([0-9A-Fa-f:.]{2,45})\]|([A-Za-z0-9._-]{1,253}))(?::([1-9]\d{0,4}))?$/;
 const NODE_PROBLEM = 'must be a host and its port, such as redis.school.example:6379 or "[2001:db8::1]:6379"';

@@ -1,8 +1,8 @@
+import { readYaml } from '../config/document.ts';
+import { readNamedFile, UnusableFile } from '../config/named-file.ts';
+import type { SourceFiles } from '../config/source-files.ts';
+import { keysAt, type Tree } from '../config/tree.ts';
 import { isObject } from '../http/json-object.ts';
-import { readYaml } from './document.ts';
-import { readNamedFile, UnusableFile } from './named-file.ts';
-import type { SourceFiles } from './source-files.ts';
-import { keysAt, type Tree } from './tree.ts';
 
 const LARGEST = 4 * 1024 ** 2;
 /** Recursive functions walk these documents, so their depth is limited. */

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
-import { loginFacts } from '../login/kinds.ts';
-import type { UntracedProblem } from './problems.ts';
-import { type Tree, urlAt, valueAt } from './tree.ts';
+import type { UntracedProblem } from '../config/problems.ts';
+import { type Tree, urlAt, valueAt } from '../config/tree.ts';
+import { loginFacts } from './kinds.ts';
 
 /**
  * Checks that browsers send the gate the session cookie that the sign-in page sets. Takes the merged settings before

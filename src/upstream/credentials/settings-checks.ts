@@ -1,6 +1,6 @@
-import { loginFacts } from '../login/kinds.ts';
-import type { UntracedProblem } from './problems.ts';
-import { formatPath, keysAt, listAt, type Path, type Tree, valueAt } from './tree.ts';
+import type { UntracedProblem } from '../../config/problems.ts';
+import { formatPath, keysAt, listAt, type Path, type Tree, valueAt } from '../../config/tree.ts';
+import { loginFacts } from '../../login/kinds.ts';
 
 const OWN = '{member.id}';
 

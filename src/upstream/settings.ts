@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { BREAKER_COOLDOWN, UPSTREAM } from './constants.ts';
-import { positive, text } from './name.ts';
-import { duration } from './units.ts';
-import { upstreamCredential } from './upstream-credential.ts';
-import { upstreamHeaders } from './upstream-headers.ts';
-import { httpUrl } from './urls.ts';
+import { BREAKER_COOLDOWN, UPSTREAM } from '../config/constants.ts';
+import { positive, text } from '../config/name.ts';
+import { duration } from '../config/units.ts';
+import { httpUrl } from '../config/urls.ts';
+import { upstreamCredential } from './credentials/settings.ts';
+import { upstreamHeaders } from './settings-headers.ts';
 
 /** A service behind the gate. */
 export const upstream = z

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { detailsOf, eachDetail } from '../oauth/member-details.ts';
-import { TOKEN } from './name.ts';
-import { capturingProblem, pattern } from './pattern.ts';
-import { backendPath } from './urls.ts';
+import { TOKEN } from '../../config/name.ts';
+import { capturingProblem, pattern } from '../../config/pattern.ts';
+import { backendPath } from '../../config/urls.ts';
+import { detailsOf, eachDetail } from '../../oauth/member-details.ts';
 
 const FORMATS = ['json', 'header', 'html'] as const;
 export type AnswerFormat = (typeof FORMATS)[number];

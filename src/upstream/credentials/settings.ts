@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { cookiePattern, pointer, TOKEN, text, upstreamName } from './name.ts';
-import { pattern } from './pattern.ts';
-import { MEMBER_ID, serviceField } from './recheck.ts';
-import { BACKEND_VALUE, secret } from './secret.ts';
-import { duration } from './units.ts';
-import { backendPath } from './urls.ts';
+import { cookiePattern, pointer, TOKEN, text, upstreamName } from '../../config/name.ts';
+import { pattern } from '../../config/pattern.ts';
+import { MEMBER_ID, serviceField } from '../../config/recheck.ts';
+import { BACKEND_VALUE, secret } from '../../config/secret.ts';
+import { duration } from '../../config/units.ts';
+import { backendPath } from '../../config/urls.ts';
 
 const scheme = z
   .string()

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { LONGEST_URL } from './constants.ts';
-import { positive } from './name.ts';
-import { rate, size, sizeOrUnlimited } from './units.ts';
+import { LONGEST_URL } from '../config/constants.ts';
+import { positive } from '../config/name.ts';
+import { rate, size, sizeOrUnlimited } from '../config/units.ts';
 
 const headSize = size.pipe(
   z

@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { foldAccountName } from '../oauth/account-name.ts';
-import { eachDetail } from '../oauth/member-details.ts';
-import { isSubject } from '../oauth/subject.ts';
-import { passwordHashProblem } from '../passwords/password-hash.ts';
-import { readYaml } from './document.ts';
-import { readIssues } from './issues.ts';
-import { readNamedFile } from './named-file.ts';
-import { type Problem, problemAt, type UntracedProblem } from './problems.ts';
-import type { SourceFiles } from './source-files.ts';
-import { type Tree, valueAt } from './tree.ts';
+import { readYaml } from '../../config/document.ts';
+import { readIssues } from '../../config/issues.ts';
+import { readNamedFile } from '../../config/named-file.ts';
+import { type Problem, problemAt, type UntracedProblem } from '../../config/problems.ts';
+import type { SourceFiles } from '../../config/source-files.ts';
+import { type Tree, valueAt } from '../../config/tree.ts';
+import { foldAccountName } from '../../oauth/account-name.ts';
+import { eachDetail } from '../../oauth/member-details.ts';
+import { isSubject } from '../../oauth/subject.ts';
+import { passwordHashProblem } from '../../passwords/password-hash.ts';
 
 const passwordHash = z.string().superRefine((encoded, context) => {
   const problem = passwordHashProblem(encoded);

@@ -1,12 +1,12 @@
 // Settings that several ways to sign in have.
 
 import { z } from 'zod';
+import { ACCOUNT_ATTEMPTS, REFUSAL_TIME } from '../config/constants.ts';
+import { text } from '../config/name.ts';
+import { everyLogin } from '../config/recheck.ts';
+import { duration, rate } from '../config/units.ts';
+import { pageUrl, secureUrl } from '../config/urls.ts';
 import { eachDetail } from '../oauth/member-details.ts';
-import { ACCOUNT_ATTEMPTS, REFUSAL_TIME } from './constants.ts';
-import { text } from './name.ts';
-import { everyLogin } from './recheck.ts';
-import { duration, rate } from './units.ts';
-import { pageUrl, secureUrl } from './urls.ts';
 
 /** Settings for logins in which coursegate keeps the sign-in session itself. */
 export const ownSignIn = {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { TOKEN } from '../config/name.ts';
 import { mayBeSent } from '../http/header-names.ts';
-import { TOKEN } from './name.ts';
 
 const fieldName = z.string().regex(TOKEN, 'must be the name of a header field');
 
