@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { hostname } from 'node:os';
 import type { Controls } from '../actions/controls.ts';
-import { callerCheck, callerRefusals } from '../authorization-server/administration/caller.ts';
+import { callerCheck } from '../authorization-server/administration/caller.ts';
 import type { AuthorizationServer } from '../authorization-server/authorization-server.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { EventsPart } from '../events/part.ts';
@@ -62,12 +62,11 @@ export function openAdmin(foundation: Foundation, loaded: LoadedConfig, uses: Ad
       commands: commandRouter({
         controls,
         identify: callerCheck(callers),
-        receive: webhookReceiver({
+        receive: webhookReceiver(callers, {
           webhooks: config.admin.webhooks,
           secrets: loaded.webhookSecrets,
           account: server.controls.account,
-          refusal: callerRefusals(callers),
-          ...{ store, clock, log },
+          log,
         }),
         hold: inFlight.hold,
         onError: (error) => log.error({ err: error }, 'a command failed'),

@@ -14,7 +14,8 @@ interface Caller {
   readonly certificate: string | undefined;
 }
 
-export interface CallerCheckOptions {
+/** What authenticates commands and opens the console, and what refusals are counted and audited with. */
+export interface Callers {
   /** The secrets accepted for signatures. */
   readonly secrets: readonly string[];
   /** Client certificate authentication, and the accepted DNS names; undefined when disabled. */
@@ -38,11 +39,7 @@ const WRONG = { requests: 30, per: 60 };
 export type CallerRefusal = (request: IncomingMessage, reason: string, scheme: string) => GatewayError;
 
 /** Audits and counts refusals, for commands and webhooks together. */
-export function callerRefusals({
-  counters,
-  clock,
-  audit,
-}: Pick<CallerCheckOptions, 'counters' | 'clock' | 'audit'>): CallerRefusal {
+export function callerRefusals({ counters, clock, audit }: Callers): CallerRefusal {
   return (request, reason, scheme) => {
     const { count, resetsAt } = counters.add(`command ${networkOf(request.socket.remoteAddress ?? '')}`, WRONG);
     if (count > WRONG.requests) {
@@ -63,9 +60,9 @@ export const SWITCHED_OFF =
  * not exempt: all containers of a pod share the loopback interface, and SSRF in the backend could reach it. A valid
  * signature is accepted regardless of failures from the same address, so that an attacker cannot lock out the backend.
  */
-export function callerCheck(options: CallerCheckOptions): IdentifyCaller {
-  const { secrets, mtls, store, clock } = options;
-  const refusal = callerRefusals(options);
+export function callerCheck(callers: Callers): IdentifyCaller {
+  const { secrets, mtls, store, clock } = callers;
+  const refusal = callerRefusals(callers);
   const refuse = (request: IncomingMessage, reason: string) => refusal(request, reason, 'Coursegate-Signature');
 
   return async (request, body) => {

@@ -6,19 +6,16 @@ import { parseBoundedJson, RECORD_BOUNDS } from '../../http/bounded-json.ts';
 import { at } from '../../http/json-pointer.ts';
 import { isSubject } from '../../oauth/subject.ts';
 import type { Log } from '../../operations/log.ts';
-import { type Clock, jsonEntry, type Store, unixSeconds } from '../../storage/store.ts';
+import { jsonEntry, unixSeconds } from '../../storage/store.ts';
 import type { AccountControl, CommandedBy } from './account-control.ts';
-import type { CallerRefusal } from './caller.ts';
+import { type Callers, callerRefusals } from './caller.ts';
 import { webhookProof } from './webhook-proof.ts';
 
-export interface WebhooksOptions {
+interface WebhookParts {
   readonly webhooks: Readonly<Record<string, WebhookConfig>>;
   /** By name. */
   readonly secrets: ReadonlyMap<string, string>;
   readonly account: Pick<AccountControl, 'revokeMember' | 'suspendMember' | 'resumeMember'>;
-  readonly refusal: CallerRefusal;
-  readonly store: Store;
-  readonly clock: Clock;
   readonly log: Pick<Log, 'warn'>;
 }
 
@@ -40,8 +37,9 @@ const UNPROVED =
 const USED = 'ResumeWebhook';
 const USED_LIFETIME = 365 * 86_400;
 
-export function webhookReceiver(options: WebhooksOptions): ReceiveWebhook {
-  const { webhooks, secrets, account, refusal, store, clock, log } = options;
+export function webhookReceiver(callers: Callers, { webhooks, secrets, account, log }: WebhookParts): ReceiveWebhook {
+  const { store, clock } = callers;
+  const refusal = callerRefusals(callers);
 
   /** A replayed `revoke` or `suspend` takes away what is gone. A replayed `resume` would lift a later suspension. */
   const resumeOnce = async (id: string, decision: CommandedBy, mark: string): Promise<object> => {

@@ -1,10 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { TLSSocket } from 'node:tls';
-import {
-  type CallerCheckOptions,
-  type CallerRefusal,
-  SWITCHED_OFF,
-} from '../../authorization-server/administration/caller.ts';
+import { type Callers, callerRefusals, SWITCHED_OFF } from '../../authorization-server/administration/caller.ts';
 import { GatewayError } from '../../errors.ts';
 import { readBody } from '../../http/body.ts';
 import { queryOf, readFields } from '../../http/fields.ts';
@@ -32,16 +28,14 @@ interface AccessParts {
   readonly frame: ConsoleFrame;
   readonly sessions: ConsoleSessions;
   readonly onceOnly: OnceOnly;
-  readonly refusal: CallerRefusal;
 }
 
 export type Access = ReturnType<typeof createAccess>;
 
 /** Access to the console: by the same secret or client certificate as the commands. */
-export function createAccess(
-  { secrets, mtls, audit, clock }: Pick<CallerCheckOptions, 'secrets' | 'mtls' | 'audit' | 'clock'>,
-  { frame, sessions, onceOnly, refusal }: AccessParts,
-) {
+export function createAccess(callers: Callers, { frame, sessions, onceOnly }: AccessParts) {
+  const { secrets, mtls, audit, clock } = callers;
+  const refusal = callerRefusals(callers);
   const open = (request: IncomingMessage, response: ServerResponse, bound: Binding, reason: string): Session => {
     const session = sessions.begin(bound);
     audited('operator_signed_in', response, session, reason);

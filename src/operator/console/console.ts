@@ -1,6 +1,6 @@
 // The operator's console on the admin listener: pages rendered on the server, without scripts (docs/console.md).
 
-import { type CallerCheckOptions, callerRefusals } from '../../authorization-server/administration/caller.ts';
+import type { Callers } from '../../authorization-server/administration/caller.ts';
 import { deriveKey } from '../../storage/seal.ts';
 import { createAccess } from './access.ts';
 import { type ConsoleState, onceOnly } from './console-state.ts';
@@ -15,7 +15,7 @@ import type { ConsoleSources } from './sources.ts';
 
 export interface ConsoleOptions {
   /** The secrets and certificates that open the console, as they authenticate commands. */
-  readonly callers: CallerCheckOptions;
+  readonly callers: Callers;
   /** The secret of the store, from which the key of the sessions is derived. */
   readonly secret: string;
   readonly colour: string;
@@ -31,11 +31,7 @@ export function createConsole({ callers, secret, colour, timeZone, kept, sources
   kept.directory ??= createDirectory(store, clock);
   const frame = createFrame(sources.school, colour, PAGES);
   const sessions = createSessions(deriveKey(secret, `console ${sources.setting.origin}`), callers);
-  const access = createAccess(callers, {
-    ...{ frame, sessions },
-    onceOnly: onceOnly(kept, { store, clock, onError }),
-    refusal: callerRefusals(callers),
-  });
+  const access = createAccess(callers, { frame, sessions, onceOnly: onceOnly(kept, { store, clock, onError }) });
   return consoleRouter({
     ...{ frame, sessions, access, hold },
     pages: PAGES,

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import type { Controls } from '../../actions/controls.ts';
-import type { CallerCheckOptions } from '../../authorization-server/administration/caller.ts';
+import type { Callers } from '../../authorization-server/administration/caller.ts';
 import type { AuthorizationServer } from '../../authorization-server/authorization-server.ts';
 import type { Share } from '../../config/carried-over.ts';
 import type { LoadedConfig } from '../../config/load.ts';
@@ -28,7 +28,7 @@ export interface ConsoleUses {
   readonly controls: Controls;
   readonly health: HealthChecks;
   /** Operators sign in with what authenticates commands. */
-  readonly callers: CallerCheckOptions;
+  readonly callers: Callers;
 }
 
 /** The console, which is loaded with the first request for one of its pages. */

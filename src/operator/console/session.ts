@@ -1,7 +1,7 @@
 import { createHmac, type KeyObject, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
-import { type CallerCheckOptions, certificateOf, subjectOf } from '../../authorization-server/administration/caller.ts';
+import { type Callers, certificateOf, subjectOf } from '../../authorization-server/administration/caller.ts';
 import { cookiePairs } from '../../http/cookie-names.ts';
 import { isSameSecret } from '../../http/same-secret.ts';
 import { unixSeconds } from '../../storage/store.ts';
@@ -43,10 +43,7 @@ export type ConsoleSessions = ReturnType<typeof createSessions>;
  * certificate, makes another signature.
  * @param key of this gate: derived from the secret of the store
  */
-export function createSessions(
-  key: KeyObject,
-  { secrets, mtls, clock }: Pick<CallerCheckOptions, 'secrets' | 'mtls' | 'clock'>,
-) {
+export function createSessions(key: KeyObject, { secrets, mtls, clock }: Pick<Callers, 'secrets' | 'mtls' | 'clock'>) {
   const sign = (text: string): Buffer => createHmac('sha256', key).update(text).digest();
   // Cookies do not tell ports apart: two gates at one address, through two tunnels, need two names.
   const name = `coursegate_console_${sign('cookie').toString('hex').slice(0, 8)}`;
