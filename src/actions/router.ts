@@ -21,7 +21,7 @@ export interface CommandsOptions {
   readonly identify: IdentifyCaller;
   /** Authenticates and performs the webhook of a platform. */
   readonly receive: ReceiveWebhook;
-  /** Told of each command, which continues when its caller disconnects. The work does not reject. */
+  /** Receives each command, which continues when its caller disconnects. The work does not reject. */
   readonly hold: (work: Promise<void>) => void;
   /** Receives internal errors, which callers do not see. */
   readonly onError: (error: unknown) => void;

@@ -60,9 +60,19 @@ export function addStep(attempt: ConnectionAttempt, step: AttemptStep): void {
 }
 
 function isRepetition(before: AttemptStep, step: AttemptStep): boolean {
-  const told = ({ endpoint, status, outcome, error, description, detail, clientId, page, parameters }: AttemptStep) =>
+  const contentOf = ({
+    endpoint,
+    status,
+    outcome,
+    error,
+    description,
+    detail,
+    clientId,
+    page,
+    parameters,
+  }: AttemptStep) =>
     JSON.stringify([endpoint, status, outcome, error, description, detail, clientId, page, parameters]);
-  return told(before) === told(step);
+  return contentOf(before) === contentOf(step);
 }
 
 /** The last value that a step has for a fact; the name that was registered before one that was refused. */
@@ -70,6 +80,6 @@ export function factOf<F extends 'clientId' | 'clientName' | 'member' | 'grantId
   { steps }: Pick<ConnectionAttempt, 'steps'>,
   fact: F,
 ): AttemptStep[F] {
-  const told = steps.filter((step) => step[fact] !== undefined);
-  return (told.findLast((step) => fact !== 'clientName' || !isRefused(step)) ?? told.at(-1))?.[fact];
+  const withFact = steps.filter((step) => step[fact] !== undefined);
+  return (withFact.findLast((step) => fact !== 'clientName' || !isRefused(step)) ?? withFact.at(-1))?.[fact];
 }

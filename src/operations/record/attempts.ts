@@ -9,7 +9,7 @@ import {
   isRefused,
 } from './attempt.ts';
 import { createBeginnings } from './beginnings.ts';
-import { type AttemptStage, QUOTAS, standingOf } from './standing.ts';
+import { type AttemptStage, QUOTAS, stageOf } from './stage.ts';
 
 /** How long an app may take between two requests that only its address and user agent join, in milliseconds. */
 const WINDOW = 600_000;
@@ -22,7 +22,7 @@ interface Held {
   readonly keys: Set<Key>;
   /** Where its first step came from. */
   readonly network: string;
-  standing: AttemptStage;
+  stage: AttemptStage;
 }
 
 /**
@@ -48,7 +48,7 @@ export function createAttempts(changed: (attempt: ConnectionAttempt, held: boole
     }
   };
   const release = (one: Held) => {
-    if (held.delete(one.attempt.id)) counts[one.standing] -= 1;
+    if (held.delete(one.attempt.id)) counts[one.stage] -= 1;
     for (const key of one.keys) {
       if (byKey.get(key) === one) byKey.delete(key);
       const left = (sharers.get(key) ?? 1) - 1;
@@ -62,7 +62,7 @@ export function createAttempts(changed: (attempt: ConnectionAttempt, held: boole
       attempt: { id, steps: [], left: 0 },
       keys: new Set(),
       network: step.network,
-      standing: 'begun',
+      stage: 'begun',
     };
     held.set(id, begun);
     counts.begun += 1;
@@ -112,11 +112,11 @@ export function createAttempts(changed: (attempt: ConnectionAttempt, held: boole
     absorb(one, step);
     addStep(one.attempt, step);
     pointAt(one, step);
-    counts[one.standing] -= 1;
-    one.standing = standingOf(one.attempt);
-    counts[one.standing] += 1;
+    counts[one.stage] -= 1;
+    one.stage = stageOf(one.attempt);
+    counts[one.stage] += 1;
     changed(one.attempt, true);
-    const over = counts[one.standing] > QUOTAS[one.standing] ? crowdedOut(held, one) : undefined;
+    const over = counts[one.stage] > QUOTAS[one.stage] ? crowdedOut(held, one) : undefined;
     if (over !== undefined) release(over);
   };
 
@@ -224,9 +224,9 @@ export function lastOf({ steps }: ConnectionAttempt): AttemptStep {
   return steps.reduce((last, step) => (step.at > last.at ? step : last));
 }
 
-/** The oldest of the network that has most with this standing, so that a flood pushes out only its own. */
+/** The oldest of the network that has most with this stage, so that a flood pushes out only its own. */
 function crowdedOut(held: ReadonlyMap<string, Held>, newest: Held): Held | undefined {
-  const alike = [...held.values()].filter((one) => one !== newest && one.standing === newest.standing);
+  const alike = [...held.values()].filter((one) => one !== newest && one.stage === newest.stage);
   const counts = new Map<string, number>();
   for (const { network } of alike) counts.set(network, (counts.get(network) ?? 0) + 1);
   const most = Math.max(...counts.values());

@@ -10,7 +10,7 @@ import type { AuditEvent } from '../audit.ts';
 import { shownPath } from '../shown-path.ts';
 import type { AttemptStep, ConnectionAttempt } from './attempt.ts';
 import { createAttempts, lastOf } from './attempts.ts';
-import { standingOf } from './standing.ts';
+import { stageOf } from './stage.ts';
 
 const KIND = 'ConnectionAttempt';
 /** Seconds that an attempt is kept after its last step. */
@@ -91,7 +91,7 @@ export function createRecorder(store: Store, clock: Clock): Recorder {
       const ids = new Set(own.map(({ id }) => id));
       const others = (await recorded(store, clock).catch(() => [])).filter(({ id }) => !ids.has(id));
       const joined = others.length === 0 ? own : together([...others, ...own]);
-      return joined.filter((attempt) => standingOf(attempt) !== 'elsewhere').toSorted(byLastStep);
+      return joined.filter((attempt) => stageOf(attempt) !== 'elsewhere').toSorted(byLastStep);
     },
   };
 }

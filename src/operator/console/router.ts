@@ -23,7 +23,7 @@ interface RouterParts {
   readonly access: Access;
   /** Notices of the last actions, by session: each is shown once. */
   readonly notices: Map<string, string>;
-  /** Told of each action, which continues when the browser disconnects. The work does not reject. */
+  /** Receives each action, which continues when the browser disconnects. The work does not reject. */
   readonly hold: (work: Promise<void>) => void;
 }
 

@@ -54,12 +54,12 @@ export function createDirectory(
     const began = clock();
     const stop = new AbortController();
     const corrections: Reading['corrections'] = [];
-    const told = (share: number) => {
+    const onProgress = (share: number) => {
       current.share = share;
     };
     const work = async () => {
       try {
-        const rows = await readRows(store, told, stop.signal, most);
+        const rows = await readRows(store, onProgress, stop.signal, most);
         for (const correct of corrections) correct(rows);
         read = { rows, at: clock(), took: clock() - began };
       } finally {

@@ -37,12 +37,12 @@ const STEPS: readonly (readonly [kind: string, take: (reading: Reading, entry: E
 
 /**
  * Reads all members, apps and grants, in slices between which other work runs.
- * @param told - how much is read, from 0 to 1
+ * @param onProgress - how much is read, from 0 to 1
  * Throws GatewayError `store_unavailable`, or the reason of the signal.
  */
 export async function readRows(
   store: Pick<Store, 'scan'>,
-  told: (share: number) => void,
+  onProgress: (share: number) => void,
   signal: AbortSignal,
   most = MOST_ROWS,
 ): Promise<Rows> {
@@ -57,7 +57,7 @@ export async function readRows(
       for (const entry of scanned.entries) take(reading, entry);
       total = scanned.total ?? total;
       looked += scanned.looked;
-      told((step + Math.min(1, looked / Math.max(total, 1))) / STEPS.length);
+      onProgress((step + Math.min(1, looked / Math.max(total, 1))) / STEPS.length);
       from = scanned.next;
       limit = scanned.entries.length > SLICE / 2 ? SLICE : Math.min(limit * 2, MOST_LOOKED_AT);
       await turn(undefined, { signal });

@@ -43,13 +43,13 @@ ${attempt.left > 0 && html`<p class="muted">${attempt.left} steps in the middle 
 
 function diagnosis({ state, at, why }: Explained): Html {
   if (why === undefined) {
-    const told = {
+    const words = {
       open: `In progress: the last step was “${kindName(at.kind)}”.`,
       connected: 'The app is connected: its token was accepted.',
       ended: 'The app was connected, and the connection was ended.',
       stopped: '',
     };
-    return html`<section class="card"><p>${badge(state)} ${told[state]}</p></section>`;
+    return html`<section class="card"><p>${badge(state)} ${words[state]}</p></section>`;
   }
   return html`<section class="card" aria-labelledby="cause">
 <p>${badge(state)} <span class="muted">at “${kindName(at.kind)}”</span></p>

@@ -60,15 +60,15 @@ export function standstillOf({ steps }: ConnectionAttempt, now: number, used = f
 
 /** The last step that says how the attempt went. */
 function deciding(progress: readonly AttemptStep[]): AttemptStep | undefined {
-  const told = progress.filter((step, index) => !isHarmless(step, progress.slice(index + 1)));
-  const last = told.at(-1);
+  const relevant = progress.filter((step, index) => !isHarmless(step, progress.slice(index + 1)));
+  const last = relevant.at(-1);
   if (last?.kind === 'code' && isRefused(last)) {
     // The app is sent the decision that the member made a moment ago.
-    const page = told.findLast(({ kind }) => kind === 'consent' || kind === 'sign-in');
+    const page = relevant.findLast(({ kind }) => kind === 'consent' || kind === 'sign-in');
     return page?.outcome === 'denied' ? page : last;
   }
   if (last?.kind === 'authorization' && isRefused(last)) {
-    const before = told.at(-2);
+    const before = relevant.at(-2);
     return before?.kind === 'client-document' && isRefused(before) ? before : last;
   }
   return last;

@@ -51,9 +51,9 @@ export const kindName = (kind: StepKind): string => KINDS[kind];
 /** What came of a step, in a few words. */
 export function outcomeOf(step: AttemptStep): string {
   if (step.kind === 'challenge') return 'challenged';
-  const told = step.outcome === undefined ? undefined : (OUTCOMES[step.outcome] ?? step.outcome);
-  if (step.error !== undefined) return told === undefined ? step.error : `${told}: ${step.error}`;
-  return told ?? (isRefused(step) ? `answered ${step.status}` : 'ok');
+  const outcome = step.outcome === undefined ? undefined : (OUTCOMES[step.outcome] ?? step.outcome);
+  if (step.error !== undefined) return outcome === undefined ? step.error : `${outcome}: ${step.error}`;
+  return outcome ?? (isRefused(step) ? `answered ${step.status}` : 'ok');
 }
 
 /** How the app calls itself; otherwise its client_id or its user agent. */

@@ -4,7 +4,7 @@ import { type AttemptStep, type ConnectionAttempt, factOf, isRefused } from './a
 export type AttemptStage = 'begun' | 'with-member' | 'connected' | 'elsewhere';
 
 /**
- * How many attempts of each standing are held. So requests of strangers push out no attempt in which a member has signed
+ * How many attempts of each stage are held. So requests of strangers push out no attempt in which a member has signed
  * in, and the connections of a busy day push out no failure.
  */
 export const QUOTAS: Readonly<Record<AttemptStage, number>> = {
@@ -14,7 +14,7 @@ export const QUOTAS: Readonly<Record<AttemptStage, number>> = {
   elsewhere: 150,
 };
 
-export function standingOf(attempt: ConnectionAttempt): AttemptStage {
+export function stageOf(attempt: ConnectionAttempt): AttemptStage {
   if (attempt.steps.every((step) => goesOn(step) && !isRefused(step))) return 'elsewhere';
   if (attempt.steps.some(({ kind, error }) => kind === 'use' && error === undefined)) return 'connected';
   return factOf(attempt, 'member') === undefined ? 'begun' : 'with-member';
