@@ -23,7 +23,7 @@ import { answerKept } from './answer-watch.ts';
 import { BACKEND_SESSION } from './backend-sessions.ts';
 import { LAST_USE, USE } from './connected-apps/use-entry.ts';
 import { type ClientRecords, type ClientRecordsOptions, clientRecords } from './registration/client-records.ts';
-import { judgeClientMetadata } from './rules/client-metadata.ts';
+import { clientMetadataProblem } from './rules/client-metadata.ts';
 import type { RedirectPolicy } from './rules/redirect-uri.ts';
 import { currentUnitOfWork } from './unit-of-work.ts';
 
@@ -143,7 +143,7 @@ async function find({ store, clock, blocks, redirects }: AdapterContext, model: 
   if (payload === undefined) return undefined;
   // The rules may have changed since the client was registered. It then counts as unregistered, and its app registers
   // again.
-  if (model === 'Client' && judgeClientMetadata(payload, redirects) !== undefined) return undefined;
+  if (model === 'Client' && clientMetadataProblem(payload, redirects) !== undefined) return undefined;
   return unit !== undefined && EXCHANGED.has(model) ? asUnused(payload, clock) : payload;
 }
 

@@ -12,12 +12,12 @@ import { answerReplay } from './answer-replay.ts';
 import { tokenResponseClaims } from './claims.ts';
 import { createClientDocuments } from './client-documents/client-documents.ts';
 import type { ClientDocumentsOptions } from './client-documents/document-fetches.ts';
-import { judgeClient } from './client-documents/feature.ts';
+import { validateClient } from './client-documents/feature.ts';
 import { codeUses } from './code-uses.ts';
 import { type ConnectedAppsOptions, createConnectedApps } from './connected-apps/connected-apps.ts';
 import type { Usage } from './connected-apps/usage.ts';
 import { storedGrants } from './grants.ts';
-import type { InteractionOptions } from './interactions/interaction-options.ts';
+import type { InteractionParts } from './interactions/interaction-parts.ts';
 import { createInteractions } from './interactions/interactions.ts';
 import { createIntrospect } from './introspect.ts';
 import type { Keyring } from './keyring.ts';
@@ -26,18 +26,17 @@ import { type MountOptions, mountProvider } from './mount.ts';
 import { createProvider, type ProviderOptions, type ProviderSettings } from './provider.ts';
 import { type ProviderEventsOptions, reportEvents } from './provider-events.ts';
 import { clientRecords } from './registration/client-records.ts';
-import { type ErrorRedirectOptions, errorRedirectRule } from './rules/error-redirect.ts';
+import { errorRedirectRule } from './rules/error-redirect.ts';
 import { grantErrorRule } from './rules/grant-error.ts';
-import { type PurposeOptions, purposeOf } from './sign-in/purpose.ts';
+import { purposeOf } from './sign-in/purpose.ts';
 import { createStandings, type StandingsOptions } from './standing.ts';
 import { type TokenTransactionOptions, tokenTransaction } from './token-transaction.ts';
 import { createUserinfo } from './userinfo.ts';
 
 export interface AuthorizationServerOptions
   extends ProviderSettings,
-    Pick<InteractionOptions, 'connector' | 'pages' | 'scopes' | 'sessions'>,
+    Pick<InteractionParts, 'connector' | 'pages' | 'scopes' | 'sessions'>,
     Pick<MountOptions, 'registration'>,
-    Pick<PurposeOptions, 'home'>,
     Pick<ProviderEventsOptions, 'audit' | 'introspected'>,
     Pick<StandingsOptions, 'recheck' | 'log'> {
   /** Keys for the cookies, the forms' CSRF tokens and the nonces are derived from these. */
@@ -47,6 +46,8 @@ export interface AuthorizationServerOptions
     | Pick<ClientDocumentsOptions, 'allow' | 'deny' | 'network' | 'budget' | 'log' | 'watchCache'>
     | undefined;
   readonly keyring: Keyring;
+  /** Where members of the course site are at home; undefined if there is no such address. */
+  readonly home: string | undefined;
   /** Counts what apps did. */
   readonly usage: Usage;
   /** The page of connected apps. */
@@ -66,7 +67,7 @@ interface Running {
 }
 
 type ProviderParts = Omit<ProviderOptions, 'keys'> &
-  ErrorRedirectOptions &
+  Pick<InteractionParts, 'grants' | 'connector'> &
   ProviderEventsOptions &
   TokenTransactionOptions;
 
@@ -92,7 +93,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions) {
       scope,
       store,
       clock,
-      judge: (metadata) => judgeClient(running.provider, metadata, options.redirects),
+      validate: (metadata) => validateClient(running.provider, metadata, options.redirects),
     });
 
   const parts: ProviderParts = {
@@ -139,9 +140,9 @@ export function createAuthorizationServer(options: AuthorizationServerOptions) {
     interactions: createInteractions(shared),
     connectedApps: createConnectedApps({ ...shared, ...connectedApps }),
     /** What a sign-in on the gate's own pages continues with. */
-    purposeOf: purposeOf(shared),
+    purposeOf: purposeOf(shared, options.home),
     introspect: (token: string) => createIntrospect(running.provider, members)(token),
-    userinfo: createUserinfo({ members, claims: options.claims }),
+    userinfo: createUserinfo(members, options.claims),
     /** Call before the gate's own sign-in begins: ends everything that is older than the member's version. */
     signedIn: standings.signedIn,
     /** What members have approved, to list and to end. */
@@ -150,10 +151,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions) {
     isActive: grants.isActive,
     /** Administration of members, apps and keys. */
     controls: {
-      account: createAccountControl({
-        ...{ grants, members, suspensions, store, clock, audit },
-        removeClient: (id) => clientRecords(options).remove(id),
-      }),
+      account: createAccountControl(shared, (id) => clientRecords(options).remove(id)),
       keys: createKeyControl(keyring, keepUp, audit),
     },
     /** Takes over a rotation done by another replica, and rotates if a rotation is due. */
@@ -172,6 +170,6 @@ function startProvider(parts: ProviderParts, keyring: Keyring): Running {
   reportEvents(provider, parts);
   tokenTransaction(provider, parts);
   // Within the transaction, which keeps its answers for repeated requests.
-  tokenResponseClaims(provider, parts);
+  tokenResponseClaims(provider, parts.members, parts.claims);
   return { version: keyring.version(), provider, callback: provider.callback() };
 }

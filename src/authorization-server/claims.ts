@@ -6,12 +6,6 @@ import { parseScope, type Scope } from '../oauth/scope.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import type { Members } from './members.ts';
 
-export interface ClaimsOptions {
-  readonly members: Pick<Members, 'find'>;
-  /** The operator's custom claims. */
-  readonly claims: ClaimsConfig;
-}
-
 /** The custom claims that these scopes release: configured constants, and the values from the last sign-in. */
 export function releasedClaims(claims: ClaimsConfig, member: Member, scope: Scope): Record<string, unknown> {
   return Object.fromEntries(
@@ -33,7 +27,7 @@ export function claimsByScope(claims: ClaimsConfig): Record<string, string[]> {
 }
 
 /** Adds the custom claims to token responses, where some clients read them. */
-export function tokenResponseClaims(provider: Provider, { members, claims }: ClaimsOptions): void {
+export function tokenResponseClaims(provider: Provider, members: Members, claims: ClaimsConfig): void {
   if (Object.keys(claims).length === 0) return;
   provider.use(async (ctx, next) => {
     await next();

@@ -27,7 +27,7 @@ const SHOWN = [
   'code_challenge_method',
   'client_assertion_type',
 ];
-/** Parameters of which only the presence is told. */
+/** Parameters of which only the presence is recorded. */
 const PRESENT = ['state', 'code_challenge', 'code_verifier', 'client_secret', 'request', 'request_uri', 'access_token'];
 const LONGEST = 300;
 

@@ -57,7 +57,7 @@ async function authorize(options: MountOptions, exchange: Exchange): Promise<voi
   const parameters = new URLSearchParams(exchange.target.query);
   noteEndpoint(exchange, parameters);
   refuseLongParameters(parameters);
-  await visit(options, exchange, `?${normalizeResource(parameters, options.indicators)}`);
+  await passOnNavigation(options, exchange, `?${normalizeResource(parameters, options.indicators)}`);
 }
 
 /**
@@ -72,10 +72,10 @@ async function authorizeByForm({ request, response, target }: Exchange): Promise
 
 async function resume(options: MountOptions, exchange: Exchange): Promise<void> {
   exchange.record.noteStep('code', { page: exchange.target.path.split('/')[3] });
-  await visit(options, exchange, exchange.target.query);
+  await passOnNavigation(options, exchange, exchange.target.query);
 }
 
-async function visit(options: MountOptions, exchange: Exchange, query: string): Promise<void> {
+async function passOnNavigation(options: MountOptions, exchange: Exchange, query: string): Promise<void> {
   // The response may carry a code, and with form_post it is a page (RFC 9700 sections 4.2.4 and 4.16).
   exchange.response.setHeader('referrer-policy', 'no-referrer');
   exchange.response.setHeader('x-frame-options', 'DENY');

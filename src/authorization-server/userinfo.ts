@@ -1,14 +1,16 @@
+import type { ClaimsConfig } from '../config/claims.ts';
 import { GatewayError } from '../errors.ts';
 import { json, writeAnswer } from '../http/answer.ts';
 import type { Handler } from '../http/exchange.ts';
 import { knownDetails } from '../oauth/member-details.ts';
-import { type ClaimsOptions, releasedClaims } from './claims.ts';
+import { releasedClaims } from './claims.ts';
+import type { Members } from './members.ts';
 
 /**
  * Claims about the member, by scope (OpenID Connect Core section 5.3), for the same access token as every other
  * endpoint. It runs behind the gate, which requires `openid`.
  */
-export function createUserinfo({ members, claims }: ClaimsOptions): Handler {
+export function createUserinfo(members: Members, claims: ClaimsConfig): Handler {
   return async ({ response, principal }) => {
     const member = principal.kind === 'member' ? await members.find(principal.sub) : undefined;
     if (principal.kind !== 'member' || member === undefined) throw new GatewayError('internal');

@@ -2,8 +2,8 @@ import { GatewayError } from '../../errors.ts';
 import type { EndReason } from '../../events/event.ts';
 import { SIGN_IN_KIND } from '../../login/sign-in-session.ts';
 import { detailsOf } from '../../oauth/member-details.ts';
+import type { Core } from '../core.ts';
 import { type GrantsOf, toGrant } from '../grants.ts';
-import type { InteractionOptions } from '../interactions/interaction-options.ts';
 import { storedMember } from '../members.ts';
 import { storedClients } from './clients.ts';
 import { grantList, isoTime } from './grant-view.ts';
@@ -24,13 +24,6 @@ export interface CommandedBy {
 const MOST_OF_A_MEMBER = 5000;
 const SCANNED = 500;
 
-type Shared = 'grants' | 'members' | 'suspensions' | 'store' | 'clock' | 'audit';
-
-export interface AccountControlOptions extends Pick<InteractionOptions, Shared> {
-  /** Deletes a registered app with its grants and tokens. */
-  readonly removeClient: (id: string) => Promise<void>;
-}
-
 /**
  * The commands of the backend and the operator on members, apps and grants. Every method throws GatewayError
  * `store_unavailable`.
@@ -45,8 +38,9 @@ export interface AccountControl
     ReturnType<typeof grantCommands>,
     ReturnType<typeof registrationCommands> {}
 
-export function createAccountControl(options: AccountControlOptions): AccountControl {
-  const { grants, store, audit } = options;
+/** `removeClient` deletes a registered app with its grants and tokens. */
+export function createAccountControl(core: Core, removeClient: (id: string) => Promise<void>): AccountControl {
+  const { grants, store, audit } = core;
 
   const endAll: EndAll = async (of, reason, decision) => {
     // A sign-in session that a browser still holds must not be able to approve new grants.
@@ -59,17 +53,17 @@ export function createAccountControl(options: AccountControlOptions): AccountCon
     );
   };
   return {
-    ...memberCommands(options, endAll),
-    ...clientCommands(options, endAll),
-    ...grantCommands(options),
-    ...registrationCommands(options),
+    ...memberCommands(core, endAll),
+    ...clientCommands(core, endAll, removeClient),
+    ...grantCommands(core),
+    ...registrationCommands(core),
   };
 }
 
 /** Ends all grants of a member or an app. Resolves to their number. Safe to repeat. */
 type EndAll = (of: GrantsOf, reason: EndReason, decision: CommandedBy) => Promise<number>;
 
-function memberCommands({ grants, members, suspensions, store, audit }: AccountControlOptions, endAll: EndAll) {
+function memberCommands({ grants, members, suspensions, store, audit }: Core, endAll: EndAll) {
   return {
     /** Those who have ever connected an app, or started to. `text` is a part of an id, name or email, case-insensitive. */
     async listMembers(text: string | undefined, wanted: PageWanted) {
@@ -132,7 +126,11 @@ function stateOf(since: number | undefined) {
   return { state: since === undefined ? 'active' : 'suspended', suspended_at: isoTime(since) } as const;
 }
 
-function clientCommands({ grants, store, clock, audit, removeClient }: AccountControlOptions, endAll: EndAll) {
+function clientCommands(
+  { grants, store, clock, audit }: Core,
+  endAll: EndAll,
+  removeClient: (id: string) => Promise<void>,
+) {
   const blocks = storedClientBlocks(store, clock);
   const clients = storedClients(store, grants, blocks);
   const revokeClient = async (id: string, decision: CommandedBy) => {
@@ -192,7 +190,7 @@ function clientCommands({ grants, store, clock, audit, removeClient }: AccountCo
   };
 }
 
-function grantCommands({ grants, store, audit }: AccountControlOptions) {
+function grantCommands({ grants, store, audit }: Core) {
   return {
     /** The grants of a member or an app. */
     listGrants: (of: GrantsOf) => grantList(store, grants, of),
@@ -223,7 +221,7 @@ function grantCommands({ grants, store, audit }: AccountControlOptions) {
   };
 }
 
-function registrationCommands({ store, clock, audit }: AccountControlOptions) {
+function registrationCommands({ store, clock, audit }: Core) {
   const closed = registrationSwitch(store, clock);
   return {
     /** Since when no new apps are accepted, in Unix seconds; undefined if they are. */

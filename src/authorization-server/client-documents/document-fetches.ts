@@ -23,7 +23,7 @@ export interface ClientDocumentsOptions extends UrlRule, Omit<DocumentRecordsOpt
 
 export interface DocumentFetchesOptions extends ClientDocumentsOptions {
   readonly memory: { get(clientId: string): StoredDocument | undefined };
-  readonly records: Pick<DocumentRecords, 'judged' | 'save'>;
+  readonly records: Pick<DocumentRecords, 'validated' | 'save'>;
 }
 
 /**
@@ -124,7 +124,7 @@ async function renew(
     const fetchedAt = clock();
     const document = readDocument(clientId, fetched.body);
     const freshUntil = fetchedAt + freshFor(fetched.cacheControl);
-    const known = records.judged({ document, fetchedAt, freshUntil, used: last?.used ?? false });
+    const known = records.validated({ document, fetchedAt, freshUntil, used: last?.used ?? false });
     failures.delete(clientId);
     await records.save(clientId, known);
     return known;

@@ -33,17 +33,17 @@ export interface DocumentRecordsOptions {
   readonly store: Store;
   readonly clock: Clock;
   /** Checks metadata by the rules for registrations. Throws if it is not acceptable. */
-  readonly judge: (metadata: Record<string, unknown>) => void;
+  readonly validate: (metadata: Record<string, unknown>) => void;
   readonly memory: LRUCache<string, StoredDocument>;
 }
 
 /** Fetched documents by client_id: in memory, and in the store for other replicas. */
-export function documentRecords({ scope, store, clock, judge, memory }: DocumentRecordsOptions) {
+export function documentRecords({ scope, store, clock, validate, memory }: DocumentRecordsOptions) {
   /** Throws DocumentFailure `refused`. */
-  const judged = (record: DocumentRecord): StoredDocument => {
+  const validated = (record: DocumentRecord): StoredDocument => {
     try {
       const metadata = metadataOf(record.document, scope);
-      judge(metadata);
+      validate(metadata);
       return { ...record, metadata: JSON.stringify(metadata) };
     } catch (thrown) {
       if (thrown instanceof DocumentFailure) throw thrown;
@@ -55,14 +55,14 @@ export function documentRecords({ scope, store, clock, judge, memory }: Document
   /** Ignores a stored document that the current configuration no longer accepts. */
   const accept = (record: DocumentRecord): StoredDocument | undefined => {
     try {
-      return judged(record);
+      return validated(record);
     } catch {
       return undefined;
     }
   };
 
   return {
-    judged,
+    validated,
 
     /** The newest good document: this process's or, if that is stale, one that another replica may have stored. */
     async load(clientId: string): Promise<StoredDocument | undefined> {

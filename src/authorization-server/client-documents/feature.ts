@@ -3,7 +3,7 @@ import { type Configuration, errors, type KoaContextWithOIDC } from 'oidc-provid
 import { noteStep } from '../../http/note-step.ts';
 import type { Suspensions } from '../administration/suspensions.ts';
 import { NO_NEW_APPS } from '../registration/registration.ts';
-import { judgeClientMetadata } from '../rules/client-metadata.ts';
+import { clientMetadataProblem } from '../rules/client-metadata.ts';
 import type { RedirectPolicy } from '../rules/redirect-uri.ts';
 import type { ClientDocuments } from './client-documents.ts';
 import { DocumentFailure } from './failure.ts';
@@ -65,8 +65,8 @@ export function documentFetch(documents: ClientDocuments | undefined): NonNullab
 /**
  * Checks metadata by the rules for registrations, ours and the library's. Throws the library's InvalidClientMetadata.
  */
-export function judgeClient(provider: Provider, metadata: Record<string, unknown>, redirects: RedirectPolicy): void {
-  const problem = judgeClientMetadata(metadata, redirects);
+export function validateClient(provider: Provider, metadata: Record<string, unknown>, redirects: RedirectPolicy): void {
+  const problem = clientMetadataProblem(metadata, redirects);
   if (problem !== undefined) throw new errors.InvalidClientMetadata(problem.description);
   Reflect.construct(provider.Client, [metadata, undefined, { cimd: true }]);
 }

@@ -7,7 +7,7 @@ import { connectedAppView } from '../consent-view.ts';
 import { csrfToken, isCsrfToken, refuseCrossSite } from '../csrf.ts';
 import { ENDPOINTS } from '../endpoints.ts';
 import type { StandingGrant } from '../grants.ts';
-import type { InteractionOptions } from '../interactions/interaction-options.ts';
+import type { InteractionParts } from '../interactions/interaction-parts.ts';
 import { accountOf } from '../members.ts';
 import type { KnownApp } from '../pages/app-row.ts';
 import { appsPage, appsSignInPage, disconnectPage } from '../pages/apps.ts';
@@ -31,7 +31,7 @@ import { dayOf } from './use-entry.ts';
 
 type Shared = 'provider' | 'connector' | 'grants' | 'sessions' | 'origin' | 'pages' | 'csrfKeys' | 'clock' | 'audit';
 
-export interface ConnectedAppsOptions extends Pick<InteractionOptions, Shared> {
+export interface ConnectedAppsOptions extends Pick<InteractionParts, Shared> {
   readonly usage: Usage;
   readonly names: AreaNames;
   /** IANA time zone for dates. */
@@ -74,7 +74,7 @@ const MOST_GRANTS = 5000;
 const MOST_LOOKED_AT = 20;
 
 /** A signed-in member's request for one of these pages. */
-interface Visit {
+interface MemberRequest {
   readonly exchange: Exchange;
   readonly query: URLSearchParams;
   readonly carried: CarriedParameters;
@@ -85,7 +85,7 @@ interface Visit {
 async function forMember(
   options: ConnectedAppsOptions,
   exchange: Exchange,
-  work: (options: ConnectedAppsOptions, visit: Visit) => Promise<void>,
+  work: (options: ConnectedAppsOptions, request: MemberRequest) => Promise<void>,
 ): Promise<void> {
   const { query, carried, member } = await arrive(options, exchange);
   if (member === undefined) redirect(exchange.response, signInUrl(options, carried));
@@ -113,7 +113,7 @@ function signInUrl({ connector, origin }: ConnectedAppsOptions, { ui_locales }: 
   return connector.signInUrl(returnTo, { loginHint: undefined, uiLocales: ui_locales }).href;
 }
 
-async function list(options: ConnectedAppsOptions, { exchange, query, carried, member }: Visit): Promise<void> {
+async function list(options: ConnectedAppsOptions, { exchange, query, carried, member }: MemberRequest): Promise<void> {
   const { csrfKeys, pages, names, timeZone, back, clock } = options;
   const [standing, uses] = await Promise.all([grantsOf(options, member), options.usage.of(member.sub)]);
   const apps = byApp(standing, uses);
@@ -141,7 +141,10 @@ async function list(options: ConnectedAppsOptions, { exchange, query, carried, m
 }
 
 /** Another member's app, and one that is not connected, are the same 404. */
-async function details(options: ConnectedAppsOptions, { exchange, query, carried, member }: Visit): Promise<void> {
+async function details(
+  options: ConnectedAppsOptions,
+  { exchange, query, carried, member }: MemberRequest,
+): Promise<void> {
   const { pages, names, timeZone, clock } = options;
   const { response } = exchange;
   const target = targetOf(query);
@@ -184,7 +187,7 @@ async function known({ provider, pages }: ConnectedAppsOptions, clientId: string
   return host ? { name: host, posing: false, proof: { kind: 'none' }, destinations: [] } : undefined;
 }
 
-async function ask(options: ConnectedAppsOptions, { exchange, query, carried, member }: Visit): Promise<void> {
+async function ask(options: ConnectedAppsOptions, { exchange, query, carried, member }: MemberRequest): Promise<void> {
   const { response } = exchange;
   const target = targetOf(query);
   const [meant] = target === undefined ? [] : matching(target, await grantsOf(options, member));
@@ -199,7 +202,7 @@ async function ask(options: ConnectedAppsOptions, { exchange, query, carried, me
   options.pages.send(response, 200, (words) => disconnectPage(words, view));
 }
 
-async function disconnect(options: ConnectedAppsOptions, { exchange, member }: Visit): Promise<void> {
+async function disconnect(options: ConnectedAppsOptions, { exchange, member }: MemberRequest): Promise<void> {
   const { grants, csrfKeys, audit } = options;
   const form = new URLSearchParams((await readBody(exchange.request, BODY_LIMIT)).toString('utf8'));
   const [target, carried] = [targetOf(form), carriedBy(form)];

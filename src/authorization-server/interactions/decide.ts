@@ -7,7 +7,7 @@ import { isCsrfToken, refuseCrossSite } from '../csrf.ts';
 import { describeClient } from '../event-client.ts';
 import { redirect } from '../pages/pages.ts';
 import { finish } from './finish.ts';
-import type { InteractionOptions } from './interaction-options.ts';
+import type { InteractionParts } from './interaction-parts.ts';
 import { OBSTACLE_ERRORS, obstacleOf } from './obstacle.ts';
 import {
   findPending,
@@ -23,69 +23,69 @@ import { showConsent } from './show-consent.ts';
 const BODY_LIMIT = 16 * 1024;
 
 /** Takes the answer that the member gave on the consent page. */
-export async function decide(options: InteractionOptions, exchange: Exchange): Promise<void> {
+export async function decide(parts: InteractionParts, exchange: Exchange): Promise<void> {
   const { request, response } = exchange;
-  refuseCrossSite(request, options.origin);
-  const pending = await findPending(options, exchange);
+  refuseCrossSite(request, parts.origin);
+  const pending = await findPending(parts, exchange);
   const { interaction } = pending;
   const form = new URLSearchParams((await readBody(request, BODY_LIMIT)).toString('utf8'));
-  const member = await options.connector.identify(request.headers, exchange.provenance);
-  if (!isCsrfToken(form.get('csrf'), options.csrfKeys, interaction.uid, member?.sub ?? '')) {
+  const member = await parts.connector.identify(request.headers, exchange.provenance);
+  if (!isCsrfToken(form.get('csrf'), parts.csrfKeys, interaction.uid, member?.sub ?? '')) {
     // Another member may have signed in since the page was shown: ask them, instead of answering for them.
     return redirect(response, interactionPath(interaction));
   }
   // A double click: the first request has answered already.
   if (interaction.result?.consent !== undefined) return redirect(response, interaction.returnTo);
-  if (form.get('decision') === 'deny') return deny(options, pending, member);
+  if (form.get('decision') === 'deny') return deny(parts, pending, member);
   const isMemberAsked = member !== undefined && interaction.session?.accountId === member.sub;
-  if (form.get('decision') !== 'approve' || !isMemberAsked || obstacleOf(options, pending, member) !== undefined)
+  if (form.get('decision') !== 'approve' || !isMemberAsked || obstacleOf(parts, pending, member) !== undefined)
     return redirect(response, interactionPath(interaction));
-  if (await refuseSuspended(options, pending, member)) return;
-  await approve(options, pending, member, tickedIn(form, options.scopes));
+  if (await refuseSuspended(parts, pending, member)) return;
+  await approve(parts, pending, member, tickedIn(form, parts.scopes));
 }
 
 /** The boxes that are ticked. Where the page summarises what the app can see, the answer `none` overrides its boxes. */
-function tickedIn(form: URLSearchParams, scopes: InteractionOptions['scopes']): ReadonlySet<string> {
+function tickedIn(form: URLSearchParams, scopes: InteractionParts['scopes']): ReadonlySet<string> {
   const ticked = form.getAll('scope');
   return new Set(form.get('reads') === 'none' ? ticked.filter((scope) => scopes[scope]?.kind === 'write') : ticked);
 }
 
-async function deny(options: InteractionOptions, pending: Pending, member: Member | undefined): Promise<void> {
+async function deny(parts: InteractionParts, pending: Pending, member: Member | undefined): Promise<void> {
   const { interaction } = pending;
   const requested = {
     scopes: [...requestedScopes(interaction)],
-    resources: requestedResources(options, interaction),
+    resources: requestedResources(parts, interaction),
   };
   // Of a double click, only the first is reported.
   const isRepeated = interaction.result?.error !== undefined;
   const event = isRepeated
     ? undefined
-    : consentDenied(interaction.uid, requested, await appOf(options, interaction), member?.sub);
-  const obstacle = obstacleOf(options, pending, member);
+    : consentDenied(interaction.uid, requested, await appOf(parts, interaction), member?.sub);
+  const obstacle = obstacleOf(parts, pending, member);
   const result =
     obstacle === undefined
       ? { error: 'access_denied', error_description: 'the member did not approve' }
       : OBSTACLE_ERRORS[obstacle.kind];
-  await finish(options, pending, result, { action: 'consent_denied', member: member?.sub }, event);
+  await finish(parts, pending, result, { action: 'consent_denied', member: member?.sub }, event);
 }
 
 async function approve(
-  options: InteractionOptions,
+  parts: InteractionParts,
   pending: Pending,
   member: Member,
   ticked: ReadonlySet<string>,
 ): Promise<void> {
-  const provider = options.provider();
+  const provider = parts.provider();
   const { exchange, interaction } = pending;
   const requested = [...requestedScopes(interaction)];
   // `openid` has no box: the member grants it by approving at all. Approving that alone, when the app asked for more, is
   // more likely a slip than a decision, and the app could do nothing with it: the page is shown again.
   const boxes = requested.filter((scope) => scope !== 'openid');
-  if (boxes.length > 0 && !boxes.some((scope) => ticked.has(scope))) return showConsent(options, pending, member, true);
+  if (boxes.length > 0 && !boxes.some((scope) => ticked.has(scope))) return showConsent(parts, pending, member, true);
 
   const granted = requested.filter((scope) => scope === 'openid' || ticked.has(scope));
-  const client = await appOf(options, interaction);
-  const resources = requestedResources(options, interaction);
+  const client = await appOf(parts, interaction);
+  const resources = requestedResources(parts, interaction);
   const grantId = await saveGrant(provider, {
     member: member.sub,
     clientId: String(interaction.params.client_id),
@@ -95,10 +95,10 @@ async function approve(
   });
   try {
     const { headers } = exchange.request;
-    await options.sessions?.keep(grantId, (await options.connector.siteCookies?.(headers)) ?? headers.cookie ?? '');
+    await parts.sessions?.keep(grantId, (await parts.connector.siteCookies?.(headers)) ?? headers.cookie ?? '');
     const event = consentGiven({ id: grantId, member: member.sub, client, scopes: granted, resources });
     const audited = { action: 'consent_given', member: member.sub, grantId } as const;
-    await finish(options, pending, { consent: { grantId } }, audited, event);
+    await finish(parts, pending, { consent: { grantId } }, audited, event);
   } catch (thrown) {
     // The answer failed, so no token can ever be issued for this grant.
     await (await provider.Grant.find(grantId))?.destroy();
@@ -106,6 +106,6 @@ async function approve(
   }
 }
 
-function appOf({ store }: InteractionOptions, { params }: Interaction) {
+function appOf({ store }: InteractionParts, { params }: Interaction) {
   return describeClient(store, String(params.client_id), String(params.redirect_uri));
 }

@@ -4,7 +4,7 @@ import type { GateEvent } from '../../events/event.ts';
 import { PageFailure } from '../pages/page-failure.ts';
 import { redirect } from '../pages/pages.ts';
 import { UnitOfWork, withinUnitOfWork } from '../unit-of-work.ts';
-import type { InteractionOptions } from './interaction-options.ts';
+import type { InteractionParts } from './interaction-parts.ts';
 import { auditPending, type Pending } from './pending.ts';
 
 /**
@@ -13,13 +13,13 @@ import { auditPending, type Pending } from './pending.ts';
  * the second one meets this.
  */
 export async function finish(
-  options: InteractionOptions,
+  parts: InteractionParts,
   pending: Pending,
   result: InteractionResults,
   audited: Parameters<typeof auditPending>[2],
   event?: GateEvent,
 ): Promise<void> {
-  const { provider, store, outbox } = options;
+  const { provider, store, outbox } = parts;
   const { request, response } = pending.exchange;
   try {
     // A refusal replaces the result of earlier steps; any other result adds to it.
@@ -34,7 +34,7 @@ export async function finish(
     );
     for (const entry of event === undefined ? [] : outbox.entries(event)) unit.put(entry);
     if (!(await unit.commit())) throw new errors.SessionNotFound('interaction session not found');
-    auditPending(options, pending, audited);
+    auditPending(parts, pending, audited);
     redirect(response, next);
   } catch (thrown) {
     if (!(thrown instanceof errors.SessionNotFound)) throw thrown;

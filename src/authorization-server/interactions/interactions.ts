@@ -2,7 +2,7 @@ import type { Exchange } from '../../http/exchange.ts';
 import { redirect } from '../pages/pages.ts';
 import { decide } from './decide.ts';
 import { identifyMember } from './identify-member.ts';
-import type { InteractionOptions } from './interaction-options.ts';
+import type { InteractionParts } from './interaction-parts.ts';
 import { findPending, signInUrl } from './pending.ts';
 
 /** The handlers of the steps between an authorization request and its answer. */
@@ -26,14 +26,14 @@ export interface Interactions {
  *
  * Every step asks the backend again who is signed in: the member who is signed in when the answer is given gives it.
  */
-export function createInteractions(options: InteractionOptions): Interactions {
+export function createInteractions(parts: InteractionParts): Interactions {
   return {
-    start: (exchange) => identifyMember(options, exchange, 'first-visit'),
-    returned: (exchange) => identifyMember(options, exchange, 'back-from-sign-in'),
+    start: (exchange) => identifyMember(parts, exchange, 'first-visit'),
+    returned: (exchange) => identifyMember(parts, exchange, 'back-from-sign-in'),
     async switchAccount(exchange) {
-      const pending = await findPending(options, exchange);
-      redirect(exchange.response, signInUrl(options, pending, { another: true }));
+      const pending = await findPending(parts, exchange);
+      redirect(exchange.response, signInUrl(parts, pending, { another: true }));
     },
-    decide: (exchange) => decide(options, exchange),
+    decide: (exchange) => decide(parts, exchange),
   };
 }

@@ -1,23 +1,23 @@
 import type { Member } from '../../login/connector.ts';
 import { PageFailure } from '../pages/page-failure.ts';
 import { finish } from './finish.ts';
-import type { InteractionOptions } from './interaction-options.ts';
+import type { InteractionParts } from './interaction-parts.ts';
 import { auditPending, type Pending } from './pending.ts';
 
 /** Completes the login step. A session of another member is ended first, so that no member continues as another one. */
-export async function logIn(options: InteractionOptions, pending: Pending, member: Member): Promise<void> {
+export async function logIn(parts: InteractionParts, pending: Pending, member: Member): Promise<void> {
   const { interaction } = pending;
   const { session } = interaction;
   if (session !== undefined && session.accountId !== member.sub) {
-    await (await options.provider().Session.findByUid(session.uid))?.destroy();
+    await (await parts.provider().Session.findByUid(session.uid))?.destroy();
     delete (interaction as { session?: unknown }).session;
     await interaction.persist();
   }
-  if (!(await options.standings.maySignIn(member))) {
-    auditPending(options, pending, { action: 'sign_in_failed', member: member.sub, reason: 'account_closed' });
+  if (!(await parts.standings.maySignIn(member))) {
+    auditPending(parts, pending, { action: 'sign_in_failed', member: member.sub, reason: 'account_closed' });
     throw new PageFailure('forbidden', 'failure.account_closed');
   }
-  await options.members.save(member);
+  await parts.members.save(member);
   const login = {
     accountId: member.sub,
     remember: false,
@@ -26,5 +26,5 @@ export async function logIn(options: InteractionOptions, pending: Pending, membe
     ...(member.acr === undefined ? {} : { acr: member.acr }),
   };
   // The member chooses among accounts on the consent page, so prompt=select_account asks for no step of its own.
-  await finish(options, pending, { login, select_account: {} }, { action: 'signed_in', member: member.sub });
+  await finish(parts, pending, { login, select_account: {} }, { action: 'signed_in', member: member.sub });
 }

@@ -2,7 +2,7 @@ import { decodeJwt } from 'jose';
 import type { Member } from '../../login/connector.ts';
 import { accountOf } from '../members.ts';
 import { expectedPage, unconfirmedPage } from '../pages/login.ts';
-import type { InteractionOptions } from './interaction-options.ts';
+import type { InteractionParts } from './interaction-parts.ts';
 import { auditPending, cancelForm, openWishesOf, type Pending, signInUrl, waitingAppOf } from './pending.ts';
 import { asksForTime } from './sign-in-wishes.ts';
 
@@ -34,7 +34,7 @@ export const OBSTACLE_ERRORS = {
  * unless the login never knows its time.
  */
 export function obstacleOf(
-  { connector }: InteractionOptions,
+  { connector }: InteractionParts,
   pending: Pending,
   member: Member | undefined,
 ): Obstacle | undefined {
@@ -59,28 +59,28 @@ function hintedSubject({ interaction }: Pending): string | undefined {
  * name from our records, anyone who holds an ID token could find out whose it is.
  */
 export function showObstacle(
-  options: InteractionOptions,
+  parts: InteractionParts,
   pending: Pending,
   member: Member | undefined,
   obstacle: Obstacle,
 ): void {
-  auditPending(options, pending, {
+  auditPending(parts, pending, {
     action: 'sign_in_failed',
     member: member?.sub,
     reason: 'not_as_asked_for',
   });
   const view = {
     account: member === undefined ? undefined : accountOf(member),
-    app: waitingAppOf(options, pending),
-    cancel: cancelForm(options, pending.interaction, member?.sub),
+    app: waitingAppOf(parts, pending),
+    cancel: cancelForm(parts, pending.interaction, member?.sub),
   };
-  options.pages.send(pending.exchange.response, 200, (words) =>
+  parts.pages.send(pending.exchange.response, 200, (words) =>
     obstacle.kind === 'unknown_time'
       ? unconfirmedPage(words, view)
       : expectedPage(words, {
           ...view,
           expected: obstacle.expected,
-          switchAccount: signInUrl(options, pending, { another: true }),
+          switchAccount: signInUrl(parts, pending, { another: true }),
         }),
   );
 }

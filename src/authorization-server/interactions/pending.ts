@@ -13,7 +13,7 @@ import { ENDPOINTS } from '../endpoints.ts';
 import { PageFailure } from '../pages/page-failure.ts';
 import { preferLanguages } from '../pages/pages.ts';
 import type { CancelForm, WaitingApp } from '../pages/waiting-app.ts';
-import type { InteractionOptions } from './interaction-options.ts';
+import type { InteractionParts } from './interaction-parts.ts';
 import type { SignInWishes } from './sign-in-wishes.ts';
 
 export type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
@@ -42,8 +42,8 @@ const ANY_AGE = 315_360_000;
  * Finds the interaction that both the browser's cookie and the URL name, and switches the page to its language.
  * Throws PageFailure `invalid_request` when there is none.
  */
-export async function findPending(options: InteractionOptions, exchange: Exchange): Promise<Pending> {
-  const provider = options.provider();
+export async function findPending(parts: InteractionParts, exchange: Exchange): Promise<Pending> {
+  const provider = parts.provider();
   const interaction = await findInteraction(provider, exchange);
   preferLanguages(interaction.params.ui_locales);
   return { exchange, interaction, client: await findClient(provider, interaction) };
@@ -77,7 +77,7 @@ async function findInteraction(provider: Provider, exchange: Exchange): Promise<
 
 /** The app as pages name it, before the member is asked about it. */
 export function waitingAppOf(
-  { pages }: Pick<InteractionOptions, 'pages'>,
+  { pages }: Pick<InteractionParts, 'pages'>,
   { client, interaction }: Pick<Pending, 'client' | 'interaction'>,
 ): WaitingApp | undefined {
   return client && appView(client, String(interaction.params.redirect_uri), pages.school);
@@ -97,7 +97,7 @@ function stepOf({ request }: Exchange): 'sign-in' | 'consent' {
 }
 
 export function auditPending(
-  { audit }: InteractionOptions,
+  { audit }: InteractionParts,
   pending: Pending,
   event: Pick<AuditEvent, 'action'> & Partial<Pick<AuditEvent, 'member' | 'grantId' | 'reason'>>,
 ): void {
@@ -124,7 +124,7 @@ export function interactionPath({ uid }: Interaction): string {
 
 /** Where the Cancel form of a page posts to, and the token that it carries for the member it is shown to. */
 export function cancelForm(
-  { csrfKeys }: InteractionOptions,
+  { csrfKeys }: InteractionParts,
   interaction: Interaction,
   sub: string | undefined,
 ): CancelForm {
@@ -133,7 +133,7 @@ export function cancelForm(
 
 /** The address of the backend's sign-in page, from where the member comes back to this interaction. */
 export function signInUrl(
-  { connector, origin }: InteractionOptions,
+  { connector, origin }: InteractionParts,
   pending: Pending,
   wish: { readonly another?: boolean } = {},
 ): string {
@@ -179,7 +179,7 @@ export function requestedScopes({ params }: Interaction): ReadonlySet<string> {
 }
 
 /** The resources that the app asked for, already normalized, or the gate's own audience. */
-export function requestedResources({ indicators }: InteractionOptions, { params }: Interaction): readonly string[] {
+export function requestedResources({ indicators }: InteractionParts, { params }: Interaction): readonly string[] {
   const { resource } = params;
   if (Array.isArray(resource)) return resource.map(String);
   return [typeof resource === 'string' ? resource : indicators.audience];

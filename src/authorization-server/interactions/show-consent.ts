@@ -4,7 +4,7 @@ import { ENDPOINTS } from '../endpoints.ts';
 import { accountOf } from '../members.ts';
 import { consentPage, isSuspicious } from '../pages/consent.ts';
 import { PageFailure } from '../pages/page-failure.ts';
-import type { InteractionOptions } from './interaction-options.ts';
+import type { InteractionParts } from './interaction-parts.ts';
 import { cancelForm, notePending, type Pending, requestedScopes } from './pending.ts';
 
 /**
@@ -12,15 +12,15 @@ import { cancelForm, notePending, type Pending, requestedScopes } from './pendin
  * Throws PageFailure `invalid_request` when the app was deleted or disabled in the meantime.
  */
 export async function showConsent(
-  options: InteractionOptions,
+  parts: InteractionParts,
   { exchange, interaction, client }: Pending,
   member: Member,
   nothingTicked = false,
 ): Promise<void> {
-  const { pages, grants } = options;
+  const { pages, grants } = parts;
   notePending({ exchange, interaction, client }, 'consent', { outcome: 'shown', member: member.sub });
   if (client === undefined) throw new PageFailure('invalid_request', 'failure.app_gone');
-  const form = cancelForm(options, interaction, member.sub);
+  const form = cancelForm(parts, interaction, member.sub);
   const app = appView(client, String(interaction.params.redirect_uri), pages.school);
   const held = await grants.held(member.sub, client.clientId);
   const ticks = { held: held ?? new Set<string>(), isSuspicious: isSuspicious(app), nothingTicked };
@@ -29,8 +29,8 @@ export async function showConsent(
     account: accountOf(member),
     firstTime: held === undefined,
     connectedApps: ENDPOINTS.apps,
-    ownSession: options.sessions !== undefined,
-    permissions: permissionsOf(requestedScopes(interaction), options.scopes, ticks),
+    ownSession: parts.sessions !== undefined,
+    permissions: permissionsOf(requestedScopes(interaction), parts.scopes, ticks),
     ...form,
     switchAccount: `${form.action}/switch`,
     nothingTicked,

@@ -14,7 +14,7 @@ import { isSameSecret } from '../../http/same-secret.ts';
 import { shownRedirectUri } from '../connection-steps.ts';
 import type { PassedBody } from '../pass-on.ts';
 import { clientNameProblem } from '../rules/client-members.ts';
-import { judgeClientMetadata, type MetadataProblem, normalizeClientMetadata } from '../rules/client-metadata.ts';
+import { clientMetadataProblem, type MetadataProblem, normalizeClientMetadata } from '../rules/client-metadata.ts';
 import type { RedirectPolicy } from '../rules/redirect-uri.ts';
 import { parseClientMetadata } from './body.ts';
 import type { RegistrationLimits } from './limits.ts';
@@ -73,7 +73,7 @@ async function register(parts: RegistrationParts, exchange: Exchange): Promise<v
     return refuseToken(parts, exchange, 'registration here needs the initial access token that the school hands out');
   if ((await parts.closedSince()) !== undefined) return refuseNew(exchange);
   const metadata = normalizeClientMetadata(sent, parts.scope);
-  const problem = judgeClientMetadata(metadata, parts.redirects);
+  const problem = clientMetadataProblem(metadata, parts.redirects);
   if (problem !== undefined) return refuse(exchange, problem);
   parts.limits(provenance.clientAddress);
   await parts.run(exchange, target.path, asJson(metadata));
@@ -99,7 +99,7 @@ async function update(parts: RegistrationParts, exchange: Exchange, token: strin
     { ...sent, ...kept('token_endpoint_auth_method', method), ...kept('id_token_signed_response_alg', algorithm) },
     scope,
   );
-  const problem = judgeClientMetadata(metadata, redirects) ?? methodChange(metadata, method);
+  const problem = clientMetadataProblem(metadata, redirects) ?? methodChange(metadata, method);
   if (problem !== undefined) return refuse(exchange, problem);
   const extra = UPDATE_ONLY.filter((name) => Object.hasOwn(sent, name)).map((name) => [name, sent[name]]);
   await run(exchange, path, asJson({ ...metadata, ...Object.fromEntries(extra) }));

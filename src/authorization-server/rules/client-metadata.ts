@@ -90,7 +90,7 @@ export function normalizeClientMetadata(body: Record<string, unknown>, scope: st
  * @param metadata - the result of `normalizeClientMetadata`
  * @returns the first problem; undefined if there is none
  */
-export function judgeClientMetadata(
+export function clientMetadataProblem(
   metadata: Record<string, unknown>,
   policy: RedirectPolicy,
 ): MetadataProblem | undefined {

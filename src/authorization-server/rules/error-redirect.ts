@@ -1,16 +1,9 @@
 import type Provider from 'oidc-provider';
 import type { errors, KoaContextWithOIDC } from 'oidc-provider';
 import { currentRequest } from '../../http/current-request.ts';
-import type { LoginConnector } from '../../login/connector.ts';
-import type { Grants } from '../grants.ts';
+import type { InteractionParts } from '../interactions/interaction-parts.ts';
+import type { ProviderSettings } from '../provider.ts';
 import { isLoopback } from './loopback.ts';
-
-export interface ErrorRedirectOptions {
-  readonly grants: Pick<Grants, 'list' | 'held'>;
-  readonly connector: Pick<LoginConnector, 'identify'>;
-  /** Shows the error on our own page, with the status of `ctx`. */
-  readonly renderErrorPage: (ctx: KoaContextWithOIDC, error: string, description: string) => void;
-}
 
 /**
  * Redirects authorization errors only in the browser of a member who has approved the app (RFC 9700 section 4.11.2).
@@ -22,9 +15,14 @@ export interface ErrorRedirectOptions {
  * The login connector is asked only if there is an error to redirect and somebody has approved the app, so all other
  * requests, including `prompt=none`, cost nothing extra. If it cannot identify the member, the page is shown.
  */
-export function errorRedirectRule(provider: Provider, options: ErrorRedirectOptions): void {
-  const { grants, connector, renderErrorPage } = options;
-
+export function errorRedirectRule(
+  provider: Provider,
+  {
+    grants,
+    connector,
+    renderErrorPage,
+  }: Pick<InteractionParts, 'grants' | 'connector'> & Pick<ProviderSettings, 'renderErrorPage'>,
+): void {
   provider.on('authorization.error', (ctx: KoaContextWithOIDC, thrown: Error) => {
     const error = thrown as errors.OIDCProviderError;
     const { params, client, route } = ctx.oidc;

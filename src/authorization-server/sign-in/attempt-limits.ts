@@ -13,7 +13,7 @@ export interface AttemptLimitsOptions {
 }
 
 /**
- * Limits a credential check. Attempts beyond the limit are told to slow down and never reach the check. Limits are
+ * Limits a credential check. Attempts beyond the limit get `slow_down` and never reach the check. Limits are
  * always per address, so that guessing locks out the attacker but not the owner of the account. Attempts count once
  * they have an answer, right or wrong, so that a failing backend locks no one out; until then each one occupies a
  * place, so that concurrent attempts are limited too.

@@ -5,11 +5,11 @@ import type { Places } from '../../storage/places.ts';
 import type { Secrets } from '../../storage/seal.ts';
 import type { OwnCookie } from '../cookies.ts';
 import type { CsrfKeys } from '../csrf.ts';
-import type { InteractionOptions } from '../interactions/interaction-options.ts';
+import type { InteractionParts } from '../interactions/interaction-parts.ts';
 import type { SignInEvents } from './events.ts';
 import type { PurposeOf } from './purpose.ts';
 
-export interface SignInOptions extends Pick<InteractionOptions, 'origin' | 'store' | 'clock' | 'pages' | 'audit'> {
+export interface SignInOptions extends Pick<InteractionParts, 'origin' | 'store' | 'clock' | 'pages' | 'audit'> {
   readonly secrets: Secrets;
   readonly places: Places;
   /** Called for every member before their session begins. Returns the member as they may be stored. */

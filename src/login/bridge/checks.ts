@@ -26,7 +26,7 @@ export const BRIDGE = loginChecks('bridge', {
 /** The answer of the bridge to a browser without cookies. */
 async function askBridge({ config, pages }: InstallationWith<'bridge'>, secret: string): Promise<SiteAnswer> {
   const { login, origin } = config;
-  const { url } = await beginSignIn(bridgeProvider({ url: login.url, origin, secret }), pagesOrigin(config));
+  const { url } = await beginSignIn(bridgeProvider(login, origin, secret), pagesOrigin(config));
   const answer = await pages.get(url);
   const target = isRedirect(answer) ? redirectTarget(answer) : undefined;
   // A redirect to the same address, such as to https or with a final slash.

@@ -7,20 +7,12 @@ import type { LoginParts } from '../login-parts.ts';
 import { readMember } from '../whoami/member.ts';
 import type { BridgeLoginConfig } from './settings.ts';
 
-export interface BridgeOptions {
-  /** The page of the backend that says who is signed in: an absolute URL, or a path at our origin. */
-  readonly url: string;
-  readonly origin: string;
-  /** Shared with the backend only. */
-  readonly secret: string;
-}
-
 /** Far longer than any real payload. */
 const LONGEST = 16 * 1024;
 
-export function open({ url }: BridgeLoginConfig, { origin, secrets }: LoginParts): Login {
+export function open(config: BridgeLoginConfig, { origin, secrets }: LoginParts): Login {
   const secret = requiredSecret(secrets, 'login.secret');
-  return { shape: 'redirect', providers: [bridgeProvider({ url, origin, secret })] };
+  return { shape: 'redirect', providers: [bridgeProvider(config, origin, secret)] };
 }
 
 /**
@@ -28,7 +20,11 @@ export function open({ url }: BridgeLoginConfig, { origin, secrets }: LoginParts
  * string with a nonce and the return URL, and `sig`, the hex HMAC-SHA-256 of that Base64 text. The backend responds in
  * the same format with the nonce and the member. Its own sign-in page, second factors and single sign-on keep working.
  */
-export function bridgeProvider({ url, origin, secret }: BridgeOptions): SignInProvider {
+export function bridgeProvider(
+  { url }: Pick<BridgeLoginConfig, 'url'>,
+  origin: string,
+  secret: string,
+): SignInProvider {
   const sign = (text: string) => createHmac('sha256', secret).update(text).digest();
 
   /** The payload of a response; undefined unless it is signed with our secret. */

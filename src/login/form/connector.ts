@@ -1,7 +1,5 @@
-import type { ClaimsConfig } from '../../config/claims.ts';
 import { LOCKED_OUT_WAIT } from '../../config/constants.ts';
 import { GatewayError } from '../../errors.ts';
-import type { Clock } from '../../storage/store.ts';
 import { ownCallPlace } from '../../upstream/header-policy.ts';
 import type { UpstreamResponse } from '../../upstream/request.ts';
 import type { CredentialCheck, Login, Member } from '../connector.ts';
@@ -12,19 +10,12 @@ import { jsonOrNothing } from '../whoami/json-answer.ts';
 import { shownUrl } from '../whoami/question.ts';
 import { unusable } from '../whoami/unusable.ts';
 import { createWhoami } from '../whoami/whoami.ts';
+import { answerClassifier } from './classify-answer.ts';
 import { createCookieJar } from './cookie-jar.ts';
 import { filledIn } from './filled-in.ts';
-import { createJudge } from './judge.ts';
 import { findLoginForm, type LoginForm } from './login-page.ts';
 import type { FormLoginConfig } from './settings.ts';
-import { createSite, type FormSite, type FormSiteOptions } from './site.ts';
-
-export interface FormOptions extends Pick<FormSiteOptions, 'call' | 'origin' | 'aliases' | 'prefix'> {
-  readonly clock: Clock;
-  /** The URL of the upstream, for the log. */
-  readonly base: string;
-  readonly claims?: ClaimsConfig;
-}
+import { createSite, type FormSite } from './site.ts';
 
 /** Where to send the credentials, and what to send with them. */
 interface Submission {
@@ -33,10 +24,8 @@ interface Submission {
   readonly hidden: LoginForm['hidden'];
 }
 
-export function open(config: FormLoginConfig, { call, clock, claims, upstreams, origin }: LoginParts): Login {
-  const upstream = upstreams[config.upstream];
-  if (upstream === undefined) throw new Error(`There is no upstream named ${config.upstream}.`);
-  const check = formCheck(config, { call, clock, claims, base: upstream.url, ...ownCallPlace(upstream, origin) });
+export function open(config: FormLoginConfig, parts: LoginParts): Login {
+  const check = formCheck(config, parts);
   return { shape: 'credentials', check: evenRefusals(check, config.attempts.refusalTime) };
 }
 
@@ -44,10 +33,13 @@ export function open(config: FormLoginConfig, { call, clock, claims, upstreams, 
  * The `form` login: submits the backend's own sign-in form as a browser would, with a cookie jar that is discarded
  * afterwards. Credentials are only sent to the configured upstream, wherever its pages point.
  */
-export function formCheck(config: FormLoginConfig, options: FormOptions): CredentialCheck {
-  const { upstream, fields, format, extra } = config;
-  const judge = createJudge(config, options.clock);
-  const whoami = createWhoami(config.whoami, shownUrl(options.base, config.whoami.path), options.claims);
+function formCheck(config: FormLoginConfig, { call, clock, claims, upstreams, origin }: LoginParts): CredentialCheck {
+  const { fields, format, extra } = config;
+  const upstream = upstreams[config.upstream];
+  if (upstream === undefined) throw new Error(`There is no upstream named ${config.upstream}.`);
+  const place = { ...ownCallPlace(upstream, origin), upstream: config.upstream, call };
+  const classify = answerClassifier(config, clock);
+  const whoami = createWhoami(config.whoami, shownUrl(upstream.url, config.whoami.path), claims);
 
   const prepare = async (site: FormSite): Promise<Submission> => {
     const { page, action } = config;
@@ -94,19 +86,19 @@ export function formCheck(config: FormLoginConfig, options: FormOptions): Creden
 
   return async ({ username, password }) => {
     // The jar has the backend's session, for code that later wants to use it in calls to the backend.
-    const jar = createCookieJar(options.clock);
+    const jar = createCookieJar(clock);
     const signal = AbortSignal.timeout(config.timeout * 1000);
-    const site = createSite({ ...options, upstream, jar, signal });
+    const site = createSite({ ...place, jar, signal });
     try {
       const answer = await submit(site, await prepare(site), username, password);
-      const judgement = judge(answer);
-      if (judgement === 'wrong') return { kind: 'wrong' };
-      if (judgement === 'locked out') {
+      const result = classify(answer);
+      if (result === 'wrong') return { kind: 'wrong' };
+      if (result === 'locked out') {
         return { kind: 'slow_down', retryAfter: retryAfter(answer.headers['retry-after'], LOCKED_OUT_WAIT) };
       }
       const member = await identify(site, answer);
       if (member === undefined) {
-        if (judgement === 'undecided') return { kind: 'wrong' };
+        if (result === 'undecided') return { kind: 'wrong' };
         throw unusable('that the credentials are right, but then that no one is signed in');
       }
       // The member is known. Failing to end an unused session is no reason to refuse the sign-in.

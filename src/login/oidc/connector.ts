@@ -10,15 +10,6 @@ import { createDiscovery, type Discovered, providerTransport } from './discovery
 import { failureOf, isNobody } from './failure.ts';
 import type { OidcLoginConfig, OidcProviderConfig } from './settings.ts';
 
-export interface OidcOptions {
-  readonly provider: OidcProviderConfig;
-  /** Undefined for a public client. */
-  readonly clientSecret: string | undefined;
-  /** Seconds for one response. */
-  readonly timeout: number;
-  readonly clock: Clock;
-}
-
 /** What is needed when the browser returns. */
 interface Kept {
   readonly verifier: string;
@@ -30,7 +21,7 @@ export function open({ providers, timeout }: OidcLoginConfig, { secrets, clock }
     shape: 'redirect',
     providers: providers.map((provider, index) => {
       const clientSecret = secrets.get(`login.providers[${index}].clientSecret`);
-      return oidcProvider({ provider, clientSecret, timeout, clock });
+      return oidcProvider(provider, clientSecret, timeout, clock);
     }),
   };
 }
@@ -38,8 +29,16 @@ export function open({ providers, timeout }: OidcLoginConfig, { secrets, clock }
 /**
  * One provider of the `oidc` login: the code flow with PKCE, nonce, state, and a check of the response's `iss` (OpenID
  * Connect Core section 3.1, RFC 7636, RFC 9207). The provider's tokens are read once and not stored.
+ *
+ * @param clientSecret - undefined for a public client
+ * @param timeout - seconds for one response
  */
-export function oidcProvider({ provider, clientSecret, timeout, clock }: OidcOptions): SignInProvider {
+export function oidcProvider(
+  provider: OidcProviderConfig,
+  clientSecret: string | undefined,
+  timeout: number,
+  clock: Clock,
+): SignInProvider {
   const { issuer } = provider;
   const fetch = outboundFetch({ timeout, loopback: new URL(issuer).protocol === 'http:' });
   const discover = createDiscovery(issuer, fetch, clock);

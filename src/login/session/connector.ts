@@ -1,7 +1,5 @@
 import type { ClaimsConfig } from '../../config/claims.ts';
 import type { Config } from '../../config/schema.ts';
-import type { Log } from '../../operations/log.ts';
-import type { Clock } from '../../storage/store.ts';
 import type { CallUpstream } from '../../upstream/request.ts';
 import { anonymousReturns } from '../anonymous-return.ts';
 import type { Login, LoginConnector, Member } from '../connector.ts';
@@ -13,19 +11,9 @@ import { askBackend } from '../whoami/unusable.ts';
 import { createWhoami } from '../whoami/whoami.ts';
 import type { SessionLoginConfig } from './settings.ts';
 
-export interface SessionOptions {
-  readonly origin: string;
-  readonly call: CallUpstream;
-  /** The URL of the upstream that has whoami, for the log. */
-  readonly base: string;
-  readonly claims?: ClaimsConfig;
-  readonly clock: Clock;
-  readonly log: Pick<Log, 'warn'>;
-}
-
 export function open(config: SessionLoginConfig, { upstreams, ...parts }: LoginParts): Login {
   const base = upstreams[config.upstream]?.url ?? '';
-  return { shape: 'ambient', connector: sessionConnector(config, { ...parts, base }) };
+  return { shape: 'ambient', connector: sessionConnector(config, parts, base) };
 }
 
 /**
@@ -34,7 +22,8 @@ export function open(config: SessionLoginConfig, { upstreams, ...parts }: LoginP
  */
 export function sessionConnector(
   config: SessionLoginConfig,
-  { origin, call, base, claims, clock, log }: SessionOptions,
+  { origin, call, claims, clock, log }: Pick<LoginParts, 'origin' | 'call' | 'claims' | 'clock' | 'log'>,
+  base: string,
 ): LoginConnector {
   const ask = askWhoami(config, call, base, claims);
   return {

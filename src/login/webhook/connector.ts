@@ -2,8 +2,8 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import type { ClaimsConfig } from '../../config/claims.ts';
 import { requiredSecret } from '../../config/read-secrets.ts';
 import { eachDetail } from '../../oauth/member-details.ts';
-import { type Clock, unixSeconds } from '../../storage/store.ts';
-import type { CallUpstream, UpstreamResponse } from '../../upstream/request.ts';
+import { unixSeconds } from '../../storage/store.ts';
+import type { UpstreamResponse } from '../../upstream/request.ts';
 import type { CredentialCheck, Login, Member } from '../connector.ts';
 import { evenRefusals } from '../even-refusals.ts';
 import type { LoginParts } from '../login-parts.ts';
@@ -14,20 +14,12 @@ import { readMember } from '../whoami/member.ts';
 import { askBackend, unusable } from '../whoami/unusable.ts';
 import type { WebhookLoginConfig } from './settings.ts';
 
-export interface WebhookOptions {
-  readonly call: CallUpstream;
-  /** Shared with the backend only. */
-  readonly secret: string;
-  readonly clock: Clock;
-  readonly claims?: ClaimsConfig;
-}
-
 const FIELD = 'coursegate-signature';
 /** A missing account is reported like a wrong password, so that account names are not revealed. */
 const WRONG = new Set([401, 403, 404]);
 
-export function open(config: WebhookLoginConfig, { call, clock, claims, secrets }: LoginParts): Login {
-  const check = webhookCheck(config, { call, clock, claims, secret: requiredSecret(secrets, 'login.secret') });
+export function open(config: WebhookLoginConfig, parts: LoginParts): Login {
+  const check = webhookCheck(config, parts);
   return { shape: 'credentials', check: evenRefusals(check, config.attempts.refusalTime) };
 }
 
@@ -36,10 +28,8 @@ export function open(config: WebhookLoginConfig, { call, clock, claims, secrets 
  * and covers our nonce. An answer without a valid signature, whether yes, no or a proxy's error page, is a failure, and
  * never counts as a wrong password.
  */
-export function webhookCheck(
-  config: WebhookLoginConfig,
-  { call, secret, clock, claims = {} }: WebhookOptions,
-): CredentialCheck {
+function webhookCheck(config: WebhookLoginConfig, { call, secrets, clock, claims }: LoginParts): CredentialCheck {
+  const secret = requiredSecret(secrets, 'login.secret');
   const ask = askBackend(call);
   const sign = (...lines: readonly string[]) => createHmac('sha256', secret).update(lines.join('\n')).digest();
 

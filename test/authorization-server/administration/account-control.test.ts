@@ -17,15 +17,15 @@ it.each(['revokeMember', 'suspendMember', 'resumeMember'] as const)(
     };
     const [phone, desk, other] = [await begin('sam'), await begin('sam'), await begin('olu')];
     expect((await sessions.identify({ cookie: phone }))?.sub).toBe('sam');
-    const control = createAccountControl({
+    const core = {
       grants: storedGrants(store, () => {}),
       members: storedMembers(store),
       suspensions: storedSuspensions(store, Date.now),
       store,
       clock: Date.now,
-      removeClient: async () => {},
       audit: () => {},
-    });
+    };
+    const control = createAccountControl(core, async () => {});
     const decision = { by: 'backend', reason: undefined, certificate: undefined, address: undefined } as const;
     await control[verb]('sam', { ...decision, requestId: undefined });
     for (const cookie of [phone, desk]) expect(await sessions.identify({ cookie })).toBeUndefined();

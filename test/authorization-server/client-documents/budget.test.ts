@@ -167,12 +167,12 @@ it('stores the newest 1 MiB of unapproved documents per network', async () => {
   const clock = () => now;
   const store = memoryStore(clock);
   const memory = new LRUCache<string, StoredDocument>({ max: 10 });
-  const records = documentRecords({ scope: 'openid', store, clock, judge: () => undefined, memory });
+  const records = documentRecords({ scope: 'openid', store, clock, validate: () => undefined, memory });
   const at = (number: number) => `https://six.example/${number}.json`;
   for (let number = 0; number < 1010; number += 1) {
     now += SECOND;
     const document = plainDocument(at(number));
-    const known = records.judged({ document, fetchedAt: now, freshUntil: now + 60 * SECOND, used: number === 0 });
+    const known = records.validated({ document, fetchedAt: now, freshUntil: now + 60 * SECOND, used: number === 0 });
     await fromClient('203.0.113.1', () => records.save(at(number), known));
   }
   const { entries } = await store.scan('ClientDocument', undefined, 2000);

@@ -38,7 +38,7 @@ describe('client documents', () => {
       log: createLog('silent', 2),
       network: host.network,
       budget,
-      judge: () => undefined,
+      validate: () => undefined,
       deadline: DEADLINE,
       ...options,
     });
@@ -207,7 +207,7 @@ describe('client documents', () => {
 
   it('are checked by the rules of registration, and refused with the reason', async () => {
     const strict = create({
-      judge: () => {
+      validate: () => {
         throw Object.assign(new Error('invalid_redirect_uri'), { error_description: 'redirect_uris must be nicer' });
       },
     });

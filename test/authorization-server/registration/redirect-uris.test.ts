@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { judgeClientMetadata } from '../../../src/authorization-server/rules/client-metadata.ts';
+import { clientMetadataProblem } from '../../../src/authorization-server/rules/client-metadata.ts';
 import { REFUSED_REDIRECT_URIS } from '../../support/redirect-uris.ts';
 import { startWorld, type World } from '../../support/world.ts';
 import { CALLBACK, MANY, mayRedirect, register } from './support.ts';
@@ -190,7 +190,7 @@ describe('redirect URIs', () => {
 describe('redirect URIs when the operator allows too much', () => {
   it.each(['javascript:/x', 'data:/x', 'file:///x', 'ms-settings:/x'])('still cannot be %s', (uri) => {
     const redirects = { schemes: [uri.slice(0, uri.indexOf(':'))], allow: [], deny: [] };
-    expect(judgeClientMetadata({ redirect_uris: [uri] }, redirects)).toEqual({
+    expect(clientMetadataProblem({ redirect_uris: [uri] }, redirects)).toEqual({
       error: 'invalid_redirect_uri',
       description: expect.stringContaining('must not use the scheme'),
     });
@@ -198,7 +198,7 @@ describe('redirect URIs when the operator allows too much', () => {
 
   it('explain what is wrong with a scheme in upper case', () => {
     const redirects = { schemes: ['cursor'], allow: [], deny: [] };
-    expect(judgeClientMetadata({ redirect_uris: ['Cursor://x'] }, redirects)?.description).toContain('lower case');
+    expect(clientMetadataProblem({ redirect_uris: ['Cursor://x'] }, redirects)?.description).toContain('lower case');
   });
 });
 

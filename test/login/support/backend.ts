@@ -47,7 +47,8 @@ export async function connectedTo(url: string, timeout = 10_000): Promise<Connec
         cookies: ['school_session', 'remember'],
         ...settings,
       }),
-      { origin: ORIGIN, call, base: url, clock: Date.now, log: createLog('silent', 2) },
+      { origin: ORIGIN, call, clock: Date.now, claims: {}, log: createLog('silent', 2) },
+      url,
     );
   return {
     call,

@@ -8,17 +8,17 @@ import { findLoginForm } from './login-page.ts';
 import type { FormLoginConfig } from './settings.ts';
 
 /** `undecided`: no sign of failure, so whoami decides. */
-export type Judgement = 'success' | 'undecided' | 'wrong' | 'locked out';
+export type AnswerClass = 'success' | 'undecided' | 'wrong' | 'locked out';
 
 /**
  * Creates the function that interprets the response to credentials. It throws GatewayError `login_unavailable` for a
  * response that is neither success nor failure: an error page, a maintenance page or a proxy's page does not mean a
  * wrong password.
  */
-export function createJudge(
+export function answerClassifier(
   { success, failure, lockedOut, fields }: Pick<FormLoginConfig, 'success' | 'failure' | 'lockedOut' | 'fields'>,
   clock: () => number,
-): (answer: UpstreamResponse) => Judgement {
+): (answer: UpstreamResponse) => AnswerClass {
   const pattern = (source: string | undefined) => (source === undefined ? undefined : compilePattern(source));
   const [location, notLocation] = [pattern(success?.location), pattern(success?.notLocation)];
   const [wrongBody, locked] = [pattern(failure.body), pattern(lockedOut.body)];
