@@ -21,7 +21,7 @@ export interface BoundedRequest extends Connection {
   /** The most bytes of the body that are read, as sent and after decompression. */
   readonly longest: number;
   /** Called before the body is read. What it throws ends the exchange. */
-  readonly judge?: (response: IncomingMessage) => void;
+  readonly inspect?: (response: IncomingMessage) => void;
 }
 
 export interface BoundedResponse {
@@ -50,7 +50,7 @@ const DECODERS: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
  * redirects are returned, never followed. Throws the error of the connection, or the reason of `signal`.
  */
 export async function boundedExchange(target: URL, request: BoundedRequest): Promise<BoundedResponse> {
-  const { method = 'GET', headers = {}, body, signal, longest, judge, ...connection } = request;
+  const { method = 'GET', headers = {}, body, signal, longest, inspect, ...connection } = request;
   signal.throwIfAborted();
   const sent = (target.protocol === 'https:' ? secureRequest : plainRequest)(target, {
     ...connection,
@@ -70,7 +70,7 @@ export async function boundedExchange(target: URL, request: BoundedRequest): Pro
   sent.end(body);
   try {
     const [response] = await answered;
-    judge?.(response);
+    inspect?.(response);
     const isStream = /^text\/event-stream/i.test(response.headers['content-type'] ?? '');
     const read = isStream ? await readBeginning(response, longest) : await readAll(response, longest);
     const { statusCode: status = 0, statusMessage: statusText = '', headers: received } = response;

@@ -205,14 +205,14 @@ const LONGEST_REMEMBERED = 64;
  * Clients use few names, so each is classified only once. The limits stop a client that invents names from filling
  * memory.
  */
-function remembered<T>(judge: (name: string) => T): (name: string) => T {
+function remembered<T>(classify: (name: string) => T): (name: string) => T {
   const known = new Map<string, T>();
   return (name) => {
     const before = known.get(name);
     if (before !== undefined) return before;
-    const verdict = judge(name);
+    const kind = classify(name);
     if (known.size >= NAMES_REMEMBERED) known.clear();
-    if (name.length <= LONGEST_REMEMBERED) known.set(name, verdict);
-    return verdict;
+    if (name.length <= LONGEST_REMEMBERED) known.set(name, kind);
+    return kind;
   };
 }

@@ -105,7 +105,7 @@ function identities(options: {
     forged: createIdentity({ ...proper, signingKey: async () => ({ kid: signing().kid, key }) }),
     expired: createIdentity({ ...proper, clock: () => clock() - HOUR }),
     'other-origin': createIdentity({ ...proper, issuer: OTHER_ORIGIN }),
-    'other-upstream': (principal, _upstream, kinds, judged) => valid(principal, CLIENT, kinds, judged),
+    'other-upstream': (principal, _upstream, kinds, bound) => valid(principal, CLIENT, kinds, bound),
   };
 }
 
@@ -115,12 +115,12 @@ interface TrialPlace {
   readonly path: string;
   readonly scopes: readonly string[];
   /** Set for a route whose requests a gateway forwards: such an assertion is for one request. */
-  readonly judged: { readonly method: string; readonly url: string } | undefined;
+  readonly bound: { readonly method: string; readonly url: string } | undefined;
 }
 
 /** For a request that a gateway forwards, the assertion names the request. */
-function boundTo(identity: IdentityFor, { judged }: TrialPlace): IdentityFor {
-  return (principal, upstream, kinds) => identity(principal, upstream, kinds, judged);
+function boundTo(identity: IdentityFor, { bound }: TrialPlace): IdentityFor {
+  return (principal, upstream, kinds) => identity(principal, upstream, kinds, bound);
 }
 
 /** One place for each upstream that receives assertions: a route, else a tool, else its root. */
@@ -129,7 +129,7 @@ function placesOf(config: AssertionTrialOptions['config'], member: string): read
     .filter(([, { identity }]) => identity.includes('assertion'))
     .map(([upstream]) => {
       const [exact, wide] = [routePlaces(config, upstream, member, false), routePlaces(config, upstream, member, true)];
-      const root: TrialPlace = { upstream, path: '/', scopes: [], judged: undefined };
+      const root: TrialPlace = { upstream, path: '/', scopes: [], bound: undefined };
       return exact[0] ?? toolPlaces(config, upstream, member)[0] ?? wide[0] ?? root;
     });
 }
@@ -151,8 +151,8 @@ function routePlaces(
     if (asked === undefined || sent === undefined) return [];
     const query = Object.entries(route.query ?? {}).map(([name, value]) => [name, value.replaceAll(MEMBER_ID, member)]);
     const search = query.length === 0 ? '' : `?${new URLSearchParams(query)}`;
-    const judged = route.forwardedBy === 'gateway' ? { method: 'GET', url: origin + asked } : undefined;
-    return [{ upstream, path: sent + search, scopes: route.scopes, judged }];
+    const bound = route.forwardedBy === 'gateway' ? { method: 'GET', url: origin + asked } : undefined;
+    return [{ upstream, path: sent + search, scopes: route.scopes, bound }];
   });
 }
 
@@ -163,7 +163,7 @@ function toolPlaces({ mcp }: AssertionTrialOptions['config'], upstream: string, 
     if (get === undefined || path === undefined) return [];
     const fixed = Object.entries(get.query).filter(([, value]) => !value.includes('{'));
     const search = fixed.length === 0 ? '' : `?${new URLSearchParams(fixed)}`;
-    return [{ upstream, path: path + search, scopes, judged: undefined }];
+    return [{ upstream, path: path + search, scopes, bound: undefined }];
   });
 }
 

@@ -74,7 +74,7 @@ export function createCallUpstream(
       const attempt = await credential.attempt(request.principal, request.method, before);
       if (attempt === SESSION_OVER) return attempt;
       const answer = await send(request, attempt);
-      const disposition = await attempt.judge?.(answer.status, rawFields(answer));
+      const disposition = await attempt.inspect?.(answer.status, rawFields(answer));
       if (disposition === SESSION_OVER) return disposition;
       if (disposition !== 'again') return answer;
       before = attempt;

@@ -19,7 +19,7 @@ export interface DeliveryPlan {
   /** The maximum number of body bytes to pass on, unless the body is an event stream. */
   readonly limit: number;
   /** Inspects the final status and the upstream's raw fields. The response is held back until it is done. */
-  readonly judge?: ((status: number, raw: readonly string[]) => Disposition | Promise<Disposition>) | undefined;
+  readonly inspect?: ((status: number, raw: readonly string[]) => Disposition | Promise<Disposition>) | undefined;
   /** Turns the final status and the upstream's raw fields into those for the client. May throw GatewayError. */
   readonly head: (status: number, raw: readonly string[]) => ResponseHead;
 }
@@ -27,7 +27,7 @@ export interface DeliveryPlan {
 /**
  * Sends one request to an upstream and passes its response on, as the handler of its response. Resolves to
  * `deliver` when the response has been passed on or cut off, or when the client has disconnected; with nothing written,
- * to what else the plan's judge has decided. Rejects with a GatewayError only while nothing has been written, so that
+ * to what else the plan’s `inspect` has decided. Rejects with a GatewayError only while nothing has been written, so that
  * the caller can still respond. Throws before anything is sent if the upstream is at its limit or its breaker is open
  * (see Admission).
  */
@@ -92,7 +92,7 @@ class Delivery implements ResponseHandler {
     this.#relay.arrived();
     this.#admitted.answered();
     const head = { status, raw: responseFields(controller) };
-    const disposition = this.#plan.judge?.(status, head.raw) ?? 'deliver';
+    const disposition = this.#plan.inspect?.(status, head.raw) ?? 'deliver';
     if (disposition instanceof Promise) {
       controller.pause();
       // This runs outside the client's own call, so nothing else would catch an exception.

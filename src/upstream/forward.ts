@@ -101,7 +101,7 @@ async function sendWith(
   // A small body is inspected before the upstream is contacted, unless the client waits to be asked for it: then the
   // upstream has to be there first, and the body is inspected as it passes.
   const isInspected = scan !== undefined && request.headers.expect === undefined;
-  const wanted = isInspected || attempt?.judge !== undefined;
+  const wanted = isInspected || attempt?.inspect !== undefined;
   const held = wanted ? await heldBody(exchange, framing) : exchange;
   if (held.replacement !== undefined) {
     scan?.push(held.replacement.body);
@@ -163,7 +163,7 @@ function sendAs(
     response,
     limit: limits.response,
     // Clients call it in the context of their connection, but the audit needs that of this request.
-    judge: attempt?.judge === undefined ? undefined : AsyncLocalStorage.bind(attempt.judge),
+    inspect: attempt?.inspect === undefined ? undefined : AsyncLocalStorage.bind(attempt.inspect),
     head: (status, raw) => {
       record.answered(isEventStream(raw));
       refuseLargeAnswer(request.method ?? 'GET', status, raw, limits.response);

@@ -18,17 +18,17 @@ export interface SigningKey {
  * Throws GatewayError `internal` if a member or client id cannot be sent in a header, and whatever the key source
  * throws.
  * @param kinds the kinds of identity that the upstream is configured for
- * @param judged the one request that the assertion is for; omitted: any request of the member
+ * @param bound the one request that the assertion is for; omitted: any request of the member
  */
 export type IdentityFor = (
   principal: Principal,
   upstreamName: string,
   kinds: UpstreamConfig['identity'],
-  judged?: JudgedRequest,
+  bound?: BoundRequest,
 ) => Fields | Promise<Fields>;
 
 /** A request that another server forwards. The claims of its assertion are those of a DPoP proof (RFC 9449 section 4.2). */
-interface JudgedRequest {
+interface BoundRequest {
   readonly method: string;
   /** Absolute URL without a query. */
   readonly url: string;
@@ -63,11 +63,11 @@ export function createIdentity(options: {
   // computed.
   const atHand = new WeakMap<MemberPrincipal, Map<string, Kept>>();
 
-  return (principal, upstreamName, kinds, judged) => {
+  return (principal, upstreamName, kinds, bound) => {
     if (principal.kind === 'anonymous' || kinds.length === 0) return ANONYMOUS_FIELDS;
     const now = options.clock();
     const kid = options.kid?.() ?? '';
-    if (judged !== undefined) return keep(principal, upstreamName, kinds, { now, kid, judged }).fields;
+    if (bound !== undefined) return keep(principal, upstreamName, kinds, { now, kid, bound }).fields;
     const known = atHand.get(principal)?.get(upstreamName);
     if (known !== undefined && isFresh(known, now, kid)) return known.fields;
     const found = keep(principal, upstreamName, kinds, { now, kid });
@@ -80,12 +80,12 @@ export function createIdentity(options: {
     member: MemberPrincipal,
     upstreamName: string,
     kinds: UpstreamConfig['identity'],
-    { now, kid, judged }: { readonly now: number; readonly kid: string; readonly judged?: JudgedRequest },
+    { now, kid, bound }: { readonly now: number; readonly kid: string; readonly bound?: BoundRequest },
   ): Kept {
-    const key = cacheKey(member, upstreamName, kinds, judged);
+    const key = cacheKey(member, upstreamName, kinds, bound);
     const known = kept.get(key);
     if (known !== undefined && isFresh(known, now, kid)) return known;
-    const made = makeFields(member, upstreamName, kinds, now, judged);
+    const made = makeFields(member, upstreamName, kinds, now, bound);
     const keeping: Kept = { fields: made, until: now + REUSED, kid };
     kept.set(key, keeping);
     dropStale(now, kid);
@@ -122,12 +122,12 @@ export function createIdentity(options: {
     audience: string,
     kinds: UpstreamConfig['identity'],
     now: number,
-    judged: JudgedRequest | undefined,
+    bound: BoundRequest | undefined,
   ) {
     assertId(member.sub, 'member');
     assertId(member.clientId, 'client');
     const fields = kinds.includes('headers') ? plainFields(member) : {};
-    if (kinds.includes('assertion')) fields['X-Coursegate-Assertion'] = await assertion(member, audience, now, judged);
+    if (kinds.includes('assertion')) fields['X-Coursegate-Assertion'] = await assertion(member, audience, now, bound);
     return fields;
   }
 
@@ -135,7 +135,7 @@ export function createIdentity(options: {
     member: MemberPrincipal,
     audience: string,
     now: number,
-    judged: JudgedRequest | undefined,
+    bound: BoundRequest | undefined,
   ): Promise<string> {
     const { kid, key } = await options.signingKey();
     const issued = Math.floor(now / 1000);
@@ -144,7 +144,7 @@ export function createIdentity(options: {
       scope: formatScope(member.scope),
       client_id: member.clientId,
       grant_id: member.grantId,
-      ...(judged === undefined ? {} : { htm: judged.method, htu: judged.url }),
+      ...(bound === undefined ? {} : { htm: bound.method, htu: bound.url }),
     })
       .setProtectedHeader({ alg: 'ES256', kid, typ: 'JWT' })
       .setIssuer(options.issuer)
@@ -183,10 +183,10 @@ function cacheKey(
   { grantId, sub, clientId, details, scope }: MemberPrincipal,
   upstreamName: string,
   kinds: UpstreamConfig['identity'],
-  judged: JudgedRequest | undefined,
+  bound: BoundRequest | undefined,
 ): string {
   const of = [grantId, formatScope(scope), upstreamName, kinds, sub, clientId, details];
-  return JSON.stringify(judged === undefined ? of : [...of, judged.method, judged.url]);
+  return JSON.stringify(bound === undefined ? of : [...of, bound.method, bound.url]);
 }
 
 function assertId(id: string, whose: string): void {

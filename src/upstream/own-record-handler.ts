@@ -26,14 +26,14 @@ export function ownRecordHandler(
   const { pattern } = parseMatch(match);
   const [inQuery, inBody] = [Object.keys(query), Object.keys(body)];
   const names = inQuery.length + inBody.length > 0 ? parameterNames([...inQuery, ...inBody]) : undefined;
-  const judge = ownRecord(pattern, inQuery, names);
+  const ownTarget = ownRecord(pattern, inQuery, names);
   const replace = names === undefined ? undefined : ownBody(names, inBody, limit);
   const rewriteFor = rewrite === undefined ? undefined : createRewrite(pattern, rewrite);
   return (exchange) => {
     const { response, principal, record, provenance } = exchange;
     refuseAmbiguousTarget(exchange.target);
     if (names?.hiddenIn(exchange.target.query) === true) throw hiddenName();
-    const target = judge(exchange.target, principal);
+    const target = ownTarget(exchange.target, principal);
     if (target !== undefined) {
       const rewriteHere = rewriteFor?.(principal);
       const own = target === exchange.target ? exchange : { ...exchange, target };

@@ -78,17 +78,17 @@ describe('a cookie that the backend sets', () => {
   const set = (...values: string[]) => values.flatMap((value) => ['Set-Cookie', value]);
 
   it('is stored or removed if its name is listed, and ignored otherwise', async () => {
-    const { judge } = await attempt(replay());
-    await judge?.(200, set('sid=two; Path=/', 'theme=light', 'remember_me=; Max-Age=0', '__Host-coursegate_x=1'));
+    const { inspect } = await attempt(replay());
+    await inspect?.(200, set('sid=two; Path=/', 'theme=light', 'remember_me=; Max-Age=0', '__Host-coursegate_x=1'));
     expect(await cookies()).toEqual({ sid: 'two' });
   });
 
   it('in response to an old cookie does not replace a newer one', async () => {
     const credential = replay();
     const [first, second] = [await attempt(credential), await attempt(credential)];
-    await first.judge?.(200, set('sid=newer'));
+    await first.inspect?.(200, set('sid=newer'));
     // The backend did not recognize the old cookie and started an anonymous session: the page is public.
-    await second.judge?.(200, set('sid=of-nobody'));
+    await second.inspect?.(200, set('sid=of-nobody'));
     expect(await cookies()).toMatchObject({ sid: 'newer' });
   });
 });

@@ -14,8 +14,8 @@ const internal = expect.objectContaining({ code: 'internal' });
 it.each([
   ['a path', ownRecord('/m/{member.id}', [], undefined)],
   ['a parameter', ownRecord('/m', ['user_id'], names)],
-])('%s that needs a member ID fails for an anonymous request', (_what, judge) => {
-  expect(() => judge({ path: '/m/', query: '?user_id=' }, ANONYMOUS)).toThrow(internal);
+])('%s that needs a member ID fails for an anonymous request', (_what, restrict) => {
+  expect(() => restrict({ path: '/m/', query: '?user_id=' }, ANONYMOUS)).toThrow(internal);
 });
 
 it('a body that needs a member ID fails for an anonymous request', async () => {

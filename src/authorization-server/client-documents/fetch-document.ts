@@ -36,7 +36,7 @@ export async function fetchDocument(
       agent: false,
       lookup: checkedLookup(network),
       ...(network.trusted === undefined ? {} : { ca: network.trusted }),
-      judge: requireDocument,
+      inspect: requireDocument,
       signal: stop === undefined ? late : AbortSignal.any([late, stop]),
       longest: LARGEST,
     });

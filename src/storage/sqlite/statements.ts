@@ -53,13 +53,6 @@ const COLUMNS = [
   'by_client',
 ];
 
-const REFERENCE_COLUMN: Readonly<Record<ReferenceName, string>> = {
-  grant: 'ref_grant',
-  member: 'ref_member',
-  client: 'ref_client',
-  uid: 'ref_uid',
-};
-
 /** The values of an entry, in the order of COLUMNS. */
 export function toRow({ kind, id, payload, expiresAt, references, charge }: NewEntry): SQLInputValue[] {
   const named = REFERENCE_NAMES.map((name) => references[name] ?? null);
@@ -72,7 +65,7 @@ export function toEntry(row: Record<string, unknown> | undefined): Entry | undef
   if (row === undefined) return undefined;
   const references: Partial<Record<ReferenceName, string>> = {};
   for (const name of REFERENCE_NAMES) {
-    const value = row[REFERENCE_COLUMN[name]];
+    const value = row[`ref_${name}`];
     if (value !== null) references[name] = String(value);
   }
   return {

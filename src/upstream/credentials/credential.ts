@@ -26,7 +26,7 @@ export interface CallAttempt {
    * upstream refused the request without processing it, so that it may be sent once more with another attempt. Unless
    * it returns `deliver`, the response is not for the client. Throws GatewayError.
    */
-  readonly judge?: (status: number, raw: readonly string[]) => Disposition | Promise<Disposition>;
+  readonly inspect?: (status: number, raw: readonly string[]) => Disposition | Promise<Disposition>;
 }
 
 export type Disposition = 'deliver' | 'again' | SessionOver;

@@ -89,9 +89,9 @@ export function memberTokens(options: MemberTokensOptions): Credential {
     return made;
   };
 
-  const sentWith = (token: string, judged: boolean): CallAttempt => ({
+  const sentWith = (token: string, mayRetry: boolean): CallAttempt => ({
     fields: { [header]: fieldValue(header, scheme, token) },
-    ...(judged && { judge: (status: number) => (status === 401 ? 'again' : 'deliver') }),
+    ...(mayRetry && { inspect: (status: number) => (status === 401 ? 'again' : 'deliver') }),
   });
 
   return {

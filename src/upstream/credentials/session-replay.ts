@@ -106,7 +106,7 @@ export function sessionReplay(options: SessionReplayOptions): Credential {
       return {
         fields,
         nth,
-        judge(status, raw) {
+        inspect(status, raw) {
           const setCookie = fieldValues(raw, 'set-cookie');
           const saysOver = replay.saysOver(status, raw);
           const settled = (why?: WhyOver) => settle(replay, principal, { sent, nth }, why, setCookie);

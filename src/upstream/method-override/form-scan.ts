@@ -21,14 +21,14 @@ export function formScan(check: OverrideCheck): BodyScan {
   let value: string | undefined;
   let inName = true;
 
-  const judgeName = () => {
+  const checkName = () => {
     if (name === '') return;
     const kind = overrideName(name);
     if (kind === 'hidden') check(undefined);
     if (kind !== 'none') value = '';
   };
   const endPair = () => {
-    if (inName) judgeName();
+    if (inName) checkName();
     if (value !== undefined) check(methodOf(value));
     name = '';
     value = undefined;
@@ -52,7 +52,7 @@ export function formScan(check: OverrideCheck): BodyScan {
           endPair();
         } else if (byte === EQUALS && inName) {
           if (at > from) take(chunk, from, at);
-          judgeName();
+          checkName();
           inName = false;
         } else continue;
         from = at + 1;
