@@ -41,5 +41,5 @@ it.each([
 it('reads a field with many spaces in linear time', () => {
   const begun = performance.now();
   readSetCookie(`a=1;${' '.repeat(200_000)}x${' '.repeat(200_000)}=y`);
-  expect(performance.now() - begun).toBeLessThan(500);
+  expect(performance.now() - begun).toBeLessThan(2000);
 });

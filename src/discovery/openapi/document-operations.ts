@@ -1,7 +1,8 @@
+import type { JsonObject } from '../../http/json-object.ts';
 import { metadataPath } from '../../oauth/protected-resource.ts';
 import type { DescribedService } from '../described-service.ts';
 import { DISCOVERY_PATHS } from '../paths.ts';
-import { content, type Json, schemaRef } from './json.ts';
+import { content, schemaRef } from './json.ts';
 import type { OwnOperations } from './oauth-operations.ts';
 import { answer, failures, header } from './responses.ts';
 
@@ -54,11 +55,11 @@ export function documentOperations({ config, endpoints, mcp }: DescribedService)
   };
 }
 
-function plain(body: Json): Json {
+function plain(body: JsonObject): JsonObject {
   return { 200: answer('The document. It may be cached for five minutes.', body), ...failures('oauth', 429, 503) };
 }
 
-function versioned(body: Json): Json {
+function versioned(body: JsonObject): JsonObject {
   const etag = { ETag: header('ETag') };
   return {
     200: answer('The document. It may be cached for five minutes.', body, etag),

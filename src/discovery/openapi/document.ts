@@ -1,10 +1,10 @@
 import { covers, segmentsOf } from '../../config/route-order.ts';
 import { parseMatch, type RouteConfig } from '../../config/schema.ts';
+import type { JsonObject } from '../../http/json-object.ts';
 import { type DescribedService, type RunningRoute, textOf } from '../described-service.ts';
 import { DISCOVERY_PATHS } from '../paths.ts';
 import { documentOperations } from './document-operations.ts';
 import { interfaceOperations } from './interface-operations.ts';
-import type { Json } from './json.ts';
 import { oauthOperations } from './oauth-operations.ts';
 import { pathTemplates } from './path-template.ts';
 import { METHODS, Paths } from './paths.ts';
@@ -31,11 +31,11 @@ function isDescribed({ value, pattern, methods }: RunningRoute): boolean {
  * Generates the OpenAPI 3.1 document of the running service. The output is byte-for-byte reproducible from the same
  * input. Throws TypeError if a route of the gate's own has no description.
  */
-export function openapiDocument({ service, routes, apiOf }: DocumentParts): Json {
+export function openapiDocument({ service, routes, apiOf }: DocumentParts): JsonObject {
   const { config } = service;
   const paths = new Paths();
   const tags = new Map<string, string>();
-  const extra: Record<string, Json> = {};
+  const extra: Record<string, JsonObject> = {};
 
   const own = ownOperations(service);
   for (const route of routes) {
@@ -50,13 +50,13 @@ export function openapiDocument({ service, routes, apiOf }: DocumentParts): Json
       tags.set(tag, OWN_TAGS[tag] ?? tag);
       const { protection } = route.value;
       const security = protection === 'public' ? (operation.security ?? []) : securityOf(protection);
-      const refusals = protection === 'public' ? {} : { ...REFUSALS, ...(operation.responses as Json) };
+      const refusals = protection === 'public' ? {} : { ...REFUSALS, ...(operation.responses as JsonObject) };
       const [template = { path: route.pattern, parameters: [] }] = pathTemplates(route.pattern);
       const parameters = operation.parameters === undefined ? template.parameters : [];
       const path = operation.parameters === undefined ? template.path : namedBy(operation, template.path);
       paths.add({ path, parameters }, method, {
         ...operation,
-        responses: withEveryRequest({ ...(operation.responses as Json), ...refusals }),
+        responses: withEveryRequest({ ...(operation.responses as JsonObject), ...refusals }),
         tags: [tag],
         security,
       });
@@ -117,7 +117,7 @@ export function openapiDocument({ service, routes, apiOf }: DocumentParts): Json
 }
 
 const ALL_METHODS = ['GET', 'PUT', 'POST', 'DELETE', 'PATCH'];
-const REFUSALS: Json = {
+const REFUSALS: JsonObject = {
   401: { $ref: '#/components/responses/Unauthorized' },
   403: { $ref: '#/components/responses/Forbidden' },
 };
@@ -132,8 +132,8 @@ function isMethod(method: string): boolean {
   return (METHODS as readonly string[]).includes(method);
 }
 
-function ownOperations(service: DescribedService): ReadonlyMap<string, { tag: string; operation: Json }> {
-  const tagged = (tag: string, operations: Readonly<Record<string, Json>>) =>
+function ownOperations(service: DescribedService): ReadonlyMap<string, { tag: string; operation: JsonObject }> {
+  const tagged = (tag: string, operations: Readonly<Record<string, JsonObject>>) =>
     Object.entries(operations).map(([key, operation]) => [key, { tag, operation }] as const);
   const { account } = service.config;
   const interfaces = interfaceOperations(service);
@@ -147,12 +147,14 @@ function ownOperations(service: DescribedService): ReadonlyMap<string, { tag: st
 }
 
 /** Renames the path parameters of a pattern to those that the operation itself describes. */
-function namedBy({ parameters }: Json, path: string): string {
-  const names = (parameters as readonly Json[]).filter((one) => one.in === 'path').map(({ name }) => String(name));
+function namedBy({ parameters }: JsonObject, path: string): string {
+  const names = (parameters as readonly JsonObject[])
+    .filter((one) => one.in === 'path')
+    .map(({ name }) => String(name));
   return path.replace(/\{[^}]*\}/g, () => `{${names.shift() ?? ''}}`);
 }
 
-function info({ config }: DescribedService): Json {
+function info({ config }: DescribedService): JsonObject {
   const { support } = config.pages;
   const contact = support?.startsWith('mailto:') ? { email: support.slice('mailto:'.length) } : { url: support };
   return {
@@ -169,7 +171,7 @@ function info({ config }: DescribedService): Json {
 }
 
 /** The components that are referenced, directly or by one another. Security schemes are always included. */
-function used(paths: Json, components: Readonly<Record<string, Json>>): Json {
+function used(paths: JsonObject, components: Readonly<Record<string, JsonObject>>): JsonObject {
   const found = new Set<string>();
   // Iterative, because schemas of an upstream may reference each other in a chain of thousands.
   const open: unknown[] = [paths];

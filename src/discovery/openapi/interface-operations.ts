@@ -1,6 +1,7 @@
 import { sizeText } from '../../http/amounts.ts';
+import type { JsonObject } from '../../http/json-object.ts';
 import type { DescribedService, DescribedTools } from '../described-service.ts';
-import { content, type Json, jsonBody, schemaRef } from './json.ts';
+import { content, jsonBody, schemaRef } from './json.ts';
 import type { OwnOperations } from './oauth-operations.ts';
 import { answer, failures, header, LEFT, responseRef } from './responses.ts';
 
@@ -20,8 +21,8 @@ export function interfaceOperations({ config, mcp }: DescribedService): OwnOpera
   };
 }
 
-function accountOperation(limit: string): Json {
-  const both = (schema: Json) => ({
+function accountOperation(limit: string): JsonObject {
+  const both = (schema: JsonObject) => ({
     ...content('application/json', schema),
     ...content('application/graphql-response+json', schema),
   });
@@ -44,7 +45,7 @@ function accountOperation(limit: string): Json {
   };
 }
 
-function toolOperation({ tools }: DescribedTools, operationId: string, limit: string): Json {
+function toolOperation({ tools }: DescribedTools, operationId: string, limit: string): JsonObject {
   const forMembers = operationId === 'callToolsAsMember';
   const shown = tools.filter(({ scopes }) => forMembers || scopes.size === 0).map(({ name }) => `\`${name}\``);
   const which = forMembers

@@ -1,9 +1,10 @@
+import type { JsonObject } from '../../http/json-object.ts';
 import type { DescribedService } from '../described-service.ts';
-import { content, type Json, jsonBody, object, schemaRef, text, uri } from './json.ts';
+import { content, jsonBody, object, schemaRef, text, uri } from './json.ts';
 import { answer, failures, LOCATION } from './responses.ts';
 
 /** The gate's own operations by method and path, such as `POST /api/oauth/token`. */
-export type OwnOperations = Readonly<Record<string, Json>>;
+export type OwnOperations = Readonly<Record<string, JsonObject>>;
 
 const FORM_LIMIT = 'The body is limited to 56 KiB.';
 const RATED = [413, 415, 429, 500, 503] as const;
@@ -19,10 +20,10 @@ export function oauthOperations({ config, endpoints }: DescribedService): OwnOpe
 }
 
 interface Parameters {
-  readonly resource: Json;
+  readonly resource: JsonObject;
   /** `resource`, if an authorization request requires it. */
   readonly demanded: readonly string[];
-  readonly secret: Json;
+  readonly secret: JsonObject;
 }
 
 function parametersOf(config: DescribedService['config']): Parameters {
@@ -213,7 +214,7 @@ function registration({ config, endpoints }: Pick<DescribedService, 'config' | '
   };
 }
 
-const AUTHORIZATION: Readonly<Record<string, Json>> = {
+const AUTHORIZATION: Readonly<Record<string, JsonObject>> = {
   response_type: oneOf('Always `code`.', 'code'),
   client_id: text('The ID of a registered client, or the URL of a client ID metadata document if they are supported.'),
   redirect_uri: text('One of the registered redirect URIs. On loopback, the port may differ.'),
@@ -235,14 +236,14 @@ const BEARER_CHALLENGE = {
   },
 };
 
-function oneOf(description: string, ...values: readonly string[]): Json {
+function oneOf(description: string, ...values: readonly string[]): JsonObject {
   return { type: 'string', enum: values, description };
 }
 
-function json(schema: string): Json {
+function json(schema: string): JsonObject {
   return content('application/json', schemaRef(schema));
 }
 
-function form(properties: Json, required: readonly string[]): Json {
+function form(properties: JsonObject, required: readonly string[]): JsonObject {
   return { required: true, content: content('application/x-www-form-urlencoded', object(properties, required)) };
 }

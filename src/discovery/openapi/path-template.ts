@@ -1,4 +1,4 @@
-import type { Json } from './json.ts';
+import type { JsonObject } from '../../http/json-object.ts';
 
 /** A path of an OpenAPI document, with its parameters. */
 export type PathTemplate = ReturnType<typeof templateOf>;
@@ -19,7 +19,7 @@ export function pathTemplates(pattern: string): readonly PathTemplate[] {
 }
 
 function templateOf(segments: readonly string[]) {
-  const parameters: Json[] = [];
+  const parameters: JsonObject[] = [];
   const seen = new Map<string, number>();
   const named = (name: string, description: string): string => {
     const count = (seen.get(name) ?? 0) + 1;

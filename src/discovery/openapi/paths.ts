@@ -1,4 +1,4 @@
-import type { Json } from './json.ts';
+import type { JsonObject } from '../../http/json-object.ts';
 import { type PathTemplate, templateKey } from './path-template.ts';
 
 /** The methods that OpenAPI 3.1 supports, in its order. */
@@ -7,7 +7,7 @@ export const METHODS = ['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATC
 interface Item {
   readonly path: string;
   readonly names: readonly string[];
-  readonly operations: Map<string, Json>;
+  readonly operations: Map<string, JsonObject>;
 }
 
 /** Builds the `paths` of a document. Templates that differ only in parameter names become one path. */
@@ -18,18 +18,18 @@ export class Paths {
   readonly #numbers = new Map<string, number>();
 
   /** Adds an operation, unless the path already has one with this method. A duplicate `operationId` gets a number. */
-  add({ path, parameters }: PathTemplate, method: string, operation: Json): void {
+  add({ path, parameters }: PathTemplate, method: string, operation: JsonObject): void {
     const key = templateKey(path);
     const item = this.#items.get(key) ?? { path, names: namesIn(path), operations: new Map() };
     this.#items.set(key, item);
     const word = method.toLowerCase();
     if (item.operations.has(word)) return;
     const given = namesIn(path);
-    const named = (one: Json): Json => {
+    const named = (one: JsonObject): JsonObject => {
       const at = one.in === 'path' ? given.indexOf(String(one.name)) : -1;
       return at === -1 ? one : { ...one, name: item.names[at] };
     };
-    const all = [...parameters, ...((operation.parameters as readonly Json[] | undefined) ?? [])].map(named);
+    const all = [...parameters, ...((operation.parameters as readonly JsonObject[] | undefined) ?? [])].map(named);
     const { operationId = idOf(method, item.path), parameters: _, ...rest } = operation;
     item.operations.set(word, {
       operationId: this.#unique(String(operationId)),
@@ -39,7 +39,7 @@ export class Paths {
   }
 
   /** Paths in the order they were added, methods in the order of OpenAPI. */
-  json(): Json {
+  json(): JsonObject {
     return Object.fromEntries(
       [...this.#items.values()].map(({ path, operations }) => [
         path,

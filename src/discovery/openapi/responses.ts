@@ -1,5 +1,6 @@
 import type { Voice } from '../../errors.ts';
-import { content, type Json, schemaRef } from './json.ts';
+import type { JsonObject } from '../../http/json-object.ts';
+import { content, schemaRef } from './json.ts';
 
 type MachineVoice = Exclude<Voice, 'page'>;
 
@@ -37,7 +38,7 @@ export const LOCATION = {
 } as const;
 
 /** Reference to a header field in `components`. */
-export function header(name: string): Json {
+export function header(name: string): JsonObject {
   return { $ref: `#/components/headers/${name}` };
 }
 
@@ -45,7 +46,7 @@ const REQUEST_ID = { 'X-Request-Id': header('RequestId') };
 const RATE_LIMIT = { RateLimit: header('RateLimit'), 'RateLimit-Policy': header('RateLimitPolicy') };
 
 /** Header fields that several responses share. */
-export const HEADERS: Json = {
+export const HEADERS: JsonObject = {
   RequestId: { description: 'The ID of this request, as in the logs.', required: true, schema: { type: 'string' } },
   RetryAfter: {
     description: 'Seconds to wait (RFC 9110 section 10.2.3).',
@@ -66,12 +67,12 @@ export const HEADERS: Json = {
   ETag: optional('The version of the document (RFC 9110 section 8.8.3).'),
 };
 
-function optional(description: string): Json {
+function optional(description: string): JsonObject {
   return { description, schema: { type: 'string' } };
 }
 
 /** Refusals by the gate, which are the same at every protected route. */
-const REFUSALS: Readonly<Record<string, Json>> = {
+const REFUSALS: Readonly<Record<string, JsonObject>> = {
   Unauthorized: challenged(
     'The access token is missing or invalid (RFC 6750 section 3.1, `invalid_token`). The header has the URL of the metadata.',
   ),
@@ -92,25 +93,28 @@ const REFUSALS: Readonly<Record<string, Json>> = {
   },
 };
 
-function challenged(description: string): Json {
+function challenged(description: string): JsonObject {
   const challenge = { 'WWW-Authenticate': header('Challenge') };
   return answer(description, content('application/json', schemaRef('OAuthError')), challenge);
 }
 
 /** Refusals by the HTTP server before it reads a request: without a body and without a request id. */
-const UNREAD: Readonly<Record<string, Json>> = {
+const UNREAD: Readonly<Record<string, JsonObject>> = {
   ExpectationFailed: { description: 'The Expect header has a value other than 100-continue.' },
   FieldsTooLarge: { description: 'The header is larger than 16 KiB, or has more than 2,000 fields.' },
 };
 
 /** Responses of the HTTP server, which every operation may give. */
-export const UNREAD_RESPONSES: Json = { 417: responseRef('ExpectationFailed'), 431: responseRef('FieldsTooLarge') };
+export const UNREAD_RESPONSES: JsonObject = {
+  417: responseRef('ExpectationFailed'),
+  431: responseRef('FieldsTooLarge'),
+};
 
 /** Malformed URLs are refused in this format at every operation, whatever format its other errors have. */
 const PROBLEM_CONTENT = content('application/problem+json', schemaRef('Problem'));
 
 /** All responses for `components`, by name. */
-export const RESPONSES: Json = {
+export const RESPONSES: JsonObject = {
   ...REFUSALS,
   ...UNREAD,
   ...Object.fromEntries(
@@ -132,12 +136,12 @@ export const RESPONSES: Json = {
 };
 
 /** Reference to a response in `components`. */
-export function responseRef(name: string): Json {
+export function responseRef(name: string): JsonObject {
   return { $ref: `#/components/responses/${name}` };
 }
 
 /** Responses for failures in one error format, by status. */
-export function failures(voice: MachineVoice, ...statuses: readonly FailureStatus[]): Json {
+export function failures(voice: MachineVoice, ...statuses: readonly FailureStatus[]): JsonObject {
   return Object.fromEntries(
     statuses.map((status) => [status, responseRef(VOICES[voice].prefix + FAILURES[status].name)]),
   );
@@ -147,25 +151,25 @@ export function failures(voice: MachineVoice, ...statuses: readonly FailureStatu
  * Adds the responses that any request may get before its operation is known: malformed URL or Host (400), URL too long
  * (414), and requests the HTTP server refuses to read (417, 431).
  */
-export function withEveryRequest(responses: Json): Json {
-  const own = responses[400] as Json | undefined;
+export function withEveryRequest(responses: JsonObject): JsonObject {
+  const own = responses[400] as JsonObject | undefined;
   const malformed =
     own === undefined || '$ref' in own
       ? (own ?? responseRef('ProblemBadRequest'))
-      : { ...own, content: { ...(own.content as Json), ...PROBLEM_CONTENT } };
+      : { ...own, content: { ...(own.content as JsonObject), ...PROBLEM_CONTENT } };
   return { ...responses, 400: malformed, ...failures('problem', 414), ...UNREAD_RESPONSES };
 }
 
 /** A response with an optional body, and with the header fields that every response has. */
-export function answer(description: string, body?: Json, headers: Json = {}): Json {
+export function answer(description: string, body?: JsonObject, headers: JsonObject = {}): JsonObject {
   return { description, headers: { ...REQUEST_ID, ...headers }, ...(body === undefined ? {} : { content: body }) };
 }
 
 /** Header fields that report the remaining rate limit on protected routes. */
-export const LEFT: Json = RATE_LIMIT;
+export const LEFT: JsonObject = RATE_LIMIT;
 
-const ANYTHING: Json = { '*/*': {} };
+const ANYTHING: JsonObject = { '*/*': {} };
 
 /** Responses of an upstream that no document describes. */
-export const ANY_SUCCESS: Json = { '2XX': answer('The response of the course site.', ANYTHING, LEFT) };
-export const ANY_RESPONSE: Json = { default: answer('Any other response of the course site.', ANYTHING, LEFT) };
+export const ANY_SUCCESS: JsonObject = { '2XX': answer('The response of the course site.', ANYTHING, LEFT) };
+export const ANY_RESPONSE: JsonObject = { default: answer('Any other response of the course site.', ANYTHING, LEFT) };

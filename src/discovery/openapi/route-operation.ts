@@ -1,7 +1,7 @@
 import type { Config, RouteConfig } from '../../config/schema.ts';
 import { sizeText } from '../../http/amounts.ts';
+import type { JsonObject } from '../../http/json-object.ts';
 import type { RouteProtection } from '../described-service.ts';
-import type { Json } from './json.ts';
 import { ANY_RESPONSE, ANY_SUCCESS, failures, responseRef, UNREAD_RESPONSES } from './responses.ts';
 import { scopeTitles, securityOf, securityText } from './security.ts';
 
@@ -21,9 +21,9 @@ export interface RouteFacts {
   /** Used if the upstream's document has no summary. */
   readonly summary: string;
   readonly description: string;
-  readonly security: readonly Json[];
+  readonly security: readonly JsonObject[];
   /** Responses of the gate itself. */
-  readonly responses: Json;
+  readonly responses: JsonObject;
   readonly tag: string;
 }
 
@@ -59,7 +59,7 @@ export function routeFacts(
 }
 
 /** An operation for which there is no upstream document. */
-export function plainOperation(facts: RouteFacts, method: string): Json {
+export function plainOperation(facts: RouteFacts, method: string): JsonObject {
   const requestBody = ['POST', 'PUT', 'PATCH'].includes(method) ? { requestBody: { content: { '*/*': {} } } } : {};
   return {
     summary: facts.summary,

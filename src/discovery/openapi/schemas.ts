@@ -1,11 +1,12 @@
 import type { Config } from '../../config/schema.ts';
+import type { JsonObject } from '../../http/json-object.ts';
 import { MEMBER_DETAILS } from '../../oauth/member-details.ts';
-import { type Json, list, object, schemaRef, text, uri } from './json.ts';
+import { list, object, schemaRef, text, uri } from './json.ts';
 
-const integer = (description: string): Json => ({ type: 'integer', description });
-const flag = (description: string): Json => ({ type: 'boolean', description });
-const strings = (description: string): Json => list({ type: 'string' }, description);
-const described = (description: string, required: readonly string[], properties: Json): Json =>
+const integer = (description: string): JsonObject => ({ type: 'integer', description });
+const flag = (description: string): JsonObject => ({ type: 'boolean', description });
+const strings = (description: string): JsonObject => list({ type: 'string' }, description);
+const described = (description: string, required: readonly string[], properties: JsonObject): JsonObject =>
   object(properties, required, { description });
 
 const errors = {
@@ -194,16 +195,16 @@ const messages = {
   }),
 };
 
-const SCHEMAS: Readonly<Record<string, Json>> = { ...errors, ...oauth, ...metadata, ...messages };
+const SCHEMAS: Readonly<Record<string, JsonObject>> = { ...errors, ...oauth, ...metadata, ...messages };
 
 /** All of the gate's own schemas for `components`, by name, with the operator's claims. */
-export function schemas({ claims }: Pick<Config, 'claims'>): Readonly<Record<string, Json>> {
+export function schemas({ claims }: Pick<Config, 'claims'>): Readonly<Record<string, JsonObject>> {
   const custom = Object.fromEntries(
     Object.entries(claims).map(([name, { scope }]) => [name, { description: `With the scope ${scope}.` }]),
   );
   const extended = (['TokenResponse', 'Userinfo'] as const).map((name) => {
     const { properties, ...rest } = oauth[name];
-    return [name, { ...rest, properties: { ...(properties as Json), ...custom } }] as const;
+    return [name, { ...rest, properties: { ...(properties as JsonObject), ...custom } }] as const;
   });
   return { ...SCHEMAS, ...Object.fromEntries(extended) };
 }

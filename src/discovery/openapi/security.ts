@@ -1,11 +1,11 @@
 import type { Config } from '../../config/schema.ts';
+import type { JsonObject } from '../../http/json-object.ts';
 import { DPOP_ALGORITHMS } from '../../oauth/dpop.ts';
 import { formatScope } from '../../oauth/scope.ts';
 import { type DescribedService, type RouteProtection, textOf } from '../described-service.ts';
-import type { Json } from './json.ts';
 
 /** The `securitySchemes`: how to get tokens, with the URLs and scopes of the running service. */
-export function securitySchemes({ config, endpoints, offered }: DescribedService): Json {
+export function securitySchemes({ config, endpoints, offered }: DescribedService): JsonObject {
   const { origin, clients } = config;
   const { enabled, initialAccessToken } = clients.registration;
   return {
@@ -36,7 +36,7 @@ export function securitySchemes({ config, endpoints, offered }: DescribedService
 const REGISTRATION_TOKEN = 'The token from the response to a client’s registration (RFC 7592 section 3).';
 const INITIAL_TOKEN = 'A token that the course site gives to developers who may register an app (RFC 7591 section 3).';
 
-function bearer(description: string): Json {
+function bearer(description: string): JsonObject {
   return { type: 'http', scheme: 'bearer', description };
 }
 
@@ -46,7 +46,7 @@ export function scopeTitles({ scopes }: Config): Readonly<Record<string, string>
 }
 
 /** The `security` of a protected operation; `{}` means that it is also served without a token. */
-export function securityOf({ scopes, anonymous }: RouteProtection): readonly Json[] {
+export function securityOf({ scopes, anonymous }: RouteProtection): readonly JsonObject[] {
   const needed = [...scopes];
   return [{ oauth2: needed }, { openIdConnect: needed }, ...(anonymous === 'serve' ? [{}] : [])];
 }

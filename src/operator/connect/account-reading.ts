@@ -1,4 +1,4 @@
-import { objectOf } from '../../http/json-object.ts';
+import { type JsonObject, objectOf } from '../../http/json-object.ts';
 import { ConnectError } from './connect-error.ts';
 import { list, PAGE, QUERY } from './courses.ts';
 import { requestResource } from './oauth/tokens.ts';
@@ -13,7 +13,6 @@ interface AccountReading {
   readonly problem: string | undefined;
 }
 
-type Json = Readonly<Record<string, unknown>>;
 /** Levels of fields below the root that are read of an API whose every field is asked for. */
 const EVERY_LEVEL = 6;
 const MOST_PROBLEMS = 3;
@@ -56,7 +55,7 @@ export async function readAccount(
   http: Transport,
   every = false,
 ): Promise<AccountReading | undefined> {
-  const ask = async (query: string, variables?: object): Promise<Json | undefined> => {
+  const ask = async (query: string, variables?: object): Promise<JsonObject | undefined> => {
     const response = await requestResource(
       token,
       url,
@@ -119,7 +118,8 @@ function selection(type: string, wanted: Wanted | number, types: Types): string 
     const name = String(field.name);
     const inner = innerOf(name);
     const args = list(field.args).map(objectOf);
-    const isRequired = (arg: Json) => objectOf(arg.type).kind === 'NON_NULL' && (arg.defaultValue ?? null) === null;
+    const isRequired = (arg: JsonObject) =>
+      objectOf(arg.type).kind === 'NON_NULL' && (arg.defaultValue ?? null) === null;
     const first = args.some((arg) => arg.name === 'first') ? `(first:${every ? 1 : PAGE})` : '';
     if (inner === undefined || args.some((arg) => arg.name !== 'first' && isRequired(arg))) return [];
     const fields = types.get(typeOf(field.type)) ?? [];

@@ -1,6 +1,5 @@
 import type { RouteConfig, UpstreamConfig } from '../../../config/schema.ts';
 import { isObject, type JsonObject } from '../../../http/json-object.ts';
-import type { Json } from '../json.ts';
 import type { PathTemplate } from '../path-template.ts';
 import type { RouteFacts } from '../route-operation.ts';
 import { pathAtGate, pathAtUpstream } from './match-route.ts';
@@ -13,9 +12,9 @@ export type UpstreamApi = ReturnType<typeof importApi>;
 
 interface ImportedOperation {
   readonly template: PathTemplate;
-  readonly operation: Json;
+  readonly operation: JsonObject;
   /** The schemas that this operation references and no earlier one did, by their names in our document. */
-  readonly schemas: Readonly<Record<string, Json>>;
+  readonly schemas: Readonly<Record<string, JsonObject>>;
 }
 
 /**

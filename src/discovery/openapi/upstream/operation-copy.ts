@@ -2,7 +2,6 @@ import type { RouteConfig, UpstreamConfig } from '../../../config/schema.ts';
 import { listOf } from '../../../config/tree.ts';
 import { requestFields, responseFields } from '../../../http/header-names.ts';
 import { isObject, type JsonObject } from '../../../http/json-object.ts';
-import type { Json } from '../json.ts';
 import { MEMBER_ID_TEXT } from '../path-template.ts';
 import { ANY_RESPONSE, ANY_SUCCESS, answer, LEFT } from '../responses.ts';
 import type { RouteFacts } from '../route-operation.ts';
@@ -32,7 +31,7 @@ export function operationCopy(
   entry: RouteConfig,
   facts: RouteFacts,
   found: FoundOperation,
-): Json {
+): JsonObject {
   const { operation } = found;
   const filled = [...Object.keys(entry.query ?? {}), ...Object.keys(entry.body ?? {})].map(bareName);
   const copy: Copy = { ...parts, ...found, filled };
@@ -53,7 +52,7 @@ interface Copy extends OperationParts, FoundOperation {
   readonly filled: readonly string[];
 }
 
-function contentOf({ schemas }: Copy, given: unknown): Json {
+function contentOf({ schemas }: Copy, given: unknown): JsonObject {
   return Object.fromEntries(
     membersOf(given).map(([type, media]) => [
       type,
@@ -63,13 +62,13 @@ function contentOf({ schemas }: Copy, given: unknown): Json {
 }
 
 /** The upstream's parameters that clients may send, after those that the path has and the upstream left out. */
-function parametersOf(copy: Copy): readonly Json[] {
+function parametersOf(copy: Copy): readonly JsonObject[] {
   const { operation, item, path, upstream } = copy;
   const { request } = upstream.headers;
   const fieldPolicy = requestFields({ knownOnly: true, allow: request.allow, drop: request.drop });
   const isField = (name: string) => fieldPolicy(name) === 'pass';
   // Parameters of the operation override those of the path item.
-  const given = new Map<string, Json>();
+  const given = new Map<string, JsonObject>();
   for (const one of [...listOf(operation.parameters), ...listOf(item.parameters)]) {
     const parameter = parameterOf(copy, isField, one);
     if (parameter === undefined) continue;
@@ -88,7 +87,7 @@ function parametersOf(copy: Copy): readonly Json[] {
   return [...added, ...given.values()];
 }
 
-function parameterOf(copy: Copy, isField: (name: string) => boolean, given: unknown): Json | undefined {
+function parameterOf(copy: Copy, isField: (name: string) => boolean, given: unknown): JsonObject | undefined {
   const { source, schemas, path, filled } = copy;
   const found = source.resolve(given);
   if (found === undefined || isInternal(found) || typeof found.name !== 'string') return undefined;
@@ -114,7 +113,7 @@ function parameterOf(copy: Copy, isField: (name: string) => boolean, given: unkn
 }
 
 /** `jsonOnly`: the gate sets members of the body, which it can do only in JSON. */
-function requestBodyOf(copy: Copy, jsonOnly: boolean): Json {
+function requestBodyOf(copy: Copy, jsonOnly: boolean): JsonObject {
   const { source, schemas, operation, filled } = copy;
   const found = source.resolve(operation.requestBody);
   if (found === undefined || isInternal(found)) return {};
@@ -132,7 +131,7 @@ function requestBodyOf(copy: Copy, jsonOnly: boolean): Json {
   return { requestBody: { ...texts(found, 'description'), ...required, content: Object.fromEntries(cleaned) } };
 }
 
-function responsesOf(copy: Copy, facts: RouteFacts): Json {
+function responsesOf(copy: Copy, facts: RouteFacts): JsonObject {
   const { source, operation } = copy;
   const theirs = membersOf(operation.responses).flatMap(([status, given]) => {
     const found = source.resolve(given);
@@ -149,7 +148,7 @@ function responsesOf(copy: Copy, facts: RouteFacts): Json {
 }
 
 /** `isAlsoOurs`: the gate itself may answer with this status, too. */
-function responseOf(copy: Copy, found: JsonObject, status: string, isAlsoOurs: boolean): Json {
+function responseOf(copy: Copy, found: JsonObject, status: string, isAlsoOurs: boolean): JsonObject {
   const { source, schemas, upstream } = copy;
   const fieldPolicy = responseFields({ drop: upstream.headers.response.drop });
   const headers = membersOf(found.headers).flatMap(([name, header]) => {
@@ -175,7 +174,7 @@ function bareName(name: string): string {
 }
 
 /** Examples that are contained in the document itself. */
-function exampleOf(given: JsonObject): Json {
+function exampleOf(given: JsonObject): JsonObject {
   if (Object.hasOwn(given, 'example')) return { example: given.example };
   const examples = membersOf(given.examples).filter(([, one]) => Object.hasOwn(one, 'value'));
   if (examples.length === 0) return {};

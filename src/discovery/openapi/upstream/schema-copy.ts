@@ -1,5 +1,4 @@
 import { isObject, type JsonObject } from '../../../http/json-object.ts';
-import type { Json } from '../json.ts';
 import { isInternal, type Source, texts } from './source.ts';
 
 /**
@@ -41,7 +40,7 @@ export function schemaCopy(source: Source, nameOf: (name: string) => string) {
     return `#/components/schemas/${here}`;
   };
 
-  const copy = (schema: unknown): Json => {
+  const copy = (schema: unknown): JsonObject => {
     if (!isObject(schema)) return {};
     if (schema.$ref !== undefined) {
       const [, name] = COMPONENT.exec(String(schema.$ref)) ?? [];
@@ -77,8 +76,8 @@ export function schemaCopy(source: Source, nameOf: (name: string) => string) {
     /**
      * The schemas that were referenced since the last call, directly or by one another, by their names in our document.
      */
-    referred(): Readonly<Record<string, Json>> {
-      const found: [string, Json][] = [];
+    referred(): Readonly<Record<string, JsonObject>> {
+      const found: [string, JsonObject][] = [];
       for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
         found.push([nameOf(name), copy(known[name])]);
       }
@@ -88,14 +87,14 @@ export function schemaCopy(source: Source, nameOf: (name: string) => string) {
 }
 
 /** Removes properties from an object schema. */
-export function withoutProperties(schema: Json, names: (name: string) => boolean): Json {
+export function withoutProperties(schema: JsonObject, names: (name: string) => boolean): JsonObject {
   if (!isObject(schema.properties)) return schema;
   const hidden = new Set(Object.keys(schema.properties).filter(names));
   const properties = Object.fromEntries(Object.entries(schema.properties).filter(([name]) => !names(name)));
   return without({ ...schema, properties }, hidden);
 }
 
-function without(schema: Record<string, unknown>, hidden: ReadonlySet<string>): Json {
+function without(schema: Record<string, unknown>, hidden: ReadonlySet<string>): JsonObject {
   if (!Array.isArray(schema.required)) return schema;
   const left = schema.required.filter((name) => !hidden.has(String(name)));
   if (left.length > 0) schema.required = left;
@@ -104,7 +103,7 @@ function without(schema: Record<string, unknown>, hidden: ReadonlySet<string>): 
 }
 
 /** Converts OpenAPI 3.0's own keywords for null and exclusive bounds to JSON Schema. */
-function asJsonSchema(out: Record<string, unknown>, { nullable }: JsonObject): Json {
+function asJsonSchema(out: Record<string, unknown>, { nullable }: JsonObject): JsonObject {
   for (const [exclusive, bound] of [
     ['exclusiveMinimum', 'minimum'],
     ['exclusiveMaximum', 'maximum'],
