@@ -4,6 +4,7 @@ import type { EventsPart } from '../events/part.ts';
 import { refusedAtGate } from '../events/refusals.ts';
 import type { Foundation } from '../foundation/foundation.ts';
 import { createProvenance } from '../http/provenance.ts';
+import type { RequestRecord } from '../http/request-record.ts';
 import { pseudonymOf } from '../http/via.ts';
 import type { Introspect } from '../oauth/introspection.ts';
 import { createAccessLog } from '../operations/access-log.ts';
@@ -46,21 +47,16 @@ export function requestParts(
 }
 
 function recordsOf(foundation: Foundation, loaded: LoadedConfig, events: RequestUses['events']): RequestRecords {
-  const { config } = loaded;
-  const { metrics, accessLines, usage, recorder, secret, clock, log } = foundation;
-  return createRequestRecords({
-    metrics,
-    accessLog:
-      accessLines !== undefined && config.log.access
-        ? createAccessLog(accessLines.write, clock, config.log.member, deriveKey(secret, 'access-log-member'))
-        : undefined,
-    used: usage.count,
-    connecting: hasConsole(loaded) ? recorder.request : undefined,
-    denied(record) {
-      foundation.denied(record);
-      refusedAtGate(events, record);
-    },
-    clock,
-    log,
-  });
+  const { metrics, accessLines, usage, recorder, secret, clock } = foundation;
+  const { log } = loaded.config;
+  const accessLog =
+    accessLines !== undefined && log.access
+      ? createAccessLog(accessLines.write, clock, log.member, deriveKey(secret, 'access-log-member'))
+      : undefined;
+  const connecting = hasConsole(loaded) ? recorder.request : undefined;
+  const denied = (record: RequestRecord): void => {
+    foundation.denied(record);
+    refusedAtGate(events, record);
+  };
+  return createRequestRecords({ metrics, accessLog, used: usage.count, connecting, denied }, foundation);
 }

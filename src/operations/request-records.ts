@@ -12,22 +12,23 @@ import type { Metrics } from './metrics.ts';
 
 export type RequestRecords = ReturnType<typeof createRequestRecords>;
 
-export interface RequestRecordsOptions {
+/** What finished and refused requests are reported to. */
+interface Reports {
   readonly metrics: Metrics;
   /** Undefined when no access log is kept. */
   readonly accessLog: AccessLog | undefined;
-  /** Called with the areas that a member's app read or changed; undefined when this is not counted. */
-  readonly used: ((member: MemberPrincipal, areas: readonly string[]) => void) | undefined;
+  /** Called with the areas that a member's app read or changed. */
+  readonly used: (member: MemberPrincipal, areas: readonly string[]) => void;
   /** Called with each request that was a step of connecting an app, once it is over; undefined when there is no console. */
   readonly connecting: ((record: RequestRecord, status: number, userAgent: string) => void) | undefined;
   /** Called for each request that the gate refused. */
   readonly denied: (record: RequestRecord) => void;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
-export function createRequestRecords(options: RequestRecordsOptions) {
-  const { metrics, accessLog, used, connecting, denied, clock, log } = options;
+export function createRequestRecords(
+  { metrics, accessLog, used, connecting, denied }: Reports,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+) {
   // A client can send our name in Via itself.
   const warnRarely = createLogThrottle({ clock, lines: 1, apart: 60_000 });
   const begin = (inFlight: RequestInFlight, provenance: Provenance): RequestRecord => {
@@ -64,7 +65,7 @@ export function createRequestRecords(options: RequestRecordsOptions) {
       const { principal, areas } = record;
       // A failed request is not counted as use: as far as the gate knows, it read and changed nothing.
       const succeeded = status >= 200 && status < 400;
-      if (used !== undefined && succeeded && areas.length > 0 && principal?.kind === 'member') used(principal, areas);
+      if (succeeded && areas.length > 0 && principal?.kind === 'member') used(principal, areas);
     },
 
     /** Notes that the gate refused the request, and why; `principal` is the member, if known. */
