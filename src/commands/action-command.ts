@@ -5,7 +5,8 @@ import { type Described, isUnknown } from '../actions/subject.ts';
 import { answer, changing, confirmed, get, type OperatorFlags, requireMeant } from './operator.ts';
 import type { Terminal } from './terminal.ts';
 
-export interface ActionCommandOptions<Reply> {
+/** What a command does otherwise than the rest. */
+interface Special<Reply> {
   /** The values of the body, read from the argument. Without it, the argument is the id, or several. */
   readonly values?: (argument: string) => Promise<object>;
   /** Prints the reply to an action on one id. By default it is a line with the verb, the id and the grants ended. */
@@ -17,7 +18,7 @@ export function actionCommand<Reply extends object>(
   parent: Command,
   terminal: Terminal,
   [verb, action]: readonly [verb: string, action: OperatorAction],
-  { values, print }: ActionCommandOptions<Reply> = {},
+  { values, print }: Special<Reply> = {},
 ): void {
   const { command: typed, switches = {}, path = '' } = action;
   if (typed === undefined) return;

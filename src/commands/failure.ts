@@ -7,7 +7,7 @@ import { UsageError } from '../operator/usage-error.ts';
 import { StoreNotReady } from '../storage/open-failure.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 
-export interface FailureOptions {
+interface FailureDetails {
   /** The command to try next, such as `coursegate doctor URL`, complete. By default, the help. */
   readonly next?: string;
   /** The cause, if the message does not state it. */
@@ -19,18 +19,18 @@ export interface FailureOptions {
 
 /** Why a command failed, worded for the operator. */
 export class CommandFailure extends Error {
-  readonly options: FailureOptions;
+  readonly details: FailureDetails;
 
-  constructor(message: string, options: FailureOptions = {}) {
-    super(message, { cause: options.cause });
+  constructor(message: string, details: FailureDetails = {}) {
+    super(message, { cause: details.cause });
     this.name = 'CommandFailure';
-    this.options = options;
+    this.details = details;
   }
 }
 
 /** A failure of how the command was typed. */
-export function misused(message: string, options: FailureOptions = {}): CommandFailure {
-  return new CommandFailure(message, { ...options, code: EXIT.usage });
+export function misused(message: string, details: FailureDetails = {}): CommandFailure {
+  return new CommandFailure(message, { ...details, code: EXIT.usage });
 }
 
 /** The command line, as far as it could be parsed. */
@@ -74,7 +74,7 @@ export function describeFailure(thrown: unknown, typed: Typed): Report | undefin
   }
   const help = `${typed.command} --help`;
   if (thrown instanceof CommandFailure) {
-    const { reason, next, code } = thrown.options;
+    const { reason, next, code } = thrown.details;
     return report([thrown.message, reason ?? causeOf(thrown)], next ?? help, code ?? EXIT.failure);
   }
   if (thrown instanceof ConfigError) {

@@ -1,4 +1,5 @@
 import { type Echo, folded } from './echo.ts';
+import IDENTITIES from './identities.json' with { type: 'json' };
 
 /** In every forged value, so that it is recognised wherever it arrives. */
 export const FORGED = 'doctor-forged';
@@ -13,21 +14,10 @@ export function identityFields(admitted: Echo): readonly string[] {
   return [...new Map(names.map((name) => [folded(name), name])).values()];
 }
 
-/** Fields in which products name the member, from their documentation: this one too, of which the doctor imports nothing. */
-const OF_OTHER_PRODUCTS = [
-  ...['X-Member-Id', 'X-Member-Email', 'X-Member-Name', 'X-Member-Scope', 'X-Client-Id', 'X-Coursegate-Assertion'],
-  ...['X-Forwarded-User', 'X-Forwarded-Email', 'X-Forwarded-Groups', 'X-Forwarded-Preferred-Username'],
-  ...['X-Forwarded-Access-Token', 'X-Auth-Request-User', 'X-Auth-Request-Email', 'X-Auth-Request-Groups'],
-  ...['Remote-User', 'Remote-Groups', 'Remote-Name', 'Remote-Email', 'X-Remote-User', 'X-WEBAUTH-USER'],
-  ...['X-Authenticated-User', 'X-Authenticated-Userid', 'X-Auth-User', 'X-User', 'X-User-Id', 'X-User-Email'],
-  ...['X-Authentik-Username', 'X-Vouch-User', 'X-Consumer-Username', 'X-Credential-Identifier'],
-  ...['X-Pomerium-Jwt-Assertion', 'Cf-Access-Authenticated-User-Email', 'X-Goog-Authenticated-User-Email'],
-  ...['X-Amzn-Oidc-Identity', 'X-MS-CLIENT-PRINCIPAL-NAME', 'Tailscale-User-Login', 'X-SSL-Client-S-DN'],
-  ...['X-Forwarded-Client-Cert', 'Client-Cert'],
-];
-const ENDINGS = ['Id', 'User', 'Name', 'Email', 'Groups', 'Roles'];
-
-/** Names that a backend might trust besides `identity`: of other products, and of the same family. */
+/**
+ * Names that a backend might trust besides `identity`: those in which products name the member, from their documentation
+ * (this one too, of which the doctor imports nothing), and those of the same family.
+ */
 export function otherIdentityFields(identity: readonly string[]): readonly string[] {
   const known = new Set(identity.map(folded));
   const siblings = identity
@@ -36,7 +26,7 @@ export function otherIdentityFields(identity: readonly string[]): readonly strin
     .map((name) => name.slice(0, name.lastIndexOf('-')))
     // X-Client-Id names an app.
     .filter((family) => !/client$/i.test(family))
-    .flatMap((family) => ENDINGS.map((ending) => `${family}-${ending}`));
-  const all = [...siblings, ...OF_OTHER_PRODUCTS].map((name) => [folded(name), name] as const);
+    .flatMap((family) => IDENTITIES.endings.map((ending) => `${family}-${ending}`));
+  const all = [...siblings, ...IDENTITIES.ofProducts].map((name) => [folded(name), name] as const);
   return [...new Map(all).entries()].filter(([name]) => !known.has(name)).map(([, name]) => name);
 }

@@ -4,17 +4,9 @@ import { arrived, type Echo, type Field, folded, valuesOf } from '../echo.ts';
 import type { ExaminedGateway, GatewayRequest } from '../gateway.ts';
 import { throughWithout } from '../got-through.ts';
 import { FORGED } from '../names.ts';
+import DESCRIPTIONS from './descriptions.json' with { type: 'json' };
 
-const URIS = [
-  ...['X-Forwarded-Uri', 'X-Forwarded-Path', 'X-Original-URI', 'X-Original-URL', 'X-Rewrite-URL', 'X-Request-Uri'],
-  ...['X-Auth-Request-Redirect', 'X-Envoy-Original-Path', 'X-Replaced-Path', 'X-Forwarded-Prefix', 'X_Forwarded_Uri'],
-];
-const METHODS = ['X-Forwarded-Method', 'X-Original-Method', 'X-HTTP-Method-Override', 'X-Auth-Request-Method'];
-const HOSTS = ['X-Forwarded-Host', 'X-Original-Host', 'X-Forwarded-Server', 'X-Host'];
-const ADDRESSES = ['X-Forwarded-For', 'X-Real-IP', 'X-Client-IP', 'True-Client-IP', 'X-Cluster-Client-IP'];
-
-/** Paths that auth services are often told to skip. */
-const SKIPPED = ['/', '/favicon.ico', '/robots.txt', '/health', '/ping', '/login', '/static/x.css', '/.well-known/x'];
+const { uris: URIS, methods: METHODS, hosts: HOSTS, addresses: ADDRESSES } = DESCRIPTIONS;
 
 /** The name of a field that changes which resource a framework serves, and a value. */
 const REWRITES: readonly Field[] = [
@@ -48,7 +40,7 @@ function* descriptions({ openPath, host }: ExaminedGateway): Generator<readonly 
   ];
   for (const name of URIS) yield one([name, openPath]);
   for (const name of URIS.slice(0, 4)) yield one([name, `http://${host}${openPath}`]);
-  for (const path of SKIPPED)
+  for (const path of DESCRIPTIONS.skippedPaths)
     yield [`a request without a token but described as ${path}`, { headers: all(URIS, path) }];
   for (const method of ['OPTIONS', 'HEAD', 'POST']) {
     yield [`a request without a token but described as ${method}`, { headers: all(METHODS, method) }];
