@@ -9,7 +9,7 @@ import { type Audit, createAudit } from '../operations/audit.ts';
 import { createDenials } from '../operations/denials.ts';
 import { createLineWriter } from '../operations/line-writer.ts';
 import type { Log } from '../operations/log.ts';
-import { createMetrics, type Metrics, type MetricsOptions } from '../operations/metrics.ts';
+import { createMetrics, type MetricSources, type Metrics } from '../operations/metrics.ts';
 import { observedStore } from '../operations/observed-store.ts';
 import { createTrafficMinutes, type TrafficMinutes } from '../operations/record/minutes.ts';
 import { createRecorder, type Recorder } from '../operations/record/recorder.ts';
@@ -60,7 +60,7 @@ export interface Foundation extends Omit<OpenedStore, 'check' | 'bus'> {
 }
 
 /** `inFlight`, `upstreams` and `events` are for the metrics. */
-export interface FoundationOptions extends Pick<MetricsOptions, 'inFlight' | 'upstreams' | 'events'> {
+export interface FoundationOptions extends Pick<MetricSources, 'inFlight' | 'upstreams' | 'events'> {
   readonly loaded: LoadedConfig;
   readonly log: Log;
   readonly clock: Clock;

@@ -2,9 +2,9 @@ import { type RequestRecord, ROUTE_LABELS } from '../http/request-record.ts';
 import type { RequestInFlight, RequestsInFlight } from '../http/requests-in-flight.ts';
 import { createMeters, type Meters, type Read } from './meters.ts';
 import { createPartMetrics, type PartMetrics } from './part-metrics.ts';
-import { type MetricsOptions, registerStateMetrics } from './state-metrics.ts';
+import { type MetricSources, registerStateMetrics } from './state-metrics.ts';
 
-export type { MetricsOptions } from './state-metrics.ts';
+export type { MetricSources } from './state-metrics.ts';
 
 type Readers = 'exposition' | 'values' | 'latencies';
 
@@ -32,7 +32,7 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
  * The metrics of the gate. Labels are route patterns, upstream names, known methods, statuses and our own codes.
  * Clients cannot choose any of them, so the configuration bounds the number of series.
  */
-export function createMetrics(options: MetricsOptions): Metrics {
+export function createMetrics(options: MetricSources): Metrics {
   const meters = createMeters();
   const parts = createPartMetrics(meters);
   registerStateMetrics(meters, options);

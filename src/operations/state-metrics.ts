@@ -4,7 +4,7 @@ import type { Meters } from './meters.ts';
 import type { ReloadState } from './reloads.ts';
 
 /** Where the metrics find what they show when they are scraped. */
-export interface MetricsOptions {
+export interface MetricSources {
   readonly inFlight: RequestsInFlight;
   /** Lines dropped from the access log. */
   readonly droppedLines: () => number;
@@ -35,7 +35,7 @@ export interface UpstreamState {
 }
 
 /** Registers the metrics that are read from elsewhere. */
-export function registerStateMetrics(meters: Meters, options: MetricsOptions): void {
+export function registerStateMetrics(meters: Meters, options: MetricSources): void {
   const { droppedLines, upstreams, unused, events, clock, reloads } = options;
   const { gauge, total } = meters;
   gauge(
