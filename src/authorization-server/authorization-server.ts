@@ -30,7 +30,7 @@ import { errorRedirectRule } from './rules/error-redirect.ts';
 import { grantErrorRule } from './rules/grant-error.ts';
 import { purposeOf } from './sign-in/purpose.ts';
 import { createStandings, type StandingsOptions } from './standing.ts';
-import { type TokenTransactionOptions, tokenTransaction } from './token-transaction.ts';
+import { tokenTransaction } from './token-transaction.ts';
 import { createUserinfo } from './userinfo.ts';
 
 export interface AuthorizationServerOptions
@@ -67,9 +67,8 @@ interface Running {
 }
 
 type ProviderParts = Omit<ProviderOptions, 'keys'> &
-  Pick<InteractionParts, 'grants' | 'connector'> &
-  ProviderEventsOptions &
-  TokenTransactionOptions;
+  Pick<InteractionParts, 'grants' | 'connector' | 'store' | 'audit' | 'outbox'> &
+  ProviderEventsOptions & { readonly uses: Parameters<typeof tokenTransaction>[2] };
 
 /**
  * Creates the authorization server. oidc-provider takes its keys only at construction, so each generation of keys gets
@@ -168,7 +167,7 @@ function startProvider(parts: ProviderParts, keyring: Keyring): Running {
   errorRedirectRule(provider, parts);
   grantErrorRule(provider);
   reportEvents(provider, parts);
-  tokenTransaction(provider, parts);
+  tokenTransaction(provider, parts, parts.uses);
   // Within the transaction, which keeps its answers for repeated requests.
   tokenResponseClaims(provider, parts.members, parts.claims);
   return { version: keyring.version(), provider, callback: provider.callback() };

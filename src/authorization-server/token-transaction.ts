@@ -1,14 +1,14 @@
 import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import { type EndReason, grantCreated } from '../events/event.ts';
-import type { Outbox } from '../events/outbox.ts';
-import type { Audit, AuditAction } from '../operations/audit.ts';
+import type { AuditAction } from '../operations/audit.ts';
 import type { Mutation, Store } from '../storage/store.ts';
 import type { CodeOrRefreshToken, Recalled } from './answer-replay.ts';
 import { clientHost } from './client-host.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { describeClient, eventClient } from './event-client.ts';
 import { revocations, toGrant } from './grants.ts';
+import type { InteractionParts } from './interactions/interaction-parts.ts';
 import { UnitOfWork, withinUnitOfWork } from './unit-of-work.ts';
 
 type Oidc = KoaContextWithOIDC['oidc'];
@@ -21,14 +21,6 @@ type GrantType = 'authorization_code' | 'refresh_token';
 interface Uses {
   remember(presented: CodeOrRefreshToken, body: Readonly<Record<string, unknown>>): readonly Mutation[];
   recall(presented: CodeOrRefreshToken): Promise<Recalled>;
-}
-
-export interface TokenTransactionOptions {
-  readonly store: Store;
-  readonly uses: Readonly<Record<GrantType, Uses>>;
-  readonly audit: Audit;
-  /** Events for the backend are written in the commit that makes the change. */
-  readonly outbox: Outbox;
 }
 
 /** Audit actions and error texts of the two grant types. */
@@ -58,7 +50,11 @@ const REFUSED: Partial<Readonly<Record<Recalled['kind'], string>>> = {
  * before. If it was, a repeated refresh gets the same answer again, a repeated exchange of a code is refused, and a reuse
  * ends the connection.
  */
-export function tokenTransaction(provider: Provider, { store, uses, audit, outbox }: TokenTransactionOptions): void {
+export function tokenTransaction(
+  provider: Provider,
+  { store, audit, outbox }: Pick<InteractionParts, 'store' | 'audit' | 'outbox'>,
+  uses: Readonly<Record<GrantType, Uses>>,
+): void {
   provider.on('grant.revoked', (ctx, grantId) => {
     ctx.state.revokedGrant = grantId;
   });

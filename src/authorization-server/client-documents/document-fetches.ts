@@ -21,11 +21,6 @@ export interface ClientDocumentsOptions extends UrlRule, Omit<DocumentRecordsOpt
   readonly deadline?: number;
 }
 
-export interface DocumentFetchesOptions extends ClientDocumentsOptions {
-  readonly memory: { get(clientId: string): StoredDocument | undefined };
-  readonly records: Pick<DocumentRecords, 'validated' | 'save'>;
-}
-
 /**
  * Fetches a document, or joins a fetch in progress. Each document is fetched by one request at a time, and a failure is
  * not retried for a while. Throws DocumentFailure.
@@ -52,7 +47,9 @@ interface RememberedFailure {
   readonly until: number;
 }
 
-interface Parts extends DocumentFetchesOptions {
+interface Parts extends ClientDocumentsOptions {
+  readonly memory: { get(clientId: string): StoredDocument | undefined };
+  readonly records: Pick<DocumentRecords, 'validated' | 'save'>;
   readonly deadline: number;
   readonly running: Map<string, Promise<StoredDocument>>;
   readonly failures: LRUCache<string, RememberedFailure>;
@@ -66,7 +63,7 @@ export function isUsable(document: StoredDocument | undefined, clock: Clock): do
   return document !== undefined && clock() < document.freshUntil + STALE_IF_ERROR;
 }
 
-export function documentFetches(options: DocumentFetchesOptions): DocumentFetches {
+export function documentFetches(options: ClientDocumentsOptions & Pick<Parts, 'memory' | 'records'>): DocumentFetches {
   const failures = new LRUCache<string, RememberedFailure>({ max: FAILURES_IN_MEMORY });
   options.watchCache?.('client_document_failures', failures);
   const parts = { ...options, deadline: options.deadline ?? DOCUMENT_DEADLINE, running: new Map(), failures };

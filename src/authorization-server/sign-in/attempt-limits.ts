@@ -4,13 +4,8 @@ import { foldAccountName } from '../../oauth/account-name.ts';
 import type { Rate } from '../../storage/counters.ts';
 import type { PlaceLimit, Places } from '../../storage/places.ts';
 
-export interface AttemptLimitsOptions {
-  /** Attempts per account and client address; undefined for no limit. */
-  readonly account: Rate | undefined;
-  /** Attempts per client address, for all accounts; undefined for no limit. */
-  readonly address: Rate | undefined;
-  readonly places: Places;
-}
+/** Each undefined for no limit: per account and client address, and per client address for all accounts. */
+type Attempts = Readonly<Record<'account' | 'address', Rate | undefined>>;
 
 /**
  * Limits a credential check. Attempts beyond the limit get `slow_down` and never reach the check. Limits are
@@ -18,9 +13,7 @@ export interface AttemptLimitsOptions {
  * they have an answer, right or wrong, so that a failing backend locks no one out; until then each one occupies a
  * place, so that concurrent attempts are limited too.
  */
-export function limitAttempts(check: CredentialCheck, options: AttemptLimitsOptions): CredentialCheck {
-  const { account, address, places } = options;
-
+export function limitAttempts(check: CredentialCheck, { account, address }: Attempts, places: Places): CredentialCheck {
   const limitsOf = (from: string, username: string): readonly PlaceLimit[] => {
     const network = networkOf(from);
     // The backend may treat ALICE and alice as the same account.

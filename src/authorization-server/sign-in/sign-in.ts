@@ -56,7 +56,7 @@ export function createSignIn(
       handlers: { ...handlers, handOver: handOverHandler(handOver, origin) },
     };
   }
-  const check = 'attempts' in config ? limitAttempts(login.check, { ...config.attempts, places }) : login.check;
+  const check = 'attempts' in config ? limitAttempts(login.check, config.attempts, places) : login.check;
   return { connector, handlers: credentialHandlers(check, shared) };
 }
 
