@@ -35,6 +35,7 @@ export default defineConfig({
     ...complete,
     include: INCLUDED,
     exclude: SLOW,
+    isolate: false,
     reporters: ['default', { onTestRunEnd: () => void process.stdout.write(`\n${leftOut()}\n`) }],
   },
 });
