@@ -1,7 +1,10 @@
 import type { JsonObject } from '../../http/json-object.ts';
 
 /** A path of an OpenAPI document, with its parameters. */
-export type PathTemplate = ReturnType<typeof templateOf>;
+export interface PathTemplate {
+  readonly path: string;
+  readonly parameters: readonly JsonObject[];
+}
 
 const MEMBER_ID = '{member.id}';
 
@@ -18,7 +21,7 @@ export function pathTemplates(pattern: string): readonly PathTemplate[] {
   return stem.length === 0 ? [{ path: '/', parameters: [] }, whole] : [templateOf(stem), whole];
 }
 
-function templateOf(segments: readonly string[]) {
+function templateOf(segments: readonly string[]): PathTemplate {
   const parameters: JsonObject[] = [];
   const seen = new Map<string, number>();
   const named = (name: string, description: string): string => {

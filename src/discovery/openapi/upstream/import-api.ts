@@ -8,7 +8,13 @@ import { schemaCopy } from './schema-copy.ts';
 import { isInternal, sourceOf } from './source.ts';
 
 /** The API that an upstream describes, as seen through routes. */
-export type UpstreamApi = ReturnType<typeof importApi>;
+export interface UpstreamApi {
+  /**
+   * The operations that a route with this method leads to; undefined if the route leads to no path of the document at
+   * all.
+   */
+  operationsOf(entry: RouteConfig, method: string, facts: RouteFacts): readonly ImportedOperation[] | undefined;
+}
 
 interface ImportedOperation {
   readonly template: PathTemplate;
@@ -21,7 +27,7 @@ interface ImportedOperation {
  * Imports an upstream's OpenAPI document, version 3.0 or 3.1. The document is untrusted: beyond its version nothing is
  * assumed about it. Never throws because of its content.
  */
-export function importApi(name: string, upstream: UpstreamConfig, document: JsonObject) {
+export function importApi(name: string, upstream: UpstreamConfig, document: JsonObject): UpstreamApi {
   const source = sourceOf(document);
   const urlPath = new URL(upstream.url).pathname.replace(/\/$/, '');
   const basePath = basePathOf(document, upstream.url);
@@ -30,11 +36,7 @@ export function importApi(name: string, upstream: UpstreamConfig, document: Json
   );
 
   return {
-    /**
-     * The operations that a route with this method leads to; undefined if the route leads to no path of the document at
-     * all.
-     */
-    operationsOf(entry: RouteConfig, method: string, facts: RouteFacts): readonly ImportedOperation[] | undefined {
+    operationsOf(entry, method, facts) {
       const reached = paths.flatMap(([given, node]) => {
         const path = pathAtGate(entry, pathAtUpstream(given, basePath, urlPath));
         const item = source.resolve(node);

@@ -19,13 +19,17 @@ const MAPS = ['properties', 'patternProperties', 'dependentSchemas'];
 const COMPONENT = /^#\/components\/schemas\/([A-Za-z0-9._-]+)$/;
 
 /** Copies schemas from another document, with all schemas they reference. */
-export type SchemaCopy = ReturnType<typeof schemaCopy>;
+export interface SchemaCopy {
+  schema(given: unknown): JsonObject;
+  /** The schemas that were referenced since the last call, directly or by one another, by their names in our document. */
+  referred(): Readonly<Record<string, JsonObject>>;
+}
 
 /**
  * `nameOf` maps a schema's name to its name in our document. A reference that leads out of the source document becomes
  * a schema that allows anything.
  */
-export function schemaCopy(source: Source, nameOf: (name: string) => string) {
+export function schemaCopy(source: Source, nameOf: (name: string) => string): SchemaCopy {
   const { schemas = {} } = isObject(source.document.components) ? source.document.components : {};
   const known = isObject(schemas) ? schemas : {};
   const met = new Set<string>();
@@ -73,10 +77,7 @@ export function schemaCopy(source: Source, nameOf: (name: string) => string) {
 
   return {
     schema: copy,
-    /**
-     * The schemas that were referenced since the last call, directly or by one another, by their names in our document.
-     */
-    referred(): Readonly<Record<string, JsonObject>> {
+    referred() {
       const found: [string, JsonObject][] = [];
       for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
         found.push([nameOf(name), copy(known[name])]);

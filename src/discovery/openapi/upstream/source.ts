@@ -2,15 +2,19 @@ import { isObject, type JsonObject } from '../../../http/json-object.ts';
 import { resolved } from '../../../http/json-pointer.ts';
 
 /** An OpenAPI document from an upstream. It is untrusted and may be invalid. */
-export type Source = ReturnType<typeof sourceOf>;
+export interface Source {
+  readonly document: JsonObject;
+  /** Whether it uses schemas of OpenAPI 3.0, which are not JSON Schema. */
+  readonly isOld: boolean;
+  /** Follows references within the document; undefined if a reference leads outside, to nothing, or in a circle. */
+  resolve(node: unknown): JsonObject | undefined;
+}
 
-export function sourceOf(document: JsonObject) {
+export function sourceOf(document: JsonObject): Source {
   return {
     document,
-    /** Whether it uses schemas of OpenAPI 3.0, which are not JSON Schema. */
     isOld: String(document.openapi).startsWith('3.0'),
-    /** Follows references within the document; undefined if a reference leads outside, to nothing, or in a circle. */
-    resolve: (node: unknown) => resolved(document, node),
+    resolve: (node) => resolved(document, node),
   };
 }
 
