@@ -75,20 +75,27 @@ function gateStatus(
   { config: { store, routes }, profile }: LoadedConfig,
   { health, pools, events, observer }: ConsoleUses,
 ) {
-  return async (): Promise<GateStatus> => ({
-    health: await health.ready(),
-    store: { kind: store.kind, bytes: store.kind === 'sqlite' ? await bytesOf(store.path) : undefined },
-    keys: keyring.list(),
-    upstreams: [...pools.all()].map(([name, { url, admission }]) => ({
-      ...{ name, origin: url.origin },
-      ...admission.state(),
-    })),
-    reload: reloads.state(),
-    config: { profile, routes: routes.length },
-    observing: observer !== undefined,
-    unusedApps: unused.apps(),
-    // The store's failure is shown by its check.
-    events: await events.state().catch(() => undefined),
-    uptime: uptime(),
-  });
+  return async (): Promise<GateStatus> => {
+    const [ready, bytes, waiting] = await Promise.all([
+      health.ready(),
+      store.kind === 'sqlite' ? bytesOf(store.path) : undefined,
+      // The store's failure is shown by its check.
+      events.state().catch(() => undefined),
+    ]);
+    return {
+      health: ready,
+      store: { kind: store.kind, bytes },
+      keys: keyring.list(),
+      upstreams: [...pools.all()].map(([name, { url, admission }]) => ({
+        ...{ name, origin: url.origin },
+        ...admission.state(),
+      })),
+      reload: reloads.state(),
+      config: { profile, routes: routes.length },
+      observing: observer !== undefined,
+      unusedApps: unused.apps(),
+      events: waiting,
+      uptime: uptime(),
+    };
+  };
 }
