@@ -82,7 +82,7 @@ const FAULTS: ReadonlyMap<GatewayKind, readonly (readonly [string, (snippet: str
       [
         [
           'removes no identity fields',
-          without(/early_header_mutation_extensions:\n.*/),
+          without(/^( *)early_header_mutation_extensions:\n(\1 .*\n|\1- .*\n)+/m),
           ['forged.public', 'forged.unusual'],
         ],
       ],

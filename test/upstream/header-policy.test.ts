@@ -273,11 +273,11 @@ describe('cookies of the site', () => {
     ['a=1; Domain=gate.test; Path=/based', 'a=1; Domain=gate.test; Path=/based'],
     ['a="b, c; Domain=127.0.0.1"; Path=/base', 'a="b, c; Domain=127.0.0.1"; Path=/'],
     ['=a=1', '=a=1'],
-    ['__Host-coursegate=x; Path=/', undefined],
-    [' __Host-coursegate=x', undefined],
-    ['=__Host-coursegate=x', undefined],
-    [' = __Host-coursegate.sig=x; Domain=test', undefined],
-    ['__Host-coursegate', undefined],
+    ['__Host-coursegate_session=x; Path=/', undefined],
+    [' __Host-coursegate_session=x', undefined],
+    ['=__Host-coursegate_session=x', undefined],
+    [' = __Host-coursegate_session.sig=x; Domain=test', undefined],
+    ['__Host-coursegate_session', undefined],
   ])('are adapted: Set-Cookie: %s becomes %s', async (given, expected) => {
     const lines = (await answer('/x', ['200', `Set-Cookie: ${given}`, 'Set-Cookie: z=1'], {}, '/base')).filter((line) =>
       /^set-cookie/i.test(line),
