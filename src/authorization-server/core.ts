@@ -4,7 +4,7 @@ import type { Suspensions } from './administration/suspensions.ts';
 import type { Grants } from './grants.ts';
 import type { Members } from './members.ts';
 
-/** The records of members and of what they approved, with what changes them needs: members and operators act on the same. */
+/** What members' pages and operators' commands both work with: the stored members, grants and suspensions, and what a change of them needs. */
 export interface Core {
   readonly grants: Grants;
   readonly members: Members;

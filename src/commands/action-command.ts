@@ -5,7 +5,7 @@ import { type Described, isUnknown } from '../actions/subject.ts';
 import { answer, changing, confirmed, get, type OperatorFlags, requireMeant } from './operator.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What a command does otherwise than the rest. */
+/** How one command differs from the others. */
 interface Special<Reply> {
   /** The values of the body, read from the argument. Without it, the argument is the id, or several. */
   readonly values?: (argument: string) => Promise<object>;

@@ -138,7 +138,7 @@ async function run(
   }
   const { CHECKS } = await import('../operator/doctor/checks/checks.ts');
   const { BACKEND_CHECKS } = await import('../operator/doctor/backend/checks/checks.ts');
-  // With the configuration of a gate, there is one, even if nothing of it can be seen.
+  // A configuration was given, so there is a gate: if none is found at the URL, that is a failure.
   const outside = await doctor({ url, register, insist: true, ...audit, others: [BACKEND_CHECKS] });
   const inside = await backendReport(config, flags, terminal, { ...audit, others: [CHECKS] });
   return {

@@ -21,7 +21,7 @@ export function admitHandler(entry: RouteConfig, config: Served, identity: Ident
     const { request, response, record } = exchange;
     if (asksForWebSocket(request))
       throw new GatewayError('invalid_request', { message: 'This address does not take WebSockets.' });
-    // For gateways that send its length.
+    // No body is sent, but some gateways send its Content-Length.
     refuseLargeRequest(requestFraming(request), config.limits.requestBody);
     refuseHiddenMethod(exchange);
     if (!(response instanceof DecisionResponse)) throw new Error('Only a decision can be admitted.');

@@ -48,7 +48,7 @@ export function createDecisions(
   { config, secrets }: Pick<LoadedConfig, 'config' | 'secrets'>,
   parts: RequestParts,
 ): Decisions {
-  // Undefined: any may ask who reaches the listener.
+  // Undefined: everyone who can reach the listener may ask.
   const secret = secrets.get('listen.decisions.secret');
   const fingerprint = gatewayFingerprint(config);
   const forwardingOf = createForwarding(config);

@@ -3,7 +3,7 @@ import type { AdminRoute } from '../operations/admin.ts';
 /**
  * A part of the gate beside the path of a request: events, the Account API, tools, observe mode, decisions
  * for gateways, the console. `NAME/part.ts` opens it, from the foundation, the configuration and what it uses of the
- * gate. This is what every part may give back; what others use of one is its own.
+ * gate. Every part can return these members. What other code uses of a part is declared by the part itself.
  */
 export interface GatePart {
   /** What the admin listener answers for it, by path. */

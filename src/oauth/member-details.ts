@@ -40,7 +40,7 @@ export function detailsOf(member: MemberDetails): EachDetail<string | undefined>
   return eachDetail((detail) => member[detail]);
 }
 
-/** The details that the login says, each with what the table has about it. */
+/** The details that are known, each with its row of the table. */
 export function knownDetails(details: MemberDetails): readonly (readonly [DetailFacts, string])[] {
   return DETAIL_NAMES.flatMap((detail) => {
     const value = details[detail];

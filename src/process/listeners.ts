@@ -77,7 +77,7 @@ export async function openListeners(
   capConnections(publicServer, {
     trustedProxies: settings.trustedProxies,
     maxConnections: bounds.public,
-    // The same share of fewer.
+    // The same share as configured, of a bound that may be lower.
     maxConnectionsPerAddress: Math.ceil((settings.maxConnectionsPerAddress * bounds.public) / settings.maxConnections),
   });
   publicServer.on('upgrade', (request, socket, head) => {

@@ -1,10 +1,8 @@
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
-import { type App, authorizationRequest, bearer, introspect, redeem, registerApp } from '../support/app.ts';
-import { createBrowser } from '../support/browser.ts';
-import { refreshForm, type Tokens, token } from '../support/connection.ts';
-import { offeredScopes } from '../support/member.ts';
+import { type App, bearer, introspect, registerApp } from '../support/app.ts';
+import { connectSignedIn, refreshForm, type Tokens, token } from '../support/connection.ts';
 import { type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startWorld, type World } from '../support/world.ts';
 
@@ -45,13 +43,8 @@ describe('claims from whoami or the configuration', () => {
   });
 
   const connect = async (scope = 'openid profile email account:read') => {
-    const request = await authorizationRequest(app, { scope });
-    const browser = createBrowser();
-    browser.cookies.set('school_session', { value: 'ann', path: '/' });
-    const page = await browser.open(request.url);
-    const elsewhere = (location: string) => !location.startsWith(app.redirectUri);
-    const last = await browser.submit(page, { decision: 'approve', scope: offeredScopes(page) }, elsewhere);
-    return (await redeem(app, request, new URL(last.location ?? ''))) as unknown as Tokens & Json;
+    const { tokens } = await connectSignedIn(app, { school_session: 'ann' }, { scope });
+    return tokens as unknown as Tokens & Json;
   };
   const userinfo = async ({ access_token }: Tokens): Promise<Json> => {
     const answer = await fetch(`${world.origin}/api/oauth/userinfo`, { headers: bearer(access_token) });

@@ -1,11 +1,9 @@
 import { decodeJwt } from 'jose';
 import { expect, it, onTestFinished } from 'vitest';
 import { DETAIL_NAMES } from '../../src/oauth/member-details.ts';
-import { authorizationRequest, bearer, redeem, registerApp } from '../support/app.ts';
-import { createBrowser } from '../support/browser.ts';
-import type { Tokens } from '../support/connection.ts';
+import { bearer, registerApp } from '../support/app.ts';
+import { connectSignedIn, type Tokens } from '../support/connection.ts';
 import { DOCUMENTED_DETAILS } from '../support/documented-details.ts';
-import { offeredScopes } from '../support/member.ts';
 import { startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startWorld } from '../support/world.ts';
 
@@ -32,13 +30,8 @@ it('goes from the login to apps with its scope, and to backends as a field and a
   onTestFinished(() => world.close());
   const app = await registerApp(world.origin);
   const connect = async (scope: string) => {
-    const request = await authorizationRequest(app, { scope });
-    const browser = createBrowser();
-    browser.cookies.set('school_session', { value: 'ann', path: '/' });
-    const page = await browser.open(request.url);
-    const elsewhere = (location: string) => !location.startsWith(app.redirectUri);
-    const last = await browser.submit(page, { decision: 'approve', scope: offeredScopes(page) }, elsewhere);
-    return (await redeem(app, request, new URL(last.location ?? ''))) as unknown as Tokens;
+    const { tokens } = await connectSignedIn(app, { school_session: 'ann' }, { scope });
+    return tokens as unknown as Tokens;
   };
   const get = (path: string, { access_token }: Tokens) =>
     fetch(`${world.origin}${path}`, { headers: bearer(access_token) });

@@ -1,7 +1,7 @@
 import type * as oauth from 'oauth4webapi';
 import { type App, type AuthorizationRequest, authorizationRequest, postForm, redeem } from './app.ts';
-import type { Browser } from './browser.ts';
-import { approve, SAM } from './member.ts';
+import { type Browser, createBrowser } from './browser.ts';
+import { approve, offeredScopes, SAM } from './member.ts';
 
 type Credentials = { login: string; password: string };
 
@@ -46,6 +46,21 @@ export async function approved(app: App, options: ConnectOptions = {}): Promise<
 export async function connect(app: App, options: ConnectOptions = {}): Promise<oauth.TokenEndpointResponse> {
   const { request, returned } = await approved(app, options);
   return redeem(app, request, returned);
+}
+
+/** The same for a member whom these cookies sign in at the site, and what the consent page showed. */
+export async function connectSignedIn(
+  app: App,
+  cookies: Readonly<Record<string, string>>,
+  parameters: ConnectOptions['parameters'] = {},
+): Promise<{ readonly tokens: oauth.TokenEndpointResponse; readonly consent: string }> {
+  const request = await authorizationRequest(app, parameters);
+  const browser = createBrowser();
+  for (const [name, value] of Object.entries(cookies)) browser.cookies.set(name, { value, path: '/' });
+  const page = await browser.open(request.url);
+  const fields = { decision: 'approve', scope: offeredScopes(page) };
+  const last = await browser.submit(page, fields, (location) => !location.startsWith(app.redirectUri));
+  return { tokens: await redeem(app, request, new URL(last.location ?? '')), consent: page.text };
 }
 
 export interface Tokens {

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { type App, authorizationRequest, redeem, registerApp } from './app.ts';
-import { createBrowser } from './browser.ts';
-import { offeredScopes } from './member.ts';
+import { type App, registerApp } from './app.ts';
+import { connectSignedIn } from './connection.ts';
 import { type RecordingUpstream, startRecordingUpstream } from './recording-upstream.ts';
 
 /** A legacy course site that identifies members only by a browser session cookie. */
@@ -107,12 +106,6 @@ export interface ConnectedMember {
 /** Connects a new app, in a browser that sends these cookies. */
 export async function connectWith(origin: string, cookies: Readonly<Record<string, string>>): Promise<ConnectedMember> {
   const app = await registerApp(origin);
-  const request = await authorizationRequest(app);
-  const browser = createBrowser();
-  for (const [name, value] of Object.entries(cookies)) browser.cookies.set(name, { value, path: '/' });
-  const page = await browser.open(request.url);
-  const fields = { decision: 'approve', scope: offeredScopes(page) };
-  const last = await browser.submit(page, fields, (location) => !location.startsWith(app.redirectUri));
-  const tokens = await redeem(app, request, new URL(last.location ?? ''));
-  return { app, token: tokens.access_token, refreshToken: String(tokens.refresh_token), consent: page.text };
+  const { tokens, consent } = await connectSignedIn(app, cookies);
+  return { app, token: tokens.access_token, refreshToken: String(tokens.refresh_token), consent };
 }

@@ -43,7 +43,7 @@ export interface Recorder {
 export function createRecorder(store: Store, clock: Clock): Recorder {
   /** Whether requests are reported, which they are only if the console can be opened. */
   let recording = false;
-  /** What the store does not have yet, by id; undefined for an attempt that is not held any more. */
+  /** What the store does not have yet, by id; undefined for an attempt that is no longer held. */
   const unwritten = new Map<string, ConnectionAttempt | undefined>();
   /** The ids of entries in the store. */
   const written = new Set<string>();

@@ -1,6 +1,6 @@
 import { codePath, readInstalled } from '../../installation.ts';
 
-/** What stands for each `{{name}}` of a template: a text, or texts with a line each. */
+/** What replaces each `{{name}}` of a template: a text, or texts on a line each. */
 export type TextFilling = Readonly<Record<string, string | number | readonly string[]>>;
 
 /** A file of this folder, filled in: see `filledText`. */
@@ -9,8 +9,8 @@ export function filledFile(file: string, filling: TextFilling): string {
 }
 
 /**
- * A text with its `{{name}}` filled in. A name with a line to itself gives its indentation to all that stands for it; if
- * that is nothing, the line goes. Throws Error for a name that is not in `filling`.
+ * A text with its `{{name}}` filled in. A name that is alone on its line gives its indentation to every line that replaces
+ * it; an empty text removes the line. Throws Error for a name that is not in `filling`.
  */
 export function filledText(template: string, filling: TextFilling): string {
   const textOf = (name: string) => {

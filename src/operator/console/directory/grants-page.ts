@@ -32,7 +32,7 @@ export async function grantsPage(
   const rows = view.state === 'ready' ? view.rows : undefined;
   const typed = folded(q);
   const matches = (row: MemberRow | AppRow) => row.text.includes(typed);
-  // Each member and app has many grants: it is looked at once.
+  // Members and apps have many grants each, so each is looked up once.
   const hits = new Set(
     typed === '' ? [] : [...(rows?.members.values() ?? []), ...(rows?.apps.values() ?? [])].filter(matches),
   );
@@ -70,7 +70,7 @@ function kept(name: string, id: string, title: string | undefined): Html {
   return html`<label class="tick"><input type="checkbox" name="${name}" value="${id}" checked> Only ${name} <bdi>${title ?? id}</bdi></label>`;
 }
 
-/** Many grants have the same scopes: each text is looked at once. */
+/** Many grants have the same scopes, so each text is read once. */
 function changing(scopes: ConsoleSources['scopes']): (text: string) => boolean {
   const known = new Map<string, boolean>();
   return (text) => {

@@ -12,7 +12,7 @@ export interface Concern {
 const NUMBERS = ['No', 'One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Seven', 'Eight', 'Nine', 'Ten'];
 /** Names in a sentence before it says how many more. */
 const MOST_NAMED = 5;
-/** Seconds by which a rotation may be late before it is worth a word: maintenance rotates within minutes. */
+/** Seconds by which a rotation may be late before the page mentions it: maintenance rotates within minutes. */
 const LATE = 3600;
 
 /** In words, the worst first. */

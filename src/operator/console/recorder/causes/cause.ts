@@ -20,7 +20,7 @@ export interface Stopped extends GateSetting {
 export type TextValues = Readonly<Record<string, string | number | undefined>>;
 
 /**
- * Why attempts stop: what is true of the step at which they did. A cause fits if everything does that it says. What people
+ * Why attempts stop: what is true of the step at which they did. A cause fits if all of its members do. What people
  * read of it is in the YAML file beside its table, by its id.
  */
 export interface Cause {

@@ -61,7 +61,7 @@ function configuration(plan: PluginPlan): string {
   });
 }
 
-/** Sets txn.coursegate_to to `gate` or to the name of a backend, unless an earlier line has. For the rest of the site, none does. */
+/** Sets txn.coursegate_to to `gate` or to the name of a backend, unless an earlier line has. For the rest of the site it stays unset. */
 function destination({ path, methods, upstream }: PluginRoute): string {
   const to = upstream === undefined ? 'gate' : `to_${upstream.id}`;
   const method = methods === undefined ? '!{ method OPTIONS }' : `{ method ${methods.join(' ')} }`;

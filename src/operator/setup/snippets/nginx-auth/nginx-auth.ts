@@ -130,7 +130,7 @@ function forwarding(plan: PluginPlan, upstream: PluginUpstream): string {
     ],
     largestBody: plan.largestBody ?? 0,
     tls: tls(upstream),
-    // Event streams may be silent for a while, and nginx cannot tell them apart.
+    // Event streams may be silent for a while, and nginx cannot tell them from other responses.
     timeout: Math.max(timeout, 60),
     ...{ origin: origin.url, originHost: origin.host, originScheme: origin.scheme, originPort: origin.port },
     identity: IDENTITY_FIELDS.map((name) => `proxy_set_header ${name} ${kept(name)};`),
