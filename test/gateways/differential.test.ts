@@ -67,13 +67,13 @@ describeKinds(KINDS, '$name', (kind, at) => {
     const actual = await outcome(one, asked);
     expect(expected.answers.map(({ status }) => status)).toEqual(one.statuses);
     expect(actual.seen.flatMap((request) => flawsOf(request, world.origin, ['m-1', `m-${kind.name}`]))).toEqual([]);
-    const { why, status, seen = 0, fields } = one.differs ?? DIFFERENCES[kind.name]?.[one.name] ?? {};
+    const { why, status, seen = 0, fields } = one.differs ?? DIFFERENCES[kind.server]?.[one.name] ?? {};
     if (status !== undefined) {
       for (const answer of actual.answers) expect(status, why).toContain(answer.status);
       expect(actual.seen).toHaveLength(seen);
       return;
     }
-    const admitted = ADMITTED_ANSWERS[kind.name];
+    const admitted = ADMITTED_ANSWERS[kind.server];
     expect(actual.answers.map(comparedAnswer)).toEqual(
       expected.answers.map(comparedAnswer).map((answer) => ({
         ...answer,

@@ -2,7 +2,7 @@ import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { valuesOf } from '../support/strict-http.ts';
 import { caddy } from './kinds/caddy.ts';
-import { nginx } from './kinds/nginx.ts';
+import { nginx, nginxMainline } from './kinds/nginx.ts';
 import { traefik } from './kinds/traefik.ts';
 import { type Asked, ask } from './support/ask.ts';
 import type { RunningGateway } from './support/gateway-kind.ts';
@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-describeKinds([nginx, caddy, traefik], 'the file for $name', (kind) => {
+describeKinds([nginx, nginxMainline, caddy, traefik], 'the file for $name', (kind) => {
   let gateway: RunningGateway;
   beforeAll(async () => {
     gateway = await world.gateway(kind);
@@ -185,7 +185,7 @@ describeKinds([nginx, caddy, traefik], 'the file for $name', (kind) => {
         const { status, field, body, seen } = await through({ target: '/member/x' }, token);
         expect(seen).toEqual([]);
         // Traefik cannot be told otherwise.
-        if (kind.name === 'traefik-auth') expect(status).toBe(500);
+        if (kind.server === 'traefik-auth') expect(status).toBe(500);
         else expect([status, field('retry-after'), JSON.parse(body).code]).toEqual([503, '5', 'store_unavailable']);
       }
       expect((await through({ target: '/shop' })).status).toBe(200);

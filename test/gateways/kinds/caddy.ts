@@ -8,6 +8,7 @@ const program = () => programAt('COURSEGATE_TEST_CADDY', 'caddy');
 /** Caddy: Debian's, or the one that COURSEGATE_TEST_CADDY names. */
 export const caddy: GatewayKind = {
   name: 'caddy-auth',
+  server: 'caddy-auth',
   install: 'apt-get install caddy',
   program,
   unixSockets: true,

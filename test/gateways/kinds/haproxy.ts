@@ -8,6 +8,7 @@ const program = () => programAt('COURSEGATE_TEST_HAPROXY', 'haproxy');
 /** HAProxy with Lua: Debian's, or the one that COURSEGATE_TEST_HAPROXY names. */
 export const haproxy: GatewayKind = {
   name: 'haproxy',
+  server: 'haproxy',
   install: 'apt-get install haproxy',
   program,
   unixSockets: true,

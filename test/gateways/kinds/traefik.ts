@@ -9,6 +9,7 @@ const program = () => programAt('COURSEGATE_TEST_TRAEFIK', 'traefik');
 /** Traefik 3: the one in PATH, or the one that COURSEGATE_TEST_TRAEFIK names. Debian has none. */
 export const traefik: GatewayKind = {
   name: 'traefik-auth',
+  server: 'traefik-auth',
   install: 'a release from github.com/traefik/traefik/releases, in PATH',
   optional: true,
   program,

@@ -218,7 +218,7 @@ const UNFILTERED = {
 };
 const STATUS_KEPT = { status: [401], seen: 1, why: 'it cannot change the status of a response' };
 
-/** What single gateways do differently, by their name and the name of the case. */
+/** What single gateways do differently, by the name of their file and the name of the case. */
 export const DIFFERENCES: Readonly<Record<string, Readonly<Record<string, Difference>>>> = {
   'nginx-auth': {
     'two tokens': { status: [400, 401], why: 'it refuses a repeated Authorization, or refused it before 1.23' },

@@ -2,8 +2,10 @@ import type { Server } from '../../../src/operator/setup/names.ts';
 
 /** A gateway that operators run, as the tests start it: with the file that `coursegate snippets --for NAME` prints. */
 export interface GatewayKind {
+  /** The name in the titles of tests. */
+  readonly name: string;
   /** The name in `snippets --for`. */
-  readonly name: Server;
+  readonly server: Server;
   /** How to install it. */
   readonly install: string;
   /** Whether CI runs without it. */

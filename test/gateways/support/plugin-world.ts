@@ -155,7 +155,7 @@ export async function startPluginWorld({ separate = false, redis }: PluginWorldO
     async gateway(kind, { change = (snippet: string) => snippet, port: its = port } = {}) {
       const own = mkdtempSync(join(folder, `${kind.name}-`));
       const known = kind.unixSockets ? loaded : askingAt(loaded, relay.port);
-      const snippet = change(printed(configuredSnippet(known, kind.name).files));
+      const snippet = change(printed(configuredSnippet(known, kind.server).files));
       return kind.start({ port: its, snippet, site: backend.url, folder: own });
     },
     connect: (member, options) => connectApp(origin, member, options),
