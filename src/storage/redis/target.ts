@@ -101,6 +101,22 @@ Redis.prototype.connect = function (this: Redis, ...given) {
   return connect.apply(this, given);
 };
 
+/**
+ * ioredis also sends these on its own and does not look at their answers: SUBSCRIBE after a reconnect (to Sentinels, and
+ * to Redis), and ASKING to a node of a Cluster to which a slot is moving. Such a rejection has no handler, which would
+ * end the process. What depends on the command fails by itself. Callers still get the rejection.
+ */
+for (const name of ['subscribe', 'asking'] as const) {
+  const send = Redis.prototype[name] as (this: Redis, ...given: unknown[]) => Promise<unknown>;
+  Object.assign(Redis.prototype, {
+    [name](this: Redis, ...given: unknown[]) {
+      const answer = send.apply(this, given);
+      answer.catch(() => {});
+      return answer;
+    },
+  });
+}
+
 function singleClient(target: RedisTarget): Redis {
   const options = { ...IMPATIENT, enableOfflineQueue: false, retryStrategy: soon };
   if (target.sentinels === undefined) {

@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { redisBus } from '../../../src/storage/redis/bus.ts';
+import { startChaosProxy } from '../../support/chaos-proxy.ts';
 import { type RedisServer, redisPresent, startRedis } from '../../support/redis.ts';
 
 describe.skipIf(!redisPresent())('the bus of revocations', () => {
@@ -70,6 +71,30 @@ describe.skipIf(!redisPresent())('the bus of revocations', () => {
     await expect.poll(() => two.heard.mock.calls.length, { interval: 5, timeout: 1000 }).toBe(1);
     for (const replica of [one, two]) await replica.close();
   });
+
+  // Vitest fails on a rejection that is not handled, which would end the gate.
+  it.each(['is lost', 'falls silent'] as const)(
+    'survives a new connection that %s before the subscription is confirmed',
+    async (how) => {
+      const proxy = await startChaosProxy({ path: server.socket });
+      const bus = redisBus({ url: `redis://127.0.0.1:${proxy.port}`, keyPrefix: 'gate' });
+      const heard = vi.fn<() => void>();
+      bus.subscribe(heard);
+      await expect.poll(() => heard.mock.calls.length, { interval: 5 }).toBeGreaterThan(0);
+      for (let times = 0; times < 3; times += 1) {
+        const subscribing = proxy.reached({ pattern: /\bsubscribe\b/i, at: 'answer' });
+        proxy.cut();
+        await subscribing;
+        // Longer than a command waits for its answer.
+        if (how === 'falls silent') await new Promise((resolve) => setTimeout(resolve, 1000));
+        heard.mockClear();
+        proxy.heal();
+        await expect.poll(() => heard.mock.calls.length, { interval: 5, timeout: 3000 }).toBeGreaterThan(0);
+      }
+      await bus.close();
+      await proxy.close();
+    },
+  );
 
   it('detects that Redis hangs, and notifies when it responds again', async () => {
     const one = open();

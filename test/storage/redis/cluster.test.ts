@@ -54,6 +54,7 @@ describe.skipIf(!redisPresent())('a Redis Cluster', () => {
     const moved = await move(some);
     return {
       moved,
+      to,
       async finish() {
         while ((await move(1000)).length > 0);
         for (const { admin } of [to, from, ...others(from)]) {
@@ -105,6 +106,25 @@ describe.skipIf(!redisPresent())('a Redis Cluster', () => {
       await store.close();
     },
   );
+
+  it('survives that the node which its slot moves to hangs', async () => {
+    const store = open();
+    await store.commit([create('a')]);
+    const move = await moving(100);
+    expect(await store.get('Code', 'a')).toBeDefined();
+    move.to.hang();
+    try {
+      await fails(store.get('Code', 'a'));
+      // Longer than a command waits for its answer. Vitest fails on a rejection that is not handled, which would end the
+      // gate.
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    } finally {
+      move.to.resume();
+    }
+    await move.finish();
+    await expect.poll(() => store.get('Code', 'a').catch(() => undefined), { timeout: 5000 }).toBeDefined();
+    await store.close();
+  });
 
   it('redeems each code once while its slot moves under load', { timeout: 60_000 }, async () => {
     const stores = [open(), open()] as const;
