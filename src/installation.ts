@@ -25,7 +25,7 @@ export function installedPath(path: string): string {
   return join(ROOT, path);
 }
 
-/** The absolute path of a file or folder beside the code, such as `decisions/grpc`. */
+/** The absolute path of a file or folder beside the code, such as `operator/demo`. */
 export function codePath(path: string): string {
   return join(ROOT, CODE, path);
 }

@@ -205,9 +205,6 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   'd3-array': ['operator/console/traffic/chart.ts'],
   'd3-scale': ['operator/console/traffic/chart.ts'],
   'd3-shape': ['operator/console/traffic/chart.ts'],
-  '@grpc/grpc-js': ['decisions/grpc'],
-  '@grpc/proto-loader': ['decisions/grpc/service.ts'],
-  protobufjs: ['decisions/grpc/service.ts'],
   negotiator: ['authorization-server/pages/language.ts'],
   commander: ['commands'],
   ioredis: [

@@ -18,29 +18,14 @@ import type { DecisionResponse } from './decision-response.ts';
 import { tellEnvoy } from './envoy-answer.ts';
 import { gatewayFingerprint } from './fingerprint.ts';
 import { refuseForged } from './forged-fields.ts';
-import { createForwarding, type ForwardingOf } from './forwarding.ts';
+import { createForwarding } from './forwarding.ts';
 import { separateCredentials } from './joined-credentials.ts';
 import { tellNginx, unpacked } from './nginx-answer.ts';
 import { familyAt, type OriginalRequest, readOriginal } from './original-request.ts';
 import { DECISION_FIELDS, DECISION_PATHS } from './protocol.ts';
 
-/** Answers decision requests over HTTP, and decides about those that came in another way. */
-export interface Decisions {
-  readonly request: (request: IncomingMessage, response: DecisionResponse) => void;
-  /**
-   * Decides about a request whose `method` and `url` are those of the original request, and whose fields are the
-   * client's. `read` may throw a GatewayError. The response tells the result.
-   */
-  readonly decide: (
-    request: IncomingMessage,
-    response: DecisionResponse,
-    inFlight: RequestInFlight,
-    read: () => OriginalRequest,
-  ) => void;
-  readonly forwardingOf: ForwardingOf;
-  /** Whether a gateway may ask. Notes, for the log, when its configuration is out of date. */
-  readonly mayAsk: (secret: readonly string[], fingerprint: readonly string[]) => boolean;
-}
+/** Answers decision requests. */
+export type Decisions = (request: IncomingMessage, response: DecisionResponse) => void;
 
 /** `parts` has the routes that gateways may ask about, and no site. */
 export function createDecisions(
@@ -58,7 +43,7 @@ export function createDecisions(
   const warn = (key: string, message: string): void =>
     throttled(key, (suppressed) => log.warn({ suppressed }, message));
 
-  const mayAsk: Decisions['mayAsk'] = (given, of) => {
+  const mayAsk = (given: readonly string[], of: readonly string[]): boolean => {
     if (secret !== undefined && !(given.length === 1 && isSameSecret(given[0] as string, secret))) {
       warn('secret', 'a gateway was refused: it sent another secret than listen.decisions.secret, or none');
       return false;
@@ -68,7 +53,13 @@ export function createDecisions(
     return true;
   };
 
-  const decide: Decisions['decide'] = (request, response, one, read) => {
+  /** Decides about what `read` makes of a request, which may throw a GatewayError. The response tells the result. */
+  const decide = (
+    request: IncomingMessage,
+    response: DecisionResponse,
+    one: RequestInFlight,
+    read: () => OriginalRequest,
+  ): void => {
     inFlight.take(one, atTheEnd);
     const provenance = provenanceOf(request);
     const failed = (thrown: unknown): void => {
@@ -91,34 +82,29 @@ export function createDecisions(
     if (work !== undefined) inFlight.hold(work);
   };
 
-  return {
-    mayAsk,
-    decide,
-    forwardingOf,
-    request(request, response) {
-      const { rawHeaders, url = '' } = request;
-      const sent = (name: string) => fieldValues(rawHeaders, name.toLowerCase());
-      const allowed = mayAsk(sent(DECISION_FIELDS.secret), sent(DECISION_FIELDS.config));
-      const family = familyAt(url);
-      const one = requestOf(response);
-      // Without a family it is a mistake of the operator, if not nginx with an answer for its client: nothing passes.
-      if (!allowed || family === undefined) {
-        inFlight.take(one, [inFlight.closed]);
-        const given = allowed && url === DECISION_PATHS.answer ? sent(DECISION_FIELDS.answer) : [];
-        writeAnswer(response, keptAnswer(given));
-        return;
-      }
-      if (family === 'nginx') response.tell = tellNginx;
-      if (family === 'envoy') {
-        response.tell = tellEnvoy(one, forwardingOf);
-        request.rawHeaders = separateCredentials(rawHeaders);
-      }
-      decide(request, response, one, () => {
-        // Envoy is told to remove such fields. What any other gateway asks about with one, it would forward with it.
-        if (family !== 'envoy') refuseForged(rawHeaders);
-        return readOriginal(family, request, origin);
-      });
-    },
+  return (request, response) => {
+    const { rawHeaders, url = '' } = request;
+    const sent = (name: string) => fieldValues(rawHeaders, name.toLowerCase());
+    const allowed = mayAsk(sent(DECISION_FIELDS.secret), sent(DECISION_FIELDS.config));
+    const family = familyAt(url);
+    const one = requestOf(response);
+    // Without a family it is a mistake of the operator, if not nginx with an answer for its client: nothing passes.
+    if (!allowed || family === undefined) {
+      inFlight.take(one, [inFlight.closed]);
+      const given = allowed && url === DECISION_PATHS.answer ? sent(DECISION_FIELDS.answer) : [];
+      writeAnswer(response, keptAnswer(given));
+      return;
+    }
+    if (family === 'nginx') response.tell = tellNginx;
+    if (family === 'envoy') {
+      response.tell = tellEnvoy(one, forwardingOf);
+      request.rawHeaders = separateCredentials(rawHeaders);
+    }
+    decide(request, response, one, () => {
+      // Envoy is told to remove such fields. What any other gateway asks about with one, it would forward with it.
+      if (family !== 'envoy') refuseForged(rawHeaders);
+      return readOriginal(family, request, origin);
+    });
   };
 }
 

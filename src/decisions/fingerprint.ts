@@ -14,7 +14,7 @@ export function gatewayFingerprint(config: Config): string {
     publicPaths(config),
     routes.map(({ match, upstream, forwardedBy }) => [match, upstream, forwardedBy]),
     Object.entries(upstreams).map(([name, { url, host, headers, timeout }]) => [name, url, host, headers, timeout]),
-    [listen.host, listen.port, listen.decisions?.address, listen.decisions?.grpc],
+    [listen.host, listen.port, listen.decisions?.address],
     limits.requestBody,
   ];
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 16);

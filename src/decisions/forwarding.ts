@@ -9,7 +9,7 @@ import { requestHeaders } from '../upstream/headers.ts';
  * What Envoy, which can remove fields, does to an admitted request and its response, so that the upstream gets what the
  * gate would have sent on the protected lane, and nothing else.
  */
-export interface Forwarding {
+interface Forwarding {
   /** Fields for the upstream, in place of those of the same name: alternating names and values. */
   readonly set: readonly string[];
   /** Names of fields that the upstream does not get, in lower case. */

@@ -52,16 +52,18 @@ export function readOriginal(family: Family, request: IncomingMessage, origin: s
     if (values.length !== 1) throw unclear(`The gateway must send exactly one ${name}.`);
     return values[0] as string;
   };
-  if (family === 'envoy') {
-    const target = (request.url ?? '').slice(DECISION_PATHS.envoy.length);
-    return original(request.method ?? '', field('host'), target, origin);
-  }
-  const names = FIELDS[family];
-  return original(field(names.method), field(names.host), field(names.uri), origin);
-}
-
-/** The same for values that are already apart. */
-export function original(method: string, host: string, target: string, origin: string): OriginalRequest {
+  const { method, host, target } =
+    family === 'envoy'
+      ? {
+          method: request.method ?? '',
+          host: field('host'),
+          target: (request.url ?? '').slice(DECISION_PATHS.envoy.length),
+        }
+      : {
+          method: field(FIELDS[family].method),
+          host: field(FIELDS[family].host),
+          target: field(FIELDS[family].uri),
+        };
   if (!METHOD.test(method)) throw unclear('The method of this request is not one that is taken here.');
   if (host.toLowerCase() !== authorityOf(origin)) throw unclear('This host is not one that is served here.');
   if (target.length > LONGEST_TARGET) throw new GatewayError('uri_too_long');

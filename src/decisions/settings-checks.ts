@@ -28,8 +28,8 @@ function withoutSecret(tree: Tree): readonly UntracedProblem[] {
   const at: Path = ['listen', 'decisions'];
   const given = valueAt(tree, at);
   if (!isObject(given) || given.secret !== undefined) return [];
-  const overTcp = [given.address, given.grpc].some((one) => typeof one === 'string' && !one.startsWith('unix:'));
-  const message = 'needs `secret`, because others on the network could ask too; only Unix sockets need none';
+  const overTcp = typeof given.address === 'string' && !given.address.startsWith('unix:');
+  const message = 'needs `secret`, because others on the network could ask too; only a Unix socket needs none';
   return overTcp ? [{ path: at, at: 'key', message }] : [];
 }
 

@@ -18,16 +18,15 @@ const address = z
     return path === undefined ? { host: six ?? host, port: Number(port) } : { path };
   });
 
-/** The listeners that gateways ask about requests: plugin mode. */
+/** The listener that gateways ask about requests: plugin mode. */
 export const decisions = z
   .strictObject({
     address: address.describe(
       'Where gateways ask over HTTP (nginx auth_request, forward-auth, Envoy, HAProxy): `unix:/PATH`, or `HOST:PORT` on a network that outsiders cannot reach.',
     ),
-    grpc: address.optional().describe('Where Envoy asks over gRPC (ext_authz). Off if omitted.'),
     secret: secret(
       HEADER_VALUE,
-      'Secret that gateways send in X-Coursegate-Secret. Required unless every address is a Unix socket.',
+      'Secret that gateways send in X-Coursegate-Secret. Required unless the address is a Unix socket.',
     ).optional(),
   })
   .optional()

@@ -15,13 +15,13 @@ export function descriptorLimit(): number {
 
 /**
  * How many connections each listener may have, so that idle ones leave descriptors to the others, and to the store, the
- * upstreams and files. At most an eighth of `limit` for each listener for decisions, a thirty-second for the admin
+ * upstreams and files. At most an eighth of `limit` for the listener for decisions, a thirty-second for the admin
  * listener and for that of probes, a sixteenth as reserve. The rest is for public connections, of which each may need a
  * second descriptor for its upstream.
  */
 export function connectionBounds(limit: number, most: number, hasDecisions: boolean) {
   const share = (part: number, atMost: number) => Math.max(1, Math.floor(Math.min(part, atMost)));
   const [admin, decisions] = [share(limit / 32, 256), share(limit / 8, most)];
-  const left = limit - share(limit / 16, 1024) - 2 * admin - (hasDecisions ? 2 * decisions : 0);
+  const left = limit - share(limit / 16, 1024) - 2 * admin - (hasDecisions ? decisions : 0);
   return { public: share(left / 2, most), admin, decisions };
 }

@@ -49,7 +49,7 @@ const ADMIN_GRACE = 1;
  * (EADDRINUSE, EACCES, with the port) if one cannot listen; then none is left open.
  */
 export async function openListeners(
-  { config: { listen: settings, limits, origin }, admin: { mtls } }: LoadedConfig,
+  { config: { listen: settings, limits }, admin: { mtls } }: LoadedConfig,
   inFlight: RequestsInFlight,
   bounds: ReturnType<typeof connectionBounds>,
   { dispatch, admin, decisions }: Handlers,
@@ -115,22 +115,12 @@ export async function openListeners(
     const { DecisionResponse: Response } = await import('../decisions/decision-response.ts');
     // Gateways take longer heads than the public listener. A 431 would close a connection that they use for others.
     const options = { ServerResponse: Response, maxHeaderSize: 4 * limits.headers, keepAliveTimeout: 75_000 };
-    const server = createServer(options, (request, response) => decisions()?.request(request, response));
+    const server = createServer(options, (request, response) => decisions()?.(request, response));
     servers.push([server as Server, settings.decisions.address]);
   }
-  const grpc = settings.decisions?.grpc;
-  const extAuthz =
-    grpc &&
-    (await (
-      await import('../decisions/grpc/service.ts')
-    ).openExtAuthz({
-      ...{ inFlight, origin },
-      decisions: () => decisions() as Decisions,
-    }));
   // Beyond these, node:net closes a connection as soon as it has accepted it.
   for (const [server, address] of servers.slice(1))
     server.maxConnections = address === settings.decisions?.address ? bounds.decisions : bounds.admin;
-  if (extAuthz !== undefined) extAuthz.server.maxConnections = bounds.decisions;
   for (const [server] of servers)
     server.prependListener('request', (request, response) => inFlight.begin(server, request, response));
   const publicDrain = drainOf(publicServer, inFlight);
@@ -138,7 +128,6 @@ export async function openListeners(
 
   try {
     for (const [server, address] of servers) await listen(server, address);
-    if (extAuthz !== undefined && grpc !== undefined) await listen(extAuthz.server, grpc);
   } catch (thrown) {
     for (const [server] of servers) server.close();
     throw thrown;
@@ -162,7 +151,7 @@ export async function openListeners(
     async drain(seconds: number): Promise<void> {
       await publicDrain.finish(seconds);
       const grace = Math.min(seconds, ADMIN_GRACE);
-      await Promise.all([...otherDrains.map((drain) => drain.finish(grace)), extAuthz?.drain(grace)]);
+      await Promise.all(otherDrains.map((drain) => drain.finish(grace)));
     },
   };
 }

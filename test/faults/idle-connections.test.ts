@@ -1,6 +1,5 @@
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { extAuthzClient } from '../decisions/support/ext-authz-client.ts';
 import { freePort } from '../support/world.ts';
 import { type GateProcess, gateProcess } from './gate-process.ts';
 
@@ -11,13 +10,12 @@ describe('a gate that may open 512 files', () => {
   let gate: GateProcess;
   const ports: Record<string, number> = {};
   beforeAll(async () => {
-    for (const name of ['probes', 'decisions', 'grpc']) ports[name] = await freePort();
+    for (const name of ['probes', 'decisions']) ports[name] = await freePort();
     gate = await gateProcess({
       descriptors: DESCRIPTORS,
       environment: {
         COURSEGATE__LISTEN__PROBES__PORT: String(ports.probes),
         COURSEGATE__LISTEN__DECISIONS__ADDRESS: `127.0.0.1:${ports.decisions}`,
-        COURSEGATE__LISTEN__DECISIONS__GRPC: `127.0.0.1:${ports.grpc}`,
         COURSEGATE__LISTEN__DECISIONS__SECRET: '{ env: DECISION_SECRET }',
         COURSEGATE__LISTEN__TRUSTED_PROXIES: '[loopback]',
         DECISION_SECRET: 'd'.repeat(32),
@@ -29,7 +27,7 @@ describe('a gate that may open 512 files', () => {
   });
   afterAll(() => gate.close());
 
-  it.each(['admin', 'probes', 'decisions', 'grpc', 'public'])(
+  it.each(['admin', 'probes', 'decisions', 'public'])(
     'answers while its %s listener is full of idle connections',
     async (name) => {
       let refused = 0;
@@ -52,13 +50,6 @@ describe('a gate that may open 512 files', () => {
       if (name !== 'admin') expect(await ask(`${gate.admin}/readyz`)).toBe(200);
       if (name !== 'probes') expect(await ask(`http://127.0.0.1:${ports.probes}/readyz`)).toBe(200);
       if (name !== 'decisions') expect(await ask(`http://127.0.0.1:${ports.decisions}/`)).toBe(503);
-      if (name !== 'grpc') {
-        const client = extAuthzClient(`127.0.0.1:${ports.grpc}`);
-        // Refused for its missing secret, but answered.
-        const { status } = await client.check({});
-        expect(status.code).toBeGreaterThan(0);
-        client.close();
-      }
       for (const socket of idle) socket.destroy();
       await vi.waitUntil(
         () =>

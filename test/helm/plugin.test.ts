@@ -12,22 +12,21 @@ import { toolsPresent } from './support/tools.ts';
 const COURSES = { uri: { regex: expect.stringMatching(/^\/api\/v1\/courses/) }, method: { regex: 'GET|POST|HEAD' } };
 
 describe.skipIf(!toolsPresent())('the chart for gateways that ask', () => {
-  it('opens the ports of the decision listeners for those who may ask, and no others', async () => {
+  it('opens the port of the decision listener for those who may ask, and no others', async () => {
     const rendered = await render('plugin.yaml');
     const { ports } = only(rendered, 'Service').spec;
     expect(ports.map(({ name, port, appProtocol }: Record<string, unknown>) => [name, port, appProtocol])).toEqual([
       ['http', 80, 'http'],
       ['http-decisions', 9092, 'http'],
-      ['grpc-decisions', 9093, 'kubernetes.io/h2c'],
     ]);
     const { ingress } = only(rendered, 'NetworkPolicy', 'gate-coursegate').spec;
     expect(ingress[1]).toEqual({
-      ports: [9092, 9093].map((port) => ({ protocol: 'TCP', port })),
+      ports: [{ protocol: 'TCP', port: 9092 }],
       from: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'istio-system' } } }],
     });
     const pod = only(rendered, 'Deployment').spec.template.spec;
     expect(gateIn(pod).ports.map(({ containerPort }: { containerPort: number }) => containerPort)).toEqual([
-      8080, 9091, 9092, 9093,
+      8080, 9091, 9092,
     ]);
     const without = await render('profile-a.yaml');
     expect(only(without, 'Service').spec.ports).toHaveLength(1);
@@ -59,32 +58,12 @@ describe.skipIf(!toolsPresent())('the chart for gateways that ask', () => {
       expect([path, asked(path)]).toEqual([path, 3]);
   });
 
-  it('lets the HTTPRoute ask over gRPC, with a grant for backends elsewhere', async () => {
-    const rendered = await render('plugin.yaml');
-    const { rules } = only(rendered, 'HTTPRoute').spec;
-    expect(rules).toHaveLength(4);
-    expect(rules[0].filters[0]).toEqual({
-      type: 'ExternalAuth',
-      externalAuth: { protocol: 'GRPC', backendRef: { name: 'gate-coursegate', port: 9093 } },
-    });
-    expect(rules[0].matches[0]).toEqual({ path: { type: 'PathPrefix', value: '/api/v1/courses' }, method: 'GET' });
-    expect(rules[1].matches[0].path.type).toBe('RegularExpression');
-    // The release is in the namespace of the events, and the school is elsewhere.
-    expect(rules[0].backendRefs).toEqual([{ name: 'school', port: 80, namespace: 'default' }]);
-    expect(rules[2].backendRefs).toEqual([{ name: 'events', port: 8080 }]);
-    expect(rules[3]).toEqual({ backendRefs: [{ name: 'gate-coursegate', port: 80 }] });
-    expect(only(rendered, 'ReferenceGrant').metadata.namespace).toBe('default');
+  it('is refused without a port to ask at', async () => {
+    const { code, stderr } = await template('profile-a.yaml', '--set', 'plugin.istio.enabled=true');
+    expect([code === 0, stderr]).toEqual([false, expect.stringContaining('config.listen.decisions.address')]);
   });
 
-  it.each([
-    ['plugin.istio.enabled=true', 'config.listen.decisions.address'],
-    ['plugin.httpRoute=true', 'config.listen.decisions.grpc'],
-  ])('is refused without a port to ask at: %s', async (setting, words) => {
-    const { code, stderr } = await template('profile-a.yaml', '--set', setting);
-    expect([code === 0, stderr]).toEqual([false, expect.stringContaining(words)]);
-  });
-
-  it.each(['istio', 'gateway-api'] as const)('knows the objects that are printed for %s', async (server) => {
+  it('knows the objects that are printed for Istio', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'coursegate-snippet-'));
     const file = join(folder, 'coursegate.yaml');
     const { data } = only(await render('plugin.yaml'), 'ConfigMap', 'gate-coursegate');
@@ -92,11 +71,10 @@ describe.skipIf(!toolsPresent())('the chart for gateways that ask', () => {
     const environment = { COURSEGATE_SECRET: 'k'.repeat(32), COURSEGATE_DECISION_SECRET: 's'.repeat(32) };
     const loaded = await loadConfig({ file, environment });
     rmSync(folder, { recursive: true, force: true });
-    const { files } = configuredSnippet(loaded, server, 'coursegate.default.svc:80');
+    const { files } = configuredSnippet(loaded, 'istio', 'coursegate.default.svc:80');
     const text = files.at(-1)?.text ?? '';
     expect(manifests(text).length).toBeGreaterThan(1);
     expect(await mistakesOf(text)).toEqual([]);
-    if (server !== 'istio') return;
     const [provider] = parse(files[0]?.text ?? '').meshConfig.extensionProviders;
     expect(provider.envoyExtAuthzHttp).toMatchObject({
       service: 'coursegate.default.svc',

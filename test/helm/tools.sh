@@ -31,12 +31,12 @@ go -C "$here/admission" build -buildvcs=false -o "$GOBIN/admission" .
 
 folder() { go mod download -json "$1" | node -p 'JSON.parse(require("fs").readFileSync(0, "utf8")).Dir'; }
 operator=$(folder "github.com/prometheus-operator/prometheus-operator@$PROMETHEUS_OPERATOR")/example/prometheus-operator-crd
-gateway=$(folder "sigs.k8s.io/gateway-api@$GATEWAY_API")/config/crd/experimental
+gateway=$(folder "sigs.k8s.io/gateway-api@$GATEWAY_API")/config/crd/standard
 istio=$(folder "istio.io/api@$ISTIO_API")/kubernetes
 rm -rf "$tools/schemas"
 node "$here/kubernetes-schemas.ts" "$tools/schemas" \
   "$(folder "k8s.io/kubernetes@$KUBERNETES")/api/openapi-spec/swagger.json" \
   "$operator"/monitoring.coreos.com_{servicemonitors,prometheusrules}.yaml \
-  "$gateway"/gateway.networking.k8s.io_{httproutes,referencegrants}.yaml \
+  "$gateway"/gateway.networking.k8s.io_httproutes.yaml \
   "$istio/customresourcedefinitions.gen.yaml"
 echo "$made" > "$tools/made"

@@ -128,7 +128,7 @@ describe.skipIf(!builderPresent() || !mountsPermitted())('the single binary', { 
     }
   });
 
-  describe('with a store, a database of members, and gRPC', () => {
+  describe('with a store, a database of members, and a gateway that asks', () => {
     let root: EmptyRoot;
     let config: SchoolConfig;
     let gate: ReturnType<EmptyRoot['start']>;
@@ -147,9 +147,9 @@ describe.skipIf(!builderPresent() || !mountsPermitted())('the single binary', { 
     it.each([
       ['bcrypt', 'sam@school.test', '1001'],
       ['phpass', 'olu@school.test', '1002'],
-    ])('signs members in by a hash of %s, and answers for them over HTTP and gRPC', async (_scheme, username, id) => {
+    ])('signs members in by a hash of %s, and decides for them, also for a gateway', async (_scheme, username, id) => {
       expect((await fetch(`${config.origin}/api/v1/courses/7`)).status).toBe(401);
-      expect(await readAsMember(config, username)).toEqual({ status: 200, decided: { code: 0, member: id } });
+      expect(await readAsMember(config, username)).toEqual({ status: 200, decided: { status: 200, member: id } });
       expect(school.last().values('x-member-id')).toEqual([id]);
     });
 

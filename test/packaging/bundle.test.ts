@@ -80,7 +80,7 @@ describe('the bundle', () => {
   it.each([
     ['bcrypt', 'sam@school.test', '1001'],
     ['phpass', 'olu@school.test', '1002'],
-  ])('signs members in by a hash of %s in threads, and answers gRPC', async (scheme, username, id) => {
+  ])('signs members in by a hash of %s in threads, and decides for a gateway', async (scheme, username, id) => {
     const school = await startRecordingUpstream((_request, response) => void response.end('the school'));
     const root = join(folder, scheme);
     mkdirSync(join(root, 'data'), { recursive: true });
@@ -90,7 +90,7 @@ describe('the bundle', () => {
       MEMBERS: `sqlite:${root}/data/members.db`,
     });
     await gate.line(/^coursegate ready/);
-    expect(await readAsMember(config, username)).toEqual({ status: 200, decided: { code: 0, member: id } });
+    expect(await readAsMember(config, username)).toEqual({ status: 200, decided: { status: 200, member: id } });
     expect(school.last().values('x-member-id')).toEqual([id]);
     gate.signal('SIGTERM');
     expect(await gate.exited).toBe(0);

@@ -153,10 +153,6 @@ export const chartValues = z
       .partial(),
     plugin: z
       .strictObject({
-        httpRoute: z.boolean().meta({
-          description:
-            'Lets the HTTPRoute send routes with `forwardedBy: gateway` to their backends, after asking the gate over gRPC (ExternalAuth, experimental).',
-        }),
         istio: z
           .strictObject({
             enabled: z.boolean().meta({
@@ -176,7 +172,7 @@ export const chartValues = z
           .partial(),
         from: objects.meta({
           description:
-            'Peers that may reach the decision listeners, if `networkPolicy` is enabled. Empty: the whole cluster.',
+            'Peers that may reach the decision listener, if `networkPolicy` is enabled. Empty: the whole cluster.',
         }),
       })
       .partial(),

@@ -33,8 +33,8 @@ envFrom:
 ports:
   - { name: coursegate, containerPort: {{ int $listen.port }}, protocol: TCP }
   - { name: coursegate-obs, containerPort: {{ int $listen.probes.port }}, protocol: TCP }
-  {{- range include "coursegate.decisionPorts" . | fromJsonArray }}
-  - { name: {{ .name }}, containerPort: {{ .port }}, protocol: TCP }
+  {{- with include "coursegate.decisionPort" . }}
+  - { name: http-decisions, containerPort: {{ . }}, protocol: TCP }
   {{- end }}
 startupProbe:
   httpGet: { path: /livez, port: {{ int $listen.probes.port }} }

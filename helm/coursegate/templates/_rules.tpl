@@ -12,15 +12,11 @@
 {{- fail "files: coursegate.yaml is generated from config, so it cannot be one of the files" -}}
 {{- end -}}
 {{- end -}}
-{{- $decisions := dig "decisions" (dict) (include "coursegate.configuration" . | fromYaml).listen -}}
-{{- if and .Values.plugin.istio.enabled (not (include "coursegate.portOf" (get $decisions "address"))) -}}
+{{- if and .Values.plugin.istio.enabled (not (include "coursegate.decisionPort" .)) -}}
 {{- fail "plugin.istio: set config.listen.decisions.address to HOST:PORT, such as 0.0.0.0:9092, and its secret" -}}
 {{- end -}}
 {{- if and .Values.plugin.istio.enabled (not .Values.plugin.istio.gateways) -}}
 {{- fail "plugin.istio.gateways: name the Gateways of your site, such as istio-system/site" -}}
-{{- end -}}
-{{- if and .Values.plugin.httpRoute (not (include "coursegate.portOf" (get $decisions "grpc"))) -}}
-{{- fail "plugin.httpRoute: set config.listen.decisions.grpc to HOST:PORT, such as 0.0.0.0:9093, and its secret" -}}
 {{- end -}}
 {{- if and (eq .Values.mode "deployment") .Values.backend.container -}}
 {{- range $port := .Values.backend.container.ports -}}

@@ -5,7 +5,7 @@ import { programAt, runGateway } from '../support/run-gateway.ts';
 
 const program = () => programAt('COURSEGATE_TEST_ENVOY', 'envoy');
 
-/** Envoy that asks over HTTP: the one in PATH, or the one that COURSEGATE_TEST_ENVOY names. */
+/** The Envoy in PATH, or the one that COURSEGATE_TEST_ENVOY names. */
 export const envoy: GatewayKind = {
   name: 'envoy',
   server: 'envoy',
@@ -13,16 +13,6 @@ export const envoy: GatewayKind = {
   program,
   unixSockets: true,
   writesUnavailable: true,
-  start: startEnvoy,
-};
-
-/** Envoy that asks over gRPC. */
-export const envoyGrpc: GatewayKind = {
-  name: 'envoy-grpc',
-  server: 'envoy-grpc',
-  install: envoy.install,
-  program,
-  unixSockets: true,
   start: startEnvoy,
 };
 

@@ -111,7 +111,6 @@ export async function startPluginWorld({ separate = false, redis }: PluginWorldO
       trustedProxies: ['127.0.0.1'],
       decisions: {
         address: `unix:${socket}`,
-        grpc: `unix:${join(folder, 'ext-authz.sock')}`,
         secret: { env: 'COURSEGATE_DECISION_SECRET' },
       },
     },

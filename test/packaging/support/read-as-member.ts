@@ -1,4 +1,3 @@
-import { extAuthzClient } from '../../decisions/support/ext-authz-client.ts';
 import { authorizationRequest, bearer, redeem, registerApp } from '../../support/app.ts';
 import { createBrowser } from '../../support/browser.ts';
 import { offeredScopes } from '../../support/member.ts';
@@ -6,7 +5,7 @@ import type { SchoolConfig } from './school-config.ts';
 
 /**
  * Signs a member in at a gate with the configuration of `writeSchoolConfig`, and asks for two addresses with the token of
- * an app: over HTTP for the first, whose status is returned, and over gRPC for the second, where the gate decides.
+ * an app: at the gate for the first, whose status is returned, and as a gateway does for the second.
  */
 export async function readAsMember({ origin, decisions, environment }: SchoolConfig, username: string) {
   const app = await registerApp(origin);
@@ -18,15 +17,14 @@ export async function readAsMember({ origin, decisions, environment }: SchoolCon
   const { access_token: token } = await redeem(app, request, new URL(back.location ?? ''));
   const { status } = await fetch(`${origin}/api/v1/courses/7`, { headers: bearer(token) });
 
-  const client = extAuthzClient(decisions);
-  const { host } = new URL(origin);
-  const fields = { ':authority': host, ':path': '/shop/1', ':method': 'GET', authorization: `Bearer ${token}` };
-  const headers = Object.entries(fields).map(([key, value]) => ({ key, raw_value: Buffer.from(value) }));
-  const http = { method: 'GET', path: '/shop/1', host, header_map: { headers } };
-  const source = { address: { socket_address: { address: '203.0.113.7' } } };
-  const secret = { 'x-coursegate-secret': environment.DECISIONS ?? '' };
-  const decided = await client.check({ attributes: { source, request: { http } } }, secret);
-  client.close();
-  const member = decided.ok_response?.headers.find(({ header }) => header.key === 'x-member-id');
-  return { status, decided: { code: decided.status.code, member: member?.header.value } };
+  const decided = await fetch(`${decisions}/decide/forward-auth`, {
+    headers: {
+      ...bearer(token),
+      'x-coursegate-secret': environment.DECISIONS ?? '',
+      'x-forwarded-method': 'GET',
+      'x-forwarded-host': new URL(origin).host,
+      'x-forwarded-uri': '/shop/1',
+    },
+  });
+  return { status, decided: { status: decided.status, member: decided.headers.get('x-member-id') } };
 }

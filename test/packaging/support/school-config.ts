@@ -4,10 +4,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { stringify } from 'yaml';
 import { freePort } from '../../support/world.ts';
 
-/** A gate that uses everything a binary must bring: a store, threads for the sign-in, and gRPC. */
+/** A gate that uses everything a binary must bring: a store, threads for the sign-in, and a gateway that asks. */
 export interface SchoolConfig {
   readonly origin: string;
-  /** Where it answers gRPC. */
+  /** Where gateways ask, as an origin. */
   readonly decisions: string;
   /** Its path in the root. */
   readonly file: string;
@@ -23,7 +23,7 @@ const MEMBERS = [
 
 /** Writes a configuration and a database of members into the folder `data` of a root. */
 export async function writeSchoolConfig(root: string, upstream: string): Promise<SchoolConfig> {
-  const [port, admin, asked, grpc] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
+  const [port, admin, asked] = await Promise.all([freePort(), freePort(), freePort()]);
   const members = new DatabaseSync(join(root, 'data/members.db'));
   members.exec('create table users (id text, email text, hash text, name text)');
   const insert = members.prepare('insert into users values (?, ?, ?, ?)');
@@ -37,7 +37,7 @@ export async function writeSchoolConfig(root: string, upstream: string): Promise
     listen: {
       port,
       admin: { port: admin },
-      decisions: { address: `127.0.0.1:${asked}`, grpc: `127.0.0.1:${grpc}`, secret: { env: 'DECISIONS' } },
+      decisions: { address: `127.0.0.1:${asked}`, secret: { env: 'DECISIONS' } },
     },
     store: { kind: 'sqlite', path: 'gate.db' },
     login: { kind: 'database', url: { env: 'MEMBERS' }, query: QUERY },
@@ -51,5 +51,5 @@ export async function writeSchoolConfig(root: string, upstream: string): Promise
   writeFileSync(join(root, 'data/coursegate.yaml'), stringify(config));
   chmodSync(join(root, 'data/members.db'), 0o644);
   const environment = { MEMBERS: 'sqlite:/data/members.db', DECISIONS: 'a-secret-of-the-gateway-0123456789' };
-  return { origin, decisions: `127.0.0.1:${grpc}`, file: '/data/coursegate.yaml', environment };
+  return { origin, decisions: `http://127.0.0.1:${asked}`, file: '/data/coursegate.yaml', environment };
 }

@@ -2,9 +2,7 @@ import { apache } from './apache/apache.ts';
 import { caddy } from './caddy/caddy.ts';
 import { caddyAuth } from './caddy-auth/caddy-auth.ts';
 import { envoy } from './envoy/envoy.ts';
-import { envoyGrpc } from './envoy-grpc/envoy-grpc.ts';
 import type { AskingGateway, SendingServer } from './gateway.ts';
-import { gatewayApi } from './gateway-api/gateway-api.ts';
 import { haproxy } from './haproxy/haproxy.ts';
 import { istio } from './istio/istio.ts';
 import { nginx } from './nginx/nginx.ts';
@@ -22,7 +20,5 @@ export const ASKING = [
   traefikAuth,
   haproxy,
   envoy,
-  envoyGrpc,
   istio,
-  gatewayApi,
 ] as const satisfies readonly AskingGateway[];

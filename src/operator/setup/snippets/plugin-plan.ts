@@ -31,7 +31,6 @@ export interface PluginPlan {
   /** Where the gateway asks. */
   readonly decisions: {
     readonly address: DecisionAddress;
-    readonly grpc: DecisionAddress | undefined;
     /** Sent in X-Coursegate-Secret; letters, digits and `._~+/=-` only, so it needs no quoting. */
     readonly secret: string | undefined;
   };
@@ -139,7 +138,6 @@ export function pluginPlan(loaded: Pick<LoadedConfig, 'config' | 'secrets'>, gat
     gate,
     decisions: {
       address: listen.decisions.address,
-      grpc: listen.decisions.grpc,
       secret: writable(loaded.secrets.get('listen.decisions.secret')),
     },
     paths: gatePaths(publicPaths({ ...config, routes: others })),

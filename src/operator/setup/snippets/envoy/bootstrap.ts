@@ -5,17 +5,12 @@ import { filledIn, part, type YamlPart } from '../yaml-template.ts';
 import { forgedRemoved, localReplies } from './connection-manager.ts';
 import { envoyRoutes, GATE, SITE, upstreamCluster } from './routes.ts';
 
-/** How Envoy asks, over HTTP or gRPC. */
-interface Asking {
-  readonly address: DecisionAddress;
-  /** The configuration of the filter. */
-  readonly asking: YamlPart;
-  readonly http2: boolean;
-}
-
-/** Envoy's whole configuration, for `envoy -c`. */
-export function envoyBootstrap(plan: PluginPlan, { address, asking, http2 }: Asking): readonly SnippetFile[] {
-  const { origin, gate, upstreams } = plan;
+/**
+ * Envoy's whole configuration, for `envoy -c`.
+ * @param asking the configuration of the filter that asks
+ */
+export function envoyBootstrap(plan: PluginPlan, asking: YamlPart): readonly SnippetFile[] {
+  const { origin, gate, decisions, upstreams } = plan;
   const text = `# ${firstLine(plan)}
 # Change the address of the listener and of the cluster ${SITE}, your existing site. Then: envoy --mode validate -c FILE
 ${origin.scheme === 'https' ? '# The listener needs your certificate: see transport_socket below.\n' : ''}${filledIn(
@@ -29,7 +24,7 @@ ${origin.scheme === 'https' ? '# The listener needs your certificate: see transp
     tls: origin.scheme === 'https' ? DOWNSTREAM_TLS : undefined,
     clusters: [
       cluster(GATE, hostAndPort(gate), { keepAlive: true }),
-      cluster('coursegate_decisions', address, { keepAlive: !http2, http2 }),
+      cluster('coursegate_decisions', decisions.address, { keepAlive: true }),
       ...upstreams.map(upstream),
       cluster(SITE, { host: 'site.internal', port: 80 }, {}),
     ],
@@ -58,12 +53,11 @@ function tls(side: 'Downstream' | 'Upstream', common_tls_context: object, more: 
 interface ClusterSettings {
   /** Whether the other end closes idle connections after 75 seconds, as the gate does. */
   readonly keepAlive?: boolean;
-  readonly http2?: boolean;
   readonly tls?: object | undefined;
 }
 
 function cluster(name: string, address: DecisionAddress, settings: ClusterSettings): YamlPart {
-  const { keepAlive = false, http2 = false } = settings;
+  const { keepAlive = false } = settings;
   return part('envoy/cluster.yaml', {
     name,
     type: 'path' in address ? 'STATIC' : 'STRICT_DNS',
@@ -71,7 +65,7 @@ function cluster(name: string, address: DecisionAddress, settings: ClusterSettin
     protocol: {
       '@type': 'type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions',
       ...(keepAlive ? { common_http_protocol_options: { idle_timeout: '60s' } } : {}),
-      explicit_http_config: http2 ? { http2_protocol_options: {} } : { http_protocol_options: {} },
+      explicit_http_config: { http_protocol_options: {} },
     },
     endpoint:
       'path' in address

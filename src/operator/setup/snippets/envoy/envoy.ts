@@ -23,7 +23,7 @@ function files(plan: PluginPlan): readonly SnippetFile[] {
     refusal: exactly([...REFUSAL_FIELDS, ...ALWAYS]),
     always: exactly(ALWAYS),
   });
-  return envoyBootstrap(plan, { address: plan.decisions.address, asking, http2: false });
+  return envoyBootstrap(plan, asking);
 }
 
 function exactly(names: readonly string[]): readonly object[] {

@@ -48,7 +48,6 @@ const ALL_FIELDS = [
   ...['trac*', 'tru*'],
 ];
 
-/** Over HTTP, because over gRPC Istio can send nothing of its own, such as the secret. */
 function meshConfig(plan: PluginPlan, service: string, port: number): string {
   const { fingerprint, decisions } = plan;
   return `# ${firstLine(plan)}
