@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { redisStore } from '../../src/storage/redis/redis-store.ts';
 import { introspect, registerApp, revoke } from '../support/app.ts';
+import { startChaosProxy } from '../support/chaos-proxy.ts';
 import { approved, connect, refreshForm, type Tokens, token } from '../support/connection.ts';
 import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';
 import { DOWN_AFTER, type Sentinels, startSentinels } from '../support/redis-topology.ts';
@@ -67,6 +69,30 @@ describe.skipIf(!redisPresent())('a failover by Redis Sentinel under load', () =
   afterAll(async () => {
     await world.close();
     await sentinels.close();
+  });
+
+  // Vitest fails on a rejection that is not handled, which would end the gate.
+  it('survives a Sentinel that falls silent when it is subscribed to again', async () => {
+    const sentinel = new Redis({ ...sentinels.nodes[0] });
+    const subscribers = async () => String(await sentinel.call('CLIENT', 'LIST', 'TYPE', 'pubsub')).split('id=').length;
+    const before = await subscribers();
+    const proxy = await startChaosProxy({ ...sentinels.nodes[0] } as { port: number });
+    const nodes = [{ host: '127.0.0.1', port: proxy.port }];
+    const store = redisStore({ sentinels: nodes, masterName: sentinels.masterName, keyPrefix: 'own' }, () =>
+      Date.now(),
+    );
+    expect(await store.get('Code', 'a')).toBeUndefined();
+    await expect.poll(subscribers).toBeGreaterThan(before);
+    const again = proxy.reached({ pattern: /\bsubscribe\b/i, at: 'request' });
+    proxy.cut();
+    await again;
+    // Longer than a command waits for its answer.
+    await sleep(1000);
+    proxy.heal();
+    expect(await store.get('Code', 'a')).toBeUndefined();
+    await store.close();
+    await proxy.close();
+    sentinel.disconnect();
   });
 
   it('ends no connection, restores no revoked one, and causes 503 only until the new primary is up', {
