@@ -4,7 +4,7 @@ import { type Tell, tellPlainly } from './decision-response.ts';
 import { type ForwardingOf, namesOf } from './forwarding.ts';
 import { DECISION_FIELDS } from './protocol.ts';
 
-/** Tells Envoy over HTTP. Besides fields to set, it takes a list of those to remove. */
+/** Tells Envoy, which besides fields to set takes a list of those to remove. */
 export function tellEnvoy(request: RequestInFlight, forwardingOf: ForwardingOf): Tell {
   return (decided, send) => {
     if (decided.kind === 'refused') {

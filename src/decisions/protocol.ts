@@ -17,6 +17,6 @@ export const DECISION_FIELDS = {
   /** The fingerprint of the configuration for which the gateway's file was generated. */
   config: 'X-Coursegate-Config',
   answer: 'X-Coursegate-Answer',
-  /** Tells Envoy, over HTTP, which fields of the request to remove. The name is Envoy's. */
+  /** Tells Envoy which fields of the request to remove. The name is Envoy's. */
   remove: 'X-Envoy-Auth-Headers-To-Remove',
 } as const;

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
-import type { AddressInfo, Server as NetServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import type { LoadedConfig } from '../config/load.ts';
 import type { Decisions } from '../decisions/decisions.ts';
@@ -160,7 +160,7 @@ export function secureContext({ cert, key, clientCa }: AdminTls): SecureContextO
   return { cert, key, ca: clientCa, minVersion: 'TLSv1.2' };
 }
 
-export async function listen(server: NetServer, address: Address | UnixSocket): Promise<void> {
+export async function listen(server: Server, address: Address | UnixSocket): Promise<void> {
   if ('path' in address) {
     const { listenOnSocket } = await import('./unix-socket.ts');
     return listenOnSocket(server, address.path);
