@@ -50,8 +50,8 @@ export interface GateProcessOptions {
   readonly school?: School;
   /** Environment variables for the configuration. Limits are off unless they are set here. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** How many files it may have open. */
-  readonly descriptors?: number;
+  /** How it is run; as a usual process by default. */
+  readonly run?: typeof runCommand;
 }
 
 export async function gateProcess(options: GateProcessOptions = {}): Promise<GateProcess> {
@@ -93,7 +93,7 @@ export async function gateProcess(options: GateProcessOptions = {}): Promise<Gat
         ...NO_LIMITS,
         ...options.environment,
       };
-      command = runCommand(['serve', '--config', CONFIG], environment, options.descriptors);
+      command = (options.run ?? runCommand)(['serve', '--config', CONFIG], environment);
       await command.line(/^coursegate ready/);
     },
     async close() {

@@ -1,9 +1,18 @@
+import { spawn } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { commandOptions, MAIN, type runCommand } from '../support/command.ts';
+import { watchProcess } from '../support/watched.ts';
 import { freePort } from '../support/world.ts';
 import { type GateProcess, gateProcess } from './gate-process.ts';
 
 const DESCRIPTORS = 512;
+
+/** Node raises its soft limit to the hard one. */
+const limited: typeof runCommand = (args, environment = {}) => {
+  const limit = `--nofile=${DESCRIPTORS}:${DESCRIPTORS}`;
+  return watchProcess(spawn('prlimit', [limit, process.execPath, MAIN, ...args], commandOptions(environment)));
+};
 
 /** Each listener has its own bound, so that idle connections to one of them leave descriptors to the others. */
 describe('a gate that may open 512 files', () => {
@@ -12,7 +21,7 @@ describe('a gate that may open 512 files', () => {
   beforeAll(async () => {
     for (const name of ['probes', 'decisions']) ports[name] = await freePort();
     gate = await gateProcess({
-      descriptors: DESCRIPTORS,
+      run: limited,
       environment: {
         COURSEGATE__LISTEN__PROBES__PORT: String(ports.probes),
         COURSEGATE__LISTEN__DECISIONS__ADDRESS: `127.0.0.1:${ports.decisions}`,
