@@ -1,5 +1,6 @@
 import type { UntracedProblem } from '../config/problems.ts';
 import { nameOf, overlap, type RouteMatch, routeMatches, segmentsOf } from '../config/route-order.ts';
+import type { Config } from '../config/schema.ts';
 import { type Path, type Tree, valueAt } from '../config/tree.ts';
 import { isObject } from '../http/json-object.ts';
 
@@ -16,8 +17,16 @@ export function checkDecisions(tree: Tree): readonly UntracedProblem[] {
   const [byGateway, byUs] = [forwards('gateway'), forwards('coursegate')];
   return [
     ...withoutSecret(tree),
-    ...byGateway.flatMap((one) => [...unsuitable(tree, routeOf(one)), ...crossing(one, byUs)]),
+    ...byGateway.flatMap((one) => [...unsuitable(tree, routeOf(one)), ...crossing(tree, one, byUs, byGateway)]),
   ];
+}
+
+/** What is better set as well when a gateway forwards requests. */
+export function decisionWarnings({ routes, site }: Config): readonly UntracedProblem[] {
+  if (site !== undefined || routes.every(({ forwardedBy }) => forwardedBy !== 'gateway')) return [];
+  const message =
+    'is not set, so pages of the site with an unusual address, such as one with `;` or `//`, get 404: the gateway sends them to coursegate, which judges them and then needs to know where the site is';
+  return [{ path: ['site'], at: 'key', message }];
 }
 
 function routeOf({ path }: RouteMatch): Path {
@@ -58,12 +67,30 @@ function unsuitable(tree: Tree, route: Path): readonly UntracedProblem[] {
   ];
 }
 
-/** A gateway chooses by the path, and for one and the same path by the method. */
-function crossing(route: RouteMatch, others: readonly RouteMatch[]): readonly UntracedProblem[] {
-  const other = others.find(
-    ({ pattern }) => pattern !== route.pattern && overlap(segmentsOf(pattern), segmentsOf(route.pattern)),
-  );
+/** A gateway chooses by the path alone. */
+function crossing(
+  tree: Tree,
+  route: RouteMatch,
+  byUs: readonly RouteMatch[],
+  byGateway: readonly RouteMatch[],
+): readonly UntracedProblem[] {
+  const found = (message: string): readonly UntracedProblem[] => [
+    { path: [...routeOf(route), 'forwardedBy'], at: 'value', message },
+  ];
+  const ours = byUs.find((one) => sharesPaths(one, route));
+  if (ours !== undefined)
+    return found(
+      `shares paths with ${nameOf(ours)}, which coursegate forwards, and a gateway does not look at methods: forward both in the same way`,
+    );
+  const upstreamOf = (one: RouteMatch) => valueAt(tree, [...routeOf(one), 'upstream']);
+  const earlier = byGateway.slice(0, byGateway.indexOf(route));
+  const other = earlier.find((one) => upstreamOf(one) !== upstreamOf(route) && sharesPaths(one, route));
   if (other === undefined) return [];
-  const message = `shares paths with ${nameOf(other)}, which coursegate forwards: use the same path in both, or forward both in the same way`;
-  return [{ path: [...routeOf(route), 'forwardedBy'], at: 'value', message }];
+  return found(
+    `shares paths with ${nameOf(other)}, which has another upstream, and a gateway chooses by the path alone: take \`forwardedBy\` out of both`,
+  );
+}
+
+function sharesPaths(one: RouteMatch, other: RouteMatch): boolean {
+  return overlap(segmentsOf(one.pattern), segmentsOf(other.pattern));
 }

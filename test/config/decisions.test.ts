@@ -50,9 +50,9 @@ describe('listen.decisions', () => {
 
 describe('a route that a gateway forwards', () => {
   it('mixes with those that coursegate forwards', async () => {
-    const routes = [route('GET /a/**', BY_GATEWAY), route('POST /a/**'), route('GET /b')].join('');
+    const routes = [route('GET /a/**', BY_GATEWAY), route('POST /a/**', BY_GATEWAY), route('GET /b')].join('');
     const { config } = await load(`${SMALL}${LISTENS}routes:\n${routes}`);
-    expect(config.routes.map(({ forwardedBy }) => forwardedBy)).toEqual(['gateway', undefined, undefined]);
+    expect(config.routes.map(({ forwardedBy }) => forwardedBy)).toEqual(['gateway', 'gateway', undefined]);
   });
 
   it('needs the listener that gateways ask', async () => {
@@ -97,9 +97,22 @@ describe('a route that a gateway forwards', () => {
     expect(line).toContain('observe mode sees only requests that go through coursegate');
   });
 
-  it('cannot share paths with another pattern that coursegate forwards', async () => {
-    expect(await problems([route('GET /a/b'), route('GET /a/**', BY_GATEWAY)])).toEqual([
-      'routes[1].forwardedBy: shares paths with routes[0], which coursegate forwards: use the same path in both, or forward both in the same way',
+  it.each([
+    ['another pattern', 'GET /a/b'],
+    ['the same pattern for another method', 'POST /a/**'],
+  ])('cannot share paths with %s that coursegate forwards', async (_what, match) => {
+    expect(await problems([route(match), route('GET /a/**', BY_GATEWAY)])).toEqual([
+      'routes[1].forwardedBy: shares paths with routes[0], which coursegate forwards, and a gateway does not look at methods: forward both in the same way',
+    ]);
+  });
+
+  it('cannot share paths with a route to another upstream', async () => {
+    const other = route('GET /a/**', BY_GATEWAY).replace('upstream: school', 'upstream: more');
+    const found = await problems([route('GET /a/b', BY_GATEWAY), other], (text) =>
+      text.replace('upstreams:', 'upstreams:\n  more: { url: http://127.0.0.1:4001 }'),
+    );
+    expect(found).toEqual([
+      'routes[1].forwardedBy: shares paths with routes[0], which has another upstream, and a gateway chooses by the path alone: take `forwardedBy` out of both',
     ]);
   });
 });

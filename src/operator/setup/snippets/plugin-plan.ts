@@ -12,6 +12,7 @@ import { publicPaths } from '../../../request/public-paths.ts';
 import { ownCallPolicy } from '../../../upstream/header-policy.ts';
 import { type GatePaths, gatePaths } from './gate-paths.ts';
 import { pathExpression } from './plugin-paths.ts';
+import { ownTargets, targetsOf } from './targets.ts';
 
 /** A file for a gateway. The first line of each is that of `firstLine`. */
 export interface SnippetFile {
@@ -34,6 +35,10 @@ export interface PluginPlan {
     /** Sent in X-Coursegate-Secret; letters, digits and `._~+/=-` only, so it needs no quoting. */
     readonly secret: string | undefined;
   };
+  /** Expressions for the targets that the gate answers or forwards itself: see `targets.ts`. */
+  readonly own: readonly string[];
+  /** What the gateway asks about. No two with different upstreams match the same target. */
+  readonly protectedPaths: readonly ProtectedPath[];
   /** What the gate answers or forwards itself. Takes precedence over `routes`. */
   readonly paths: GatePaths;
   /** The patterns of all routes. What backends may take for a path of one, and no route matches, goes to the gate. */
@@ -49,6 +54,15 @@ export interface PluginPlan {
   readonly upstreams: readonly PluginUpstream[];
   /** Largest request body that any of `routes` accepts, in bytes; undefined: unlimited. */
   readonly largestBody: number | undefined;
+}
+
+export interface ProtectedPath {
+  /** As configured, such as `/api/courses/**`. */
+  readonly pattern: string;
+  /** An expression for its targets: see `targets.ts`. */
+  readonly targets: string;
+  /** Where the gateway sends admitted requests. */
+  readonly upstream: PluginUpstream;
 }
 
 export interface PluginRoute {
@@ -132,6 +146,12 @@ export function pluginPlan(loaded: Pick<LoadedConfig, 'config' | 'secrets'>, gat
   const others = config.routes.filter((route) => !patterns.has(parseMatch(route.match).pattern));
   const { host, protocol, port } = new URL(origin);
   const scheme = protocol.slice(0, -1);
+  const protectedPaths = new Map(
+    routes.flatMap(({ pattern, upstream }) =>
+      upstream === undefined ? [] : [[pattern, { pattern, targets: targetsOf(pattern), upstream }] as const],
+    ),
+  );
+  const own = publicPaths({ ...config, routes: others });
   return {
     fingerprint: gatewayFingerprint(config),
     origin: { url: origin, host, scheme, port: port || (scheme === 'https' ? '443' : '80') },
@@ -140,7 +160,9 @@ export function pluginPlan(loaded: Pick<LoadedConfig, 'config' | 'secrets'>, gat
       address: listen.decisions.address,
       secret: writable(loaded.secrets.get('listen.decisions.secret')),
     },
-    paths: gatePaths(publicPaths({ ...config, routes: others })),
+    own: ownTargets(own),
+    protectedPaths: [...protectedPaths.values()],
+    paths: gatePaths(own),
     patterns: [...new Set(config.routes.map(({ match }) => parseMatch(match).pattern))],
     routes,
     routePatterns: [...patterns],
