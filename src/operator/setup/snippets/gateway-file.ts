@@ -28,7 +28,11 @@ export function gatewayView(plan: PluginPlan) {
     unusual: UNUSUAL_TARGETS,
     own: own.join('|'),
     protectedPaths,
-    upstreams,
+    upstreams: upstreams.map((upstream) => ({
+      ...upstream,
+      /** What it is asked for. */
+      paths: protectedPaths.filter((path) => path.upstream === upstream),
+    })),
     largestBody: largestBody ?? 0,
     identity: IDENTITY_FIELDS.map((name) => ({ name, lower: name.toLowerCase() })),
     cors: Object.entries(CORS_RESPONSE_FIELDS).map(([name, value]) => ({ name, value })),

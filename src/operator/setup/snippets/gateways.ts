@@ -3,7 +3,7 @@ import { caddy } from './caddy/caddy.ts';
 import { caddyAuth } from './caddy-auth/caddy-auth.ts';
 import { envoy } from './envoy/envoy.ts';
 import type { AskingGateway, SendingServer } from './gateway.ts';
-import { haproxy } from './haproxy/haproxy.ts';
+import { haproxy } from './haproxy.ts';
 import { istio } from './istio/istio.ts';
 import { nginx } from './nginx/nginx.ts';
 import { nginxAuth } from './nginx-auth/nginx-auth.ts';

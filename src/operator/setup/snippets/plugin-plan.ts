@@ -56,7 +56,7 @@ export interface PluginPlan {
   readonly largestBody: number | undefined;
 }
 
-export interface ProtectedPath {
+interface ProtectedPath {
   /** As configured, such as `/api/courses/**`. */
   readonly pattern: string;
   /** An expression for its targets: see `targets.ts`. */
