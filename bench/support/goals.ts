@@ -9,6 +9,7 @@ const GOALS = {
   largeToNginxNode: { what: '64 KiB / nginx auth_request + Node service', most: 1, unit: ' x' },
   pluginSmall: { what: '1 KiB, nginx + our decision / nginx auth_request + Node service', most: 1.25, unit: ' x' },
   pluginLarge: { what: '64 KiB, nginx + our decision / nginx auth_request + Node service', most: 1.1, unit: ' x' },
+  pluginGate: { what: '1 KiB, the gate for a decision / for a request that it forwards', most: 0.8, unit: ' x' },
   pluginP99: {
     what: 'p99 of nginx + our decision above nginx auth_request + Node service, 2,000/s',
     most: 2,

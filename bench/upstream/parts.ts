@@ -1,7 +1,6 @@
-import type { Cost } from '../support/load.ts';
 import type { Run } from '../support/run.ts';
 import type { Measured } from '../support/turns.ts';
-import { saturate } from './load/saturate.ts';
+import { type Saturation, saturate } from './load/saturate.ts';
 import { type Latency, steady } from './load/steady.ts';
 import { memoryPerStream, type StreamMemory } from './memory.ts';
 import type { Peer, PeerContext, Running } from './peers/peer.ts';
@@ -69,7 +68,7 @@ export function saturation(
   peers: readonly Peer[],
   path: string,
   workers: 1 | 2 = 1,
-): Promise<Measured<Cost>> {
+): Promise<Measured<Saturation>> {
   const { folder } = bench.run;
   return inStarts(bench, path, peers, workers, (subject, warming) =>
     saturate(subject, path, warming ? 3 : 1, folder, workers === 1),

@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import type { Measurements } from '../support/goals.ts';
-import type { Cost } from '../support/load.ts';
 import { table } from '../support/report.ts';
 import { bench as benchmark, type Findings, OPTIONS, type Run } from '../support/run.ts';
 import { type Estimate, estimate, median, ratio, shown } from '../support/statistics.ts';
 import type { Measured } from '../support/turns.ts';
 import { goVersion } from './go.ts';
+import type { Saturation } from './load/saturate.ts';
 import type { Latency } from './load/steady.ts';
 import { type Bench, latency, memory, saturation } from './parts.ts';
 import { COURSEGATE, coursegate, coursegateAgain } from './peers/coursegate.ts';
@@ -38,6 +38,8 @@ for (const part of asked) {
 }
 
 const gate = coursegate();
+/** Peers of two processes. */
+const WITH_SERVICE: readonly Peer[] = [nginxAuthRequestNode, nginxAuthRequestGo, nginxDecisions];
 
 /** Selects the peers whose name contains one of `--peers`. Ours and nginx proxy_pass are always included. */
 function present(run: Run, peers: readonly Peer[]): readonly Peer[] {
@@ -50,23 +52,37 @@ function present(run: Run, peers: readonly Peer[]): readonly Peer[] {
   });
 }
 
-const cpuOf = (measured: Measured<Cost>, { name }: Peer) => measured.get(name)?.map(({ cpu }) => cpu);
-const costRatio = (measured: Measured<Cost>, peer: Peer) => ratio(cpuOf(measured, gate), cpuOf(measured, peer));
+const cpuOf = (measured: Measured<Saturation>, { name }: Peer) => measured.get(name)?.map(({ cpu }) => cpu);
+/** The same for one process of the peer. */
+const cpuWithin = (measured: Measured<Saturation>, { name }: Peer, at: number) =>
+  measured.get(name)?.map(({ each }) => each[at] ?? Number.NaN);
+const costRatio = (measured: Measured<Saturation>, peer: Peer) => ratio(cpuOf(measured, gate), cpuOf(measured, peer));
 
-function saturationTable(measured: Measured<Cost>): string {
+/** What each process of a peer had of the CPU time; '' if there is only one. */
+function byProcess(measured: Measured<Saturation>, peer: Peer | undefined): string {
+  return (peer?.processes ?? [])
+    .map((process, at) => `${process} ${median(cpuWithin(measured, peer as Peer, at) ?? []).toFixed(1)}`)
+    .join(', ');
+}
+
+function saturationTable(measured: Measured<Saturation>): string {
   const rows = [...measured].map(([name, values]) => {
     const own = values.map(({ cpu }) => cpu);
     const proxied = name !== direct.name;
     return [
       name,
       shown(estimate(own)),
+      byProcess(
+        measured,
+        WITH_SERVICE.find((peer) => peer.name === name),
+      ),
       proxied ? shown(ratio(own, cpuOf(measured, nginx)), 2) : '',
       proxied ? shown(ratio(cpuOf(measured, gate), own), 2) : '',
       Math.round(median(values.map(({ perSecond }) => perSecond))),
     ];
   });
   return table(
-    ['subject', 'CPU µs per request', 'x nginx proxy_pass', 'coursegate / this', 'requests per second'],
+    ['subject', 'CPU µs per request', 'by process', 'x nginx proxy_pass', 'coursegate / this', 'requests per second'],
     rows,
   );
 }
@@ -97,7 +113,8 @@ async function measure(bench: Bench): Promise<Findings> {
     run.say(title);
     texts.push(`### ${title}\n\n${await work()}`);
   };
-  const maximumOf = (measured: Measured<Cost>) => median(measured.get(COURSEGATE)?.map((one) => one.perSecond) ?? []);
+  const maximumOf = (measured: Measured<Saturation>) =>
+    median(measured.get(COURSEGATE)?.map((one) => one.perSecond) ?? []);
 
   await part('small', '1 KiB, one worker', async () => {
     const others = [direct, nginx, nginxAuthRequestNode, nginxAuthRequestGo, hpmExpress, goProxy];
@@ -106,6 +123,7 @@ async function measure(bench: Bench): Promise<Findings> {
     ownMaximum = maximumOf(measured);
     goals.smallToNginxNode = costRatio(measured, nginxAuthRequestNode);
     goals.pluginSmall = ratio(cpuOf(measured, nginxDecisions), cpuOf(measured, nginxAuthRequestNode));
+    goals.pluginGate = ratio(cpuWithin(measured, nginxDecisions, 0), cpuOf(measured, gate));
     goals.smallToHpm = costRatio(measured, hpmExpress);
     goals.smallToGo = costRatio(measured, goProxy);
     return saturationTable(measured);

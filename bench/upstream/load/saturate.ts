@@ -7,6 +7,12 @@ import type { Cost } from '../../support/load.ts';
 import type { Running } from '../peers/peer.ts';
 import { OTHER_PROCESSOR } from '../upstream.ts';
 
+/** The cost of a slice, and what each process of the subject had of its CPU time. */
+export interface Saturation extends Cost {
+  /** CPU time per operation in microseconds, in the order of the subject's roots. */
+  readonly each: readonly number[];
+}
+
 const WRK = ['/usr/bin/wrk', '/usr/local/bin/wrk'].find(existsSync);
 const CONNECTIONS = 48;
 
@@ -17,21 +23,22 @@ export async function saturate(
   seconds: number,
   folder: string,
   pinned: boolean,
-): Promise<Cost> {
+): Promise<Saturation> {
   if (WRK === undefined) throw new Error('wrk is not installed: apt-get install wrk');
   const script = join(folder, `wrk-${running.port}.lua`);
   writeFileSync(script, requests(running.tokens));
   const url = `http://127.0.0.1:${running.port}${path}`;
   const args = ['-t1', `-c${CONNECTIONS}`, `-d${seconds}s`, '-s', script, url];
   const [program, ...rest] = pinned ? ['taskset', '-c', String(OTHER_PROCESSOR), WRK, ...args] : [WRK, ...args];
-  const used = cpuMeter(running.roots);
+  const meters = running.roots.map((root) => cpuMeter([root]));
   const { stdout } = await promisify(execFile)(program as string, rest);
-  const time = used();
+  const times = meters.map((used) => used());
   const done = Number(/(\d+) requests in/.exec(stdout)?.[1]);
   const perSecond = Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]);
   const bad = /Non-2xx or 3xx responses: (\d+)|Socket errors: (.*)/.exec(stdout);
   if (bad !== null || !(done > 0)) throw new Error(`requests to ${url} failed: ${stdout}`);
-  return { perSecond, cpu: time / done, operations: done };
+  const each = times.map((time) => time / done);
+  return { perSecond, cpu: each.reduce((sum, one) => sum + one, 0), each, operations: done };
 }
 
 /** Seven headers as an assistant sends them, with another token for each request. */

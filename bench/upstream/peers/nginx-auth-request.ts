@@ -13,6 +13,7 @@ type StartService = (context: PeerContext, port: number, tokenFile: string) => P
 function authRequest(name: string, missing: string | undefined, startService: StartService): Peer {
   return {
     name,
+    processes: ['nginx', 'service'],
     missing: NGINX === undefined ? 'apt-get install nginx-light' : missing,
     async start(context) {
       const { folder, upstream, workers, processor, tokens } = context;

@@ -10,6 +10,7 @@ const LOG = `log_format json escape=json '{"time":"$time_iso8601","method":"$req
 /** nginx with the files of `coursegate snippets --for nginx-auth`, and the gate that it asks: plugin mode. */
 export const nginxDecisions: Peer = {
   name: 'nginx + our decision',
+  processes: ['gate', 'nginx'],
   missing: NGINX === undefined ? 'apt-get install nginx-light' : undefined,
   async start({ folder, upstream, workers, processor }) {
     const routes = Array.from(
