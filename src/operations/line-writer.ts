@@ -6,6 +6,8 @@ import { write } from 'node:fs';
  */
 const FULL = 64 * 1024;
 const MOST_WAITING = 8 * 1024 * 1024;
+/** Characters that fit into the memory that is used again for each write: three bytes each at most. */
+const USUAL = 2 * FULL;
 const INTERVAL = 500;
 const RETRY = 20;
 
@@ -23,6 +25,7 @@ export function createLineWriter(descriptor: number, failed: (error: Error) => v
   let writing = false;
   let failing = false;
   let idle: (() => void) | undefined;
+  const memory = Buffer.allocUnsafeSlow(3 * USUAL);
 
   const onTimer = () => {
     timer = undefined;
@@ -40,9 +43,11 @@ export function createLineWriter(descriptor: number, failed: (error: Error) => v
       return;
     }
     writing = true;
-    const text = pieces.join('');
+    const text = pieces.length === 1 ? (pieces[0] as string) : pieces.join('');
     pieces = [];
-    writeAll(Buffer.from(text), text.length);
+    // Only one write is under way at a time.
+    const bytes = text.length > USUAL ? Buffer.from(text) : memory.subarray(0, memory.write(text));
+    writeAll(bytes, text.length);
   };
 
   const writeAll = (bytes: Buffer, characters: number): void => {
