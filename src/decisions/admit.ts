@@ -17,31 +17,41 @@ type Served = Pick<Config, 'origin' | 'upstreams' | 'limits'>;
  * with the identity of its member. Guards that need no body are the same as for forwarded requests.
  */
 export function admitHandler(entry: RouteConfig, config: Served, identity: IdentityFor): Handler {
-  return ownRecordHandler(entry, 0, async (exchange) => {
-    const { request, response, record } = exchange;
+  const { upstream } = entry;
+  const kinds = config.upstreams[upstream]?.identity ?? [];
+  return ownRecordHandler(entry, 0, (exchange) => {
+    const { request, response, target, principal, record, ownFields } = exchange;
     if (asksForWebSocket(request))
       throw new GatewayError('invalid_request', { message: 'This address does not take WebSockets.' });
     // No body is sent, but some gateways send its Content-Length.
     refuseLargeRequest(requestFraming(request), config.limits.requestBody);
     refuseHiddenMethod(exchange);
     if (!(response instanceof DecisionResponse)) throw new Error('Only a decision can be admitted.');
-    record.upstream = entry.upstream;
-    const fields = await identityFields(exchange, entry.upstream, config, identity);
-    response.admit([...fields, ...exchange.ownFields]);
+    record.upstream = upstream;
+    const admitted = { method: request.method ?? '', url: config.origin + target.path };
+    const known = identity(principal, upstream, kinds, admitted);
+    if (known instanceof Promise)
+      return known.then((fields) => {
+        response.admit(everyField(fields), ownFields);
+        return undefined;
+      });
+    response.admit(everyField(known), ownFields);
     return undefined;
   });
 }
 
+type Fields = Awaited<ReturnType<IdentityFor>>;
+
+/** The same fields are admitted again and again, until their assertion is renewed. */
+const LISTS = new WeakMap<Fields, readonly string[]>();
+
 /** Every identity field, empty if it does not apply: the gateway overwrites what the client sent. */
-async function identityFields(
-  { request, target, principal }: Exchange,
-  upstream: string,
-  { origin, upstreams }: Served,
-  identity: IdentityFor,
-): Promise<string[]> {
-  const admitted = { method: request.method ?? '', url: origin + target.path };
-  const known = await identity(principal, upstream, upstreams[upstream]?.identity ?? [], admitted);
-  return IDENTITY_FIELDS.flatMap((name) => [name, known[name] ?? '']);
+function everyField(known: Fields): readonly string[] {
+  const before = LISTS.get(known);
+  if (before !== undefined) return before;
+  const list = IDENTITY_FIELDS.flatMap((name) => [name, known[name] ?? '']);
+  LISTS.set(known, list);
+  return list;
 }
 
 /** JSON is left to the backend, which compares its method with the assertion. */
@@ -52,10 +62,12 @@ const READ_AS_JSON = /json/i;
  * of a type in which frameworks look for it is refused; without a type, Rack reads that of a POST as a form.
  */
 function refuseHiddenMethod({ request, target, admits }: Exchange): void {
+  const types = fieldValues(request.rawHeaders, 'content-type');
+  const untyped = types.length === 0 && request.method !== 'POST';
+  if (untyped && target.query === '') return;
   const overrides = methodOverrides(admits ?? ((method) => method === request.method));
   overrides.checkQuery(target.query);
-  const types = fieldValues(request.rawHeaders, 'content-type');
-  if (types.length === 0 && request.method !== 'POST') return;
+  if (untyped) return;
   if (overrides.scan(request.rawHeaders) === undefined || READ_AS_JSON.test(types[0] ?? '')) return;
   throw new GatewayError('unsupported_media_type', {
     message: 'This address takes no forms: send JSON.',

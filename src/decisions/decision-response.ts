@@ -3,8 +3,8 @@ import type { Answer } from '../errors.ts';
 
 /** What the gateway is to do with a request. */
 export type Decided =
-  /** Forward it with these fields: alternating names and values. */
-  | { readonly kind: 'admitted'; readonly fields: readonly string[] }
+  /** Forward it with the identity, and give the client `own`: alternating names and values. */
+  | { readonly kind: 'admitted'; readonly identity: readonly string[]; readonly own: readonly string[] }
   /** Give the client this answer. */
   | { readonly kind: 'refused'; readonly answer: Answer };
 
@@ -16,7 +16,7 @@ export type Tell = (
 
 /** As gateways understand it that copy any response but a 2xx to the client. */
 export const tellPlainly: Tell = (decided, send) => {
-  if (decided.kind === 'admitted') send(200, [...decided.fields, 'Content-Length', '0'], '');
+  if (decided.kind === 'admitted') send(200, [...decided.identity, ...decided.own, 'Content-Length', '0'], '');
   else send(decided.answer.status, decided.answer.headers, decided.answer.body);
 };
 
@@ -30,8 +30,8 @@ export class DecisionResponse extends ServerResponse<IncomingMessage> {
   #decided = false;
 
   /** Lets the request pass. */
-  admit(fields: readonly string[]): void {
-    this.#decide({ kind: 'admitted', fields }, 200);
+  admit(identity: readonly string[], own: readonly string[]): void {
+    this.#decide({ kind: 'admitted', identity, own }, 200);
   }
 
   /** Keeps the head of an answer for the client. Throws for a status that gateways take for permission. */

@@ -14,6 +14,7 @@ import type { Log } from '../operations/log.ts';
 import { createLogThrottle } from '../operations/log-throttle.ts';
 import type { RequestParts } from '../request/parts.ts';
 import { serve } from '../request/serve.ts';
+import type { Target } from '../upstream/target.ts';
 import type { DecisionResponse } from './decision-response.ts';
 import { tellEnvoy } from './envoy-answer.ts';
 import { gatewayFingerprint } from './fingerprint.ts';
@@ -23,6 +24,11 @@ import { separateCredentials } from './joined-credentials.ts';
 import { tellNginx, unpacked } from './nginx-answer.ts';
 import { familyAt, type OriginalRequest, readOriginal } from './original-request.ts';
 import { DECISION_FIELDS, DECISION_PATHS } from './protocol.ts';
+
+/** Names in lower case. */
+const [SECRET, CONFIG, ANSWER] = [DECISION_FIELDS.secret, DECISION_FIELDS.config, DECISION_FIELDS.answer].map((name) =>
+  name.toLowerCase(),
+) as [string, string, string];
 
 /** Answers decision requests. */
 export type Decisions = (request: IncomingMessage, response: DecisionResponse) => void;
@@ -69,29 +75,33 @@ export function createDecisions(
       response.setHeader('x-request-id', requestId);
       writeAnswer(response, renderFailure(failure, 'problem', { requestId, traceId: provenance.traceId() }));
     };
+    let target: Target;
     try {
-      const { method, target } = read();
-      request.method = method;
-      request.url = target;
+      const original = read();
+      target = original.target;
+      request.method = original.method;
+      request.url = target.path + target.query;
     } catch (thrown) {
       failed(thrown);
       return;
     }
     const userAgent = request.headers['user-agent'] ?? '';
-    const work = withinRequest({ provenance, userAgent, inFlight: one }, () => serve(parts, one, response, provenance));
+    const work = withinRequest({ provenance, userAgent, inFlight: one }, () =>
+      serve(parts, one, response, provenance, target),
+    );
     if (work !== undefined) inFlight.hold(work);
   };
 
   return (request, response) => {
     const { rawHeaders, url = '' } = request;
-    const sent = (name: string) => fieldValues(rawHeaders, name.toLowerCase());
-    const allowed = mayAsk(sent(DECISION_FIELDS.secret), sent(DECISION_FIELDS.config));
+    const sent = (name: string) => fieldValues(rawHeaders, name);
+    const allowed = mayAsk(sent(SECRET), sent(CONFIG));
     const family = familyAt(url);
     const one = requestOf(response);
     // Without a family it is a mistake of the operator, if not nginx with an answer for its client: nothing passes.
     if (!allowed || family === undefined) {
       inFlight.take(one, [inFlight.closed]);
-      const given = allowed && url === DECISION_PATHS.answer ? sent(DECISION_FIELDS.answer) : [];
+      const given = allowed && url === DECISION_PATHS.answer ? sent(ANSWER) : [];
       writeAnswer(response, keptAnswer(given));
       return;
     }

@@ -11,11 +11,11 @@ export function tellEnvoy(request: RequestInFlight, forwardingOf: ForwardingOf):
       tellPlainly(decided, send);
       return;
     }
-    const { set, remove, respond } = forwardingOf(request, decided.fields);
+    const { set, remove } = forwardingOf(request, decided.identity);
     const without = IDENTITY_FIELDS.filter((name) => remove.includes(name.toLowerCase())).flatMap((name) => [name, '']);
     // X-Request-Id is for both sides, with the same value.
     const ofBoth = namesOf(set);
-    const forClient = respond.filter((_, at) => !ofBoth.has((respond[at & ~1] as string).toLowerCase()));
+    const forClient = decided.own.filter((_, at) => !ofBoth.has((decided.own[at & ~1] as string).toLowerCase()));
     send(200, [...set, ...without, ...forClient, DECISION_FIELDS.remove, remove.join(','), 'Content-Length', '0'], '');
   };
 }

@@ -14,12 +14,10 @@ interface Forwarding {
   readonly set: readonly string[];
   /** Names of fields that the upstream does not get, in lower case. */
   readonly remove: readonly string[];
-  /** Fields for the client, in the same form as `set`. */
-  readonly respond: readonly string[];
 }
 
-/** @param fields what `DecisionResponse.admit` was given */
-export type ForwardingOf = (request: RequestInFlight, fields: readonly string[]) => Forwarding;
+/** @param identity every identity field: alternating names and values */
+export type ForwardingOf = (request: RequestInFlight, identity: readonly string[]) => Forwarding;
 
 /** Describes the message itself, which the gateway frames itself. */
 const FRAMING: ReadonlySet<string> = new Set(['host', 'content-length', 'transfer-encoding']);
@@ -29,27 +27,16 @@ const IDENTITY: ReadonlySet<string> = new Set(IDENTITY_FIELDS.map((name) => name
 export function createForwarding(config: Pick<Config, 'upstreams' | 'origin'>): ForwardingOf {
   const policies = protectedPolicies(config);
 
-  return ({ request, record }, fields) => {
+  return ({ request, record }, identity) => {
     const policy = policies.get(record?.upstream ?? '');
     if (record === undefined || policy === undefined) throw new Error('An admitted request has no upstream.');
-    const [identity, respond] = apart(fields);
     const kept = requestHeaders(request.rawHeaders, beforeTheGateway(record.provenance), policy);
     const set = [...setByUs(kept, policy), ...identity.filter((_, at) => identity[at | 1] !== '')];
     const passed = new Set([...namesOf(kept), ...namesOf(set), ...FRAMING]);
     // Every name that was received, unless it may pass; and every identity field, whether it was received or not.
     const received = new Set([...namesOf(request.rawHeaders), ...IDENTITY]);
-    return { set, remove: [...received].filter((name) => !passed.has(name)), respond };
+    return { set, remove: [...received].filter((name) => !passed.has(name)) };
   };
-}
-
-/** The identity of an admitted request, and the rest of its fields, which are for the client. */
-function apart(fields: readonly string[]): readonly [string[], string[]] {
-  const [identity, others]: [string[], string[]] = [[], []];
-  for (let at = 0; at + 1 < fields.length; at += 2) {
-    const name = fields[at] as string;
-    (IDENTITY.has(name.toLowerCase()) ? identity : others).push(name, fields[at + 1] as string);
-  }
-  return [identity, others];
 }
 
 /**

@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../errors.ts';
 import { fieldValues } from '../http/field-values.ts';
-import { LONGEST_TARGET, parseTarget } from '../upstream/target.ts';
+import { LONGEST_TARGET, parseTarget, type Target } from '../upstream/target.ts';
 import { DECISION_PATHS } from './protocol.ts';
 
 /** The request that a gateway asks about. */
 export interface OriginalRequest {
   readonly method: string;
-  /** The path, canonical as it was sent, and the query. */
-  readonly target: string;
+  /** Canonical as it was sent. */
+  readonly target: Target;
 }
 
 /** The fields in which a family of gateways describes the original request, in lower case. */
@@ -52,23 +52,23 @@ export function readOriginal(family: Family, request: IncomingMessage, origin: s
     if (values.length !== 1) throw unclear(`The gateway must send exactly one ${name}.`);
     return values[0] as string;
   };
-  const { method, host, target } =
+  const { method, host, uri } =
     family === 'envoy'
       ? {
           method: request.method ?? '',
           host: field('host'),
-          target: (request.url ?? '').slice(DECISION_PATHS.envoy.length),
+          uri: (request.url ?? '').slice(DECISION_PATHS.envoy.length),
         }
       : {
           method: field(FIELDS[family].method),
           host: field(FIELDS[family].host),
-          target: field(FIELDS[family].uri),
+          uri: field(FIELDS[family].uri),
         };
   if (!METHOD.test(method)) throw unclear('The method of this request is not one that is taken here.');
   if (host.toLowerCase() !== authorityOf(origin)) throw unclear('This host is not one that is served here.');
-  if (target.length > LONGEST_TARGET) throw new GatewayError('uri_too_long');
-  const parsed = target.startsWith('/') ? parseTarget(target, origin) : undefined;
-  if (parsed === undefined || parsed.path + parsed.query !== target)
+  if (uri.length > LONGEST_TARGET) throw new GatewayError('uri_too_long');
+  const target = uri.startsWith('/') ? parseTarget(uri, origin) : undefined;
+  if (target === undefined || target.path + target.query !== uri)
     throw unclear('This address is not one that is taken here.');
   if (method === 'OPTIONS') throw new GatewayError('method_not_allowed');
   return { method, target };

@@ -205,7 +205,7 @@ const LONGEST_REMEMBERED = 64;
  * Clients use few names, so each is classified only once. The limits stop a client that invents names from filling
  * memory.
  */
-function remembered<T>(classify: (name: string) => T): (name: string) => T {
+export function remembered<T>(classify: (name: string) => T): (name: string) => T {
   const known = new Map<string, T>();
   return (name) => {
     const before = known.get(name);

@@ -114,7 +114,10 @@ export async function openListeners(
   if (settings.decisions !== undefined) {
     const { DecisionResponse: Response } = await import('../decisions/decision-response.ts');
     // Gateways take longer heads than the public listener. A 431 would close a connection that they use for others.
-    const options = { ServerResponse: Response, maxHeaderSize: 4 * limits.headers, keepAliveTimeout: 75_000 };
+    const options = {
+      ...{ ServerResponse: Response, optimizeEmptyRequests: true },
+      ...{ maxHeaderSize: 4 * limits.headers, keepAliveTimeout: 75_000 },
+    };
     const server = createServer(options, (request, response) => decisions()?.(request, response));
     servers.push([server as Server, settings.decisions.address]);
   }

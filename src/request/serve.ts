@@ -33,12 +33,14 @@ import { toSite } from './to-site.ts';
  *
  * Resolves when the handler is done, or returns undefined if nothing had to wait; the answer may still be on its way to
  * the client. Neither throws nor rejects.
+ * @param known the target of the request, if it has been parsed
  */
 export function serve(
   parts: RequestParts,
   inFlight: RequestInFlight,
   response: ServerResponse,
   provenance: Provenance,
+  known?: Target,
 ): Promise<void> | undefined {
   const { request } = inFlight;
   const record = parts.records.begin(inFlight, provenance);
@@ -51,7 +53,7 @@ export function serve(
       response.writeHead(204).end();
       return undefined;
     }
-    target = readTarget(parts, request);
+    target = readTarget(parts, request, known);
     record.path = target.path;
     const incoming = { request, response, target, record, inFlight };
     const apart = parts.memberPages.isApart(request);
@@ -68,9 +70,9 @@ function isServerPing({ method, url }: IncomingMessage): boolean {
   return method === 'OPTIONS' && url === '*';
 }
 
-function readTarget({ origin, longestUrl }: RequestParts, { url = '' }: IncomingMessage): Target {
+function readTarget({ origin, longestUrl }: RequestParts, { url = '' }: IncomingMessage, known?: Target): Target {
   if (url.length > longestUrl) throw new GatewayError('uri_too_long');
-  const target = parseTarget(url, origin);
+  const target = known ?? parseTarget(url, origin);
   if (target === undefined)
     throw new GatewayError('invalid_request', { message: 'This address is not one that is taken here.' });
   return target;

@@ -61,28 +61,35 @@ export function createIdentity(options: {
   const kept = new LRUCache<string, Kept>({ max: 10_000 });
   // While a token is cached, it maps to the same principal object. In that case not even a cache key has to be
   // computed.
-  const atHand = new WeakMap<MemberPrincipal, Map<string, Kept>>();
+  const atHand = new WeakMap<MemberPrincipal, Map<string, AtHand>>();
 
   return (principal, upstreamName, kinds, bound) => {
     if (principal.kind === 'anonymous' || kinds.length === 0) return ANONYMOUS_FIELDS;
     const now = options.clock();
     const kid = options.kid?.() ?? '';
-    if (bound !== undefined) return keep(principal, upstreamName, kinds, { now, kid, bound }).fields;
-    const known = atHand.get(principal)?.get(upstreamName);
-    if (known !== undefined && isFresh(known, now, kid)) return known.fields;
-    const found = keep(principal, upstreamName, kinds, { now, kid });
-    const ofPrincipal = atHand.get(principal) ?? new Map<string, Kept>();
-    atHand.set(principal, ofPrincipal.set(upstreamName, found));
-    return found.fields;
+    const own = atHand.get(principal)?.get(upstreamName) ?? take(principal, upstreamName, kinds);
+    if (bound !== undefined) {
+      const key = `${own.key} ${bound.method} ${bound.url}`;
+      return keep(key, principal, upstreamName, kinds, { now, kid, bound }).fields;
+    }
+    if (own.kept === undefined || !isFresh(own.kept, now, kid))
+      own.kept = keep(own.key, principal, upstreamName, kinds, { now, kid });
+    return own.kept.fields;
   };
 
+  function take(principal: MemberPrincipal, upstreamName: string, kinds: UpstreamConfig['identity']): AtHand {
+    const own: AtHand = { key: cacheKey(principal, upstreamName, kinds), kept: undefined };
+    atHand.set(principal, (atHand.get(principal) ?? new Map<string, AtHand>()).set(upstreamName, own));
+    return own;
+  }
+
   function keep(
+    key: string,
     member: MemberPrincipal,
     upstreamName: string,
     kinds: UpstreamConfig['identity'],
     { now, kid, bound }: { readonly now: number; readonly kid: string; readonly bound?: BoundRequest },
   ): Kept {
-    const key = cacheKey(member, upstreamName, kinds, bound);
     const known = kept.get(key);
     if (known !== undefined && isFresh(known, now, kid)) return known;
     const made = makeFields(member, upstreamName, kinds, now, bound);
@@ -156,6 +163,13 @@ export function createIdentity(options: {
   }
 }
 
+/** What a principal is known by at one upstream. */
+interface AtHand {
+  readonly key: string;
+  /** Undefined until it is asked for. */
+  kept: Kept | undefined;
+}
+
 interface Kept {
   /** A promise until they are signed. */
   fields: Fields | Promise<Fields>;
@@ -183,10 +197,8 @@ function cacheKey(
   { grantId, sub, clientId, details, scope }: MemberPrincipal,
   upstreamName: string,
   kinds: UpstreamConfig['identity'],
-  bound: BoundRequest | undefined,
 ): string {
-  const of = [grantId, formatScope(scope), upstreamName, kinds, sub, clientId, details];
-  return JSON.stringify(bound === undefined ? of : [...of, bound.method, bound.url]);
+  return JSON.stringify([grantId, formatScope(scope), upstreamName, kinds, sub, clientId, details]);
 }
 
 function assertId(id: string, whose: string): void {

@@ -21,7 +21,7 @@ import { createRewrite, type Rewrite } from './rewrite.ts';
 export function ownRecordHandler(
   { match, query = {}, body = {}, rewrite }: RouteConfig,
   limit: number,
-  forward: (exchange: Exchange, rewrite: Rewrite | undefined) => Promise<SessionOver | undefined>,
+  forward: (exchange: Exchange, rewrite: Rewrite | undefined) => Promise<SessionOver | undefined> | undefined,
 ): (exchange: Exchange) => Promise<SessionOver | undefined> | undefined {
   const { pattern } = parseMatch(match);
   const [inQuery, inBody] = [Object.keys(query), Object.keys(body)];

@@ -146,9 +146,9 @@ describe('another identity field in the list', () => {
     const request = new IncomingMessage(new Socket());
     Object.assign(request, { method: 'GET', rawHeaders: ['Host', 'school.example'] });
     const response = new DecisionResponse(request);
-    let fields: readonly string[] = [];
+    let identity: readonly string[] = [];
     response.tell = (decided) => {
-      if (decided.kind === 'admitted') ({ fields } = decided);
+      if (decided.kind === 'admitted') ({ identity } = decided);
     };
     const provenance = {
       clientAddress: '192.0.2.1',
@@ -161,7 +161,7 @@ describe('another identity field in the list', () => {
     const target = { path: '/api/v1/x', query: '' };
     const exchange = { request, response, record, target, principal: { kind: 'anonymous' }, ownFields: [] };
     await admitHandler(route, config, () => ({}))(exchange as never);
-    expect(fields.filter((_, at) => at % 2 === 0)).toEqual([...FIELDS, ANOTHER]);
-    expect(createForwarding(config)({ request, record } as never, fields).remove).toContain('x-pupil-phone');
+    expect(identity.filter((_, at) => at % 2 === 0)).toEqual([...FIELDS, ANOTHER]);
+    expect(createForwarding(config)({ request, record } as never, identity).remove).toContain('x-pupil-phone');
   });
 });
