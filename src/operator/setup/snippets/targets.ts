@@ -20,8 +20,8 @@ export const UNUSUAL_TARGETS: readonly { readonly what: string; readonly express
     expression: '[^?]*%(?:$|.$|[^0-9a-f]|.[^0-9a-f]|[01].|2[5d-f]|3[0-9b]|[46][1-9a-f]|5[0-9acf]|7[0-9aef])',
   },
   {
-    what: 'Bytes that are no UTF-8 in its shortest form, invisible characters, and wide forms of ASCII',
-    expression: '[^?]*%(?:c[01]|c2%a[0d]|e0%[89]|e2%80%(?:8|a[89a-f])|e2%81%[a-f]|ef%b[bcd]|f0%8|f[5-9a-f])',
+    what: 'Bytes that are no UTF-8 in its shortest form, invisible characters, and other forms of ASCII characters',
+    expression: '[^?]*%(?:c[01]|c2%a[0d]|e0%[89]|e2%80%(?:8|a[4589a-f])|e2%81%[a-f]|ef%b[bcd]|f0%8|f[5-9a-f])',
   },
 ];
 
