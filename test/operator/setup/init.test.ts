@@ -590,7 +590,8 @@ describe('init --plugin', () => {
     async (plugin, names, line) => {
       site = await startProbed(API);
       const files = await run(site.url, { plugin });
-      const { listen, routes } = await loaded();
+      const { listen, routes, site: passedOn } = await loaded();
+      expect(passedOn).toMatchObject({ upstream: 'site' });
       expect(listen.decisions).toMatchObject({ address: { path: '/run/coursegate/decisions.sock' } });
       expect(routes.map(({ match, forwardedBy }) => [match, forwardedBy])).toEqual([
         ['GET /api/courses/*', 'gateway'],
