@@ -7,7 +7,7 @@ import { pageShots, wordsIn } from '../tooling/pictures/page-shots.ts';
 import { SCHEMES } from '../tooling/pictures/palette.ts';
 import { recordScreens, withDemo } from '../tooling/pictures/screens.ts';
 import { sequenceSvg } from '../tooling/pictures/sequence.ts';
-import { SEQUENCES } from '../tooling/pictures/sign-in-sequences.ts';
+import { SEQUENCES } from '../tooling/pictures/sequences.ts';
 import { linksOf } from './support/links.ts';
 import { PAGES, ROOT } from './support/pages.ts';
 
@@ -54,14 +54,14 @@ describe('docs/images', () => {
     expect(readFileSync(join(FOLDER, `architecture-${scheme}.svg`), 'utf8')).toBe(architectureSvg(scheme));
   });
 
-  it.each(SCHEMES)('has the sequences of a sign-in as `npm run pictures` draws them, in %s', (scheme) => {
+  it.each(SCHEMES)('has the sequences as `npm run pictures` draws them, in %s', (scheme) => {
     for (const sequence of SEQUENCES) {
       expect(readFileSync(join(FOLDER, `${sequence.name}-${scheme}.svg`), 'utf8')).toBe(sequenceSvg(sequence, scheme));
     }
   });
 
   it.each(SEQUENCES)('tells $name in words, and in a list with a number for each arrow', (sequence) => {
-    const page = readFileSync(join(ROOT, 'docs/how-it-works.md'), 'utf8');
+    const page = readFileSync(join(ROOT, sequence.page), 'utf8');
     const below = page.split(`images/${sequence.name}-light.svg`)[1]?.split('\n## ')[0] ?? '';
     expect(below).toContain(`alt="${sequence.description}"`);
     const numbers = [...below.matchAll(/^(\d+)\. /gm)].map(([, number]) => Number(number));

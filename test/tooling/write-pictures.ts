@@ -11,7 +11,7 @@ import { SCHEMES } from './pictures/palette.ts';
 import { animated, framesOf, palettePng } from './pictures/recording.ts';
 import { consentPictures, recordScreens, withDemo } from './pictures/screens.ts';
 import { sequenceSvg } from './pictures/sequence.ts';
-import { SEQUENCES } from './pictures/sign-in-sequences.ts';
+import { SEQUENCES } from './pictures/sequences.ts';
 
 const FOLDER = fileURLToPath(new URL('../../docs/images', import.meta.url));
 mkdirSync(FOLDER, { recursive: true });

@@ -11,6 +11,8 @@ export interface Step {
 export interface Sequence {
   /** The file, without scheme and ending. */
   readonly name: string;
+  /** Shows it, and says the same in a list. */
+  readonly page: string;
   readonly title: string;
   /** The picture in words, for people who do not see it. */
   readonly description: string;

@@ -1,14 +1,15 @@
-/** The sequence diagrams of docs/how-it-works.md, which says the same below each picture in a numbered list. */
+/** The sequence diagrams of the documentation, which says the same below each picture in a numbered list. */
 
 import type { Sequence, Step } from './sequence.ts';
 
-const [APP, BROWSER, GATE, SITE] = ['App', 'Member’s browser', 'coursegate', 'Your site'];
+const [APP, BROWSER, GATEWAY, GATE, SITE] = ['App', 'Member’s browser', 'Your gateway', 'coursegate', 'Your site'];
 
 const step = (from: string, to: string, ...label: string[]): Step => ({ from, to, label });
 
 export const SEQUENCES: readonly Sequence[] = [
   {
     name: 'sequence-sign-in',
+    page: 'docs/how-it-works.md',
     title: 'Sign-in with an authorization code',
     description:
       'The app finds out where to sign in and sends the member’s browser to coursegate. The member signs in on your site as always. coursegate asks your site who that is, asks the member for consent, and gives the app a code, which the app exchanges for tokens. Requests with a token reach your site with the member’s id.',
@@ -37,6 +38,7 @@ export const SEQUENCES: readonly Sequence[] = [
   },
   {
     name: 'sequence-consent',
+    page: 'docs/how-it-works.md',
     title: 'Consent',
     description:
       'coursegate shows the member which app asks, where it sends them, and each permission. The member approves some or all, and the app gets a code for those. If the member cancels, the app gets access_denied.',
@@ -55,6 +57,7 @@ export const SEQUENCES: readonly Sequence[] = [
   },
   {
     name: 'sequence-step-up',
+    page: 'docs/how-it-works.md',
     title: 'Step-up: asking for more',
     description:
       'An app that may only read tries to change something. coursegate answers 403 and names the missing scope. The app sends the member to coursegate again with that scope, the member approves, and the app repeats its request with a new token.',
@@ -73,6 +76,7 @@ export const SEQUENCES: readonly Sequence[] = [
   },
   {
     name: 'sequence-revocation',
+    page: 'docs/how-it-works.md',
     title: 'Revocation',
     description:
       'The member presses Disconnect, or your site reports a new password. coursegate ends the grant at every replica and answers only then. The app’s next request gets 401, and its refresh token gets invalid_grant.',
@@ -86,6 +90,27 @@ export const SEQUENCES: readonly Sequence[] = [
       step(GATE, APP, '401 invalid_token'),
       step(APP, GATE, 'refresh'),
       step(GATE, APP, '400 invalid_grant: ask the member again'),
+    ],
+  },
+  {
+    name: 'sequence-plugin',
+    page: 'docs/plugin-mode.md',
+    title: 'Plugin mode: the gateway asks, and forwards itself',
+    description:
+      'An app sends a request with its token to your gateway. The gateway asks coursegate whether it may pass, and coursegate answers with the member’s identity, which the gateway sends on to the backend with the request. A refusal of coursegate goes to the app as it is. Everything that two servers may read differently, and what belongs to coursegate, goes through coursegate.',
+    participants: [APP, GATEWAY, GATE, SITE],
+    steps: [
+      step(APP, GATEWAY, 'GET /api/courses,', 'with the token'),
+      step(GATEWAY, GATE, 'may this pass?'),
+      step(GATE, GATEWAY, '200, with the', 'member’s identity'),
+      step(GATEWAY, SITE, 'the request, with that identity'),
+      step(SITE, APP, 'the answer'),
+      step(APP, GATEWAY, 'the same without', 'the right scope'),
+      step(GATEWAY, GATE, 'may this pass?'),
+      step(GATE, APP, '403 insufficient_scope, as it is'),
+      step(APP, GATEWAY, 'sign-in, /mcp, or', '/api/..;/courses'),
+      step(GATEWAY, GATE, 'the request'),
+      step(GATE, APP, 'its own answer'),
     ],
   },
 ];
