@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { ownTargets, targetsOf, UNUSUAL_TARGETS } from '../../../src/operator/setup/snippets/targets.ts';
+import { ownTargets, targetsOf, UNUSUAL_TARGET } from '../../../src/operator/setup/snippets/targets.ts';
 import { PLAIN_TARGETS } from '../../gateways/support/outside.ts';
 
-const UNUSUAL = new RegExp(`^(?:${UNUSUAL_TARGETS.map(({ expression }) => expression).join('|')})`, 'is');
+const UNUSUAL = new RegExp(`^(?:${UNUSUAL_TARGET})`, 'is');
 const isUnusual = (target: string) => UNUSUAL.test(target);
 const hex = (code: number) => code.toString(16).padStart(2, '0');
 const codes = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at);
