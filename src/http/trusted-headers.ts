@@ -179,9 +179,9 @@ export const ORIGIN_FIELDS: readonly string[] = [
   // Magento, Offloader header; Jetty, ForwardedRequestCustomizer
   // https://experienceleague.adobe.com/docs/commerce-admin/stores-sales/site-store/security/security-url.html
   'ssl-offloaded',
-  // IIS URL Rewrite and Symfony, X-Original-URL and X-Rewrite-URL; nginx, X-Accel-*; Next.js, x-middleware-*
+  // IIS URL Rewrite and Symfony, X-Original-URL and X-Rewrite-URL; nginx, X-Accel-*; Rack::Sendfile; Next.js, x-middleware-*
   // https://symfony.com/blog/cve-2018-14773-remove-support-for-legacy-and-risky-http-headers
-  ...['x-original-*', 'x-rewrite-url', 'x-override-url', 'x-accel-*', 'x-middleware-*'],
+  ...['x-original-*', 'x-rewrite-url', 'x-override-url', 'x-accel-*', 'x-sendfile-type', 'x-middleware-*'],
   // Method overrides: Symfony, Rack, OData, WordPress REST
   // https://symfony.com/doc/current/reference/configuration/framework.html#http-method-override
   ...['x-http-method', 'x-http-method-override', 'x-method-override', 'x-tunneled-method'],

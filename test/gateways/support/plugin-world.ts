@@ -83,6 +83,7 @@ const ROUTES = [
   { match: 'GET /scarce/**', ...THEIRS, limits: { member: { requests: 2, per: '1h' } } },
   { match: 'GET /few/**', ...ANYBODY, limits: { address: { requests: 2, per: '1h' } } },
   { match: '* /public/**', ...ANYBODY },
+  { match: 'GET /staff/**', ...THEIRS, scopes: ['orders:read'] },
   { match: 'GET /through/**', ...MINE },
 ];
 

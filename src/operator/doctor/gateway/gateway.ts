@@ -29,10 +29,13 @@ export interface GatewayRequest {
   readonly headers?: readonly Field[];
   /** The value of Authorization. */
   readonly authorization?: string | undefined;
+  /** The id of an earlier request, to send its target again. */
+  readonly id?: string;
 }
 
 /** What became of a request. */
 export interface Tried {
+  readonly id: string;
   readonly answers: readonly RawAnswer[];
   /** What the backend received; empty if nothing reached it. */
   readonly echoes: readonly Echo[];
@@ -70,10 +73,10 @@ export function createGateway(target: GatewayTarget): ExaminedGateway {
     const answers = parseAnswers(received);
     busy.push(...answers.filter(({ status }) => status === 429 || status === 503));
     const answered = answers.map(({ text }) => parseEcho(text)).filter((one) => one !== undefined);
-    return { answers, echoes: [...answered, ...(echoServer?.received(id) ?? [])] };
+    return { id, answers, echoes: [...answered, ...(echoServer?.received(id) ?? [])] };
   };
   const sendOnce = async (request: GatewayRequest) => {
-    const id = nextId();
+    const { id = nextId() } = request;
     const bytes = requestBytes({ target: target.echoPath, ...request }, id, host);
     return tried(id, await sendRaw(to, bytes, (received) => parseAnswers(received)[0]?.complete === true));
   };

@@ -6,7 +6,11 @@ import { readersOf } from './readings.ts';
  * Whether a request without a valid token reached the backend as one for the protected path. `what` describes the
  * request. The verdict rests on what the backend received, never on the status of the response.
  */
-export function gotThrough({ echoPath }: ExaminedGateway, { echoes }: Tried, what: string): Verdict | undefined {
+export function gotThrough(
+  { echoPath }: ExaminedGateway,
+  { echoes }: Pick<Tried, 'echoes'>,
+  what: string,
+): Verdict | undefined {
   for (const { method, target } of echoes) {
     const readers = readersOf(target, echoPath);
     if (readers === undefined) continue;
@@ -32,6 +36,6 @@ export async function throughWithout(
 }
 
 /** A target without the id of the request. */
-function unmarked(target: string): string {
+export function unmarked(target: string): string {
   return target.replace(/[?&]doctor=[0-9a-f]+-\d+\./, '');
 }

@@ -175,7 +175,11 @@ export const FAULTS: readonly Behind[] = [
   nginx(
     'the auth service judges the raw path, and the normalised one is forwarded',
     { service: 'judges the raw prefix', askAlways: true, odd: ['dots'], target: '$uri$is_args$args' },
-    { finds: ['path.dot-segments'], says: /reached the backend as GET \/echo$/, advisory: 'GHSA-p224-6x5r-fjpm' },
+    {
+      finds: ['path.dot-segments', 'path.forwarded'],
+      says: /reached the backend as GET \/echo$/,
+      advisory: 'GHSA-p224-6x5r-fjpm',
+    },
   ),
   nginx(
     'the auth service believes X-Forwarded-Proto',
@@ -240,6 +244,7 @@ export const FAULTS: readonly Behind[] = [
     { service: 'calls long tokens malformed', answers: 'error_page 401 = /answer/401; error_page 403 = /answer/403;' },
     { finds: ['refusal.status'], says: /gets 500/ },
   ),
+  nginx('decisions are cached by the path alone', { cached: true }, { finds: ['open.cached'] }),
   nginx('the auth service is not asked', { protect: '' }, { finds: ['echo.protected'] }),
   nginx('a token that is not valid', {}, { finds: ['echo.reached'], token: 'another-token' }),
 ];

@@ -45,6 +45,8 @@ export interface NginxOptions extends Shared {
   readonly protect?: string;
   /** Passes the client’s fields on to the auth service. */
   readonly askWithAll?: boolean;
+  /** Keeps decisions, whoever asked for them. */
+  readonly cached?: boolean;
   /** Asks about `/` too. */
   readonly askAlways?: boolean;
   /** How `/` goes to the backend, in place of the fields and the identity that the gateway sets. */
@@ -88,6 +90,7 @@ export function nginxSite({ port, echo, auth }: Place, options: NginxOptions = {
     location = /ask {
       internal; proxy_pass http://${authAt}${auth.ask('nginx', service)}; proxy_pass_request_body off;
       ${options.askWithAll === true ? '' : 'proxy_pass_request_headers off;'}
+      ${options.cached === true ? 'proxy_cache asked; proxy_cache_key $request_uri; proxy_cache_valid 200 1m;' : ''}
       ${set(['Content-Length ""', 'Authorization $http_authorization', 'X-Original-URI $request_uri'])}
     }
     location /answer/ { internal; proxy_pass http://${auth.host}; }
@@ -106,6 +109,7 @@ events { worker_connections 512; }
 http {
   access_log off; large_client_header_buffers 4 16k;
   client_body_temp_path ${folder}/tmp/body; proxy_temp_path ${folder}/tmp/proxy;
+  proxy_cache_path ${folder}/tmp/cache keys_zone=asked:1m;
   fastcgi_temp_path ${folder}/tmp/f; uwsgi_temp_path ${folder}/tmp/u; scgi_temp_path ${folder}/tmp/s;
   ${sites.join('\n')}
 }`;

@@ -3,8 +3,8 @@ import { DESCRIPTION } from './described.ts';
 import { ECHO } from './echo.ts';
 import { FORGERY } from './forged.ts';
 import { FRAMING } from './framing.ts';
-import { OPEN } from './open.ts';
-import { PATHS } from './path.ts';
+import { CACHED, OPEN } from './open.ts';
+import { FORWARDED_PATHS, PATHS } from './path.ts';
 import { REFUSALS } from './refusal.ts';
 
 /** Every attack through a gateway, in the order of the report. The last check looks at all answers before it. */
@@ -13,7 +13,9 @@ export const GATEWAY_CHECKS: readonly GatewayCheck[] = [
   ...FORGERY,
   ...DESCRIPTION,
   ...PATHS,
+  ...FORWARDED_PATHS,
   ...FRAMING,
   ...OPEN,
+  ...CACHED,
   ...REFUSALS,
 ];

@@ -10,7 +10,7 @@ export const FRAMING = [
       const messages = await gateway.framings();
       const problems = messages.flatMap(({ what, hidden }) => {
         const how = `a request without a token, sent with ${what},`;
-        return gotThrough(gateway, { answers: [], echoes: hidden }, how) ?? [];
+        return gotThrough(gateway, { echoes: hidden }, how) ?? [];
       });
       return problemsOr(problems, `${messages.length} messages`);
     },

@@ -1,5 +1,6 @@
-import { failure, problemsOr, warning } from '../../finding.ts';
+import { failure, pass, problemsOr, warning } from '../../finding.ts';
 import { gatewayChecks } from '../check.ts';
+import { parseEcho } from '../echo.ts';
 import { gotThrough, throughWithout } from '../got-through.ts';
 import { BAD_TOKEN } from '../odd-requests.ts';
 
@@ -18,6 +19,16 @@ export const OPEN = gatewayChecks(['carrier', 'refused'], {
     return problemsOr(problems, 'overlong, malformed and repeated credentials');
   },
   'open.down': () => ({ level: 'skipped', seen: 'stop the auth service, and run this again with --auth-down' }),
+});
+
+/** Whether one client gets what another one was given. */
+export const CACHED = gatewayChecks(['admitted', 'refused'], {
+  async 'open.cached'({ bearer, send }) {
+    const { id } = await send({ authorization: bearer });
+    const [answer] = (await send({ id })).answers;
+    if (answer === undefined || parseEcho(answer.text) === undefined) return pass('the same request, with and without');
+    return failure('after a request with the token, the same one without it gets the answer of the backend');
+  },
 });
 
 /** The only check while the auth service is stopped, in place of the one above. */

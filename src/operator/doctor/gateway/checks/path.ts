@@ -1,8 +1,8 @@
-import { problemsOr } from '../../finding.ts';
+import { failure, problemsOr, type Verdict } from '../../finding.ts';
 import type { AttackedGateway } from '../attacked-gateway.ts';
 import { gatewayChecks } from '../check.ts';
 import type { ExaminedGateway } from '../gateway.ts';
-import { throughWithout } from '../got-through.ts';
+import { throughWithout, unmarked } from '../got-through.ts';
 
 /** The parts of which the tricks are made. */
 interface Places {
@@ -89,6 +89,23 @@ export const PATHS = gatewayChecks(['carrier', 'refused'], {
     `http://doctor.invalid${path}`,
     `http://${host}//${path.slice(1)}`,
   ]),
+});
+
+/** Plain targets, whose escapes mean what they say. */
+const ESCAPED = ['/a%20b', '/a%40b', '/a%26b', '/caf%C3%A9', '/x?a=%2F%26&b=%20'];
+
+/** Whether the backend receives each path as the client sent it. A refused one is not forwarded. */
+export const FORWARDED_PATHS = gatewayChecks(['carrier'], {
+  async 'path.forwarded'({ carrier: { request }, echoPath, send }) {
+    const problems: Verdict[] = [];
+    for (const end of ESCAPED) {
+      const target = (request.target ?? echoPath) + end;
+      const { echoes } = await send({ ...request, target });
+      const other = echoes.map((one) => unmarked(one.target)).find((received) => received !== target);
+      if (other !== undefined) problems.push(failure(`GET ${target} reached the backend as ${other}`));
+    }
+    return problemsOr(problems, `${ESCAPED.length} paths with escapes`);
+  },
 });
 
 /** Sends targets without a token. */
