@@ -41,6 +41,8 @@ describeKinds(KINDS, 'a stranger in front of $name', (kind) => {
 
   it.each(PLAIN_TARGETS)('gets the site’s own page at %s', async (target) => {
     const { status, seen } = await sent(target);
-    expect([status, seen.map((one) => one.target)]).toEqual([200, [target]]);
+    // Traefik decodes what needs no escape, and takes semicolons in a query for ampersands.
+    const received = kind.cleansPaths === true ? target.replace('%2D', '-').replace(/;(?=a=)/, '&') : target;
+    expect([status, seen.map((one) => one.target)]).toEqual([200, [received]]);
   });
 });

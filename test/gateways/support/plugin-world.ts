@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { type LoadedConfig, loadConfig } from '../../../src/config/load.ts';
+import type { DecisionAddress } from '../../../src/decisions/settings.ts';
 import { createLog } from '../../../src/operations/log.ts';
 import { configuredSnippet, printed } from '../../../src/operator/setup/snippets/configured.ts';
 import { startGateway } from '../../../src/process/gateway.ts';
@@ -42,6 +43,8 @@ export interface PluginWorld {
 interface GatewayOptions {
   /** Changes the file. */
   readonly change?: (snippet: string) => string;
+  /** Whether nobody answers where it asks. */
+  readonly unanswered?: boolean;
   /** Where it listens. Clients name the public origin in Host nevertheless. */
   readonly port?: number;
 }
@@ -152,9 +155,11 @@ export async function startPluginWorld({ separate = false, redis }: PluginWorldO
     backend,
     time,
     gate,
-    async gateway(kind, { change = (snippet: string) => snippet, port: its = port } = {}) {
+    async gateway(kind, { change = (snippet: string) => snippet, unanswered = false, port: its = port } = {}) {
       const own = mkdtempSync(join(folder, `${kind.name}-`));
-      const known = kind.unixSockets ? loaded : askingAt(loaded, relay.port);
+      const asked = kind.unixSockets ? { path: socket } : { host: '127.0.0.1', port: relay.port };
+      const nobody = kind.unixSockets ? { path: `${socket}.none` } : { host: '127.0.0.1', port: await freePort() };
+      const known = askingAt(loaded, unanswered ? nobody : asked);
       const snippet = change(printed(configuredSnippet(known, kind.server).files));
       return kind.start({ port: its, snippet, site: backend.url, folder: own });
     },
@@ -170,12 +175,12 @@ export async function startPluginWorld({ separate = false, redis }: PluginWorldO
   };
 }
 
-/** The configuration for a gateway that cannot ask over a Unix socket. */
-function askingAt(loaded: LoadedConfig, port: number): LoadedConfig {
+/** The configuration for a gateway that asks elsewhere. */
+function askingAt(loaded: LoadedConfig, address: DecisionAddress): LoadedConfig {
   const { config } = loaded;
   const { decisions } = config.listen;
   if (decisions === undefined) throw new Error('The gate of these tests has no decision listener.');
-  const changed = { ...decisions, address: { host: '127.0.0.1', port } };
+  const changed = { ...decisions, address };
   return { ...loaded, config: { ...config, listen: { ...config.listen, decisions: changed } } };
 }
 
