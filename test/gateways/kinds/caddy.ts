@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GatewayKind } from '../support/gateway-kind.ts';
 import { programAt, runGateway } from '../support/run-gateway.ts';
@@ -13,10 +13,13 @@ export const caddy: GatewayKind = {
   program,
   unixSockets: true,
   async start({ port, snippet, site, folder }) {
-    const imported = join(folder, 'coursegate.caddy');
-    writeFileSync(imported, snippet);
+    const [, imported = '', fields = ''] = snippet.split(/^==> .* <==$/m);
+    const coursegate = join(folder, 'coursegate');
+    mkdirSync(coursegate);
+    writeFileSync(join(coursegate, 'Caddyfile'), imported);
+    writeFileSync(join(coursegate, 'coursegate-fields.caddy'), fields);
     const file = join(folder, 'Caddyfile');
-    writeFileSync(file, operatorsFile(port, site, imported));
+    writeFileSync(file, operatorsFile(port, site, join(coursegate, 'Caddyfile')));
     const environment = { XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
     return runGateway(program() ?? '', ['run', '--adapter', 'caddyfile', '--config', file], { port, environment });
   },

@@ -89,11 +89,7 @@ const NGINX: readonly FileFault[] = [
 ];
 
 const CADDY: readonly FileFault[] = [
-  inCaddy(
-    'passes unusual targets to the site',
-    edit(/@coursegate_unusual vars_regexp.*\n/, '@coursegate_unusual path /never\n'),
-    'path.parameters',
-  ),
+  inCaddy('passes unusual targets to the site', edit(/^.*\[\^A-Za-z0-9.*\n/m), 'path.parameters'),
   inCaddy('removes no identity fields', edit(/^(request_header -.*\n)+/m), 'forged.public', 'forged.unusual'),
   inCaddy(
     'asks only about GET',

@@ -582,7 +582,7 @@ describe('init --plugin', () => {
       ['coursegate-http.conf', 'coursegate-site.conf', 'coursegate.conf'],
       /auth_request \/\.coursegate\/decision/,
     ],
-    ['caddy', ['Caddyfile'], /forward_auth unix\/\/run\/coursegate\/decisions\.sock/],
+    ['caddy', ['Caddyfile', 'coursegate-fields.caddy'], /forward_auth unix\/\/run\/coursegate\/decisions\.sock/],
     ['haproxy', ['coursegate.cfg', 'coursegate.lua'], /coursegate_ask/],
     ['envoy', ['envoy.yaml'], /ext_authz/],
   ] as const)(

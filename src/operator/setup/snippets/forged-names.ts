@@ -1,5 +1,5 @@
 import { DECISION_FIELDS } from '../../../decisions/protocol.ts';
-import { IDENTITY_FIELDS, OWN_IDENTITY } from '../../../http/identity-fields.ts';
+import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
 import { FORGED_FIELDS } from './plugin-plan.ts';
 
 /*
@@ -19,9 +19,6 @@ export const REMOVED_FIELDS: readonly string[] = [
   ...FORGED_FIELDS.filter((name) => name !== 'x-forwarded-*' && !name.startsWith('x-forwarded-')),
   ...FORWARDED,
 ];
-
-/** The identity fields of coursegate, in every spelling that a CGI backend takes for them. */
-export const OWN_SPELLINGS: readonly string[] = OWN_IDENTITY.flatMap(spellings);
 
 /** What clients must not send to the site, by whole names: with what identifies a member to some backends. */
 export const OWN_NAMES: readonly string[] = [

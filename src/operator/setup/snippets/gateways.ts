@@ -1,6 +1,6 @@
 import { apache } from './apache/apache.ts';
 import { caddy } from './caddy/caddy.ts';
-import { caddyAuth } from './caddy-auth/caddy-auth.ts';
+import { caddyAuth } from './caddy-auth.ts';
 import { envoy } from './envoy/envoy.ts';
 import type { AskingGateway, SendingServer } from './gateway.ts';
 import { haproxy } from './haproxy.ts';
