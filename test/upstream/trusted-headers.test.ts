@@ -290,6 +290,7 @@ const DOCUMENTED = [
     'X-Rewrite-URL',
     'X-Override-URL',
     'X-Accel-Redirect',
+    'X-Sendfile-Type',
   ],
   ...[
     'X-Middleware-Subrequest',
