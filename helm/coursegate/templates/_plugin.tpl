@@ -5,29 +5,28 @@
 {{- end -}}
 
 {{- /*
-The routes with `forwardedBy: gateway` as a list, in JSON: methods (empty: all), pattern (with * for every segment that is not
-fixed), regex (what the gate admits, in characters that no gateway takes for others), host and port.
+The routes with `forwardedBy: gateway` as a list, in JSON: pattern (with * for every segment that is not fixed), regex (the paths
+that an AuthorizationPolicy matches by that pattern, in which a * inside takes only some characters), host and port.
 */ -}}
 {{- define "coursegate.pluginRoutes" -}}
 {{- $all := tpl (include "coursegate.configuration" .) . | fromYaml -}}
-{{- $plain := "[A-Za-z0-9._~%!$&'()+,:@-]" -}}
+{{- $one := "[A-Za-z0-9._~%!$&'()+,=:@-]" -}}
 {{- $found := list -}}
 {{- range $all.routes -}}
 {{- if eq (default "coursegate" .forwardedBy) "gateway" -}}
 {{- $match := splitn " " 2 .match -}}
 {{- $pattern := replace "{member.id}" "*" $match._1 -}}
+{{- $inner := contains "*" (trimSuffix "/**" $pattern) -}}
 {{- $regex := "" -}}
 {{- range (splitList "/" (trimPrefix "/" $pattern)) -}}
-{{- if eq . "**" -}}{{- $regex = printf "%s(?:/(?:%s|/)*)?" $regex $plain -}}
-{{- else if eq . "*" -}}{{- $regex = printf "%s/%s+" $regex $plain -}}
+{{- if eq . "**" -}}{{- $regex = printf "%s(?:/%s)?" $regex (ternary (printf "(?:%s|/)*" $one) ".*" $inner) -}}
+{{- else if eq . "*" -}}{{- $regex = printf "%s/%s+" $regex $one -}}
 {{- else -}}{{- $regex = printf "%s/%s" $regex (regexQuoteMeta .) -}}
 {{- end -}}
 {{- end -}}
-{{- $methods := ternary (list) (splitList "|" $match._0) (eq $match._0 "*") -}}
-{{- if and (has "GET" $methods) (not (has "HEAD" $methods)) -}}{{- $methods = append $methods "HEAD" -}}{{- end -}}
 {{- $url := urlParse (get $all.upstreams .upstream).url -}}
 {{- $port := regexFind "[0-9]+$" (trimPrefix $url.hostname $url.host) | default (ternary "443" "80" (eq $url.scheme "https")) -}}
-{{- $found = append $found (dict "methods" $methods "pattern" $pattern "regex" $regex "host" $url.hostname "port" (int $port)) -}}
+{{- $found = append $found (dict "pattern" $pattern "regex" $regex "host" $url.hostname "port" (int $port)) -}}
 {{- end -}}
 {{- end -}}
 {{- toJson $found -}}

@@ -112,11 +112,7 @@ const ENVOY: readonly FileFault[] = [
     'forged.public',
     'forged.unusual',
   ),
-  inEnvoy(
-    'passes unusual targets to the site',
-    edit(/^ *- \{ match: \{ safe_regex: .*\|\.\*#\).*\n/m),
-    'path.parameters',
-  ),
+  inEnvoy('passes unusual targets to the site', edit(/'\(\?is\)/g, "'never"), 'path.parameters'),
   inEnvoy(
     'asks about no request',
     edit(/^( *)failure_mode_allow: .*\n/m, '$&$1filter_enabled: { default_value: { numerator: 0 } }\n'),

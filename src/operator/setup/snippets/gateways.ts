@@ -1,10 +1,10 @@
 import { apache } from './apache/apache.ts';
 import { caddy } from './caddy/caddy.ts';
 import { caddyAuth } from './caddy-auth.ts';
-import { envoy } from './envoy/envoy.ts';
+import { envoy } from './envoy.ts';
 import type { AskingGateway, SendingServer } from './gateway.ts';
 import { haproxy } from './haproxy.ts';
-import { istio } from './istio/istio.ts';
+import { istio } from './istio.ts';
 import { nginx } from './nginx/nginx.ts';
 import { nginxAuth } from './nginx-auth/nginx-auth.ts';
 import { traefik } from './traefik/traefik.ts';

@@ -52,11 +52,13 @@ export interface PluginPlan {
   readonly routePatterns: readonly string[];
   /** The upstreams of `routes`. */
   readonly upstreams: readonly PluginUpstream[];
+  /** The rest of the site; undefined if the configuration does not have it, or has it at a path of its own. */
+  readonly site: PluginUpstream | undefined;
   /** Largest request body that any of `routes` accepts, in bytes; undefined: unlimited. */
   readonly largestBody: number | undefined;
 }
 
-interface ProtectedPath {
+export interface ProtectedPath {
   /** As configured, such as `/api/courses/**`. */
   readonly pattern: string;
   /** An expression for its targets: see `targets.ts`. */
@@ -65,7 +67,7 @@ interface ProtectedPath {
   readonly upstream: PluginUpstream;
 }
 
-export interface PluginRoute {
+interface PluginRoute {
   /** As configured, such as `/api/courses/**`. */
   readonly pattern: string;
   /** A regular expression for the path: see `pathExpression`. */
@@ -114,7 +116,7 @@ export const FORGED_FIELDS: readonly string[] = [...TRUSTED_IDENTITY, ...ORIGIN_
 export const IDENTITY_NAMES: readonly string[] = IDENTITY_FIELDS.map((name) => name.toLowerCase());
 
 /** Concerns a whole origin, or is set by us, or gives a gateway orders. */
-const HIDDEN_RESPONSE_FIELDS = [
+export const HIDDEN_RESPONSE_FIELDS = [
   ...['set-cookie', 'www-authenticate', 'clear-site-data', 'access-control-allow-origin'],
   ...['access-control-allow-credentials', 'access-control-allow-methods', 'access-control-allow-headers'],
   ...['access-control-expose-headers', 'access-control-max-age', 'access-control-allow-private-network'],
@@ -167,6 +169,7 @@ export function pluginPlan(loaded: Pick<LoadedConfig, 'config' | 'secrets'>, gat
     routes,
     routePatterns: [...patterns],
     upstreams: [...upstreams],
+    site: siteOf(config),
     largestBody: largestBody(config, patterns),
   };
 }
@@ -222,6 +225,13 @@ function pluginUpstream({ upstreams, origin }: Config, name: string, index: numb
     hiddenFields: [...new Set([...HIDDEN_RESPONSE_FIELDS, ...lower(response.drop)])],
     timeout: upstream.timeout,
   };
+}
+
+function siteOf(config: Config): PluginUpstream | undefined {
+  const name = config.site?.upstream;
+  const upstream = name === undefined ? undefined : config.upstreams[name];
+  if (name === undefined || upstream === undefined || new URL(upstream.url).pathname !== '/') return undefined;
+  return pluginUpstream(config, name, 0);
 }
 
 function largestBody({ routes, limits }: Config, patterns: ReadonlySet<string>): number | undefined {

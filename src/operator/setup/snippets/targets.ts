@@ -52,6 +52,6 @@ export function targetsOf(pattern: string): string {
   });
 }
 
-function inAscii(segment: string): string {
+export function inAscii(segment: string): string {
   return segment.replace(/[^\x21-\x7E]+/g, encodeURIComponent);
 }

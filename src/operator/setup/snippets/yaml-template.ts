@@ -1,27 +1,19 @@
-import { type Document, isCollection, isMap, isNode, isScalar, isSeq, type Node, parseAllDocuments } from 'yaml';
+import { type Document, isCollection, isMap, isNode, isScalar, isSeq, parseAllDocuments } from 'yaml';
 import { codePath, readInstalled } from '../../../installation.ts';
 
 /** Texts that are filled in are quoted: readers differ in what they take for a number. Nothing is folded. */
 const FORM = { lineWidth: 0, singleQuote: true, defaultStringType: 'QUOTE_SINGLE', defaultKeyType: 'PLAIN' } as const;
 
 /**
- * What stands for each `!fill NAME` of a template: plain data, or a `part`. Undefined takes the key away, with its
+ * What stands for each `!fill NAME` of a template: plain data. Undefined takes the key away, with its
  * comment. With `...: !fill NAME`, the keys of a map stand for that key.
  */
 export type Filling = Readonly<Record<string, unknown>>;
-
-/** A filled-in file, as a part of another one. */
-export type YamlPart = Node;
 
 /** The text of a YAML file of this folder, filled in. Its comments stay. */
 export function filledIn(file: string, filling: Filling): string {
   const documents = documentsIn(file, filling);
   return documents.map((one) => one.toString(FORM)).join('');
-}
-
-/** The same as a part of another file. */
-export function part(file: string, filling: Filling): YamlPart {
-  return documentsIn(file, filling)[0]?.contents as Node;
 }
 
 function documentsIn(file: string, filling: Filling): readonly Document[] {

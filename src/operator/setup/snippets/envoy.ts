@@ -1,0 +1,124 @@
+import { DECISION_PATHS } from '../../../decisions/protocol.ts';
+import type { DecisionAddress } from '../../../decisions/settings.ts';
+import { OWN_IDENTITY } from '../../../http/identity-fields.ts';
+import { hostAndPort, reachableHost } from '../../host-port.ts';
+import type { AskingGateway } from './gateway.ts';
+import { gatewayFile, gatewayView } from './gateway-file.ts';
+import {
+  fieldExpression,
+  IDENTITY_NAMES,
+  type PluginPlan,
+  type PluginUpstream,
+  type ProtectedPath,
+  problemBody,
+} from './plugin-plan.ts';
+
+export const envoy = {
+  name: 'envoy',
+  title: 'Envoy',
+  plugin: 'envoy',
+  unixSockets: true,
+  files: (plan) => [{ name: 'envoy.yaml', text: gatewayFile('envoy/envoy.yaml', bootstrap(plan), inSingleQuotes) }],
+} as const satisfies AskingGateway;
+
+/** Within the single quotes of YAML. */
+export const inSingleQuotes = (text: string): string => text.replaceAll("'", "''");
+
+/** The fields that a decision sets for the backend. */
+const SET = [
+  ...IDENTITY_NAMES,
+  ...['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-port', 'x-real-ip', 'forwarded'],
+  ...['x-request-id', 'traceparent', 'tracestate'],
+];
+
+/** Fields of a decision for every client: where the gate has no limits or CORS, they are missing. */
+const ALWAYS = [
+  ...['x-request-id', 'ratelimit', 'ratelimit-policy', 'access-control-allow-origin', 'access-control-expose-headers'],
+];
+
+/** Fields that a refusal may have besides. */
+const REFUSAL = [
+  ...['www-authenticate', 'retry-after', 'content-type', 'content-language', 'cache-control', 'allow'],
+  ...['dpop-nonce', 'vary'],
+];
+
+/** What Envoy and Istio are filled in with. `between` stands between the names of fields that a decision has. */
+export function envoyView(plan: PluginPlan, between: string) {
+  const view = gatewayView(plan);
+  const id = '%REQ(X-REQUEST-ID)%';
+  return {
+    ...view,
+    path: DECISION_PATHS.envoy,
+    /** Also what Envoy itself takes orders from. */
+    forged: `(?i)${fieldExpression([...OWN_IDENTITY, 'x-envoy-*'])}`,
+    upstreams: view.upstreams.map((upstream) => ({ ...upstream, hidden: inLines(upstream.hiddenFields) })),
+    set: SET.join(between),
+    always: ALWAYS.join(between),
+    refusal: [...REFUSAL, ...ALWAYS].join(between),
+    unavailable: {
+      body: problemBody('store_unavailable', id),
+      fields: [
+        { name: 'retry-after', value: '5' },
+        { name: 'cache-control', value: 'no-store' },
+        { name: 'x-request-id', value: id },
+        ...view.cors,
+      ],
+    },
+  };
+}
+
+function bootstrap(plan: PluginPlan) {
+  const { origin, gate, decisions, upstreams, site, protectedPaths, largestBody } = plan;
+  const { address } = decisions;
+  const view = envoyView(plan, '|');
+  return {
+    ...view,
+    https: origin.scheme === 'https',
+    protected: allTargets(protectedPaths),
+    tooLarge: largestBody !== undefined && {
+      from: largestBody + 1,
+      to: Number.MAX_SAFE_INTEGER,
+      body: problemBody('payload_too_large', ''),
+      fields: [{ name: 'content-type', value: 'application/problem+json' }, ...view.cors],
+    },
+    upstreams: view.upstreams.map((one) => ({ ...one, targets: allTargets(one.paths) })),
+    gateAddress: addressOf(hostAndPort(gate)),
+    decisions: { type: 'path' in address ? 'STATIC' : 'STRICT_DNS', address: addressOf(address) },
+    backends: [
+      ...upstreams.map((one) => backend(`coursegate_upstream_${one.id}`, one)),
+      site === undefined
+        ? { cluster: 'coursegate_site', address: addressOf({ host: 'site.internal', port: 80 }), tls: false }
+        : backend('coursegate_site', site),
+    ],
+  };
+}
+
+function allTargets(paths: readonly ProtectedPath[]): string {
+  return paths.map(({ targets }) => targets).join('|');
+}
+
+function backend(cluster: string, { scheme, hostname, port, servername }: PluginUpstream) {
+  const expected = servername === '' ? { type: 'IP_ADDRESS', name: hostname } : { type: 'DNS', name: servername };
+  return {
+    cluster,
+    address: addressOf({ host: hostname, port }),
+    tls: scheme === 'https' && { servername, ...expected },
+  };
+}
+
+function addressOf(address: DecisionAddress): string {
+  return 'path' in address
+    ? `{ pipe: { path: '${inSingleQuotes(address.path)}' } }`
+    : `{ socket_address: { address: '${reachableHost(address.host)}', port_value: ${address.port} } }`;
+}
+
+/** A list in the brackets of YAML, in lines of readable length. */
+function inLines(names: readonly string[]): readonly string[] {
+  const lines: string[] = [];
+  for (const name of names) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + name.length > 100) lines.push(`${name},`);
+    else lines[lines.length - 1] = `${last} ${name},`;
+  }
+  return lines;
+}

@@ -1,0 +1,73 @@
+import { segmentsOf } from '../../../config/route-order.ts';
+import { hostAndPort } from '../../host-port.ts';
+import { envoyView, inSingleQuotes } from './envoy.ts';
+import type { AskingGateway } from './gateway.ts';
+import { gatewayFile } from './gateway-file.ts';
+import { IDENTITY_NAMES, type PluginPlan } from './plugin-plan.ts';
+import { escaped, segmentExpression } from './segment-expression.ts';
+import { inAscii } from './targets.ts';
+
+export const istio = {
+  name: 'istio',
+  title: 'Istio',
+  unixSockets: false,
+  files(plan) {
+    const view = istioView(plan);
+    return ['istio-mesh.yaml', 'istio.yaml'].map((name) => ({
+      name,
+      text: gatewayFile(`istio/${name}`, view, inSingleQuotes),
+    }));
+  },
+} as const satisfies AskingGateway;
+
+/** Throws Error if Istio cannot reach the gate by a name and a port. */
+function istioView(plan: PluginPlan) {
+  const { origin, gate, decisions, site, protectedPaths } = plan;
+  const { address } = decisions;
+  if ('path' in address)
+    throw new Error(
+      'Istio cannot ask over a Unix socket: `listen.decisions.address` must be HOST:PORT, such as 0.0.0.0:9092.',
+    );
+  const service = hostAndPort(gate);
+  if (!service.host.includes('.') || /^[\d.:]+$/.test(service.host))
+    throw new Error('Istio needs --gate with the Service of coursegate: coursegate.default.svc.cluster.local:80.');
+  const view = envoyView(plan, ', ');
+  return {
+    ...view,
+    hostname: new URL(origin.url).hostname,
+    anyPort: !origin.host.includes(':'),
+    service: service.host,
+    servicePort: service.port,
+    port: address.port,
+    identityNames: IDENTITY_NAMES.join(', '),
+    asked: protectedPaths.flatMap(({ pattern }) => askedPaths(pattern)),
+    // Istio limits the length of an expression.
+    eachOwn: plan.own,
+    upstreams: view.upstreams.map((one) => ({ ...one, asked: one.paths.map(({ pattern }) => askedTargets(pattern)) })),
+    siteAt: site ?? { hostname: 'site.internal', port: 80 },
+  };
+}
+
+/** The paths of a route, as AuthorizationPolicy writes them. */
+function askedPaths(pattern: string): readonly string[] {
+  const written = inAscii(withoutRest(pattern)).replaceAll('*', '{*}');
+  const rest = pattern.endsWith('/**') ? [`${written}/${written.includes('*') ? '{**}' : '*'}`] : [];
+  return written === '' ? rest : [written, ...rest];
+}
+
+/**
+ * An expression for the targets that the same paths match in AuthorizationPolicy, which looks at letter case. Its `{*}`
+ * takes only these characters.
+ */
+function askedTargets(pattern: string): string {
+  const one = "[A-Za-z0-9._~%!$&'()+,=:@-]";
+  return segmentExpression(pattern, {
+    rest: withoutRest(pattern).includes('*') ? `(?:/(?:${one}|/)*)?` : '(?:/.*)?',
+    one: `/${one}+`,
+    fixed: (segment) => escaped(inAscii(segment)),
+  });
+}
+
+function withoutRest(pattern: string): string {
+  return `/${segmentsOf(pattern).join('/')}`.replace(/\/\*\*$/, '');
+}
