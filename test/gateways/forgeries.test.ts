@@ -14,6 +14,11 @@ import { type PluginWorld, startPluginWorld } from './support/plugin-world.ts';
 /** How many requests are sent at once. */
 const AT_ONCE = 16;
 
+/** Of these, servers have sent a body twice, or not at all. The gate takes each in its own time. */
+const EXPECTATIONS = ['100-continue', '100-Continue, x', 'y', '100-continue\r\nExpect: 100-continue'].map(
+  (value) => `POST LANE/x HTTP/1.1\r\nHost: HOST\r\nExpect: ${value}\r\nContent-Length: 3\r\n\r\nabc`,
+);
+
 let world: PluginWorld;
 beforeAll(async () => {
   world = await startPluginWorld();
@@ -138,22 +143,28 @@ describeKinds(KINDS, 'nothing gets through $name', (kind) => {
   });
 
   it('in a message that servers delimit differently', async () => {
-    const sent = ['/public', '/pages'].flatMap((lane) => SMUGGLED.map(({ bytes }) => ({ bytes, lane })));
-    await onEach(sent, async ({ bytes, lane }, number) => {
-      const whole = `${bytes}GET LANE/next HTTP/1.1\r\nHost: HOST\r\nConnection: close\r\n\r\n`
+    const messages = [...SMUGGLED.map(({ bytes }) => bytes), ...EXPECTATIONS];
+    const lanes = [
+      { lane: '/public', own: '' },
+      { lane: '/pages', own: '' },
+      { lane: '/member', own: `${asMember}\r\n` },
+    ];
+    const sent = lanes.flatMap((lane) => messages.map((bytes) => ({ bytes, ...lane })));
+    await onEach(sent, async ({ bytes, lane, own }, number) => {
+      const first = bytes
         .replaceAll('/public/hidden', '/member/hidden')
         // Without a type, a POST to a route could be a form, and would be refused for that.
-        .replace('Host: HOST\r\n', 'Host: HOST\r\nContent-Type: application/json\r\n')
+        .replace('Host: HOST\r\n', `Host: HOST\r\nContent-Type: application/json\r\n${own}`);
+      const whole = `${first}GET LANE/next HTTP/1.1\r\nHost: HOST\r\nConnection: close\r\n\r\n`
         .replaceAll('HOST', world.host)
         .replaceAll('LANE', `${lane}/${number}`);
       // Some wait for the rest of what they read as a body.
       await send(world.port, whole, 300);
     });
     const seen = world.backend.take();
-    expect(flaws(seen, [])).toEqual([]);
-    expect(
-      seen.map(({ target }) => target).filter((target) => !/^\/(public|pages)\/\d+\/(x|next)$/.test(target)),
-    ).toEqual([]);
+    expect(flaws(seen, ['m-1'])).toEqual([]);
+    const other = seen.filter(({ target }) => !/^\/(?:public|pages)\/\d+\/(?:x|next)$|^\/member\/\d+\/x$/.test(target));
+    expect(other.map(({ target }) => target)).toEqual([]);
     // Each message is at most two requests: itself and the one that follows it.
     expect(new Set(seen.map(({ target }) => target)).size).toBe(seen.length);
     // If nothing came through, this would show nothing.

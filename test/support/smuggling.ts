@@ -146,6 +146,14 @@ export const SMUGGLED: readonly Smuggled[] = [
   refused('B088', 'no CRLF after a chunk', post('Transfer-Encoding: chunked\r\n', '3\r\nabc0\r\n\r\n')),
   refused('B088', 'a chunk beyond its size', post('Transfer-Encoding: chunked\r\n', '3\r\nabcdef\r\n0\r\n\r\n')),
   taken('B088', 'an extension', post('Transfer-Encoding: chunked\r\n', '3;x=y\r\nabc\r\n0\r\n\r\n'), 'abc'),
+  refused('B088', 'LF in an extension', post('Transfer-Encoding: chunked\r\n', '3;x\nabc\r\n0\r\n\r\n')),
+  refused(
+    'B088',
+    'LF behind an extension',
+    post('Transfer-Encoding: chunked\r\n', `2;\nxx\r\n32\r\n0\r\n\r\n${HIDDEN}`),
+  ),
+  refused('B088', 'a CR in an extension', post('Transfer-Encoding: chunked\r\n', '3;x\ry\r\nabc\r\n0\r\n\r\n')),
+  refused('B088', 'LF after the last chunk', post('Transfer-Encoding: chunked\r\n', '3\r\nabc\r\n0\n\n')),
   taken('B089', 'a GET with a body', `${get('Host: HOST\r\nContent-Length: 3\r\n')}abc`, 'abc'),
   taken('B089', 'a GET of length 0', get('Host: HOST\r\nContent-Length: 0\r\n'), ''),
   taken(
@@ -153,6 +161,25 @@ export const SMUGGLED: readonly Smuggled[] = [
     'a GET with a request in its body',
     get(`Host: HOST\r\nContent-Length: ${HIDDEN.length + 100}\r\n`) + HIDDEN.padEnd(HIDDEN.length + 100),
     HIDDEN.padEnd(HIDDEN.length + 100),
+  ),
+  taken(
+    'B089',
+    'a GET with a request in a chunk',
+    get(`Host: HOST\r\nTransfer-Encoding: chunked\r\n`) + chunked(HIDDEN),
+    HIDDEN,
+  ),
+  taken(
+    'B089',
+    'OPTIONS with a request in a chunk (TE.0)',
+    `OPTIONS LANE/x HTTP/1.1\r\nHost: HOST\r\nTransfer-Encoding: chunked\r\n\r\n${chunked(HIDDEN)}`,
+    HIDDEN,
+  ),
+  taken('B089', 'a request as the body of a POST (CL.0)', post(`Content-Length: ${HIDDEN.length}\r\n`, HIDDEN), HIDDEN),
+  taken(
+    'B007',
+    'chunks named by Connection',
+    post('Connection: transfer-encoding\r\nTransfer-Encoding: chunked\r\n', chunked('abc')),
+    'abc',
   ),
   taken('B090', 'another request behind it', get('Host: HOST\r\n'), ''),
   taken(
