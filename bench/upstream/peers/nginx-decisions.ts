@@ -19,13 +19,9 @@ export const nginxDecisions: Peer = {
     );
     const gate = await startGate({
       ...{ folder, profile: 'B', processor },
-      upstreams: {
-        bench: `http://127.0.0.1:${upstream.port}`,
-        streams: `http://127.0.0.1:${upstream.streamPort}`,
-      },
+      upstreams: { bench: `http://127.0.0.1:${upstream.port}` },
       routes: [
         ...routes,
-        '{ match: "GET /api/bench/stream", upstream: streams, scopes: [courses:read], anonymous: refuse, forwardedBy: gateway }',
         '{ match: "GET /api/bench/**", upstream: bench, scopes: [courses:read], anonymous: refuse, forwardedBy: gateway }',
       ],
       gateway({ file, port, home, site, environment }) {
