@@ -1,13 +1,10 @@
 import { write } from 'node:fs';
 
-/**
- * In characters: the size at which the buffer is written, and how much may wait for a slow reader before lines are
- * dropped.
- */
+/** In bytes: the size at which lines are written, and the memory in which they are gathered. */
 const FULL = 64 * 1024;
+const MEMORY = 2 * FULL;
+/** How many bytes may wait for a slow reader before lines are dropped. */
 const MOST_WAITING = 8 * 1024 * 1024;
-/** Characters that fit into the memory that is used again for each write: three bytes each at most. */
-const USUAL = 2 * FULL;
 const INTERVAL = 500;
 const RETRY = 20;
 
@@ -15,60 +12,67 @@ const RETRY = 20;
  * Buffers lines and writes them to a file descriptor off the event loop, so that a reader that stops reading blocks no
  * request. Writes to a full pipe are retried; when too much is waiting, new lines are dropped and counted. `failed` is
  * called with the first error of each series of errors.
+ *
+ * Lines are gathered as bytes: kept as a string, its thousands of parts would be copied by each garbage collection.
  */
 export function createLineWriter(descriptor: number, failed: (error: Error) => void) {
-  let gathered = '';
-  let pieces: string[] = [];
+  let gathered: Buffer = Buffer.allocUnsafeSlow(MEMORY);
+  let used = 0;
+  let spare: Buffer | undefined;
+  const full: Buffer[] = [];
   let waiting = 0;
   let dropped = 0;
   let timer: NodeJS.Timeout | undefined;
   let writing = false;
   let failing = false;
   let idle: (() => void) | undefined;
-  const memory = Buffer.allocUnsafeSlow(3 * USUAL);
 
   const onTimer = () => {
     timer = undefined;
     flush();
   };
 
+  const setAside = (): void => {
+    if (used === 0) return;
+    full.push(gathered.subarray(0, used));
+    gathered = spare ?? Buffer.allocUnsafeSlow(MEMORY);
+    spare = undefined;
+    used = 0;
+  };
+
   const flush = (): void => {
-    if (gathered !== '') {
-      pieces.push(gathered);
-      gathered = '';
-    }
     if (writing) return;
-    if (pieces.length === 0) {
+    if (full.length === 0) setAside();
+    const next = full.shift();
+    if (next === undefined) {
       idle?.();
       return;
     }
     writing = true;
-    const text = pieces.length === 1 ? (pieces[0] as string) : pieces.join('');
-    pieces = [];
-    // Only one write is under way at a time.
-    const bytes = text.length > USUAL ? Buffer.from(text) : memory.subarray(0, memory.write(text));
-    writeAll(bytes, text.length);
+    writeAll(next, next.length);
   };
 
-  const writeAll = (bytes: Buffer, characters: number): void => {
-    write(descriptor, bytes, (error, written) => {
+  const writeAll = (bytes: Buffer, left: number): void => {
+    const from = bytes.length - left;
+    write(descriptor, bytes, from, left, null, (error, written) => {
       if (error !== null && (error.code === 'EAGAIN' || error.code === 'EINTR')) {
-        setTimeout(writeAll, RETRY, bytes, characters).unref();
+        setTimeout(writeAll, RETRY, bytes, left).unref();
         return;
       }
-      if (error === null && written < bytes.length) {
-        writeAll(bytes.subarray(written), characters);
+      if (error === null && written < left) {
+        writeAll(bytes, left - written);
         return;
       }
-      waiting -= characters;
+      waiting -= bytes.length;
       if (error === null) failing = false;
       else {
-        dropped += lineFeeds(bytes);
+        dropped += lineFeeds(bytes.subarray(from));
         if (!failing) failed(error);
         failing = true;
       }
       writing = false;
-      if (pieces.length > 0 || idle !== undefined) flush();
+      if (bytes.buffer.byteLength === MEMORY) spare = Buffer.from(bytes.buffer);
+      if (full.length > 0 || idle !== undefined || (used > 0 && timer === undefined)) flush();
     });
   };
 
@@ -82,9 +86,19 @@ export function createLineWriter(descriptor: number, failed: (error: Error) => v
         dropped += lineFeeds(Buffer.from(line));
         return;
       }
-      gathered += line;
-      waiting += line.length;
-      if (gathered.length >= FULL) flush();
+      // In UTF-8, no character takes more.
+      const most = 3 * line.length;
+      if (most > MEMORY - used) setAside();
+      if (most > MEMORY) {
+        const bytes = Buffer.from(line);
+        full.push(bytes);
+        waiting += bytes.length;
+      } else {
+        const length = gathered.write(line, used);
+        used += length;
+        waiting += length;
+      }
+      if (used >= FULL || full.length > 0) flush();
       else timer ??= setTimeout(onTimer, INTERVAL).unref();
     },
     /** Number of lines dropped because the reader is too slow or gone. */
