@@ -1,4 +1,4 @@
-import type { KeyObject, webcrypto } from 'node:crypto';
+import { hash, type KeyObject, type webcrypto } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { UpstreamConfig } from '../config/schema.ts';
@@ -193,12 +193,14 @@ function plainFields(member: MemberPrincipal): Record<string, string> {
   };
 }
 
+/** Short, because it is looked up with each request. */
 function cacheKey(
   { grantId, sub, clientId, details, scope }: MemberPrincipal,
   upstreamName: string,
   kinds: UpstreamConfig['identity'],
 ): string {
-  return JSON.stringify([grantId, formatScope(scope), upstreamName, kinds, sub, clientId, details]);
+  const of = [grantId, formatScope(scope), upstreamName, kinds, sub, clientId, details];
+  return hash('sha256', JSON.stringify(of), 'base64url');
 }
 
 function assertId(id: string, whose: string): void {
