@@ -180,7 +180,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   '@graphql-tools/merge': ['account/contract.ts'],
   // The second writes the files of gateways that read YAML.
   yaml: ['config', 'operator/setup/snippets/yaml-template.ts'],
-  mustache: ['operator/setup/snippets/gateway-file.ts'],
+  mustache: ['operator/setup/template.ts'],
   re2js: ['config/pattern.ts'],
   // The other two read the data of presets.
   zod: ['config', 'operator/setup/init/evidence.ts', 'operator/setup/init/preset-file.ts'],

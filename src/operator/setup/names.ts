@@ -1,5 +1,6 @@
 import { PRESETS } from './init/preset-file.ts';
-import { ASKING, SENDING } from './snippets/gateways.ts';
+import { ASKING } from './snippets/gateways.ts';
+import { SENDING } from './snippets/sending.ts';
 
 /** Web servers and gateways by the name in `snippets --for`. */
 export const SERVERS = [...SENDING, ...ASKING].map(({ name }) => name);

@@ -1,7 +1,8 @@
 import { appAddress } from '../../../config/page-calls.ts';
 import { PLACEHOLDER } from '../../../config/placeholders.ts';
+import { codePath } from '../../../installation.ts';
 import type { Framework } from '../names.ts';
-import { filledFile, type TextFilling } from '../text-template.ts';
+import { filledFile, type TemplateView } from '../template.ts';
 import type { Discoveries } from './discoveries.ts';
 import type { JsonLogin } from './json-login.ts';
 import type { PresetFile } from './preset-file.ts';
@@ -39,7 +40,7 @@ export function upstreamName(framework: Framework): string {
  */
 export function genericConfiguration(setup: Setup): string {
   const { origin, found } = setup;
-  return template('generic', {
+  const text = template('generic', {
     firstLine: FIRST_LINE,
     origin: quoted(origin.origin),
     name: quoted(found.title ?? origin.hostname),
@@ -49,10 +50,12 @@ export function genericConfiguration(setup: Setup): string {
     site: siteSection(setup),
     api: apiSections(setup),
   });
+  return `${text}\n`;
 }
 
-function template(name: string, filling: TextFilling): string {
-  return filledFile(`init/templates/${name}.yaml`, filling);
+/** Without the last line break. */
+function template(name: string, view: TemplateView): string {
+  return filledFile(codePath(`operator/setup/init/templates/${name}.yaml`), view).trimEnd();
 }
 
 export function listenLine({ port, adminPort }: Pick<Setup, 'port' | 'adminPort'>): string {
@@ -107,7 +110,7 @@ function formLogin({ path, format, username, password, wrong, token }: JsonLogin
     action: quoted(path),
     ...{ format, username, password },
     pointer: quoted(pointer),
-    failure: wrong === 400 || wrong === 403 ? `failure: { status: [${wrong}, 401] }` : [],
+    failure: (wrong === 400 || wrong === 403) && wrong,
     whoami: whoamiFields(found),
     authorization: quoted(`Bearer {${pointer}}`),
   });
@@ -129,8 +132,8 @@ function whoamiFields({ whoami }: Discoveries): string {
     .join(', ');
 }
 
-function numbered(findings: readonly string[]): readonly string[] {
-  return findings.map((line, at) => `# (${at + 1}) ${line}`);
+function numbered(findings: readonly string[]) {
+  return findings.map((text, at) => ({ number: at + 1, text }));
 }
 
 /** What becomes of requests without a route, for the end of a file. */
@@ -139,14 +142,12 @@ export function siteSection({ framework, site, observe, asked, found }: Setup): 
   const cookies = found.sessionCookies.map(quoted).join(', ');
   if (observe)
     return template('observed-site', { upstream: name, cookies: cookies === '' ? '' : `, cookies: [${cookies}]` });
-  if (site) return `# Requests without a route go to the site unchanged.\nsite: { upstream: ${name} }\n`;
+  if (site) return `# Requests without a route go to the site unchanged.\nsite: { upstream: ${name} }`;
   if (asked)
     return `# The gateway sends the gate what two servers may read differently, and the gate passes on what is safe.
-site: { upstream: ${name} }
-`;
+site: { upstream: ${name} }`;
   return `# The web server sends the gate only its own paths (see proxy/), so the site keeps working while the gate is down.
-# To send everything through the gate: site: { upstream: ${name} }
-`;
+# To send everything through the gate: site: { upstream: ${name} }`;
 }
 
 /** The routes and tools that are proposed from the site's API description, for the end of a file. */
@@ -154,15 +155,14 @@ export function apiSections({ framework, found, observe, asked }: Setup): string
   const name = upstreamName(framework);
   const proposals = observe ? [] : found.proposals;
   if (proposals.length === 0) return template('no-routes', { upstream: name });
-  const tools = proposedTools(proposals);
+  const tools = toolEntries(proposedTools(proposals), name);
   return template('routes', {
     // A gateway that forwards requests itself cannot rewrite them.
-    ownAddresses: asked
-      ? []
-      : `# Apps get addresses of their own below ${appAddress('')}: the site's pages may call the original ones with their own credentials.`,
+    ownAddresses: !asked && appAddress(''),
     key: proposals.some(({ fits }) => fits) ? 'routes:' : 'routes: []',
     routes: proposals.flatMap((one, at) => routeLines(one, proposals[at - 1], { name, asked })),
-    tools: tools.length === 0 ? [] : toolsSection(tools, name),
+    tools,
+    hasTools: tools.length > 0,
   });
 }
 
@@ -179,23 +179,24 @@ function routeLines(
   return group === before?.group ? [route] : [`# ${group}`, route];
 }
 
-function toolsSection(tools: readonly Proposal[], upstream: string): string {
+function toolEntries(tools: readonly Proposal[], upstream: string): readonly TemplateView[] {
   const names = new Set<string>();
-  const entries = tools.flatMap(({ pattern, scope, summary }) => {
+  return tools.flatMap(({ pattern, scope, summary }) => {
     const words = pattern.split('/').filter((segment) => /[a-z]/i.test(segment) && !/^(api|v\d+)$/i.test(segment));
     const name = `get_${words.join('_').replace(/[^A-Za-z0-9_-]/g, '_')}`.slice(0, 64);
     if (names.has(name)) return [];
     names.add(name);
     const title = summary ?? words.join(' ').replace(/[_-]/g, ' ');
-    return template('tool', {
-      ...{ name, upstream },
+    const description = quoted(`${title} (GET ${pattern}).`);
+    return {
+      name,
+      upstream,
       title: quoted(title.slice(0, 80)),
-      description: quoted(`${title} (GET ${pattern}).`),
+      description,
       scope: quoted(scope),
       path: quoted(pattern),
-    });
+    };
   });
-  return template('tools', { tools: entries });
 }
 
 /** JSON strings are valid YAML. */

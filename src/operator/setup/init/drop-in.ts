@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { listAt, valueAt } from '../../../config/tree.ts';
 import { documentPath, readInstalled } from '../../../installation.ts';
-import { filledText } from '../text-template.ts';
+import { filled } from '../template.ts';
 import { type Setup, upstreamName } from './configuration.ts';
 import { dropInFiles, type NewFile, README, type SecretName, setupGuide, treeOf } from './preset.ts';
 import { type DropInValues, INTEGRATIONS } from './preset-file.ts';
@@ -28,16 +28,14 @@ export function dropIn(setup: Setup, configuration: string, secrets: SetupSecret
   const copied = files.map((path): NewFile => {
     const text = readInstalled(join(folder, path)).toString('utf8');
     if (settings === undefined || !SETTINGS.test(text)) return { path: `drop-in/${path}`, text };
-    return { path: `drop-in/${path}`, text: withSettings(text, filledText(settings, values)), ...secret };
+    return { path: `drop-in/${path}`, text: withSettings(text, filled(settings, values)), ...secret };
   });
   if (settings !== undefined && !copied.some(({ text }) => SETTINGS.test(text)))
     throw new Error(`The drop-in for ${framework} has no settings block to fill in.`);
   return [
     ...copied,
     { path: setupGuide(framework), text: withoutLinksAway(readInstalled(join(folder, README)), framework) },
-    ...(lines === undefined
-      ? []
-      : [{ path: `drop-in/${lines.path}`, text: filledText(lines.text, values), ...secret }]),
+    ...(lines === undefined ? [] : [{ path: `drop-in/${lines.path}`, text: filled(lines.text, values), ...secret }]),
     ...(secrets.shared.length > 0 && secretsFor === undefined ? [environment(setup, secrets)] : []),
   ];
 }

@@ -3,7 +3,8 @@ import { programName } from '../../program-name.ts';
 import type { Plugin } from '../names.ts';
 import { configuredSnippet } from '../snippets/configured.ts';
 import type { AskingGateway } from '../snippets/gateway.ts';
-import { ASKING, SENDING } from '../snippets/gateways.ts';
+import { ASKING } from '../snippets/gateways.ts';
+import { SENDING } from '../snippets/sending.ts';
 import { forwardedByGateway, type NewFile } from './preset.ts';
 
 /** Next to the configuration; only for a gateway that asks over TCP. */

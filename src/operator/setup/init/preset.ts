@@ -124,9 +124,7 @@ function withApi(preset: string, setup: Setup): string {
   const isExample = tree.account === undefined && tree.mcp === undefined;
   if (isExample) text = removeKey(text, 'routes');
   if (tree.site !== undefined) text = removeKey(text, 'site');
-  return [text.trimEnd(), siteSection(setup).trimEnd(), ...(isExample ? [apiSections(setup).trimEnd()] : [])]
-    .join('\n\n')
-    .concat('\n');
+  return [text.trimEnd(), siteSection(setup), ...(isExample ? [apiSections(setup)] : [])].join('\n\n').concat('\n');
 }
 
 function withSecrets(preset: string) {

@@ -12,9 +12,9 @@ import { hostPort, reachableHost } from '../../host-port.ts';
 import { UsageError } from '../../usage-error.ts';
 import { gatePaths } from './gate-paths.ts';
 import type { AskingGateway } from './gateway.ts';
-import { ASKING, SENDING } from './gateways.ts';
+import { ASKING } from './gateways.ts';
 import { pluginPlan, type SnippetFile } from './plugin-plan.ts';
-import type { SendingPlan } from './sending.ts';
+import { SENDING, type SendingPlan } from './sending.ts';
 
 export interface Snippet {
   readonly files: readonly SnippetFile[];

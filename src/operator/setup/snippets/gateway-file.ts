@@ -1,7 +1,7 @@
-import Mustache from 'mustache';
 import { DECISION_FIELDS } from '../../../decisions/protocol.ts';
 import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
-import { installedPath, readInstalled } from '../../../installation.ts';
+import { installedPath } from '../../../installation.ts';
+import { filledFile, type TemplateView } from '../template.ts';
 import {
   CORS_RESPONSE_FIELDS,
   DECISION_LIMITS,
@@ -40,31 +40,7 @@ export function gatewayView(plan: PluginPlan) {
   };
 }
 
-/** What stands for the names in a template, and for the sections of a list or an object. */
-export type GatewayView = Readonly<Record<string, unknown>>;
-
-/**
- * A file of `integrations/gateways`, which is a template of Mustache, filled in. `{{name}}` stands for a value as `quoted`
- * writes it in the quotes of that format, and `{{{name}}}` for the value as it is. Throws Error for a name without a value.
- */
-export function gatewayFile(
-  path: string,
-  view: GatewayView,
-  quoted: (text: string) => string = (text) => text,
-): string {
-  const template = readInstalled(installedPath(`integrations/gateways/${path}`)).toString('utf8');
-  return Mustache.render(template, new StrictContext(view), {}, { escape: (value) => quoted(String(value)) });
-}
-
-/** Mustache itself would write nothing for a name that it does not know. */
-class StrictContext extends Mustache.Context {
-  override lookup(name: string): unknown {
-    const value = super.lookup(name);
-    if (value === undefined) throw new Error(`Nothing is filled in for ${name}.`);
-    return value;
-  }
-
-  override push(view: unknown): StrictContext {
-    return new StrictContext(view, this);
-  }
+/** A file of `integrations/gateways`, filled in: see `filled`. */
+export function gatewayFile(path: string, view: TemplateView, quoted?: (text: string) => string): string {
+  return filledFile(installedPath(`integrations/gateways/${path}`), view, quoted);
 }

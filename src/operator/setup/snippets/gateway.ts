@@ -1,18 +1,10 @@
 import type { PluginPlan, SnippetFile } from './plugin-plan.ts';
-import type { SendingPlan } from './sending.ts';
 
-interface WebServer {
+export interface WebServer {
   /** The name in `snippets --for`. */
   readonly name: string;
   /** As operators know it. */
   readonly title: string;
-}
-
-/** A web server that sends the gate its requests. */
-export interface SendingServer extends WebServer {
-  /** The name of its one file. */
-  readonly file: string;
-  readonly write: (plan: SendingPlan) => string;
 }
 
 /** A gateway that asks the gate about requests, and forwards them itself. */

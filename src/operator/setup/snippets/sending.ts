@@ -1,6 +1,8 @@
-import { filledFile, type TextFilling } from '../text-template.ts';
 import { spellings } from './forged-names.ts';
 import { type GatePaths, oneExpression } from './gate-paths.ts';
+import type { WebServer } from './gateway.ts';
+import { gatewayFile } from './gateway-file.ts';
+import { quoted, variableName } from './nginx-text.ts';
 
 /** What a web server needs to send the gate its own paths, and with `everything` all others. */
 export interface SendingPlan {
@@ -15,39 +17,73 @@ export interface SendingPlan {
   readonly identityFields: readonly string[];
 }
 
-/** The first line. */
-export function head({ everything }: SendingPlan): string {
-  return everything
-    ? '# coursegate: every request goes to it, and it passes on to the site what is not its own.'
-    : '# coursegate: its own addresses and the routes it protects. Everything else stays as it is.';
+/** A web server that sends the gate its requests. */
+interface SendingServer extends WebServer {
+  /** The name of its one file. */
+  readonly file: string;
+  readonly write: (plan: SendingPlan) => string;
 }
 
-/** The paths of requests that go to the gate. */
-export function expressionOf({ paths, everything }: SendingPlan): string {
-  return everything ? '^(/.*)$' : oneExpression(paths);
+export const SENDING = [
+  {
+    name: 'nginx',
+    title: 'nginx',
+    file: 'nginx.conf',
+    write: (plan) => gatewayFile('nginx/proxy.conf', { ...viewOf(plan), locations: nginxLocations(plan) }),
+  },
+  {
+    name: 'apache',
+    title: 'Apache',
+    file: 'apache.conf',
+    // For a VirtualHost. mod_proxy takes precedence over files, PHP and .htaccess, and passes the URL on unchanged.
+    write: (plan) => gatewayFile('apache/proxy.conf', viewOf(plan), (text) => text.replaceAll('"', '\\"')),
+  },
+  {
+    name: 'caddy',
+    title: 'Caddy',
+    file: 'Caddyfile',
+    // Caddy sets X-Forwarded-* itself, and accepts none from untrusted clients. So does Traefik.
+    write: (plan) => gatewayFile('caddy/proxy.Caddyfile', viewOf(plan)),
+  },
+  {
+    name: 'traefik',
+    title: 'Traefik',
+    file: 'traefik.yaml',
+    write: (plan) => {
+      const { hostname, protocol } = new URL(plan.origin);
+      const view = { ...viewOf(plan), hostname, tls: protocol === 'https:' };
+      return gatewayFile('traefik/proxy.yaml', view, (text) => text.replaceAll("'", "''"));
+    },
+  },
+] as const satisfies readonly SendingServer[];
+
+/** What the files of all of them are filled in with. */
+function viewOf({ paths, everything, gate, identityFields }: SendingPlan) {
+  return {
+    head: everything
+      ? '# coursegate: every request goes to it, and it passes on to the site what is not its own.'
+      : '# coursegate: its own addresses and the routes it protects. Everything else stays as it is.',
+    everything,
+    gate,
+    /** The paths of requests that go to the gate. */
+    expression: everything ? '^(/.*)$' : oneExpression(paths),
+    /** Whether requests that bypass the gate need a guard. */
+    guarded: identityFields.length > 0,
+    identity: identityFields.map((name) => ({ name, variable: variableName(name) })),
+    /** For web servers that pass on all of them. */
+    spellings: identityFields.flatMap((name) => spellings(name.toLowerCase())),
+  };
 }
 
 /**
- * The file of a web server, from its template.
- * @param guard - the lines that keep others than the gate from setting these fields
- * @param more - what stands for further names in the template
+ * `=` and `^~` take precedence over regular expressions such as the one for .php. With `everything`, the gate's own paths
+ * are listed too: a longer prefix of the site would win over `/`.
  */
-export function sendingFile(
-  template: string,
-  plan: SendingPlan,
-  guard: (names: readonly string[]) => readonly string[],
-  more: TextFilling = {},
-): string {
-  const { gate, identityFields } = plan;
-  const why = ['', '# Only coursegate may set these fields, which identify the member.'];
-  return filledFile(`snippets/${template}`, {
-    head: head(plan),
-    guard: identityFields.length === 0 ? [] : [...why, ...guard(identityFields)],
-    expression: expressionOf(plan),
-    gate,
-    ...more,
-  });
+function nginxLocations({ paths, everything }: SendingPlan): readonly string[] {
+  return [
+    ...paths.exact.map((path) => `= ${quoted(path)}`),
+    ...paths.under.map((path) => `^~ ${quoted(path)}`),
+    ...paths.patterns.map((pattern) => `~ ${quoted(`^${pattern}$`)}`),
+    ...(everything && !paths.under.includes('/') ? ['^~ "/"'] : []),
+  ];
 }
-
-/** Names in every spelling, for web servers that pass on all of them. */
-export const spelled = (names: readonly string[]) => names.flatMap((name) => spellings(name.toLowerCase()));
