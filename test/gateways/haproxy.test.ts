@@ -99,6 +99,22 @@ describe.skipIf(!isInstalled(haproxy))('HAProxy', () => {
     expect(world.backend.take()).toEqual([]);
   });
 
+  it('asks about whatever a line of the operator’s sends to a protected backend', async () => {
+    const port = await freePort();
+    const line = '    use_backend coursegate_to_back if { path_beg /pages/ }\n';
+    const changed = await world.gateway(haproxy, {
+      port,
+      change: (snippet) => snippet.replace(/^ {4}use_backend /m, `${line}$&`),
+    });
+    try {
+      for (const fields of [[], [`Authorization: Bearer ${token}`]])
+        expect((await ask(port, { host: world.host, target: '/pages/x', fields })).status).toBe(404);
+      expect(world.backend.take()).toEqual([]);
+    } finally {
+      await changed.close();
+    }
+  });
+
   it('opens no WebSocket on a route', async () => {
     const fields = [`Authorization: Bearer ${token}`, 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
     const head = ['GET /member/x HTTP/1.1', `Host: ${world.host}`, 'Connection: Upgrade', ...fields];
