@@ -140,7 +140,11 @@ function configuration(
   },
   { profile = 'A', upstreams, routes = [], more = '', redis, gateway }: GateOptions,
 ): string {
-  const named = Object.entries({ site: at.site, ...upstreams }).map(([name, url]) => `  ${name}: { url: ${url} }`);
+  // Debian's nginx is too old for plain fields.
+  const identity = gateway === undefined ? '' : ', identity: [assertion]';
+  const named = Object.entries({ site: at.site, ...upstreams }).map(
+    ([name, url]) => `  ${name}: { url: ${url}${identity} }`,
+  );
   return `version: 1
 ${profileLines(profile, more)}
 origin: ${at.origin}

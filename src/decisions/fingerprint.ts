@@ -21,4 +21,4 @@ export function gatewayFingerprint(config: Config): string {
 }
 
 /** Raised whenever the generated files themselves change. */
-const FORMAT = 1;
+const FORMAT = 2;

@@ -73,18 +73,23 @@ function isIdentity(name: string): boolean {
   return isTrustedIdentity(name) || name.endsWith('-jwt-assertion');
 }
 
+/** What clients of APIs send: for gateways that have to copy each field by its name. */
+export const API_FIELDS: readonly string[] = [
+  ...['accept', 'accept-encoding', 'accept-language', 'content-type', 'content-encoding', 'range', 'if-range'],
+  ...['if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since', 'user-agent', 'origin', 'prefer'],
+  ...['idempotency-key', 'last-event-id', 'x-requested-with', 'mcp-protocol-version', 'mcp-session-id'],
+];
+
 /**
  * What a request to a protected path may carry otherwise: its subject, conditions and client. Everything else is
  * dropped: a backend that trusts some name of its own must not receive it from a third-party app.
  */
 const ALLOWED = new Set([
-  ...['accept', 'accept-charset', 'accept-encoding', 'accept-language', 'accept-version', 'api-version'],
-  ...['cache-control', 'pragma', 'range', 'if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since'],
-  ...['if-range', 'content-type', 'content-encoding', 'content-language', 'content-disposition', 'content-range'],
-  ...['content-location', 'content-md5', 'content-digest', 'digest', 'repr-digest', 'want-content-digest', 'date'],
-  ...['user-agent', 'referer', 'origin', 'x-requested-with', 'x-api-version', 'prefer', 'priority', 'save-data'],
-  ...['idempotency-key', 'last-event-id', 'early-data', 'dnt', 'sec-gpc', 'want-repr-digest'],
-  ...['mcp-protocol-version', 'mcp-session-id', 'mcp-method', 'mcp-name'],
+  ...API_FIELDS,
+  ...['accept-charset', 'accept-version', 'api-version', 'cache-control', 'pragma', 'content-language'],
+  ...['content-disposition', 'content-range', 'content-location', 'content-md5', 'content-digest', 'digest'],
+  ...['repr-digest', 'want-content-digest', 'want-repr-digest', 'date', 'referer', 'x-api-version', 'priority'],
+  ...['save-data', 'early-data', 'dnt', 'sec-gpc', 'mcp-method', 'mcp-name'],
 ]);
 const ALLOWED_PREFIXES = ['sec-fetch-', 'sec-ch-'];
 

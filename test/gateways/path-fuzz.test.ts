@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { RESERVED, SPELLINGS } from '../attack/families/forged-headers.ts';
 import { send } from './support/ask.ts';
-import { flawsOf } from './support/backend-view.ts';
+import { asRead, flawsOf } from './support/backend-view.ts';
 import type { RunningGateway } from './support/gateway-kind.ts';
 import { describeKinds, KINDS } from './support/kinds.ts';
 import { type PluginWorld, startPluginWorld } from './support/plugin-world.ts';
@@ -72,7 +72,7 @@ describeKinds(KINDS, '$name, whatever path it is sent', (kind) => {
       const answers = await Promise.all(some.map((one) => send(world.port, `${one}\r\n\r\n`, 5_000)));
       const seen = world.backend.take();
       arrived += seen.length;
-      const flaws = seen.flatMap((one) => flawsOf(one, world.origin, members));
+      const flaws = seen.flatMap((one) => flawsOf(asRead(kind, one), world.origin, members));
       found.push(...flaws.map((flaw) => `${flaw}; sent: ${JSON.stringify(some)}`));
       for (const [index, answer] of answers.entries())
         if (!/^HTTP\/1\.[01] [1-4]/.test(answer)) found.push(`${some[index]}: ${answer.slice(0, 40)}`);

@@ -5,6 +5,7 @@ import { caddy } from './kinds/caddy.ts';
 import { nginx, nginxMainline } from './kinds/nginx.ts';
 import { traefik } from './kinds/traefik.ts';
 import { type Asked, ask } from './support/ask.ts';
+import { asRead } from './support/backend-view.ts';
 import type { RunningGateway } from './support/gateway-kind.ts';
 import { describeKinds } from './support/kinds.ts';
 import { type PluginWorld, startPluginWorld } from './support/plugin-world.ts';
@@ -54,7 +55,7 @@ describeKinds([nginx, nginxMainline, caddy, traefik], 'the file for $name', (kin
     const fields = [...(asked.fields ?? []), ...(token === undefined ? [] : [`Authorization: Bearer ${token}`])];
     const answer = await ask(world.port, { host: world.host, ...asked, fields });
     const field = (name: string) => valuesOf(answer.headers, name).join(', ');
-    return { ...answer, field, seen: world.backend.take() };
+    return { ...answer, field, seen: world.backend.take().map((request) => asRead(kind, request)) };
   }
 
   it('forwards a member’s request with the member’s identity', async () => {

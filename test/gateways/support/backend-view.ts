@@ -1,5 +1,6 @@
 import { decodeJwt } from 'jose';
 import { type StrictRequest, valuesOf } from '../../support/strict-http.ts';
+import type { GatewayKind } from './gateway-kind.ts';
 
 /** The names by which backends know a member, folded as lenient ones fold them. The rest of the site knows the first. */
 const IDENTITY = /^x-(member-(id|email|name|scope)|client-id|coursegate-assertion)$/;
@@ -52,6 +53,32 @@ function withoutDots(segments: readonly string[]): readonly string[] {
   return kept;
 }
 
+const isJudged = (target: string) => /^\/(member|reading|posting|part|own|scarce|few|public)\//.test(target);
+
+const isByTheGate = ({ headers }: Pick<StrictRequest, 'headers'>) =>
+  valuesOf(headers, 'via').some((via) => via.includes('coursegate-'));
+
+/**
+ * A request as the backend behind a gateway understands it. With `identity: [assertion]`, it knows the member by a signed
+ * assertion alone. That no plain field of a client comes to a route is examined all the same.
+ */
+export function asRead(kind: GatewayKind, request: StrictRequest): StrictRequest {
+  const { target, headers } = request;
+  if (kind.assertionOnly !== true || isByTheGate(request)) return request;
+  const subjects = valuesOf(headers, 'x-coursegate-assertion').flatMap((one) => subjectOf(one) ?? []);
+  const kept = headers.filter(([name]) => isJudged(target) || !ANY_IDENTITY.test(folded(name)));
+  return { ...request, headers: [...kept, ...subjects.map((sub) => ['x-member-id', sub] as [string, string])] };
+}
+
+/** Of what is signed: undefined for anything else. */
+function subjectOf(assertion: string): string | undefined {
+  try {
+    return decodeJwt(assertion).sub;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Why a request must not have come through to the backend like this: with an identity that nobody decided about, or to a
  * protected path without a decision about this method and this path. Empty if it may.
@@ -62,7 +89,7 @@ export function flawsOf(
   origin: string,
   members: readonly string[],
 ): string[] {
-  const judged = /^\/(member|reading|posting|part|own|scarce|few|public)\//.test(target);
+  const judged = isJudged(target);
   const identity = headers.filter(([name]) => (judged ? ANY_IDENTITY : IDENTITY).test(folded(name)));
   const [member, ...more] = valuesOf(headers, 'x-member-id').filter((value) => value !== '');
   const known = member !== undefined && more.length === 0 && members.includes(member);
@@ -76,8 +103,7 @@ export function flawsOf(
   if (judged && ['authorization', 'dpop', 'cookie'].some((name) => valuesOf(headers, name).length > 0))
     flaws.push(`${target} came with credentials`);
   // What the gate forwards itself has an assertion that is not about one request.
-  const byTheGate = valuesOf(headers, 'via').some((via) => via.includes('coursegate-'));
-  if (known && judged && !byTheGate)
+  if (known && judged && !isByTheGate({ headers }))
     flaws.push(...unbound(method, target, origin, valuesOf(headers, 'x-coursegate-assertion')));
   return flaws;
 }

@@ -1,7 +1,7 @@
 import { caddy } from '../kinds/caddy.ts';
 import { envoy } from '../kinds/envoy.ts';
 import { haproxy } from '../kinds/haproxy.ts';
-import { nginx } from '../kinds/nginx.ts';
+import { nginxMainline } from '../kinds/nginx.ts';
 import { traefik } from '../kinds/traefik.ts';
 import type { GatewayKind } from './gateway-kind.ts';
 
@@ -26,42 +26,26 @@ function edit(part: RegExp, by = ''): Change {
   };
 }
 
-const inTurn =
-  (...changes: readonly Change[]): Change =>
-  (snippet) =>
-    changes.reduce((text, change) => change(text), snippet);
-
 const faults =
   (kind: GatewayKind) =>
   (what: string, change: Change, ...finds: readonly string[]): FileFault => ({ kind, what, change, finds });
 const whileDown = (fault: FileFault): FileFault => ({ ...fault, authDown: true });
 
-const inNginx = faults(nginx);
+const inNginx = faults(nginxMainline);
 const inCaddy = faults(caddy);
 const inEnvoy = faults(envoy);
 const inHaproxy = faults(haproxy);
 const inTraefik = faults(traefik);
 
-/** In the server block of nginx. */
-const serverBlock = (line: string) => edit(/^==> coursegate\.conf <==\n/m, `$&${line}\n`);
-
 const NGINX: readonly FileFault[] = [
   inNginx('does not ask', edit(/^ *auth_request \/.*\n/m), 'echo.protected'),
+  inNginx('lets clients send identity fields to the site', edit(/^if \(\$coursegate_forged\).*\n/m), 'forged.public'),
+  inNginx('takes names with dots', edit(/ignore_invalid_headers on;/, 'ignore_invalid_headers off;'), 'forged.public'),
   inNginx(
-    'looks only at the first of several identity fields',
-    edit(/^(?=proxy_set_header X-Member-Id "";)/m, '# '),
-    'forged.public',
+    'passes unusual targets to the site',
+    edit(/( *# (Characters|Escapes|Bytes) .*\n.* gate;\n){3}/),
+    'path.parameters',
   ),
-  inNginx(
-    'asks first whether the path is internal, and a client can send such a path',
-    inTurn(
-      edit(/^(?=proxy_set_header X-Member-Id "";)/m, '# '),
-      edit(/if \(\$coursegate_outside\) \{ return 404; \}\n/),
-    ),
-    'forged.unusual',
-  ),
-  inNginx('takes names with dots', serverBlock('ignore_invalid_headers off;'), 'forged.public'),
-  inNginx('passes unusual targets to the site', edit(/default gate;\n.*/, 'default "";'), 'path.parameters'),
   inNginx(
     'forwards the decoded path',
     edit(/(proxy_pass http:\/\/coursegate_to_\w+)\$request_uri;/, '$1$uri$is_args$args;'),
@@ -84,7 +68,7 @@ const NGINX: readonly FileFault[] = [
     'described.address',
   ),
   inNginx('answers 403 with its own page', edit(/^ *error_page 403 .*\n/m), 'refusal.body', 'refusal.forbidden'),
-  inNginx('does not say the secret', edit(/^ *proxy_set_header X-Coursegate-Secret .*\n/m), 'echo.reached'),
+  inNginx('does not say the secret', edit(/proxy_set_header X-Coursegate-Secret [^;]*;/), 'echo.reached'),
   whileDown(inNginx('calls an outage a success', edit(/return 503 '/, "return 200 '"), 'open.down')),
 ];
 

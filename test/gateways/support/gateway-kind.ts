@@ -12,6 +12,8 @@ export interface GatewayKind {
   readonly optional?: true;
   /** The program; undefined if it is not installed. */
   readonly program: () => string | undefined;
+  /** Whether its upstreams have `identity: [assertion]`, because it cannot keep clients from sending plain fields. */
+  readonly assertionOnly?: true;
   /** Whether it can ask over a Unix socket. */
   readonly unixSockets: boolean;
   /** Whether it resolves empty and dot segments before it does anything else with a path. */

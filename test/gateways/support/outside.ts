@@ -10,25 +10,34 @@ export interface Outside {
 
 const AS_MEMBER = ['X-Member-Id: 1001'];
 
-/** Ways to an internal location of a gateway, and from there to a route. */
-const INTERNAL = [
-  ['the folder of internal locations', '/.coursegate/x'],
-  ['an internal location', '/.coursegate/decision'],
-  ['an internal location that forwards', '/.coursegate/to_back'],
-  ['the whole answer of a decision', '/.coursegate/answer'],
-  ['the gate', '/.coursegate/gate'],
-  ['dot segments from a route', '/member/secret/x/../../../../.coursegate/x'],
-  ['dot segments from the site', '/pages/../.coursegate/x'],
-  ['an escaped dot', '/%2ecoursegate/x'],
-  ['two slashes', '//.coursegate/x'],
-  ['a dot segment with a parameter', '/.coursegate/..;/member/x'],
-  ['an escaped backslash', '/.coursegate/..%5cmember/x'],
-  ['a backslash', '/.coursegate/..\\member\\x'],
-  ['an escaped slash', '/.coursegate/..%2fmember/x'],
-  ['escaped dots', '/.coursegate/%2e%2e/member/x'],
-  ['dots escaped twice', '/.coursegate/%252e%252e/member/x'],
-  ['the route of a front controller in the query', '/.coursegate/x?rest_route=/member/x'],
-] as const;
+/** Ways to an internal location of a gateway, by its name, and from there to a route. */
+export function inside(name: string): readonly Outside[] {
+  const first = `%${name.charCodeAt(0).toString(16)}${name.slice(1)}`;
+  const targets = [
+    ...['/', '/x', '/gate', '/to_back', '/asked/decision', '/asked/answer', '/failed/503'].map((end) => name + end),
+    ...['member/secret/x/../../..', 'pages/..', 'pages/x/%2e%2e/..', '.', '%2e', '', ';'].map(
+      (before) => `${before}/${name}/to_back`,
+    ),
+    ...[
+      '..;/member/x',
+      '..%5cmember/x',
+      '..\\member\\x',
+      '..%2fmember/x',
+      '%2e%2e/member/x',
+      '%252e%252e/member/x',
+    ].map((after) => `${name}/${after}`),
+    ...[`${first}/to_back`, `${name}%2fto_back`, `${name}//to_back`, `${name}/to_back/`, `${name}/to_back#`],
+    ...[`${name}/x?rest_route=/member/x`, `${name}/to_back?/member/x`],
+  ];
+  const tricks = [
+    AS_MEMBER,
+    [],
+    [`X-Accel-Redirect: /${name}/to_back`, 'X-Original-URI: /public/x', 'X-Rewrite-URL: /public/x', ...AS_MEMBER],
+  ];
+  return targets.flatMap((target) =>
+    tricks.map((fields) => ({ what: fields.join(', '), target: `/${target}`, fields })),
+  );
+}
 
 /** Targets that a lenient backend may read as /member/x. */
 const LENIENT = [
@@ -94,7 +103,6 @@ const FORGED: readonly Outside[] = [
 ];
 
 export const OUTSIDE: readonly Outside[] = [
-  ...INTERNAL.map(([what, target]) => ({ what: `${what}: ${target}`, target, fields: AS_MEMBER })),
   ...LENIENT.map(([what, target]) => ({ what: `${what}: ${target}`, target, fields: AS_MEMBER })),
   ...LENIENT.map(([what, target]) => ({ what: `${what}, and no field: ${target}`, target })),
   ...FORGED.map((one) => ({ ...one, what: `${one.what}: ${one.target}` })),

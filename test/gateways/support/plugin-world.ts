@@ -159,7 +159,8 @@ export async function startPluginWorld({ separate = false, redis }: PluginWorldO
       const own = mkdtempSync(join(folder, `${kind.name}-`));
       const asked = kind.unixSockets ? { path: socket } : { host: '127.0.0.1', port: relay.port };
       const nobody = kind.unixSockets ? { path: `${socket}.none` } : { host: '127.0.0.1', port: await freePort() };
-      const known = askingAt(loaded, unanswered ? nobody : asked);
+      const reached = askingAt(loaded, unanswered ? nobody : asked);
+      const known = kind.assertionOnly === true ? withAssertions(reached) : reached;
       const snippet = change(printed(configuredSnippet(known, kind.server).files));
       return kind.start({ port: its, snippet, site: backend.url, folder: own });
     },
@@ -182,6 +183,13 @@ function askingAt(loaded: LoadedConfig, address: DecisionAddress): LoadedConfig 
   if (decisions === undefined) throw new Error('The gate of these tests has no decision listener.');
   const changed = { ...decisions, address };
   return { ...loaded, config: { ...config, listen: { ...config.listen, decisions: changed } } };
+}
+
+/** The configuration for backends that know a member only by the assertion. */
+function withAssertions(loaded: LoadedConfig): LoadedConfig {
+  const { config } = loaded;
+  const upstreams = Object.entries(config.upstreams).map(([name, one]) => [name, { ...one, identity: ['assertion'] }]);
+  return { ...loaded, config: { ...config, upstreams: Object.fromEntries(upstreams) } };
 }
 
 function processOf(file: string, environment: Readonly<Record<string, string>>): GateProcess {

@@ -470,77 +470,66 @@ describe('the files of gateways that ask and forward requests themselves', () =>
     expect(Math.max(...words.map((word) => Buffer.byteLength(word)))).toBeLessThan(4096);
   });
 
-  it('for nginx are three, printed one after the other or written to a folder', async () => {
+  it('for nginx are two, printed one after the other or written to a folder', async () => {
     write(OVER_TCP);
     const { code, stdout, stderr } = await print('--for', 'nginx-auth');
     expect(code).toBe(0);
-    expect(stdout.match(/^==> .* <==$/gm)).toEqual([
-      '==> coursegate-http.conf <==',
-      '==> coursegate.conf <==',
-      '==> coursegate-site.conf <==',
-    ]);
-    // The first route whose method and path match; what is left on these paths is answered by the gate.
-    const lines =
-      /map "\$request_method \$uri" \$coursegate_to \{\n([\s\S]*?)\n\}/.exec(stdout)?.[1]?.split('\n').slice(1) ?? [];
-    const [, plain = ''] =
-      /map \$request_uri \$coursegate_unusual \{\n.*\n {4}"~\*\(\?s\)(\^.*)" "";/.exec(stdout) ?? [];
-    const isPlain = (target: string) => new RegExp(plain.replaceAll(/\\(["\\])/g, '$1'), 'is').test(target);
-    const to = (request: string) =>
-      lines
-        .map((line) => /^ {4}"~(\*?)(?:\(\?s\))?(\^.*\$)" (\w+);$/.exec(line) ?? [])
-        .find(([, star, expression = '']) =>
-          new RegExp(expression.replaceAll(/\\(["\\])/g, '$1'), star === '*' ? 'is' : 's').test(request),
-        )?.[3] ?? (isPlain(request.slice(request.indexOf(' ') + 1)) ? 'site' : 'gate');
-    expect(
-      [
-        ...[
-          'GET /api/courses/1',
-          'HEAD /api/courses/1',
-          'POST /api/courses/1',
-          'PUT /api/courses/1',
-          'GET /api/courses',
-        ],
-        ...['GET /api/x/y', 'POST /api/x/y', 'GET /api/x', 'OPTIONS /api/x', 'GET /API/x', 'GET /api;a=b/x/z'],
-        ...['M-SEARCH /api/x', 'GET /api/x/a\nb', 'GET /a/..;/api/x', 'GET /oauth/apps', 'POST /api/oauth/token'],
-        ...['/api/x%20/y', '/API/x./y', '/\\api/x', '/api/x\0', '/api\\x/y'].map((path) => `GET ${path}`),
-        ...['GET /', 'GET /api/xs', 'GET /.well-known/x', 'GET /a..b/c'],
-      ].map((request) => [request, to(request)]),
-    ).toEqual([
-      ['GET /api/courses/1', 'to_far_away_0'],
-      ['HEAD /api/courses/1', 'to_far_away_0'],
-      ['POST /api/courses/1', 'gate'],
-      ['PUT /api/courses/1', 'gate'],
-      ['GET /api/courses', 'site'],
-      ['GET /api/x/y', 'to_far_away_0'],
-      ['POST /api/x/y', 'to_school'],
-      ['GET /api/x', 'to_school'],
-      ['OPTIONS /api/x', 'gate'],
-      ['GET /API/x', 'to_school'],
-      ['GET /api;a=b/x/z', 'gate'],
-      ['M-SEARCH /api/x', 'to_school'],
-      ['GET /api/x/a\nb', 'to_school'],
-      ['GET /a/..;/api/x', 'gate'],
-      ['GET /oauth/apps', 'gate'],
-      ['POST /api/oauth/token', 'gate'],
-      ...['/api/x%20/y', '/API/x./y', '/\\api/x', '/api/x\0', '/api\\x/y'].map((path) => [`GET ${path}`, 'gate']),
-      ['GET /', 'site'],
-      ['GET /api/xs', 'site'],
-      ['GET /.well-known/x', 'site'],
-      ['GET /a..b/c', 'site'],
-    ]);
-    expect(stdout).toContain('client_max_body_size 20971520;');
+    expect(stdout.match(/^==> .* <==$/gm)).toEqual(['==> coursegate-http.conf <==', '==> coursegate.conf <==']);
+    // The first line that matches the target.
+    const [, body = ''] = /map \$request_uri \$coursegate_to \{\n([\s\S]*?)\n\}/.exec(stdout) ?? [];
+    const lines = [...body.matchAll(/^ {4}"~\*?(\^.*)" (\w+|"");$/gm)].map(([, expression = '', to]) => ({
+      expression: new RegExp(expression.replaceAll(/\\(["\\])/g, '$1'), 'i'),
+      to: to === '""' ? 'site' : to,
+    }));
+    const to = (target: string) => lines.find(({ expression }) => expression.test(target))?.to;
+    for (const [expected, targets] of [
+      ['to_far_away_0', ['/api/courses/1', '/API/Courses/1?x', '/api/courses/1/']],
+      ['to_school', ['/api/x', '/api/x/y', '/API/x/y/z', '/api/x?a=//b;c']],
+      ['gate', ['/oauth/apps', '/api/oauth/token', '/api/orders/1', '/openapi.json', '/.well-known/jwks.json']],
+      ['gate', ['/api;a=b/x/z', '/a/..;/api/x', '/api/x%20/y', '/API/x./y', '/\\api/x', '/api/x%00', '/api\\x/y']],
+      ['gate', ['/%61pi/x', '/api%2fx', '//api/x', '/api/./x', '/x%25y', '/x#y', '/x%', '/x\xe9', '/%e2%80%8b']],
+      ['site', ['/', '/api/courses', '/api/xs', '/.well-known/x', '/a..b/c', '/caf%C3%A9', '/a%20b', '/.coursegate/x']],
+    ] as const)
+      expect(targets.map((target) => [target, to(target)])).toEqual(targets.map((target) => [target, expected]));
+    expect(body).toMatch(/^ {4}default gate;$/m);
+    expect(stdout).toContain('client_max_body_size 10485760;');
     expect(stdout).toContain('proxy_ssl_name api.far.example;');
-    const [far = ''] = /location = \/\.coursegate\/to_far_away_0 \{[\s\S]*?\n\}/.exec(stdout) ?? [];
+    const [far = ''] = /location = \/\w+\/to_far_away_0 \{[\s\S]*?\n {4}\}/.exec(stdout) ?? [];
     expect(far).toContain('proxy_set_header x-extra $http_x_extra;');
     expect(far).not.toContain('$http_range');
     expect(stderr).toContain('contains the secret');
     const written = await print('--for', 'nginx-auth', '--dir', join(folder, 'nginx'));
     expect(written.stdout).toBe(
-      ['coursegate-http.conf', 'coursegate.conf', 'coursegate-site.conf']
-        .map((name) => `${join(folder, 'nginx', name)}\n`)
-        .join(''),
+      ['coursegate-http.conf', 'coursegate.conf'].map((name) => `${join(folder, 'nginx', name)}\n`).join(''),
     );
-    expect(stdout).toContain(readFileSync(join(folder, 'nginx/coursegate.conf'), 'utf8'));
+    expect(stdout).toContain(readFileSync(join(folder, 'nginx/coursegate-http.conf'), 'utf8'));
+    // The internal locations have another name each time.
+    const nameIn = (text: string) => /location \^~ \/([0-9a-f]{16})\/ \{/.exec(text)?.[1] ?? '';
+    const again = readFileSync(join(folder, 'nginx/coursegate.conf'), 'utf8');
+    expect(nameIn(again)).not.toBe(nameIn(stdout));
+    expect(stdout).toContain(again.replaceAll(nameIn(again), nameIn(stdout)));
+  });
+
+  it('for nginx tell backends who the member is in plain fields only from 1.23 on', async () => {
+    write(OVER_TCP);
+    const plain = await print('--for', 'nginx-auth');
+    expect(plain.stderr).toContain('nginx before 1.23');
+    const [, versions = ''] = /map \$nginx_version .* "~(.*)" 1; \}/.exec(plain.stdout) ?? [];
+    const isOld = (version: string) => new RegExp(versions).test(version);
+    expect(['0.8.55', '1.2.9', '1.9.1', '1.18.0', '1.20.2', '1.22.1'].every(isOld)).toBe(true);
+    expect(['1.23.0', '1.24.0', '1.26.3', '1.31.3', '2.0.1', '10.2.0'].some(isOld)).toBe(false);
+    const identity = ['assertion'];
+    const upstreams = {
+      school: { url: 'http://127.0.0.1:8000', identity },
+      'far-away': { url: 'https://api.far.example', identity },
+    };
+    write(OVER_TCP, { upstreams });
+    const signed = await print('--for', 'nginx-auth');
+    expect(signed.stderr).not.toContain('nginx before');
+    expect(signed.stdout).not.toMatch(
+      /nginx_version|\$coursegate_forged|\$http_x_(member|client)|set_header X-(Member|Client)-/,
+    );
+    expect(signed.stdout).toContain('proxy_set_header X-Coursegate-Assertion $coursegate_assertion;');
   });
 
   it('are readable for the owner and the group only, whatever was there', async () => {
@@ -557,7 +546,7 @@ describe('the files of gateways that ask and forward requests themselves', () =>
     for (const name of ['coursegate.conf', 'coursegate-http.conf'])
       expect([name, lstatSync(join(to, name)).isFile(), mode(name)]).toEqual([name, true, 0o640]);
     expect(readFileSync(elsewhere, 'utf8')).toBe('mine');
-    expect(readdirSync(to).toSorted()).toEqual(['coursegate-http.conf', 'coursegate-site.conf', 'coursegate.conf']);
+    expect(readdirSync(to).toSorted()).toEqual(['coursegate-http.conf', 'coursegate.conf']);
   });
 
   it('for Traefik are YAML for its file provider: remove, ask, forward', async () => {
@@ -638,12 +627,7 @@ describe('snippets', () => {
     const paths = gatePaths(['/api/a/*/b', '/api/a/*/c/**', '/x/**', '/x/y', '/mcp', '/oauth/apps', '/z.json']);
     expect(paths.patterns).toEqual(['/api/a/[^/]+/b', '/api/a/[^/]+/c(/.*)?']);
     expect(paths.exact).toEqual(['/mcp', '/mcp/', '/x', '/z.json']);
-    expect(paths.under.filter((path) => !path.startsWith('/.well-known'))).toEqual([
-      '/.coursegate/',
-      '/api/oauth/',
-      '/oauth/',
-      '/x/',
-    ]);
+    expect(paths.under.filter((path) => !path.startsWith('/.well-known'))).toEqual(['/api/oauth/', '/oauth/', '/x/']);
     const takes = new RegExp(oneExpression(paths));
     expect(
       ['/api/a/1/b', '/api/a/1/c', '/api/a/1/c/d', '/x', '/x/1/2', '/z.json'].every((path) => takes.test(path)),

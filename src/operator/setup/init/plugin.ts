@@ -56,6 +56,7 @@ export function pluginStep(loaded: LoadedConfig, { name, title, unixSockets }: A
           `     ${programName()} snippets --config coursegate.yaml --for ${name} --dir proxy`,
         ]),
     ...(unixSockets ? [`     (It needs the folder of ${SOCKET}, and ${title} the right to write to the socket.)`] : []),
+    ...(hasRoutes(loaded) ? configuredSnippet(loaded, name).notes.map((note) => `     (${note})`) : []),
   ];
 }
 

@@ -42,7 +42,11 @@ export function configuredSnippet(
     };
   const asking = ASKING.find(({ name }) => name === server) as AskingGateway;
   const plan = pluginPlan(loaded, at);
-  return { files: asking.files(plan), notes: [...notesOn(config, gate), ...pluginNotes(plan.decisions.secret)] };
+  const more = asking.notes?.(plan) ?? [];
+  return {
+    files: asking.files(plan),
+    notes: [...notesOn(config, gate), ...pluginNotes(plan.decisions.secret), ...more],
+  };
 }
 
 /** What `coursegate snippets` prints: the file, or each of several files after a line with its name. */

@@ -21,7 +21,7 @@ export const REMOVED_FIELDS: readonly string[] = [
 ];
 
 /** What clients must not send to the site, by whole names: with what identifies a member to some backends. */
-export const OWN_NAMES: readonly string[] = [
+const OWN_NAMES: readonly string[] = [
   ...IDENTITY_FIELDS,
   ...Object.values(DECISION_FIELDS),
   ...['X-Member', 'X-Member-Groups', 'X-Member-Roles'],

@@ -3,8 +3,8 @@ import { escaped, segmentExpression } from './segment-expression.ts';
 /** The paths that a web server sends to the gate, in three forms that every web server can match. */
 export type GatePaths = ReturnType<typeof gatePaths>;
 
-/** Prefixes that belong to the gate entirely: the site must not receive unknown paths under them. nginx uses the last one. */
-const OWN = ['/oauth/', '/api/oauth/', '/.coursegate/'] as const;
+/** Prefixes that belong to the gate entirely: the site must not receive unknown paths under them. */
+const OWN = ['/oauth/', '/api/oauth/'] as const;
 /** Apps append paths to these to find metadata. A site that answers with an HTML page would mislead them. */
 const METADATA = [
   '/.well-known/oauth-protected-resource',
@@ -44,7 +44,7 @@ export function oneExpression(paths: GatePaths): string {
 }
 
 /** The unanchored expressions of all paths. */
-export function expressions({ exact, under, patterns }: GatePaths): readonly string[] {
+function expressions({ exact, under, patterns }: GatePaths): readonly string[] {
   return [...exact.map(escaped), ...under.map((path) => `${escaped(path)}.*`), ...patterns];
 }
 

@@ -15,4 +15,6 @@ export interface AskingGateway extends WebServer {
   readonly unixSockets: boolean;
   /** Writes its files. Throws Error, worded for the operator, if it cannot ask because of the configuration. */
   readonly files: (plan: PluginPlan) => readonly SnippetFile[];
+  /** What the operator has to know besides. */
+  readonly notes?: (plan: PluginPlan) => readonly string[];
 }

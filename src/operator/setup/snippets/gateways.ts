@@ -3,7 +3,7 @@ import { envoy } from './envoy.ts';
 import type { AskingGateway } from './gateway.ts';
 import { haproxy } from './haproxy.ts';
 import { istio } from './istio.ts';
-import { nginxAuth } from './nginx-auth/nginx-auth.ts';
+import { nginxAuth } from './nginx-auth.ts';
 import { traefikAuth } from './traefik-auth/traefik-auth.ts';
 
 /** Gateways that ask the gate, and forward requests themselves. */

@@ -1,9 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import type { LoadedConfig } from '../../../config/load.ts';
 import { type Config, parseMatch, type RouteConfig, type UpstreamConfig } from '../../../config/schema.ts';
 import { gatewayFingerprint } from '../../../decisions/fingerprint.ts';
 import type { DecisionAddress } from '../../../decisions/settings.ts';
 import { type FailureCode, GatewayError, renderFailure } from '../../../errors.ts';
-import { PROTECTED_LANE_FIELDS } from '../../../http/header-names.ts';
+import { API_FIELDS, PROTECTED_LANE_FIELDS } from '../../../http/header-names.ts';
 import { socketHost } from '../../../http/host.ts';
 import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
 import { ORIGIN_FIELDS, TRUSTED_IDENTITY } from '../../../http/trusted-headers.ts';
@@ -54,6 +55,13 @@ export interface PluginPlan {
   readonly upstreams: readonly PluginUpstream[];
   /** The rest of the site; undefined if the configuration does not have it, or has it at a path of its own. */
   readonly site: PluginUpstream | undefined;
+  /**
+   * Whether an upstream reads plainly who the member is. It need not be one of `upstreams`: the site's lane may lead to the
+   * same backend.
+   */
+  readonly plainIdentity: boolean;
+  /** Not known to clients: for the names of locations that are only for internal requests. */
+  readonly internal: string;
   /** Largest request body that any of `routes` accepts, in bytes; undefined: unlimited. */
   readonly largestBody: number | undefined;
 }
@@ -93,6 +101,8 @@ export interface PluginUpstream {
   readonly servername: string;
   /** The request fields it may get besides those that the gateway sets; a final `*` matches any ending. Lower case. */
   readonly requestFields: readonly string[];
+  /** The same, without those that clients of APIs do not send. No name ends in `*`. */
+  readonly apiFields: readonly string[];
   /** For gateways that can only remove fields: those that the operator has removed. Lower case. */
   readonly droppedFields: readonly string[];
   /** The response fields that clients do not get: see `HIDDEN_RESPONSE_FIELDS`. */
@@ -137,7 +147,11 @@ export const MEMBER_CACHE_CONTROL = 'private, no-store';
  * route is for a gateway, or the secret cannot be written to a file.
  * @param gate host:port of the public listener
  */
-export function pluginPlan(loaded: Pick<LoadedConfig, 'config' | 'secrets'>, gate: string): PluginPlan {
+export function pluginPlan(
+  loaded: Pick<LoadedConfig, 'config' | 'secrets'>,
+  gate: string,
+  internal = randomBytes(8).toString('hex'),
+): PluginPlan {
   const { config } = loaded;
   const { listen, origin } = config;
   if (listen.decisions === undefined) throw new Error('This needs `listen.decisions`, where the gateway asks.');
@@ -170,6 +184,8 @@ export function pluginPlan(loaded: Pick<LoadedConfig, 'config' | 'secrets'>, gat
     routePatterns: [...patterns],
     upstreams: [...upstreams],
     site: siteOf(config),
+    plainIdentity: Object.values(config.upstreams).some(({ identity }) => identity.includes('headers')),
+    internal,
     largestBody: largestBody(config, patterns),
   };
 }
@@ -221,6 +237,7 @@ function pluginUpstream({ upstreams, origin }: Config, name: string, index: numb
     host: sentHost,
     servername,
     requestFields: without([...PROTECTED_LANE_FIELDS, ...lower(request.allow)], lower(request.drop)),
+    apiFields: without([...API_FIELDS, ...lower(request.allow)], lower(request.drop)),
     droppedFields: lower(request.drop),
     hiddenFields: [...new Set([...HIDDEN_RESPONSE_FIELDS, ...lower(response.drop)])],
     timeout: upstream.timeout,

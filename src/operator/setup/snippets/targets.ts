@@ -30,7 +30,7 @@ export const UNUSUAL_TARGET = UNUSUAL_TARGETS.map(({ expression }) => expression
 
 /** Prefixes that belong to coursegate entirely: the site must not receive unknown paths below them. */
 const OWN = [
-  ...['/oauth/', '/api/oauth/', '/.coursegate/'],
+  ...['/oauth/', '/api/oauth/'],
   // Apps append paths to these to find metadata. A site that answers with an HTML page would mislead them.
   ...['oauth-protected-resource', 'oauth-authorization-server', 'openid-configuration'].map(
     (name) => `/.well-known/${name}/`,

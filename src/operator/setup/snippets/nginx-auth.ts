@@ -1,0 +1,119 @@
+import { DECISION_FIELDS, DECISION_PATHS } from '../../../decisions/protocol.ts';
+import type { FailureCode } from '../../../errors.ts';
+import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
+import { hostPort } from '../../host-port.ts';
+import type { AskingGateway } from './gateway.ts';
+import { gatewayFile, gatewayView } from './gateway-file.ts';
+import { requestVariable, variableName } from './nginx-text.ts';
+import { type PluginPlan, type PluginUpstream, problemBody, type SnippetFile } from './plugin-plan.ts';
+
+export const nginxAuth = {
+  name: 'nginx-auth',
+  title: 'nginx',
+  plugin: 'nginx',
+  unixSockets: true,
+  files,
+  notes: ({ plainIdentity }) =>
+    plainIdentity
+      ? [
+          'nginx before 1.23 (Debian 12) answers 503 with these files, because it cannot keep clients from sending X-Member-Id to the site. Use a newer one (nginx -v), or `identity: [assertion]` for all upstreams, and a drop-in.',
+        ]
+      : [],
+} as const satisfies AskingGateway;
+
+/** For the `http` block, and for the `server` block of the site. */
+function files(plan: PluginPlan): readonly SnippetFile[] {
+  const { address } = plan.decisions;
+  const identity = (plan.plainIdentity ? IDENTITY_FIELDS : ['X-Coursegate-Assertion']).map(answered);
+  const view = gatewayView(plan);
+  const filling = {
+    ...view,
+    internal: plan.internal,
+    plain: plan.plainIdentity,
+    forged: IDENTITY_FIELDS.map(requestVariable).join(''),
+    ownTargets: joined(plan.own),
+    socket: 'path' in address,
+    decisions: 'path' in address ? `unix:${address.path}` : hostPort(address),
+    paths: DECISION_PATHS,
+    answer: answered(DECISION_FIELDS.answer),
+    shown: ['Authorization', 'DPoP', 'Content-Type', 'User-Agent', 'Traceparent', 'Tracestate'].map(copied),
+    identity,
+    answered: [...identity, ...['RateLimit', 'RateLimit-Policy', DECISION_FIELDS.answer].map(answered)],
+    upstreams: view.upstreams.map((upstream) => ({
+      ...upstream,
+      fields: upstream.apiFields.map(copied),
+      tls: tls(upstream),
+      // Event streams may be silent for a while, and nginx cannot tell them from other responses.
+      silence: Math.max(upstream.timeout, 60),
+    })),
+    unavailable: ownBody('store_unavailable'),
+    tooLarge: ownBody('payload_too_large'),
+  };
+  return ['coursegate-http.conf', 'coursegate.conf'].map((name) => ({
+    name,
+    text: filled(gatewayFile(`nginx/${name}`, filling, doubleQuoted)),
+  }));
+}
+
+/** A field of the decision's answer. */
+function answered(name: string) {
+  const variable = variableName(name);
+  return {
+    name,
+    variable: `$upstream_http_${variable}`,
+    kept: `$coursegate_${variable.replace(/^x_(coursegate_)?/, '')}`,
+  };
+}
+
+/** A field of the client's request. */
+function copied(name: string) {
+  return { name, variable: requestVariable(name) };
+}
+
+function tls({ scheme, hostname, servername }: PluginUpstream) {
+  if (scheme === 'http') return false;
+  return servername === '' ? { name: hostname, sent: 'off' } : { name: servername, sent: 'on' };
+}
+
+/** In bytes. A word of nginx's configuration has at most 4096, and quoting doubles some characters. */
+const LONGEST_EXPRESSION = 3_500;
+
+/** Alternatives, in as few expressions as nginx can read: each one costs every request. */
+function joined(expressions: readonly string[]): readonly string[] {
+  const lines: string[] = [];
+  for (const one of expressions) {
+    const longer = lines.length === 0 ? one : `${lines.at(-1)}|${one}`;
+    if (lines.length === 0 || Buffer.byteLength(doubleQuoted(longer)) > LONGEST_EXPRESSION) lines.push(one);
+    else lines[lines.length - 1] = longer;
+  }
+  return lines;
+}
+
+/** In characters. Expressions and texts may be longer. */
+const WIDTH = 180;
+const LISTED = /^( +)(auth_request_set|proxy_set_header|proxy_hide_header|add_header|error_page) /;
+
+/** Fills lines with the directives of a list, where the template has one on each line, or all on one. */
+function filled(text: string): string {
+  const lines: string[] = [];
+  for (const line of text.split('\n')) {
+    const [begun, indent, directive] = LISTED.exec(line) ?? [];
+    if (begun === undefined) lines.push(line);
+    else
+      for (const one of line.trim().split(new RegExp(`(?<=;) (?=${directive} )`))) {
+        const longer = `${lines.at(-1)} ${one}`;
+        if (longer.startsWith(begun) && longer.length <= WIDTH) lines[lines.length - 1] = longer;
+        else lines.push(indent + one);
+      }
+  }
+  return lines.join('\n');
+}
+
+function doubleQuoted(text: string): string {
+  return text.replace(/["\\]/g, '\\$&');
+}
+
+/** In single quotes. */
+function ownBody(code: FailureCode): string {
+  return problemBody(code, '$request_id').replace(/['\\]/g, '\\$&');
+}
