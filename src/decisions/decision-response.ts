@@ -8,17 +8,21 @@ export type Decided =
   /** Give the client this answer. */
   | { readonly kind: 'refused'; readonly answer: Answer };
 
-/** Tells the gateway, in the way of its family. `send` writes a response. */
-export type Tell = (
-  decided: Decided,
-  send: (status: number, headers: OutgoingHttpHeaders | string[], body: string) => void,
-) => void;
+/** A response to the gateway. Fields may be alternating names and values. */
+type Told = Omit<Answer, 'headers'> & { readonly headers: OutgoingHttpHeaders | string[] };
+
+/** What the gateway is told, in the way of its family. */
+export type Tell = (decided: Decided) => Told;
 
 /** As gateways understand it that copy any response but a 2xx to the client. */
-export const tellPlainly: Tell = (decided, send) => {
-  if (decided.kind === 'admitted') send(200, [...decided.identity, ...decided.own, 'Content-Length', '0'], '');
-  else send(decided.answer.status, decided.answer.headers, decided.answer.body);
-};
+export const tellPlainly: Tell = (decided) =>
+  decided.kind === 'admitted' ? permission([...decided.identity, ...decided.own]) : decided.answer;
+
+/** @param headers alternating names and values */
+export function permission(headers: string[]): Told {
+  headers.push('Content-Length', '0');
+  return { status: 200, headers, body: '' };
+}
 
 /**
  * The response to a decision request. The steps of a request answer the client on it as on any other response. To a
@@ -51,10 +55,9 @@ export class DecisionResponse extends ServerResponse<IncomingMessage> {
 
   #decide(decided: Decided, status: number): void {
     for (const name of this.getHeaderNames()) this.removeHeader(name);
-    this.tell(decided, (sent, headers, body) => {
-      super.writeHead(sent, headers as OutgoingHttpHeaders);
-      super.end(body);
-    });
+    const told = this.tell(decided);
+    super.writeHead(told.status, told.headers as OutgoingHttpHeaders);
+    super.end(told.body);
     this.#decided = true;
     // Metrics and the access log have the answer for the client, whatever the gateway was sent.
     this.statusCode = status;

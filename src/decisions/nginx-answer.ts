@@ -1,6 +1,6 @@
 import type { Answer } from '../errors.ts';
 import { boundedJson, RECORD_BOUNDS } from '../http/bounded-json.ts';
-import type { Decided, Tell } from './decision-response.ts';
+import { type Decided, permission, type Tell } from './decision-response.ts';
 import { DECISION_FIELDS } from './protocol.ts';
 
 /** A longer answer goes without its body: by default, nginx takes a head of 4 KiB at most. */
@@ -10,14 +10,14 @@ const LONGEST = 3_500;
  * nginx passes on no more of a refusal than that it is one. So each is a 403 that carries the whole answer in a field,
  * which nginx sends back to `DECISION_PATHS.answer` for the client. No state is kept, so any replica can give it.
  */
-export const tellNginx: Tell = (decided, send) => {
-  if (decided.kind === 'admitted') send(200, admitted(decided), '');
-  else send(403, { [DECISION_FIELDS.answer]: encoded(decided.answer), 'content-length': 0 }, '');
-};
+export const tellNginx: Tell = (decided) =>
+  decided.kind === 'admitted'
+    ? permission(admitted(decided))
+    : { status: 403, headers: { [DECISION_FIELDS.answer]: encoded(decided.answer), 'content-length': 0 }, body: '' };
 
 /** Of our own fields, nginx gets those whose values it does not know. */
 function admitted({ identity, own }: Extract<Decided, { kind: 'admitted' }>): string[] {
-  const fields = [...identity, 'Content-Length', '0'];
+  const fields = [...identity];
   for (let at = 0; at + 1 < own.length; at += 2) {
     const name = own[at] as string;
     if (name.startsWith('ratelimit')) fields.push(name, own[at + 1] as string);

@@ -31,11 +31,15 @@ const FIELDS: Readonly<Record<Exclude<Family, 'envoy'>, FamilyFields>> = {
 
 const METHOD = /^[A-Z]{1,32}$/;
 
+const FAMILIES: ReadonlyMap<string, Family> = new Map(
+  (['nginx', 'forwardAuth', 'haproxy'] as const).map((family) => [DECISION_PATHS[family], family]),
+);
+
 /** The family that asks at a request target; its query is ignored. Undefined for any other path. */
 export function familyAt(target: string): Family | undefined {
   if (target.startsWith(`${DECISION_PATHS.envoy}/`)) return 'envoy';
-  const path = target.split('?', 1)[0];
-  return (['nginx', 'forwardAuth', 'haproxy'] as const).find((family) => DECISION_PATHS[family] === path);
+  const query = target.indexOf('?');
+  return FAMILIES.get(query === -1 ? target : target.slice(0, query));
 }
 
 /**

@@ -42,7 +42,8 @@ export function isTracestate(value: string): boolean {
  * tracing in every backend.
  */
 export function newTraceparent(): string {
-  return `00-${randomHex(16)}-${randomHex(8)}-01`;
+  const ids = randomHex(24);
+  return `00-${ids.slice(0, 32)}-${ids.slice(32)}-01`;
 }
 
 /**

@@ -69,8 +69,8 @@ export function createAdmission(config: Config['limits'], parts: AdmissionParts)
 
     /** Counts an admitted request, as open too until `over`. Returns the RateLimit fields for the response, if any. */
     admit(principal: Principal, address: string, request: RequestInFlight, limits = common): LimitFields | undefined {
-      if (principal.kind === 'anonymous') return limits.address?.count(networkOf(address));
-      const fields = limits.member?.count(principal.sub);
+      if (principal.kind === 'anonymous') return leftAfter(limits.address, networkOf(address));
+      const fields = leftAfter(limits.member, principal.sub);
       // A client's remaining quota is not reported: it would reveal the activity of its other members.
       limits.client?.count(principal.clientId);
       // The client may have left while its token was checked.
@@ -111,4 +111,8 @@ export function createAdmission(config: Config['limits'], parts: AdmissionParts)
       return { ...common, address: own('address'), member: own('member') };
     },
   };
+}
+
+function leftAfter(limit: RateLimit | undefined, whose: string): LimitFields | undefined {
+  return limit?.left(limit.count(whose));
 }

@@ -11,8 +11,10 @@ export type LimitFields = readonly string[];
 const MOST_REPORTED = 10_000;
 
 export interface RateLimit {
-  /** Counts a request and returns the RateLimit fields. Throws GatewayError `too_many_requests` beyond the limit. */
-  count(whose: string): LimitFields;
+  /** Counts a request. Throws GatewayError `too_many_requests` beyond the limit. */
+  count(whose: string): Tally;
+  /** What is left after a request was counted. */
+  left(tally: Tally): LimitFields;
   /** Throws GatewayError `too_many_requests` when the quota is used up. Counts nothing. */
   check(whose: string): void;
   /** Counts a request without checking the limit. */
@@ -58,8 +60,10 @@ export function rateLimit(
     count(whose) {
       const tally = counters.add(prefix + whose, rate);
       if (tally.count > requests) throw refusal(whose, tally);
-      const left = leftField(name, requests - tally.count, tally.resetsAt - clock());
-      return ['ratelimit-policy', policy, 'ratelimit', left];
+      return tally;
+    },
+    left({ count, resetsAt }) {
+      return ['ratelimit-policy', policy, 'ratelimit', leftField(name, requests - count, resetsAt - clock())];
     },
     check(whose) {
       const tally = counters.peek(prefix + whose, rate);

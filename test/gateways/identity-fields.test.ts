@@ -151,6 +151,7 @@ describe('another identity field in the list', () => {
     let identity: readonly string[] = [];
     response.tell = (decided) => {
       if (decided.kind === 'admitted') ({ identity } = decided);
+      return { status: 200, headers: [], body: '' };
     };
     const provenance = {
       clientAddress: '192.0.2.1',
