@@ -24,6 +24,7 @@ export async function startNginx(options: {
     file,
     `${process.getuid?.() === 0 ? 'user root;' : ''} worker_processes ${options.workers}; daemon off; pid ${folder}/pid; error_log ${folder}/error.log warn;
     worker_rlimit_nofile 20000;
+    pcre_jit on;
     events { worker_connections 8192; }
     http { ${temporary} ${options.http} }`,
   );

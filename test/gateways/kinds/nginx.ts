@@ -34,8 +34,8 @@ async function startNginx(program: string, { port, snippet, site, folder }: Gate
 }
 
 /**
- * With locations that would take precedence over any of ours, and with rewrites and error pages that would turn a decision
- * into a success, if they applied.
+ * With locations that would take precedence over any of ours, and with settings of the whole server that would turn a
+ * decision into a success, ask somebody else, or keep an answer for others, if they applied.
  */
 function operatorsFile(folder: string, port: number, site: string): string {
   return `${process.getuid?.() === 0 ? 'user root;\n' : ''}daemon off; worker_processes 1; pid ${folder}/pid; error_log ${folder}/error.log;
@@ -45,6 +45,7 @@ http {
   client_body_temp_path ${folder}/tmp/body; proxy_temp_path ${folder}/tmp/proxy;
   fastcgi_temp_path ${folder}/tmp/f; uwsgi_temp_path ${folder}/tmp/u; scgi_temp_path ${folder}/tmp/s;
   large_client_header_buffers 4 16k;
+  proxy_cache_path ${folder}/tmp/cache keys_zone=everything:1m;
   include ${folder}/coursegate-http.conf;
   server {
     listen 127.0.0.1:${port};
@@ -54,12 +55,23 @@ http {
     if ($request_uri ~ "[\\x80-\\xff]") { return 400; }
     rewrite ^/[.] /sorry.html last;
     error_page 500 502 503 504 =200 /sorry.html;
+    allow all;
     satisfy any;
+    auth_basic "closed";
+    auth_basic_user_file ${folder}/nobody;
+    auth_request /closed;
     expires 1d;
+    proxy_intercept_errors on;
+    proxy_buffering on;
+    proxy_request_buffering on;
+    proxy_cache everything;
+    proxy_cache_key everything;
+    proxy_cache_valid any 1m;
+    location = /closed { return 403; }
     location = /sorry.html { return 200 "sorry"; }
     location ^~ /api/ { return 200 "past the gate"; }
     location ^~ /member/ { return 200 "past the gate"; }
-    location / { proxy_pass ${site}; proxy_http_version 1.1; proxy_set_header Host localhost:${port}; proxy_set_header Connection ""; }
+    location / { auth_request off; proxy_cache off; proxy_pass ${site}; proxy_http_version 1.1; proxy_set_header Host localhost:${port}; proxy_set_header Connection ""; }
   }
 }
 `;

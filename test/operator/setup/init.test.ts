@@ -577,11 +577,7 @@ describe('init --plugin', () => {
   };
 
   it.each([
-    [
-      'nginx',
-      ['coursegate-http.conf', 'coursegate-site.conf', 'coursegate.conf'],
-      /auth_request \/\.coursegate\/decision/,
-    ],
+    ['nginx', ['coursegate-http.conf', 'coursegate.conf'], /auth_request \/\w+\/asked\/decision;/],
     ['caddy', ['Caddyfile', 'coursegate-fields.caddy'], /forward_auth unix\/\/run\/coursegate\/decisions\.sock/],
     ['haproxy', ['coursegate.cfg', 'coursegate.lua'], /coursegate_ask/],
     ['envoy', ['envoy.yaml'], /ext_authz/],
@@ -601,6 +597,7 @@ describe('init --plugin', () => {
       expect(names.map((name) => read(`proxy/${name}`)).join('')).toMatch(line);
       for (const path of files) expect(existsSync(path)).toBe(true);
       expect(told.join('\n')).toMatch(/2\. Let .* ask and forward requests: install proxy\/[\s\S]*coursegate serve/);
+      expect(/nginx before 1\.23/.test(told.join('\n'))).toBe(plugin === 'nginx');
     },
   );
 
