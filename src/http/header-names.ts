@@ -73,7 +73,7 @@ function isIdentity(name: string): boolean {
   return isTrustedIdentity(name) || name.endsWith('-jwt-assertion');
 }
 
-/** What clients of APIs send: for gateways that have to copy each field by its name. */
+/** What clients of APIs send: for gateways that pass fields by their names. */
 export const API_FIELDS: readonly string[] = [
   ...['accept', 'accept-encoding', 'accept-language', 'content-type', 'content-encoding', 'range', 'if-range'],
   ...['if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since', 'user-agent', 'origin', 'prefer'],
@@ -92,9 +92,6 @@ const ALLOWED = new Set([
   ...['save-data', 'early-data', 'dnt', 'sec-gpc', 'mcp-method', 'mcp-name'],
 ]);
 const ALLOWED_PREFIXES = ['sec-fetch-', 'sec-ch-'];
-
-/** The same for gateways that forward requests themselves; a final `*` matches any ending. */
-export const PROTECTED_LANE_FIELDS: readonly string[] = [...ALLOWED, ...ALLOWED_PREFIXES.map((prefix) => `${prefix}*`)];
 
 /** Fields that only the browser sets and that pages cannot set (Fetch, forbidden request-header). */
 const BROWSERS_OWN = new Set(['accept-charset', 'accept-encoding', 'date', 'dnt', 'origin', 'referer', 'sec-gpc']);

@@ -48,9 +48,9 @@ function files(plan: PluginPlan): readonly SnippetFile[] {
   ];
 }
 
-/** For names of fields in lower case. */
+/** Of whole names. */
 function expressionOf(names: readonly string[]): string {
-  return names.map((name) => escaped(name).replace(/\\\*$/, '.*')).join('|');
+  return names.map(escaped).join('|');
 }
 
 function serverOf({ scheme, hostname, port, servername }: PluginUpstream): string {

@@ -41,7 +41,7 @@ function files(plan: PluginPlan): readonly SnippetFile[] {
     answered: [...identity, ...['RateLimit', 'RateLimit-Policy', DECISION_FIELDS.answer].map(answered)],
     upstreams: view.upstreams.map((upstream) => ({
       ...upstream,
-      fields: upstream.apiFields.map(copied),
+      fields: upstream.requestFields.map(copied),
       tls: tls(upstream),
       // Event streams may be silent for a while, and nginx cannot tell them from other responses.
       silence: Math.max(upstream.timeout, 60),

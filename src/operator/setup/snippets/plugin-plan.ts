@@ -4,7 +4,7 @@ import { type Config, parseMatch, type RouteConfig, type UpstreamConfig } from '
 import { gatewayFingerprint } from '../../../decisions/fingerprint.ts';
 import type { DecisionAddress } from '../../../decisions/settings.ts';
 import { type FailureCode, GatewayError, renderFailure } from '../../../errors.ts';
-import { API_FIELDS, PROTECTED_LANE_FIELDS } from '../../../http/header-names.ts';
+import { API_FIELDS } from '../../../http/header-names.ts';
 import { socketHost } from '../../../http/host.ts';
 import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
 import { ORIGIN_FIELDS, TRUSTED_IDENTITY } from '../../../http/trusted-headers.ts';
@@ -99,10 +99,8 @@ export interface PluginUpstream {
   readonly host: string;
   /** The name to verify its certificate by; '' if it is an IP address. */
   readonly servername: string;
-  /** The request fields it may get besides those that the gateway sets; a final `*` matches any ending. Lower case. */
+  /** For gateways that pass fields by their names: those it gets besides what the gateway sets. Lower case. */
   readonly requestFields: readonly string[];
-  /** The same, without those that clients of APIs do not send. No name ends in `*`. */
-  readonly apiFields: readonly string[];
   /** For gateways that can only remove fields: those that the operator has removed. Lower case. */
   readonly droppedFields: readonly string[];
   /** The response fields that clients do not get: see `HIDDEN_RESPONSE_FIELDS`. */
@@ -236,8 +234,7 @@ function pluginUpstream({ upstreams, origin }: Config, name: string, index: numb
     authority: port === '' ? `${host}:${number}` : host,
     host: sentHost,
     servername,
-    requestFields: without([...PROTECTED_LANE_FIELDS, ...lower(request.allow)], lower(request.drop)),
-    apiFields: without([...API_FIELDS, ...lower(request.allow)], lower(request.drop)),
+    requestFields: without([...API_FIELDS, ...lower(request.allow)], lower(request.drop)),
     droppedFields: lower(request.drop),
     hiddenFields: [...new Set([...HIDDEN_RESPONSE_FIELDS, ...lower(response.drop)])],
     timeout: upstream.timeout,
