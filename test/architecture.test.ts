@@ -178,8 +178,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   undici: ['upstream'],
   graphql: ['account', 'operator/demo/school'],
   '@graphql-tools/merge': ['account/contract.ts'],
-  // The second writes the files of gateways that read YAML.
-  yaml: ['config', 'operator/setup/snippets/yaml-template.ts'],
+  yaml: ['config'],
   mustache: ['operator/setup/template.ts'],
   re2js: ['config/pattern.ts'],
   // The other two read the data of presets.

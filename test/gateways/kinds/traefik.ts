@@ -18,8 +18,7 @@ export const traefik: GatewayKind = {
   async start({ port, snippet, site, folder }) {
     const dynamic = join(folder, 'dynamic');
     mkdirSync(dynamic);
-    writeFileSync(join(dynamic, 'coursegate.yaml'), snippet);
-    writeFileSync(join(dynamic, 'site.yaml'), sitesOwn(site));
+    writeFileSync(join(dynamic, 'coursegate.yaml'), snippet.replace(/'[^']*'(?= }\] # Yours)/, `'${site}'`));
     const file = join(folder, 'traefik.yaml');
     writeFileSync(file, operatorsFile(port, dynamic));
     const gateway = await runGateway(program() ?? '', [`--configFile=${file}`], { port });
@@ -35,14 +34,5 @@ function operatorsFile(port: number, folder: string): string {
 providers: { file: { directory: "${folder}", watch: false } }
 global: { checkNewVersion: false, sendAnonymousUsage: false }
 log: { level: ERROR }
-`;
-}
-
-function sitesOwn(site: string): string {
-  return `http:
-  routers:
-    site: { rule: "Host(\`localhost\`)", service: site, middlewares: [coursegate-site] }
-  services:
-    site: { loadBalancer: { servers: [{ url: "${site}" }] } }
 `;
 }

@@ -413,6 +413,16 @@ describe('the printed Traefik configuration', () => {
   });
 });
 
+/** Whether a rule of Traefik takes a request, by its method and its decoded path. */
+function ruleOf(rule: string): (method: string, path: string) => boolean {
+  const paths = [...rule.matchAll(/PathRegexp\(`\(\?is\)(.*?)`\)/g)].map(
+    ([, expression = '']) => new RegExp(expression.replaceAll('\\x{', '\\u{'), 'ius'),
+  );
+  return (method, path) =>
+    (!rule.includes('Method(`OPTIONS`)') || method === 'OPTIONS') &&
+    (paths.length === 0 || paths.some((one) => one.test(path)));
+}
+
 describe('the files of gateways that ask and forward requests themselves', () => {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-plugin-files-'));
   const file = join(folder, 'coursegate.yaml');
@@ -553,16 +563,45 @@ describe('the files of gateways that ask and forward requests themselves', () =>
     write(OVER_TCP);
     const { http } = parse((await print('--for', 'traefik-auth')).stdout);
     const {
-      'coursegate-0': first,
-      'coursegate-1': mixed,
-      'coursegate-3': second,
-      'coursegate-rest': rest,
+      coursegate: own,
+      'coursegate-preflights': preflights,
+      'coursegate-to-far_away_0': far,
+      'coursegate-to-school': near,
+      'coursegate-site': site,
     } = http.routers;
-    expect(first.middlewares).toEqual(['coursegate-request', 'coursegate-ask', 'coursegate-to-far_away_0']);
-    expect(first.rule).toContain('(Method(`GET`) || Method(`HEAD`))');
-    expect([mixed.service, second.service, rest.service]).toEqual(['coursegate', 'coursegate-to-school', 'coursegate']);
-    expect(first.priority).toBeGreaterThan(mixed.priority);
-    expect(second.priority).toBeGreaterThan(rest.priority);
+    expect(far.middlewares).toEqual([
+      ...['coursegate-site', 'coursegate-trace', 'coursegate-request', 'coursegate-ask', 'coursegate-to-far_away_0'],
+    ]);
+    expect(site).toMatchObject({ rule: 'Host(`school.example`)', priority: 1, middlewares: ['coursegate-site'] });
+    expect(http.services['coursegate-site'].loadBalancer.servers).toEqual([{ url: 'http://127.0.0.1:8000' }]);
+    // The router with the highest priority applies.
+    const routers = Object.entries<{ rule: string; priority: number }>(http.routers)
+      .toSorted(([, one], [, other]) => other.priority - one.priority)
+      .map(([name, { rule }]) => ({ name, takes: ruleOf(rule) }));
+    const to = (method: string, path: string) => routers.find(({ takes }) => takes(method, path))?.name;
+    expect([own.priority, preflights.priority, far.priority, near.priority]).toEqual([100003, 100002, 100001, 100001]);
+    expect(
+      [
+        ...['GET /api/courses/1', 'PUT /api/courses/1', 'OPTIONS /api/courses/1', 'GET /api/courses', 'GET /api/x/y'],
+        ...['DELETE /api/x', 'GET /API/x/\u00e9/z', 'POST /api/orders/1', 'GET /oauth/apps', 'GET /', 'OPTIONS /'],
+        ...['GET /api;a=b/x', 'GET /pages/a\\b', 'GET /pages//b', 'GET /pages/a.', 'GET /%6dember', 'GET /100%25'],
+      ].map((request) => [request, to(...(request.split(' ') as [string, string]))]),
+    ).toEqual([
+      ['GET /api/courses/1', 'coursegate-to-far_away_0'],
+      ['PUT /api/courses/1', 'coursegate-to-far_away_0'],
+      ['OPTIONS /api/courses/1', 'coursegate-preflights'],
+      ['GET /api/courses', 'coursegate-site'],
+      ['GET /api/x/y', 'coursegate-to-school'],
+      ['DELETE /api/x', 'coursegate-to-school'],
+      ['GET /API/x/\u00e9/z', 'coursegate-to-school'],
+      ['POST /api/orders/1', 'coursegate'],
+      ['GET /oauth/apps', 'coursegate'],
+      ['GET /', 'coursegate-site'],
+      ['OPTIONS /', 'coursegate-site'],
+      ...['GET /api;a=b/x', 'GET /pages/a\\b', 'GET /pages//b', 'GET /pages/a.', 'GET /%6dember', 'GET /100%25'].map(
+        (request) => [request, 'coursegate'],
+      ),
+    ]);
     expect(http.middlewares['coursegate-ask'].forwardAuth).toMatchObject({
       address: 'http://127.0.0.1:9092/decide/forward-auth',
       trustForwardHeader: false,
@@ -571,6 +610,11 @@ describe('the files of gateways that ask and forward requests themselves', () =>
       cookie: '',
       'x-forwarded-prefix': '',
       'X-Coursegate-Secret': SECRET,
+    });
+    expect(http.middlewares['coursegate-site'].headers.customRequestHeaders).toMatchObject({
+      'x-member-id': '',
+      'x_member.id': '',
+      'x-client~id': '',
     });
     // Traefik removes fields by their whole names only. These are the ones that backends know.
     const removed = Object.entries(http.middlewares['coursegate-request'].headers.customRequestHeaders)

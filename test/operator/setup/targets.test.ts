@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { ownTargets, targetsOf, UNUSUAL_TARGET } from '../../../src/operator/setup/snippets/targets.ts';
+import {
+  ownTargets,
+  targetsOf,
+  UNUSUAL_DECODED,
+  UNUSUAL_TARGET,
+} from '../../../src/operator/setup/snippets/targets.ts';
 import { PLAIN_TARGETS } from '../../gateways/support/outside.ts';
 
 const UNUSUAL = new RegExp(`^(?:${UNUSUAL_TARGET})`, 'is');
@@ -80,6 +85,20 @@ describe('a target', () => {
     for (const expression of ownTargets(['/api/*/b/**'])) new RegExp(`^(?:${expression})(?:[?]|$)`, 'i').test(long);
     expect(performance.now() - before).toBeLessThan(2_000);
   });
+});
+
+it('is unusual in the same characters where a gateway shows the path decoded', () => {
+  const expression = new RegExp(`^${UNUSUAL_DECODED.replaceAll('\\x{', '\\u{')}`, 'ius');
+  const characters = codes(0x20, 0xffff)
+    .filter((code) => code < 0xd800 || code > 0xdfff)
+    .map((code) => String.fromCharCode(code));
+  const differing = characters.filter(
+    (character) => expression.test(`/a${character}b`) !== isUnusual(`/a${encodeURIComponent(character)}b`),
+  );
+  // The escape of a slash looks like a slash, and what stands for bytes that are no text like that text.
+  expect(differing).toEqual(['/', '\u{FFFD}']);
+  for (const path of ['/a%', '/a%2e', '/%6d', '/a%25b', '/a%2fb', '/a\tb', '//', '/a./b', '/a /b', '/a\\b', '/a;b'])
+    expect([path, expression.test(path)]).toEqual([path, true]);
 });
 
 describe('the targets of a route', () => {

@@ -1,7 +1,7 @@
 import { DECISION_PATHS } from '../../../decisions/protocol.ts';
 import { OWN_IDENTITY } from '../../../http/identity-fields.ts';
 import { hostPort } from '../../host-port.ts';
-import { REMOVED_FIELDS } from './forged-names.ts';
+import { FORGED_FIELDS } from './forged-names.ts';
 import type { AskingGateway } from './gateway.ts';
 import { gatewayFile, gatewayView } from './gateway-file.ts';
 import { type PluginPlan, problemBody, type SnippetFile } from './plugin-plan.ts';
@@ -36,7 +36,7 @@ function files(plan: PluginPlan): readonly SnippetFile[] {
     unavailable: problemBody('store_unavailable', ''),
     removed: [
       ...['connection', 'cookie', 'proxy', 'proxy-*', 'traceparent', 'tracestate', 'x-request-id'],
-      ...REMOVED_FIELDS.filter((name) => !OWN_IDENTITY.includes(name)),
+      ...FORGED_FIELDS,
     ],
   };
   return ['Caddyfile', 'coursegate-fields.caddy'].map((name) => ({ name, text: gatewayFile(`caddy/${name}`, view) }));

@@ -3,7 +3,7 @@ import type { DecisionAddress } from '../../../decisions/settings.ts';
 import { OWN_IDENTITY } from '../../../http/identity-fields.ts';
 import { hostAndPort, reachableHost } from '../../host-port.ts';
 import type { AskingGateway } from './gateway.ts';
-import { gatewayFile, gatewayView } from './gateway-file.ts';
+import { gatewayFile, gatewayView, inSingleQuotes } from './gateway-file.ts';
 import {
   fieldExpression,
   IDENTITY_NAMES,
@@ -20,9 +20,6 @@ export const envoy = {
   unixSockets: true,
   files: (plan) => [{ name: 'envoy.yaml', text: gatewayFile('envoy/envoy.yaml', bootstrap(plan), inSingleQuotes) }],
 } as const satisfies AskingGateway;
-
-/** Within the single quotes of YAML. */
-export const inSingleQuotes = (text: string): string => text.replaceAll("'", "''");
 
 /** The fields that a decision sets for the backend. */
 const SET = [

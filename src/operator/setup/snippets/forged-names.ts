@@ -1,11 +1,5 @@
-import { DECISION_FIELDS } from '../../../decisions/protocol.ts';
-import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
-import { FORGED_FIELDS } from './plugin-plan.ts';
-
-/*
- * Names of request fields for gateways that cannot match names with an expression. The gate refuses whatever else it
- * would take for one of them, so such a request is answered with 400 and never forwarded.
- */
+import { OWN_IDENTITY } from '../../../http/identity-fields.ts';
+import { ORIGIN_FIELDS, TRUSTED_IDENTITY } from '../../../http/trusted-headers.ts';
 
 /** X-Forwarded-* that backends may trust and gateways do not set themselves, or set later, in what they ask. */
 const FORWARDED = [
@@ -14,26 +8,16 @@ const FORWARDED = [
   ...['method', 'uri'],
 ].map((name) => `x-forwarded-${name}`);
 
-/** The fields of a client that are removed before the gateway asks. `*` matches anything. */
-export const REMOVED_FIELDS: readonly string[] = [
-  ...FORGED_FIELDS.filter((name) => name !== 'x-forwarded-*' && !name.startsWith('x-forwarded-')),
+/**
+ * The fields of a client that name an identity, an origin or a method, in lower case, for gateways that can only remove
+ * fields by name, and do so before they ask. `*` matches anything. Left out are Authorization, Cookie and DPoP, and
+ * coursegate's own. The gate refuses a request with any other field that it would take for one of them.
+ */
+export const FORGED_FIELDS: readonly string[] = [
+  ...[...TRUSTED_IDENTITY, ...ORIGIN_FIELDS, '*-jwt-assertion'].filter(
+    (name) => name !== 'dpop' && !/^x-forwarded-/.test(name) && !OWN_IDENTITY.includes(name),
+  ),
   ...FORWARDED,
-];
-
-/** What clients must not send to the site, by whole names: with what identifies a member to some backends. */
-const OWN_NAMES: readonly string[] = [
-  ...IDENTITY_FIELDS,
-  ...Object.values(DECISION_FIELDS),
-  ...['X-Member', 'X-Member-Groups', 'X-Member-Roles'],
-];
-
-/** The same in every such spelling, for gateways that match no prefix. */
-export const OWN_WHOLE_SPELLINGS: readonly string[] = OWN_NAMES.flatMap((name) => spellings(name.toLowerCase()));
-
-/** What the gate or the gateway says itself, and not the client, in the same spellings. */
-export const TRACE_SPELLINGS: readonly string[] = [
-  ...['x-request-id', 'proxy-authorization'].flatMap(spellings),
-  ...['proxy', 'traceparent', 'tracestate'],
 ];
 
 /** A name in lower case, in every spelling that a CGI backend takes for it. */

@@ -44,3 +44,6 @@ export function gatewayView(plan: PluginPlan) {
 export function gatewayFile(path: string, view: TemplateView, quoted?: (text: string) => string): string {
   return filledFile(installedPath(`integrations/gateways/${path}`), view, quoted);
 }
+
+/** Within the single quotes of YAML. */
+export const inSingleQuotes = (text: string): string => text.replaceAll("'", "''");

@@ -4,7 +4,7 @@ import type { AskingGateway } from './gateway.ts';
 import { haproxy } from './haproxy.ts';
 import { istio } from './istio.ts';
 import { nginxAuth } from './nginx-auth.ts';
-import { traefikAuth } from './traefik-auth/traefik-auth.ts';
+import { traefikAuth } from './traefik-auth.ts';
 
 /** Gateways that ask the gate, and forward requests themselves. */
 export const ASKING = [

@@ -1,8 +1,8 @@
 import { segmentsOf } from '../../../config/route-order.ts';
 import { hostAndPort } from '../../host-port.ts';
-import { envoyView, inSingleQuotes } from './envoy.ts';
+import { envoyView } from './envoy.ts';
 import type { AskingGateway } from './gateway.ts';
-import { gatewayFile } from './gateway-file.ts';
+import { gatewayFile, inSingleQuotes } from './gateway-file.ts';
 import { IDENTITY_NAMES, type PluginPlan } from './plugin-plan.ts';
 import { escaped, segmentExpression } from './segment-expression.ts';
 import { inAscii } from './targets.ts';

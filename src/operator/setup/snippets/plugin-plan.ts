@@ -1,18 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import type { LoadedConfig } from '../../../config/load.ts';
-import { type Config, parseMatch, type RouteConfig, type UpstreamConfig } from '../../../config/schema.ts';
+import { type Config, parseMatch, type UpstreamConfig } from '../../../config/schema.ts';
 import { gatewayFingerprint } from '../../../decisions/fingerprint.ts';
 import type { DecisionAddress } from '../../../decisions/settings.ts';
 import { type FailureCode, GatewayError, renderFailure } from '../../../errors.ts';
 import { API_FIELDS } from '../../../http/header-names.ts';
 import { socketHost } from '../../../http/host.ts';
 import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
-import { ORIGIN_FIELDS, TRUSTED_IDENTITY } from '../../../http/trusted-headers.ts';
 import { CORS_HEADERS } from '../../../request/cors.ts';
 import { publicPaths } from '../../../request/public-paths.ts';
 import { ownCallPolicy } from '../../../upstream/header-policy.ts';
-import { type GatePaths, gatePaths } from './gate-paths.ts';
-import { pathExpression } from './plugin-paths.ts';
 import { ownTargets, targetsOf } from './targets.ts';
 
 /** A file for a gateway. The first line of each is that of `firstLine`. */
@@ -36,22 +33,13 @@ export interface PluginPlan {
     /** Sent in X-Coursegate-Secret; letters, digits and `._~+/=-` only, so it needs no quoting. */
     readonly secret: string | undefined;
   };
+  /** The patterns of what the gate answers or forwards itself. */
+  readonly ownPatterns: readonly string[];
   /** Expressions for the targets that the gate answers or forwards itself: see `targets.ts`. */
   readonly own: readonly string[];
   /** What the gateway asks about. No two with different upstreams match the same target. */
   readonly protectedPaths: readonly ProtectedPath[];
-  /** What the gate answers or forwards itself. Takes precedence over `routes`. */
-  readonly paths: GatePaths;
-  /** The patterns of all routes. What backends may take for a path of one, and no route matches, goes to the gate. */
-  readonly patterns: readonly string[];
-  /**
-   * The routes on paths that the gateway forwards. The first one whose path and method match a request decides where it
-   * goes. On these paths, OPTIONS and every method that no route has go to the gate, which answers them.
-   */
-  readonly routes: readonly PluginRoute[];
-  /** The patterns of `routes`, each once. */
-  readonly routePatterns: readonly string[];
-  /** The upstreams of `routes`. */
+  /** The upstreams of `protectedPaths`. */
   readonly upstreams: readonly PluginUpstream[];
   /** The rest of the site; undefined if the configuration does not have it, or has it at a path of its own. */
   readonly site: PluginUpstream | undefined;
@@ -62,7 +50,7 @@ export interface PluginPlan {
   readonly plainIdentity: boolean;
   /** Not known to clients: for the names of locations that are only for internal requests. */
   readonly internal: string;
-  /** Largest request body that any of `routes` accepts, in bytes; undefined: unlimited. */
+  /** Largest request body that a route on `protectedPaths` accepts, in bytes; undefined: unlimited. */
   readonly largestBody: number | undefined;
 }
 
@@ -73,17 +61,6 @@ export interface ProtectedPath {
   readonly targets: string;
   /** Where the gateway sends admitted requests. */
   readonly upstream: PluginUpstream;
-}
-
-interface PluginRoute {
-  /** As configured, such as `/api/courses/**`. */
-  readonly pattern: string;
-  /** A regular expression for the path: see `pathExpression`. */
-  readonly path: string;
-  /** With HEAD if there is GET; undefined: every method but OPTIONS. */
-  readonly methods: readonly string[] | undefined;
-  /** Where the gateway sends admitted requests; undefined: the gate forwards this route, so it gets the request. */
-  readonly upstream: PluginUpstream | undefined;
 }
 
 export interface PluginUpstream {
@@ -112,14 +89,6 @@ export interface PluginUpstream {
 /** Time limits for a decision, in seconds. Neither is ever waited for unless the gate is failing. */
 export const DECISION_LIMITS = { connect: 1, answer: 5 } as const;
 
-/**
- * Names an identity, an origin or a method, in lower case; `*` matches anything. Authorization, Cookie and DPoP come on
- * top. X-Forwarded-* is among them, although gateways set some of these fields themselves.
- */
-export const FORGED_FIELDS: readonly string[] = [...TRUSTED_IDENTITY, ...ORIGIN_FIELDS, '*-jwt-assertion'].filter(
-  (name) => name !== 'dpop',
-);
-
 /** The fields that name the member, in lower case. */
 export const IDENTITY_NAMES: readonly string[] = IDENTITY_FIELDS.map((name) => name.toLowerCase());
 
@@ -134,7 +103,7 @@ export const HIDDEN_RESPONSE_FIELDS = [
   ...['surrogate-control', 'cdn-cache-control', 'cloudflare-cdn-cache-control'],
 ];
 
-/** The CORS fields of every response on `routes`, by name. */
+/** The CORS fields of every response on `protectedPaths`, by name. */
 export const CORS_RESPONSE_FIELDS: Readonly<Record<string, string>> = CORS_HEADERS;
 
 /** What a member's response gets as Cache-Control: a request with an Authorization field is a member's. */
@@ -153,19 +122,13 @@ export function pluginPlan(
   const { config } = loaded;
   const { listen, origin } = config;
   if (listen.decisions === undefined) throw new Error('This needs `listen.decisions`, where the gateway asks.');
-  const routes = pluginRoutes(config);
-  const upstreams = new Set(routes.flatMap(({ upstream }) => upstream ?? []));
-  if (upstreams.size === 0) throw new Error('No route has `forwardedBy: gateway`.');
-  const patterns = new Set(routes.map(({ pattern }) => pattern));
+  const protectedPaths = protectedPathsOf(config);
+  if (protectedPaths.length === 0) throw new Error('No route has `forwardedBy: gateway`.');
+  const patterns = new Set(protectedPaths.map(({ pattern }) => pattern));
   const others = config.routes.filter((route) => !patterns.has(parseMatch(route.match).pattern));
+  const own = publicPaths({ ...config, routes: others });
   const { host, protocol, port } = new URL(origin);
   const scheme = protocol.slice(0, -1);
-  const protectedPaths = new Map(
-    routes.flatMap(({ pattern, upstream }) =>
-      upstream === undefined ? [] : [[pattern, { pattern, targets: targetsOf(pattern), upstream }] as const],
-    ),
-  );
-  const own = publicPaths({ ...config, routes: others });
   return {
     fingerprint: gatewayFingerprint(config),
     origin: { url: origin, host, scheme, port: port || (scheme === 'https' ? '443' : '80') },
@@ -174,13 +137,10 @@ export function pluginPlan(
       address: listen.decisions.address,
       secret: writable(loaded.secrets.get('listen.decisions.secret')),
     },
+    ownPatterns: own,
     own: ownTargets(own),
-    protectedPaths: [...protectedPaths.values()],
-    paths: gatePaths(own),
-    patterns: [...new Set(config.routes.map(({ match }) => parseMatch(match).pattern))],
-    routes,
-    routePatterns: [...patterns],
-    upstreams: [...upstreams],
+    protectedPaths,
+    upstreams: [...new Set(protectedPaths.map(({ upstream }) => upstream))],
     site: siteOf(config),
     plainIdentity: Object.values(config.upstreams).some(({ identity }) => identity.includes('headers')),
     internal,
@@ -195,26 +155,18 @@ function writable(secret: string | undefined): string | undefined {
   );
 }
 
-/** The routes that a gateway forwards, and those on the same paths that the gate forwards. */
-function pluginRoutes(config: Config): readonly PluginRoute[] {
+/** The patterns of the routes that a gateway forwards, each once. */
+function protectedPathsOf(config: Config): readonly ProtectedPath[] {
   const upstreams = new Map<string, PluginUpstream>();
-  const upstreamOf = (name: string): PluginUpstream => {
-    const known = upstreams.get(name) ?? pluginUpstream(config, name, upstreams.size);
-    upstreams.set(name, known);
-    return known;
-  };
-  const byGateway = ({ forwardedBy }: RouteConfig) => forwardedBy === 'gateway';
-  const patterns = new Set(config.routes.filter(byGateway).map(({ match }) => parseMatch(match).pattern));
-  return config.routes.flatMap((route): PluginRoute[] => {
-    const { methods, pattern } = parseMatch(route.match);
-    if (!patterns.has(pattern)) return [];
-    const upstream = byGateway(route) ? upstreamOf(route.upstream) : undefined;
-    return [{ pattern, path: pathExpression(pattern), methods: withHead(methods), upstream }];
-  });
-}
-
-function withHead(methods: readonly string[] | undefined): readonly string[] | undefined {
-  return methods?.includes('GET') === true ? [...new Set([...methods, 'HEAD'])] : methods;
+  const paths = new Map<string, ProtectedPath>();
+  for (const { match, upstream: name, forwardedBy } of config.routes) {
+    if (forwardedBy !== 'gateway') continue;
+    const upstream = upstreams.get(name) ?? pluginUpstream(config, name, upstreams.size);
+    upstreams.set(name, upstream);
+    const { pattern } = parseMatch(match);
+    paths.set(pattern, { pattern, targets: targetsOf(pattern), upstream });
+  }
+  return [...paths.values()];
 }
 
 function pluginUpstream({ upstreams, origin }: Config, name: string, index: number): PluginUpstream {

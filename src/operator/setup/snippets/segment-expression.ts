@@ -1,7 +1,7 @@
 import { segmentsOf } from '../../../config/route-order.ts';
 
 /** How the segments of a pattern are written in an expression. */
-interface SegmentSyntax {
+export interface SegmentSyntax {
   /** `**` with its slash, and `*` with its slash. */
   readonly rest: string;
   readonly one: string;

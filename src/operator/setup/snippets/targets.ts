@@ -1,9 +1,11 @@
-import { escaped, withFinalSlash } from './segment-expression.ts';
+import { escaped, type SegmentSyntax, withFinalSlash } from './segment-expression.ts';
 
 /**
  * Expressions for the targets of requests as they were sent, in syntax that every engine supports. They are to be used
  * without regard to case, from the beginning of a target, and they match up to its query.
  */
+
+const ESCAPES = '%(?:$|.$|[^0-9a-f]|.[^0-9a-f]|[01].|2[5d-f]|3[0-9b]|[46][1-9a-f]|5[0-9acf]|7[0-9aef])';
 
 /**
  * Targets that two servers may read differently. A gateway sends them to coursegate, whatever they are below, and
@@ -17,7 +19,7 @@ export const UNUSUAL_TARGETS: readonly { readonly what: string; readonly express
   },
   {
     what: 'Escapes that are broken, of control characters, of % / \\ ; and of characters that need none',
-    expression: '[^?]*%(?:$|.$|[^0-9a-f]|.[^0-9a-f]|[01].|2[5d-f]|3[0-9b]|[46][1-9a-f]|5[0-9acf]|7[0-9aef])',
+    expression: `[^?]*${ESCAPES}`,
   },
   {
     what: 'Bytes that are no UTF-8 in its shortest form, invisible characters, and other forms of ASCII characters',
@@ -28,6 +30,12 @@ export const UNUSUAL_TARGETS: readonly { readonly what: string; readonly express
 /** All of them in one. */
 export const UNUSUAL_TARGET = UNUSUAL_TARGETS.map(({ expression }) => expression).join('|');
 
+/**
+ * The same for Traefik, which does not show the target as it was sent, but its path, with some of the escapes decoded.
+ * Bytes that are no UTF-8 are U+FFFD there. What it decodes, such as `%61`, it reads as coursegate and the backend do.
+ */
+export const UNUSUAL_DECODED = `.*(?:[\\x00-\\x1f\\x7f\\\\;\\x{A0}\\x{AD}\\x{2000}-\\x{200F}\\x{2024}\\x{2025}\\x{2028}-\\x{202F}\\x{2060}-\\x{207F}\\x{FEC0}-\\x{FF7F}\\x{FFFD}]|//|[. ](?:/|$)|${ESCAPES})`;
+
 /** Prefixes that belong to coursegate entirely: the site must not receive unknown paths below them. */
 const OWN = [
   ...['/oauth/', '/api/oauth/'],
@@ -37,21 +45,49 @@ const OWN = [
   ),
 ];
 
+/** How the targets of a pattern are written. */
+interface TargetForm extends SegmentSyntax {
+  /** What may follow a prefix. */
+  readonly any: string;
+}
+
+const AS_SENT: TargetForm = {
+  any: '[^?]*',
+  rest: '(?:/[^?]*)?',
+  one: '/[^/?]+',
+  fixed: (segment) => escaped(inAscii(segment)),
+};
+
+/** For Traefik: see `UNUSUAL_DECODED`. */
+export const DECODED: TargetForm = {
+  any: '.*',
+  rest: '(?:/.*)?',
+  one: '/[^/]+',
+  fixed: (segment) => escaped(decoded(segment)),
+};
+
 /** What coursegate answers or forwards itself, by the patterns of its routes. Some programs limit the length of each. */
-export function ownTargets(patterns: readonly string[]): readonly string[] {
+export function ownTargets(patterns: readonly string[], form = AS_SENT): readonly string[] {
   const others = patterns.filter((pattern) => !OWN.some((prefix) => pattern.startsWith(prefix)));
-  return [...OWN.map((prefix) => `${escaped(prefix)}[^?]*`), ...others.map(targetsOf)];
+  return [
+    ...OWN.map((prefix) => `${escaped(prefix)}${form.any}`),
+    ...others.map((pattern) => targetsOf(pattern, form)),
+  ];
 }
 
 /** The targets of a route's pattern, and those with a final slash, which coursegate refuses. */
-export function targetsOf(pattern: string): string {
-  return withFinalSlash(pattern, {
-    rest: '(?:/[^?]*)?',
-    one: '/[^/?]+',
-    fixed: (segment) => escaped(inAscii(segment)),
-  });
+export function targetsOf(pattern: string, form = AS_SENT): string {
+  return withFinalSlash(pattern, form);
 }
 
 export function inAscii(segment: string): string {
   return segment.replace(/[^\x21-\x7E]+/g, encodeURIComponent);
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
 }

@@ -1,0 +1,89 @@
+import { DECISION_PATHS } from '../../../decisions/protocol.ts';
+import type { DecisionAddress } from '../../../decisions/settings.ts';
+import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
+import { hostPort } from '../../host-port.ts';
+import { FORGED_FIELDS, spellings } from './forged-names.ts';
+import type { AskingGateway } from './gateway.ts';
+import { gatewayFile, gatewayView, inSingleQuotes } from './gateway-file.ts';
+import { CORS_RESPONSE_FIELDS, type PluginPlan, type SnippetFile } from './plugin-plan.ts';
+import { DECODED, ownTargets, targetsOf, UNUSUAL_DECODED } from './targets.ts';
+
+export const traefikAuth = {
+  name: 'traefik-auth',
+  title: 'Traefik',
+  plugin: 'traefik',
+  unixSockets: false,
+  files,
+} as const satisfies AskingGateway;
+
+/** What coursegate or Traefik says itself, and not the client. */
+const TRACE = [...['x-request-id', 'proxy-authorization'].flatMap(spellings), 'proxy', 'traceparent', 'tracestate'];
+
+/** For the file provider of Traefik 3. Throws if the gate can be asked only over a Unix socket: Traefik cannot. */
+function files(plan: PluginPlan): readonly SnippetFile[] {
+  const { decisions, origin, site, ownPatterns } = plan;
+  const view = gatewayView(plan);
+  const text = gatewayFile(
+    'traefik/traefik.yaml',
+    {
+      ...view,
+      publicHost: new URL(origin.url).hostname,
+      tls: origin.scheme === 'https',
+      own: ownTargets(ownPatterns, DECODED).join('|'),
+      unusual: UNUSUAL_DECODED,
+      upstreams: view.upstreams.map((upstream, at) => ({
+        ...upstream,
+        separator: at === 0 ? '' : '|',
+        decoded: upstream.paths.map(({ pattern }) => targetsOf(pattern, DECODED)).join('|'),
+        passHost: upstream.host === origin.host,
+        dropped: removed(['authorization', 'dpop', ...view.asking.map(({ name }) => name), ...upstream.droppedFields]),
+        hidden: removed(upstream.hiddenFields.filter((name) => !Object.hasOwn(CORS_RESPONSE_FIELDS, name))),
+      })),
+      site: site !== undefined,
+      siteUrl: site === undefined ? 'http://127.0.0.1:8000' : `${site.scheme}://${site.authority}`,
+      forged: removed(IDENTITY_FIELDS.flatMap((name) => spellings(name.toLowerCase()))),
+      trace: removed(TRACE),
+      removed: removed(['cookie', 'connection', ...FORGED_FIELDS.flatMap(ofFamily)]),
+      decisions: `${dialled(decisions.address)}${DECISION_PATHS.forwardAuth}`,
+    },
+    inSingleQuotes,
+  );
+  return [{ name: 'traefik.yaml', text }];
+}
+
+function dialled(address: DecisionAddress): string {
+  if ('path' in address)
+    throw new Error('Traefik cannot ask over a Unix socket: set `listen.decisions.address` to a host and port.');
+  return hostPort(address);
+}
+
+/** The names that a name with an asterisk stands for, as far as backends know them. */
+function ofFamily(name: string): readonly string[] {
+  return name.includes('*') ? (FAMILIES[name] ?? []) : [name];
+}
+
+/** Members of the families in `FORGED_FIELDS`. Others reach the gate, which refuses the request. */
+const FAMILIES: Readonly<Record<string, readonly string[]>> = {
+  'x-auth-request-*': ['x-auth-request-user', 'x-auth-request-email', 'x-auth-request-groups'],
+  'remote-*': ['remote-user', 'remote-groups', 'remote-email', 'remote-name'],
+  'x-remote-*': ['x-remote-user', 'x-remote-group'],
+  'x-original-*': ['x-original-url', 'x-original-uri', 'x-original-method', 'x-original-host'],
+  'cf-connecting-ip*': ['cf-connecting-ip', 'cf-connecting-ipv6'],
+  'true-client-*': ['true-client-ip'],
+  'x-ms-client-principal*': ['x-ms-client-principal', 'x-ms-client-principal-id', 'x-ms-client-principal-name'],
+  'x-envoy-*': ['x-envoy-original-path', 'x-envoy-external-address', 'x-envoy-internal'],
+  'x-middleware-*': ['x-middleware-subrequest', 'x-middleware-rewrite'],
+};
+
+const LINE = 110;
+
+/** Entries of a map in YAML that say of each field that it is removed, several on a line. */
+function removed(names: readonly string[]): readonly string[] {
+  const lines: string[] = [];
+  for (const entry of new Set(names.map((name) => `${name}: '',`))) {
+    const longer = `${lines.at(-1) ?? entry} ${entry}`;
+    if (lines.length === 0 || longer.length > LINE) lines.push(entry);
+    else lines[lines.length - 1] = longer;
+  }
+  return lines;
+}
