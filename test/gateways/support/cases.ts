@@ -216,6 +216,11 @@ const UNFILTERED = {
   fields: ['x-unknown'],
   why: 'it can remove fields by their names, but not pass a list of them only',
 };
+const RESOLVED = {
+  status: [200],
+  seen: 1,
+  why: 'it resolves the path first, and routes, asks and forwards what it has then',
+};
 const STATUS_KEPT = { status: [401], seen: 1, why: 'it cannot change the status of a response' };
 
 /** What single gateways do differently, by the name of their file and the name of the case. */
@@ -224,16 +229,16 @@ export const DIFFERENCES: Readonly<Record<string, Readonly<Record<string, Differ
     'two tokens': { status: [400, 401], why: 'it refuses a repeated Authorization, or refused it before 1.23' },
     [BACKENDS_401]: STATUS_KEPT,
   },
+  istio: {
+    [BACKENDS_401]: STATUS_KEPT,
+    'the ambiguous path /member/./x': RESOLVED,
+    'the ambiguous path /member/%2e%2e/x': RESOLVED,
+  },
   'caddy-auth': { 'the fields of a request': UNFILTERED, [BACKENDS_401]: STATUS_KEPT },
   'traefik-auth': {
     'the fields of a request': UNFILTERED,
     [BACKENDS_401]: STATUS_KEPT,
-    ...Object.fromEntries(
-      CLEANED.map((target) => [
-        `the ambiguous path ${target}`,
-        { status: [200], seen: 1, why: 'it resolves the path first, and routes, asks and forwards what it has then' },
-      ]),
-    ),
+    ...Object.fromEntries(CLEANED.map((target) => [`the ambiguous path ${target}`, RESOLVED])),
   },
 };
 

@@ -1,6 +1,7 @@
 import { caddy } from '../kinds/caddy.ts';
 import { envoy } from '../kinds/envoy.ts';
 import { haproxy } from '../kinds/haproxy.ts';
+import { istio } from '../kinds/istio.ts';
 import { nginxMainline } from '../kinds/nginx.ts';
 import { traefik } from '../kinds/traefik.ts';
 import type { GatewayKind } from './gateway-kind.ts';
@@ -34,6 +35,7 @@ const whileDown = (fault: FileFault): FileFault => ({ ...fault, authDown: true }
 const inNginx = faults(nginxMainline);
 const inCaddy = faults(caddy);
 const inEnvoy = faults(envoy);
+const inIstio = faults(istio);
 const inHaproxy = faults(haproxy);
 const inTraefik = faults(traefik);
 
@@ -89,13 +91,10 @@ const HAPROXY: readonly FileFault[] = [
   whileDown(inHaproxy('forwards without an answer', edit(/^ *http-request return status 503 .*\n/m), 'open.down')),
 ];
 
+const NO_IDENTITY_REMOVED = edit(/^( *)early_header_mutation_extensions:\n(\1 .*\n|\1- .*\n)+/m);
+
 const ENVOY: readonly FileFault[] = [
-  inEnvoy(
-    'removes no identity fields',
-    edit(/^( *)early_header_mutation_extensions:\n(\1 .*\n|\1- .*\n)+/m),
-    'forged.public',
-    'forged.unusual',
-  ),
+  inEnvoy('removes no identity fields', NO_IDENTITY_REMOVED, 'forged.public', 'forged.unusual'),
   inEnvoy('passes unusual targets to the site', edit(/'\(\?is\)/g, "'never"), 'path.parameters'),
   inEnvoy(
     'asks about no request',
@@ -112,6 +111,13 @@ const ENVOY: readonly FileFault[] = [
   ),
 ];
 
+const ISTIO: readonly FileFault[] = [
+  inIstio('removes no identity fields', NO_IDENTITY_REMOVED, 'forged.public'),
+  inIstio('passes unusual targets to the site', edit(/'\(\?is\)/g, "'never"), 'path.parameters'),
+  inIstio('asks about another path', edit(/^( *paths: ).*/m, "$1['/never']"), 'echo.protected'),
+  whileDown(inIstio('admits without an answer', edit(/failOpen: false/, 'failOpen: true'), 'open.down')),
+];
+
 const TRAEFIK: readonly FileFault[] = [
   inTraefik('asks about no request', edit(/coursegate-ask, /), 'echo.protected'),
   inTraefik('removes no identity fields', edit(/ x-member-id: '',/), 'forged.public'),
@@ -122,4 +128,4 @@ const TRAEFIK: readonly FileFault[] = [
   ),
 ];
 
-export const FILE_FAULTS: readonly FileFault[] = [...NGINX, ...CADDY, ...HAPROXY, ...ENVOY, ...TRAEFIK];
+export const FILE_FAULTS: readonly FileFault[] = [...NGINX, ...CADDY, ...HAPROXY, ...ENVOY, ...ISTIO, ...TRAEFIK];

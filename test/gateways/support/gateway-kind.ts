@@ -16,6 +16,8 @@ export interface GatewayKind {
   readonly assertionOnly?: true;
   /** Whether it can ask over a Unix socket. */
   readonly unixSockets: boolean;
+  /** The name of the gate's host in its file, if it cannot be an address. */
+  readonly gateHost?: string;
   /** Whether it resolves empty and dot segments before it does anything else with a path. */
   readonly cleansPaths?: true;
   /** Whether clients get its own 503 in place of the gate's, which has the trace too. */

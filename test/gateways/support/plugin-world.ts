@@ -161,7 +161,8 @@ export async function startPluginWorld({ separate = false, redis }: PluginWorldO
       const nobody = kind.unixSockets ? { path: `${socket}.none` } : { host: '127.0.0.1', port: await freePort() };
       const reached = askingAt(loaded, unanswered ? nobody : asked);
       const known = kind.assertionOnly === true ? withAssertions(reached) : reached;
-      const snippet = change(printed(configuredSnippet(known, kind.server).files));
+      const at = kind.gateHost === undefined ? undefined : `${kind.gateHost}:${gatePort}`;
+      const snippet = change(printed(configuredSnippet(known, kind.server, at).files));
       return kind.start({ port: its, snippet, site: backend.url, folder: own });
     },
     connect: (member, options) => connectApp(origin, member, options),

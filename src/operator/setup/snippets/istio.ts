@@ -35,7 +35,6 @@ function istioView(plan: PluginPlan) {
   return {
     ...view,
     hostname: new URL(origin.url).hostname,
-    anyPort: !origin.host.includes(':'),
     service: service.host,
     servicePort: service.port,
     port: address.port,
