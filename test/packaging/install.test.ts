@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse, parseDocument } from 'yaml';
 import type { Block } from '../docs/support/markdown.ts';
 import { PAGES } from '../docs/support/pages.ts';
@@ -52,17 +52,13 @@ const FOLLOWED: Readonly<Record<string, (host: SchoolHost, text: string) => unkn
 };
 
 describe.skipIf(!debianPresent() || !builderPresent())('docs/install.md', () => {
-  let host: SchoolHost | undefined;
-  afterEach(async () => {
-    await host?.remove();
-    host = undefined;
-  }, LONGEST);
-
-  it.each(WAYS)(
+  // The one with npm waits for hundreds of packages to be downloaded.
+  it.concurrent.each(WAYS)(
     'leads from an empty Debian 12 to a doctor without complaints: %s',
     { timeout: LONGEST },
     async (way) => {
-      host = await startWithDownload(way);
+      await using hosts = new AsyncDisposableStack();
+      const host = hosts.adopt(await startWithDownload(way), (started) => started.remove());
       let said: unknown;
       for (const section of SECTIONS[way]) {
         if (section === 'Check it') await host.untilReady();

@@ -9,6 +9,7 @@ import { approve } from '../support/member.ts';
 import { freePort } from '../support/world.ts';
 import { install, nodeOf, npx, pack, type Running, registryPresent } from './support/installed.ts';
 
+const OLDER = '22.22.3';
 const OLDEST = '24.11.0';
 const MIB = 1024 ** 2;
 
@@ -16,8 +17,12 @@ describe.skipIf(!registryPresent())('the npm package', () => {
   let packed: Awaited<ReturnType<typeof pack>>;
   let folder: string;
   beforeAll(async () => {
-    packed = await pack();
-    folder = await install(packed.tarball);
+    const installed = async () => {
+      packed = await pack();
+      folder = await install(packed.tarball);
+    };
+    // The tests below find these then.
+    await Promise.all([installed(), ...[OLDER, OLDEST, manifest.devDependencies.node].map(nodeOf)]);
   }, 300_000);
   afterAll(() => {
     rmSync(dirname(packed.tarball), { recursive: true });
@@ -50,7 +55,7 @@ describe.skipIf(!registryPresent())('the npm package', () => {
   });
 
   it('says on an older Node what to install', async () => {
-    const older = await nodeOf('22.22.3');
+    const older = await nodeOf(OLDER);
     const command = npx(folder, older, ['--version']);
     expect(await command.exited).toBe(1);
     expect(command.stdout()).toContain(
