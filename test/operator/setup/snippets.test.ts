@@ -415,12 +415,12 @@ describe('the printed Traefik configuration', () => {
 
 /** Whether a rule of Traefik takes a request, by its method and its decoded path. */
 function ruleOf(rule: string): (method: string, path: string) => boolean {
-  const paths = [...rule.matchAll(/PathRegexp\(`\(\?is\)(.*?)`\)/g)].map(
-    ([, expression = '']) => new RegExp(expression.replaceAll('\\x{', '\\u{'), 'ius'),
+  const parts = [...rule.matchAll(/(Method\(`OPTIONS`\) && )?PathRegexp\(`\(\?is\)(.*?)`\)/g)].map(
+    ([, options, expression = '']) => ({ options, paths: new RegExp(expression.replaceAll('\\x{', '\\u{'), 'ius') }),
   );
   return (method, path) =>
-    (!rule.includes('Method(`OPTIONS`)') || method === 'OPTIONS') &&
-    (paths.length === 0 || paths.some((one) => one.test(path)));
+    parts.length === 0 ||
+    parts.some(({ options, paths }) => (options === undefined || method === 'OPTIONS') && paths.test(path));
 }
 
 describe('the files of gateways that ask and forward requests themselves', () => {
@@ -564,7 +564,6 @@ describe('the files of gateways that ask and forward requests themselves', () =>
     const { http } = parse((await print('--for', 'traefik-auth')).stdout);
     const {
       coursegate: own,
-      'coursegate-preflights': preflights,
       'coursegate-to-far_away_0': far,
       'coursegate-to-school': near,
       'coursegate-site': site,
@@ -572,14 +571,14 @@ describe('the files of gateways that ask and forward requests themselves', () =>
     expect(far.middlewares).toEqual([
       ...['coursegate-site', 'coursegate-trace', 'coursegate-request', 'coursegate-ask', 'coursegate-to-far_away_0'],
     ]);
-    expect(site).toMatchObject({ rule: 'Host(`school.example`)', priority: 1, middlewares: ['coursegate-site'] });
+    expect(site).toMatchObject({ rule: 'Host(`school.example`)', middlewares: ['coursegate-site'] });
     expect(http.services['coursegate-site'].loadBalancer.servers).toEqual([{ url: 'http://127.0.0.1:8000' }]);
     // The router with the highest priority applies.
     const routers = Object.entries<{ rule: string; priority: number }>(http.routers)
       .toSorted(([, one], [, other]) => other.priority - one.priority)
       .map(([name, { rule }]) => ({ name, takes: ruleOf(rule) }));
     const to = (method: string, path: string) => routers.find(({ takes }) => takes(method, path))?.name;
-    expect([own.priority, preflights.priority, far.priority, near.priority]).toEqual([100003, 100002, 100001, 100001]);
+    expect([own, far, near, site].map(({ priority }) => priority)).toEqual([300_000, 200_000, 200_000, 100_000]);
     expect(
       [
         ...['GET /api/courses/1', 'PUT /api/courses/1', 'OPTIONS /api/courses/1', 'GET /api/courses', 'GET /api/x/y'],
@@ -589,7 +588,7 @@ describe('the files of gateways that ask and forward requests themselves', () =>
     ).toEqual([
       ['GET /api/courses/1', 'coursegate-to-far_away_0'],
       ['PUT /api/courses/1', 'coursegate-to-far_away_0'],
-      ['OPTIONS /api/courses/1', 'coursegate-preflights'],
+      ['OPTIONS /api/courses/1', 'coursegate'],
       ['GET /api/courses', 'coursegate-site'],
       ['GET /api/x/y', 'coursegate-to-school'],
       ['DELETE /api/x', 'coursegate-to-school'],

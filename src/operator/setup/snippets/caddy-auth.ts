@@ -18,7 +18,7 @@ export const caddyAuth = {
 const ODD_SIGNS = [..."_.!#$%&'*+^`|~"].map((sign) => `*${sign}*`);
 
 /** Names with an asterisk, for several of the response fields that clients do not get. */
-const FAMILIES = ['access-control-*', '*-cache-control', ...OWN_IDENTITY];
+const FAMILIES = ['access-control-*', '*-cache-control', 'ratelimit*', ...OWN_IDENTITY];
 
 /** For a site block. Directives that Caddy 2.6 has, too. */
 function files(plan: PluginPlan): readonly SnippetFile[] {

@@ -5,7 +5,7 @@ import { hostPort } from '../../host-port.ts';
 import { FORGED_FIELDS, spellings } from './forged-names.ts';
 import type { AskingGateway } from './gateway.ts';
 import { gatewayFile, gatewayView, inSingleQuotes } from './gateway-file.ts';
-import { CORS_RESPONSE_FIELDS, type PluginPlan, type SnippetFile } from './plugin-plan.ts';
+import { CORS_RESPONSE_FIELDS, type PluginPlan, type ProtectedPath, type SnippetFile } from './plugin-plan.ts';
 import { DECODED, ownTargets, targetsOf, UNUSUAL_DECODED } from './targets.ts';
 
 export const traefikAuth = {
@@ -31,10 +31,10 @@ function files(plan: PluginPlan): readonly SnippetFile[] {
       tls: origin.scheme === 'https',
       own: ownTargets(ownPatterns, DECODED).join('|'),
       unusual: UNUSUAL_DECODED,
-      upstreams: view.upstreams.map((upstream, at) => ({
+      asked: asked(plan.protectedPaths),
+      upstreams: view.upstreams.map((upstream) => ({
         ...upstream,
-        separator: at === 0 ? '' : '|',
-        decoded: upstream.paths.map(({ pattern }) => targetsOf(pattern, DECODED)).join('|'),
+        asked: asked(upstream.paths),
         passHost: upstream.host === origin.host,
         dropped: removed(['authorization', 'dpop', ...view.asking.map(({ name }) => name), ...upstream.droppedFields]),
         hidden: removed(upstream.hiddenFields.filter((name) => !Object.hasOwn(CORS_RESPONSE_FIELDS, name))),
@@ -49,6 +49,10 @@ function files(plan: PluginPlan): readonly SnippetFile[] {
     inSingleQuotes,
   );
   return [{ name: 'traefik.yaml', text }];
+}
+
+function asked(paths: readonly ProtectedPath[]): string {
+  return paths.map(({ pattern }) => targetsOf(pattern, DECODED)).join('|');
 }
 
 function dialled(address: DecisionAddress): string {
@@ -75,7 +79,8 @@ const FAMILIES: Readonly<Record<string, readonly string[]>> = {
   'x-middleware-*': ['x-middleware-subrequest', 'x-middleware-rewrite'],
 };
 
-const LINE = 110;
+/** In characters. */
+const LINE = 170;
 
 /** Entries of a map in YAML that say of each field that it is removed, several on a line. */
 function removed(names: readonly string[]): readonly string[] {
