@@ -71,6 +71,13 @@ describe.skipIf(!toolsPresent())('the chart for gateways that ask', () => {
       expect([path, asked(path)]).toEqual([path, 3]);
   });
 
+  it('lets Istio ask about every port that the VirtualService routes', async () => {
+    const rendered = await render('plugin.yaml', '--set', 'config.origin=https://school.example:8443');
+    expect(only(rendered, 'VirtualService').spec.hosts).toEqual(['school.example']);
+    for (const { operation } of only(rendered, 'AuthorizationPolicy').spec.rules[0].to)
+      expect(operation.hosts).toEqual(['school.example', 'school.example:*']);
+  });
+
   it('is refused without a port to ask at', async () => {
     const { code, stderr } = await template('profile-a.yaml', '--set', 'plugin.istio.enabled=true');
     expect([code === 0, stderr]).toEqual([false, expect.stringContaining('config.listen.decisions.address')]);
