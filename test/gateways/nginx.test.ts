@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nginx, nginxMainline } from './kinds/nginx.ts';
-import { ask } from './support/ask.ts';
+import { ask, send } from './support/ask.ts';
 import { describeKinds, isInstalled } from './support/kinds.ts';
 import { type PluginWorld, startPluginWorld } from './support/plugin-world.ts';
 
@@ -25,6 +25,30 @@ describe.skipIf(!isOld)('nginx before 1.23', () => {
       for (const target of ['/pages/x', '/member/x', '/public/x', '/oauth/apps', '/sorry.html']) {
         const { status, body } = await ask(world.port, { host: world.host, target });
         expect([target, status, body]).toEqual([target, 503, 'coursegate.conf needs nginx 1.23 or newer.\n']);
+      }
+      expect(world.backend.take()).toEqual([]);
+    } finally {
+      await gateway.close();
+    }
+  });
+});
+
+describeKinds([nginx, nginxMainline], 'answers that only $name gives', (kind) => {
+  it('are like those of the gate, for a body that is too large and a gate that is down', async () => {
+    const gateway = await world.gateway(kind, { unanswered: true });
+    try {
+      const head = (line: string, ...fields: string[]) => [line, `Host: ${world.host}`, ...fields, '', ''].join('\r\n');
+      const large = ['Content-Type: application/json', 'Content-Length: 20000000'];
+      for (const [bytes, status, code] of [
+        [head('POST /member/x HTTP/1.1', ...large), 413, 'payload_too_large'],
+        [head('GET /member/x HTTP/1.1'), 503, 'store_unavailable'],
+      ] as const) {
+        const answer = await send(world.port, bytes, 500);
+        expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+        expect(answer).toMatch(/\r\nContent-Type: application\/problem\+json\r\n/i);
+        expect(answer).toMatch(/\r\naccess-control-allow-origin: \*\r\n/i);
+        expect(/\r\nRetry-After: 5\r\n/.test(answer)).toBe(status === 503);
+        expect(answer).toContain(`"code":"${code}"`);
       }
       expect(world.backend.take()).toEqual([]);
     } finally {

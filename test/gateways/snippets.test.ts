@@ -189,6 +189,8 @@ describeKinds([nginx, nginxMainline, caddy, traefik], 'the file for $name', (kin
         if (kind.server === 'traefik-auth') expect(status).toBe(500);
         else expect([status, field('retry-after'), JSON.parse(body).code]).toEqual([503, '5', 'store_unavailable']);
       }
+      if (kind.server === 'nginx-auth')
+        expect(JSON.parse((await through({ target: '/through/x' })).body).code).toBe('store_unavailable');
       expect((await through({ target: '/shop' })).status).toBe(200);
     } finally {
       await world.gate.start();
