@@ -542,6 +542,20 @@ describe('the files of gateways that ask and forward requests themselves', () =>
     expect(signed.stdout).toContain('proxy_set_header X-Coursegate-Assertion $coursegate_assertion;');
   });
 
+  it('for HAProxy have a section for each upstream, and no two of one name, which 3.3 refuses', async () => {
+    write(OVER_TCP);
+    const { stdout } = await print('--for', 'haproxy');
+    const names = [...stdout.matchAll(/^(?:defaults|frontend|backend) (\S+)/gm)].map(([, name]) => name);
+    expect(names).toEqual([...new Set(names)]);
+    expect(names).toEqual(expect.arrayContaining(['site', 'coursegate_to_school', 'coursegate_to_far_away_0']));
+    const [far = ''] = /^backend coursegate_to_far_away_0 [\s\S]*?(?=^backend |^==> )/m.exec(stdout) ?? [];
+    expect(far).toContain('server far_away_0 api.far.example:443 ssl verify required');
+    expect(far).toMatch(/del-header '\^\(\?!.*\|x-extra\)\$\)' -m reg/);
+    expect(far).not.toContain('|range|');
+    expect(stdout).toContain("local ADDRESS = { '127.0.0.1', 9092 }");
+    expect(stdout).toContain(`'X-Coursegate-Secret: ${SECRET}',`);
+  });
+
   it('are readable for the owner and the group only, whatever was there', async () => {
     write(OVER_TCP);
     const [to, elsewhere] = [join(folder, 'again'), join(folder, 'elsewhere')];
