@@ -19,6 +19,7 @@ export const traefik: GatewayKind = {
     const dynamic = join(folder, 'dynamic');
     mkdirSync(dynamic);
     writeFileSync(join(dynamic, 'coursegate.yaml'), snippet.replace(/'[^']*'(?= }\] # Yours)/, `'${site}'`));
+    writeFileSync(join(dynamic, 'site.yaml'), operatorsOwn(site));
     const file = join(folder, 'traefik.yaml');
     writeFileSync(file, operatorsFile(port, dynamic));
     const gateway = await runGateway(program() ?? '', [`--configFile=${file}`], { port });
@@ -34,5 +35,13 @@ function operatorsFile(port: number, folder: string): string {
 providers: { file: { directory: "${folder}", watch: false } }
 global: { checkNewVersion: false, sendAnonymousUsage: false }
 log: { level: ERROR }
+`;
+}
+
+/** A router that is there already, and would pass everything on if it came before ours. */
+function operatorsOwn(site: string): string {
+  return `http:
+  routers: { site: { rule: "Host(\`localhost\`)", service: site } }
+  services: { site: { loadBalancer: { servers: [{ url: "${site}" }] } } }
 `;
 }
