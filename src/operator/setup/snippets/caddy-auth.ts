@@ -35,7 +35,7 @@ function files(plan: PluginPlan): readonly SnippetFile[] {
     })),
     unavailable: problemBody('store_unavailable', ''),
     removed: [
-      ...['connection', 'cookie', 'proxy', 'proxy-*', 'traceparent', 'tracestate', 'x-request-id'],
+      ...['connection', 'cookie', 'proxy', 'proxy-*', 'traceparent', 'tracestate', 'x-request-id', 'ratelimit*'],
       ...FORGED_FIELDS,
     ],
   };
