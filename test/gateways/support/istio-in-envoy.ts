@@ -159,7 +159,7 @@ function provider(given: Any, cluster: (host: string, port: number) => string): 
 
 /** Of an entry of a VirtualService. */
 function routesOf(entry: Any, cluster: (host: string, port: number) => string): readonly object[] {
-  const { match = [{}], route, rewrite, timeout, headers = {} } = entry;
+  const { match = [{}], route, rewrite, headers = {} } = entry;
   const [{ destination }] = route;
   const { request = {}, response = {} } = headers;
   const added = (fields: object = {}, append_action: string) =>
@@ -174,7 +174,7 @@ function routesOf(entry: Any, cluster: (host: string, port: number) => string): 
     },
     route: {
       cluster: cluster(destination.host, destination.port.number),
-      timeout,
+      timeout: '0s',
       ...(rewrite === undefined ? {} : { host_rewrite_literal: rewrite.authority }),
     },
     request_headers_to_remove: request.remove ?? [],
