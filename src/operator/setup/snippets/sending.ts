@@ -1,7 +1,7 @@
 import { spellings } from './forged-names.ts';
 import { type GatePaths, oneExpression } from './gate-paths.ts';
 import type { WebServer } from './gateway.ts';
-import { gatewayFile } from './gateway-file.ts';
+import { gatewayFile, inSingleQuotes } from './gateway-file.ts';
 import { quoted, variableName } from './nginx-text.ts';
 
 /** What a web server needs to send the gate its own paths, and with `everything` all others. */
@@ -52,7 +52,7 @@ export const SENDING = [
     write: (plan) => {
       const { hostname, protocol } = new URL(plan.origin);
       const view = { ...viewOf(plan), hostname, tls: protocol === 'https:' };
-      return gatewayFile('traefik/proxy.yaml', view, (text) => text.replaceAll("'", "''"));
+      return gatewayFile('traefik/proxy.yaml', view, inSingleQuotes);
     },
   },
 ] as const satisfies readonly SendingServer[];
