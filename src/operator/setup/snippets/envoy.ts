@@ -3,7 +3,7 @@ import type { DecisionAddress } from '../../../decisions/settings.ts';
 import { OWN_IDENTITY } from '../../../http/identity-fields.ts';
 import { hostAndPort, reachableHost } from '../../host-port.ts';
 import type { AskingGateway } from './gateway.ts';
-import { gatewayFile, gatewayView, inSingleQuotes } from './gateway-file.ts';
+import { gatewayFile, gatewayView, inLines, inSingleQuotes } from './gateway-file.ts';
 import {
   fieldExpression,
   IDENTITY_NAMES,
@@ -48,7 +48,7 @@ export function envoyView(plan: PluginPlan, between: string) {
     path: DECISION_PATHS.envoy,
     /** Also what Envoy itself takes orders from. */
     forged: `(?i)${fieldExpression([...OWN_IDENTITY, 'x-envoy-*'])}`,
-    upstreams: view.upstreams.map((upstream) => ({ ...upstream, hidden: inLines(upstream.hiddenFields) })),
+    upstreams: view.upstreams.map((upstream) => ({ ...upstream, hidden: inLines(upstream.hiddenFields, 100) })),
     set: SET.join(between),
     always: ALWAYS.join(between),
     refusal: [...REFUSAL, ...ALWAYS].join(between),
@@ -107,15 +107,4 @@ function addressOf(address: DecisionAddress): string {
   return 'path' in address
     ? `{ pipe: { path: '${inSingleQuotes(address.path)}' } }`
     : `{ socket_address: { address: '${reachableHost(address.host)}', port_value: ${address.port} } }`;
-}
-
-/** A list in the brackets of YAML, in lines of readable length. */
-function inLines(names: readonly string[]): readonly string[] {
-  const lines: string[] = [];
-  for (const name of names) {
-    const last = lines.at(-1);
-    if (last === undefined || last.length + name.length > 100) lines.push(`${name},`);
-    else lines[lines.length - 1] = `${last} ${name},`;
-  }
-  return lines;
 }

@@ -45,5 +45,16 @@ export function gatewayFile(path: string, view: TemplateView, quoted?: (text: st
   return filledFile(installedPath(`integrations/gateways/${path}`), view, quoted);
 }
 
+/** Entries in the brackets of YAML, each of them once, in lines of at most so many characters. */
+export function inLines(entries: readonly string[], most: number): readonly string[] {
+  const lines: string[] = [];
+  for (const entry of new Set(entries)) {
+    const longer = `${lines.at(-1)} ${entry},`;
+    if (lines.length === 0 || longer.length > most) lines.push(`${entry},`);
+    else lines[lines.length - 1] = longer;
+  }
+  return lines;
+}
+
 /** Within the single quotes of YAML. */
 export const inSingleQuotes = (text: string): string => text.replaceAll("'", "''");

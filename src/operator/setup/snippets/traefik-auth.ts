@@ -4,7 +4,7 @@ import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
 import { hostPort } from '../../host-port.ts';
 import { FORGED_FIELDS, spellings } from './forged-names.ts';
 import type { AskingGateway } from './gateway.ts';
-import { gatewayFile, gatewayView, inSingleQuotes } from './gateway-file.ts';
+import { gatewayFile, gatewayView, inLines, inSingleQuotes } from './gateway-file.ts';
 import { CORS_RESPONSE_FIELDS, type PluginPlan, type ProtectedPath, type SnippetFile } from './plugin-plan.ts';
 import { DECODED, ownTargets, targetsOf, UNUSUAL_DECODED } from './targets.ts';
 
@@ -79,16 +79,10 @@ const FAMILIES: Readonly<Record<string, readonly string[]>> = {
   'x-middleware-*': ['x-middleware-subrequest', 'x-middleware-rewrite'],
 };
 
-/** In characters. */
-const LINE = 170;
-
-/** Entries of a map in YAML that say of each field that it is removed, several on a line. */
+/** Entries of a map that say of each field that it is removed. */
 function removed(names: readonly string[]): readonly string[] {
-  const lines: string[] = [];
-  for (const entry of new Set(names.map((name) => `${name}: '',`))) {
-    const longer = `${lines.at(-1) ?? entry} ${entry}`;
-    if (lines.length === 0 || longer.length > LINE) lines.push(entry);
-    else lines[lines.length - 1] = longer;
-  }
-  return lines;
+  return inLines(
+    names.map((name) => `${name}: ''`),
+    170,
+  );
 }
