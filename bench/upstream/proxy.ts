@@ -185,7 +185,8 @@ round, and all subjects are started anew after half of the rounds. With one work
 plain HTTP/1.1 over loopback. coursegate is \`serve\` with default settings, except that its limits are counted but too high to be
 reached: real tokens from real approvals, embedded store, identity headers and a cached assertion, metrics, and the access log in a
 file. nginx auth_request also passes the identity on and writes a JSON log; the others write none. nginx + our decision is plugin mode:
-the files of \`coursegate snippets --for nginx-auth\`, with a Unix socket, a JSON log, and a gate that writes its own. Two workers are \`node:cluster\`
+the files of \`coursegate snippets --for nginx-auth\`, with a Unix socket, a JSON log, and a gate that writes its own; it passes
+only the assertion on, as nginx before 1.23 requires. Two workers are \`node:cluster\`
 with one Redis.`;
 }
 

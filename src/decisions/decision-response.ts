@@ -56,6 +56,8 @@ export class DecisionResponse extends ServerResponse<IncomingMessage> {
   #decide(decided: Decided, status: number): void {
     for (const name of this.getHeaderNames()) this.removeHeader(name);
     const told = this.tell(decided);
+    // HTTP/1.1 keeps a connection without being told (RFC 9112 section 9.3).
+    if (decided.kind === 'admitted') this.removeHeader('connection');
     super.writeHead(told.status, told.headers as OutgoingHttpHeaders);
     super.end(told.body);
     this.#decided = true;

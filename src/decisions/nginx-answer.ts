@@ -15,9 +15,15 @@ export const tellNginx: Tell = (decided) =>
     ? permission(admitted(decided))
     : { status: 403, headers: { [DECISION_FIELDS.answer]: encoded(decided.answer), 'content-length': 0 }, body: '' };
 
-/** Of our own fields, nginx gets those whose values it does not know. */
+/**
+ * The identity that applies, because a field that is missing is an empty variable to nginx; and those of our own fields
+ * whose values it does not know.
+ */
 function admitted({ identity, own }: Extract<Decided, { kind: 'admitted' }>): string[] {
-  const fields = [...identity];
+  const fields: string[] = [];
+  for (let at = 0; at + 1 < identity.length; at += 2) {
+    if (identity[at + 1] !== '') fields.push(identity[at] as string, identity[at + 1] as string);
+  }
   for (let at = 0; at + 1 < own.length; at += 2) {
     const name = own[at] as string;
     if (name.startsWith('ratelimit')) fields.push(name, own[at + 1] as string);

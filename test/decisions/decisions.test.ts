@@ -1,4 +1,5 @@
 import { request as httpRequest } from 'node:http';
+import { connect as connectTo } from 'node:net';
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLog, type Log } from '../../src/operations/log.ts';
@@ -152,6 +153,28 @@ describe('an admitted request', () => {
     expect(await of('/api/v1/courses/8', 'GET')).toMatchObject({ htm: 'GET', htu: `${world.origin}/api/v1/courses/8` });
     expect(await of('/api/v1/courses/8', 'DELETE')).toMatchObject({ htm: 'DELETE' });
     expect(await of('/api/v1/courses/9', 'GET')).toMatchObject({ htu: `${world.origin}/api/v1/courses/9` });
+  });
+
+  it('has only the identity that applies, for nginx', async () => {
+    const { status, raw } = await ask('/decide/nginx', [...secret, ...original('/open/x')]);
+    expect(status).toBe(200);
+    expect(raw.filter((name) => FIELDS.includes(name.toLowerCase()))).toEqual([]);
+  });
+
+  it('leaves the connection open for the next one', async () => {
+    const socket = connectTo({ port, host: '127.0.0.1' });
+    const fields = [...secret, 'Host', 'gate', ...original('/open/x')];
+    const lines = fields.flatMap((name, at) => (at % 2 === 0 ? [`${name}: ${fields[at + 1]}`] : []));
+    let text = '';
+    socket.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+    for (const answers of [1, 2]) {
+      socket.write(`GET /decide/nginx HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+      await expect.poll(() => text.match(/^HTTP\/1\.1 200 /gm)?.length).toBe(answers);
+    }
+    socket.destroy();
+    expect(text).not.toMatch(/^connection:/im);
   });
 
   it('has all identity fields, empty, without a member', async () => {
