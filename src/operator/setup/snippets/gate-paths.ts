@@ -1,21 +1,13 @@
 import { escaped, segmentExpression } from './segment-expression.ts';
+import { OWN_PREFIXES } from './targets.ts';
 
 /** The paths that a web server sends to the gate, in three forms that every web server can match. */
 export type GatePaths = ReturnType<typeof gatePaths>;
 
-/** Prefixes that belong to the gate entirely: the site must not receive unknown paths under them. */
-const OWN = ['/oauth/', '/api/oauth/'] as const;
-/** Apps append paths to these to find metadata. A site that answers with an HTML page would mislead them. */
-const METADATA = [
-  '/.well-known/oauth-protected-resource',
-  '/.well-known/oauth-authorization-server',
-  '/.well-known/openid-configuration',
-];
-
 /** Reduces route patterns to the fewest matches: paths that a prefix already covers are dropped. */
 export function gatePaths(patterns: readonly string[]) {
   const exact = new Set<string>();
-  const under = new Set<string>([...OWN, ...METADATA.map((path) => `${path}/`)]);
+  const under = new Set(OWN_PREFIXES);
   const others = new Set<string>();
   for (const pattern of patterns) {
     const base = pattern.endsWith('/**') ? pattern.slice(0, -3) : pattern;

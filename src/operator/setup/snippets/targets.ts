@@ -37,7 +37,7 @@ export const UNUSUAL_TARGET = UNUSUAL_TARGETS.map(({ expression }) => expression
 export const UNUSUAL_DECODED = `.*(?:[\\x00-\\x1f\\x7f\\\\;\\x{A0}\\x{AD}\\x{2000}-\\x{200F}\\x{2024}\\x{2025}\\x{2028}-\\x{202F}\\x{2060}-\\x{207F}\\x{FEC0}-\\x{FF7F}\\x{FFFD}]|//|[. ](?:/|$)|${ESCAPES})`;
 
 /** Prefixes that belong to coursegate entirely: the site must not receive unknown paths below them. */
-const OWN = [
+export const OWN_PREFIXES: readonly string[] = [
   ...['/oauth/', '/api/oauth/'],
   // Apps append paths to these to find metadata. A site that answers with an HTML page would mislead them.
   ...['oauth-protected-resource', 'oauth-authorization-server', 'openid-configuration'].map(
@@ -68,9 +68,9 @@ export const DECODED: TargetForm = {
 
 /** What coursegate answers or forwards itself, by the patterns of its routes. Some programs limit the length of each. */
 export function ownTargets(patterns: readonly string[], form = AS_SENT): readonly string[] {
-  const others = patterns.filter((pattern) => !OWN.some((prefix) => pattern.startsWith(prefix)));
+  const others = patterns.filter((pattern) => !OWN_PREFIXES.some((prefix) => pattern.startsWith(prefix)));
   return [
-    ...OWN.map((prefix) => `${escaped(prefix)}${form.any}`),
+    ...OWN_PREFIXES.map((prefix) => `${escaped(prefix)}${form.any}`),
     ...others.map((pattern) => targetsOf(pattern, form)),
   ];
 }
