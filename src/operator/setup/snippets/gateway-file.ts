@@ -46,11 +46,11 @@ export function gatewayFile(path: string, view: TemplateView, quoted?: (text: st
 }
 
 /** Entries in the brackets of YAML, each of them once, in lines of at most so many characters. */
-export function inLines(entries: readonly string[], most: number): readonly string[] {
+export function inLines(entries: readonly string[], most: number, end = ','): readonly string[] {
   const lines: string[] = [];
   for (const entry of new Set(entries)) {
-    const longer = `${lines.at(-1)} ${entry},`;
-    if (lines.length === 0 || longer.length > most) lines.push(`${entry},`);
+    const longer = `${lines.at(-1)} ${entry}${end}`;
+    if (lines.length === 0 || longer.length > most) lines.push(`${entry}${end}`);
     else lines[lines.length - 1] = longer;
   }
   return lines;

@@ -3,7 +3,7 @@ import type { FailureCode } from '../../../errors.ts';
 import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
 import { hostPort } from '../../host-port.ts';
 import type { AskingGateway } from './gateway.ts';
-import { gatewayFile, gatewayView } from './gateway-file.ts';
+import { gatewayFile, gatewayView, inLines } from './gateway-file.ts';
 import { requestVariable, variableName } from './nginx-text.ts';
 import { type PluginPlan, type PluginUpstream, problemBody, type SnippetFile } from './plugin-plan.ts';
 
@@ -35,13 +35,21 @@ function files(plan: PluginPlan): readonly SnippetFile[] {
     socket: 'path' in address,
     decisions: 'path' in address ? `unix:${address.path}` : hostPort(address),
     paths: DECISION_PATHS,
-    answer: answered(DECISION_FIELDS.answer),
-    shown: ['Authorization', 'DPoP', 'Content-Type', 'User-Agent', 'Traceparent', 'Tracestate'].map(copied),
-    identity,
-    answered: [...identity, ...['RateLimit', 'RateLimit-Policy', DECISION_FIELDS.answer].map(answered)],
+    asked: directives([
+      ...view.asking.map(({ name, value }) => sent(name, value)),
+      sent(DECISION_FIELDS.answer, answered(DECISION_FIELDS.answer).kept),
+    ]),
+    shown: directives(['Authorization', 'DPoP', 'Content-Type', 'User-Agent', 'Traceparent', 'Tracestate'].map(copied)),
+    identity: directives(identity.map(({ name, kept }) => sent(name, kept))),
+    answered: directives(
+      [...identity, ...['RateLimit', 'RateLimit-Policy', DECISION_FIELDS.answer].map(answered)].map(
+        ({ kept, variable }) => `auth_request_set ${kept} ${variable};`,
+      ),
+    ),
     upstreams: view.upstreams.map((upstream) => ({
       ...upstream,
-      fields: upstream.requestFields.map(copied),
+      fields: directives(upstream.requestFields.map(copied)),
+      hidden: directives(['cache-control', ...upstream.hiddenFields].map((name) => `proxy_hide_header ${name};`)),
       tls: tls(upstream),
       // Event streams may be silent for a while, and nginx cannot tell them from other responses.
       silence: Math.max(upstream.timeout, 60),
@@ -51,7 +59,7 @@ function files(plan: PluginPlan): readonly SnippetFile[] {
   };
   return ['coursegate-http.conf', 'coursegate.conf'].map((name) => ({
     name,
-    text: filled(gatewayFile(`nginx/${name}`, filling, doubleQuoted)),
+    text: gatewayFile(`nginx/${name}`, filling, doubleQuoted),
   }));
 }
 
@@ -65,14 +73,23 @@ function answered(name: string) {
   };
 }
 
-/** A field of the client's request. */
-function copied(name: string) {
-  return { name, variable: requestVariable(name) };
+/** Sends a field of the client's request. */
+function copied(name: string): string {
+  return sent(name, requestVariable(name));
+}
+
+/** Directives in lines of readable length. */
+function directives(all: readonly string[]): readonly string[] {
+  return inLines(all, 140, '');
+}
+
+function sent(name: string, value: string): string {
+  return `proxy_set_header ${name} ${value};`;
 }
 
 function tls({ scheme, hostname, servername }: PluginUpstream) {
   if (scheme === 'http') return false;
-  return servername === '' ? { name: hostname, sent: 'off' } : { name: servername, sent: 'on' };
+  return servername === '' ? { name: hostname, named: 'off' } : { name: servername, named: 'on' };
 }
 
 /** In bytes. A word of nginx's configuration has at most 4096, and quoting doubles some characters. */
@@ -87,26 +104,6 @@ function joined(expressions: readonly string[]): readonly string[] {
     else lines[lines.length - 1] = longer;
   }
   return lines;
-}
-
-/** In characters. Expressions and texts may be longer. */
-const WIDTH = 180;
-const LISTED = /^( +)(auth_request_set|proxy_set_header|proxy_hide_header|add_header|error_page) /;
-
-/** Fills lines with the directives of a list, where the template has one on each line, or all on one. */
-function filled(text: string): string {
-  const lines: string[] = [];
-  for (const line of text.split('\n')) {
-    const [begun, indent, directive] = LISTED.exec(line) ?? [];
-    if (begun === undefined) lines.push(line);
-    else
-      for (const one of line.trim().split(new RegExp(`(?<=;) (?=${directive} )`))) {
-        const longer = `${lines.at(-1)} ${one}`;
-        if (longer.startsWith(begun) && longer.length <= WIDTH) lines[lines.length - 1] = longer;
-        else lines.push(indent + one);
-      }
-  }
-  return lines.join('\n');
 }
 
 function doubleQuoted(text: string): string {
