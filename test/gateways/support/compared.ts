@@ -16,6 +16,7 @@ const NOT_COMPARED: Readonly<Record<string, string>> = {
   traceparent: 'is the trace of the gate, which does not send this request',
   forwarded: 'says the same as X-Forwarded-For, -Host and -Proto, which are compared',
   via: 'names the sender',
+  'x-envoy-attempt-count': 'is how often Envoy has tried',
   'x-envoy-original-host': 'is the Host of the client, which Envoy has replaced',
   'x-forwarded-server': 'names the sender',
   'accept-encoding': 'some gateways add it when the client sends none',
