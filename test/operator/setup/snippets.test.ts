@@ -520,6 +520,19 @@ describe('the files of gateways that ask and forward requests themselves', () =>
     expect(stdout).toContain(again.replaceAll(nameIn(again), nameIn(stdout)));
   });
 
+  it('for nginx say what docs/plugin-mode.md quotes of them', async () => {
+    const page = readFileSync(new URL('../../../docs/plugin-mode.md', import.meta.url), 'utf8');
+    const blocks = (language: string) =>
+      [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(([, text = '']) => text);
+    const { routes, site } = parse(blocks('yaml')[0] ?? '');
+    write({ address: 'unix:/run/coursegate/decisions.sock' }, { routes, site });
+    const { stdout } = await print('--for', 'nginx-auth');
+    const lines = stdout.replaceAll(/\/[0-9a-f]{16}\//g, '/RANDOM/').split('\n');
+    const quotes = blocks('text').flatMap((text) => text.trimEnd().split('\n'));
+    expect(quotes.length).toBeGreaterThan(20);
+    expect(quotes.filter((line) => !lines.includes(line))).toEqual([]);
+  });
+
   it('for nginx tell backends who the member is in plain fields only from 1.23 on', async () => {
     write(OVER_TCP);
     const plain = await print('--for', 'nginx-auth');
