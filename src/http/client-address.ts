@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import { canonicalAddress, type IsTrusted } from './trusted-proxies.ts';
 
 /** The path of a request to us. Addresses are canonical; '' if unknown. */
@@ -38,6 +39,7 @@ export function followBack(connected: string, forwarded: string | undefined, isT
  * The address in `1.2.3.4`, `1.2.3.4:80`, `2001:db8::1`, `[2001:db8::1]` or `[2001:db8::1]:80`; '' for anything else.
  */
 function addressIn(entry: string): string {
+  if (isIPv4(entry)) return entry;
   if (entry.length > LONGEST_ENTRY) return '';
   const [, bracketed, before] = /^(?:\[([^\]]+)\]|([\d.]+))(?::(?:\d{1,5}|_[\w.-]+))?$/.exec(entry) ?? [];
   return canonicalAddress(bracketed ?? before ?? entry);
