@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { decisionWarnings } from '../decisions/settings-checks.ts';
+import { plainIdentity, unknownSite } from '../decisions/settings-checks.ts';
 import { socketHost } from '../http/host.ts';
 import { isObject } from '../http/json-object.ts';
 import { trustedProxies } from '../http/trusted-proxies.ts';
@@ -34,7 +34,8 @@ export function configWarnings(parts: WarningParts): readonly UntracedProblem[] 
     ...crossingRoutes(parts.tree),
     ...openWrites(parts),
     ...pageCallWarnings(parts.config),
-    ...decisionWarnings(parts.config),
+    ...unknownSite(parts.config),
+    ...plainIdentity(parts.config),
     ...lifetimes(parts),
     ...undescribedTools(parts),
     ...firstOfList(parts),

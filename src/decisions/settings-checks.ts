@@ -21,12 +21,26 @@ export function checkDecisions(tree: Tree): readonly UntracedProblem[] {
   ];
 }
 
-/** What is better set as well when a gateway forwards requests. */
-export function decisionWarnings({ routes, site }: Config): readonly UntracedProblem[] {
-  if (site !== undefined || routes.every(({ forwardedBy }) => forwardedBy !== 'gateway')) return [];
+/** The site, if it is not set although a gateway forwards requests. */
+export function unknownSite({ routes, site }: Config): readonly UntracedProblem[] {
+  if (site !== undefined || !hasGateway(routes)) return [];
   const message =
     'is not set, so pages of the site with an unusual address, such as one with `;` or `//`, get 404: the gateway sends them to coursegate, which judges them and then needs to know where the site is';
   return [{ path: ['site'], at: 'key', message }];
+}
+
+/** Upstreams that trust plain fields, although clients reach the site without coursegate. */
+export function plainIdentity({ routes, upstreams }: Config): readonly UntracedProblem[] {
+  if (!hasGateway(routes)) return [];
+  const message =
+    'has `headers`, which only a gateway that removes them from all requests to the site keeps from being forged. An nginx before 1.23 cannot, and answers 503 with its generated files: use a newer one, or [assertion] and a drop-in';
+  return Object.entries(upstreams)
+    .filter(([, { identity }]) => identity.includes('headers'))
+    .map(([name]) => ({ path: ['upstreams', name, 'identity'], at: 'value', message }));
+}
+
+function hasGateway(routes: Config['routes']): boolean {
+  return routes.some(({ forwardedBy }) => forwardedBy === 'gateway');
 }
 
 function routeOf({ path }: RouteMatch): Path {

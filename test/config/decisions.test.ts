@@ -116,3 +116,26 @@ describe('a route that a gateway forwards', () => {
     ]);
   });
 });
+
+describe('check, about a route that a gateway forwards', () => {
+  const LISTENING = 'listen: { trustedProxies: [loopback], decisions: { address: "unix:/run/x.sock" } }\n';
+  const warnings = async (identity: string, changed: (text: string) => string = (text) => text) => {
+    const small = SMALL.replace('http://127.0.0.1:4000 }', `http://127.0.0.1:4000, identity: [${identity}] }`);
+    const loaded = await load(changed(`${small}${LISTENING}routes:\n${route('GET /a/**', BY_GATEWAY)}`));
+    return loaded.warnings.map(({ path, message }) => `${path}: ${message}`);
+  };
+  const withoutSite = (text: string) =>
+    text.replace(/^site:.*\n/m, '').replace('loginUrl: /login', 'loginUrl: https://login.school.example/');
+
+  it('says that addresses of the site get lost, unless it knows the site', async () => {
+    const [found] = await warnings('assertion', withoutSite);
+    expect(found).toContain('site: is not set, so pages of the site with an unusual address, such as one with `;`');
+    expect(await warnings('assertion')).toEqual([]);
+  });
+
+  it('says which upstreams depend on the gateway to keep clients from forging members', async () => {
+    const [found] = await warnings('headers, assertion');
+    expect(found).toContain('upstreams.school.identity: has `headers`, which only a gateway that removes them');
+    expect(await warnings('headers', (text) => text.replace(BY_GATEWAY, ''))).toEqual([]);
+  });
+});

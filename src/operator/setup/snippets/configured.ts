@@ -4,7 +4,7 @@ import type { LoadedConfig } from '../../../config/load.ts';
 import { pageCallWarnings } from '../../../config/page-call-checks.ts';
 import type { Config } from '../../../config/schema.ts';
 import { formatPath } from '../../../config/tree.ts';
-import { decisionWarnings } from '../../../decisions/settings-checks.ts';
+import { unknownSite } from '../../../decisions/settings-checks.ts';
 import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
 import { trustedProxies } from '../../../http/trusted-proxies.ts';
 import { publicPaths } from '../../../request/public-paths.ts';
@@ -116,7 +116,7 @@ function notesOn(config: Config, gate: string | undefined): readonly string[] {
       notes.push(
         `The upstream "${name}" has the public address ${host}: requests would loop between the web server and the gate.`,
       );
-  for (const { path, message } of [...pageCallWarnings(config), ...decisionWarnings(config)])
+  for (const { path, message } of [...pageCallWarnings(config), ...unknownSite(config)])
     notes.push(`${formatPath(path)} ${message}.`);
   return notes;
 }
