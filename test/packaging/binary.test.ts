@@ -187,7 +187,7 @@ describe.skipIf(!builderPresent() || !mountsPermitted())('the single binary', { 
       writeFileSync(path, garbled.fill(0xa5, page, page + 4096));
       gate = root.start(['serve', '--config', config.file], config.environment);
       expect(await gate.exited).toBe(1);
-      expect(gate.stderr()).toMatch(/^The store \/data\/gate\.db is damaged \(/);
+      expect(gate.stderr()).toMatch(/^The store \/data\/gate\.db is damaged \(/m);
     });
   });
 
