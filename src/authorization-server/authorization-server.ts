@@ -51,7 +51,7 @@ export interface AuthorizationServerOptions
   /** Counts what apps did. */
   readonly usage: Usage;
   /** The page of connected apps. */
-  readonly connectedApps: Pick<ConnectedAppsOptions, 'names' | 'timeZone' | 'back'>;
+  readonly connectedApps: Pick<ConnectedAppsOptions, 'names' | 'timeZone'>;
   /** Called and awaited after every revocation. */
   readonly onRevoked: () => Promise<void>;
 }

@@ -60,7 +60,9 @@ function isHttpsUrl(text: string): boolean {
 const apps = z.strictObject({
   back: wayBack
     .optional()
-    .describe('Target of its link back to the school: a path or an https URL. No link if omitted.'),
+    .describe(
+      'Target of the link back to the school on every page: a path or an https URL. Default: the front page of `site`.',
+    ),
 });
 
 /** Appearance and languages of coursegate's own pages. */

@@ -54,17 +54,17 @@ export async function openAuthorization(
   const { store, secrets, places, keyring, usage, revocations, metrics, audit, unused, clock, log } = foundation;
   const { share, served, outbox } = uses;
   const { call, sessions } = uses.lanes;
+  // Without a site, nothing of the school is at this origin. The pages may be at another one.
+  const back = config.pages.apps.back ?? (config.site === undefined ? undefined : '/');
+  const home = back === undefined || pagesAt === origin ? back : new URL(back, origin).href;
   const pages = createPages({
     ...config.pages,
     school: config.name,
     origin: pagesAt,
     languages: loaded.languages,
+    home,
     logo: loaded.logo,
   });
-
-  /** A link to the site, from pages that may be at another host. */
-  const atSite = (link: string | undefined) =>
-    link === undefined || pagesAt === origin ? link : new URL(link, origin).href;
   const loginParts = {
     origin,
     pagesOrigin: pagesAt,
@@ -107,10 +107,8 @@ export async function openAuthorization(
     connectedApps: {
       names: { scopes: config.scopes, tools: new Map(config.mcp?.tools.map((tool) => [tool.name, tool])) },
       timeZone: config.timeZone,
-      back: atSite(config.pages.apps.back),
     },
-    // Without a site, nothing of the school is at this origin.
-    home: atSite(config.pages.apps.back ?? (config.site === undefined ? undefined : '/')),
+    home,
     ttl: config.tokens,
     keyring,
     usage,

@@ -152,6 +152,47 @@ describe('the page of connected apps', () => {
     expect(page.text).not.toContain('/oauth/apps/disconnect');
   });
 
+  it('is led to from every page, as is the school: in a new tab where an app is waiting for an answer', async () => {
+    const browser = await signedIn(world.origin);
+    const app = await named(world.origin, 'Waiting');
+    const authorize = async (parameters: Record<string, string> = {}) =>
+      (await authorizationRequest(app, parameters)).url;
+    const pages: readonly (readonly [main: string, url: string, tab: string, by?: Browser])[] = [
+      ['apps-sign-in', `${world.origin}/oauth/apps/return`, '', createBrowser()],
+      ['app', `${world.origin}/oauth/apps/app?app=unknown`, ''],
+      ['error', `${world.origin}/oauth/interaction/long-gone`, ''],
+      ['error', await authorize({ client_id: 'unknown' }), ''],
+      ['mcp', `${world.origin}/mcp`, ''],
+      ['consent', await authorize(), ' target="_blank"'],
+    ];
+    for (const [main, url, tab, by = browser] of pages) {
+      const { text } = await by.open(url);
+      expect(text).toContain(`<main id="${main}">`);
+      const [, header, footer] = /<header[^>]*>(.*?)<\/header>.*<footer[^>]*>(.*?)<\/footer>/s.exec(text) ?? [];
+      const home = `<a href="/my/courses" rel="noopener"${tab}>`;
+      expect(header?.startsWith(home)).toBe(true);
+      expect(footer).toContain(`${home}Back to <bdi>Harbour Lane School</bdi></a>`);
+      expect(footer).toContain(`<a href="/oauth/apps" rel="noopener"${tab}>Connected apps</a>`);
+    }
+    // The list does not link to itself, and the language that was asked for is kept.
+    const list = await open(browser);
+    expect(list.text.slice(list.text.indexOf('<footer'))).not.toContain('/oauth/apps"');
+    expect((await browser.open(await authorize({ ui_locales: 'de' }))).text).toContain(
+      '<a href="/oauth/apps?ui_locales=de" rel="noopener" target="_blank">Verbundene Apps</a>',
+    );
+  });
+
+  it('links to the front page of the site unless another page is configured', async () => {
+    await world.restart({ pages: { apps: {} } });
+    try {
+      expect(new URL(linkOf(await open(await signedIn(world.origin)), 'Back to Harbour Lane School')).pathname).toBe(
+        '/',
+      );
+    } finally {
+      await world.restart({ pages: { apps: { back: '/my/courses' } } });
+    }
+  });
+
   it('lists each app of the member: whether it is verified and can make changes, when it was used and expires', async () => {
     vi.setSystemTime(Date.UTC(2027, 2, 4, 9, 5));
     const app = await named(world.origin, 'Listed');

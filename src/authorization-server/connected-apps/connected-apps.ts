@@ -20,7 +20,7 @@ import type { AreaNames } from './areas.ts';
 import {
   appsPath,
   type CarriedParameters,
-  carriedBy,
+  carriedFrom,
   type DisconnectTarget,
   disconnectPath,
   fieldsOf,
@@ -36,8 +36,6 @@ export interface ConnectedAppsOptions extends Pick<InteractionParts, Shared> {
   readonly names: AreaNames;
   /** IANA time zone for dates. */
   readonly timeZone: string;
-  /** The link back to the course site, if configured. */
-  readonly back: string | undefined;
 }
 
 /**
@@ -96,13 +94,13 @@ async function forMember(
 async function returned(options: ConnectedAppsOptions, exchange: Exchange): Promise<void> {
   const { carried, member } = await arrive(options, exchange);
   if (member !== undefined) return redirect(exchange.response, appsPath(carried));
-  const view = { signIn: signInUrl(options, carried), back: options.back };
-  options.pages.send(exchange.response, 200, (words) => appsSignInPage(words, view));
+  const signIn = signInUrl(options, carried);
+  options.pages.send(exchange.response, 200, (words) => appsSignInPage(words, signIn));
 }
 
 async function arrive({ connector }: ConnectedAppsOptions, { request, target, provenance }: Exchange) {
   const query = new URLSearchParams(target.query);
-  const carried = carriedBy(query);
+  const carried = carriedFrom(query.get('ui_locales'));
   preferLanguages(carried.ui_locales);
   return { query, carried, member: await connector.identify(request.headers, provenance) };
 }
@@ -114,7 +112,7 @@ function signInUrl({ connector, origin }: ConnectedAppsOptions, { ui_locales }: 
 }
 
 async function list(options: ConnectedAppsOptions, { exchange, query, carried, member }: MemberRequest): Promise<void> {
-  const { csrfKeys, pages, names, timeZone, back, clock } = options;
+  const { csrfKeys, pages, names, timeZone, clock } = options;
   const [standing, uses] = await Promise.all([grantsOf(options, member), options.usage.of(member.sub)]);
   const apps = byApp(standing, uses);
   const { shown, previous, next } = pageOf(apps, query.get('page'), carried);
@@ -133,7 +131,6 @@ async function list(options: ConnectedAppsOptions, { exchange, query, carried, m
     previous,
     next,
     disconnectAll: disconnectPath({ kind: 'all' }, carried),
-    back,
   };
   pages.send(exchange.response, 200, (words) =>
     appsPage(words, createDates(words.locales, timeZone, unixSeconds(clock)), view),
@@ -205,7 +202,7 @@ async function ask(options: ConnectedAppsOptions, { exchange, query, carried, me
 async function disconnect(options: ConnectedAppsOptions, { exchange, member }: MemberRequest): Promise<void> {
   const { grants, csrfKeys, audit } = options;
   const form = new URLSearchParams((await readBody(exchange.request, BODY_LIMIT)).toString('utf8'));
-  const [target, carried] = [targetOf(form), carriedBy(form)];
+  const [target, carried] = [targetOf(form), carriedFrom(form.get('ui_locales'))];
   // A different member may have signed in since the page was shown. They see their own list.
   if (target === undefined || !isCsrfToken(form.get('csrf'), csrfKeys, actOf(target), member.sub)) {
     return redirect(exchange.response, appsPath(carried));

@@ -23,10 +23,9 @@ export function fieldsOf(target: DisconnectTarget): Readonly<Record<string, stri
 /** What the pages pass on to each other: the languages that the first link requested. */
 export type CarriedParameters = { readonly ui_locales?: string };
 
-/** Parses a query or a form. Other or longer values are dropped. */
-export function carriedBy(parameters: URLSearchParams): CarriedParameters {
-  const wish = parameters.get('ui_locales');
-  return wish !== null && /^[A-Za-z0-9 -]{1,100}$/.test(wish) ? { ui_locales: wish } : {};
+/** Parses `ui_locales`, which may be any value that was sent. Other or longer values are dropped. */
+export function carriedFrom(wish: unknown): CarriedParameters {
+  return typeof wish === 'string' && /^[A-Za-z0-9 -]{1,100}$/.test(wish) ? { ui_locales: wish } : {};
 }
 
 /** The page about one app. */

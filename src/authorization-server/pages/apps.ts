@@ -16,8 +16,6 @@ export interface AppsView {
   readonly next: string | undefined;
   /** The page that confirms disconnecting all apps. */
   readonly disconnectAll: string;
-  /** The course site's own page, if one is configured. */
-  readonly back: string | undefined;
 }
 
 /** The connected apps of a member, with links to disconnect them and to the page about each. */
@@ -28,7 +26,7 @@ export function appsPage(words: Words, dates: Dates, view: AppsView): MemberPage
     body: html`
 <h1>${words.html('apps.heading')}</h1>
 ${view.done !== undefined && html`<p class="notice proof" role="status">${words.html(`apps.done.${view.done}`)}</p>`}
-<p class="account"><span>${words.html('consent.account', { account: html`<strong><bdi>${view.account}</bdi></strong>` })}</span> ${backLink(words, view.back)}</p>
+<p class="account"><span>${words.html('consent.account', { account: html`<strong><bdi>${view.account}</bdi></strong>` })}</span></p>
 ${view.apps.length === 0 ? html`<p>${words.html('apps.none')}</p><p class="muted">${words.html('apps.none.text')}</p>` : listed(words, dates, view)}`,
   };
 }
@@ -82,21 +80,13 @@ ${Object.entries(view.fields).map(([name, value]) => html`<input type="hidden" n
 }
 
 /** Shown when a member returns from the course site without having signed in. A redirect would loop, so they choose. */
-export function appsSignInPage(
-  words: Words,
-  view: { readonly signIn: string; readonly back: string | undefined },
-): MemberPage {
+export function appsSignInPage(words: Words, signIn: string): MemberPage {
   return {
     id: 'apps-sign-in',
     title: words.text('login.title'),
     body: html`
 <h1>${words.html('login.heading')}</h1>
 <p>${words.html('apps.sign-in')}</p>
-<p class="actions"><a class="button go" href="${view.signIn}">${words.html('login.go')}</a></p>
-${view.back !== undefined && html`<p>${backLink(words, view.back)}</p>`}`,
+<p class="actions"><a class="button go" href="${signIn}">${words.html('login.go')}</a></p>`,
   };
-}
-
-function backLink(words: Words, back: string | undefined): Html | undefined {
-  return back === undefined ? undefined : html`<a href="${back}" rel="noopener">${words.html('apps.back')}</a>`;
 }

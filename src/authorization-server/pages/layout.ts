@@ -25,22 +25,44 @@ export interface Frame {
   readonly school: string;
   readonly stylesheetUrl: string;
   readonly logoUrl: string | undefined;
+  /** The course site; undefined if there is no address for it. */
+  readonly home: string | undefined;
+  /** The page of connected apps, in the language of this page. */
+  readonly apps: string;
   /** Where members find help. */
   readonly support: string | undefined;
 }
 
+/** Pages on which an app is waiting for an answer. Their ways out open in a new tab, so that the app keeps waiting. */
+const WAITING: ReadonlySet<MemberPage['id']> = new Set([
+  'login',
+  'sign-in',
+  'expected',
+  'unconfirmed',
+  'consent',
+  'suspended',
+] as const);
+
 /** Renders the complete document. */
 export function renderPage(page: MemberPage, words: Words, frame: Frame): string {
+  const { school, logoUrl, home, apps, support } = frame;
+  const tab = WAITING.has(page.id) && html` target="_blank"`;
+  const name = html`${logoUrl !== undefined && html`<img src="${logoUrl}" alt="">`}<bdi>${school}</bdi>`;
+  const ways = [
+    home !== undefined && html`<a href="${home}" rel="noopener"${tab}>${words.html('apps.back')}</a>`,
+    page.id !== 'apps' && html`<a href="${apps}" rel="noopener"${tab}>${words.html('apps.title')}</a>`,
+    support !== undefined && html`<a href="${support}" rel="noopener noreferrer">${words.html('help')}</a>`,
+  ].filter((way) => way !== false);
   return htmlDocument({
     language: words.language,
     direction: words.direction,
-    title: `${page.title} · ${frame.school}`,
+    title: `${page.title} · ${school}`,
     head: html`<link rel="stylesheet" href="${frame.stylesheetUrl}">
-${frame.logoUrl !== undefined && html`<link rel="icon" href="${frame.logoUrl}">`}`,
-    body: html`<header class="school">${frame.logoUrl !== undefined && html`<img src="${frame.logoUrl}" alt="">`}<bdi>${frame.school}</bdi></header>
+${logoUrl !== undefined && html`<link rel="icon" href="${logoUrl}">`}`,
+    body: html`<header class="school">${home === undefined ? name : html`<a href="${home}" rel="noopener"${tab}>${name}</a>`}</header>
 <main id="${page.id}">
 ${page.body}
 </main>
-${frame.support !== undefined && html`<footer class="help"><a href="${frame.support}" rel="noopener noreferrer">${words.html('help')}</a></footer>`}`,
+${ways.length > 0 && html`<footer class="ways">${ways}</footer>`}`,
   });
 }

@@ -6,6 +6,7 @@ import type { GatewayError } from '../../errors.ts';
 import { writeAnswer } from '../../http/answer.ts';
 import { currentRequest } from '../../http/current-request.ts';
 import type { Handler } from '../../http/exchange.ts';
+import { appsPath, carriedFrom } from '../connected-apps/target.ts';
 import { ENDPOINTS } from '../endpoints.ts';
 import { failurePage, type OAuthRefusal, type Retry, refusalPage } from './error.ts';
 import { chooseLanguage } from './language.ts';
@@ -19,6 +20,8 @@ export interface PagesOptions {
   readonly colour: string;
   readonly languages: readonly PageLanguage[];
   readonly support?: string | undefined;
+  /** The link to the course site, if there is an address for it. */
+  readonly home: string | undefined;
   readonly logo: Logo | undefined;
 }
 
@@ -68,16 +71,18 @@ export function createPages(options: PagesOptions): Pages {
   const always = { ...HEADERS, ...(options.origin.startsWith('https:') ? HTTPS_ONLY : {}) };
   const catalogues = new Map(options.languages.map((language) => [language.tag, catalogueOf(language)]));
   const spoken = [...catalogues.keys()];
-  const frame: Frame = {
+  const frame: Omit<Frame, 'apps'> = {
     school,
     stylesheetUrl: versioned(ENDPOINTS.stylesheet, sheet),
     logoUrl: logo === undefined ? undefined : versioned(ENDPOINTS.logo, logo.bytes),
+    home: options.home,
     support: options.support,
   };
 
   const send: Pages['send'] = (response, status, page, headers = {}) => {
     const acceptLanguage = response.req.headers['accept-language'];
-    const { language, asked } = chooseLanguage(spoken, currentRequest()?.uiLocales, acceptLanguage);
+    const uiLocales = currentRequest()?.uiLocales;
+    const { language, asked } = chooseLanguage(spoken, uiLocales, acceptLanguage);
     const words = createWords(language, school, catalogues.get(language));
     writeAnswer(response, {
       status,
@@ -87,7 +92,7 @@ export function createPages(options: PagesOptions): Pages {
         ...headers,
         ...varying(headers.vary, asked ? 'Accept-Language' : undefined),
       },
-      body: renderPage(page(words), words, frame),
+      body: renderPage(page(words), words, { ...frame, apps: appsPath(carriedFrom(uiLocales)) }),
     });
   };
 

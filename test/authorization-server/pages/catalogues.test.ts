@@ -109,7 +109,7 @@ describe('the texts of the pages', () => {
     Object.entries(EN).map(([key, phrase]) => [key, `⟦${key}⟧${namesIn(phrase).map((name) => `{${name}}`)}`]),
   ) as Catalogue;
   const words = createWords('en', '0', marked);
-  const frame: Frame = { school: '0', stylesheetUrl: '0', logoUrl: '0', support: '0' };
+  const frame: Frame = { school: '0', stylesheetUrl: '0', logoUrl: '0', home: '0', apps: '0', support: '0' };
   const scopes = (...boxes: ('ticked' | 'unticked' | 'always')[]) =>
     boxes.map((box) => ({ token: '0', title: '0', box }));
   const seven = scopes(...Array.from({ length: 7 }, () => 'ticked' as const));
@@ -184,7 +184,6 @@ describe('the texts of the pages', () => {
     previous: '0',
     next: '0',
     disconnectAll: '0',
-    back: '0',
   };
   const proved = (proof: AppProof) => ({
     ...connected,
@@ -254,7 +253,7 @@ describe('the texts of the pages', () => {
     'disconnecting an app': (words) => disconnectPage(words, { ...question, what: 'app' }),
     'disconnecting a connection': (words) => disconnectPage(words, { ...question, what: 'connection' }),
     'disconnecting all': (words) => disconnectPage(words, { ...question, what: 'all', name: undefined }),
-    'sign-in to connected apps': (words) => appsSignInPage(words, { signIn: '0', back: '0' }),
+    'sign-in to connected apps': (words) => appsSignInPage(words, '0'),
     login: (words) => loginPage(words, { app: posing, account: undefined, signIn: '0', cancel }),
     'login again': (words) => loginPage(words, { app: undefined, account: '0', signIn: '0', cancel }),
     suspended: (words) => suspendedPage(words, { app: undefined, account: '0', cancel }),
