@@ -41,7 +41,7 @@ describe.runIf(browserPresent())(`with ${GRANTS.toLocaleString('en')} grants, in
     const other = await context.newPage();
     const id = encodeURIComponent(String(app.client.client_id));
     for (const [title, path, heading] of [
-      ['grants', '/console/grants?app=app-1&changes=yes', 'Grants'],
+      ['grants', '/console/grants?app=app-1&power=change', 'Grants'],
       ['app', `/console/apps/${id}`, LONG],
       ['member', '/console/members/m-1001', 'Sam Student'],
       ['grant', `/console/grants/${grantId(3)}`, 'Dae Smith 3 – Claude 3'],

@@ -96,11 +96,15 @@ describe('the lists', () => {
     expect(await totalOf('member=m-1')).toBe(2);
     expect(await totalOf(`app=${encodeURIComponent(DOCUMENT)}&member=m-3`)).toBe(1);
     // Apps 1, 3 and 5.
-    expect(await totalOf('changes=yes')).toBe(112);
-    expect(await totalOf('unused=yes')).toBe(0);
+    expect(await totalOf('power=change')).toBe(112);
+    expect(await totalOf('power=read')).toBe(148);
+    expect(await totalOf('unused=30')).toBe(0);
+    // Two of three grants were never used.
+    expect(await totalOf('unused=never')).toBe(173);
+    expect((await operator.get('/console/grants?unused=yes')).status).toBe(400);
     expect(await totalOf('q=quiz')).toBe(await totalOf('q=QUIZ'));
     expect((await names('/console/grants'))[0]).toBe('Ann Smith 0 – Quiz Helper 0');
-    expect((await names('/console/grants?sort=used'))[0]).toBe('Ann Smith 0 – Quiz Helper 0');
+    expect((await names('/console/grants?sort=-used'))[0]).toBe('Ann Smith 0 – Quiz Helper 0');
   });
 
   it('filter apps by kind', async () => {
@@ -113,7 +117,7 @@ describe('the details', () => {
   it('of a grant say in words what it allows', async () => {
     const text = plain((await operator.get(path('grants', grantId(3)))).text);
     expect(text).toContain('Dae Smith 3 – Claude 3');
-    expect(text).toMatch(/Create and change the school.*courses courses:write can make changes/);
+    expect(text).toMatch(/Create and change the school.*courses courses:write can change/);
     expect(text).toContain('Resources http://localhost');
     expect(text).toMatch(/Granted \d+ \w+ 20\d\d, \d\d:\d\d \w+ \((just now|\d+ (minute|hour)s? ago)\)/);
     expect(text).toMatch(/Last used \d+ \w+ 20\d\d, \d\d:\d\d \w+ \((just now|\d+ (minute|hour)s? ago)\)/);
@@ -132,7 +136,7 @@ describe('the details', () => {
     const shown = await operator.get(path('members', memberId(1)));
     expect(namesIn(shown.text)).toEqual(['Calendar Sync 1', 'Calendar Sync 6']);
     expect(plain(shown.text)).toContain('Email person1@mail.example State active');
-    expect(plain(shown.text)).toMatch(/Calendar Sync 1 can make changes granted (just now|\d+ (minute|hour)s? ago)/);
+    expect(plain(shown.text)).toMatch(/Calendar Sync 1 can change (just now|\d+ (minute|hour)s? ago)/);
   });
 
   it('escape what apps and members say of themselves', async () => {

@@ -7,10 +7,12 @@ import { type Html, html } from '../../../http/html.ts';
 import { actionButtons } from '../actions/action-buttons.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
 import { facts } from '../kit/facts.ts';
-import { type ListedRow, listOf } from '../kit/row-list.ts';
+import { listTable } from '../kit/table.ts';
 import { pathOf, pathOfGrant, pathOfMember, withQuery } from '../paths.ts';
 import type { Sources } from '../sources.ts';
+import { lastUse } from './filters.ts';
 import { memberName } from './names.ts';
+import type { Rows } from './rows.ts';
 import { CHANGES, canChange } from './scopes.ts';
 import { trailSection } from './trail-list.ts';
 
@@ -30,7 +32,8 @@ export async function appPage(
     trailSection(sources, { client: id }),
   ]);
   const view = await sources.directory.look();
-  const members = view.state === 'ready' ? view.rows.apps.get(id)?.members : undefined;
+  const rows = view.state === 'ready' ? view.rows : undefined;
+  const members = rows?.apps.get(id)?.members;
   const name = app?.name;
   const disabled = 'state' in described && described.state === 'disabled';
   const known = app !== undefined;
@@ -51,7 +54,7 @@ ${name !== undefined && isPosing(name, sources.school) && html`<p class="notice 
 ${actionButtons(Object.values(CLIENT_ACTIONS), id, described, csrf)}
 </section>
 <section class="card"><h2>Members</h2>
-${first.length === 0 ? html`<p class="muted">No member has connected it.</p>` : await membersOfApp(sources, first)}
+${first.length === 0 ? html`<p class="muted">No member has connected it.</p>` : await membersOfApp(sources, first, rows)}
 ${total > first.length && html`<p><a href="${withQuery(pathOf('grants'), { app: id })}">All ${counted(total, 'grant')} of this app</a></p>`}
 </section>
 ${trail}`;
@@ -61,16 +64,28 @@ ${trail}`;
 async function membersOfApp(
   sources: Sources<'scopes' | 'store' | 'times'>,
   grants: readonly StandingGrant[],
+  rows: Rows | undefined,
 ): Promise<Html> {
-  const rows = grants.map(
-    async ({ id, member, grantedAt, scopes }): Promise<ListedRow> => ({
-      href: pathOfMember(member),
-      name: (await memberName(sources, member)) ?? member,
-      badges: [canChange(sources.scopes, scopes) && CHANGES],
-      about: [html`<a href="${pathOfGrant(id)}">granted ${sources.times.ago(grantedAt * 1000)}</a>`],
-    }),
-  );
-  return listOf(await Promise.all(rows));
+  const named = grants
+    .toSorted((a, b) => b.grantedAt - a.grantedAt)
+    .map(async (grant) => ({ ...grant, name: (await memberName(sources, grant.member)) ?? grant.member }));
+  return listTable({
+    label: 'Members',
+    columns: [
+      {
+        title: 'Member',
+        cell: ({ member, name }) => html`<a class="name" href="${pathOfMember(member)}"><bdi>${name}</bdi></a>`,
+      },
+      { title: 'Can change', cell: ({ scopes }) => canChange(sources.scopes, scopes) && CHANGES },
+      {
+        title: 'Granted',
+        cell: ({ id, grantedAt }) => html`<a href="${pathOfGrant(id)}">${sources.times.ago(grantedAt * 1000)}</a>`,
+        isLabelled: true,
+      },
+      { title: 'Last used', cell: ({ id }) => lastUse(rows?.grants.get(id), sources.times), isLabelled: true },
+    ],
+    rows: await Promise.all(named),
+  });
 }
 
 /** What the app says about itself, as text: its links are not ours to offer. */

@@ -1,15 +1,20 @@
-import { counted } from '../../../http/amounts.ts';
-import { html } from '../../../http/html.ts';
+import { type Html, html } from '../../../http/html.ts';
+import { unixSeconds } from '../../../storage/store.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
 import { choice, searchField } from '../kit/filter-fields.ts';
-import type { ListedRow } from '../kit/row-list.ts';
+import { keptFields } from '../kit/filter-links.ts';
+import type { Column } from '../kit/table.ts';
 import { pathOf, pathOfApp } from '../paths.ts';
 import type { Sources } from '../sources.ts';
+import { appUses } from './app-use.ts';
+import { lastUse, type Use, usedLike, useFilters } from './filters.ts';
 import { freshness } from './freshness.ts';
 import { listRows } from './list-rows.ts';
 import { registrationLine } from './registration-page.ts';
 import { type AppRow, folded } from './rows.ts';
+import { CHANGES } from './scopes.ts';
 
+const PATH = pathOf('apps');
 const KINDS = {
   '': 'All apps',
   registered: 'Registered apps',
@@ -18,47 +23,86 @@ const KINDS = {
 };
 
 export async function appsPage(
-  sources: Sources<'controls' | 'directory' | 'takesNewApps' | 'times'>,
+  sources: Sources<'clock' | 'controls' | 'directory' | 'scopes' | 'takesNewApps' | 'times'>,
   { query }: ConsoleRequest,
 ): Promise<ConsoleAnswer> {
-  const { q = '', kind = '', sort } = query;
-  const view = await sources.directory.look();
+  const { q = '', kind = '' } = query;
+  const { clock, directory, scopes, times } = sources;
+  const isUsed = usedLike(query, unixSeconds(clock));
+  const view = await directory.look();
+  const uses = view.state === 'ready' ? await appUses(view.rows, scopes) : new Map<AppRow, Use>();
   const typed = folded(q);
   const isOfKind = (row: AppRow) => (kind === 'disabled' ? row.disabled : kind === '' || row.kind === kind);
   const list = await listRows<AppRow>(view, query, {
-    path: pathOf('apps'),
+    path: PATH,
     noun: 'app',
     all: ({ apps }) => apps.values(),
-    keep: (row) => row.text.includes(typed) && isOfKind(row),
-    orders: { members: { key: ({ members }) => members, descending: true }, name: { key: ({ text }) => text } },
-    item: appItem,
+    keep: (row) => row.text.includes(typed) && isOfKind(row) && isUsed(uses.get(row)),
+    columns: [
+      ...APP_COLUMNS,
+      {
+        title: 'Can change',
+        cell: (row) => uses.get(row)?.changes && CHANGES,
+        sort: { name: 'change', key: (row) => Number(uses.get(row)?.changes ?? false), descending: true },
+      },
+      MEMBERS,
+      {
+        title: 'Last used',
+        cell: (row) => lastUse(uses.get(row), times),
+        isLabelled: true,
+        sort: { name: 'used', key: (row) => uses.get(row)?.lastUsedAt ?? 0, descending: true },
+      },
+    ],
+    usual: '-members',
   });
   // The list is in memory: it is shown while the store is down, too.
   const registration = await registrationLine(sources).catch(
     () => html`<p class="notice">The store is unavailable.</p>`,
   );
   const body = html`${registration}
+${useFilters(PATH, query)}
 <form class="filter">
 ${searchField('Part of a name, host or ID', q)}
 ${choice('kind', 'Show', KINDS, kind)}
-${choice('sort', 'Sort by', { '': 'Most members', name: 'Name' }, sort)}
+${keptFields(query, ['power', 'unused', 'sort'])}
 <button>Show</button>
 </form>
 ${list}
-${freshness(view, sources.times)}
+${freshness(view, times)}
 <p class="actions"><a class="button danger" href="${pathOf('consent')}">Require consent again for all apps…</a></p>`;
   return { body };
 }
 
-export function appItem({ id, name, kind, hosts, disabled, members }: AppRow): ListedRow {
-  const proof = kind === 'document' ? `metadata at ${URL.parse(id)?.host ?? id}` : html`<code>${id}</code>`;
-  return {
-    href: pathOfApp(id),
-    name: name ?? id,
-    badges: [
-      disabled && html`<span class="badge bad">disabled</span>`,
-      kind === 'unknown' && html`<span class="badge">no longer registered</span>`,
-    ],
-    about: [hosts.length > 0 && html`<bdi>${hosts.join(', ')}</bdi>`, proof, counted(members, 'member')],
-  };
+const MEMBERS: Column<AppRow> = {
+  title: 'Members',
+  cell: ({ members }) => members.toLocaleString('en'),
+  isNumber: true,
+  isLabelled: true,
+  sort: { name: 'members', key: ({ members }) => members, descending: true },
+};
+
+const APP_COLUMNS: readonly Column<AppRow>[] = [
+  {
+    title: 'App',
+    cell: ({ id, name }) => html`<a class="name" href="${pathOfApp(id)}"><bdi>${name ?? id}</bdi></a>`,
+    sort: { name: 'name', key: ({ text }) => text },
+  },
+  { title: 'Host', cell: ({ hosts }) => html`<bdi>${hosts.join(', ')}</bdi>` },
+  { title: 'Verified', cell: verified },
+  {
+    title: 'State',
+    cell: ({ disabled, kind }) =>
+      disabled
+        ? html`<span class="badge bad">disabled</span>`
+        : kind === 'unknown' && html`<span class="badge">no longer registered</span>`,
+  },
+];
+
+/** A document proves its own domain, and not where codes are sent. */
+function verified({ id, kind, hosts }: AppRow): Html | false {
+  if (kind !== 'document') return kind === 'registered' && html`no`;
+  const host = URL.parse(id)?.host ?? id;
+  return hosts.every((one) => one === host)
+    ? html`<span class="badge good">yes</span>`
+    : html`<span class="badge warn">only <bdi>${host}</bdi></span>`;
 }

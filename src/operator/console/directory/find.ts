@@ -32,6 +32,20 @@ const LONGEST_CURSOR = 8192;
 /** Rows between two looks at the time. */
 const STRIDE = 500;
 
+/** Looks at every row, and lets other work run in between. */
+export async function eachInSlices<T>(all: Iterable<T>, look: (row: T) => void): Promise<void> {
+  let seen = 0;
+  let until = performance.now() + LONGEST_SLICE;
+  for (const row of all) {
+    seen += 1;
+    if (seen % STRIDE === 0 && performance.now() > until) {
+      await turn();
+      until = performance.now() + LONGEST_SLICE;
+    }
+    look(row);
+  }
+}
+
 /**
  * One page of the matching rows, after one pass over all rows. A page begins after the last row of the page before, even
  * if that row is gone, so that rows that come and go move nothing. Throws GatewayError `invalid_request`.
@@ -45,20 +59,13 @@ export async function pageOf<T extends { readonly id: string }>(
   const best: Placed<T>[] = [];
   let total = 0;
   let behind = 0;
-  let seen = 0;
-  let until = performance.now() + LONGEST_SLICE;
-  for (const row of all) {
-    seen += 1;
-    if (seen % STRIDE === 0 && performance.now() > until) {
-      await turn();
-      until = performance.now() + LONGEST_SLICE;
-    }
-    if (!keep(row)) continue;
+  await eachInSlices(all, (row) => {
+    if (!keep(row)) return;
     total += 1;
     const placed = { key: order.key(row), id: row.id, row };
     if (place !== undefined && sign * compare(placed, place) <= 0) behind += 1;
     else insert(best, placed, sign, limit + 1);
-  }
+  });
   const more = best.length > limit;
   const shown = best.slice(0, limit);
   const backwards = place?.side === 'before';

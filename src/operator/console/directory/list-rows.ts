@@ -1,8 +1,10 @@
-import type { Html } from '../../../http/html.ts';
+import { counted } from '../../../http/amounts.ts';
+import { type Html, html } from '../../../http/html.ts';
 import type { ConsoleRequest } from '../console-page.ts';
-import { foundList, type ListedRow } from '../kit/row-list.ts';
+import { type Column, listTable, orderOf } from '../kit/table.ts';
+import { withQuery } from '../paths.ts';
 import type { DirectoryView } from './directory.ts';
-import { type Order, pageOf } from './find.ts';
+import { type FoundRows, type Order, pageOf } from './find.ts';
 import type { Rows } from './rows.ts';
 
 /** Rows of a page. */
@@ -14,9 +16,9 @@ interface RowsShown<T> {
   readonly noun: string;
   readonly all: (rows: Rows) => Iterable<T>;
   readonly keep: (row: T) => boolean;
-  /** By the value of `sort` in the query; the first is the usual one. */
-  readonly orders: Readonly<Record<string, Order<T>>>;
-  readonly item: (row: T) => ListedRow;
+  readonly columns: readonly Column<T>[];
+  /** The order unless the query names one: the name of a column's, or one that no column has. */
+  readonly usual: string | Order<T>;
   /** Whether nothing is shown when no row matches. */
   readonly isSilent?: boolean;
 }
@@ -25,12 +27,30 @@ interface RowsShown<T> {
 export async function listRows<T extends { readonly id: string }>(
   view: DirectoryView,
   query: ConsoleRequest['query'],
-  { path, noun, all, keep, orders, item, isSilent = false }: RowsShown<T>,
+  { path, noun, all, keep, columns, usual, isSilent = false }: RowsShown<T>,
 ): Promise<Html | undefined> {
   if (view.state !== 'ready') return undefined;
+  const byColumn = (name: string | Order<T>) => (typeof name === 'string' ? orderOf(columns, name) : name);
   const { sort = '', place: cursor } = query;
-  const order = (Object.hasOwn(orders, sort) ? orders[sort] : Object.values(orders)[0]) as Order<T>;
+  const asked = orderOf(columns, sort);
+  const order = asked ?? byColumn(usual);
+  if (order === undefined) throw new Error(`${path} has no column for its usual order`);
   const found = await pageOf(all(view.rows), { keep, order, cursor, limit: PAGE });
-  if (found.total === 0 && isSilent) return undefined;
-  return foundList(found, item, { noun, path, query });
+  if (found.total === 0) return isSilent ? undefined : html`<p>No ${noun}s match.</p>`;
+  const shown = asked === undefined ? usual : sort;
+  const list = listTable({
+    label: `${noun}s`,
+    columns,
+    rows: found.rows,
+    sorting: { path, query, sort: typeof shown === 'string' ? shown : '' },
+  });
+  return html`<p class="muted" role="status">${counted(found.total, noun)}${found.total > found.rows.length && `, of which ${found.rows.length} are shown here`}</p>
+<div class="card">${list}</div>
+${pager(found, (place) => withQuery(path, { ...query, place }))}`;
+}
+
+/** Links to the pages around this one. */
+function pager<T>({ previous, next }: FoundRows<T>, to: (place: string) => string): Html | undefined {
+  if (previous === undefined && next === undefined) return undefined;
+  return html`<nav class="pager" aria-label="Pages">${previous !== undefined && html`<a href="${to(previous)}" rel="prev">Previous page</a> `}${next !== undefined && html`<a href="${to(next)}" rel="next">Next page</a>`}</nav>`;
 }

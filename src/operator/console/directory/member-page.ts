@@ -6,7 +6,7 @@ import { knownDetails, type MemberDetails } from '../../../oauth/member-details.
 import { actionButtons } from '../actions/action-buttons.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
 import { facts } from '../kit/facts.ts';
-import { type ListedRow, listOf } from '../kit/row-list.ts';
+import { type Column, listTable } from '../kit/table.ts';
 import { pathOf, pathOfApp, pathOfGrant, withQuery } from '../paths.ts';
 import type { Sources } from '../sources.ts';
 import { appName } from './names.ts';
@@ -15,6 +15,8 @@ import { trailSection } from './trail-list.ts';
 
 /** The most grants on the page. */
 const MOST_GRANTS = 200;
+/** The most grants of one app that are linked. */
+const MOST_LINKS = 5;
 
 export async function memberPage(
   sources: Sources<'controls' | 'grants' | 'scopes' | 'store' | 'times' | 'trail' | 'usage'>,
@@ -58,6 +60,15 @@ function detailRows(details: MemberDetails) {
   );
 }
 
+/** What a member has allowed one app. Times are Unix seconds. */
+interface ConnectedApp {
+  readonly clientId: string;
+  readonly name: string;
+  /** The newest first. */
+  readonly grants: readonly StandingGrant[];
+  readonly lastUsedAt: number;
+}
+
 /** A row for each app, the newest first. */
 async function appsOfMember(
   sources: Sources<'scopes' | 'store' | 'times' | 'usage'>,
@@ -69,21 +80,40 @@ async function appsOfMember(
     grants.toSorted((a, b) => b.grantedAt - a.grantedAt),
     ({ clientId }) => clientId,
   );
-  const rows = [...byApp].map(async ([clientId, own]): Promise<ListedRow> => {
-    const used = Math.max(0, ...own.map(({ id }) => uses.get(id)?.lastUsedAt ?? 0));
-    const name = await appName(sources, clientId);
-    const grantLinks = own
-      .slice(0, 5)
-      .map(
-        ({ id, grantedAt }) => html`<a href="${pathOfGrant(id)}">granted ${sources.times.ago(grantedAt * 1000)}</a> `,
-      );
-    return {
-      href: pathOfApp(clientId),
-      name,
-      badges: [own.some(({ scopes }) => canChange(sources.scopes, scopes)) && CHANGES],
-      about: [...grantLinks, used === 0 ? 'never used' : html`last used ${sources.times.ago(used * 1000)}`],
-      action: html`<a class="button danger" href="${pathOf('members', member, 'apps', clientId)}" aria-label="Disconnect ${name}…">Disconnect…</a>`,
-    };
+  const rows = [...byApp].map(async ([clientId, own]): Promise<ConnectedApp> => {
+    const lastUsedAt = Math.max(0, ...own.map(({ id }) => uses.get(id)?.lastUsedAt ?? 0));
+    return { clientId, name: await appName(sources, clientId), grants: own, lastUsedAt };
   });
-  return listOf(await Promise.all(rows));
+  return listTable({ label: 'Connected apps', columns: columnsOf(sources, member), rows: await Promise.all(rows) });
+}
+
+function columnsOf({ scopes, times }: Sources<'scopes' | 'times'>, member: string): readonly Column<ConnectedApp>[] {
+  return [
+    {
+      title: 'App',
+      cell: ({ clientId, name }) => html`<a class="name" href="${pathOfApp(clientId)}"><bdi>${name}</bdi></a>`,
+    },
+    {
+      title: 'Can change',
+      cell: ({ grants }) => grants.some((grant) => canChange(scopes, grant.scopes)) && CHANGES,
+    },
+    {
+      title: 'Granted',
+      cell: ({ grants }) =>
+        grants
+          .slice(0, MOST_LINKS)
+          .map(({ id, grantedAt }) => html`<a href="${pathOfGrant(id)}">${times.ago(grantedAt * 1000)}</a> `),
+      isLabelled: true,
+    },
+    {
+      title: 'Last used',
+      cell: ({ lastUsedAt }) => (lastUsedAt === 0 ? 'never' : times.ago(lastUsedAt * 1000)),
+      isLabelled: true,
+    },
+    {
+      title: 'Action',
+      cell: ({ clientId, name }) =>
+        html`<a class="danger" href="${pathOf('members', member, 'apps', clientId)}" aria-label="Disconnect ${name}…">Disconnect…</a>`,
+    },
+  ];
 }

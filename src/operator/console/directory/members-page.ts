@@ -1,8 +1,8 @@
-import { counted } from '../../../http/amounts.ts';
 import { html } from '../../../http/html.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
 import { choice, searchField } from '../kit/filter-fields.ts';
-import type { ListedRow } from '../kit/row-list.ts';
+import { keptFields } from '../kit/filter-links.ts';
+import type { Column } from '../kit/table.ts';
 import { pathOf, pathOfMember } from '../paths.ts';
 import type { ConsoleSources } from '../sources.ts';
 import { freshness } from './freshness.ts';
@@ -13,7 +13,7 @@ export async function membersPage(
   { directory, times }: ConsoleSources,
   { query }: ConsoleRequest,
 ): Promise<ConsoleAnswer> {
-  const { q = '', state, sort } = query;
+  const { q = '', state } = query;
   const view = await directory.look();
   const typed = folded(q);
   const list = await listRows<MemberRow>(view, query, {
@@ -21,13 +21,13 @@ export async function membersPage(
     noun: 'member',
     all: ({ members }) => members.values(),
     keep: ({ text, suspended }) => text.includes(typed) && (state !== 'suspended' || suspended),
-    orders: { name: { key: ({ text }) => text }, grants: { key: ({ grants }) => grants, descending: true } },
-    item: memberItem,
+    columns: MEMBER_COLUMNS,
+    usual: 'name',
   });
   const body = html`<form class="filter">
 ${searchField('Part of a name, email address or ID', q)}
 ${choice('state', 'Show', { '': 'All members', suspended: 'Suspended members' }, state)}
-${choice('sort', 'Sort by', { '': 'Name', grants: 'Most grants' }, sort)}
+${keptFields(query, ['sort'])}
 <button>Show</button>
 </form>
 ${list}
@@ -35,11 +35,21 @@ ${freshness(view, times)}`;
   return { body };
 }
 
-export function memberItem({ id, name, email, suspended, grants }: MemberRow): ListedRow {
-  return {
-    href: pathOfMember(id),
-    name: name ?? email ?? id,
-    badges: [suspended && html`<span class="badge bad">suspended</span>`],
-    about: [name !== undefined && email, html`<code>${id}</code>`, counted(grants, 'grant')],
-  };
-}
+const MEMBER_COLUMNS: readonly Column<MemberRow>[] = [
+  {
+    title: 'Member',
+    cell: ({ id, name, email }) =>
+      html`<a class="name" href="${pathOfMember(id)}"><bdi>${name ?? email ?? id}</bdi></a>`,
+    sort: { name: 'name', key: ({ text }) => text },
+  },
+  { title: 'Email', cell: ({ email }) => email !== undefined && html`<bdi>${email}</bdi>` },
+  { title: 'ID', cell: ({ id }) => html`<code>${id}</code>` },
+  { title: 'State', cell: ({ suspended }) => suspended && html`<span class="badge bad">suspended</span>` },
+  {
+    title: 'Grants',
+    cell: ({ grants }) => grants.toLocaleString('en'),
+    isNumber: true,
+    isLabelled: true,
+    sort: { name: 'grants', key: ({ grants }) => grants, descending: true },
+  },
+];

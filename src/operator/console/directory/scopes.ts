@@ -14,4 +14,14 @@ export function canChange(scopes: ConsoleSources['scopes'], tokens: readonly str
   return tokens.some((token) => scopes[token]?.kind === 'write');
 }
 
-export const CHANGES = html`<span class="badge warn">can make changes</span>`;
+/** The same for a text of scopes. Many grants have the same text, so each is read once. */
+export function changingText(scopes: ConsoleSources['scopes']): (text: string) => boolean {
+  const known = new Map<string, boolean>();
+  return (text) => {
+    const found = known.get(text) ?? canChange(scopes, text.split(' '));
+    known.set(text, found);
+    return found;
+  };
+}
+
+export const CHANGES = html`<span class="badge warn">can change</span>`;

@@ -3,14 +3,12 @@ import { storedMembers } from '../../../authorization-server/members.ts';
 import { html } from '../../../http/html.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
 import { searchField } from '../kit/filter-fields.ts';
-import { type ListedRow, listOf } from '../kit/row-list.ts';
+import { type Column, listTable } from '../kit/table.ts';
 import { pathOf, pathOfApp, pathOfGrant, pathOfMember } from '../paths.ts';
 import type { Sources } from '../sources.ts';
-import { appItem } from './apps-page.ts';
 import { rankOf } from './find.ts';
 import { freshness } from './freshness.ts';
 import { listRows } from './list-rows.ts';
-import { memberItem } from './members-page.ts';
 import { type AppRow, folded, type MemberRow, type Rows } from './rows.ts';
 
 type Hit = MemberRow | AppRow;
@@ -38,25 +36,56 @@ export async function searchPage(
       },
       keep: ({ text }) => rankOf(text, typed) !== undefined,
       // Of equal matches, the one with more grants is more likely meant.
-      orders: {
-        best: { key: ({ text, grants }) => `${rankOf(text, typed)}${String(1e9 - grants).padStart(10, '0')}${text}` },
-      },
-      item: itemOf,
+      usual: { key: ({ text, grants }) => `${rankOf(text, typed)}${String(1e9 - grants).padStart(10, '0')}${text}` },
+      columns: columnsOf(itemOf),
       isSilent: exact.length > 0,
     }));
   const body = html`<form class="filter" role="search">
 ${searchField('Member or app', q)}
 <button>Search</button>
 </form>
-${exact.length > 0 && html`<div class="card">${listOf(exact)}</div>`}
+${exact.length > 0 && html`<div class="card">${listTable({ label: 'Exact IDs', columns: columnsOf((row: Item) => row), rows: exact })}</div>`}
 ${found}
 ${freshness(view, sources.times)}`;
   return { title: q === '' ? 'Search' : `Search: ${q}`, body };
 }
 
-function itemOf(hit: Hit): ListedRow {
-  const [item, kind] = 'hosts' in hit ? [appItem(hit), 'app'] : [memberItem(hit), 'member'];
-  return { ...item, badges: [html`<span class="badge">${kind}</span>`, ...(item.badges ?? [])] };
+/** A result in words. */
+interface Item {
+  readonly href: string;
+  readonly name: string;
+  readonly kind: 'member' | 'app' | 'grant';
+  readonly about?: string | undefined;
+  readonly id: string;
+  readonly state?: string | false;
+  readonly grants?: number;
+}
+
+function columnsOf<T>(item: (row: T) => Item): readonly Column<T>[] {
+  return [
+    {
+      title: 'Name',
+      cell: (row) => html`<a class="name" href="${item(row).href}"><bdi>${item(row).name}</bdi></a>`,
+    },
+    { title: 'Kind', cell: (row) => html`<span class="badge">${item(row).kind}</span>` },
+    { title: 'Email or host', cell: (row) => html`<bdi>${item(row).about}</bdi>` },
+    { title: 'ID', cell: (row) => html`<code>${item(row).id}</code>` },
+    { title: 'State', cell: (row) => item(row).state && html`<span class="badge bad">${item(row).state}</span>` },
+    { title: 'Grants', cell: (row) => item(row).grants?.toLocaleString('en'), isNumber: true, isLabelled: true },
+  ];
+}
+
+function itemOf(hit: Hit): Item {
+  const { id, grants } = hit;
+  return 'hosts' in hit
+    ? {
+        ...{ id, grants, kind: 'app', href: pathOfApp(id), name: hit.name ?? id },
+        ...{ about: hit.hosts.join(', '), state: hit.disabled && 'disabled' },
+      }
+    : {
+        ...{ id, grants, kind: 'member', href: pathOfMember(id), name: hit.name ?? hit.email ?? id },
+        ...{ about: hit.name && hit.email, state: hit.suspended && 'suspended' },
+      };
 }
 
 /** What has exactly this id in the store, and is not among the rows: they may not be read, or be older. */
@@ -64,20 +93,20 @@ async function exactly(
   sources: Sources<'grants' | 'store'>,
   id: string,
   rows: Rows | undefined,
-): Promise<readonly ListedRow[]> {
+): Promise<readonly Item[]> {
   if (id === '') return [];
   const [member, app, grant] = await Promise.all([
     rows?.members.has(id) ? undefined : storedMembers(sources.store).find(id),
     rows?.apps.has(id) ? undefined : findApp(sources.store, id),
     sources.grants.find(id),
   ]);
-  const about = [html`<code>${id}</code>`];
-  const row = (href: string, name: string, kind: string): ListedRow => ({
-    ...{ href, name, about, badges: [html`<span class="badge">${kind}</span>`] },
-  });
   return [
-    ...(member === undefined ? [] : [row(pathOfMember(id), member.name ?? member.email ?? id, 'member')]),
-    ...(app === undefined ? [] : [row(pathOfApp(id), app.name ?? id, 'app')]),
-    ...(grant === undefined ? [] : [row(pathOfGrant(id), `${grant.member} – ${grant.clientId}`, 'grant')]),
+    ...(member === undefined
+      ? []
+      : [{ id, kind: 'member', href: pathOfMember(id), name: member.name ?? member.email ?? id } as const]),
+    ...(app === undefined ? [] : [{ id, kind: 'app', href: pathOfApp(id), name: app.name ?? id } as const]),
+    ...(grant === undefined
+      ? []
+      : [{ id, kind: 'grant', href: pathOfGrant(id), name: `${grant.member} – ${grant.clientId}` } as const]),
   ];
 }

@@ -1,19 +1,97 @@
-import { type Html, html } from '../../../http/html.ts';
+import { type Html, type HtmlValue, html } from '../../../http/html.ts';
+import { withQuery } from '../paths.ts';
 
 interface TableView {
   /** What it shows: the text, or the id of the heading that says it. */
   readonly label: string | { readonly by: string };
   readonly className?: string;
-  readonly columns: readonly string[];
+  /** Texts of the headings, or each a `th`. */
+  readonly columns: readonly (string | Html)[];
   /** Each is a `tr`. */
   readonly rows: readonly Html[];
 }
 
-/** A table that scrolls by itself where it is wider than the page, also by keyboard. */
+/** A table that scrolls by itself where it is wider than the page, also by keyboard. For figures and unlike rows. */
 export function table({ label, className, columns, rows }: TableView): Html {
   const named = typeof label === 'string' ? html`aria-label="${label}"` : html`aria-labelledby="${label.by}"`;
   return html`<div class="scroll" role="region" tabindex="0" ${named}><table${className !== undefined && html` class="${className}"`}>
-<thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead>
+<thead><tr>${columns.map((column) => (typeof column === 'string' ? html`<th scope="col">${column}</th>` : column))}</tr></thead>
 <tbody>${rows}</tbody>
 </table></div>`;
+}
+
+/** A column of `listTable`. */
+export interface Column<Row> {
+  readonly title: string;
+  /** What stands in the row, on one line. The first column names the row. An empty cell takes no room on a phone. */
+  readonly cell: (row: Row) => HtmlValue;
+  readonly isNumber?: boolean;
+  /** Whether a phone, which shows no headings, shows the title before the value: `Members 12`. */
+  readonly isLabelled?: boolean;
+  /** Makes the heading a link that sorts by the column. */
+  readonly sort?: Sort<Row>;
+}
+
+interface Sort<Row> {
+  /** The value of `sort` in the query; `-name` is the reverse order. */
+  readonly name: string;
+  readonly key: (row: Row) => string | number;
+  /** Whether the first click on the heading shows the largest first. */
+  readonly descending?: boolean;
+}
+
+interface ListView<Row> {
+  readonly label: TableView['label'];
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  /** The address of the page, and the order of the rows. Without it, no heading is a link. */
+  readonly sorting?: { readonly path: string; readonly query: Readonly<Record<string, string>>; readonly sort: string };
+}
+
+/**
+ * A list: one line for each row on a desktop, two short lines on a phone.
+ *
+ * @example
+ * const COLUMNS: readonly Column<AppRow>[] = [
+ *   { title: 'App', cell: ({ id, name }) => html`<a href="${pathOfApp(id)}"><bdi>${name}</bdi></a>` },
+ *   { title: 'Members', cell: ({ members }) => members, isNumber: true, isLabelled: true,
+ *     sort: { name: 'members', key: ({ members }) => members, descending: true } },
+ * ];
+ * listTable({ label: 'Apps', columns: COLUMNS, rows, sorting: { path: pathOf('apps'), query, sort: '-members' } });
+ */
+export function listTable<Row>({ label, columns, rows, sorting }: ListView<Row>): Html {
+  return table({
+    label,
+    className: 'list',
+    columns: columns.map((column) => heading(column, sorting)),
+    rows: rows.map((row) => html`<tr>${columns.map((column, at) => cellOf(column, row, at === 0))}</tr>\n`),
+  });
+}
+
+function heading<Row>({ title, isNumber, sort }: Column<Row>, sorting: ListView<Row>['sorting']): Html {
+  const numeric = isNumber && html` class="number"`;
+  if (sort === undefined || sorting === undefined) return html`<th scope="col"${numeric}>${title}</th>`;
+  const { name, descending = false } = sort;
+  const up = sorting.sort === name;
+  const down = sorting.sort === `-${name}`;
+  const next = up || (descending && !down) ? `-${name}` : name;
+  const sorted = (up || down) && html` aria-sort="${up ? 'ascending' : 'descending'}"`;
+  const href = withQuery(sorting.path, { ...sorting.query, sort: next, place: undefined });
+  return html`<th scope="col"${numeric}${sorted}><a href="${href}">${title}</a></th>`;
+}
+
+function cellOf<Row>({ title, cell, isNumber, isLabelled }: Column<Row>, row: Row, isFirst: boolean): Html {
+  const value = html`${cell(row)}`;
+  if (isFirst) return html`<th scope="row">${value}</th>`;
+  return html`<td${isNumber && html` class="number"`}${isLabelled && html` data-label="${title}"`}>${value}</td>`;
+}
+
+/** How to sort by the value of `sort` in the query; undefined if no column has that name. */
+export function orderOf<Row>(
+  columns: readonly Column<Row>[],
+  sort: string,
+): { readonly key: Sort<Row>['key']; readonly descending: boolean } | undefined {
+  const name = sort.replace(/^-/, '');
+  const found = columns.find((column) => column.sort?.name === name)?.sort;
+  return found && { key: found.key, descending: sort !== name };
 }

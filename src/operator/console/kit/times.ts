@@ -16,6 +16,8 @@ export interface Times {
   moment(at: number): Html;
   /** `5 minutes ago`, and the moment for those who point at it. */
   ago(at: number): Html;
+  /** `today`, `12 days ago`: for what is known to the day (UTC) only. */
+  day(at: number): Html;
   /** `23 Nov 2026, 14:05 CET (5 minutes ago)` */
   both(at: number): Html;
   /** The ticks from `from` to `to` at full multiples of `every` minutes of the local day; the day at midnight. */
@@ -33,6 +35,8 @@ export interface TimeTick {
 /** All offsets from UTC are multiples of a quarter of an hour: a tick is found within five minutes. */
 const FIVE_MINUTES = 300_000;
 
+const DAY_LENGTH = 86_400_000;
+
 const DAY = { day: 'numeric', month: 'short' } as const;
 const TIME = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
 
@@ -46,6 +50,7 @@ export function createTimes(timeZone: string, clock: Clock): Times {
   const [day, date] = [formatOf(DAY), formatOf({ ...DAY, year: 'numeric' })];
   const full = formatOf({ ...DAY, year: 'numeric', ...TIME, timeZoneName: 'short' });
   const relative = new Intl.RelativeTimeFormat('en-GB', { numeric: 'always' });
+  const byDay = new Intl.RelativeTimeFormat('en-GB', { numeric: 'auto' });
   const marked = (at: number, text: string, title?: string): Html =>
     html`<time datetime="${new Date(at).toISOString()}"${title !== undefined && html` title="${title}"`}>${text}</time>`;
   const ago = (at: number): string => {
@@ -60,6 +65,10 @@ export function createTimes(timeZone: string, clock: Clock): Times {
     date: (at) => marked(at, date.format(at)),
     moment: (at) => marked(at, full.format(at)),
     ago: (at) => marked(at, ago(at), full.format(at)),
+    day: (at) => {
+      const days = Math.floor(at / DAY_LENGTH) - Math.floor(clock() / DAY_LENGTH);
+      return marked(at, byDay.format(days, 'day'), date.format(at));
+    },
     both: (at) => html`${marked(at, full.format(at))} <span class="muted">(${ago(at)})</span>`,
     ticks(from, to, every) {
       const ticks: TimeTick[] = [];

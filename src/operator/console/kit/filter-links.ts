@@ -1,0 +1,29 @@
+import { type Html, html } from '../../../http/html.ts';
+import { withQuery } from '../paths.ts';
+import { choices } from './choices.ts';
+
+interface FilterView {
+  readonly label: string;
+  /** The name of the filter in the query. */
+  readonly name: string;
+  /** Values with their texts; '' shows everything. */
+  readonly options: Readonly<Record<string, string>>;
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+}
+
+/** A filter that is set with one click, and keeps the others. */
+export function filterLinks({ label, name, options, path, query }: FilterView): Html {
+  const links = Object.entries(options).map(([value, text]) => ({
+    href: withQuery(path, { ...query, [name]: value, place: undefined }),
+    text,
+    chosen: value === (query[name] ?? ''),
+  }));
+  return html`<div class="pick"><span class="muted" aria-hidden="true">${label}</span>${choices(label, links)}</div>`;
+}
+
+/** Hidden fields of a filter form, for what its links have set. */
+export function keptFields(query: Readonly<Record<string, string>>, names: readonly string[]): readonly Html[] {
+  const given = names.filter((name) => (query[name] ?? '') !== '');
+  return given.map((name) => html`<input type="hidden" name="${name}" value="${query[name]}">`);
+}
