@@ -14,7 +14,7 @@ export interface ProviderEventsOptions {
   readonly indicators: ResourceIndicators;
   readonly audit: Audit;
   /** Called with the grant of each active access token that a client or service introspects. */
-  readonly introspected: (grantId: string) => void;
+  readonly introspected: (grantId: string, clientId: string) => void;
 }
 
 type Context = KoaContextWithOIDC;
@@ -123,7 +123,7 @@ function amendAnswer({ indicators, introspected }: ProviderEventsOptions, ctx: C
   const { error, error_description: description } = (ctx.body ?? {}) as { error?: unknown; error_description?: string };
   if (ctx.status >= 400 && typeof error === 'string') explainStep({ error, description });
   if (ctx.path === ENDPOINTS.introspection && body?.active === true) {
-    const grantId = ctx.oidc.entities.AccessToken?.grantId;
-    if (grantId !== undefined) introspected(grantId);
+    const { grantId, clientId } = ctx.oidc.entities.AccessToken ?? {};
+    if (grantId !== undefined && clientId !== undefined) introspected(grantId, clientId);
   }
 }

@@ -92,7 +92,7 @@ export async function openFoundation(options: FoundationOptions): Promise<Founda
     events,
     clock,
     reloads: () => reloads.state(),
-    unused: () => ({ connections: unused.connections(), apps: unused.apps() }),
+    unused: () => ({ connections: unused.connections(), apps: unused.apps().length }),
   });
   const store = observedStore(opened.store, metrics);
   const unused = unusedTokens({ store, replicas: config.store.kind === 'redis', clock, log });

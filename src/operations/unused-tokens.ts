@@ -13,6 +13,14 @@ export interface UnusedTokensOptions {
   readonly log: Pick<Log, 'warn' | 'info'>;
 }
 
+/** An app whose latest connections all stayed unused. */
+export interface UnusedApp {
+  /** Its host; for an app on the member's device its name, too. */
+  readonly name: string;
+  /** Of the latest of these connections. */
+  readonly clientId: string;
+}
+
 /** Seconds that an app has for its first request. */
 const PATIENCE = 600;
 /** Consecutive unused connections before an app is reported. */
@@ -24,65 +32,80 @@ const KIND = 'TokenUse';
 const ADVICE =
   'Tokens are issued to this app but never presented to the gate. Check the proxies in front of it: bot and AI-crawler rules of the CDN or firewall (allow Claude-User, ChatGPT-User and the paths of the API and /mcp), and that it passes the Authorization field on. `coursegate doctor URL` tries it from outside.';
 
-interface Waiting {
-  readonly app: string;
+interface Waiting extends UnusedApp {
   /** Unix seconds. */
-  readonly until: number;
+  readonly since: number;
 }
 
 /**
  * Finds apps that receive tokens and never use them. Usually a CDN or firewall in front of the gate blocks the app as
- * a bot, and neither the member nor the app learns why.
+ * a bot, and neither the member nor the app learns why. An app that uses the tokens of any of its connections is not
+ * blocked: then the unused ones are its members' choice.
  */
 export function unusedTokens({ store, replicas, clock, log }: UnusedTokensOptions) {
   /** By grant id, oldest first. */
   const waiting = new Map<string, Waiting>();
-  /** By app: its number of consecutive unused connections. */
-  const rows = new Map<string, number>();
-  /** Grants of other replicas whose use has been written to the store. */
+  /** The names of apps, by client id: an app may be registered again for each member. */
+  const names = new Map<string, string>();
+  /** By name: the consecutive unused connections of an app. */
+  const rows = new Map<string, UnusedApp & { readonly length: number }>();
+  /** By name: when an app last used any token, in Unix seconds. */
+  const uses = new Map<string, number>();
+  /** Uses that were written to the store, for other replicas. */
   const reported = new Set<string>();
   let unused = 0;
 
-  const came = (app: string): void => {
-    if ((rows.get(app) ?? 0) >= IN_A_ROW)
-      log.info({ 'oauth.client_host': app }, 'the tokens of this app are used again');
-    rows.delete(app);
+  const came = (name: string): void => {
+    if ((rows.get(name)?.length ?? 0) >= IN_A_ROW)
+      log.info({ 'oauth.client_host': name }, 'the tokens of this app are used again');
+    rows.delete(name);
   };
 
-  const stayedAway = (app: string): void => {
-    unused += 1;
-    const row = (rows.get(app) ?? 0) + 1;
-    rows.delete(app);
-    rows.set(app, row);
-    forget(rows);
-    if (row !== IN_A_ROW) return;
+  const stayedAway = ({ name, clientId }: UnusedApp): void => {
+    const length = (rows.get(name)?.length ?? 0) + 1;
+    keep(rows, name, { name, clientId, length });
+    if (length !== IN_A_ROW) return;
     log.warn(
-      { 'event.action': 'tokens_unused', 'oauth.client_host': app, connections: row, minutes: PATIENCE / 60 },
+      { 'event.action': 'tokens_unused', 'oauth.client_host': name, connections: length, minutes: PATIENCE / 60 },
       ADVICE,
     );
   };
 
-  const used = (grantId: string): void => {
-    const known = waiting.get(grantId);
-    if (known !== undefined) {
-      waiting.delete(grantId);
-      came(known.app);
-    } else if (replicas && !reported.has(grantId)) {
-      reported.add(grantId);
-      if (reported.size > MOST) reported.clear();
-      const expiresAt = unixSeconds(clock) + 2 * PATIENCE;
-      const entry = { kind: KIND, id: grantId, payload: '{}', expiresAt, references: {} };
-      // If this fails, the other replica may raise one false alarm; the request itself must not fail for it.
-      store.commit([{ op: 'put', entry }]).catch(() => reported.delete(grantId));
-    }
+  /** Writes that an app is at work: once a minute, and for each connection. */
+  const report = (grantId: string, clientId: string, at: number): void => {
+    const marks = [grantId, `${clientId} ${Math.floor(at / 60)}`];
+    if (marks.every((mark) => reported.has(mark))) return;
+    if (reported.size > MOST) reported.clear();
+    for (const mark of marks) reported.add(mark);
+    const payload = JSON.stringify({ at });
+    const entry = { kind: KIND, id: clientId, payload, expiresAt: at + 2 * PATIENCE, references: {} };
+    // If this fails, the other replica may raise one false alarm; the request itself must not fail for it.
+    store.commit([{ op: 'put', entry }]).catch(() => reported.delete(grantId));
+  };
+
+  const usedElsewhere = async (clientId: string, since: number): Promise<boolean> => {
+    const entry = replicas ? await store.get(KIND, clientId) : undefined;
+    return entry !== undefined && ((JSON.parse(entry.payload) as { readonly at?: number }).at ?? 0) >= since;
+  };
+
+  const used = (grantId: string, clientId: string): void => {
+    const name = names.get(clientId) ?? clientId;
+    const at = unixSeconds(clock);
+    waiting.delete(grantId);
+    keep(uses, name, at);
+    came(name);
+    if (replicas) report(grantId, clientId, at);
   };
 
   return {
     /** Notes tokens that are issued. */
-    audited({ action, clientHost, clientId, grantId }: AuditEvent): void {
-      if (action !== 'token_issued' || grantId === undefined) return;
-      waiting.set(grantId, { app: clientHost ?? clientId ?? '', until: unixSeconds(clock) + PATIENCE });
-      forget(waiting);
+    audited({ action, clientHost, clientName, clientId = '', grantId }: AuditEvent): void {
+      if (grantId === undefined || (action !== 'token_issued' && action !== 'token_refreshed')) return;
+      // All apps on members' devices have the same few hosts.
+      const isHost = clientHost?.includes('.') === true;
+      const name = isHost ? clientHost : [clientName ?? clientId, clientHost && `(${clientHost})`].join(' ').trim();
+      keep(names, clientId, name);
+      if (action === 'token_issued') keep(waiting, grantId, { name, clientId, since: unixSeconds(clock) });
     },
 
     /**
@@ -92,7 +115,7 @@ export function unusedTokens({ store, replicas, clock, log }: UnusedTokensOption
     observed(ask: Introspect): Introspect {
       return async (token) => {
         const answer = await ask(token);
-        if (answer.active) used(answer.grantId);
+        if (answer.active) used(answer.grantId, answer.clientId);
         return answer;
       };
     },
@@ -106,26 +129,30 @@ export function unusedTokens({ store, replicas, clock, log }: UnusedTokensOption
      */
     async evaluate(): Promise<void> {
       const now = unixSeconds(clock);
-      for (const [grantId, { app, until }] of waiting) {
-        if (until > now) break;
-        const elsewhere = replicas && (await store.get(KIND, grantId)) !== undefined;
+      for (const [grantId, app] of waiting) {
+        const { name, clientId, since } = app;
+        if (since + PATIENCE > now) break;
+        const here = (uses.get(name) ?? 0) > since;
+        const elsewhere = !here && (await usedElsewhere(clientId, since));
         // The token may have been used while the store was read.
         if (!waiting.delete(grantId)) continue;
-        if (elsewhere) came(app);
+        if (!elsewhere) unused += 1;
+        if (here || elsewhere) came(name);
         else stayedAway(app);
       }
     },
 
-    /** Number of apps whose latest connections all stayed unused. */
-    apps: () => [...rows.values()].filter((row) => row >= IN_A_ROW).length,
+    /** The apps whose latest connections all stayed unused, the latest last. */
+    apps: (): readonly UnusedApp[] => [...rows.values()].filter(({ length }) => length >= IN_A_ROW),
     /** Number of connections that stayed unused. */
     connections: () => unused,
   };
 }
 
-function forget(map: Map<string, unknown>): void {
-  for (const key of map.keys()) {
-    if (map.size <= MOST) break;
-    map.delete(key);
-  }
+/** Adds an entry as the newest one, and evicts the oldest if there are too many. */
+function keep<V>(map: Map<string, V>, key: string, value: V): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > MOST && oldest !== undefined) map.delete(oldest);
 }

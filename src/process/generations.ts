@@ -70,14 +70,9 @@ export function createGenerations(parts: GenerationParts): Generations {
       for (const [name, upstream] of all().flatMap(({ pools }) => [...pools.all()])) {
         if (seen.has(upstream)) continue;
         seen.add(upstream);
-        const { requests, streams, breaker } = upstream.admission.state();
-        const older = states.get(name);
-        states.set(name, {
-          name,
-          requests: requests + (older?.requests ?? 0),
-          streams: streams + (older?.streams ?? 0),
-          breaker,
-        });
+        const state = upstream.admission.state();
+        const { requests = 0, streams = 0 } = states.get(name) ?? {};
+        states.set(name, { ...state, name, requests: state.requests + requests, streams: state.streams + streams });
       }
       return [...states.values()];
     },

@@ -1,6 +1,13 @@
 import type { UpstreamConfig } from '../config/schema.ts';
 import { GatewayError } from '../errors.ts';
-import type { Breaker, BreakerState } from './breaker.ts';
+import type { Breaker, BreakerState, Outage } from './breaker.ts';
+
+interface AdmissionState {
+  readonly requests: number;
+  readonly streams: number;
+  readonly breaker: BreakerState;
+  readonly outage: Outage | undefined;
+}
 
 /**
  * Decides whether a request may be sent to an upstream. Requests and event streams are counted separately: a request is
@@ -35,9 +42,10 @@ export class Admission {
     return new AdmittedCall(this, this.#breaker, probe, stream);
   }
 
-  /** Current counts, for metrics and tests. */
-  state(): { readonly requests: number; readonly streams: number; readonly breaker: BreakerState } {
-    return { requests: this.#requests, streams: this.#streams, breaker: this.#breaker.state() };
+  /** Current counts and health, for metrics, the console and tests. */
+  state(): AdmissionState {
+    const [breaker, outage] = [this.#breaker.state(), this.#breaker.outage()];
+    return { requests: this.#requests, streams: this.#streams, breaker, outage };
   }
 
   /** Throws GatewayError `upstream_overloaded`. Called at most once by an admitted call. */

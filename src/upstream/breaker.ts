@@ -21,6 +21,16 @@ export interface Breaker {
   /** The request says nothing about the upstream: the client left, or one of our own limits refused the request. */
   learntNothing(probe: boolean): void;
   state(): BreakerState;
+  /** What has failed since the last response, also while a probe is awaited; undefined after a response. */
+  outage(): Outage | undefined;
+}
+
+/** Requests in a row to which an upstream gave no response. */
+export interface Outage {
+  /** Those that were sent: an open breaker sends only probes. */
+  readonly failures: number;
+  /** Milliseconds since the first of them failed. */
+  readonly lasting: number;
 }
 
 /**
@@ -30,6 +40,7 @@ export interface Breaker {
 export function createBreaker(options: { failures: number; cooldown: number; now: () => number }): Breaker {
   const { failures, cooldown, now } = options;
   let inARow = 0;
+  let failingSince: number | undefined;
   let openUntil: number | undefined;
   let probing = false;
 
@@ -51,13 +62,16 @@ export function createBreaker(options: { failures: number; cooldown: number; now
     },
     succeeded() {
       inARow = 0;
+      failingSince = undefined;
       openUntil = undefined;
       probing = false;
     },
     failed(probe) {
+      failingSince ??= now();
+      inARow += 1;
       if (probe) open();
       // A request that was sent before the breaker opened and fails only now is not new information.
-      else if (openUntil === undefined && ++inARow === failures) open();
+      else if (openUntil === undefined && inARow === failures) open();
     },
     learntNothing(probe) {
       if (probe) probing = false;
@@ -65,6 +79,9 @@ export function createBreaker(options: { failures: number; cooldown: number; now
     state() {
       if (openUntil === undefined) return 'closed';
       return openUntil > now() ? 'open' : 'half_open';
+    },
+    outage() {
+      return failingSince === undefined ? undefined : { failures: inARow, lasting: now() - failingSince };
     },
   };
 }

@@ -32,7 +32,7 @@ describe('unused tokens', () => {
     tokens.audited(issued('x', 'chatgpt.com'));
     now += 599_000;
     await tokens.evaluate();
-    expect([lines, tokens.connections(), tokens.apps()]).toEqual([[], 0, 0]);
+    expect([lines, tokens.connections(), tokens.apps().length]).toEqual([[], 0, 0]);
     now += 1000;
     await tokens.evaluate();
     expect(lines).toHaveLength(1);
@@ -40,7 +40,7 @@ describe('unused tokens', () => {
     for (const word of ['Claude-User', 'bot', 'Authorization', 'coursegate doctor']) {
       expect(lines[0]?.text).toContain(word);
     }
-    expect([tokens.connections(), tokens.apps()]).toEqual([4, 1]);
+    expect([tokens.connections(), tokens.apps().length]).toEqual([4, 1]);
     tokens.audited(issued('d'));
     tenMinutes();
     await tokens.evaluate();
@@ -56,22 +56,22 @@ describe('unused tokens', () => {
     };
     await wait('ab');
     tokens.audited(issued('c'));
-    tokens.used('c');
+    tokens.used('c', 'c-c');
     await wait('de');
-    expect([lines, tokens.apps()]).toEqual([[], 0]);
+    expect([lines, tokens.apps().length]).toEqual([[], 0]);
     await wait('f');
-    expect([lines.length, tokens.apps()]).toEqual([1, 1]);
+    expect([lines.length, tokens.apps().length]).toEqual([1, 1]);
     tokens.audited(issued('g'));
-    tokens.used('g');
+    tokens.used('g', 'c-g');
     expect(lines[1]).toMatchObject({ level: 'info', fields: { 'oauth.client_host': 'claude.ai' } });
-    expect(tokens.apps()).toBe(0);
+    expect(tokens.apps().length).toBe(0);
     await wait('hij');
     expect(lines).toHaveLength(3);
   });
 
   it('exclude tokens that were used, refreshed or introspected', async () => {
     const tokens = gate();
-    const active = (grantId: string) => ({ active: true, grantId }) as const;
+    const active = (grantId: string) => ({ active: true, grantId, clientId: `c-${grantId}` }) as const;
     const ask = tokens.observed(async (token) => (token === 'bad' ? { active: false } : (active(token) as never)));
     for (const grant of ['a', 'b', 'c']) tokens.audited(issued(grant));
     for (const shown of ['a', 'b', 'c']) expect(await ask(shown)).toMatchObject({ active: true });
@@ -86,10 +86,44 @@ describe('unused tokens', () => {
     const store = memoryStore(clock);
     const [one, other] = [gate(store, true), gate(store, true)];
     for (const grant of ['a', 'b', 'c', 'd', 'e', 'f']) one.audited(issued(grant));
-    for (const grant of ['d', 'e', 'f']) other.used(grant);
+    for (const grant of ['d', 'e', 'f']) other.used(grant, `c-${grant}`);
     now += 600_000;
     await one.evaluate();
-    expect([one.connections(), one.apps()]).toEqual([3, 0]);
+    expect([one.connections(), one.apps().length]).toEqual([3, 0]);
+  });
+
+  it('are no reason to name an app that uses the tokens of another connection meanwhile, here or at another replica', async () => {
+    const store = memoryStore(clock);
+    const [one, other] = [gate(store, true), gate(store, true)];
+    const wait = async (grants: string) => {
+      for (const grant of grants) one.audited({ ...issued(grant), clientId: 'c' });
+      now += 300_000;
+    };
+    one.audited({ ...issued('old', 'claude.ai', 'token_refreshed'), clientId: 'c' });
+    await wait('abc');
+    one.used('old', 'c');
+    now += 300_000;
+    await one.evaluate();
+    expect([one.connections(), one.apps(), lines]).toEqual([3, [], []]);
+    await wait('def');
+    other.used('older', 'c');
+    now += 300_000;
+    await one.evaluate();
+    expect([one.apps(), lines]).toEqual([[], []]);
+    await wait('ghi');
+    now += 300_000;
+    await one.evaluate();
+    expect(one.apps()).toEqual([expect.objectContaining({ name: 'claude.ai', clientId: 'c' })]);
+  });
+
+  it('of apps on the member’s own device are told apart by their names', async () => {
+    const tokens = gate();
+    for (const clientName of ['Cursor', 'Claude Code', undefined])
+      tokens.audited({ ...issued(`g-${clientName}`, 'localhost'), clientName });
+    for (const grant of 'ab') tokens.audited({ ...issued(grant, 'localhost'), clientName: 'Cursor' });
+    tenMinutes();
+    await tokens.evaluate();
+    expect(tokens.apps().map(({ name }) => name)).toEqual(['Cursor (localhost)']);
   });
 
   it('are not counted while the store is unavailable', async () => {

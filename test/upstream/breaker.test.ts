@@ -40,6 +40,7 @@ describe('the breaker of a failing upstream', () => {
     return seen;
   };
   const state = () => gate.upstream.admission.state().breaker;
+  const outage = () => gate.upstream.admission.state().outage;
 
   it('opens after the configured number of failures in a row, and sends Retry-After', async () => {
     behave = reset;
@@ -93,12 +94,15 @@ describe('the breaker of a failing upstream', () => {
     behave = reset;
     await statuses(3);
     now = 5_000;
+    expect([state(), outage()]).toEqual(['half_open', { failures: 3, lasting: 5_000 }]);
     expect(await statuses(2)).toEqual([502, 503]);
+    expect(outage()).toEqual({ failures: 4, lasting: 5_000 });
     now = 9_999;
     expect(await statuses(1)).toEqual([503]);
     now = 10_000;
     behave = answer(OK);
     expect(await statuses(2)).toEqual([200, 200]);
+    expect(outage()).toBeUndefined();
   });
 
   it('admits another request when the client of that one leaves', async () => {

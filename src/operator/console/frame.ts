@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import manifest from '../../../package.json' with { type: 'json' };
 import { writeAnswer } from '../../http/answer.ts';
-import { type Html, html, htmlDocument } from '../../http/html.ts';
+import { type Html, type HtmlValue, html, htmlDocument } from '../../http/html.ts';
 import type { ConsolePage } from './console-page.ts';
 import { ROOT } from './paths.ts';
 import { consoleIcon, consoleStylesheet } from './stylesheet.ts';
@@ -57,7 +57,7 @@ export function createFrame(school: string, colour: string, pages: readonly Cons
       body: html`<a class="skip" href="#main">Skip to content</a>
 <header class="top">
 <p class="school"><bdi>${school}</bdi> <span>console</span></p>
-${operator !== undefined && who(operator)}
+${operator !== undefined && signOut(operator)}
 </header>
 ${operator !== undefined && navigation(pages, under)}
 <main id="main" tabindex="-1">
@@ -65,7 +65,7 @@ ${operator !== undefined && navigation(pages, under)}
 ${notice !== undefined && html`<p class="notice good" role="status">${notice}</p>`}
 ${body}
 </main>
-${operator !== undefined && html`<footer class="foot">coursegate ${manifest.version}</footer>`}`,
+${operator !== undefined && html`<footer class="foot">coursegate ${manifest.version} · ${signedInWith(operator)}</footer>`}`,
     });
   /** The same for everyone, and without data. */
   const sendAsset = (type: string, body: string) => (response: ServerResponse) =>
@@ -83,12 +83,15 @@ ${operator !== undefined && html`<footer class="foot">coursegate ${manifest.vers
   };
 }
 
-function who({ certificate, csrf }: Operator): Html {
-  return html`<form class="who" method="post" action="${SIGN_OUT}">
+function signOut({ csrf }: Operator): Html {
+  return html`<form method="post" action="${SIGN_OUT}">
 <input type="hidden" name="csrf" value="${csrf}">
-<span>${certificate === undefined ? 'Signed in with the admin secret' : html`Certificate: <bdi>${certificate}</bdi>`}</span>
 <button class="quiet">Sign out</button>
 </form>`;
+}
+
+function signedInWith({ certificate }: Operator): HtmlValue {
+  return certificate === undefined ? 'Signed in with the admin secret' : html`Certificate: <bdi>${certificate}</bdi>`;
 }
 
 function navigation(pages: readonly ConsolePage[], under: string | undefined): Html {

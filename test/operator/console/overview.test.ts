@@ -102,7 +102,7 @@ const WELL: GateStatus = {
   reload: { successful: true, takenAt: 0, fingerprint: '' },
   config: { profile: 'A', routes: 1 },
   observing: false,
-  unusedApps: 0,
+  unusedApps: [],
   events: undefined,
   uptime: 1,
 };
@@ -115,7 +115,10 @@ describe('what needs attention', () => {
     ['Two upstreams are failing: a and b.', { upstreams: failing('a', 'b') }],
     ['Seven upstreams are failing: a, b, c, d, e and 2 more.', { upstreams: failing(...'abcdefg') }],
     ['12 upstreams are failing:', { upstreams: failing(...'abcdefghijkl') }],
-    ['One app never uses the tokens it gets.', { unusedApps: 1 }],
+    [
+      'One app never used the last three connections: a.example.',
+      { unusedApps: [{ name: 'a.example', clientId: 'a' }] },
+    ],
     ['the gate refuses nothing yet', { observing: true }],
     ['The backend answered 410', { events: { ...events, stopped_at: 'then' } }],
     ['Three events wait', { events: { ...events, last_failure: { at: 'then', reason: '500' } } }],

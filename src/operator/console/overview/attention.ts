@@ -79,9 +79,9 @@ function notices(status: GateStatus, now: number): readonly (Concern | false)[] 
       ),
     keys.some(({ state, until }) => state === 'signing' && until !== undefined && now > until + LATE) &&
       warn('A signing key is older than keys.rotate.', KEYS),
-    unusedApps > 0 &&
+    unusedApps.length > 0 &&
       warn(
-        `${counted(unusedApps, 'app never uses', 'apps never use')} the tokens it gets. Something in front of the gate may drop the Authorization header; the log names the apps.`,
+        `${counted(unusedApps.length, 'app', 'apps')} never used the last three connections: ${list(unusedApps.map(({ name }) => name))}. Something in front of the gate may drop the Authorization header.`,
         CONNECTIONS,
       ),
     observing && warn('Routes are observed, not enforced: the gate refuses nothing yet.', OBSERVE),

@@ -3,6 +3,7 @@ import type { EventsState } from '../../../events/state.ts';
 import type { Health } from '../../../operations/health.ts';
 import type { ReloadState } from '../../../operations/reloads.ts';
 import type { UpstreamState } from '../../../operations/state-metrics.ts';
+import type { UnusedApp } from '../../../operations/unused-tokens.ts';
 
 export interface UpstreamStatus extends UpstreamState {
   readonly origin: string;
@@ -24,7 +25,7 @@ export interface GateStatus {
   /** Whether routes are observed instead of enforced. */
   readonly observing: boolean;
   /** Apps whose last connections all stayed unused. */
-  readonly unusedApps: number;
+  readonly unusedApps: readonly UnusedApp[];
   /** Undefined when the backend receives no events, or the store cannot say. */
   readonly events: EventsState | undefined;
   /** Seconds since the process started. */
