@@ -5,7 +5,7 @@ import { clientProof } from './client-documents/client-proof.ts';
 import type { KnownApp } from './pages/app-row.ts';
 import type { AppProof, AppView, Destination } from './pages/consent.ts';
 import { MOST_LISTED, type Permissions } from './pages/permissions.ts';
-import { isPosing } from './pages/posing.ts';
+import { posingOf } from './pages/posing.ts';
 import { isLoopback } from './rules/loopback.ts';
 
 type Client = InstanceType<Provider['Client']>;
@@ -18,7 +18,7 @@ type Client = InstanceType<Provider['Client']>;
 export function appView(client: Client, redirectUri: string, school: string): AppView {
   const destination = destinationOf(redirectUri);
   return {
-    ...nameOf(client, school),
+    ...nameOf(client, school, [destination]),
     proof: proofOf(client, destination),
     destination,
     policy: httpsUrl(client.policyUri),
@@ -32,14 +32,20 @@ export function connectedAppView(client: Client, school: string): KnownApp {
   const proofs = destinations.map((destination) => proofOf(client, destination));
   const weakest = (proof: AppProof) => (proof.kind === 'proved' ? (proof.elsewhere ? 1 : 2) : 0);
   return {
-    ...nameOf(client, school),
+    ...nameOf(client, school, destinations),
     proof: proofs.toSorted((a, b) => weakest(a) - weakest(b))[0] ?? { kind: 'none' },
     destinations,
   };
 }
 
-function nameOf({ clientName: name }: Client, school: string) {
-  return { name, posing: name !== undefined && isPosing(name, school) };
+function nameOf(client: Client, school: string, destinations: readonly Destination[]) {
+  const { clientName: name } = client;
+  const proof = clientProof(client);
+  const hosts = {
+    document: proof.kind === 'document' ? proof.host : undefined,
+    destinations: destinations.flatMap((one) => (one.kind === 'host' ? [one.host] : [])),
+  };
+  return { name, posing: posingOf(name, school, hosts) };
 }
 
 function distinct(destinations: readonly Destination[]): readonly Destination[] {
@@ -58,7 +64,8 @@ interface Ticks {
 
 /**
  * The requested scopes as sentences, in the order of the request. `openid` has no checkbox: approving at all tells the
- * app who the member is. What changes data starts unticked, except in a step-up.
+ * app who the member is. What changes data starts unticked, except in a step-up, and so does everything if the page
+ * advises against the app.
  */
 export function permissionsOf(
   requested: Scope,
@@ -76,7 +83,11 @@ export function permissionsOf(
   }));
   const box =
     !ticks.nothingTicked && isStepUp(requested, catalogue, ticks) ? ('ticked' as const) : ('unticked' as const);
-  return { reads, writes: of('write').map((scope) => ({ ...scope, box })), noReads: ticks.nothingTicked };
+  return {
+    reads,
+    writes: of('write').map((scope) => ({ ...scope, box })),
+    noReads: ticks.nothingTicked || ticks.isSuspicious,
+  };
 }
 
 /**

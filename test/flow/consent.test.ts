@@ -173,12 +173,7 @@ describe('the consent page', () => {
 
     it.each([
       ['more than six changes', 'New App', `openid ${WRITES}`, []],
-      [
-        'a change, by a name that poses as the school',
-        'Harbour Lane School',
-        'openid profile courses:write',
-        ['profile'],
-      ],
+      ['a change, by a name that poses as the school', 'Harbour Lane School', 'openid profile courses:write', []],
     ])('no changes when an app asks for %s', async (_what, name, scope, left) => {
       const { page } = await open(await newApp(name), { scope });
       expect(ticked(page)).toEqual(left);
@@ -288,6 +283,44 @@ describe('the consent page', () => {
       expect(page.text).toContain(`<title>An app that calls itself “${name}”`);
     },
   );
+
+  describe('the name of a known assistant', () => {
+    const named = (client_name: string, redirectUri: string) =>
+      registerApp(world.origin, { redirectUri, metadata: { client_name } });
+    const notices = ({ text }: Page) => text.match(/class="notice[^"]*"/g) ?? [];
+
+    it('is not believed of an app that sends codes to another host, and nothing is granted by approving as it is', async () => {
+      const evil = await named('CIaude', 'https://claude-login.evil.example/callback');
+      const { browser, page } = await open(evil, { scope: 'openid profile email courses:read courses:write' });
+      expect(page.text).toContain('An app that calls itself “<bdi>CIaude</bdi>” asks for access');
+      expect(page.text).toContain(
+        'this app could not prove that it belongs to <bdi>Anthropic</bdi> (<bdi>claude.ai</bdi>).',
+      );
+      expect(notices(page)).toEqual(['class="notice problem"']);
+      expect(page.text).toContain('value="deny" class="go">');
+      expect(offeredScopes(page)).toEqual(['profile', 'email', 'courses:read', 'courses:write']);
+      expect(page.text).not.toContain(' checked>');
+      const again = await browser.submit(page, { decision: 'approve' }, toApp);
+      expect([again.status, again.text.includes('role="alert"')]).toEqual([400, true]);
+      expect(again.text).not.toContain(' checked>');
+      expect(again.text).toContain('value="deny" class="go">');
+    });
+
+    it.each([
+      ['Claude', 'https://claude.ai/api/mcp/auth_callback', 'Not verified. Approve only if you started this.'],
+      ['ChatGPT', 'https://chatgpt.com/connector_platform_oauth_redirect', 'Not verified. Approve only if you'],
+      ['Claude Code (school)', 'http://127.0.0.1:33418/callback', 'any app on this device can use this name'],
+      ['Cursor', 'cursor://anysphere.cursor-mcp/oauth/callback', 'any app on this device can use this name'],
+      ['Gemini Constellation', 'https://stars.example/callback', 'Not verified. Approve only if you started this.'],
+    ])('is no reason for a warning of %s at %s', async (name, redirectUri, line) => {
+      const { page } = await open(await named(name, redirectUri), { scope: 'openid profile' });
+      expect(page.text).toContain(`<bdi>${name}</bdi> asks for access to your account`);
+      expect(page.text).toContain(line);
+      expect(notices(page)).toEqual([]);
+      expect(page.text).toContain('value="profile" checked>');
+      expect(page.text).toContain('value="approve" class="go">');
+    });
+  });
 
   describe('in a language', () => {
     const withHeader = (url: string, acceptLanguage: string, cookies = createBrowser()) =>
@@ -476,8 +509,8 @@ describe('the consent page of an app with a client metadata document', () => {
     ['ai.claude.app:/callback', 'an app installed on this device (<bdi>ai.claude.app</bdi>)</strong>'],
   ])('shows the domain as not verified when the app leads to %s', async (redirectUri, place) => {
     const text = await open(redirectUri);
-    expect(text).toContain('Not verified: this app says it belongs to <strong><bdi>claude.ai</bdi></strong>');
-    expect(text).toContain('any app can claim this name');
+    expect(text).toContain('Not verified: it says it belongs to <strong><bdi>claude.ai</bdi></strong>');
+    expect(text).toContain('as any app on this device can');
     expect(text).toContain(place);
     expect(text).not.toContain('Verified domain');
   });

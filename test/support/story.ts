@@ -38,7 +38,7 @@ export async function connectAndCutOff(page: Page, place: Place, look: Look): Pr
 
   await at(page, 'consent');
   const consent = await page.locator('main').innerText();
-  for (const text of ['Study Buddy', 'has not reviewed this app', 'an app on this device', SAM.login]) {
+  for (const text of ['Study Buddy', 'Not verified: any app on this device', 'an app on this device', SAM.login]) {
     expect(consent).toContain(text);
   }
   for (const box of await page.getByRole('checkbox').all()) expect(await box.isChecked()).toBe(true);

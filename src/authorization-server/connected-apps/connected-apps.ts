@@ -181,7 +181,7 @@ async function known({ provider, pages }: ConnectedAppsOptions, clientId: string
     if (!(thrown instanceof errors.OIDCProviderError)) throw thrown;
   }
   const host = URL.parse(clientId)?.host;
-  return host ? { name: host, posing: false, proof: { kind: 'none' }, destinations: [] } : undefined;
+  return host ? { name: host, posing: undefined, proof: { kind: 'none' }, destinations: [] } : undefined;
 }
 
 async function ask(options: ConnectedAppsOptions, { exchange, query, carried, member }: MemberRequest): Promise<void> {

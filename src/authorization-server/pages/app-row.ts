@@ -2,13 +2,14 @@ import { type Html, html } from '../../http/html.ts';
 import { appMark } from './app-mark.ts';
 import type { AppProof, Destination } from './consent.ts';
 import type { Dates } from './dates.ts';
+import type { Posing } from './posing.ts';
 import type { Words } from './words.ts';
 
 /** What is known about an app that a member has connected. */
 export interface KnownApp {
   /** Chosen by the app, and therefore not to be trusted. */
   readonly name: string | undefined;
-  readonly posing: boolean;
+  readonly posing: Posing | undefined;
   readonly proof: AppProof;
   /** Every redirect destination it has registered. */
   readonly destinations: readonly Destination[];
@@ -42,7 +43,7 @@ export function appRow(words: Words, dates: Dates, row: ConnectedAppRow): Html {
 ${appMark(app?.name)}
 <div>
 <h2><a href="${row.details}">${nameOf(words, app)}</a></h2>
-${app?.posing && html`<p class="badge problem">${words.html('apps.row.posing')}</p>`}
+${app?.posing && html`<p class="badge problem">${words.html(app.posing === 'school' ? 'apps.row.posing' : 'apps.row.posing.brand')}</p>`}
 ${row.canChange && changesBadge(words)}
 <p class="muted">${facts.filter(Boolean).map((fact) => html`<span>${fact}</span> `)}</p>
 </div>

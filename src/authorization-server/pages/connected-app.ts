@@ -6,6 +6,7 @@ import { type AppProof, place } from './consent.ts';
 import type { Dates } from './dates.ts';
 import type { MemberPage } from './layout.ts';
 import { type DayUse, usageChart } from './usage-chart.ts';
+import { posingWarning } from './waiting-app.ts';
 import type { Words } from './words.ts';
 
 /** The page about one connected app. Times are Unix seconds. */
@@ -54,7 +55,7 @@ export function connectedAppPage(words: Words, dates: Dates, shown: ConnectedApp
 <p class="up"><a href="${shown.all}">${words.html('apps.all')}</a></p>
 <div class="who">${appMark(app?.name)}<div><h1>${nameOf(words, app)}</h1>
 ${shown.canChange && changesBadge(words)}</div></div>
-${app?.posing && html`<p class="notice problem">${words.html('consent.posing')}</p>`}
+${app?.posing && html`<p class="notice problem">${posingWarning(words, app.posing)}</p>`}
 ${app !== undefined && !(app.posing && app.proof.kind === 'none') && proof(words, app.proof)}
 ${facts(words, dates, shown)}
 <p class="actions"><a class="button danger quiet" href="${shown.disconnect}">${words.html('apps.disconnect', { app: nameOf(words, app) })}</a></p>

@@ -2,6 +2,8 @@ import { type Html, html } from '../../http/html.ts';
 import { appMark } from './app-mark.ts';
 import type { MemberPage } from './layout.ts';
 import { type Permissions, permissionFields, scopeCodes } from './permissions.ts';
+import type { Posing } from './posing.ts';
+import { posingWarning } from './waiting-app.ts';
 import type { Words } from './words.ts';
 
 export interface ConsentView {
@@ -26,8 +28,8 @@ export interface ConsentView {
 export interface AppView {
   /** Chosen by the app, and therefore not to be trusted. */
   readonly name: string | undefined;
-  /** Whether the name imitates the course site. */
-  readonly posing: boolean;
+  /** Whose name that is without being theirs, if it is someone's. */
+  readonly posing: Posing | undefined;
   readonly proof: AppProof;
   /** Where the browser is sent afterwards. */
   readonly destination: Destination;
@@ -51,9 +53,9 @@ export type Destination =
   | { readonly kind: 'computer' }
   | { readonly kind: 'scheme'; readonly scheme: string };
 
-/** Whether the page advises against this app: Cancel is then the primary button, and no box that changes data is ticked. */
+/** Whether the page advises against this app: Cancel is then the primary button, and no box is ticked. */
 export function isSuspicious({ posing, proof }: Pick<AppView, 'posing' | 'proof'>): boolean {
-  return posing || (proof.kind === 'proved' && proof.elsewhere);
+  return posing !== undefined || (proof.kind === 'proved' && proof.elsewhere);
 }
 
 /**
@@ -89,20 +91,21 @@ ${button('approve', 'consent.approve')}
   };
 }
 
-/** Where the browser is sent, and the one notice about the app: what is verified, or the strongest warning. */
+/** Where the browser is sent, and what is known about the app: a notice if it is verified or suspicious, else a line. */
 function whoAndWhere(words: Words, { app, firstTime }: ConsentView): Html {
   const destination = html`<strong>${place(words, app.destination)}</strong>`;
-  const warning = isSuspicious(app) ? ' problem' : '';
-  const posing = app.posing && html`<strong>${words.html('consent.posing')}</strong> `;
+  const isProved = app.proof.kind === 'proved';
   const isElsewhere = app.proof.kind === 'proved' && app.proof.elsewhere;
+  const posing = app.posing && html`<strong>${posingWarning(words, app.posing)}</strong> `;
+  const look = isSuspicious(app) ? 'notice problem' : isProved ? 'notice proof' : 'unproved';
   // The warning about another domain says where the browser is sent.
   return html`${!isElsewhere && html`<p class="destination">${words.html('consent.destination', { place: destination })}</p>`}
 ${firstTime && html`<p class="fine">${words.html('consent.first')}</p>`}
-<p class="notice${app.proof.kind === 'proved' && warning === '' ? ' proof' : warning}">${posing}${proof(words, app.proof, destination)}</p>`;
+<p class="${look}">${posing}${proof(words, app, destination)}</p>`;
 }
 
-function proof(words: Words, shown: AppProof, destination: Html): Html {
-  if (shown.kind === 'none') return words.html('consent.unchecked');
+function proof(words: Words, { proof: shown, destination: { kind } }: AppView, destination: Html): Html {
+  if (shown.kind === 'none') return words.html(kind === 'host' ? 'consent.unchecked' : 'consent.unchecked.device');
   const host = html`<strong><bdi>${shown.host}</bdi></strong>`;
   if (shown.kind === 'claimed') return words.html('consent.claimed', { host });
   if (shown.elsewhere) return words.html('consent.proved.elsewhere', { host, place: destination });

@@ -1,4 +1,9 @@
+import { type Brand, brandIn, isOwnHost } from '../rules/brands.ts';
 import { confusableSkeleton } from '../rules/confusables.ts';
+import { readingsOf, skeleton, wordsOf } from '../rules/name-skeleton.ts';
+
+/** Whose name an app uses without being theirs: that of the course site, or of a known assistant or company. */
+export type Posing = 'school' | Brand;
 
 /** Names that suggest that the course site itself is asking. Compared as whole skeletons. */
 const OFFICIAL = [
@@ -11,33 +16,30 @@ const OFFICIAL = [
 /** From this length on, a course site's name inside an app's name is no coincidence. */
 const TELLING = 8;
 
-/**
- * Characters that look like a Latin letter but are not in Unicode's table: digits and signs of leetspeak, and letters
- * that are similar at a glance.
- */
-const LOOKALIKES = lettersByLookalike({
-  a: '@4',
-  b: 'вь',
-  d: 'ð',
-  e: 'єε3',
-  g: 'ԍ9',
-  h: 'н',
-  i: 'l!',
-  k: 'кκ',
-  m: 'мμ',
-  n: 'п',
-  s: '5$',
-  t: 'тτ',
-  u: 'ц',
-  w: 'ω',
-  x: 'χ',
-});
+/** Where an app is, as hosts with their ports. */
+export interface AppHosts {
+  /** The host of its metadata document, if it has one. */
+  readonly document: string | undefined;
+  /** The hosts that the browser may be sent to. */
+  readonly destinations: readonly string[];
+}
 
 /**
- * Whether an app's name is, or looks like, the name of the course site or of somebody who speaks for it. Such a name is
- * still shown, with a warning beside it. Names are compared as skeletons (UTS #39 section 4), regardless of case,
- * accents and punctuation. Takes time linear in the length of both names, which registration and configuration limit.
+ * Whose name an app uses without proof; undefined if no one's. Such a name is still shown, with a warning beside it.
+ *
+ * A document on a brand's domain proves the name. So does a destination there, because only that host gets the code. An
+ * app on the member's device can prove nothing, and is not suspicious for that.
  */
+export function posingOf(name: string | undefined, school: string, hosts: AppHosts): Posing | undefined {
+  if (name === undefined) return undefined;
+  if (isPosing(name, school)) return 'school';
+  const brand = brandIn(name);
+  if (brand === undefined) return undefined;
+  const shown = hosts.document === undefined ? hosts.destinations : [hosts.document];
+  return shown.every((host) => isOwnHost(brand, host)) ? undefined : brand;
+}
+
+/** Whether an app's name is, or looks like, the name of the course site or of somebody who speaks for it. */
 export function isPosing(name: string, school: string): boolean {
   return readingsOf(name).some((given) => readingsOf(school).some((own) => looksLike(given, own)));
 }
@@ -52,43 +54,4 @@ function looksLike(name: string, school: string): boolean {
   return [name, confusableSkeleton(name)].some((text) => wordsOf(text).map(skeleton).includes(own));
 }
 
-/**
- * The text as it is, and with its signs replaced by spaces unless they look like a Latin letter or digit. A dash, for
- * example, looks like a Japanese letter but separates words.
- */
-function readingsOf(text: string): readonly string[] {
-  const apart = text.replace(/[\p{P}\p{S}]/gu, (sign) => (/^\w$/.test(confusableSkeleton(sign)) ? sign : ' '));
-  return apart === text ? [text] : [text, apart];
-}
-
 const OFFICIAL_SKELETONS: ReadonlySet<string> = new Set(OFFICIAL.map(skeleton));
-
-function skeleton(text: string): string {
-  // Unicode's table is applied before and after NFKD: it does not contain full-width letters, and it maps some
-  // characters differently than NFKD does (the long s, which looks like f). It is also applied before case folding: Η
-  // looks like H, but its lower case η looks like n.
-  const alike = confusableSkeleton(confusableSkeleton(text).normalize('NFKD'));
-  return [...foldCase(alike).replace(/\p{M}/gu, '')]
-    .map((letter) => LOOKALIKES.get(letter) ?? letter)
-    .join('')
-    .replace(/[^\p{L}\p{N}]/gu, '')
-    .replaceAll('rn', 'm')
-    .replaceAll('vv', 'w');
-}
-
-function foldCase(text: string): string {
-  return text.toUpperCase().toLowerCase();
-}
-
-function wordsOf(text: string): readonly string[] {
-  return text.split(/[^\p{L}\p{M}\p{N}$@!|]+/u);
-}
-
-/** Maps each lookalike's skeleton, which is what is looked up, to its letter. */
-function lettersByLookalike(table: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
-  return new Map(
-    Object.entries(table).flatMap(([letter, lookalikes]) =>
-      [...lookalikes].map((one) => [foldCase(confusableSkeleton(one)).replace(/\p{M}/gu, ''), letter] as const),
-    ),
-  );
-}

@@ -1,7 +1,7 @@
 import { type Html, html } from '../../http/html.ts';
 import type { MemberPage } from './layout.ts';
 import { waitIn } from './wait.ts';
-import { type CancelForm, type WaitingApp, waitingApp } from './waiting-app.ts';
+import { type CancelForm, posingWarning, type WaitingApp, waitingApp } from './waiting-app.ts';
 import type { Phrase, Words } from './words.ts';
 
 /** What the member signs in for. */
@@ -69,7 +69,7 @@ ${wayBack(words, purpose)}`,
 function heading(words: Words, purpose: SignInPurpose): Html {
   if (purpose.kind !== 'app') return html`<h1>${words.html('sign_in.heading')}</h1>`;
   return html`<h1>${words.html('sign_in.heading.app', { app: waitingApp(words, purpose.app) })}</h1>
-${purpose.app?.posing && html`<p class="notice problem">${words.html('consent.posing')}</p>`}`;
+${purpose.app?.posing && html`<p class="notice problem">${posingWarning(words, purpose.app.posing)}</p>`}`;
 }
 
 /** The way out of the sign-in. It is a separate form, so that what was typed is not sent with it. */

@@ -115,7 +115,7 @@ describe('the texts of the pages', () => {
   const seven = scopes(...Array.from({ length: 7 }, () => 'ticked' as const));
   const app = {
     name: undefined,
-    posing: false,
+    posing: undefined,
     proof: { kind: 'none' },
     destination: { kind: 'computer' },
     policy: undefined,
@@ -144,7 +144,7 @@ describe('the texts of the pages', () => {
   const names = { scopes: {}, tools: new Map() };
   const did = (...areas: string[]) => areas.map((area) => ({ label: areaLabel(area, names), count: 2, last: 0 }));
   const connected = {
-    app: { name: '0', posing: true, proof: { kind: 'none' }, destinations: [{ kind: 'host', host: '0' }] },
+    app: { name: '0', posing: 'school', proof: { kind: 'none' }, destinations: [{ kind: 'host', host: '0' }] },
     connections: [{ connectedAt: 0, lastUsedAt: undefined, disconnect: '0' }],
     ownSession: true,
     olderConnections: 1,
@@ -187,14 +187,15 @@ describe('the texts of the pages', () => {
   };
   const proved = (proof: AppProof) => ({
     ...connected,
-    app: { name: undefined, posing: false, destinations: [], proof },
+    app: { name: undefined, posing: undefined, destinations: [], proof },
     lastUsedAt: undefined,
     endsAt: undefined,
     did: { changes: [], reads: [] },
   });
   const question = { name: '0', action: '0', fields: { all: '0' }, cancel: '0' };
   const cancel = { action: '0', csrf: '0' };
-  const posing = { name: '0', posing: true };
+  const posing = { name: '0', posing: 'school' } as const;
+  const brand = { owner: '0', domains: ['0'] };
   const signIn = { action: '0', returnTo: '0', csrf: '0', username: '0', problem: 'sign_in.wrong' } as const;
   const mcp = {
     ...{ address: '0', open: '0', documentation: '0', connectedApps: '0' },
@@ -205,7 +206,12 @@ describe('the texts of the pages', () => {
   const pages: Record<string, (words: Words) => MemberPage> = {
     'consent of an app without a name': (words) => consentPage(words, view),
     'consent of a posing app': (words) =>
-      consentPage(words, { ...view, app: { ...app, name: '0', posing: true, policy: url, terms: url } }),
+      consentPage(words, { ...view, app: { ...app, name: '0', posing: 'school', policy: url, terms: url } }),
+    'consent of an app with the name of a company': (words) =>
+      consentPage(words, {
+        ...view,
+        app: { ...app, name: '0', posing: brand, destination: { kind: 'host', host: '0' } },
+      }),
     'consent of a proved app': (words) =>
       consentPage(words, {
         ...view,
@@ -239,6 +245,7 @@ describe('the texts of the pages', () => {
         apps: [
           proved({ kind: 'proved', host: '0', elsewhere: true }),
           proved({ kind: 'claimed', host: '0' }),
+          { ...connected, app: { ...connected.app, posing: brand } },
           { ...connected, app: undefined },
         ],
       }),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { isPosing } from '../../../src/authorization-server/pages/posing.ts';
+import { isPosing, posingOf } from '../../../src/authorization-server/pages/posing.ts';
 
 const SCHOOL = 'Harbour Lane School';
 
@@ -111,4 +111,182 @@ describe('detecting that an app poses as the school', () => {
   it('accepts a name without letters', () => {
     expect(isPosing('🎓', '🎓 !')).toBe(false);
   });
+});
+
+describe('names that need proof', () => {
+  const NOWHERE = { document: undefined, destinations: ['app.example'] };
+  const ownerOf = (name: string, hosts: Parameters<typeof posingOf>[2] = NOWHERE) => {
+    const posing = posingOf(name, SCHOOL, hosts);
+    return posing === 'school' ? posing : posing?.owner;
+  };
+
+  it.each([
+    ['Claude', 'Anthropic'],
+    ['CLAUDE', 'Anthropic'],
+    ['CIaude', 'Anthropic'],
+    ['Clаude', 'Anthropic'], // Cyrillic а
+    ['Cl4ude', 'Anthropic'],
+    ['C l a u d e', 'Anthropic'],
+    ['Ｃｌａｕｄｅ', 'Anthropic'],
+    ['Claude.ai', 'Anthropic'],
+    ['Claude 4.5 Sonnet', 'Anthropic'],
+    ['Claude4', 'Anthropic'],
+    ['ClaudeDesktop', 'Anthropic'],
+    ['claudelogin', 'Anthropic'],
+    ['Sign in with Claude', 'Anthropic'],
+    ['Claude by Anthropic', 'Anthropic'],
+    ['Mein Claude-Assistent', 'Anthropic'],
+    ['ChatGPT', 'OpenAI'],
+    ['Chat GPT', 'OpenAI'],
+    ['ChatGPT5', 'OpenAI'],
+    ['ChatGPT Study Helper', 'OpenAI'],
+    ['Study Helper by OpenAI', 'OpenAI'],
+    ['Gemini', 'Google'],
+    ['Google Classroom Sync', 'Google'],
+    ['G00gle', 'Google'],
+    ['Microsoft Copilot', 'Microsoft'],
+    ['Copilot', 'Microsoft'],
+    ['GitHub Copilot', 'Microsoft'],
+    ['Cursor', 'Anysphere'],
+    ['Le Chat', 'Mistral AI'],
+    ['Perplexity AI', 'Perplexity'],
+    ['Grok Bot', 'xAI'],
+    ['Meta AI', 'Meta'],
+    ['Deep Seek', 'DeepSeek'],
+    ['Notion', 'Notion'],
+    ['Zapier', 'Zapier'],
+    ['Slack', 'Slack'],
+    ['Harbour Lane School for Claude', 'school'],
+  ])('recognises %s as a name of %s', (name, owner) => {
+    expect(ownerOf(name)).toBe(owner);
+  });
+
+  it.each([
+    ...[
+      'Claude Monet Study',
+      'Jean-Claude’s Notes',
+      'Claudia',
+      'Cloud Desktop',
+      'Open Air Theatre',
+      'Philanthropic Society',
+    ],
+    ...[
+      'Gemini Constellation',
+      'Gemini Twins Maths',
+      'Cursor Tracker',
+      'Precursor',
+      'Mistral Sailing School',
+      'Le Chat Noir',
+    ],
+    ...[
+      'Notional Value',
+      'The Notion of Time',
+      'Slackline Club',
+      'Zooming In',
+      'Zoomin',
+      'Poem of the Day',
+      'Poetry App',
+    ],
+    ...[
+      'Metadata Editor',
+      'Meta Study Guide',
+      'Apple Harvest Diary',
+      'Pineapple',
+      'Amazon River Atlas',
+      'Grokking Algorithms',
+    ],
+    ...[
+      'Canvas',
+      'Stripes and Dots',
+      'Perplexity of Language',
+      'Codex Sinaiticus',
+      'Manuscript',
+      'Study Copilot',
+      'Alexander',
+    ],
+    ...[
+      'Study Buddy',
+      'Course Companion',
+      'My Courses',
+      'Lecture Notes',
+      'Flashcards',
+      'Grade Book',
+      'Campus Calendar',
+    ],
+    ...[
+      'Flashcards for ChatGPT',
+      'Lernkarten für ChatGPT',
+      'Send to GitHub',
+      'Visual Studies',
+      'Chat Assistant',
+      'AI Bot',
+    ],
+  ])('leaves %s alone', (name) => {
+    expect(ownerOf(name)).toBeUndefined();
+  });
+
+  it.each([
+    ['Claude', 'claude.ai'],
+    ['Claude', 'claude.com'],
+    ['ChatGPT', 'chatgpt.com'],
+    ['Gemini', 'oauth-redirect.googleusercontent.com'],
+    ['Google Antigravity', 'antigravity.google'],
+    ['Microsoft Copilot Studio', 'global.consent.azure-apim.net'],
+    ['Visual Studio Code', 'vscode.dev'],
+    ['Visual Studio Code', 'insiders.vscode.dev'],
+    ['Cursor', 'www.cursor.com'],
+    ['Grok', 'grok.com'],
+    ['Grok', 'console.x.ai'],
+    ['Grok Bot', 'www.cursor.com'],
+    ['Le Chat', 'callback.mistral.ai'],
+    ['Perplexity', 'www.perplexity.ai'],
+    ['Perplexity', 'enterprise.perplexity.ai'],
+    ['Devin', 'api.devin.ai'],
+    ['Notion', 'app.notion.com'],
+    ['Zapier', 'zapier.com'],
+    ['Slack', 'slack.com'],
+  ])('%s is proved by a destination at %s, or by a document there', (name, host) => {
+    expect(ownerOf(name, { document: undefined, destinations: [host] })).toBeUndefined();
+    expect(ownerOf(name, { document: host, destinations: ['app.example'] })).toBeUndefined();
+    expect(ownerOf(name)).toBeDefined();
+  });
+
+  it.each([
+    'claude.ai.evil.example',
+    'evilclaude.ai',
+    'claude.ai:8443',
+    'xn--clude-3ve.ai',
+    'claude.site',
+    'sites.google.com',
+    'claude-login.evil.example',
+  ])('Claude is not proved by %s', (host) => {
+    expect(ownerOf('Claude', { document: undefined, destinations: [host] })).toBe('Anthropic');
+    expect(ownerOf('Claude', { document: host, destinations: ['claude.ai'] })).toBe('Anthropic');
+    expect(ownerOf('Claude', { document: undefined, destinations: ['claude.ai', host] })).toBe('Anthropic');
+  });
+
+  it('an app on the member’s device is not suspicious for its name, unless its document is elsewhere', () => {
+    expect(ownerOf('Claude Code', { document: undefined, destinations: [] })).toBeUndefined();
+    expect(ownerOf('Claude Code', { document: 'claude.ai', destinations: [] })).toBeUndefined();
+    expect(ownerOf('Claude Code', { document: 'evil.example', destinations: [] })).toBe('Anthropic');
+  });
+
+  it.each(['Claude', 'ChatGPT', 'Gemini'])('recognises %s with any one letter replaced by a confusable one', (name) => {
+    const missed = [...name].flatMap((letter, at) =>
+      lookalikesOf(letter)
+        .map((alike) => [...name].with(at, alike).join(''))
+        .filter((one) => ownerOf(one) !== ownerOf(name)),
+    );
+    expect(missed).toEqual([]);
+  });
+
+  it.each(['ﷺ'.repeat(64), 'a '.repeat(32), 'claude'.repeat(10), 'W'.repeat(64)])(
+    'takes at most 50 ms for %s',
+    (name) => {
+      ownerOf(name);
+      const began = performance.now();
+      for (let times = 0; times < 10; times += 1) ownerOf(name);
+      expect((performance.now() - began) / 10).toBeLessThan(50);
+    },
+  );
 });

@@ -1,7 +1,7 @@
 import { CLIENT_ACTIONS } from '../../../actions/clients.ts';
 import { findApp, type StoredApp } from '../../../authorization-server/administration/stored-app.ts';
 import type { StandingGrant } from '../../../authorization-server/grants.ts';
-import { isPosing } from '../../../authorization-server/pages/posing.ts';
+import { posingOf } from '../../../authorization-server/pages/posing.ts';
 import { counted } from '../../../http/amounts.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { actionButtons } from '../actions/action-buttons.ts';
@@ -38,7 +38,7 @@ export async function appPage(
   const disabled = 'state' in described && described.state === 'disabled';
   const known = app !== undefined;
   const body = html`${!known && html`<p class="notice">No app with this ID is registered here any more.</p>`}
-${name !== undefined && isPosing(name, sources.school) && html`<p class="notice bad">The name of this app imitates <bdi>${sources.school}</bdi>.</p>`}
+${app !== undefined && posingNotice(app, sources.school)}
 <section class="card">${facts([
     [
       'State',
@@ -59,6 +59,18 @@ ${total > first.length && html`<p><a href="${withQuery(pathOf('grants'), { app: 
 </section>
 ${trail}`;
   return { title: name ?? id, body };
+}
+
+function posingNotice(app: StoredApp, school: string): Html | undefined {
+  const { name, redirectUris } = app;
+  const host = (uri: string) => URL.parse(uri)?.host || undefined;
+  const posing = posingOf(name, school, {
+    document: app.kind === 'document' ? host(app.id) : undefined,
+    destinations: redirectUris.flatMap((uri) => (uri.startsWith('https:') ? (host(uri) ?? []) : [])),
+  });
+  if (posing === undefined) return undefined;
+  const imitated = html`<bdi>${posing === 'school' ? school : posing.owner}</bdi>`;
+  return html`<p class="notice bad">${posing === 'school' ? html`The name of this app imitates ${imitated}.` : html`The name of this app is one of ${imitated}, and neither its redirect URIs nor a client ID metadata document prove that it is theirs.`}</p>`;
 }
 
 async function membersOfApp(

@@ -55,6 +55,13 @@ async function consents(page: Page, place: Place, look: Look, plain: App): Promi
     ['consent-elsewhere', published('Claude', 'https://claude.ai.evil.example/callback')],
     ['consent-claimed', published('Claude Code', 'http://127.0.0.1/callback')],
     ['consent-posing', await named('Harbour Lane School – Support')],
+    [
+      'consent-brand',
+      await registerApp(origin, {
+        redirectUri: 'https://claude-login.evil.example/cb',
+        metadata: { client_name: 'Claude' },
+      }),
+    ],
     ['consent-emoji', await named('🎓'.repeat(64))],
     ['consent-long-word', await named('W'.repeat(64))],
     ['consent-right-to-left', await named('דפי לימוד (بطاقات)')],
