@@ -39,7 +39,7 @@ export async function openLanes(
   { share, ended }: LaneUses,
 ): Promise<UpstreamLanes> {
   const { origin, upstreams, login, site } = config;
-  const pools = createPools(upstreams, undefined, share);
+  const pools = createPools(upstreams, undefined, share, metrics.unanswered);
   const identity = createIdentity({
     issuer: origin,
     signingKey: async () => keyring.signing(),

@@ -13,6 +13,8 @@ export interface Metrics extends Omit<PartMetrics, 'oauthError'>, Pick<Meters, R
   ended(record: RequestRecord, status: number, milliseconds: number): void;
   /** An upstream answered a call made by the gate itself. `milliseconds` runs until the head of the response. */
   called(upstream: string, status: number, milliseconds: number): void;
+  /** An upstream could not be reached, or did not respond in time. */
+  unanswered(upstream: string): void;
   /** Delivery of events to the backend. */
   readonly events: {
     delivered(type: string): void;
@@ -59,7 +61,7 @@ function requestMetrics(
   meters: Meters,
   oauthError: PartMetrics['oauthError'],
   inFlight: RequestsInFlight,
-): Pick<Metrics, 'ended' | 'called'> {
+): Pick<Metrics, 'ended' | 'called' | 'unanswered'> {
   const requests = meters.latency(
     'coursegate_http_request_duration_seconds',
     'Requests by route, method, status and verdict, from the request head to the end of the response. Status 0: no response was sent.',
@@ -69,6 +71,11 @@ function requestMetrics(
     'coursegate_upstream_response_seconds',
     'Upstream responses by upstream, route and status passed on, from sending the request to the response head.',
     ['upstream', 'route', 'status'],
+  );
+  const unanswered = meters.counter(
+    'coursegate_upstream_failures_total',
+    'Requests and own calls that an upstream did not answer: it could not be reached, or did not respond in time.',
+    ['upstream'],
   );
   const ended = meters.latency(
     'coursegate_event_stream_duration_seconds',
@@ -105,6 +112,7 @@ function requestMetrics(
       if (record.outcome === 'failed') failures.inc({ code: record.reason });
     },
     called: (upstream, status, milliseconds) => upstreams.observe(milliseconds, upstream, ROUTE_LABELS.own, status),
+    unanswered: (upstream) => unanswered.inc({ upstream }),
   };
 }
 

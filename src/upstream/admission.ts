@@ -19,14 +19,21 @@ export class Admission {
   readonly #maxRequests: number;
   readonly #maxStreams: number;
   readonly #breaker: Breaker;
+  /** Called when the upstream could not be reached or did not respond in time. */
+  readonly unanswered: () => void;
   #requests = 0;
   #streams = 0;
 
   /** @param limits maximum concurrent requests, each on its own connection, and maximum concurrent event streams */
-  constructor({ maxRequests, maxStreams }: Pick<UpstreamConfig, 'maxRequests' | 'maxStreams'>, breaker: Breaker) {
+  constructor(
+    { maxRequests, maxStreams }: Pick<UpstreamConfig, 'maxRequests' | 'maxStreams'>,
+    breaker: Breaker,
+    unanswered = () => {},
+  ) {
     this.#maxRequests = maxRequests;
     this.#maxStreams = maxStreams;
     this.#breaker = breaker;
+    this.unanswered = unanswered;
   }
 
   /**
@@ -90,6 +97,7 @@ export class AdmittedCall {
     if (failure.code === 'upstream_unreachable' || failure.code === 'upstream_timeout') {
       this.#isReported = true;
       this.#breaker.failed(this.#probe);
+      this.#admission.unanswered();
     } else if (failure.code === 'upstream_invalid') this.answered();
   }
 

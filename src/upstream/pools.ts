@@ -48,15 +48,17 @@ export interface Pools {
  * Opens the connections, limits and circuit breaker of each upstream. Upstreams that have not changed since an earlier
  * configuration are carried over, with their connections, slots and breaker.
  * @param now a monotonic clock in milliseconds
+ * @param unanswered called with the name of an upstream that could not be reached or did not respond in time
  */
 export function createPools(
   upstreams: Readonly<Record<string, UpstreamConfig>>,
   now: () => number = () => performance.now(),
   share: Share = carriedOver().share(),
+  unanswered: (upstream: string) => void = () => {},
 ): Pools {
   const open = new Map(
     Object.entries(upstreams).map(([name, config]) => {
-      const make = () => openUpstream(config, now);
+      const make = () => openUpstream(config, now, () => unanswered(name));
       return [name, share.acquire(`upstream ${name}`, madeFrom(config), make, ({ connections }) => connections.end())];
     }),
   );
@@ -77,7 +79,7 @@ function madeFrom(config: UpstreamConfig) {
   return [url, timeout, connectTimeout, streamTimeout, maxRequests, maxStreams, breaker, config.identity, client];
 }
 
-function openUpstream(config: UpstreamConfig, now: () => number): Upstream {
+function openUpstream(config: UpstreamConfig, now: () => number, unanswered: () => void): Upstream {
   const url = new URL(config.url);
   const prefix = pathPrefix(url);
   const head = milliseconds(config.timeout);
@@ -91,7 +93,7 @@ function openUpstream(config: UpstreamConfig, now: () => number): Upstream {
   return {
     url,
     connections: openClient(config, url, { connectTimeout: timeouts.connect, headersTimeout: timeouts.head, now }),
-    admission: new Admission(config, createBreaker({ failures, cooldown: milliseconds(cooldown), now })),
+    admission: new Admission(config, createBreaker({ failures, cooldown: milliseconds(cooldown), now }), unanswered),
     timeouts,
     identity: config.identity,
     pathOf: (target) => prefix + target.path + target.query,

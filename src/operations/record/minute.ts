@@ -7,8 +7,10 @@ export interface Minute {
 }
 
 /**
- * What is counted. `open` is the number of requests in progress and of open streams at the end of the minute; the others
- * are events in it.
+ * What is counted. `open` (requests in progress, open streams) and `breakers` (processes that leave an upstream alone) are
+ * as they are at the end of the minute; the others are events in it. Of upstreams: `upstreams` are responses, `errors`
+ * those with a status of 500 or more, and `unanswered` requests without a response. `gate`: processes that `started` and
+ * `ended`.
  */
 export type Group =
   | 'requests'
@@ -19,12 +21,20 @@ export type Group =
   | 'sign-ins'
   | 'consents'
   | 'upstreams'
+  | 'errors'
+  | 'unanswered'
+  | 'breakers'
+  | 'store'
+  | 'gate'
   | 'open';
 
 /** More names than this in one group share `other`. They come from our own code and the configuration. */
 const MOST_NAMES = 40;
 /** Version of the stored form. */
 const FORM = 1;
+
+/** What is no event of the minute, but how it was at its end. */
+export const isState = (key: string): boolean => key.startsWith('open ') || key.startsWith('breakers ');
 
 export const MINUTE = 60_000;
 /** How long minutes are kept, in minutes: a day, and the ten minutes in which it may have begun. */
@@ -69,7 +79,7 @@ export function difference(before: Minute, now: Minute): Minute {
   const names = new Map<string, number>();
   for (const [key, count] of now.counts) {
     const group = key.slice(0, key.indexOf(' '));
-    const grown = group === 'open' ? count : count - (before.counts.get(key) ?? 0);
+    const grown = isState(key) ? count : count - (before.counts.get(key) ?? 0);
     if (grown <= 0) continue;
     const known = (names.get(group) ?? 0) + 1;
     names.set(group, known);

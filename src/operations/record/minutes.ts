@@ -49,7 +49,8 @@ export function createTrafficMinutes({
   /** Those of other processes, of hours that have settled. */
   const others = new Map<number, ReadonlyMap<number, Minute>>();
   let totals = emptyMinute();
-  let current = minuteOf(clock());
+  const first = minuteOf(clock());
+  let current = first;
   let lastRead = current;
   let lastWritten = current;
   let sampling: Promise<void> = Promise.resolve();
@@ -60,10 +61,12 @@ export function createTrafficMinutes({
     const grown = difference(totals, now);
     totals = now;
     // A process that ends with nothing to tell may never have started to serve.
-    const isNothing = isLast && grown.counts.size === 0;
+    const isNothing = isLast && own.size === 0 && grown.counts.size === 0;
     if (!isNothing && isKept()) {
       const minute = own.get(current) ?? emptyMinute();
       addMinute(minute, grown);
+      if (current === first) minute.counts.set('gate started', 1);
+      if (isLast) minute.counts.set('gate ended', 1);
       own.set(current, minute);
       unwritten.add(hourOf(current));
     }

@@ -10,6 +10,8 @@ const COUNTERS = [
   ['coursegate_tokens_issued_total', 'grant', 'tokens'],
   ['coursegate_sign_ins_total', 'outcome', 'sign-ins'],
   ['coursegate_consents_total', 'decision', 'consents'],
+  ['coursegate_upstream_failures_total', 'upstream', 'unanswered'],
+  ['coursegate_upstream_breaker_open', 'upstream', 'breakers'],
   ['coursegate_open_streams', 'kind', 'open'],
 ] as const satisfies readonly (readonly [metric: string, label: string, group: Group])[];
 
@@ -38,12 +40,15 @@ export async function readTotals(metrics: Readings): Promise<Minute> {
     if (labels.verdict !== 'site') addBuckets(totals.latencies, 'gate', counts, -1);
   }
   for (const { labels, counts } of metrics.latencies('coursegate_upstream_response_seconds')) {
-    add('upstreams', labels.upstream, sumOf(counts));
+    const answered = sumOf(counts);
+    add('upstreams', labels.upstream, answered);
+    if (Number(labels.status) >= 500) add('errors', labels.upstream, answered);
     addBuckets(totals.latencies, `upstream ${labels.upstream}`, counts);
   }
   for (const [metric, label, group] of COUNTERS) {
     for (const { labels, value } of await metrics.values(metric)) add(group, labels[label], value);
   }
+  for (const { value } of await metrics.values('coursegate_store_failures_total')) add('store', 'failed', value);
   for (const { value } of await metrics.values('coursegate_requests_in_flight')) add('open', 'requests', value);
   return totals;
 }

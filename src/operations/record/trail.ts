@@ -11,7 +11,17 @@ import type { Recording } from './recording.ts';
 export interface TrailLine
   extends Pick<
     AuditEvent,
-    'action' | 'member' | 'clientId' | 'clientName' | 'grantId' | 'by' | 'reason' | 'ended' | 'address' | 'requestId'
+    | 'action'
+    | 'member'
+    | 'clientId'
+    | 'clientName'
+    | 'grantId'
+    | 'by'
+    | 'reason'
+    | 'outcome'
+    | 'ended'
+    | 'address'
+    | 'requestId'
   > {
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -20,7 +30,10 @@ export interface TrailLine
 /** Whose lines to read. */
 export type Subject = { readonly member: string } | { readonly client: string } | { readonly grant: string };
 
-/** Keeps the audit events of the last 30 days that are about one member, app or connection, for the console. */
+/**
+ * Keeps the audit events of the last 30 days for the console: those about one member, app or connection, and what changed
+ * the gate itself.
+ */
 export interface Trail {
   /** Takes an audit event. Never waits or fails. */
   audited(event: AuditEvent): void;
@@ -31,6 +44,11 @@ export interface Trail {
    * Throws GatewayError `store_unavailable`.
    */
   of(subject: Subject, limit: number): Promise<readonly TrailLine[]>;
+  /**
+   * About `limit` lines at most, newest first, from `from` to before `to` (milliseconds since the epoch). `complete` is
+   * false if there are more. Throws GatewayError `store_unavailable`.
+   */
+  between(from: number, to: number, limit: number): Promise<{ lines: readonly TrailLine[]; complete: boolean }>;
 }
 
 interface TrailParts extends Recording {
@@ -46,6 +64,11 @@ const MOST = 10_000;
 const BATCH = 50;
 /** The most lines that are read of one subject and day. */
 const OF_A_DAY = 200;
+/** Lines are found by time in parts of so many milliseconds, and at most so many of each. */
+const PART = 600_000;
+const OF_A_PART = 500;
+/** Parts that are read before other work runs. */
+const AT_ONCE = 4;
 
 /**
  * The actions that are kept. Left out are those of every request or refresh, and refusals, which may be many and say
@@ -74,6 +97,23 @@ const KEPT: ReadonlySet<AuditAction> = new Set([
   'refresh_token_reuse',
 ]);
 
+/** The actions on the gate itself, which are about no member or app. */
+const OF_GATE: ReadonlySet<AuditAction> = new Set([
+  'config_reloaded',
+  'routes_accepted',
+  'registration_closed',
+  'registration_opened',
+  'keys_rotated',
+  'key_imported',
+  'key_removed',
+  'store_resealed',
+  'events_retried',
+  'assertions_tried',
+  'operator_signed_in',
+  'operator_signed_out',
+  'command_refused',
+]);
+
 /**
  * Lines wait in memory and are written in batches beside the requests, each as a separate entry, so that replicas
  * never overwrite each other's. What they use of the store is bounded by a quota.
@@ -84,8 +124,9 @@ export function createTrail({ store, clock, log, isKept = () => true, most = MOS
 
   return {
     audited(event) {
-      if (!isKept() || !KEPT.has(event.action) || (event.member ?? event.clientId ?? event.grantId) === undefined)
-        return;
+      const { action, member, clientId, grantId } = event;
+      const isAboutOne = (member ?? clientId ?? grantId) !== undefined;
+      if (!isKept() || !(OF_GATE.has(action) || (isAboutOne && KEPT.has(action)))) return;
       if (waiting.length >= most) dropped += 1;
       else waiting.push(lineOf(event, clock()));
     },
@@ -109,15 +150,34 @@ export function createTrail({ store, clock, log, isKept = () => true, most = MOS
         const stored = await store.findBy(KIND, name, bucket(value, day), OF_A_DAY);
         found.push(...stored.map(({ payload }) => JSON.parse(payload) as TrailLine));
       }
-      // A line that is being written is found twice.
-      const each = new Map(found.map((line) => [JSON.stringify(line), line])).values();
-      return [...each]
-        .toReversed()
-        .toSorted((a, b) => b.at - a.at)
-        .slice(0, limit);
+      return newestFirst(found).slice(0, limit);
+    },
+
+    async between(from, to, limit) {
+      const within = ({ at }: TrailLine) => at >= from && at < to;
+      const found = waiting.filter(within);
+      let complete = true;
+      let part = partOf(to - 1);
+      for (; part >= partOf(from) && found.length < limit; part -= AT_ONCE) {
+        const parts = Array.from({ length: Math.min(AT_ONCE, part - partOf(from) + 1) }, (_, back) => part - back);
+        const stored = await Promise.all(parts.map((one) => store.findBy(KIND, 'uid', bucket('all', one), OF_A_PART)));
+        complete &&= stored.every(({ length }) => length < OF_A_PART);
+        found.push(...stored.flat().map(({ payload }) => JSON.parse(payload) as TrailLine));
+        await turn();
+      }
+      const lines = newestFirst(found.filter(within));
+      return { lines: lines.slice(0, limit), complete: complete && part < partOf(from) && lines.length <= limit };
     },
   };
 }
+
+/** A line that is being written is found twice. */
+function newestFirst(found: readonly TrailLine[]): readonly TrailLine[] {
+  const each = new Map(found.map((line) => [JSON.stringify(line), line])).values();
+  return [...each].toReversed().toSorted((a, b) => b.at - a.at);
+}
+
+const partOf = (milliseconds: number): number => Math.floor(milliseconds / PART);
 
 type SubjectName = Extract<ReferenceName, 'member' | 'client' | 'grant'>;
 
@@ -129,17 +189,17 @@ function subjectOf(line: TrailLine, name: SubjectName): string | undefined {
 }
 
 function lineOf(event: AuditEvent, at: number): TrailLine {
-  const { action, member, clientId, clientName, grantId, by, reason, ended } = event;
+  const { action, member, clientId, clientName, grantId, by, reason, outcome, ended } = event;
   const current = currentRequest()?.provenance;
   const address = event.address ?? current?.clientAddress;
   const requestId = event.requestId ?? current?.requestId;
-  return { at, action, member, clientId, clientName, grantId, by, reason, ended, address, requestId };
+  return { at, action, member, clientId, clientName, grantId, by, reason, outcome, ended, address, requestId };
 }
 
-/** References name the day, too: so the newest lines are found without reading all others. */
+/** References name the day or ten minutes, too: so lines are found without reading all others. */
 function entryOf(line: TrailLine): NewEntry {
   const seconds = Math.floor(line.at / 1000);
-  const references: Partial<Record<SubjectName, string>> = {};
+  const references: Partial<Record<ReferenceName, string>> = { uid: bucket('all', partOf(line.at)) };
   for (const name of ['member', 'client', 'grant'] as const) {
     const value = subjectOf(line, name);
     if (value !== undefined) references[name] = bucket(value, dayOf(seconds));
@@ -149,9 +209,13 @@ function entryOf(line: TrailLine): NewEntry {
   return { ...entry, charge: chargeOf(line) };
 }
 
-/** Strangers register apps, change and delete them: what they cause counts towards their network. */
-function chargeOf({ member, clientId, grantId, by, address = '' }: TrailLine): Charge {
-  if (member === undefined && by === undefined) return chargeFrom(TRAIL_OF_STRANGERS, address);
+/**
+ * Strangers register apps, change and delete them, and send commands without a signature: what they cause counts towards
+ * their network.
+ */
+function chargeOf({ action, member, clientId, grantId, by, address = '' }: TrailLine): Charge {
+  const isOfGate = OF_GATE.has(action) && action !== 'command_refused';
+  if (member === undefined && by === undefined && !isOfGate) return chargeFrom(TRAIL_OF_STRANGERS, address);
   const subject = member ?? clientId ?? grantId ?? '';
   return { quota: TRAIL, network: subject, wider: subject, client: '' };
 }

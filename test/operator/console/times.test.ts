@@ -28,6 +28,29 @@ describe('the times of the console', () => {
   });
 });
 
+describe('the value of a field for a time', () => {
+  const { field, parse } = createTimes('Europe/Berlin', () => 0);
+
+  it.each([
+    ['2026-11-23T14:05', '2026-11-23T13:05:00.000Z'],
+    ['2026-07-01T00:00', '2026-06-30T22:00:00.000Z'],
+    ['2026-03-29T01:59', '2026-03-29T00:59:00.000Z'],
+    ['2026-03-29T03:00', '2026-03-29T01:00:00.000Z'],
+    ['2026-10-25T01:59', '2026-10-24T23:59:00.000Z'],
+    ['2026-10-25T02:30', '2026-10-25T00:30:00.000Z'],
+    ['2026-10-25T03:00', '2026-10-25T02:00:00.000Z'],
+  ])('%s in Berlin is %s', (text, at) => {
+    expect(new Date(parse(text) ?? 0).toISOString()).toBe(at);
+    expect(field(Date.parse(at))).toBe(text);
+  });
+
+  it('is a time beside the hour that daylight saving takes, and none for any other text', () => {
+    expect(field(parse('2026-03-29T02:30') ?? 0)).toBe('2026-03-29T03:30');
+    for (const text of ['', '10:40', '2026-11-23', '2026-13-01T00:00', '1026-11-23T14:05', '2026-11-23T14:05:00Z'])
+      expect(parse(text)).toBeUndefined();
+  });
+});
+
 describe('the ticks of a time axis', () => {
   it('are at full hours of the site, even where those are at half of the hour in UTC', () => {
     const from = Date.UTC(2026, 10, 23, 14);

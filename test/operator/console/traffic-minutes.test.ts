@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { RequestRecord } from '../../../src/http/request-record.ts';
 import { RequestsInFlight } from '../../../src/http/requests-in-flight.ts';
-import { createMetrics, type Metrics } from '../../../src/operations/metrics.ts';
+import { createMetrics, type MetricSources, type Metrics } from '../../../src/operations/metrics.ts';
 import { createTrafficMinutes } from '../../../src/operations/record/minutes.ts';
 import { quantile } from '../../../src/operator/console/traffic/quantile.ts';
 import { memoryStore } from '../../../src/storage/memory/memory-store.ts';
@@ -41,11 +41,11 @@ const STORES: [string, () => Store][] = [
     : []),
 ];
 
-const newMetrics = (): Metrics =>
+const newMetrics = (upstreams: MetricSources['upstreams'] = () => []): Metrics =>
   createMetrics({
     inFlight: new RequestsInFlight(),
     droppedLines: () => 0,
-    upstreams: () => [],
+    upstreams,
     unused: () => ({ connections: 0, apps: 0 }),
     reloads: () => ({ successful: true, takenAt: 0, fingerprint: '' }),
     events: () => undefined,
@@ -201,6 +201,13 @@ describe('traffic', () => {
     const wrong = newRecord('refused');
     wrong.refusedWith('invalid_grant');
     metrics.ended(wrong, 400, 1);
+    const slow = newRecord('site');
+    slow.asks('school');
+    slow.answered(false);
+    metrics.ended(slow, 500, 1);
+    metrics.called('school', 200, 1);
+    metrics.unanswered('school');
+    metrics.storeFailed();
     metrics.audited({ action: 'token_refreshed' });
     metrics.audited({ action: 'signed_in' });
     metrics.audited({ action: 'consent_denied' });
@@ -209,11 +216,12 @@ describe('traffic', () => {
     expect(Object.fromEntries(minutes.get(FIRST)?.counts ?? [])).toEqual({
       'requests admitted': 1,
       'requests public': 1,
+      'requests site': 1,
       'requests refused': 2,
       'requests failed': 1,
       'statuses 2xx': 1,
       'statuses 4xx': 2,
-      'statuses 5xx': 1,
+      'statuses 5xx': 2,
       'statuses none': 1,
       'refusals no_token': 1,
       'refusals invalid_grant': 1,
@@ -221,7 +229,32 @@ describe('traffic', () => {
       'tokens refresh_token': 1,
       'sign-ins success': 1,
       'consents denied': 1,
+      'upstreams school': 2,
+      'errors school': 1,
+      'unanswered school': 1,
+      'store failed': 1,
+      'gate started': 1,
     });
+  });
+
+  it('says how upstreams were left alone at the end of a minute, and when a gate started and ended', async () => {
+    let breaker: 'open' | 'half_open' | 'closed' = 'open';
+    const metrics = newMetrics(() => [{ name: 'school', requests: 0, streams: 0, breaker }]);
+    const traffic = createTrafficMinutes({ metrics, store: memoryStore(clock), clock });
+    const stateAfter = async (state: typeof breaker) => {
+      breaker = state;
+      pass(1);
+      await traffic.tick();
+      return Object.fromEntries((await traffic.recent(now / MINUTE - 1)).minutes.get(now / MINUTE - 1)?.counts ?? []);
+    };
+    expect(await stateAfter('open')).toEqual({ 'breakers school': 1, 'gate started': 1 });
+    expect(await stateAfter('half_open')).toEqual({ 'breakers school': 1 });
+    expect(await stateAfter('closed')).toEqual({});
+    await traffic.end();
+    pass(1);
+    expect((await traffic.recent(now / MINUTE - 1)).minutes.get(now / MINUTE - 1)?.counts).toEqual(
+      new Map([['gate ended', 1]]),
+    );
   });
 
   it('measures response times without streams, WebSockets and the site', async () => {

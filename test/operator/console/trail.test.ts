@@ -90,6 +90,40 @@ describe.each(STORES)('the trail in %s', (_name, make) => {
     now = START;
   });
 
+  it('shows the lines of a time, about everyone and about the gate, also from other replicas', async () => {
+    const at = START + 3 * DAY;
+    const actionsOf = async (minutes: number) => {
+      const { lines } = await open().between(at, at + minutes * 60_000, 50);
+      return lines.map(({ action, by, reason }) => [action, by ?? reason]);
+    };
+    const trail = open();
+    now = at - 1;
+    trail.audited({ action: 'config_reloaded', by: 'operator' });
+    now = at;
+    trail.audited({ action: 'config_reloaded', outcome: 'failure', reason: 'failed', by: 'operator' });
+    now = at + 12 * 60_000;
+    trail.audited({ action: 'signed_in', member: 'ann', reason: 'session' });
+    now = at + 30 * 60_000;
+    trail.audited({ action: 'command_refused', reason: 'no signature', address: '192.0.2.9' });
+    expect((await trail.between(at, now + 1, 50)).lines.map(({ action }) => action)).toEqual([
+      'command_refused',
+      'signed_in',
+      'config_reloaded',
+    ]);
+    await trail.flush();
+    expect(await actionsOf(0)).toEqual([]);
+    expect(await actionsOf(1)).toEqual([['config_reloaded', 'operator']]);
+    expect(await actionsOf(31)).toEqual([
+      ['command_refused', 'no signature'],
+      ['signed_in', 'session'],
+      ['config_reloaded', 'operator'],
+    ]);
+    expect((await open().between(at, at + 60_000, 50)).lines).toMatchObject([{ outcome: 'failure', at }]);
+    expect((await open().between(at, at + 60_000, 50)).complete).toBe(true);
+    expect(await open().between(at, now + 1, 2)).toMatchObject({ lines: [{}, {}], complete: false });
+    now = START;
+  });
+
   it('bounds what waits, and says how much was dropped', async () => {
     const trail = open(10);
     for (let count = 0; count < 25; count += 1)
@@ -137,5 +171,16 @@ describe.each(STORES)('the trail in %s', (_name, make) => {
     expect(await linesOf({ client: 'c1023' })).toBe(1);
     expect(await linesOf({ client: 'kept' })).toBe(1);
     expect(await linesOf({ member: 'gil' })).toBe(1);
+  });
+
+  it('says when ten minutes have more lines than are read', async () => {
+    now = START + 4 * DAY;
+    const trail = open();
+    for (let count = 0; count < 501; count += 1) trail.audited({ action: 'signed_in', member: `m${count}` });
+    await trail.flush();
+    const { lines, complete } = await open().between(now, now + 1, 10_000);
+    expect(lines).toHaveLength(500);
+    expect(complete).toBe(false);
+    now = START;
   });
 });

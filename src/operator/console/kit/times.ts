@@ -20,6 +20,10 @@ export interface Times {
   day(at: number): Html;
   /** `23 Nov 2026, 14:05 CET (5 minutes ago)` */
   both(at: number): Html;
+  /** `2026-11-23T14:05`: the value of a field for a time. */
+  field(at: number): string;
+  /** The inverse of `field`; undefined for any other text. Of the two that a clock set back makes equal, the earlier one. */
+  parse(text: string): number | undefined;
   /** The ticks from `from` to `to` at full multiples of `every` minutes of the local day; the day at midnight. */
   ticks(from: number, to: number, every: number): readonly TimeTick[];
   /** The IANA name of the time zone. */
@@ -36,6 +40,8 @@ export interface TimeTick {
 const FIVE_MINUTES = 300_000;
 
 const DAY_LENGTH = 86_400_000;
+/** Years that every browser and Date agree on. */
+const FIELD = /^20\d\d-\d\d-\d\dT\d\d:\d\d$/;
 
 const DAY = { day: 'numeric', month: 'short' } as const;
 const TIME = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
@@ -49,6 +55,8 @@ export function createTimes(timeZone: string, clock: Clock): Times {
   const [time, second] = [formatOf(TIME), formatOf({ ...TIME, second: '2-digit' })];
   const [day, date] = [formatOf(DAY), formatOf({ ...DAY, year: 'numeric' })];
   const full = formatOf({ ...DAY, year: 'numeric', ...TIME, timeZoneName: 'short' });
+  const sortable = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' });
+  const field = (at: number): string => sortable.format(at).replace(' ', 'T');
   const relative = new Intl.RelativeTimeFormat('en-GB', { numeric: 'always' });
   const byDay = new Intl.RelativeTimeFormat('en-GB', { numeric: 'auto' });
   const marked = (at: number, text: string, title?: string): Html =>
@@ -70,6 +78,14 @@ export function createTimes(timeZone: string, clock: Clock): Times {
       return marked(at, byDay.format(days, 'day'), date.format(at));
     },
     both: (at) => html`${marked(at, full.format(at))} <span class="muted">(${ago(at)})</span>`,
+    field,
+    parse(text) {
+      const asUtc = FIELD.test(text) ? Date.parse(`${text}Z`) : Number.NaN;
+      if (Number.isNaN(asUtc)) return undefined;
+      // The offset may change within a day of the time.
+      const possible = [-DAY_LENGTH, DAY_LENGTH].map((by) => 2 * asUtc + by - Date.parse(`${field(asUtc + by)}Z`));
+      return possible.toSorted((a, b) => a - b).find((at) => field(at) === text) ?? possible[0];
+    },
     ticks(from, to, every) {
       const ticks: TimeTick[] = [];
       for (let at = Math.ceil(from / FIVE_MINUTES) * FIVE_MINUTES; at <= to; at += FIVE_MINUTES) {

@@ -1,4 +1,4 @@
-import { addMinute, emptyMinute, MINUTE, type Minute, minuteOf } from '../../../operations/record/minute.ts';
+import { addMinute, emptyMinute, isState, MINUTE, type Minute, minuteOf } from '../../../operations/record/minute.ts';
 import type { TrafficMinutes } from '../../../operations/record/minutes.ts';
 
 /** A part of a period, and what happened in it. */
@@ -50,7 +50,7 @@ export async function readPeriod(
 function together(minutes: readonly Minute[]): Minute {
   const sum = emptyMinute();
   for (const minute of minutes) {
-    const open = [...minute.counts].filter(([key]) => key.startsWith('open '));
+    const open = [...minute.counts].filter(([key]) => isState(key));
     const before = open.map(([key]) => [key, sum.counts.get(key) ?? 0] as const);
     addMinute(sum, minute);
     for (const [at, [key, most]] of before.entries()) sum.counts.set(key, Math.max(most, open[at]?.[1] ?? 0));
