@@ -26,6 +26,7 @@ import { type ClientRecords, type ClientRecordsOptions, clientRecords } from './
 import { clientMetadataProblem } from './rules/client-metadata.ts';
 import type { RedirectPolicy } from './rules/redirect-uri.ts';
 import { currentUnitOfWork } from './unit-of-work.ts';
+import { UNREDEEMED, unredeemedEntry } from './unredeemed.ts';
 
 /** What a token request exchanges. Each can be exchanged once. */
 const EXCHANGED = new Set(['AuthorizationCode', 'RefreshToken']);
@@ -72,7 +73,9 @@ async function save(context: AdapterContext, model: string, id: string, payload:
   const expiresAt = await expiryOf(context, model, payload, expiresIn);
   const charge = chargeOf(model, payload, expiresAt);
   const entry = { ...jsonEntry(model, id, payload, expiresAt, referencesOf(payload)), charge };
-  const entries = model === 'Interaction' ? [entry, ...(await startedWith(store, payload, entry))] : [entry];
+  const entries: NewEntry[] = [entry];
+  if (model === 'Interaction') entries.push(...(await startedWith(store, payload, entry)));
+  if (model === 'Grant') entries.push(unredeemedEntry(entry));
   const unit = currentUnitOfWork();
   if (unit === undefined) await store.commit(entries.map((one) => ({ op: 'put', entry: one })));
   else for (const one of entries) unit.put(one);
@@ -170,7 +173,7 @@ async function destroy(context: AdapterContext, model: string, id: string): Prom
   if (model === 'Client') return context.clients.remove(id);
   if (model === 'Interaction') return endInteraction(context, id);
   // The grant's usage counters and backend session are deleted with it.
-  for (const kind of model === 'Grant' ? [USE, LAST_USE, BACKEND_SESSION] : [])
+  for (const kind of model === 'Grant' ? [USE, LAST_USE, BACKEND_SESSION, UNREDEEMED] : [])
     await remove(context, { op: 'deleteBy', kind, name: 'grant', value: id }, false);
   await remove(context, { op: 'delete', kind: model, id }, ACCESS_MODELS.has(model));
 }

@@ -5,6 +5,7 @@ import type { Entry, Mutation, Store } from '../storage/store.ts';
 import { BACKEND_SESSION } from './backend-sessions.ts';
 import { LAST_USE, USE } from './connected-apps/use-entry.ts';
 import { describeClient } from './event-client.ts';
+import { UNREDEEMED, unredeemedAmong } from './unredeemed.ts';
 
 /** Kinds of entries that belong to a grant, and are deleted with it. */
 const BELONGINGS = [
@@ -12,6 +13,7 @@ const BELONGINGS = [
   USE,
   LAST_USE,
   BACKEND_SESSION,
+  UNREDEEMED,
 ] as const;
 
 /** Grants ended in one commit. Small, because a grant that is refreshed day and night has some thousand used tokens. */
@@ -47,6 +49,8 @@ export interface Grants {
   list(of: GrantsOf, limit: number): Promise<readonly StandingGrant[]>;
   /** Finds a grant by its id, regardless of its owner. */
   find(id: string): Promise<StandingGrant | undefined>;
+  /** Which of these were approved without their app ever fetching a token: nothing is connected. */
+  unredeemed(grants: readonly StandingGrant[]): Promise<ReadonlySet<string>>;
   /** Number of active grants. Cheap, regardless of how many there are. */
   count(of: GrantsOf): Promise<number>;
   /** The scopes that the member has granted to this client; undefined without an active grant for it. */
@@ -101,6 +105,7 @@ export function storedGrants(
   return {
     list: find,
     find: findById,
+    unredeemed: (grants) => unredeemedAmong(store, grants),
     count: (of) => store.count('Grant', ...referenceOf(of)),
 
     async held(member, clientId) {

@@ -10,6 +10,7 @@ import { describeClient, eventClient } from './event-client.ts';
 import { revocations, toGrant } from './grants.ts';
 import type { InteractionParts } from './interactions/interaction-parts.ts';
 import { UnitOfWork, withinUnitOfWork } from './unit-of-work.ts';
+import { redeemed } from './unredeemed.ts';
 
 type Oidc = KoaContextWithOIDC['oidc'];
 type Entities = Oidc['entities'] & { readonly RotatedRefreshToken?: Oidc['entities']['RefreshToken'] };
@@ -110,7 +111,10 @@ export function tokenTransaction(
     const of = OF[grantType];
     const { grantId, accountId } = source;
     for (const mutation of uses[grantType].remember(presented, ctx.body as Record<string, unknown>)) unit.add(mutation);
-    if (grantType === 'authorization_code') await tellCreated(unit, oidc);
+    if (grantType === 'authorization_code') {
+      unit.add(redeemed(presented.grantId));
+      await tellCreated(unit, oidc);
+    }
     // A refresh keeps a connection alive, a code starts one.
     if (await unit.commit(grantType === 'refresh_token' ? 'vital' : 'ordinary')) {
       tell(of.done, grantId, accountId);

@@ -29,6 +29,7 @@ const HANGING_ON = [
   'CodeUse',
   'GrantUse',
   'GrantLastUse',
+  'UnredeemedGrant',
 ];
 
 /** Entries as oidc-provider writes them. */

@@ -11,7 +11,7 @@ import {
 } from '../authorization-server/client-documents/support/document-host.ts';
 import { type App, authorizationRequest, bearer, registerApp } from '../support/app.ts';
 import { type Browser, createBrowser, type Page } from '../support/browser.ts';
-import { connect, refreshForm, statusOf, token } from '../support/connection.ts';
+import { approved, connect, refreshForm, statusOf, token } from '../support/connection.ts';
 import { OLU, reachConsent, SAM, signIn } from '../support/member.ts';
 import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';
 import { startWorld, type World } from '../support/world.ts';
@@ -205,6 +205,19 @@ describe('the page of connected apps', () => {
     expect(rows.get('Writer')).toBe('W Writer Can make changes Not verified Never used Expires 3 Mar 2028 Disconnect');
     expect(rows.get('Harbour Lane School')).toContain('Not part of Harbour Lane School');
     expect([...rows.keys()]).not.toContain('Of somebody else');
+  });
+
+  it('says that an app is approved but not connected until it has redeemed its code', async () => {
+    const app = await named(world.origin, 'Never Redeemed');
+    const { form } = await approved(app);
+    const browser = await signedIn(world.origin);
+    const shown = async () => rowsOf(await open(browser)).get('Never Redeemed');
+    expect(await shown()).toContain('Approved, but not connected: the app never fetched its access');
+    await token(app, { ...form, code_verifier: 'w'.repeat(43) });
+    expect(await shown()).toContain('Approved, but not connected');
+    const again = await approved(app);
+    expect((await token(app, again.form)).status).toBe(200);
+    expect(await shown()).toContain('Never used');
   });
 
   it('has a page about each app: whether it is verified, where it leads, what it can do and since when', async () => {

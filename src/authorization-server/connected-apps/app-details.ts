@@ -9,14 +9,20 @@ import { TOLD_DAYS } from './use-entry.ts';
 /** The most connections listed for one app. */
 const LISTED = 20;
 
-/**
- * What the page about one app shows, apart from the app's own metadata.
- * @param today - in days since the epoch, UTC
- */
+interface DetailsParts {
+  /** Grants of the app whose codes were never redeemed, by id. */
+  readonly unredeemed: ReadonlySet<string>;
+  readonly names: AreaNames;
+  readonly carried: CarriedParameters;
+  /** In days since the epoch, UTC. */
+  readonly today: number;
+}
+
+/** What the page about one app shows, apart from the app's own metadata. */
 export function detailsOf(
   app: AppGrants,
   uses: ReadonlyMap<string, GrantUse>,
-  { names, carried, today }: { names: AreaNames; carried: CarriedParameters; today: number },
+  { unredeemed, names, carried, today }: DetailsParts,
 ): Omit<ConnectedApp, 'app' | 'ownSession'> {
   const { grants, areas } = app;
   const [changes, reads] = apart([...areas], ([area]) => isChange(area, names));
@@ -27,7 +33,7 @@ export function detailsOf(
       .map(([area, use]): AreaLine => ({ label: areaLabel(area, names), ...use }))
       .toSorted((a, b) => b.count - a.count || b.last - a.last);
   return {
-    ...rowOf(app, names, carried),
+    ...rowOf(app, unredeemed, names, carried),
     all: appsPath(carried),
     connections: grants.slice(0, LISTED).map(({ id, grantedAt }) => ({
       connectedAt: grantedAt,

@@ -50,12 +50,14 @@ export function pageOf(apps: readonly AppGrants[], asked: string | null, carried
 /** What the list shows of an app, apart from the app's own metadata. */
 export function rowOf(
   { clientId, grants, lastUsedAt }: AppGrants,
+  unredeemed: ReadonlySet<string>,
   names: AreaNames,
   carried: CarriedParameters,
 ): Omit<ConnectedAppRow, 'app'> {
   const end = Math.max(...grants.map(({ expiresAt }) => expiresAt ?? Number.POSITIVE_INFINITY));
   return {
     canChange: scopesOf(grants).some((token) => names.scopes[token]?.kind === 'write'),
+    redeemed: lastUsedAt !== undefined || !grants.every(({ id }) => unredeemed.has(id)),
     lastUsedAt,
     endsAt: Number.isFinite(end) ? end : undefined,
     details: detailsPath(clientId, carried),

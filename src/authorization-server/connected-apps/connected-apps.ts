@@ -116,6 +116,7 @@ async function list(options: ConnectedAppsOptions, { exchange, query, carried, m
   const [standing, uses] = await Promise.all([grantsOf(options, member), options.usage.of(member.sub)]);
   const apps = byApp(standing, uses);
   const { shown, previous, next } = pageOf(apps, query.get('page'), carried);
+  const unredeemed = await options.grants.unredeemed(shown.flatMap(({ grants }) => grants));
   const view = {
     account: accountOf(member),
     done: (['app', 'connection', 'all'] as const).find((what) =>
@@ -124,7 +125,7 @@ async function list(options: ConnectedAppsOptions, { exchange, query, carried, m
     apps: await Promise.all(
       shown.map(async (app) => ({
         app: await known(options, app.clientId),
-        ...rowOf(app, names, carried),
+        ...rowOf(app, unredeemed, names, carried),
       })),
     ),
     total: apps.length,
@@ -153,7 +154,10 @@ async function details(
   const view = {
     app: await known(options, app.clientId),
     ownSession: await actsWithSession(options, app.grants),
-    ...detailsOf(app, uses, { names, carried, today: dayOf(now) }),
+    ...detailsOf(app, uses, {
+      unredeemed: await options.grants.unredeemed(app.grants),
+      ...{ names, carried, today: dayOf(now) },
+    }),
   };
   pages.send(response, 200, (words) => connectedAppPage(words, createDates(words.locales, timeZone, now), view));
 }

@@ -21,6 +21,8 @@ export interface ConnectedAppRow {
   readonly app: KnownApp | undefined;
   /** Whether one of its scopes allows changes. */
   readonly canChange: boolean;
+  /** Whether it has fetched a token. Otherwise it is approved, and not connected. */
+  readonly redeemed: boolean;
   /** Undefined when it has never been used. */
   readonly lastUsedAt: number | undefined;
   /** The latest expiry of its connections; undefined when one never expires. */
@@ -35,7 +37,7 @@ export function appRow(words: Words, dates: Dates, row: ConnectedAppRow): Html {
   const facts = [
     app !== undefined && proofInBrief(words, app.proof),
     lastUsedAt === undefined
-      ? words.html('apps.row.never')
+      ? words.html(row.redeemed ? 'apps.row.never' : 'apps.row.unfetched')
       : words.html('apps.row.used', { when: dates.ago(lastUsedAt) }),
     endsAt !== undefined && words.html('apps.row.ends', { date: dates.day(endsAt) }),
   ];

@@ -86,12 +86,12 @@ export function missingAppPage(words: Words, all: string): MemberPage {
   };
 }
 
-function facts(words: Words, dates: Dates, { app, connectedAt, lastUsedAt, endsAt }: ConnectedApp): Html {
+function facts(words: Words, dates: Dates, { app, connectedAt, redeemed, lastUsedAt, endsAt }: ConnectedApp): Html {
   const places = app?.destinations ?? [];
   return html`<dl>
 ${places.length > 0 && html`<dt>${words.html('apps.destination')}</dt><dd>${list(places.map((one) => place(words, one)))}</dd>`}
 <dt>${words.html('apps.connected')}</dt><dd>${dates.moment(connectedAt)}</dd>
-<dt>${words.html('apps.used')}</dt><dd>${used(words, dates, lastUsedAt)}</dd>
+<dt>${words.html('apps.used')}</dt><dd>${redeemed ? used(words, dates, lastUsedAt) : words.html('apps.row.unfetched')}</dd>
 ${endsAt !== undefined && html`<dt>${words.html('apps.ends')}</dt><dd>${dates.day(endsAt)}</dd>`}
 </dl>`;
 }

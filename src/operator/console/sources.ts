@@ -24,7 +24,7 @@ export interface ConsoleSources {
   /** Receives internal errors: of a panel, and of an action that took longer than its page. */
   readonly onError: (error: unknown) => void;
   readonly controls: Controls;
-  readonly grants: Pick<Grants, 'find' | 'list' | 'count'>;
+  readonly grants: Pick<Grants, 'find' | 'list' | 'count' | 'unredeemed'>;
   readonly usage: Pick<Usage, 'of'>;
   readonly directory: Directory;
   readonly trail: Pick<Trail, 'of'>;

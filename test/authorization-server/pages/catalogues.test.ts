@@ -174,6 +174,7 @@ describe('the texts of the pages', () => {
       { day: 0, reads: 0, changes: 0 },
       { day: 1, reads: 1000, changes: 1 },
     ],
+    redeemed: true,
     disconnect: '0',
   } as const satisfies AppsView['apps'][number] & ConnectedApp;
   const apps: AppsView = {
@@ -246,6 +247,7 @@ describe('the texts of the pages', () => {
           proved({ kind: 'proved', host: '0', elsewhere: true }),
           proved({ kind: 'claimed', host: '0' }),
           { ...connected, app: { ...connected.app, posing: brand } },
+          { ...proved({ kind: 'none' }), redeemed: false },
           { ...connected, app: undefined },
         ],
       }),

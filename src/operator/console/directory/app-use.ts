@@ -8,13 +8,16 @@ import { changingText } from './scopes.ts';
 export async function appUses({ grants }: Rows, scopes: ConsoleSources['scopes']): Promise<ReadonlyMap<AppRow, Use>> {
   const changing = changingText(scopes);
   const uses = new Map<AppRow, { -readonly [Name in keyof Use]: Use[Name] }>();
-  await eachInSlices(grants.values(), ({ app, scopes: text, lastUsedAt, grantedAt }) => {
+  await eachInSlices(grants.values(), ({ app, scopes: text, lastUsedAt, grantedAt, redeemed }) => {
+    // What was never fetched gives no access.
+    const changes = redeemed && changing(text);
     const use = uses.get(app);
     if (use === undefined) {
-      uses.set(app, { changes: changing(text), lastUsedAt, grantedAt });
+      uses.set(app, { changes, lastUsedAt, grantedAt, redeemed });
       return;
     }
-    use.changes ||= changing(text);
+    use.changes ||= changes;
+    use.redeemed ||= redeemed;
     use.grantedAt = Math.min(use.grantedAt, grantedAt);
     if (lastUsedAt !== undefined) use.lastUsedAt = Math.max(use.lastUsedAt ?? 0, lastUsedAt);
   });

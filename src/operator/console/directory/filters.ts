@@ -2,6 +2,7 @@ import { GatewayError } from '../../../errors.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { filterLinks } from '../kit/filter-links.ts';
 import type { Times } from '../kit/times.ts';
+import { NOT_CONNECTED } from './not-connected.ts';
 
 const POWERS = { '': 'All', change: 'Can change data', read: 'Only read' };
 const UNUSED = {
@@ -20,6 +21,8 @@ export interface Use {
   readonly lastUsedAt: number | undefined;
   /** What was never used counts as unused since then. */
   readonly grantedAt: number;
+  /** Whether the app has fetched a token at all. */
+  readonly redeemed: boolean;
 }
 
 type Query = Readonly<Record<string, string>>;
@@ -55,7 +58,11 @@ export function usedLike({ power = '', unused = '' }: Query, now: number): (use:
 }
 
 /** The cell of the last use, which is known to the day. */
-export function lastUse(use: Pick<Use, 'lastUsedAt'> | undefined, times: Times): Html | string | undefined {
+export function lastUse(
+  use: Pick<Use, 'lastUsedAt' | 'redeemed'> | undefined,
+  times: Times,
+): Html | string | undefined {
   if (use === undefined) return undefined;
-  return use.lastUsedAt === undefined ? 'never' : times.day(use.lastUsedAt * 1000);
+  if (use.lastUsedAt !== undefined) return times.day(use.lastUsedAt * 1000);
+  return use.redeemed ? 'never' : NOT_CONNECTED;
 }

@@ -5,6 +5,7 @@ import { facts } from '../kit/facts.ts';
 import { pathOf, pathOfApp, pathOfMember } from '../paths.ts';
 import type { Sources } from '../sources.ts';
 import { appName, memberName } from './names.ts';
+import { NOT_CONNECTED } from './not-connected.ts';
 import { CHANGES, canChange, scopeTitle } from './scopes.ts';
 import { trailSection } from './trail-list.ts';
 
@@ -20,17 +21,19 @@ ${trail}`;
     return { body };
   }
   const { member, clientId, scopes, resources, grantedAt, expiresAt } = grant;
-  const [who, app, uses] = await Promise.all([
+  const [who, app, uses, unredeemed] = await Promise.all([
     memberName(sources, member),
     appName(sources, clientId),
     sources.usage.of(member),
+    sources.grants.unredeemed([grant]),
   ]);
   const use = uses.get(id);
+  const waits = use === undefined && unredeemed.has(id);
   const body = html`<section class="card">${facts([
     ['Member', html`<a href="${pathOfMember(member)}"><bdi>${who ?? member}</bdi></a>`],
     ['App', html`<a href="${pathOfApp(clientId)}"><bdi>${app}</bdi></a>`],
     ['Granted', sources.times.both(grantedAt * 1000)],
-    ['Last used', use === undefined ? 'never' : sources.times.both(use.lastUsedAt * 1000)],
+    ['Last used', waits ? NOT_CONNECTED : use === undefined ? 'never' : sources.times.both(use.lastUsedAt * 1000)],
     ['Expires', expiresAt === undefined ? 'never' : sources.times.both(expiresAt * 1000)],
     ['Resources', html`${resources.map((resource) => html`<code>${resource}</code><br>`)}`],
     ['Grant ID', html`<code>${id}</code>`],

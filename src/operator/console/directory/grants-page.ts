@@ -38,7 +38,7 @@ export async function grantsPage(
     keep: (row) =>
       (app === undefined || row.app.id === app) &&
       (member === undefined || row.member.id === member) &&
-      isUsed({ changes: changes(row), lastUsedAt: row.lastUsedAt, grantedAt: row.grantedAt }) &&
+      isUsed({ ...row, changes: changes(row) }) &&
       (typed === '' || hits.has(row.member) || hits.has(row.app) || row.id === typed),
     columns: columnsOf(changes, times),
     usual: '-granted',

@@ -10,6 +10,7 @@ import { type Column, listTable } from '../kit/table.ts';
 import { pathOf, pathOfApp, pathOfGrant, withQuery } from '../paths.ts';
 import type { Sources } from '../sources.ts';
 import { appName } from './names.ts';
+import { NOT_CONNECTED } from './not-connected.ts';
 import { CHANGES, canChange } from './scopes.ts';
 import { trailSection } from './trail-list.ts';
 
@@ -67,22 +68,25 @@ interface ConnectedApp {
   /** The newest first. */
   readonly grants: readonly StandingGrant[];
   readonly lastUsedAt: number;
+  /** Whether it has fetched a token for one of them. */
+  readonly redeemed: boolean;
 }
 
 /** A row for each app, the newest first. */
 async function appsOfMember(
-  sources: Sources<'scopes' | 'store' | 'times' | 'usage'>,
+  sources: Sources<'grants' | 'scopes' | 'store' | 'times' | 'usage'>,
   member: string,
   grants: readonly StandingGrant[],
 ): Promise<Html> {
-  const uses = await sources.usage.of(member);
+  const [uses, unredeemed] = await Promise.all([sources.usage.of(member), sources.grants.unredeemed(grants)]);
   const byApp = Map.groupBy(
     grants.toSorted((a, b) => b.grantedAt - a.grantedAt),
     ({ clientId }) => clientId,
   );
   const rows = [...byApp].map(async ([clientId, own]): Promise<ConnectedApp> => {
     const lastUsedAt = Math.max(0, ...own.map(({ id }) => uses.get(id)?.lastUsedAt ?? 0));
-    return { clientId, name: await appName(sources, clientId), grants: own, lastUsedAt };
+    const redeemed = lastUsedAt > 0 || own.some(({ id }) => !unredeemed.has(id));
+    return { clientId, name: await appName(sources, clientId), grants: own, lastUsedAt, redeemed };
   });
   return listTable({ label: 'Connected apps', columns: columnsOf(sources, member), rows: await Promise.all(rows) });
 }
@@ -107,7 +111,8 @@ function columnsOf({ scopes, times }: Sources<'scopes' | 'times'>, member: strin
     },
     {
       title: 'Last used',
-      cell: ({ lastUsedAt }) => (lastUsedAt === 0 ? 'never' : times.ago(lastUsedAt * 1000)),
+      cell: ({ lastUsedAt, redeemed }) =>
+        lastUsedAt > 0 ? times.ago(lastUsedAt * 1000) : redeemed ? 'never' : NOT_CONNECTED,
       isLabelled: true,
     },
     {

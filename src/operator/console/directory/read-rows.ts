@@ -4,6 +4,7 @@ import { clientHost } from '../../../authorization-server/client-host.ts';
 import { LAST_USE, readLastUse } from '../../../authorization-server/connected-apps/use-entry.ts';
 import { toGrant } from '../../../authorization-server/grants.ts';
 import { storedMember } from '../../../authorization-server/members.ts';
+import { UNREDEEMED } from '../../../authorization-server/unredeemed.ts';
 import { detailsOf } from '../../../oauth/member-details.ts';
 import type { Entry, Store } from '../../../storage/store.ts';
 import { appRow, emptyRows, type GrantRow, memberRow, pairOf, type Rows, searchText } from './rows.ts';
@@ -19,6 +20,8 @@ interface Reading {
   readonly rows: Rows;
   /** By grant id. */
   readonly uses: Map<string, number>;
+  /** By grant id. */
+  readonly unredeemed: Set<string>;
   /** Scope texts: many grants have the same. */
   readonly scopes: Map<string, string>;
   readonly most: number;
@@ -32,6 +35,7 @@ const STEPS: readonly (readonly [kind: string, take: (reading: Reading, entry: E
   ['Suspension', takeSuspension],
   ['ClientBlock', takeBlock],
   [LAST_USE, takeUse],
+  [UNREDEEMED, takeUnredeemed],
   ['Grant', takeGrant],
 ];
 
@@ -46,7 +50,7 @@ export async function readRows(
   signal: AbortSignal,
   most = MOST_ROWS,
 ): Promise<Rows> {
-  const reading: Reading = { rows: emptyRows(), uses: new Map(), scopes: new Map(), most };
+  const reading: Reading = { rows: emptyRows(), uses: new Map(), unredeemed: new Set(), scopes: new Map(), most };
   for (const [step, [kind, take]] of STEPS.entries()) {
     let from: string | undefined;
     let total = 0;
@@ -68,8 +72,9 @@ export async function readRows(
   return reading.rows;
 }
 
-function isFull({ rows, uses, most }: Reading, kind: string): boolean {
-  const size = { Member: rows.members.size, Grant: rows.grants.size, [LAST_USE]: uses.size }[kind] ?? rows.apps.size;
+function isFull({ rows, uses, unredeemed, most }: Reading, kind: string): boolean {
+  const sizes = { Member: rows.members.size, Grant: rows.grants.size };
+  const size = { ...sizes, [LAST_USE]: uses.size, [UNREDEEMED]: unredeemed.size }[kind] ?? rows.apps.size;
   return size >= most;
 }
 
@@ -101,16 +106,22 @@ function takeUse({ uses }: Reading, entry: Entry): void {
   uses.set(grantId, at);
 }
 
-function takeGrant({ rows, uses, scopes }: Reading, entry: Entry): void {
+function takeUnredeemed({ unredeemed }: Reading, { payload }: Entry): void {
+  const { id } = JSON.parse(payload) as { readonly id: string };
+  unredeemed.add(id);
+}
+
+function takeGrant({ rows, uses, unredeemed, scopes }: Reading, entry: Entry): void {
   const { id, member, clientId, scopes: granted, grantedAt, expiresAt } = toGrant(entry);
   // Redis may return an entry twice, and a grant that an instance is ending is no longer one.
   if (rows.grants.has(id) || entry.consumedAt !== undefined) return;
   const text = granted.join(' ');
   const shared = scopes.get(text) ?? text;
   scopes.set(text, shared);
+  const lastUsedAt = uses.get(id);
   const row: GrantRow = {
     ...{ id, member: memberRow(rows, member), app: appRow(rows, clientId), scopes: shared },
-    ...{ grantedAt, lastUsedAt: uses.get(id), expiresAt },
+    ...{ grantedAt, lastUsedAt, expiresAt, redeemed: lastUsedAt !== undefined || !unredeemed.has(id) },
   };
   rows.grants.set(id, row);
   row.member.grants += 1;
@@ -122,8 +133,8 @@ async function countMembers({ grants }: Rows, signal: AbortSignal): Promise<void
   let count = 0;
   for (const grant of grants.values()) {
     const pair = pairOf(grant);
-    if (!seen.has(pair)) grant.app.members += 1;
-    seen.add(pair);
+    if (grant.redeemed && !seen.has(pair)) grant.app.members += 1;
+    if (grant.redeemed) seen.add(pair);
     count += 1;
     if (count % 1000 === 0) await turn(undefined, { signal });
   }

@@ -38,6 +38,8 @@ export interface GrantRow {
   readonly grantedAt: number;
   readonly lastUsedAt: number | undefined;
   readonly expiresAt: number | undefined;
+  /** Whether the app has fetched its token: otherwise it is approved, but not connected. */
+  readonly redeemed: boolean;
 }
 
 export function emptyRows(): Rows {
@@ -85,10 +87,10 @@ export function forgetGrants({ grants }: Rows, ended: (grant: GrantRow) => boole
     grants.delete(grant.id);
     grant.member.grants -= 1;
     grant.app.grants -= 1;
-    pairs.set(pairOf(grant), grant.app);
+    if (grant.redeemed) pairs.set(pairOf(grant), grant.app);
   }
   if (pairs.size === 0) return;
-  for (const grant of grants.values()) pairs.delete(pairOf(grant));
+  for (const grant of grants.values()) if (grant.redeemed) pairs.delete(pairOf(grant));
   for (const app of pairs.values()) app.members -= 1;
 }
 
