@@ -1,3 +1,7 @@
+import { fileURLToPath } from 'node:url';
+
+const SEARCH = fileURLToPath(new URL('search.ts', import.meta.url));
+
 /**
  * Corrections to the markup of VitePress's theme, made when it is compiled: what looks like a button is one, and nothing
  * that can be pressed is inside something else that can be. A new version of VitePress in which a text is not found fails
@@ -20,7 +24,10 @@ const CORRECTIONS: Readonly<Record<string, readonly (readonly [from: string, to:
     ['caret-icon" />\n      </div>', 'caret-icon" />\n      </button>'],
   ],
   // A dialog with a list of links. It was a button, with options that contain links.
+  // Its results are ranked by what a page is for.
   'VPLocalSearchBox.vue': [
+    ['.search(filterTextValue)', '.search(searchedWords(filterTextValue), { boostDocument: searchWeight })'],
+    ['import MiniSearch,', `import { searchWeight, searchedWords } from '${SEARCH}'\nimport MiniSearch,`],
     [
       '<kbd :aria-label="translate(\'modal.footer.navigateUp',
       '<kbd role="img" :aria-label="translate(\'modal.footer.navigateUp',

@@ -26,6 +26,8 @@ export interface MarkdownIt {
 }
 
 interface Site {
+  /** The web address of the repository, if it is known. */
+  readonly repository: string | undefined;
   /** The files of this version that are pages, with the page each becomes. */
   readonly pages: ReadonlyMap<string, string>;
   /** The address of a source file at this version, or undefined if the repository has no known address. */
@@ -42,6 +44,8 @@ export function asOnTheCodeHost(md: MarkdownIt, site: Site): void {
     const from = files.get(env.relativePath ?? '') ?? '';
     const resolve = (link: string) => targetOf(from, link, site.pages);
     for (const token of tokens) {
+      if (token.type === 'fence' && site.repository !== undefined)
+        token.content = token.content.replaceAll('REPOSITORY_URL', site.repository);
       if (token.type === 'html_block') token.content = htmlFor(token.content, resolve, site);
       if (token.children !== null) inlineFor(token.children, resolve, site);
     }

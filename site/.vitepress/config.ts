@@ -30,6 +30,7 @@ export default defineConfig({
     config: (md) =>
       asOnTheCodeHost(md as unknown as MarkdownIt, {
         pages,
+        repository,
         sourceUrl: (file) => repository && `${repository}/blob/${version.ref}/${file}`,
       }),
   },
@@ -43,6 +44,7 @@ export default defineConfig({
       { text: 'Write an app', link: '/clients.md' },
       { text: 'For members', link: '/for-members.md' },
       { text: 'Reference', link: '/reference/configuration.md' },
+      ...(repository === undefined ? [] : [{ text: 'Source', link: repository }]),
     ],
     sidebar: sidebar as never,
     outline: { level: [2, 3], label: 'On this page' },
@@ -54,6 +56,12 @@ export default defineConfig({
           searchOptions: { fuzzy: 0.15, prefix: true, combineWith: 'AND', boost: { title: 4, text: 2, titles: 1 } },
         },
       },
+    },
+    notFound: {
+      title: 'This page does not exist',
+      quote: 'It may have moved, or the address has a typing mistake. Press / to search, or start from the front page.',
+      linkText: 'Front page',
+      linkLabel: 'Front page of the documentation',
     },
     versions: versions.map(({ name, base: path, addresses }) => ({ name, base: path, addresses })),
     version: version.name,

@@ -1,24 +1,31 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ASKING } from '../../src/operator/setup/snippets/gateways.ts';
-import { commandReference } from '../tooling/command-reference.ts';
+import { commandPages } from '../tooling/command-reference.ts';
 import { withPresets } from '../tooling/preset-table.ts';
 import { ROOT } from './support/pages.ts';
 
-describe('docs/reference/commands.md', () => {
-  const page = readFileSync(join(ROOT, 'docs/reference/commands.md'), 'utf8');
+describe('docs/reference/commands', () => {
+  const folder = join(ROOT, 'docs/reference/commands');
+  const read = (file: string) => readFileSync(join(folder, file), 'utf8');
 
   it('is up to date', async () => {
-    expect(page, 'stale: run `npm run reference`').toBe(await commandReference());
+    const pages = await commandPages();
+    expect(readdirSync(folder).sort(), 'stale: run `npm run reference`').toEqual([...pages.keys()].sort());
+    for (const [file, text] of pages) expect(read(file), `${file} is stale: run \`npm run reference\``).toBe(text);
   });
 
-  it('lists every command with its options, defaults and examples', () => {
-    expect(page).toContain('| [`hash-password`](#coursegate-hash-password) |');
-    expect(page).toContain('`coursegate clients revoke [options] <client>`');
-    expect(page).toMatch(/^\| `--format <format>` \| .*one of `text`, `json`, `github`; default `text`\) \|$/m);
-    expect(page).toMatch(/^### `coursegate events retry`\n\n\S.*\n\n`coursegate events retry \[options\]`\n\n\| Arg/m);
-    expect(page.match(/^```sh$/gm)?.length ?? 0).toBeGreaterThan(20);
+  it('has a page for every command, with its options, defaults and examples', () => {
+    expect(read('README.md')).toContain('| [`hash-password`](hash-password.md) |');
+    expect(read('clients.md')).toContain('`coursegate clients revoke [options] <client>`');
+    expect(read('check.md')).toMatch(
+      /^\| `--format <format>` \| .*one of `text`, `json`, `github`; default `text`\) \|$/m,
+    );
+    expect(read('events.md')).toMatch(
+      /^## `coursegate events retry`\n\n\S.*\n\n`coursegate events retry \[options\]`\n\n\| Arg/m,
+    );
+    expect(readdirSync(folder).filter((file) => read(file).includes('```sh')).length).toBeGreaterThan(20);
   });
 });
 

@@ -7,7 +7,7 @@ import type { Block } from '../docs/support/markdown.ts';
 import { PAGES } from '../docs/support/pages.ts';
 import { debianPresent } from '../support/debian.ts';
 import { builderPresent } from './support/artefacts.ts';
-import { startWithDownload, TARBALL, WAYS, type Way } from './support/downloads.ts';
+import { startWithDownload, WAYS, type Way } from './support/downloads.ts';
 import type { SchoolHost } from './support/school-host.ts';
 
 const CONFIGURATION = '/etc/coursegate/coursegate.yaml';
@@ -29,13 +29,10 @@ const LOADS = /\b(?:apt-get|npm) install\b/;
 
 /** What the administrator does with a block of each language. */
 const FOLLOWED: Readonly<Record<string, (host: SchoolHost, text: string) => unknown>> = {
-  // The package is not in the registry before it is published.
   sh: (host, text) =>
     host.asAdministrator(
-      text
-        .replace('--global coursegate', `--global ./${TARBALL}`)
-        // The school's machine has no internet.
-        .replace(/coursegate doctor .*/, '$& --skip gate.client-documents'),
+      // The school's machine has no internet.
+      text.replace(/coursegate doctor .*/, '$& --skip gate.client-documents'),
       LOADS.test(text) ? 'machine' : 'own',
     ),
   yaml(host, text) {

@@ -137,6 +137,33 @@ describe('the documentation site', () => {
       await page.context().close();
     });
 
+    it.each([
+      ['why 401', /^\/troubleshooting\.html#.*401/],
+      ['revoke all', /^\/troubleshooting\.html#revoke-all/],
+      ['cannot connect', /^\/troubleshooting\.html#an-app-cannot-connect/],
+      ['chatgpt', /^\/troubleshooting\.html/],
+      ['wordpress', /^\/integrations\/wordpress\.html/],
+      ['rotate keys', /^\/operator\.html/],
+    ])('finds help before decisions and changes: “%s”', async (words, first) => {
+      const { page } = await open('/');
+      await page.keyboard.press('Control+k');
+      await page.locator('#localsearch-input:focus').waitFor();
+      await page.keyboard.type(words);
+      await expect.poll(() => page.locator('.VPLocalSearchBox .result').first().getAttribute('href')).toMatch(first);
+      const found = await page
+        .locator('.VPLocalSearchBox .result')
+        .evaluateAll((links) => links.slice(0, 4).map((link) => link.getAttribute('href') ?? ''));
+      expect(found.filter((href) => /decisions|changelog/.test(href))).toEqual([]);
+      await page.context().close();
+    });
+
+    it('says in its own words that a page does not exist, and where to go on', async () => {
+      const { page } = await open('/no/such/page');
+      await page.getByRole('heading', { name: 'This page does not exist' }).waitFor();
+      await page.getByRole('link', { name: 'Front page of the documentation' }).waitFor();
+      await page.context().close();
+    });
+
     it('is usable by keyboard', async () => {
       const { page, complaints } = await open('/contents.html');
       await page.keyboard.press('Tab');
@@ -158,7 +185,9 @@ describe('the documentation site', () => {
       const { page, complaints } = await open('/');
       await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
       await page.locator('button.copy').first().click();
-      await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe('npm ci\nnpm start');
+      await expect
+        .poll(() => page.evaluate('navigator.clipboard.readText()'))
+        .toBe('git clone REPOSITORY_URL coursegate\ncd coursegate\nnpm ci\nnpm start');
       await page.getByRole('switch').first().click();
       await page.goto('/how-it-works.html');
       expect(await page.locator('html').getAttribute('class')).toContain('dark');

@@ -5,10 +5,10 @@ import { ALL, createProgram } from '../../src/commands/program.ts';
 
 const INTRODUCTION = `# Commands
 
-Written by \`npm run reference\` from what each command says with \`--help\`; do not edit.
-
-From a clone of this repository, and in a project that depends on coursegate, run a command with \`npx coursegate\`. Results are
-on standard output and messages on standard error. An error ends with a line \`Try:\` that says what to do next.
+Every command has a page with its options, exit codes and examples: the same that \`coursegate COMMAND --help\` prints. From a
+clone of this repository, and in a project that depends on coursegate, run a command with
+\`npx coursegate\`. Results are on standard output and messages on standard error. An error ends with a line \`Try:\` that says
+what to do next.
 
 \`coursegate completion\` prints the completion script of your shell, and the Debian package installs it with the man page.
 
@@ -18,23 +18,31 @@ ${Object.entries(EXIT_MEANINGS)
   .map(([code, meaning]) => `| ${code} | ${meaning} |`)
   .join('\n')}
 
-What a command means by a code is listed with the command, where it is more than this.
+Where a command means more than this by a code, its page says so.
 
 Colours and progress are shown on a terminal only. \`--no-color\`, the variable \`NO_COLOR\` and \`TERM=dumb\` turn colours off;
 \`FORCE_COLOR\` turns them on where there is no terminal. \`--version\` prints the version.`;
 
-/** The text of docs/reference/commands.md: every command with its arguments, options and examples. */
-export async function commandReference(): Promise<string> {
+/** Below each page, where somebody who wants to change it reads it. */
+const WRITTEN = '<!-- Written by `npm run reference`: change what `--help` says instead. -->';
+
+/** The pages of docs/reference/commands: file name and text. README.md lists the commands, and each has a page of its own. */
+export async function commandPages(): Promise<ReadonlyMap<string, string>> {
   const [program] = await createProgram(ALL);
   const groups = Map.groupBy(program.commands, (command) => command.helpGroup());
   const rows = [...groups].flatMap(([heading, commands]) => [
     `| **${heading.replace(/:$/, '')}** | |`,
-    ...commands.map((one) => `| [\`${one.name()}\`](#coursegate-${one.name()}) | ${cell(one.summary())} |`),
+    ...commands.map((one) => `| [\`${one.name()}\`](${one.name()}.md) | ${cell(one.summary())} |`),
   ]);
   const table = ['| Command | What it does |', '| --- | --- |', ...rows].join('\n');
-  const all = program.commands.flatMap((command) => sections(command, 'coursegate', 2));
-  return `${[INTRODUCTION, table, ...all].join('\n\n')}\n`;
+  const [introduction, ...about] = INTRODUCTION.split('\n\n| Exit code');
+  return new Map([
+    ['README.md', page([introduction ?? '', table, `## Exit codes and output\n\n| Exit code${about.join('')}`])],
+    ...program.commands.map((command) => [`${command.name()}.md`, page(sections(command, 'coursegate', 1))] as const),
+  ]);
 }
+
+const page = (parts: readonly string[]): string => `${[...parts, WRITTEN].join('\n\n')}\n`;
 
 function sections(command: Command, above: string, depth: number): readonly string[] {
   const name = `${above} ${command.name()}`;

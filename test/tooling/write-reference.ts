@@ -2,14 +2,16 @@
  * Writes the generated docs: the command reference, the index of decisions, and the tables of presets and of scaling.
  * `npm run reference`
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type Parts, withCapacity } from '../../bench/capacity/model.ts';
-import { commandReference } from './command-reference.ts';
+import { commandPages } from './command-reference.ts';
 import { decisionIndex } from './decision-index.ts';
 import { withPresets } from './preset-table.ts';
 
 const file = (name: string) => new URL(`../../docs/${name}`, import.meta.url);
-writeFileSync(file('reference/commands.md'), await commandReference());
+rmSync(file('reference/commands'), { recursive: true, force: true });
+mkdirSync(file('reference/commands'));
+for (const [name, text] of await commandPages()) writeFileSync(file(`reference/commands/${name}`), text);
 writeFileSync(file('decisions/README.md'), decisionIndex());
 
 const presets = new URL('../../integrations/README.md', import.meta.url);
