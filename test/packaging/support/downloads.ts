@@ -13,7 +13,7 @@ export const WAYS = ['deb', 'binary', 'npm', 'image'] as const;
 export type Way = (typeof WAYS)[number];
 
 /** The name of the packed npm package in the home of the administrator. */
-export const TARBALL = 'coursegate-0.1.0.tgz';
+const TARBALL = 'coursegate-0.1.0.tgz';
 
 /** Starts a school's machine where the administrator has what this way downloads from a release. */
 export async function startWithDownload(way: Way): Promise<SchoolHost> {
