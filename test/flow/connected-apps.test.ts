@@ -193,16 +193,28 @@ describe('the page of connected apps', () => {
     }
   });
 
-  it('lists each app of the member: whether it is verified and can make changes, when it was used and expires', async () => {
+  it('lists each app of the member: whether it is verified, when it was used and expires, what it can see and change', async () => {
     vi.setSystemTime(Date.UTC(2027, 2, 4, 9, 5));
     const app = await named(world.origin, 'Listed');
     await connect(app, { ticked: ['courses:read', 'account:read'] });
     await connect(await named(world.origin, 'Writer'), { parameters: { scope: 'openid courses:read courses:write' } });
     await connect(await named(world.origin, 'Harbour Lane School'));
     await connect(await named(world.origin, 'Of somebody else'), { member: OLU });
-    const rows = rowsOf(await open(await signedIn(world.origin)));
-    expect(rows.get('Listed')).toBe('L Listed Not verified Never used Expires 3 Mar 2028 Disconnect');
-    expect(rows.get('Writer')).toBe('W Writer Can make changes Not verified Never used Expires 3 Mar 2028 Disconnect');
+    const everything = 'openid profile email account:read courses:read students:read orders:read events:read';
+    await connect(await named(world.origin, 'Curious'), { parameters: { scope: everything } });
+    await connect(await named(world.origin, 'Modest'), { parameters: { scope: 'openid' } });
+    const list = await open(await signedIn(world.origin));
+    const rows = rowsOf(list);
+    const facts = 'Not verified Never used Expires 3 Mar 2028';
+    expect(rows.get('Listed')).toBe(`L Listed Disconnect ${facts} Can see: your account and courses`);
+    expect(rows.get('Writer')).toBe(`W Writer Disconnect ${facts} Can see: courses Can change: courses`);
+    expect(rows.get('Modest')).toBe(`M Modest Disconnect ${facts} Can see: who you are`);
+    // Seven areas: a single one is named rather than counted.
+    expect(rows.get('Curious')).toBe(
+      `C Curious Disconnect ${facts} Can see: your name, your email address, your account, courses, students, orders and events`,
+    );
+    // So few apps need no search.
+    expect(list.text).not.toContain('<form');
     expect(rows.get('Harbour Lane School')).toContain('Not part of Harbour Lane School');
     expect([...rows.keys()]).not.toContain('Of somebody else');
   });
@@ -517,21 +529,113 @@ describe('the page of connected apps', () => {
     });
   });
 
-  it('shows ten apps at a time, and a valid page for any page number', async () => {
-    const apps = await Promise.all(Array.from({ length: 12 }, (_, at) => named(world.origin, `Page ${at}`)));
-    for (const app of apps) await connect(app, { member: OLU });
-    const browser = await signedIn(world.origin, OLU);
-    const first = await open(browser);
-    const total = Number(/(\d+) apps in total/.exec(textOf(first.text))?.[1]);
-    expect(total).toBeGreaterThanOrEqual(12);
-    expect(rowsOf(first).size).toBe(10);
-    const second = await browser.open(linkOf(first, 'More apps'));
-    expect(rowsOf(second).size).toBe(total - 10);
-    expect([...rowsOf(second).keys()].some((name) => rowsOf(first).has(name))).toBe(false);
-    expect(rowsOf(await browser.open(linkOf(second, 'Previous apps'))).size).toBe(10);
-    for (const page of ['0', '-1', '999', '1e3', 'x', '']) {
-      expect(rowsOf(await open(browser, `?page=${page}`)).size).toBeGreaterThan(0);
-    }
+  describe('with many apps', () => {
+    const MANY = 27;
+    let browser: Browser;
+    beforeAll(async () => {
+      vi.useFakeTimers({ toFake: ['Date'] });
+      const name = (at: number) => ['Café Notes', '</h2>&"', 'Zotero'][at] ?? `Page ${at}`;
+      for (let at = 0; at < MANY; at += 1) {
+        vi.setSystemTime(Date.UTC(2027, at < 3 ? 5 : 7, 1, 12, at));
+        const app = await named(world.origin, name(at));
+        const scope = at === 2 ? 'openid courses:read courses:write' : 'openid courses:read';
+        await connect(app, { member: OLU, parameters: { scope } });
+      }
+      browser = await signedIn(world.origin, OLU);
+    });
+    beforeEach(() => {
+      vi.setSystemTime(Date.UTC(2027, 7, 1, 13));
+    });
+    const rangeOf = (page: Page) => /(\d+) to (\d+) of (\d+)/.exec(textOf(page.text))?.slice(1).map(Number) ?? [];
+    const namesOn = (page: Page) => [...rowsOf(page).keys()];
+
+    it('shows 25 at a time, and a valid page for any page number', async () => {
+      const first = await open(browser);
+      const [, , total = 0] = rangeOf(first);
+      expect(total).toBeGreaterThanOrEqual(MANY);
+      expect(rangeOf(first)).toEqual([1, 25, total]);
+      expect(rowsOf(first).size).toBe(25);
+      const second = await browser.open(linkOf(first, 'More apps'));
+      expect(rangeOf(second)).toEqual([26, total, total]);
+      expect(rowsOf(second).size).toBe(total - 25);
+      expect(namesOn(second).some((name) => rowsOf(first).has(name))).toBe(false);
+      expect(namesOn(await browser.open(linkOf(second, 'Previous apps')))).toEqual(namesOn(first));
+      for (const page of ['0', '-1', '999', '1e3', 'x', '']) {
+        expect(rowsOf(await open(browser, `?page=${page}`)).size).toBeGreaterThan(0);
+      }
+    });
+
+    it('finds apps by a part of their name or host, regardless of case and accents', async () => {
+      expect(namesOn(await open(browser, '?q=CAFE'))).toEqual(['Café Notes']);
+      expect(namesOn(await open(browser, `?${new URLSearchParams({ q: ' </h2>&" ' })}`))).toEqual([
+        '&lt;/h2&gt;&amp;&quot;',
+      ]);
+      expect(rowsOf(await open(browser, '?q=app.example')).size).toBe(25);
+      const none = await open(browser, '?q=nothing-of-this-name');
+      expect(textOf(none.text)).toContain('No app matches.');
+      expect(none.text).toContain('value="nothing-of-this-name"');
+      expect(rowsOf(await browser.open(linkOf(none, 'All connected apps'))).size).toBe(25);
+      // Disconnecting all would disconnect more than is shown.
+      expect(none.text).not.toContain('?all=');
+      // Too long to be a name: as without a search.
+      expect(rowsOf(await open(browser, `?q=${'x'.repeat(101)}`)).size).toBe(25);
+      // What was chosen before is kept, except the page.
+      const form = /<form method="get".*?<\/form>/s.exec(
+        (await open(browser, '?sort=name&show=change&page=2')).text,
+      )?.[0];
+      expect(form?.match(/name="[^"]*"/g)).toEqual(['name="sort"', 'name="show"', 'name="q"']);
+    });
+
+    it('sorts them by name, last use and connection', async () => {
+      const first = await open(browser);
+      const byName = await browser.open(linkOf(first, 'Name'));
+      const names = namesOn(byName).filter((name) => name.startsWith('Page '));
+      expect(names.slice(0, 3)).toEqual(['Page 3', 'Page 4', 'Page 5']);
+      expect(linkOf(byName, 'More apps')).toContain('?sort=name&page=2');
+      const connected = await browser.open(linkOf(first, 'Connected'));
+      expect(namesOn(connected)[0]).toBe('Page 26');
+      expect(namesOn(await open(browser, '?sort=<script>'))).toEqual(namesOn(first));
+    });
+
+    it('groups those that can make changes, and those not used for 30 days', async () => {
+      const first = await open(browser);
+      const nav = /<nav class="choices" .*?<\/nav>/s.exec(first.text)?.[0] ?? '';
+      const groups = [...nav.matchAll(/<a [^>]*>(.*?)<\/a>/g)].map(([, label = '']) => textOf(label));
+      expect(groups).toEqual([
+        expect.stringMatching(/^All \(\d+\)$/),
+        expect.stringMatching(/^Can make changes \(\d+\)$/),
+        expect.stringMatching(/^Not used for 30 days \(\d+\)$/),
+      ]);
+      const changing = await browser.open(linkOf(first, groups[1] ?? ''));
+      expect(namesOn(changing)).toContain('Zotero');
+      for (const row of rowsOf(changing).values()) expect(row).toContain('Can change: ');
+      const unused = namesOn(await browser.open(linkOf(first, groups[2] ?? '')));
+      expect(unused).toEqual(expect.arrayContaining(['Café Notes', 'Zotero']));
+      expect(unused.filter((name) => name.startsWith('Page '))).toEqual([]);
+    });
+
+    it('returns to the same part of the list after disconnecting', async () => {
+      const part = await open(browser, '?ui_locales=en&q=page&sort=name');
+      const [gone = ''] = namesOn(part);
+      const after = await disconnect(browser, part, `Disconnect ${gone}`);
+      const { done, ...parameters } = Object.fromEntries(new URL(after.url).searchParams);
+      expect(parameters).toEqual({ ui_locales: 'en', q: 'page', sort: 'name' });
+      expect(done).toMatch(/.{43}/);
+      expect(namesOn(after)).toEqual(namesOn(part).slice(1));
+      expect(notice(after)).toBe('Disconnected. It can no longer use your account.');
+    });
+
+    it('says how many and which before it disconnects all', async () => {
+      const [, , total = 0] = rangeOf(await open(browser));
+      const { text } = await browser.open(`${world.origin}/oauth/apps/disconnect?all=`);
+      const [shown = '', folded = ''] = text.split('<details>');
+      const namesIn = (part: string) => [...part.matchAll(/<li>(.*?)<\/li>/g)].map(([, name]) => textOf(name ?? ''));
+      expect(textOf(shown)).toContain(`Disconnect all apps? ${total} apps will be disconnected: Page 26 `);
+      expect(namesIn(shown)).toHaveLength(6);
+      expect(textOf(folded)).toMatch(new RegExp(`^${total - 6} more `));
+      expect(namesIn(folded)).toHaveLength(total - 6);
+      expect(namesIn(folded)).toContain('Café Notes');
+    });
   });
 
   it('uses the member’s language and date format', async () => {

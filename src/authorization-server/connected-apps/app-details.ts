@@ -1,3 +1,4 @@
+import type { Label } from '../pages/app-row.ts';
 import type { AreaLine, ConnectedApp } from '../pages/connected-app.ts';
 import type { DayUse } from '../pages/usage-chart.ts';
 import { type AppGrants, rowOf, scopesOf } from './app-list.ts';
@@ -26,8 +27,12 @@ export function detailsOf(
 ): Omit<ConnectedApp, 'app' | 'ownSession'> {
   const { grants, areas } = app;
   const [changes, reads] = apart([...areas], ([area]) => isChange(area, names));
-  const [writeScopes, otherScopes] = apart(scopesOf(grants), (token) => names.scopes[token]?.kind === 'write');
-  const titleOf = (token: string) => names.scopes[token]?.title ?? token;
+  const titles = (of: 'read' | 'write') =>
+    scopesOf(grants, names, of).map(
+      (token): Label =>
+        (words) =>
+          words.own(names.scopes[token]?.title ?? token),
+    );
   const lines = (some: readonly (readonly [string, { count: number; last: number }])[]) =>
     some
       .map(([area, use]): AreaLine => ({ label: areaLabel(area, names), ...use }))
@@ -41,8 +46,8 @@ export function detailsOf(
       disconnect: disconnectPath({ kind: 'connection', id }, carried),
     })),
     olderConnections: Math.max(0, grants.length - LISTED),
-    sees: otherScopes.map(titleOf),
-    changes: writeScopes.map(titleOf),
+    sees: titles('read'),
+    changes: titles('write'),
     connectedAt: grants[0]?.grantedAt ?? 0,
     did: { changes: lines(changes), reads: lines(reads) },
     days: daysOf(app, uses, names, today),

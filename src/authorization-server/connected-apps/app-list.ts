@@ -1,9 +1,11 @@
+import type { EventClient } from '../../events/event.ts';
 import type { StandingGrant } from '../grants.ts';
+import type { AppFilter } from '../pages/app-filter.ts';
 import type { ConnectedAppRow } from '../pages/app-row.ts';
-import type { AreaNames } from './areas.ts';
+import { type AreaNames, subjectsOf } from './areas.ts';
 import { appsPath, type CarriedParameters, detailsPath, disconnectPath } from './target.ts';
 import { addUp, type GrantUse } from './usage.ts';
-import type { AreaUse } from './use-entry.ts';
+import { type AreaUse, DAY, TOLD_DAYS } from './use-entry.ts';
 
 /** A member's grants to one app, newest first, and their use. Times are Unix seconds. */
 export interface AppGrants {
@@ -14,7 +16,9 @@ export interface AppGrants {
 }
 
 /** Apps per page. */
-const PAGE = 10;
+const PAGE = 25;
+/** More apps than this can be searched, sorted and narrowed down. */
+const FEW = 5;
 
 /** Groups grants by app, most recently used or connected app first. */
 export function byApp(grants: readonly StandingGrant[], uses: ReadonlyMap<string, GrantUse>): readonly AppGrants[] {
@@ -32,19 +36,86 @@ export function byApp(grants: readonly StandingGrant[], uses: ReadonlyMap<string
     .toSorted((a, b) => latestOf(b) - latestOf(a));
 }
 
-function latestOf({ grants: [newest], lastUsedAt = 0 }: AppGrants): number {
-  return Math.max(newest?.grantedAt ?? 0, lastUsedAt);
+function latestOf({ lastUsedAt = 0, ...app }: AppGrants): number {
+  return Math.max(connectedAt(app), lastUsedAt);
 }
 
-/** The apps on one page, and links to the pages around it. `asked` is the page parameter as it was sent. */
-export function pageOf(apps: readonly AppGrants[], asked: string | null, carried: CarriedParameters) {
-  const last = Math.max(1, Math.ceil(apps.length / PAGE));
-  const number = Math.min(last, Number(/^[1-9]\d{0,3}$/.exec(asked ?? '')?.[0] ?? 1));
-  return {
-    shown: apps.slice((number - 1) * PAGE, number * PAGE),
-    previous: number > 1 ? appsPath({ ...carried, page: String(number - 1) }) : undefined,
-    next: number < last ? appsPath({ ...carried, page: String(number + 1) }) : undefined,
+function connectedAt({ grants: [newest] }: Pick<AppGrants, 'grants'>): number {
+  return newest?.grantedAt ?? 0;
+}
+
+interface ListContext {
+  readonly names: AreaNames;
+  /** Unix seconds. */
+  readonly now: number;
+  /** What the apps call themselves, by id. Needed only for what `needsNames` says. */
+  readonly called: ReadonlyMap<string, EventClient>;
+}
+
+export function needsNames({ q, sort }: CarriedParameters): boolean {
+  return q !== undefined || sort === 'name';
+}
+
+/** The apps on the page that was asked for, how to choose others, and the links to the pages around it. */
+export function pageOf(apps: readonly AppGrants[], carried: CarriedParameters, context: ListContext) {
+  const { names, now, called } = context;
+  const groups = {
+    change: apps.filter(({ grants }) => scopesOf(grants, names, 'write').length > 0),
+    unused: apps.filter((app) => latestOf(app) < now - TOLD_DAYS * DAY),
   };
+  const { page = '1', ...view } = carried;
+  const group = view.show === undefined ? apps : groups[view.show as keyof typeof groups];
+  const found = sorted(matching(group, view.q, called), view.sort, called);
+  const number = Math.min(Math.max(1, Math.ceil(found.length / PAGE)), Number(page));
+  const first = (number - 1) * PAGE;
+  const shown = found.slice(first, first + PAGE);
+  const link = (changed: Parameters<typeof appsPath>[0]) => appsPath({ ...view, ...changed });
+  const filter: AppFilter = {
+    q: view.q ?? '',
+    fields: Object.entries(view).filter(([name]) => name !== 'q'),
+    shows: ([undefined, 'change', 'unused'] as const).map((show) => ({
+      show: show ?? 'all',
+      count: (show === undefined ? apps : groups[show]).length,
+      href: link({ show }),
+      current: view.show === show,
+    })),
+    sorts: ([undefined, 'name', 'connected'] as const).map((sort) => ({
+      sort: sort ?? 'used',
+      href: link({ sort }),
+      current: view.sort === sort,
+    })),
+    everything: view.show === undefined && view.q === undefined ? undefined : link({ show: undefined, q: undefined }),
+  };
+  return {
+    shown,
+    filter: apps.length > FEW ? filter : undefined,
+    range: { first: first + 1, last: first + shown.length, count: found.length },
+    previous: number > 1 ? link({ page: String(number - 1) }) : undefined,
+    next: first + PAGE < found.length ? link({ page: String(number + 1) }) : undefined,
+  };
+}
+
+/** The apps whose name or host contains the text, regardless of case and accents. */
+function matching(apps: readonly AppGrants[], q: string | undefined, called: ListContext['called']) {
+  if (q === undefined) return apps;
+  const wanted = plain(q);
+  return apps.filter(({ clientId }) => {
+    const { name = '', host = '' } = called.get(clientId) ?? {};
+    return plain(`${name} ${host}`).includes(wanted);
+  });
+}
+
+function plain(text: string): string {
+  return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+}
+
+/** Apps without a name come last. */
+function sorted(apps: readonly AppGrants[], sort: string | undefined, called: ListContext['called']) {
+  if (sort === 'connected') return apps.toSorted((a, b) => connectedAt(b) - connectedAt(a));
+  if (sort !== 'name') return apps;
+  const { compare } = new Intl.Collator('en', { numeric: true });
+  const nameOf = ({ clientId }: AppGrants) => called.get(clientId)?.name ?? '\uFFFF';
+  return apps.toSorted((a, b) => compare(nameOf(a), nameOf(b)));
 }
 
 /** What the list shows of an app, apart from the app's own metadata. */
@@ -56,7 +127,8 @@ export function rowOf(
 ): Omit<ConnectedAppRow, 'app'> {
   const end = Math.max(...grants.map(({ expiresAt }) => expiresAt ?? Number.POSITIVE_INFINITY));
   return {
-    canChange: scopesOf(grants).some((token) => names.scopes[token]?.kind === 'write'),
+    sees: subjectsOf(scopesOf(grants, names, 'read'), names),
+    changes: subjectsOf(scopesOf(grants, names, 'write'), names),
     redeemed: lastUsedAt !== undefined || !grants.every(({ id }) => unredeemed.has(id)),
     lastUsedAt,
     endsAt: Number.isFinite(end) ? end : undefined,
@@ -65,7 +137,12 @@ export function rowOf(
   };
 }
 
-/** All scopes of an app's grants. */
-export function scopesOf(grants: readonly StandingGrant[]): readonly string[] {
-  return [...new Set(grants.flatMap(({ scopes }) => scopes))];
+/** The scopes of an app's grants that let it make changes, or the others. */
+export function scopesOf(
+  grants: readonly StandingGrant[],
+  { scopes }: AreaNames,
+  of: 'read' | 'write',
+): readonly string[] {
+  const all = new Set(grants.flatMap((grant) => grant.scopes));
+  return [...all].filter((token) => (scopes[token]?.kind === 'write') === (of === 'write'));
 }

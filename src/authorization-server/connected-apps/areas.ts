@@ -1,7 +1,7 @@
 import type { ScopeConfig } from '../../config/schema.ts';
 import { html } from '../../http/html.ts';
-import type { AreaLine } from '../pages/connected-app.ts';
-import type { Phrase } from '../pages/words.ts';
+import type { Label } from '../pages/app-row.ts';
+import { isPhrase, type Phrase } from '../pages/words.ts';
 
 /** Titles for the names of areas, and which of them are changes. */
 export interface AreaNames {
@@ -23,7 +23,7 @@ const FIELDS: Readonly<Record<string, Phrase>> = {
 };
 
 /** The label of an area (see `areaOf`), which may have been counted under an earlier configuration. */
-export function areaLabel(area: string, { scopes, tools }: AreaNames): AreaLine['label'] {
+export function areaLabel(area: string, { scopes, tools }: AreaNames): Label {
   const phrase = FIELDS[area];
   if (phrase !== undefined) return (words) => words.html(phrase);
   const [kind, name] = partsOf(area);
@@ -42,6 +42,16 @@ export function areaLabel(area: string, { scopes, tools }: AreaNames): AreaLine[
     default:
       return (words) => words.html('apps.did.other');
   }
+}
+
+/** What scopes are about, in a few words: `orders` for `orders:read`. A scope of the operator's own by its title. */
+export function subjectsOf(tokens: readonly string[], { scopes }: AreaNames): readonly Label[] {
+  // That an app knows who the member is goes without saying.
+  const telling = tokens.length > 1 ? tokens.filter((token) => token !== 'openid') : tokens;
+  return telling.map((token) => {
+    const phrase = `area.${token.split(':', 1)[0]}`;
+    return isPhrase(phrase) ? (words) => words.html(phrase) : (words) => words.own(scopes[token]?.title ?? token);
+  });
 }
 
 /** Whether an area is a change: a mutation, or something that needs a scope for changes. */

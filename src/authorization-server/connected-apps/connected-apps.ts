@@ -2,7 +2,7 @@ import { errors } from 'oidc-provider';
 import { readBody } from '../../http/body.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import type { Member } from '../../login/connector.ts';
-import { unixSeconds } from '../../storage/store.ts';
+import { type Store, unixSeconds } from '../../storage/store.ts';
 import { connectedAppView } from '../consent-view.ts';
 import { csrfToken, isCsrfToken, refuseCrossSite } from '../csrf.ts';
 import { ENDPOINTS } from '../endpoints.ts';
@@ -15,12 +15,13 @@ import { connectedAppPage, missingAppPage } from '../pages/connected-app.ts';
 import { createDates } from '../pages/dates.ts';
 import { preferLanguages, redirect } from '../pages/pages.ts';
 import { detailsOf } from './app-details.ts';
-import { byApp, pageOf, rowOf } from './app-list.ts';
+import { byApp, needsNames, pageOf, rowOf } from './app-list.ts';
+import { descriptionsOf, namesIn } from './app-names.ts';
 import type { AreaNames } from './areas.ts';
 import {
   appsPath,
   type CarriedParameters,
-  carriedFrom,
+  carriedBy,
   type DisconnectTarget,
   disconnectPath,
   fieldsOf,
@@ -34,6 +35,7 @@ type Shared = 'provider' | 'connector' | 'grants' | 'sessions' | 'origin' | 'pag
 export interface ConnectedAppsOptions extends Pick<InteractionParts, Shared> {
   readonly usage: Usage;
   readonly names: AreaNames;
+  readonly store: Store;
   /** IANA time zone for dates. */
   readonly timeZone: string;
 }
@@ -100,7 +102,7 @@ async function returned(options: ConnectedAppsOptions, exchange: Exchange): Prom
 
 async function arrive({ connector }: ConnectedAppsOptions, { request, target, provenance }: Exchange) {
   const query = new URLSearchParams(target.query);
-  const carried = carriedFrom(query.get('ui_locales'));
+  const carried = carriedBy(query);
   preferLanguages(carried.ui_locales);
   return { query, carried, member: await connector.identify(request.headers, provenance) };
 }
@@ -115,7 +117,8 @@ async function list(options: ConnectedAppsOptions, { exchange, query, carried, m
   const { csrfKeys, pages, names, timeZone, clock } = options;
   const [standing, uses] = await Promise.all([grantsOf(options, member), options.usage.of(member.sub)]);
   const apps = byApp(standing, uses);
-  const { shown, previous, next } = pageOf(apps, query.get('page'), carried);
+  const called = needsNames(carried) ? await descriptionsOf(options.store, apps) : new Map();
+  const { shown, ...page } = pageOf(apps, carried, { names, now: unixSeconds(clock), called });
   const unredeemed = await options.grants.unredeemed(shown.flatMap(({ grants }) => grants));
   const view = {
     account: accountOf(member),
@@ -129,8 +132,7 @@ async function list(options: ConnectedAppsOptions, { exchange, query, carried, m
       })),
     ),
     total: apps.length,
-    previous,
-    next,
+    ...page,
     disconnectAll: disconnectPath({ kind: 'all' }, carried),
   };
   pages.send(exchange.response, 200, (words) =>
@@ -191,11 +193,13 @@ async function known({ provider, pages }: ConnectedAppsOptions, clientId: string
 async function ask(options: ConnectedAppsOptions, { exchange, query, carried, member }: MemberRequest): Promise<void> {
   const { response } = exchange;
   const target = targetOf(query);
-  const [meant] = target === undefined ? [] : matching(target, await grantsOf(options, member));
+  const standing = target === undefined ? [] : matching(target, await grantsOf(options, member));
+  const [meant] = standing;
   if (target === undefined || meant === undefined) return redirect(response, appsPath(carried));
   const view = {
     what: target.kind,
     name: (await known(options, meant.clientId))?.name,
+    all: target.kind === 'all' ? await namesIn(options.store, byApp(standing, new Map())) : undefined,
     action: `${ENDPOINTS.apps}/disconnect`,
     fields: { ...fieldsOf(target), ...carried, csrf: csrfToken(options.csrfKeys, actOf(target), member.sub) },
     cancel: appsPath(carried),
@@ -206,7 +210,7 @@ async function ask(options: ConnectedAppsOptions, { exchange, query, carried, me
 async function disconnect(options: ConnectedAppsOptions, { exchange, member }: MemberRequest): Promise<void> {
   const { grants, csrfKeys, audit } = options;
   const form = new URLSearchParams((await readBody(exchange.request, BODY_LIMIT)).toString('utf8'));
-  const [target, carried] = [targetOf(form), carriedFrom(form.get('ui_locales'))];
+  const [target, carried] = [targetOf(form), carriedBy(form)];
   // A different member may have signed in since the page was shown. They see their own list.
   if (target === undefined || !isCsrfToken(form.get('csrf'), csrfKeys, actOf(target), member.sub)) {
     return redirect(exchange.response, appsPath(carried));

@@ -20,12 +20,29 @@ export function fieldsOf(target: DisconnectTarget): Readonly<Record<string, stri
   return target.kind === 'connection' ? { connection: target.id } : { all: '' };
 }
 
-/** What the pages pass on to each other: the languages that the first link requested. */
-export type CarriedParameters = { readonly ui_locales?: string };
+/**
+ * What the pages pass on to each other: the languages that the first link requested, and what part of the list was shown,
+ * so that the member returns to it.
+ */
+export type CarriedParameters = Partial<Readonly<Record<keyof typeof CARRIED, string>>>;
 
-/** Parses `ui_locales`, which may be any value that was sent. Other or longer values are dropped. */
-export function carriedFrom(wish: unknown): CarriedParameters {
-  return typeof wish === 'string' && /^[A-Za-z0-9 -]{1,100}$/.test(wish) ? { ui_locales: wish } : {};
+const CARRIED = {
+  ui_locales: /^[A-Za-z0-9 -]{1,100}$/,
+  /** Part of a name or host. */
+  q: /^.{1,100}$/su,
+  sort: /^(?:name|connected)$/,
+  show: /^(?:change|unused)$/,
+  page: /^[1-9]\d{0,3}$/,
+} as const;
+
+/** Parses a query or a form. Other or longer values are dropped. */
+export function carriedBy(parameters: URLSearchParams): CarriedParameters {
+  return Object.fromEntries(
+    Object.entries(CARRIED).flatMap(([name, form]) => {
+      const value = parameters.get(name)?.trim() ?? '';
+      return form.test(value) ? [[name, value]] : [];
+    }),
+  );
 }
 
 /** The page about one app. */
@@ -39,7 +56,7 @@ export function disconnectPath(target: DisconnectTarget, carried: CarriedParamet
 }
 
 /** The list. */
-export function appsPath(parameters: Readonly<Record<string, string>> = {}): string {
-  const query = new URLSearchParams(parameters).toString();
-  return query === '' ? ENDPOINTS.apps : `${ENDPOINTS.apps}?${query}`;
+export function appsPath(parameters: Readonly<Record<string, string | undefined>> = {}): string {
+  const given = Object.entries(parameters).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+  return given.length === 0 ? ENDPOINTS.apps : `${ENDPOINTS.apps}?${new URLSearchParams(given)}`;
 }

@@ -17,7 +17,7 @@ export interface AreaUse {
   readonly last: number;
 }
 
-const DAY = 86_400;
+export const DAY = 86_400;
 /** Days shown to the member, including today. */
 export const TOLD_DAYS = 30;
 

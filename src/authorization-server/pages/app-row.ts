@@ -15,12 +15,16 @@ export interface KnownApp {
   readonly destinations: readonly Destination[];
 }
 
+/** Text in the language of the page. */
+export type Label = (words: Words) => Html;
+
 /** A connected app in the list. Times are Unix seconds. */
 export interface ConnectedAppRow {
   /** Undefined when the app is no longer registered. Its grants are still valid. */
   readonly app: KnownApp | undefined;
-  /** Whether one of its scopes allows changes. */
-  readonly canChange: boolean;
+  /** What it can see, and what it can change. */
+  readonly sees: readonly Label[];
+  readonly changes: readonly Label[];
   /** Whether it has fetched a token. Otherwise it is approved, and not connected. */
   readonly redeemed: boolean;
   /** Undefined when it has never been used. */
@@ -31,6 +35,9 @@ export interface ConnectedAppRow {
   readonly details: string;
   readonly disconnect: string;
 }
+
+/** Areas named in a row. */
+const NAMED = 6;
 
 export function appRow(words: Words, dates: Dates, row: ConnectedAppRow): Html {
   const { app, lastUsedAt, endsAt } = row;
@@ -43,15 +50,24 @@ export function appRow(words: Words, dates: Dates, row: ConnectedAppRow): Html {
   ];
   return html`<li class="app">
 ${appMark(app?.name)}
-<div>
 <h2><a href="${row.details}">${nameOf(words, app)}</a></h2>
-${app?.posing && html`<p class="badge problem">${words.html(app.posing === 'school' ? 'apps.row.posing' : 'apps.row.posing.brand')}</p>`}
-${row.canChange && changesBadge(words)}
-<p class="muted">${facts.filter(Boolean).map((fact) => html`<span>${fact}</span> `)}</p>
-</div>
 <a class="end" href="${row.disconnect}" aria-label="${words.text('apps.disconnect', { app: plainNameOf(words, app) })}">${words.html('apps.confirm')}</a>
+<div>
+${app?.posing && html`<p class="badge problem">${words.html(app.posing === 'school' ? 'apps.row.posing' : 'apps.row.posing.brand')}</p>`}
+<p class="muted">${facts.filter(Boolean).map((fact) => html`<span>${fact}</span> `)}</p>
+${row.sees.length > 0 && html`<p>${words.html('apps.row.sees', { areas: named(words, row.sees) })}</p>`}
+${row.changes.length > 0 && html`<p class="badge">${words.html('apps.row.writes', { areas: named(words, row.changes) })}</p>`}
+</div>
 </li>
 `;
+}
+
+/** A sentence of these: the first few, and how many more. A single one is named rather than counted. */
+function named(words: Words, labels: readonly Label[]): Html {
+  const shown = labels.length === NAMED + 1 ? labels.length : NAMED;
+  const rest = labels.length - shown;
+  const items = labels.slice(0, shown).map((label) => label(words));
+  return words.list(rest > 0 ? [...items, words.html('apps.others', { count: rest })] : items);
 }
 
 /** In words, so that it does not depend on a colour. */

@@ -1,5 +1,6 @@
 import { type Html, html } from '../../http/html.ts';
 import type { DisconnectTarget } from '../connected-apps/target.ts';
+import { type AppFilter, appOrder, appSearch } from './app-filter.ts';
 import { appRow, type ConnectedAppRow } from './app-row.ts';
 import type { Dates } from './dates.ts';
 import type { MemberPage } from './layout.ts';
@@ -9,9 +10,13 @@ export interface AppsView {
   readonly account: string;
   /** What the member has just disconnected. */
   readonly done: DisconnectTarget['kind'] | undefined;
-  readonly apps: readonly ConnectedAppRow[];
-  /** The total number of apps, and the links to the pages around this one. */
+  /** The number of all connected apps. */
   readonly total: number;
+  readonly apps: readonly ConnectedAppRow[];
+  /** Undefined for a list that is short enough without. */
+  readonly filter: AppFilter | undefined;
+  /** Which of the apps that were asked for this page shows, and the links to the pages around it. */
+  readonly range: { readonly first: number; readonly last: number; readonly count: number };
   readonly previous: string | undefined;
   readonly next: string | undefined;
   /** The page that confirms disconnecting all apps. */
@@ -27,23 +32,32 @@ export function appsPage(words: Words, dates: Dates, view: AppsView): MemberPage
 <h1>${words.html('apps.heading')}</h1>
 ${view.done !== undefined && html`<p class="notice proof" role="status">${words.html(`apps.done.${view.done}`)}</p>`}
 <p class="account"><span>${words.html('consent.account', { account: html`<strong><bdi>${view.account}</bdi></strong>` })}</span></p>
-${view.apps.length === 0 ? html`<p>${words.html('apps.none')}</p><p class="muted">${words.html('apps.none.text')}</p>` : listed(words, dates, view)}`,
+${view.total === 0 ? html`<p>${words.html('apps.none')}</p><p class="muted">${words.html('apps.none.text')}</p>` : listed(words, dates, view)}`,
   };
 }
 
 function listed(words: Words, dates: Dates, view: AppsView): Html {
+  const { filter, range, apps, total } = view;
+  const values = { first: range.first, last: range.last, count: range.count };
   return html`<p>${words.html('apps.text')}</p>
-<ul class="apps">
-${view.apps.map((app) => appRow(words, dates, app))}</ul>
-${(view.previous !== undefined || view.next !== undefined) && pager(words, view)}
-${view.total > 1 && html`<p class="actions"><a class="button danger quiet" href="${view.disconnectAll}">${words.html('apps.disconnect.all')}</a></p>`}
-<p class="muted">${words.html('apps.zone', { zone: dates.zone })}</p>`;
+${filter && appSearch(words, filter)}
+${filter && apps.length > 0 && html`<div class="over"><p class="muted">${words.html('apps.range', values)}</p>${appOrder(words, filter)}</div>`}
+${
+  apps.length === 0
+    ? html`<p role="status">${words.html('apps.search.none')}</p>`
+    : html`<ul class="apps">
+${apps.map((app) => appRow(words, dates, app))}</ul>`
+}
+${(view.previous !== undefined || view.next !== undefined) && pager(words, view, values)}
+${filter?.everything !== undefined && html`<p class="up"><a href="${filter.everything}">${words.html('apps.all')}</a></p>`}
+${total > 1 && filter?.everything === undefined && html`<p class="actions"><a class="button danger quiet" href="${view.disconnectAll}">${words.html('apps.disconnect.all')}</a></p>`}
+<p class="fine">${words.html('apps.zone', { zone: dates.zone })}</p>`;
 }
 
-function pager(words: Words, { previous, next, total }: AppsView): Html {
+function pager(words: Words, { previous, next }: AppsView, values: Readonly<Record<string, number>>): Html {
   return html`<nav class="pager" aria-label="${words.text('apps.pages')}">
 ${previous !== undefined && html`<a href="${previous}" rel="prev">${words.html('apps.previous')}</a>`}
-<span class="muted">${words.count('apps.total', total)}</span>
+<span class="muted">${words.html('apps.range', values)}</span>
 ${next !== undefined && html`<a href="${next}" rel="next">${words.html('apps.next')}</a>`}
 </nav>`;
 }
@@ -53,6 +67,8 @@ export interface DisconnectView {
   readonly what: DisconnectTarget['kind'];
   /** The app's name, if it is still registered. */
   readonly name: string | undefined;
+  /** If all are to be disconnected: how many there are, and the names of at most so many. */
+  readonly all: { readonly count: number; readonly names: readonly (string | undefined)[] } | undefined;
   /** The form's address and its fields. */
   readonly action: string;
   readonly fields: Readonly<Record<string, string>>;
@@ -68,6 +84,7 @@ export function disconnectPage(words: Words, view: DisconnectView): MemberPage {
     title: words.text(phrase, { app }),
     body: html`
 <h1>${words.html(phrase, { app })}</h1>
+${view.all && appNames(words, view.all)}
 <p>${words.html(`${phrase}.text`)}</p>
 <form method="post" action="${view.action}">
 ${Object.entries(view.fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
@@ -77,6 +94,21 @@ ${Object.entries(view.fields).map(([name, value]) => html`<input type="hidden" n
 </div>
 </form>`,
   };
+}
+
+/** Names shown by default; the others are in a `details` element. */
+const NAMED = 6;
+
+function appNames(words: Words, { count, names }: NonNullable<DisconnectView['all']>): Html {
+  const items = names.map(
+    (name) => html`<li>${name === undefined ? words.html('apps.gone') : html`<bdi>${name}</bdi>`}</li>`,
+  );
+  // A single name is shown rather than folded.
+  const shown = count === NAMED + 1 ? count : NAMED;
+  const unnamed = count - names.length;
+  return html`<p>${words.count('apps.ask.these', count)}</p>
+<ul>${items.slice(0, shown)}</ul>
+${count > shown && html`<details><summary>${words.html('apps.others', { count: count - shown })}</summary><ul>${items.slice(shown)}${unnamed > 0 && html`<li>${words.html('apps.others', { count: unnamed })}</li>`}</ul></details>`}`;
 }
 
 /** Shown when a member returns from the course site without having signed in. A redirect would loop, so they choose. */

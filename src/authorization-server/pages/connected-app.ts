@@ -1,7 +1,6 @@
-import type { Translatable } from '../../config/pages.ts';
 import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import { appMark } from './app-mark.ts';
-import { type ConnectedAppRow, changesBadge, nameOf, plainNameOf } from './app-row.ts';
+import { type ConnectedAppRow, changesBadge, type Label, nameOf, plainNameOf } from './app-row.ts';
 import { type AppProof, place } from './consent.ts';
 import type { Dates } from './dates.ts';
 import type { MemberPage } from './layout.ts';
@@ -9,16 +8,13 @@ import { type DayUse, usageChart } from './usage-chart.ts';
 import { posingWarning } from './waiting-app.ts';
 import type { Words } from './words.ts';
 
-/** The page about one connected app. Times are Unix seconds. */
+/** The page about one connected app: what it can see and change, as sentences. Times are Unix seconds. */
 export interface ConnectedApp extends Omit<ConnectedAppRow, 'details'> {
   /** The list of all apps. */
   readonly all: string;
   /** Connections that can be disconnected one by one, newest first. Only the first few are listed. */
   readonly connections: readonly Connection[];
   readonly olderConnections: number;
-  /** Titles of its scopes: those that allow changes, and the others. */
-  readonly changes: readonly Translatable[];
-  readonly sees: readonly Translatable[];
   readonly connectedAt: number;
   /** Whether it acts with the member's own session at the course site. */
   readonly ownSession: boolean;
@@ -35,7 +31,7 @@ interface Connection {
 }
 
 export interface AreaLine {
-  readonly label: (words: Words) => Html;
+  readonly label: Label;
   readonly count: number;
   /** Unix seconds. */
   readonly last: number;
@@ -54,7 +50,7 @@ export function connectedAppPage(words: Words, dates: Dates, shown: ConnectedApp
     body: html`
 <p class="up"><a href="${shown.all}">${words.html('apps.all')}</a></p>
 <div class="who">${appMark(app?.name)}<div><h1>${nameOf(words, app)}</h1>
-${shown.canChange && changesBadge(words)}</div></div>
+${shown.changes.length > 0 && changesBadge(words)}</div></div>
 ${app?.posing && html`<p class="notice problem">${posingWarning(words, app.posing)}</p>`}
 ${app !== undefined && !(app.posing && app.proof.kind === 'none') && proof(words, app.proof)}
 ${facts(words, dates, shown)}
@@ -71,7 +67,7 @@ ${shown.ownSession && html`<p class="notice">${words.html('apps.session')}</p>`}
 ${used ? activity(words, dates, shown) : html`<p class="muted">${words.html('apps.nothing')}</p>`}
 </section>
 ${shown.connections.length + shown.olderConnections > 1 && connections(words, dates, shown)}
-<p class="muted">${words.html('apps.zone', { zone: dates.zone })}</p>`,
+<p class="fine">${words.html('apps.zone', { zone: dates.zone })}</p>`,
   };
 }
 
@@ -96,8 +92,8 @@ ${endsAt !== undefined && html`<dt>${words.html('apps.ends')}</dt><dd>${dates.da
 </dl>`;
 }
 
-function titles(words: Words, scopes: readonly Translatable[]): Html {
-  return html`<ul>${scopes.map((title) => html`<li>${words.own(title)}</li>`)}</ul>`;
+function titles(words: Words, scopes: readonly Label[]): Html {
+  return html`<ul>${scopes.map((title) => html`<li>${title(words)}</li>`)}</ul>`;
 }
 
 function proof(words: Words, shown: AppProof): Html {

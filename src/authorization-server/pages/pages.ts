@@ -6,7 +6,7 @@ import type { GatewayError } from '../../errors.ts';
 import { writeAnswer } from '../../http/answer.ts';
 import { currentRequest } from '../../http/current-request.ts';
 import type { Handler } from '../../http/exchange.ts';
-import { appsPath, carriedFrom } from '../connected-apps/target.ts';
+import { appsPath, carriedBy } from '../connected-apps/target.ts';
 import { ENDPOINTS } from '../endpoints.ts';
 import { failurePage, type OAuthRefusal, type Retry, refusalPage } from './error.ts';
 import { chooseLanguage } from './language.ts';
@@ -82,6 +82,7 @@ export function createPages(options: PagesOptions): Pages {
   const send: Pages['send'] = (response, status, page, headers = {}) => {
     const acceptLanguage = response.req.headers['accept-language'];
     const uiLocales = currentRequest()?.uiLocales;
+    const wish = new URLSearchParams(typeof uiLocales === 'string' ? { ui_locales: uiLocales } : {});
     const { language, asked } = chooseLanguage(spoken, uiLocales, acceptLanguage);
     const words = createWords(language, school, catalogues.get(language));
     writeAnswer(response, {
@@ -92,7 +93,7 @@ export function createPages(options: PagesOptions): Pages {
         ...headers,
         ...varying(headers.vary, asked ? 'Accept-Language' : undefined),
       },
-      body: renderPage(page(words), words, { ...frame, apps: appsPath(carriedFrom(uiLocales)) }),
+      body: renderPage(page(words), words, { ...frame, apps: appsPath(carriedBy(wish)) }),
     });
   };
 

@@ -24,6 +24,11 @@ const BUILT_IN: Readonly<Record<string, Catalogue>> = { en, es, de, fr, ar };
  */
 const LOCALES: Readonly<Record<string, string>> = { en: 'en-GB', ar: 'ar-u-ca-gregory-nu-latn' };
 
+/** Whether there is such a phrase, for keys made of names. */
+export function isPhrase(key: string): key is Phrase {
+  return Object.hasOwn(en, key);
+}
+
 /** The phrases of the pages in one language. `{school}` can be used in every phrase. */
 export interface Words {
   readonly language: string;
@@ -36,6 +41,8 @@ export interface Words {
   html(phrase: Phrase, values?: Readonly<Record<string, HtmlValue>>): Html;
   /** A phrase about a number, in the plural form for it. `{count}` is the number. */
   count(phrase: CountedPhrase, count: number, values?: Readonly<Record<string, HtmlValue>>): Html;
+  /** Items in a sentence: "a, b and c". */
+  list(items: readonly Html[]): Html;
   /** Text from the configuration, in another language if it is not translated into this one. */
   own(text: Translatable): Html;
 }
@@ -69,6 +76,10 @@ export function createWords(
       const shown = html`${new Intl.NumberFormat(locales).format(count)}`;
       return markup(texts[`${phrase}_${form}`] ?? catalogue[`${phrase}_other`], { ...values, count: shown });
     },
+    list: (items) =>
+      html`${new Intl.ListFormat(locales)
+        .formatToParts(items.map((_, at) => `${at}`))
+        .map(({ type, value }) => (type === 'element' ? items[Number(value)] : value))}`,
     own: (text) => (typeof text === 'string' ? html`<bdi>${text}</bdi>` : inLanguage(text, language)),
   };
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { areaLabel } from '../../../src/authorization-server/connected-apps/areas.ts';
+import { areaLabel, subjectsOf } from '../../../src/authorization-server/connected-apps/areas.ts';
 import {
   type AppsView,
   appsPage,
@@ -40,7 +40,7 @@ const namesOf = (catalogue: Catalogue) => [...new Set(Object.keys(catalogue).map
 /** Words that are the same in English. */
 const SAME: Readonly<Record<string, readonly string[]>> = {
   es: ['error.code'],
-  de: ['consent.details', 'error.app', 'error.trace'],
+  de: ['consent.details', 'apps.sort.name', 'error.app', 'error.trace'],
   fr: ['apps.pages', 'error.trace'],
   ar: [],
 };
@@ -150,9 +150,8 @@ describe('the texts of the pages', () => {
     olderConnections: 1,
     all: '0',
     details: '0',
-    canChange: true,
-    changes: ['0'],
-    sees: ['0'],
+    changes: subjectsOf(['account:write'], names),
+    sees: subjectsOf(['orders:read'], names),
     connectedAt: 0,
     lastUsedAt: 0,
     endsAt: 0,
@@ -182,6 +181,12 @@ describe('the texts of the pages', () => {
     done: 'app',
     apps: [connected],
     total: 11,
+    filter: {
+      ...{ q: '0', fields: [['show', 'unused']], everything: undefined },
+      shows: (['all', 'change', 'unused'] as const).map((show) => ({ show, count: 1, href: '0', current: false })),
+      sorts: (['used', 'name', 'connected'] as const).map((sort) => ({ sort, href: '0', current: sort === 'used' })),
+    },
+    range: { first: 1, last: 1, count: 11 },
     previous: '0',
     next: '0',
     disconnectAll: '0',
@@ -193,7 +198,7 @@ describe('the texts of the pages', () => {
     endsAt: undefined,
     did: { changes: [], reads: [] },
   });
-  const question = { name: '0', action: '0', fields: { all: '0' }, cancel: '0' };
+  const question = { name: '0', all: undefined, action: '0', fields: { all: '0' }, cancel: '0' };
   const cancel = { action: '0', csrf: '0' };
   const posing = { name: '0', posing: 'school' } as const;
   const brand = { owner: '0', domains: ['0'] };
@@ -258,10 +263,20 @@ describe('the texts of the pages', () => {
       connectedAppPage(words, dates, proved({ kind: 'claimed', host: '0' })),
     'a connected app that is gone': (words) => connectedAppPage(words, dates, { ...connected, app: undefined }),
     'an app that is not connected': (words) => missingAppPage(words, '0'),
+    'no connected app that matches': (words) =>
+      appsPage(words, dates, {
+        ...apps,
+        ...(apps.filter && { filter: { ...apps.filter, everything: '0' } }),
+        apps: [],
+      }),
     'no connected apps': (words) => appsPage(words, dates, { ...apps, done: undefined, apps: [], total: 0 }),
     'disconnecting an app': (words) => disconnectPage(words, { ...question, what: 'app' }),
     'disconnecting a connection': (words) => disconnectPage(words, { ...question, what: 'connection' }),
-    'disconnecting all': (words) => disconnectPage(words, { ...question, what: 'all', name: undefined }),
+    'disconnecting all': (words) =>
+      disconnectPage(words, {
+        ...{ ...question, what: 'all', name: undefined },
+        all: { count: 11, names: [...Array.from({ length: 9 }, () => '0'), undefined] },
+      }),
     'sign-in to connected apps': (words) => appsSignInPage(words, '0'),
     login: (words) => loginPage(words, { app: posing, account: undefined, signIn: '0', cancel }),
     'login again': (words) => loginPage(words, { app: undefined, account: '0', signIn: '0', cancel }),
@@ -316,12 +331,17 @@ describe('the texts of the pages', () => {
   );
 
   it.each<[string, readonly string[]]>([
-    ['en', ['0 apps in total', '1 app in total', '2 apps in total', '1,000 apps in total']],
-    ['fr', ['0 application au total', '1 application au total', '2 applications au total']],
-    ['ar', ['لا تطبيقات', 'الإجمالي: تطبيق واحد', 'الإجمالي: تطبيقان', 'الإجمالي: 1,000 تطبيق']],
+    ['en', ['0 apps will', '1 app will', '2 apps will', '1,000 apps will'].map((text) => `${text} be disconnected:`)],
+    [
+      'fr',
+      ['0 application sera déconnectée :', '1 application sera déconnectée :', '2 applications seront déconnectées :'],
+    ],
+    ['ar', ['لن يُلغى ربط أي تطبيق.', 'سيُلغى ربط تطبيق واحد:', 'سيُلغى ربط تطبيقين:', 'سيُلغى ربط 1,000 تطبيق:']],
   ])('have numbers in the plural form of %s', (language, texts) => {
     const words = createWords(language, 'School');
-    expect([0, 1, 2, 1000].slice(0, texts.length).map((count) => words.count('apps.total', count).text)).toEqual(texts);
+    expect([0, 1, 2, 1000].slice(0, texts.length).map((count) => words.count('apps.ask.these', count).text)).toEqual(
+      texts,
+    );
   });
 
   it('have the dates of the language, in Arabic too with the Gregorian calendar and the digits 0 to 9', () => {
