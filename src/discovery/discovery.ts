@@ -1,14 +1,24 @@
 // Documents about the running service: the OpenAPI document and auth.md, the instructions for agents.
 
 import type { Handler } from '../http/exchange.ts';
+import type { Html } from '../http/html.ts';
 import type { JsonObject } from '../http/json-object.ts';
+import { markdownHtml } from './auth-md/markdown-html.ts';
 import type { DescribedService, RunningRoute } from './described-service.ts';
+import { operationList } from './openapi/operation-list.ts';
 import type { UpstreamApi } from './openapi/upstream/import-api.ts';
 import { type ServedDocument, serveDocument, servedDocument } from './served-document.ts';
 
 export interface Discovery {
-  readonly openapi: Handler;
-  readonly authMd: Handler;
+  readonly openapi: Generated;
+  readonly authMd: Generated;
+}
+
+interface Generated {
+  /** Sends the document to programs. */
+  readonly handler: Handler;
+  /** The document as a person reads it. */
+  readonly markup: () => Promise<Html>;
 }
 
 export interface DiscoveryParts {
@@ -19,10 +29,10 @@ export interface DiscoveryParts {
   readonly documents: ReadonlyMap<string, JsonObject>;
 }
 
-/** Creates the handlers of the OpenAPI document and auth.md. Each document is generated on the first request. */
+/** Creates the OpenAPI document and auth.md. Each is generated on the first request. */
 export function createDiscovery({ service, routes, documents }: DiscoveryParts): Discovery {
   return {
-    openapi: generated('application/json', async () => {
+    openapi: generated('application/json', operationList, async () => {
       const [{ openapiDocument }, { importApi }] = await Promise.all([
         import('./openapi/document.ts'),
         import('./openapi/upstream/import-api.ts'),
@@ -34,17 +44,25 @@ export function createDiscovery({ service, routes, documents }: DiscoveryParts):
       }
       return JSON.stringify(openapiDocument({ service, routes: routes(), apiOf: (name) => apis.get(name) }));
     }),
-    authMd: generated('text/markdown; charset=utf-8', async () => {
+    authMd: generated('text/markdown; charset=utf-8', markdownHtml, async () => {
       const { authMd } = await import('./auth-md/auth-md.ts');
       return authMd(service);
     }),
   };
 }
 
-function generated(type: string, generate: () => Promise<string>): Handler {
+function generated(type: string, asHtml: (text: string) => Html, generate: () => Promise<string>): Generated {
   let document: ServedDocument | undefined;
-  return async (exchange) => {
+  let shown: Html | undefined;
+  const load = async () => {
     document ??= servedDocument(type, await generate());
-    serveDocument(exchange, document);
+    return document;
+  };
+  return {
+    handler: async (exchange) => serveDocument(exchange, await load()),
+    async markup() {
+      shown ??= asHtml((await load()).text);
+      return shown;
+    },
   };
 }

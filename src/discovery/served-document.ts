@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { writeAnswer } from '../http/answer.ts';
 import type { Exchange } from '../http/exchange.ts';
+import { PAGE_VARIES } from '../http/navigation.ts';
 import { DISCOVERY_PATHS } from './paths.ts';
 
 /** A document and its version. */
@@ -20,7 +21,10 @@ export function servedDocument(type: string, text: string): ServedDocument {
 
 /** Sends the document, or 304 if the client already has it (RFC 9110 section 13.1.2). */
 export function serveDocument({ request, response }: Exchange, { type, text, etag }: ServedDocument): void {
-  const headers = { etag, link: LINK, 'cache-control': 'public, max-age=300', 'x-content-type-options': 'nosniff' };
+  const headers = {
+    ...{ etag, link: LINK, vary: PAGE_VARIES },
+    ...{ 'cache-control': 'public, max-age=300', 'x-content-type-options': 'nosniff' },
+  };
   if (names(request.headers['if-none-match'], etag)) {
     response.writeHead(304, headers);
     response.end();

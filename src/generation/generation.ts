@@ -26,6 +26,7 @@ import { openAdmin } from './admin.ts';
 import { openAuthorization } from './authorization.ts';
 import { buildRoutes } from './handlers.ts';
 import { openInterfaces } from './interfaces.ts';
+import { machinePages } from './machine-pages.ts';
 import type { GatePart } from './part.ts';
 import { requestParts } from './request-parts.ts';
 import { servedResources } from './resources.ts';
@@ -132,11 +133,13 @@ async function build(
   const audit = countingRefusals(foundation.audit, events);
   const interfaces = await openInterfaces(foundation, loaded, { call, audit, serverOf });
   const admission = createAdmission(config.limits, { counters, clock, audit, share, limited: metrics.limited });
-  const routes = buildRoutes(loaded, { lanes, served, authorization, interfaces, admission });
+  const machine = machinePages(config, authorization.pages);
+  const routes = buildRoutes(loaded, { lanes, served, authorization, interfaces, admission, machine });
   const { observing } = open(openObserve(foundation, loaded, { routes, share }));
   const forRequests = requestParts(foundation, loaded, {
     ...{ openAnswers, admission, site, observing, inFlight, events, routes, introspect },
     errorPage: authorization.pages.fail,
+    appsOnly: machine.appsOnly,
   });
   const decisions =
     config.listen.decisions &&

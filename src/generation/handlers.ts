@@ -14,6 +14,7 @@ import { createRouteLinks } from '../upstream/route-links.ts';
 import type { Routed } from '../upstream/routing.ts';
 import type { OpenedAuthorization } from './authorization.ts';
 import type { Interfaces } from './interfaces.ts';
+import type { MachinePages } from './machine-pages.ts';
 import { offeredScopes } from './offered-scopes.ts';
 import type { ServedResources } from './resources.ts';
 import type { UpstreamLanes } from './upstreams.ts';
@@ -24,6 +25,7 @@ interface RouteUses {
   readonly authorization: OpenedAuthorization;
   readonly interfaces: Interfaces;
   readonly admission: RequestAdmission;
+  readonly machine: MachinePages;
 }
 
 /** Builds the routes of every public URL from the configuration. */
@@ -34,7 +36,7 @@ export function buildRoutes(loaded: LoadedConfig, uses: RouteUses): readonly Rou
   const { resources, nameOf } = uses.served;
   const { pages, server, signInHandlers } = uses.authorization;
   const { account, mcp } = uses.interfaces;
-  const { admission } = uses;
+  const { admission, machine } = uses;
   const linksOf = createRouteLinks(config.routes);
   const offered = offeredScopes(config, { account, tools: mcp?.endpoints.open.plain.offered });
 
@@ -79,13 +81,20 @@ export function buildRoutes(loaded: LoadedConfig, uses: RouteUses): readonly Rou
     logo: pages.logo,
     protectedResourceMetadata: ({ resource }) => metadataHandler(resource, offered(resource), nameOf(resource)),
     userinfo: server.userinfo,
-    account: account?.handler,
+    account: account && { handler: account.handler, page: machine.account },
     mcp: mcp && {
       metadata: ({ resource, offered }) => metadataHandler(resource.resource, [...offered], config.name),
       handler: mcp.handler,
       page: mcp.page(pages),
     },
-    ...discovery,
+    openapi: {
+      handler: discovery.openapi.handler,
+      page: machine.document('document.openapi.title', discovery.openapi.markup),
+    },
+    authMd: {
+      handler: discovery.authMd.handler,
+      page: machine.document('document.auth.title', discovery.authMd.markup),
+    },
     fieldsFor: ({ upstream }) => config.upstreams[upstream]?.headers.request.allow,
     limitsOf: admission.limitsOf,
     forward: (entry) => {

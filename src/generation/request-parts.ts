@@ -19,7 +19,10 @@ import { unixSeconds } from '../storage/store.ts';
 import { createRouting, type Routed } from '../upstream/routing.ts';
 
 interface RequestUses
-  extends Pick<RequestParts, 'openAnswers' | 'admission' | 'site' | 'observing' | 'inFlight' | 'errorPage'> {
+  extends Pick<
+    RequestParts,
+    'openAnswers' | 'admission' | 'site' | 'observing' | 'inFlight' | 'errorPage' | 'appsOnly'
+  > {
   readonly events: Pick<EventsPart, 'refused'>;
   readonly routes: readonly Routed<Route>[];
   readonly introspect: Introspect;

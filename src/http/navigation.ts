@@ -13,3 +13,24 @@ export function isNavigation({ headers }: Pick<IncomingMessage, 'headers'>, wind
   if (dest === undefined) return !windowOnly || mode === 'navigate';
   return mode === 'navigate' && (!windowOnly || dest === 'document');
 }
+
+/** The request fields that decide whether an address for programs answers with a page. */
+export const PAGE_VARIES = 'Accept, Sec-Fetch-Mode';
+
+/**
+ * Whether a browser opens an address in order to show it: it navigates, and accepts HTML and none of the types that
+ * only programs ask for. Programs that send `Accept: text/html`, as Java's HttpURLConnection does, say no mode. With
+ * `?raw`, an address always answers as it answers programs.
+ *
+ * @param unsaid - the mode of a request that says none
+ */
+export function opensPage({ method, headers, url }: IncomingMessage, unsaid?: 'navigate'): boolean {
+  const { accept = '', 'sec-fetch-mode': mode = unsaid } = headers;
+  return (
+    mode === 'navigate' &&
+    (method === 'GET' || method === 'HEAD') &&
+    url?.endsWith('?raw') !== true &&
+    /\btext\/html\b/i.test(accept) &&
+    !/\b(?:text\/event-stream|application\/json)\b/i.test(accept)
+  );
+}

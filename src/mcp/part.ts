@@ -7,6 +7,7 @@ import type { LoadedConfig } from '../config/load.ts';
 import type { McpConfig } from '../config/schema.ts';
 import { DISCOVERY_PATHS } from '../discovery/paths.ts';
 import type { Handler } from '../http/exchange.ts';
+import { PAGE_VARIES } from '../http/navigation.ts';
 import { protectedResource } from '../oauth/protected-resource.ts';
 import type { Scope } from '../oauth/scope.ts';
 import type { Audit } from '../operations/audit.ts';
@@ -76,7 +77,10 @@ export function openMcp(
     }),
     page: (pages) => {
       const view = viewOf(loaded, endpoints, tools);
-      return ({ response }) => pages.send(response, 200, (words) => mcpPage(words, view), { vary: 'Accept' });
+      return ({ response, target }) => {
+        const isOpen = !target.path.startsWith(MCP_PATHS.member);
+        pages.send(response, 200, (words) => mcpPage(words, view, isOpen), { vary: PAGE_VARIES });
+      };
     },
   };
 }

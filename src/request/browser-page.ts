@@ -1,18 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import type { Handler } from '../http/exchange.ts';
+import { opensPage } from '../http/navigation.ts';
 import type { Route } from './route.ts';
 
-/** Whether an endpoint has a page, so that its answer to this method depends on Accept. */
+/** Whether an endpoint has a page, so that its answer to this method depends on who asks. */
 export function hasPage({ page }: Pick<Route, 'page'>, { method }: IncomingMessage): boolean {
   return page !== undefined && (method === 'GET' || method === 'HEAD');
 }
 
-/** The page of an endpoint, if a browser asks for it. */
-export function browserPage(route: Pick<Route, 'page'>, request: IncomingMessage): Handler | undefined {
-  return hasPage(route, request) && asksForPage(request) ? route.page : undefined;
-}
-
-/** Browsers name HTML, and the types of MCP at most by a wildcard. */
-function asksForPage({ headers: { accept = '' } }: IncomingMessage): boolean {
-  return /\btext\/html\b/i.test(accept) && !/\b(?:text\/event-stream|application\/json)\b/i.test(accept);
+/** The page of an endpoint, if a browser asks for it. Programs get nothing from a GET at the addresses for assistants. */
+export function browserPage(
+  { page, voice }: Pick<Route, 'page' | 'voice'>,
+  request: IncomingMessage,
+): Handler | undefined {
+  return page && opensPage(request, voice === 'jsonrpc' ? 'navigate' : undefined) ? page : undefined;
 }

@@ -1,6 +1,7 @@
 import { stepAt } from '../authorization-server/connection-steps.ts';
 import { asGatewayError, oauthError, renderFailure } from '../errors.ts';
 import { writeAnswer } from '../http/answer.ts';
+import { opensPage } from '../http/navigation.ts';
 import type { Routed, Routing } from '../upstream/routing.ts';
 import { browserPage } from './browser-page.ts';
 import { CORS_HEADERS } from './cors.ts';
@@ -31,11 +32,14 @@ export function answerFailure(
   }
   response.setHeader('x-request-id', requestId);
   const route = target === undefined ? undefined : routeAt(parts.routing, target.path, request.method ?? '');
-  const own = route !== undefined && browserPage(route, request) !== undefined ? 'page' : route?.voice;
+  const shown = opensPage(request) || (route !== undefined && browserPage(route, request) !== undefined);
+  const own = shown ? 'page' : route?.voice;
   const voice = own ?? (/\btext\/html\b/.test(request.headers.accept ?? '') ? 'page' : 'problem');
   if (route?.cors) for (const [name, value] of Object.entries(CORS_HEADERS)) response.setHeader(name, value);
-  if (voice === 'oauth') record.oauthError = oauthError(failure);
-  if (voice === 'page') parts.errorPage(response, failure, requestId);
+  if (route?.voice === 'oauth') record.oauthError = oauthError(failure);
+  if (voice === 'page' && failure.code === 'method_not_allowed' && route !== undefined && route.voice !== 'page')
+    parts.appsOnly(response, failure);
+  else if (voice === 'page') parts.errorPage(response, failure, requestId);
   else writeAnswer(response, renderFailure(failure, voice, { requestId, traceId: record.provenance.traceId() }));
 }
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { GatewayError } from '../errors.ts';
+import type { Answer, GatewayError } from '../errors.ts';
 import type { Connections } from '../http/connections.ts';
 import type { ProvenanceOf } from '../http/provenance.ts';
 import type { RequestAdmission } from '../limits/admission.ts';
@@ -34,6 +34,8 @@ export interface RequestParts {
   readonly longestUrl: number;
   readonly inFlight: InFlight;
   readonly errorPage: (response: ServerResponse, failure: GatewayError, requestId: string) => void;
+  /** Tells a person who opens an address for apps in a browser what it is, with the status and fields of the answer. */
+  readonly appsOnly: (response: ServerResponse, answer: Pick<Answer, 'status' | 'headers'>) => void;
 }
 
 /** Whether this gate or one of its replicas has forwarded a request before. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { challengeAnswer, writeAnswer } from '../http/answer.ts';
 import { fieldValues } from '../http/field-values.ts';
+import { opensPage } from '../http/navigation.ts';
 import type { RequestRecord } from '../http/request-record.ts';
 import type { RouteLimits } from '../limits/admission.ts';
 import type { Challenge } from '../oauth/challenge.ts';
@@ -21,9 +22,12 @@ export function presentedBy(origin: string, request: IncomingMessage, target: Ta
   };
 }
 
-/** Answers with the challenge of a refusal, which is recorded and counts against the limits of the address. */
+/**
+ * Answers with the challenge of a refusal, which is recorded and counts against the limits of the address. A person who
+ * opened the address in a browser gets a page with it.
+ */
 export function answerRefusal(
-  { records, admission }: Pick<RequestParts, 'records' | 'admission'>,
+  { records, admission, appsOnly }: Pick<RequestParts, 'records' | 'admission' | 'appsOnly'>,
   { response, target, record }: Pick<Incoming, 'response' | 'target' | 'record'>,
   { challenge, principal }: Extract<Decision, { kind: 'refused' }>,
   { authorization }: Presented,
@@ -32,7 +36,9 @@ export function answerRefusal(
   noteRefusal(record, target, challenge, principal, authorization.length > 0);
   records.refused(record, authorization.length === 0 ? 'no_token' : challenge.error, principal);
   admission.refuse(record.provenance.clientAddress, limits);
-  writeAnswer(response, challengeAnswer(challenge));
+  const answer = challengeAnswer(challenge);
+  if (opensPage(response.req)) appsOnly(response, answer);
+  else writeAnswer(response, answer);
 }
 
 /** Tells the connection recorder what was wrong with a token, or that there was none. */

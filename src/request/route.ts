@@ -37,7 +37,7 @@ export interface Route {
   /** The operator's configuration, if it is a configured route. The OpenAPI document is generated from it. */
   readonly entry?: RouteConfig;
   readonly handler: Handler;
-  /** What a browser gets that opens the address of an endpoint without a GET. Programs get 405. */
+  /** What a browser gets that opens the address of an endpoint. Programs get its answer, or 405 if it has no GET. */
   readonly page?: Handler | undefined;
 }
 
@@ -52,7 +52,7 @@ export interface Handlers {
   readonly logo: Handler | undefined;
   readonly protectedResourceMetadata: (resource: ProtectedResource) => Handler;
   readonly userinfo: Handler;
-  readonly account: Handler | undefined;
+  readonly account: { readonly handler: Handler; readonly page: Handler } | undefined;
   readonly mcp:
     | {
         readonly metadata: (endpoint: McpEndpoint) => Handler;
@@ -60,8 +60,8 @@ export interface Handlers {
         readonly page: Handler;
       }
     | undefined;
-  readonly openapi: Handler;
-  readonly authMd: Handler;
+  readonly openapi: { readonly handler: Handler; readonly page: Handler };
+  readonly authMd: { readonly handler: Handler; readonly page: Handler };
   /** Forwards to the upstream of one of the operator's routes. */
   readonly forward: (entry: RouteConfig) => Handler;
   /** Header fields that apps may send to a route because the operator allows it. */

@@ -34,8 +34,8 @@ export function routeRows(served: Served): readonly Routed<RouteRow>[] {
     route('GET', ENDPOINTS.openidConfiguration, { ...DOCUMENT, handler: (of) => of.provider.plain }),
     // No constant: keys rotate by themselves, and may have to go at once.
     route('GET', ENDPOINTS.jwks, { ...ENDPOINT, handler: (of) => of.provider.plain }),
-    route('GET', DISCOVERY_PATHS.openapi, { ...DOCUMENT, voice: 'problem', handler: (of) => of.openapi }),
-    route('GET', DISCOVERY_PATHS.authMd, { ...DOCUMENT, voice: 'problem', handler: (of) => of.authMd }),
+    route('GET', DISCOVERY_PATHS.openapi, description('openapi')),
+    route('GET', DISCOVERY_PATHS.authMd, description('authMd')),
 
     visit(ENDPOINTS.authorization, { ...PAGE, handler: (of) => of.provider.authorization }),
     route('POST', ENDPOINTS.authorization, { ...PAGE, handler: (of) => of.provider.postedAuthorization }),
@@ -92,7 +92,8 @@ export function routeRows(served: Served): readonly Routed<RouteRow>[] {
             protection: member(ACCOUNT_SCOPE),
             voice: 'graphql',
             cors: true,
-            handler: (of) => of.account,
+            handler: (of) => of.account?.handler,
+            page: (of) => of.account?.page,
           }),
         ]),
     ...(served.mcp === undefined ? [] : mcpRoutes(served.mcp)),
@@ -149,6 +150,11 @@ function mcpRoutes({ open, member }: NonNullable<Served['mcp']>): readonly Route
       { ...route('POST', path, value(plain)), slashed: value(slashed) },
     ];
   });
+}
+
+/** A document about the service, which people get as a page. */
+function description(name: 'openapi' | 'authMd'): RouteRow {
+  return { ...DOCUMENT, voice: 'problem', handler: (of) => of[name].handler, page: (of) => of[name].page };
 }
 
 function when(served: boolean, rows: readonly Routed<RouteRow>[], otherwise: readonly Routed<RouteRow>[] = []) {

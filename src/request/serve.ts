@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError, type Voice } from '../errors.ts';
+import { PAGE_VARIES } from '../http/navigation.ts';
 import type { Provenance } from '../http/provenance.ts';
 import type { RequestInFlight } from '../http/requests-in-flight.ts';
 import { parseTarget, type Target } from '../upstream/target.ts';
@@ -12,6 +13,7 @@ import { answerFailure, routeAt } from './failure.ts';
 import { noteGuess } from './guess.ts';
 import type { Incoming } from './incoming.ts';
 import { isLoop, isObserved, type RequestParts } from './parts.ts';
+import type { Route } from './route.ts';
 import { toSite } from './to-site.ts';
 
 /**
@@ -86,7 +88,7 @@ function toRoute(parts: RequestParts, incoming: Incoming): Promise<void> | undef
     case 'route':
       record.route = found.route.pattern;
       if (found.route.value.visits === true && !parts.memberPages.admit(incoming, found.route.value)) return undefined;
-      return enter(parts, incoming, found.route.value);
+      return enter(parts, incoming, shownTo(request, found.route.value));
     case 'none':
       noteGuess(incoming);
       return toSite(parts, incoming, 'no_route');
@@ -110,19 +112,26 @@ function toPagesApart(parts: RequestParts, incoming: Incoming): Promise<void> | 
   return route && enter(parts, incoming, route);
 }
 
+/** The route, or the page that a browser is shown instead. */
+function shownTo(request: IncomingMessage, route: Route): Route {
+  const page = route.page && browserPage(route, request);
+  return page === undefined ? route : { protection: 'public', voice: 'page', cors: false, handler: page };
+}
+
 /** Shows a browser the page of an endpoint that has no GET. Throws `method_not_allowed` for everything else. */
 function toPage(parts: RequestParts, incoming: Incoming, allow: readonly string[]): Promise<void> | undefined {
   const { request, target, record } = incoming;
   const route = routeAt(parts.routing, target.path, request.method ?? '');
-  const page = route && browserPage(route, request);
-  if (page === undefined) throw wrongMethod(allow, route?.voice, route !== undefined && hasPage(route, request));
+  const page = route && shownTo(request, route);
+  if (page === undefined || page === route)
+    throw wrongMethod(allow, route?.voice, route !== undefined && hasPage(route, request));
   record.route = target.path;
-  return enter(parts, incoming, { protection: 'public', voice: 'page', cors: false, handler: page });
+  return enter(parts, incoming, page);
 }
 
 /** GraphQL clients can send queries by GET, and urql does so by default: they are told how to change that. */
 function wrongMethod(allow: readonly string[], voice: Voice | undefined, varies: boolean): GatewayError {
-  const headers = { allow: allow.join(', '), ...(varies ? { vary: 'Accept' } : {}) };
+  const headers = { allow: allow.join(', '), ...(varies ? { vary: PAGE_VARIES } : {}) };
   const message =
     'Send GraphQL operations by POST, as a JSON object with the member query (urql: preferGetMethod: false).';
   return new GatewayError('method_not_allowed', voice === 'graphql' ? { headers, message } : { headers });

@@ -29,7 +29,7 @@ describe.each([
       etag: expect.stringMatching(/^"[\w-]{22}"$/),
       link: '</openapi.json>; rel="service-desc"; type="application/json", </auth.md>; rel="service-doc"; type="text/markdown"',
     });
-    expect(answer.headers.has('vary')).toBe(false);
+    expect(answer.headers.get('vary')).toBe('Accept, Sec-Fetch-Mode');
     expect(answer.headers.has('set-cookie')).toBe(false);
   });
 

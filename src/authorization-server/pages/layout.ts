@@ -12,6 +12,8 @@ export interface MemberPage {
     | 'suspended'
     | 'error'
     | 'mcp'
+    | 'machine'
+    | 'document'
     | 'apps'
     | 'app'
     | 'apps-sign-in'

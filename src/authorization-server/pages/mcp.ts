@@ -1,27 +1,29 @@
 import { html } from '../../http/html.ts';
 import type { MemberPage } from './layout.ts';
+import { linkList, type MachineLinks } from './machine.ts';
 import type { Words } from './words.ts';
 
-export interface McpView {
+export interface McpView extends MachineLinks {
   /** The address that asks to sign in. */
   readonly address: string;
   /** The address of the public tools; undefined if there are none. */
   readonly open: string | undefined;
   /** Programs, with the command that adds the address to each. */
   readonly commands: readonly { readonly program: string; readonly command: string }[];
-  /** The page about signing in, for developers. */
-  readonly documentation: string;
-  readonly connectedApps: string;
 }
 
-/** What a browser shows at the addresses for assistants. */
-export function mcpPage(words: Words, { address, open, commands, documentation, connectedApps }: McpView): MemberPage {
+/** What a browser shows at the addresses for assistants; `isOpen` at the one with the public tools. */
+export function mcpPage(words: Words, { address, open, commands, ...links }: McpView, isOpen: boolean): MemberPage {
+  const tools =
+    open !== undefined &&
+    html`<p>${words.html(isOpen ? 'mcp.here' : 'mcp.open', { address: html`<code dir="ltr">${open}</code>` })}</p>`;
   return {
     id: 'mcp',
     title: words.text('mcp.title'),
     body: html`
 <h1>${words.html('mcp.heading')}</h1>
 <p>${words.html('mcp.text')}</p>
+${isOpen && tools}
 <h2>${words.html('mcp.address')}</h2>
 <p class="copy"><code dir="ltr">${address}</code></p>
 <p>${words.html('mcp.add')}</p>
@@ -31,10 +33,7 @@ export function mcpPage(words: Words, { address, open, commands, documentation, 
 ${commands.map(({ program, command }) => html`<dt>${program}</dt><dd class="copy"><code dir="ltr">${command}</code></dd>`)}
 </dl>
 </details>
-${open !== undefined && html`<p class="muted">${words.html('mcp.open', { address: html`<code dir="ltr">${open}</code>` })}</p>`}
-<ul class="links">
-<li><a href="${connectedApps}">${words.html('apps.title')}</a></li>
-<li><a href="${documentation}">${words.html('mcp.documentation')}</a></li>
-</ul>`,
+${!isOpen && tools}
+${linkList(words, links)}`,
   };
 }

@@ -17,6 +17,7 @@ import { createDates, type Dates } from '../../../src/authorization-server/pages
 import { failurePage, refusalPage } from '../../../src/authorization-server/pages/error.ts';
 import { type Frame, type MemberPage, renderPage } from '../../../src/authorization-server/pages/layout.ts';
 import { loginPage, suspendedPage } from '../../../src/authorization-server/pages/login.ts';
+import { accountPage, appsOnlyPage, documentPage } from '../../../src/authorization-server/pages/machine.ts';
 import { mcpPage } from '../../../src/authorization-server/pages/mcp.ts';
 import { PageFailure } from '../../../src/authorization-server/pages/page-failure.ts';
 import { providersPage, signInPage } from '../../../src/authorization-server/pages/sign-in.ts';
@@ -285,7 +286,13 @@ describe('the texts of the pages', () => {
     'sign-in to see apps': (words) => signInPage(words, { ...signIn, purpose: { kind: 'connected-apps', back: '0' } }),
     'sign-in with a provider': (words) =>
       providersPage(words, [{ name: '0', href: '0' }], { kind: 'app', app: undefined, cancel }),
-    mcp: (words) => mcpPage(words, mcp),
+    mcp: (words) => mcpPage(words, mcp, false),
+    'mcp, public': (words) => mcpPage(words, mcp, true),
+    'refused address': (words) => appsOnlyPage(words, 401, mcp),
+    'address without a GET': (words) => appsOnlyPage(words, 405, mcp),
+    'Account API': (words) => accountPage(words, { ...mcp, query: undefined }),
+    'auth.md': (words) => documentPage(words, 'document.auth.title', html``),
+    'openapi.json': (words) => documentPage(words, 'document.openapi.title', html``),
     refusal: (words) => refusalPage(words, { code: '0', ...refusal, app: { name: '0', host: '0' } }, retry),
     failure: (words) =>
       failurePage(

@@ -158,6 +158,20 @@ async function refusals(page: Page, { origin }: Place, look: Look, app: App): Pr
   await page.goto(`${origin}/mcp`);
   await page.locator('summary').click();
   await look(page, 'mcp');
+  for (const [title, path] of [
+    ['account-api', '/account/graphql'],
+    ['openapi', '/openapi.json'],
+    ['auth-md', '/auth.md'],
+    ['for-apps', '/api/oauth/userinfo'],
+  ] as const) {
+    await page.goto(origin + path);
+    for (const summary of await page
+      .locator('summary')
+      .all()
+      .then((all) => all.slice(0, 2)))
+      await summary.click();
+    await look(page, title);
+  }
   await page.goto(`${origin}/oauth/interaction/long-gone`);
   await page.locator('main#error').waitFor();
   await look(page, 'expired');

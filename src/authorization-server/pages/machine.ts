@@ -1,0 +1,86 @@
+import { type Html, html } from '../../http/html.ts';
+import type { MemberPage } from './layout.ts';
+import type { Words } from './words.ts';
+
+/** Where the pages at addresses for programs lead. */
+export interface MachineLinks {
+  readonly connectedApps: string;
+  /** The page about signing in, for developers. */
+  readonly documentation: string;
+}
+
+/** At an address that only apps can use: after a refusal (401), or because it has nothing to GET (405). */
+export function appsOnlyPage(words: Words, status: number, links: MachineLinks): MemberPage {
+  return {
+    id: 'machine',
+    title: words.text('machine.title'),
+    body: html`
+<h1>${words.html('machine.heading')}</h1>
+<p>${words.html(status === 401 ? 'machine.protected' : 'machine.endpoint')}</p>
+<p>${words.html('machine.connect')}</p>
+${linkList(words, links)}`,
+  };
+}
+
+export interface AccountView extends MachineLinks {
+  readonly address: string;
+  /** A query that every member can send; undefined if only prepared documents are accepted. */
+  readonly query: string | undefined;
+}
+
+/** At the Account API. */
+export function accountPage(words: Words, { address, query, ...links }: AccountView): MemberPage {
+  return {
+    id: 'machine',
+    title: words.text('graphql.title'),
+    body: html`
+<h1>${words.html('graphql.title')}</h1>
+<p>${words.html('graphql.text')}</p>
+${
+  query !== undefined &&
+  html`<h2>${words.html('graphql.query')}</h2>
+<p>${words.html('graphql.query.text')}</p>
+<pre class="copy"><code dir="ltr">${query}</code></pre>
+<details>
+<summary>${words.html('graphql.command')}</summary>
+<pre class="copy"><code dir="ltr">${commandFor(address, query)}</code></pre>
+</details>`
+}
+${linkList(words, links)}`,
+  };
+}
+
+function commandFor(address: string, query: string): string {
+  const body = JSON.stringify({ query: query.replace(/\s+/g, ' ') });
+  return [
+    `curl ${address}`,
+    `-H 'Authorization: Bearer <access_token>'`,
+    `-H 'Content-Type: application/json'`,
+    `-d '${body}'`,
+  ].join(' \\\n  ');
+}
+
+/** A document for programs, in a form for people. `content` is in English, as the document is. */
+export function documentPage(
+  words: Words,
+  title: 'document.auth.title' | 'document.openapi.title',
+  content: Html,
+): MemberPage {
+  return {
+    id: 'document',
+    title: words.text(title),
+    body: html`
+<h1>${words.html(title)}</h1>
+<p><a href="?raw">${words.html('document.raw')}</a></p>
+<div lang="en" dir="ltr">
+${content}
+</div>`,
+  };
+}
+
+export function linkList(words: Words, { connectedApps, documentation }: MachineLinks): Html {
+  return html`<ul class="links">
+<li><a href="${connectedApps}">${words.html('apps.title')}</a></li>
+<li><a href="${documentation}">${words.html('mcp.documentation')}</a></li>
+</ul>`;
+}
