@@ -1,4 +1,3 @@
-import { ENDPOINTS } from '../authorization-server/endpoints.ts';
 import { accountPage, appsOnlyPage, documentPage } from '../authorization-server/pages/machine.ts';
 import type { Pages } from '../authorization-server/pages/pages.ts';
 import type { Config } from '../config/schema.ts';
@@ -33,20 +32,17 @@ export interface MachinePages extends Pick<RequestParts, 'appsOnly'> {
 }
 
 /** What people get that open the address of something for programs in a browser. */
-export function machinePages(
-  { origin, account, pages: { origin: pagesOrigin = '' } }: Config,
-  pages: Pages,
-): MachinePages {
-  const links = { connectedApps: pagesOrigin + ENDPOINTS.apps, documentation: DISCOVERY_PATHS.authMd };
+export function machinePages({ origin, account }: Config, pages: Pages): MachinePages {
+  const documentation = DISCOVERY_PATHS.authMd;
   const vary = { vary: PAGE_VARIES };
   const view = {
-    ...links,
+    documentation,
     address: origin + account?.path,
     query: account?.documents?.only === true ? undefined : QUERY,
   };
   return {
     appsOnly(response, { status, headers: { 'content-type': _, ...headers } }) {
-      pages.send(response, status, (words) => appsOnlyPage(words, status, links), { ...headers, ...vary });
+      pages.send(response, status, (words) => appsOnlyPage(words, status, documentation), { ...headers, ...vary });
     },
     account: ({ response }) => pages.send(response, 200, (words) => accountPage(words, view), vary),
     document:

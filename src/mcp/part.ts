@@ -1,6 +1,5 @@
 // The MCP endpoints: tools, resources and prompts for AI apps, built from the configuration and served without sessions.
 
-import { ENDPOINTS } from '../authorization-server/endpoints.ts';
 import { type McpView, mcpPage } from '../authorization-server/pages/mcp.ts';
 import type { Pages } from '../authorization-server/pages/pages.ts';
 import type { LoadedConfig } from '../config/load.ts';
@@ -95,7 +94,7 @@ function instructionsOf({ signIn }: McpConfig, origin: string, name: string): st
 }
 
 function viewOf(
-  { config: { origin, pages } }: LoadedConfig,
+  { config: { origin } }: LoadedConfig,
   { open, member }: McpPart['endpoints'],
   tools: readonly Tool[],
 ): McpView {
@@ -106,7 +105,6 @@ function viewOf(
     open: hasPublicTools ? open.plain.resource.resource : undefined,
     commands: commandsFor(nameOf(origin), address),
     documentation: DISCOVERY_PATHS.authMd,
-    connectedApps: (pages.origin ?? '') + ENDPOINTS.apps,
   };
 }
 

@@ -2,15 +2,8 @@ import { type Html, html } from '../../http/html.ts';
 import type { MemberPage } from './layout.ts';
 import type { Words } from './words.ts';
 
-/** Where the pages at addresses for programs lead. */
-export interface MachineLinks {
-  readonly connectedApps: string;
-  /** The page about signing in, for developers. */
-  readonly documentation: string;
-}
-
 /** At an address that only apps can use: after a refusal (401), or because it has nothing to GET (405). */
-export function appsOnlyPage(words: Words, status: number, links: MachineLinks): MemberPage {
+export function appsOnlyPage(words: Words, status: number, documentation: string): MemberPage {
   return {
     id: 'machine',
     title: words.text('machine.title'),
@@ -18,18 +11,19 @@ export function appsOnlyPage(words: Words, status: number, links: MachineLinks):
 <h1>${words.html('machine.heading')}</h1>
 <p>${words.html(status === 401 ? 'machine.protected' : 'machine.endpoint')}</p>
 <p>${words.html('machine.connect')}</p>
-${linkList(words, links)}`,
+${forDevelopers(words, documentation)}`,
   };
 }
 
-export interface AccountView extends MachineLinks {
+interface AccountView {
   readonly address: string;
   /** A query that every member can send; undefined if only prepared documents are accepted. */
   readonly query: string | undefined;
+  readonly documentation: string;
 }
 
 /** At the Account API. */
-export function accountPage(words: Words, { address, query, ...links }: AccountView): MemberPage {
+export function accountPage(words: Words, { address, query, documentation }: AccountView): MemberPage {
   return {
     id: 'machine',
     title: words.text('graphql.title'),
@@ -46,7 +40,7 @@ ${
 <pre class="copy"><code dir="ltr">${commandFor(address, query)}</code></pre>
 </details>`
 }
-${linkList(words, links)}`,
+${forDevelopers(words, documentation)}`,
   };
 }
 
@@ -78,9 +72,7 @@ ${content}
   };
 }
 
-export function linkList(words: Words, { connectedApps, documentation }: MachineLinks): Html {
-  return html`<ul class="links">
-<li><a href="${connectedApps}">${words.html('apps.title')}</a></li>
-<li><a href="${documentation}">${words.html('mcp.documentation')}</a></li>
-</ul>`;
+/** The link to the page about signing in. */
+export function forDevelopers(words: Words, documentation: string): Html {
+  return html`<p><a href="${documentation}">${words.html('mcp.documentation')}</a></p>`;
 }

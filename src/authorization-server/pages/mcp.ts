@@ -1,19 +1,25 @@
 import { html } from '../../http/html.ts';
 import type { MemberPage } from './layout.ts';
-import { linkList, type MachineLinks } from './machine.ts';
+import { forDevelopers } from './machine.ts';
 import type { Words } from './words.ts';
 
-export interface McpView extends MachineLinks {
+export interface McpView {
   /** The address that asks to sign in. */
   readonly address: string;
   /** The address of the public tools; undefined if there are none. */
   readonly open: string | undefined;
   /** Programs, with the command that adds the address to each. */
   readonly commands: readonly { readonly program: string; readonly command: string }[];
+  /** The page about signing in, for developers. */
+  readonly documentation: string;
 }
 
 /** What a browser shows at the addresses for assistants; `isOpen` at the one with the public tools. */
-export function mcpPage(words: Words, { address, open, commands, ...links }: McpView, isOpen: boolean): MemberPage {
+export function mcpPage(
+  words: Words,
+  { address, open, commands, documentation }: McpView,
+  isOpen: boolean,
+): MemberPage {
   const tools =
     open !== undefined &&
     html`<p>${words.html(isOpen ? 'mcp.here' : 'mcp.open', { address: html`<code dir="ltr">${open}</code>` })}</p>`;
@@ -34,6 +40,6 @@ ${commands.map(({ program, command }) => html`<dt>${program}</dt><dd class="copy
 </dl>
 </details>
 ${!isOpen && tools}
-${linkList(words, links)}`,
+${forDevelopers(words, documentation)}`,
   };
 }

@@ -205,7 +205,7 @@ describe('the texts of the pages', () => {
   const brand = { owner: '0', domains: ['0'] };
   const signIn = { action: '0', returnTo: '0', csrf: '0', username: '0', problem: 'sign_in.wrong' } as const;
   const mcp = {
-    ...{ address: '0', open: '0', documentation: '0', connectedApps: '0' },
+    ...{ address: '0', open: '0', documentation: '0' },
     commands: [{ program: '0', command: '0' }],
   };
   const url = new URL('https://0.0.0.0/');
@@ -288,8 +288,8 @@ describe('the texts of the pages', () => {
       providersPage(words, [{ name: '0', href: '0' }], { kind: 'app', app: undefined, cancel }),
     mcp: (words) => mcpPage(words, mcp, false),
     'mcp, public': (words) => mcpPage(words, mcp, true),
-    'refused address': (words) => appsOnlyPage(words, 401, mcp),
-    'address without a GET': (words) => appsOnlyPage(words, 405, mcp),
+    'refused address': (words) => appsOnlyPage(words, 401, '0'),
+    'address without a GET': (words) => appsOnlyPage(words, 405, '0'),
     'Account API': (words) => accountPage(words, { ...mcp, query: undefined }),
     'auth.md': (words) => documentPage(words, 'document.auth.title', html``),
     'openapi.json': (words) => documentPage(words, 'document.openapi.title', html``),
