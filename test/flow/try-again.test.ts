@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { authorizationRequest, registerApp } from '../support/app.ts';
 import { createBrowser } from '../support/browser.ts';
 import { browserPresent, launchChromium } from '../support/chromium.ts';
+import { tabTo } from '../support/keyboard.ts';
 import { rawRequest } from '../support/raw.ts';
 import { answerOk, type RecordingUpstream, startRecordingUpstream } from '../support/recording-upstream.ts';
 import { startWorld, type World } from '../support/world.ts';
@@ -119,7 +120,7 @@ describe.skipIf(!browserPresent())('in Chromium', () => {
         await recorded.whole;
         response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>It works again</h1>');
       });
-      await page.keyboard.press('Tab');
+      await tabTo(page, link);
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { name: 'It works again' }).waitFor();
       expect(page.url()).toBe(`${world.origin}/courses?page=2`);
