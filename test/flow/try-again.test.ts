@@ -120,7 +120,7 @@ describe.skipIf(!browserPresent())('in Chromium', () => {
         await recorded.whole;
         response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>It works again</h1>');
       });
-      await tabTo(page, link);
+      await tabTo(page, '.retry a');
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { name: 'It works again' }).waitFor();
       expect(page.url()).toBe(`${world.origin}/courses?page=2`);
