@@ -196,8 +196,8 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
     'operator/demo/client/sessions.ts',
   ],
   'rate-limiter-flexible': ['storage/redis/counters.ts'],
-  // Texts in the results of tools are read as clients would read them: as Markdown, and as HTML.
-  '@lezer/markdown': ['mcp/markdown.ts'],
+  // Texts in the results of tools are read as clients would read them: as Markdown, and as HTML. auth.md is shown as HTML.
+  '@lezer/markdown': ['mcp/markdown.ts', 'discovery/auth-md/markdown-html.ts'],
   entities: ['account/connect/methods.ts'],
   parse5: ['login/form/login-page.ts', 'mcp/html.ts', 'mcp/html-elements.ts', 'mcp/urls.ts'],
   bcryptjs: ['passwords/bcrypt-thread.ts'],

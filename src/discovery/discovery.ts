@@ -3,9 +3,7 @@
 import type { Handler } from '../http/exchange.ts';
 import type { Html } from '../http/html.ts';
 import type { JsonObject } from '../http/json-object.ts';
-import { markdownHtml } from './auth-md/markdown-html.ts';
 import type { DescribedService, RunningRoute } from './described-service.ts';
-import { operationList } from './openapi/operation-list.ts';
 import type { UpstreamApi } from './openapi/upstream/import-api.ts';
 import { type ServedDocument, serveDocument, servedDocument } from './served-document.ts';
 
@@ -32,7 +30,7 @@ export interface DiscoveryParts {
 /** Creates the OpenAPI document and auth.md. Each is generated on the first request. */
 export function createDiscovery({ service, routes, documents }: DiscoveryParts): Discovery {
   return {
-    openapi: generated('application/json', operationList, async () => {
+    openapi: generated('application/json', listed, async () => {
       const [{ openapiDocument }, { importApi }] = await Promise.all([
         import('./openapi/document.ts'),
         import('./openapi/upstream/import-api.ts'),
@@ -44,14 +42,22 @@ export function createDiscovery({ service, routes, documents }: DiscoveryParts):
       }
       return JSON.stringify(openapiDocument({ service, routes: routes(), apiOf: (name) => apis.get(name) }));
     }),
-    authMd: generated('text/markdown; charset=utf-8', markdownHtml, async () => {
+    authMd: generated('text/markdown; charset=utf-8', rendered, async () => {
       const { authMd } = await import('./auth-md/auth-md.ts');
       return authMd(service);
     }),
   };
 }
 
-function generated(type: string, asHtml: (text: string) => Html, generate: () => Promise<string>): Generated {
+async function listed(text: string): Promise<Html> {
+  return (await import('./openapi/operation-list.ts')).operationList(text);
+}
+
+async function rendered(text: string): Promise<Html> {
+  return (await import('./auth-md/markdown-html.ts')).markdownHtml(text);
+}
+
+function generated(type: string, asHtml: (text: string) => Promise<Html>, generate: () => Promise<string>): Generated {
   let document: ServedDocument | undefined;
   let shown: Html | undefined;
   const load = async () => {
@@ -61,7 +67,7 @@ function generated(type: string, asHtml: (text: string) => Html, generate: () =>
   return {
     handler: async (exchange) => serveDocument(exchange, await load()),
     async markup() {
-      shown ??= asHtml((await load()).text);
+      shown ??= await asHtml((await load()).text);
       return shown;
     },
   };
