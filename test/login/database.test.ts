@@ -215,6 +215,14 @@ describe.each(ENGINES)('a database of members in $name', ({ name, slow, writing,
     // Without a hash nobody signs in, and the version alone decides about connections: a lock that passes.
     expect(await versioned.recheck?.('1009', 'empty@school.test')).toEqual({ kind: 'good', version: 'E' });
     await versioned.close();
+    const flagged = made(QUERY.replace(' from', ", case when id = 1003 then '2026-11-01' end as suspended from"));
+    const given = { username: 'django@school.test', address: '192.0.2.1' };
+    expect(await flagged.check({ ...given, password: 'correct horse' })).toEqual({ kind: 'suspended', sub });
+    expect(await flagged.check({ ...given, password: 'wrong' })).toEqual({ kind: 'wrong' });
+    expect(await flagged.recheck?.(sub, login)).toEqual({ kind: 'inactive' });
+    const other = await flagged.check({ ...given, username: 'sam@school.test', password: 'correct horse' });
+    expect(other.kind).toBe('member');
+    await flagged.close();
     const wrong = made(QUERY.replace('id, ', 'id as who, '));
     await expect(wrong.recheck?.(sub, login)).rejects.toMatchObject(ill);
     await wrong.close();

@@ -129,9 +129,19 @@ describe('the directory', () => {
     expect(told('the members file cannot be read')).toBe(losses + 1);
   });
 
-  it('refuses suspended members', async () => {
+  it('tells suspended members so, but only those who know the password', async () => {
     write(file({ ...ann, suspended: true }, bob));
-    expect((await gate.attempt('ann', 'ann’s')).status).toBe(400);
+    const page = await gate.attempt('ann', 'ann’s');
+    expect(page.status).toBe(403);
+    expect(page.text).toMatch(/role="alert" id="problem">Your account at <bdi>Harbour Lane School<\/bdi> is suspended/);
+    expect(page.headers.getSetCookie().join()).not.toContain('coursegate_member');
+    const shown = async (username: string) => {
+      const { status, text } = await gate.attempt(username, 'wrong');
+      return [status, text.replaceAll(username, '').replace(/="[\w/-]{43,}"/g, '')];
+    };
+    const [status, text] = await shown('ann');
+    expect([status, text]).toEqual(await shown('nobody'));
+    expect([status, String(text).includes('suspended')]).toEqual([400, false]);
   });
 
   it.each([
@@ -172,6 +182,10 @@ describe('an unknown login in the directory', () => {
     expect(await ask('ann', 'wrong')).toEqual({ verdict: { kind: 'wrong' }, schemes: ['bcrypt'] });
     expect(await ask('nobody', 'wrong')).toEqual({ verdict: { kind: 'wrong' }, schemes: ['bcrypt'] });
     expect(await ask('nobody')).toEqual({ verdict: { kind: 'wrong' }, schemes: ['bcrypt'] });
+    const suspended = counted([{ ...ann, suspended: true }]);
+    expect(await suspended('ann', 'wrong')).toEqual({ verdict: { kind: 'wrong' }, schemes: ['bcrypt'] });
+    expect(await suspended('ann')).toEqual({ verdict: { kind: 'suspended', sub: '7' }, schemes: ['bcrypt'] });
+    expect(await suspended('nobody')).toEqual({ verdict: { kind: 'wrong' }, schemes: ['bcrypt'] });
   });
 
   it('takes the same scheme each time, and all schemes are used', async () => {

@@ -109,6 +109,18 @@ describe('the webhook', () => {
     expect(page.text).toContain('id="problem"');
   });
 
+  it('tells a member that the account is suspended when the signed answer says so with their ID', async () => {
+    backend.says(() => ({ status: 403, body: '{"sub":"1001","suspended":true}' }));
+    const page = await gate.attempt('sam', 'x');
+    expect([page.status, page.text.includes('is suspended, so you can’t sign in here')]).toEqual([403, true]);
+    for (const body of ['{"sub":"1001","suspended":false}', '{"sub":"1001","suspended":"no"}', '{}', 'suspended']) {
+      backend.says(() => ({ status: 403, body }));
+      expect((await gate.attempt('sam', 'x')).status).toBe(400);
+    }
+    backend.says(() => ({ status: 401, body: '{"sub":"1001","suspended":true}' }));
+    expect((await gate.attempt('sam', 'x')).status).toBe(400);
+  });
+
   it.each([
     ['7', '7'],
     [undefined, '60'],

@@ -18,7 +18,7 @@ export interface SignInView {
   readonly csrf: string;
   /** The initial value of the first field. */
   readonly username: string;
-  readonly problem: Extract<Phrase, `sign_in.${'wrong' | 'slow_down'}`> | undefined;
+  readonly problem: Extract<Phrase, `sign_in.${'wrong' | 'slow_down' | 'suspended'}`> | undefined;
   /** Seconds until the next attempt, for `sign_in.slow_down`. */
   readonly wait?: number;
   readonly purpose: SignInPurpose;

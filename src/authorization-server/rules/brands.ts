@@ -81,5 +81,5 @@ function nameIn(word: string): BrandName | undefined {
 
 /** Short words are left out: "Zoomin" is no Zoom. */
 function isGlue(word: string): boolean {
-  return GENERIC.has(word) && (word.length > 2 || word === 'ai');
+  return GENERIC.has(word) && word.length > 2;
 }

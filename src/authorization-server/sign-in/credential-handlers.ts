@@ -78,6 +78,9 @@ export function credentialHandlers(check: CredentialCheck, options: SignInHandle
         case 'wrong':
           events.failed(provenance, 'wrong_credentials', username);
           return again('sign_in.wrong', 400);
+        case 'suspended':
+          events.failed(provenance, 'suspended', username, verdict.sub);
+          return again('sign_in.suspended', 403);
         case 'slow_down':
           events.failed(provenance, 'too_many_attempts', username);
           return again('sign_in.slow_down', 429, { 'retry-after': String(verdict.retryAfter) }, verdict.retryAfter);

@@ -13,6 +13,7 @@ type Failed =
   | 'cancelled'
   | 'proof_refused'
   | 'account_not_allowed'
+  | 'suspended'
   | 'login_unavailable';
 
 /** The most lines a minute for failures, so that password guessing from many addresses does not fill the disk. */
@@ -27,13 +28,16 @@ export function signInEvents(audit: Audit, clock: Clock, key: KeyObject) {
   const app = { clientId: undefined, grantId: undefined };
   return {
     begun: (member: string): void => audit({ action: 'session_begun', member, ...app }),
-    /** @param username - the typed account name, if there was one */
-    failed(from: Provenance, reason: Failed, username?: string): void {
+    /**
+     * @param username - the typed account name, if there was one
+     * @param member - whose account it is, if that was proved
+     */
+    failed(from: Provenance, reason: Failed, username?: string, member?: string): void {
       const accountHash = username === undefined ? undefined : hashOf(username, key);
       throttled(`${networkOf(from.clientAddress)} ${reason}`, (suppressed) =>
         audit({
           action: 'sign_in_failed',
-          member: undefined,
+          member,
           reason,
           accountHash,
           ...app,

@@ -9,7 +9,7 @@ import type { CredentialCheck, Login, Member, Recheck } from '../connector.ts';
 import type { LoginParts } from '../login-parts.ts';
 import { unavailable } from '../outbound-fetch.ts';
 import { sharedHashing } from '../shared-hashing.ts';
-import { readMember, readVersion } from '../whoami/member.ts';
+import { readFlag, readMember, readVersion } from '../whoami/member.ts';
 import { mysqlReader } from './mysql.ts';
 import { postgresReader } from './postgres.ts';
 import type { DatabaseRow, Reader, ReaderOptions } from './reader.ts';
@@ -111,7 +111,8 @@ export function databaseCheck(
     const fits = await hashing.verify(found?.hash ?? decoy, password + pepper);
     if (fits === 'busy') return { kind: 'slow_down', retryAfter: BUSY_SECONDS };
     if (!fits || found === undefined) return { kind: 'wrong' };
-    return { kind: 'member', member: memberOf(found.row, found.text, username) };
+    const member = memberOf(found.row, found.text, username);
+    return isSuspended(found.row) ? { kind: 'suspended', sub: member.sub } : { kind: 'member', member };
   };
 
   const ownRecheck: Recheck = async (sub, login) => {
@@ -124,7 +125,7 @@ export function databaseCheck(
     if (row === undefined || asText(row.id, 'id') !== sub) return { kind: 'gone' };
     const hash = asText(row.hash, 'hash') ?? '';
     // Without a hash the member cannot sign in. A version says that the connections may stay, as while they are locked out.
-    if (hash === '' && !Object.hasOwn(row, 'version')) return { kind: 'inactive' };
+    if (isSuspended(row) || (hash === '' && !Object.hasOwn(row, 'version'))) return { kind: 'inactive' };
     return { kind: 'good', version: versionOf(row, hash) };
   };
 
@@ -137,6 +138,12 @@ export function databaseCheck(
       });
     },
   };
+}
+
+/** Null, false and 0 mean that the member is not, and so does a query without the column. A date means that they are. */
+function isSuspended({ suspended }: DatabaseRow): boolean {
+  const value = plain(suspended);
+  return value !== undefined && readFlag(value) !== false;
 }
 
 /** A value that changes with the password and reveals nothing about its hash. */

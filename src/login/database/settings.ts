@@ -36,7 +36,7 @@ export const databaseLogin = z.strictObject({
     'Where to read the database URL: postgres://…, mysql://… or sqlite:/path. Use a database user with read-only access.',
   ),
   query: query.describe(
-    `One SELECT with $1 where the login goes. It must return one row for a member, and none if there is no such member. Its columns: \`id\`, \`hash\`, and if there are any ${COLUMNS}, \`email_verified\` and \`version\`, which changes when all of the member’s connections must end (by default the hash).`,
+    `One SELECT with $1 where the login goes. It must return one row for a member, and none if there is no such member. Its columns: \`id\`, \`hash\`, and if there are any ${COLUMNS}, \`email_verified\`, \`suspended\` (true: may not sign in) and \`version\`, which changes when all of the member’s connections must end (by default the hash).`,
   ),
   hash: z
     .strictObject({

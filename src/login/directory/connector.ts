@@ -61,9 +61,9 @@ export function createDirectory({ file, members, hashing, log }: MembersFileOpti
       const entry = byLogin.get(login);
       const fits = await hashing.verify((entry ?? decoyOf(login)).hash, password);
       if (fits === 'busy') return { kind: 'slow_down', retryAfter: BUSY_SECONDS };
-      return fits && entry !== undefined && !entry.suspended
-        ? { kind: 'member', member: entry.member }
-        : { kind: 'wrong' };
+      if (!fits || entry === undefined) return { kind: 'wrong' };
+      const { member } = entry;
+      return entry.suspended ? { kind: 'suspended', sub: member.sub } : { kind: 'member', member };
     },
 
     async recheck(sub) {

@@ -9,8 +9,8 @@ import { evenRefusals } from '../even-refusals.ts';
 import type { LoginParts } from '../login-parts.ts';
 import { retryAfter } from '../retry-after.ts';
 import { readClaims } from '../whoami/claims.ts';
-import { jsonAnswer, valueIn } from '../whoami/json-answer.ts';
-import { readMember } from '../whoami/member.ts';
+import { jsonAnswer, jsonOrNothing, valueIn } from '../whoami/json-answer.ts';
+import { readMember, readSubject } from '../whoami/member.ts';
 import { askBackend, unusable } from '../whoami/unusable.ts';
 import type { WebhookLoginConfig } from './settings.ts';
 
@@ -54,6 +54,8 @@ function webhookCheck(config: WebhookLoginConfig, { call, secrets, clock, claims
     if (!isSigned(answer, expected)) throw unusable(`${answer.status}, which it has not signed`);
     if (answer.status === 200) return { kind: 'member', member: memberOf(answer.body, claims) };
     if (answer.status === 429) return { kind: 'slow_down', retryAfter: retryAfter(answer.headers['retry-after']) };
+    const suspended = answer.status === 403 ? suspendedIn(answer.body) : undefined;
+    if (suspended !== undefined) return { kind: 'suspended', sub: suspended };
     if (WRONG.has(answer.status)) return { kind: 'wrong' };
     throw unusable(`${answer.status}`);
   };
@@ -66,6 +68,12 @@ function isSigned({ headers }: UpstreamResponse, expected: Buffer): boolean {
 
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex');
+}
+
+/** The id of a member whose password is right, in an answer such as `{"sub":"1001","suspended":true}`. */
+function suspendedIn(body: string): string | undefined {
+  const said = jsonOrNothing(body);
+  return valueIn(said, '/suspended') === true ? readSubject(valueIn(said, '/sub')) : undefined;
 }
 
 function memberOf(body: string, claims: ClaimsConfig): Member {

@@ -283,6 +283,8 @@ describe('the texts of the pages', () => {
     'login again': (words) => loginPage(words, { app: undefined, account: '0', signIn: '0', cancel }),
     suspended: (words) => suspendedPage(words, { app: undefined, account: '0', cancel }),
     'sign-in to an app': (words) => signInPage(words, { ...signIn, purpose: { kind: 'app', app: posing, cancel } }),
+    'sign-in of a suspended member': (words) =>
+      signInPage(words, { ...signIn, problem: 'sign_in.suspended', purpose: { kind: 'unknown' } }),
     'sign-in to see apps': (words) => signInPage(words, { ...signIn, purpose: { kind: 'connected-apps', back: '0' } }),
     'sign-in with a provider': (words) =>
       providersPage(words, [{ name: '0', href: '0' }], { kind: 'app', app: undefined, cancel }),
