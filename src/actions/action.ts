@@ -71,6 +71,8 @@ export interface ActionContext {
   readonly member?: string | undefined;
   /** How many active grants an app has. */
   readonly grants?: number | undefined;
+  /** How many members have connected an app, and how many of them used it in the last seven days, if that is known. */
+  readonly members?: { readonly all: number; readonly active: number } | undefined;
   readonly keyState?: 'signing' | 'next' | 'verifying' | undefined;
   /** Seconds for which verifiers may still not know the next signing key. */
   readonly unknownFor?: number | undefined;

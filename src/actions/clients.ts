@@ -91,6 +91,8 @@ export const CLIENT_ACTIONS = {
   }),
 };
 
-function grantsNow({ grants = 0 }: ActionContext): string {
-  return `It has ${counted(grants, 'grant')} now.`;
+/** Who is hit. */
+function grantsNow({ grants = 0, members }: ActionContext): string {
+  if (members === undefined || members.all === 0) return `It has ${counted(grants, 'grant')} now.`;
+  return `${counted(members.all, 'member')} will lose access; ${members.active} used it in the last 7 days.`;
 }

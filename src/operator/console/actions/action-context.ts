@@ -1,10 +1,15 @@
 import type { ActionContext } from '../../../actions/action.ts';
 import { GatewayError } from '../../../errors.ts';
+import { unixSeconds } from '../../../storage/store.ts';
+import { appGrants } from '../directory/app-grants.ts';
 import { appName, memberName } from '../directory/names.ts';
 import type { Sources } from '../sources.ts';
 
+/** Seconds. */
+const ACTIVE = 7 * 86_400;
+
 type Context = (
-  sources: Sources<'controls' | 'grants' | 'store'>,
+  sources: Sources<'clock' | 'controls' | 'directory' | 'grants' | 'store'>,
   id: string,
   client: string | undefined,
 ) => Promise<ActionContext>;
@@ -21,8 +26,16 @@ const CONTEXTS: ReadonlyMap<string | undefined, Context> = new Map<string, Conte
   [
     'apps',
     async (sources, id) => {
-      const [name, grants] = await Promise.all([appName(sources, id), sources.grants.count({ client: id })]);
-      return { name, grants };
+      const [name, grants, view] = await Promise.all([
+        appName(sources, id),
+        sources.grants.count({ client: id }),
+        sources.directory.look(),
+      ]);
+      if (view.state !== 'ready') return { name, grants };
+      const members = [...(await appGrants(view.rows, id)).values()];
+      const since = unixSeconds(sources.clock) - ACTIVE;
+      const active = members.filter(({ lastUsedAt = 0 }) => lastUsedAt >= since).length;
+      return { name, grants, members: { all: members.length, active } };
     },
   ],
   [
@@ -47,7 +60,7 @@ const CONTEXTS: ReadonlyMap<string | undefined, Context> = new Map<string, Conte
 
 /** What the texts of the action at this path name. Throws GatewayError `not_found` for a key that is not published. */
 export async function contextOf(
-  sources: Sources<'controls' | 'grants' | 'store'>,
+  sources: Sources<'clock' | 'controls' | 'directory' | 'grants' | 'store'>,
   path: string,
   { id = '', client }: Readonly<Record<string, string>>,
 ): Promise<ActionContext> {

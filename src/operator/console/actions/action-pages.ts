@@ -29,7 +29,7 @@ function listOf({ back }: ActionPage): string {
 }
 
 async function perform(
-  sources: Sources<'controls' | 'grants' | 'store' | 'directory' | 'onError'>,
+  sources: Sources<'clock' | 'controls' | 'directory' | 'grants' | 'onError' | 'store'>,
   action: OperatorAction,
   page: ActionPage,
   request: ConsoleRequest,

@@ -11,7 +11,7 @@ import { contextOf } from './action-context.ts';
 
 /** The question before an action. Throws GatewayError `not_found` for an action that is done without asking. */
 export async function questionPage(
-  sources: Sources<'controls' | 'grants' | 'store'>,
+  sources: Sources<'clock' | 'controls' | 'directory' | 'grants' | 'store'>,
   action: OperatorAction,
   { params, csrf }: Pick<ConsoleRequest, 'params' | 'csrf'>,
 ): Promise<ConsoleAnswer> {

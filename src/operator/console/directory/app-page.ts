@@ -7,20 +7,28 @@ import { type Html, html } from '../../../http/html.ts';
 import { actionButtons } from '../actions/action-buttons.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
 import { facts } from '../kit/facts.ts';
-import { listTable } from '../kit/table.ts';
+import { type Column, listTable } from '../kit/table.ts';
 import { pathOf, pathOfGrant, pathOfMember, withQuery } from '../paths.ts';
 import type { Sources } from '../sources.ts';
-import { lastUse } from './filters.ts';
+import { appGrants, appUsage, latest } from './app-grants.ts';
+import { changeColumn, grantedColumn, nameColumn, usedColumn } from './columns.ts';
+import { freshness } from './freshness.ts';
 import { memberName } from './names.ts';
+import { powers } from './powers.ts';
 import type { Rows } from './rows.ts';
-import { CHANGES, canChange } from './scopes.ts';
+import { canChange } from './scopes.ts';
 import { trailSection } from './trail-list.ts';
+import { usesTable } from './uses.ts';
 
 /** The most grants on the page. */
 const MOST_GRANTS = 10;
+/** The most members whose use is read. */
+const MOST_MEMBERS = 20;
 
 export async function appPage(
-  sources: Sources<'controls' | 'directory' | 'grants' | 'school' | 'scopes' | 'store' | 'times' | 'trail'>,
+  sources: Sources<
+    'controls' | 'directory' | 'grants' | 'school' | 'scopes' | 'store' | 'times' | 'tools' | 'trail' | 'usage'
+  >,
   { params, csrf }: ConsoleRequest,
 ): Promise<ConsoleAnswer> {
   const id = params.id ?? '';
@@ -33,7 +41,9 @@ export async function appPage(
   ]);
   const view = await sources.directory.look();
   const rows = view.state === 'ready' ? view.rows : undefined;
-  const members = rows?.apps.get(id)?.members;
+  const held = rows && (await appGrants(rows, id));
+  const all = [...(held?.values() ?? [])];
+  const lastUsedAt = all.map((one) => one.lastUsedAt).reduce(latest, undefined);
   const name = app?.name;
   const disabled = 'state' in described && described.state === 'disabled';
   const known = app !== undefined;
@@ -48,11 +58,20 @@ ${app !== undefined && posingNotice(app, sources.school)}
     ...(app === undefined ? [] : metadataFacts(app)),
     ['Registered', 'created_at' in described ? momentOf(described.created_at, sources) : undefined],
     ['Kept until', 'kept_until' in described ? momentOf(described.kept_until, sources) : undefined],
-    ['Members', members?.toLocaleString('en')],
+    ['Connected since', all.length > 0 && sources.times.date(Math.min(...all.map((one) => one.grantedAt)) * 1000)],
+    ['Last used', lastUsedAt === undefined ? held && 'never' : sources.times.day(lastUsedAt * 1000)],
+    ['Members', held?.size.toLocaleString('en')],
     ['Grants', total.toLocaleString('en')],
   ])}
 ${actionButtons(Object.values(CLIENT_ACTIONS), id, described, csrf)}
 </section>
+${
+  rows === undefined
+    ? freshness(view, sources.times)
+    : held !== undefined &&
+      html`${powers(sources, all)}
+${await usesOfApp(sources, rows, id, held)}`
+}
 <section class="card"><h2>Members</h2>
 ${first.length === 0 ? html`<p class="muted">No member has connected it.</p>` : await membersOfApp(sources, first, rows)}
 ${total > first.length && html`<p><a href="${withQuery(pathOf('grants'), { app: id })}">All ${counted(total, 'grant')} of this app</a></p>`}
@@ -73,6 +92,27 @@ function posingNotice(app: StoredApp, school: string): Html | undefined {
   return html`<p class="notice bad">${posing === 'school' ? html`The name of this app imitates ${imitated}.` : html`The name of this app is one of ${imitated}, and neither its redirect URIs nor a client ID metadata document prove that it is theirs.`}</p>`;
 }
 
+/** The use of the app by the members who used it last. */
+async function usesOfApp(
+  sources: Sources<'scopes' | 'times' | 'tools' | 'usage'>,
+  rows: Rows,
+  id: string,
+  held: Awaited<ReturnType<typeof appGrants>>,
+): Promise<Html> {
+  const used = [...held].filter(([, { lastUsedAt }]) => lastUsedAt !== undefined);
+  const members = used.toSorted(([, { lastUsedAt: a = 0 }], [, { lastUsedAt: b = 0 }]) => b - a).slice(0, MOST_MEMBERS);
+  const uses = await appUsage(
+    sources,
+    rows,
+    id,
+    members.map(([member]) => member),
+  );
+  return html`<section class="card"><h2>What it did in the last 30 days</h2>
+${usesTable(sources, uses)}
+${used.length > members.length && html`<p class="muted small">By the ${members.length} of ${used.length} members who used it last.</p>`}
+</section>`;
+}
+
 async function membersOfApp(
   sources: Sources<'scopes' | 'store' | 'times'>,
   grants: readonly StandingGrant[],
@@ -81,23 +121,21 @@ async function membersOfApp(
   const named = grants
     .toSorted((a, b) => b.grantedAt - a.grantedAt)
     .map(async (grant) => ({ ...grant, name: (await memberName(sources, grant.member)) ?? grant.member }));
-  return listTable({
-    label: 'Members',
-    columns: [
-      {
-        title: 'Member',
-        cell: ({ member, name }) => html`<a class="name" href="${pathOfMember(member)}"><bdi>${name}</bdi></a>`,
-      },
-      { title: 'Can change', cell: ({ scopes }) => canChange(sources.scopes, scopes) && CHANGES },
-      {
-        title: 'Granted',
-        cell: ({ id, grantedAt }) => html`<a href="${pathOfGrant(id)}">${sources.times.ago(grantedAt * 1000)}</a>`,
-        isLabelled: true,
-      },
-      { title: 'Last used', cell: ({ id }) => lastUse(rows?.grants.get(id), sources.times), isLabelled: true },
-    ],
-    rows: await Promise.all(named),
-  });
+  const columns: readonly Column<StandingGrant & { readonly name: string }>[] = [
+    nameColumn(
+      'Member',
+      ({ member }) => pathOfMember(member),
+      ({ name }) => name,
+    ),
+    changeColumn(({ scopes }) => canChange(sources.scopes, scopes)),
+    grantedColumn(
+      sources.times,
+      ({ grantedAt }) => grantedAt,
+      ({ id }) => pathOfGrant(id),
+    ),
+    usedColumn(sources.times, ({ id }) => rows?.grants.get(id)),
+  ];
+  return listTable({ label: 'Members', columns, rows: await Promise.all(named) });
 }
 
 /** What the app says about itself, as text: its links are not ours to offer. */
@@ -105,7 +143,7 @@ function metadataFacts(app: StoredApp): readonly (readonly [string, Html | strin
   const { metadata, redirectUris } = app;
   const text = (name: string) => (typeof metadata[name] === 'string' ? html`<bdi>${metadata[name]}</bdi>` : undefined);
   return [
-    ['Proof', proofOf(app)],
+    ['Verified', proofOf(app)],
     ['Redirect URIs', html`${redirectUris.map((uri) => html`<code>${uri}</code><br>`)}`],
     ['Home page', text('client_uri')],
     ['Privacy policy', text('policy_uri')],
@@ -116,10 +154,10 @@ function metadataFacts(app: StoredApp): readonly (readonly [string, Html | strin
 
 /** A document proves its own domain, and not where codes are sent. A registration proves nothing. */
 function proofOf({ id, kind, redirectUris }: StoredApp): Html {
-  if (kind === 'registered') return html`none: any app can register under any name`;
+  if (kind === 'registered') return html`no: any app can register under any name`;
   const host = URL.parse(id)?.host ?? '';
   const elsewhere = redirectUris.filter((uri) => URL.parse(uri)?.host !== host);
-  return html`verified domain <bdi>${host}</bdi>${elsewhere.length > 0 && html` <span class="badge warn">codes go elsewhere, too</span>`}`;
+  return html`domain <bdi>${host}</bdi>${elsewhere.length > 0 && html` <span class="badge warn">codes go elsewhere, too</span>`}`;
 }
 
 function momentOf(iso: string | undefined, { times }: Sources<'times'>): Html | undefined {

@@ -1,4 +1,5 @@
 import type { ConsoleSources } from '../sources.ts';
+import { latest } from './app-grants.ts';
 import type { Use } from './filters.ts';
 import { eachInSlices } from './find.ts';
 import type { AppRow, Rows } from './rows.ts';
@@ -19,7 +20,7 @@ export async function appUses({ grants }: Rows, scopes: ConsoleSources['scopes']
     use.changes ||= changes;
     use.redeemed ||= redeemed;
     use.grantedAt = Math.min(use.grantedAt, grantedAt);
-    if (lastUsedAt !== undefined) use.lastUsedAt = Math.max(use.lastUsedAt ?? 0, lastUsedAt);
+    use.lastUsedAt = latest(use.lastUsedAt, lastUsedAt);
   });
   return uses;
 }

@@ -7,12 +7,12 @@ import type { Column } from '../kit/table.ts';
 import { pathOf, pathOfApp } from '../paths.ts';
 import type { Sources } from '../sources.ts';
 import { appUses } from './app-use.ts';
-import { lastUse, type Use, usedLike, useFilters } from './filters.ts';
+import { changeColumn, countColumn, nameColumn, stateColumn, usedColumn } from './columns.ts';
+import { type Use, usedLike, useFilters } from './filters.ts';
 import { freshness } from './freshness.ts';
 import { listRows } from './list-rows.ts';
 import { registrationLine } from './registration-page.ts';
 import { type AppRow, folded } from './rows.ts';
-import { CHANGES } from './scopes.ts';
 
 const PATH = pathOf('apps');
 const KINDS = {
@@ -40,18 +40,9 @@ export async function appsPage(
     keep: (row) => row.text.includes(typed) && isOfKind(row) && isUsed(uses.get(row)),
     columns: [
       ...APP_COLUMNS,
-      {
-        title: 'Can change',
-        cell: (row) => uses.get(row)?.changes && CHANGES,
-        sort: { name: 'change', key: (row) => Number(uses.get(row)?.changes ?? false), descending: true },
-      },
-      MEMBERS,
-      {
-        title: 'Last used',
-        cell: (row) => lastUse(uses.get(row), times),
-        isLabelled: true,
-        sort: { name: 'used', key: (row) => uses.get(row)?.lastUsedAt ?? 0, descending: true },
-      },
+      changeColumn((row) => uses.get(row)?.changes),
+      countColumn('Members', ({ members }) => members, 'members'),
+      usedColumn(times, (row) => uses.get(row)),
     ],
     usual: '-members',
   });
@@ -73,36 +64,24 @@ ${freshness(view, times)}
   return { body };
 }
 
-const MEMBERS: Column<AppRow> = {
-  title: 'Members',
-  cell: ({ members }) => members.toLocaleString('en'),
-  isNumber: true,
-  isLabelled: true,
-  sort: { name: 'members', key: ({ members }) => members, descending: true },
-};
-
 const APP_COLUMNS: readonly Column<AppRow>[] = [
-  {
-    title: 'App',
-    cell: ({ id, name }) => html`<a class="name" href="${pathOfApp(id)}"><bdi>${name ?? id}</bdi></a>`,
-    sort: { name: 'name', key: ({ text }) => text },
-  },
+  nameColumn(
+    'App',
+    ({ id }) => pathOfApp(id),
+    ({ id, name }) => name ?? id,
+    { name: 'name', key: ({ text }) => text },
+  ),
   { title: 'Host', cell: ({ hosts }) => html`<bdi>${hosts.join(', ')}</bdi>` },
   { title: 'Verified', cell: verified },
-  {
-    title: 'State',
-    cell: ({ disabled, kind }) =>
-      disabled
-        ? html`<span class="badge bad">disabled</span>`
-        : kind === 'unknown' && html`<span class="badge">no longer registered</span>`,
-  },
+  stateColumn(({ disabled }) => disabled && 'disabled'),
 ];
 
 /** A document proves its own domain, and not where codes are sent. */
-function verified({ id, kind, hosts }: AppRow): Html | false {
-  if (kind !== 'document') return kind === 'registered' && html`no`;
+function verified({ id, kind, hosts }: AppRow): Html {
+  if (kind === 'unknown') return html`<span class="badge">no longer registered</span>`;
+  if (kind === 'registered') return html`<span class="wide">no</span>`;
   const host = URL.parse(id)?.host ?? id;
   return hosts.every((one) => one === host)
-    ? html`<span class="badge good">yes</span>`
+    ? html`<span class="badge good">verified</span>`
     : html`<span class="badge warn">only <bdi>${host}</bdi></span>`;
 }

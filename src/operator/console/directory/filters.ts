@@ -1,17 +1,19 @@
 import { GatewayError } from '../../../errors.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { filterLinks } from '../kit/filter-links.ts';
-import type { Times } from '../kit/times.ts';
-import { NOT_CONNECTED } from './not-connected.ts';
 
-const POWERS = { '': 'All', change: 'Can change data', read: 'Only read' };
-const UNUSED = {
-  '': 'Any time',
-  7: 'Not for 7 days',
-  30: 'Not for 30 days',
-  90: 'Not for 90 days',
-  never: 'Never',
-};
+const POWERS = [
+  ['', 'All'],
+  ['change', 'Can change data'],
+  ['read', 'Only reads'],
+] as const;
+const UNUSED = [
+  ['', 'Any time'],
+  ['7', '7+ days ago'],
+  ['30', '30+ days ago'],
+  ['90', '90+ days ago'],
+  ['never', 'Never'],
+] as const;
 const DAY = 86_400;
 
 /** What apps and grants are filtered by alike. Times are Unix seconds. */
@@ -30,9 +32,10 @@ type Query = Readonly<Record<string, string>>;
 /** Links to filter by power and by use. */
 export function useFilters(path: string, query: Query): Html {
   const { unused = '' } = query;
-  const days = Object.hasOwn(UNUSED, unused) ? UNUSED : { ...UNUSED, [unused]: `Not for ${unused} days` };
-  return html`${filterLinks({ label: 'Power', name: 'power', options: POWERS, path, query })}
-${filterLinks({ label: 'Used', name: 'unused', options: days, path, query })}`;
+  const listed = UNUSED.some(([value]) => value === unused);
+  const options = listed ? UNUSED : [...UNUSED, [unused, `${unused}+ days ago`] as const];
+  return html`${filterLinks({ label: 'Access', name: 'power', options: POWERS, path, query })}
+${filterLinks({ label: 'Last used', name: 'unused', options, path, query })}`;
 }
 
 /**
@@ -43,7 +46,7 @@ ${filterLinks({ label: 'Used', name: 'unused', options: days, path, query })}`;
  */
 export function usedLike({ power = '', unused = '' }: Query, now: number): (use: Use | undefined) => boolean {
   const days = unused === 'never' || unused === '' ? 0 : /^\d{1,4}$/.test(unused) ? Number(unused) : Number.NaN;
-  if (!Object.hasOwn(POWERS, power) || Number.isNaN(days))
+  if (!POWERS.some(([value]) => value === power) || Number.isNaN(days))
     throw new GatewayError('invalid_request', {
       message: '“power” is “change” or “read”, “unused” a number of days or “never”.',
     });
@@ -55,14 +58,4 @@ export function usedLike({ power = '', unused = '' }: Query, now: number): (use:
     if (unused === 'never') return lastUsedAt === undefined;
     return unused === '' || (lastUsedAt ?? grantedAt) <= now - days * DAY;
   };
-}
-
-/** The cell of the last use, which is known to the day. */
-export function lastUse(
-  use: Pick<Use, 'lastUsedAt' | 'redeemed'> | undefined,
-  times: Times,
-): Html | string | undefined {
-  if (use === undefined) return undefined;
-  if (use.lastUsedAt !== undefined) return times.day(use.lastUsedAt * 1000);
-  return use.redeemed ? 'never' : NOT_CONNECTED;
 }

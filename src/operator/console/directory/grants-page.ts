@@ -7,11 +7,12 @@ import type { Column } from '../kit/table.ts';
 import type { Times } from '../kit/times.ts';
 import { pathOf, pathOfGrant } from '../paths.ts';
 import type { ConsoleSources } from '../sources.ts';
-import { lastUse, usedLike, useFilters } from './filters.ts';
+import { changeColumn, grantedColumn, nameColumn, usedColumn } from './columns.ts';
+import { usedLike, useFilters } from './filters.ts';
 import { freshness } from './freshness.ts';
 import { listRows } from './list-rows.ts';
 import { type AppRow, folded, type GrantRow, type MemberRow } from './rows.ts';
-import { CHANGES, changingText } from './scopes.ts';
+import { changingText } from './scopes.ts';
 
 const PATH = pathOf('grants');
 
@@ -63,29 +64,18 @@ function kept(name: string, id: string, title: string | undefined): Html {
 
 function columnsOf(changes: (row: GrantRow) => boolean, times: Times): readonly Column<GrantRow>[] {
   return [
+    nameColumn(
+      'Grant',
+      ({ id }) => pathOfGrant(id),
+      ({ member, app }) => `${member.name ?? member.email ?? member.id} – ${app.name ?? app.id}`,
+      { name: 'member', key: ({ member }) => member.text },
+    ),
+    changeColumn(changes),
+    grantedColumn(times, ({ grantedAt }) => grantedAt),
+    usedColumn(times, (row) => row),
     {
-      title: 'Grant',
-      cell: ({ id, member, app }) =>
-        html`<a class="name" href="${pathOfGrant(id)}"><bdi>${member.name ?? member.email ?? member.id} – ${app.name ?? app.id}</bdi></a>`,
-      sort: { name: 'member', key: ({ member }) => member.text },
-    },
-    { title: 'Can change', cell: (row) => changes(row) && CHANGES },
-    {
-      title: 'Granted',
-      cell: ({ grantedAt }) => times.ago(grantedAt * 1000),
-      isLabelled: true,
-      sort: { name: 'granted', key: ({ grantedAt }) => grantedAt, descending: true },
-    },
-    {
-      title: 'Last used',
-      cell: (row) => lastUse(row, times),
-      isLabelled: true,
-      sort: { name: 'used', key: ({ lastUsedAt = 0 }) => lastUsedAt, descending: true },
-    },
-    {
-      title: 'Expires',
+      ...{ title: 'Expires', phone: false },
       cell: ({ expiresAt }) => (expiresAt === undefined ? 'never' : times.date(expiresAt * 1000)),
-      isLabelled: true,
       sort: { name: 'expires', key: ({ expiresAt = Number.MAX_SAFE_INTEGER }) => expiresAt },
     },
   ];

@@ -9,15 +9,16 @@ import { facts } from '../kit/facts.ts';
 import { type Column, listTable } from '../kit/table.ts';
 import { pathOf, pathOfApp, pathOfGrant, withQuery } from '../paths.ts';
 import type { Sources } from '../sources.ts';
+import { changeColumn, nameColumn } from './columns.ts';
 import { appName } from './names.ts';
 import { NOT_CONNECTED } from './not-connected.ts';
-import { CHANGES, canChange } from './scopes.ts';
+import { canChange } from './scopes.ts';
 import { trailSection } from './trail-list.ts';
 
 /** The most grants on the page. */
 const MOST_GRANTS = 200;
 /** The most grants of one app that are linked. */
-const MOST_LINKS = 5;
+const MOST_LINKS = 3;
 
 export async function memberPage(
   sources: Sources<'controls' | 'grants' | 'scopes' | 'store' | 'times' | 'trail' | 'usage'>,
@@ -93,27 +94,23 @@ async function appsOfMember(
 
 function columnsOf({ scopes, times }: Sources<'scopes' | 'times'>, member: string): readonly Column<ConnectedApp>[] {
   return [
+    nameColumn(
+      'App',
+      ({ clientId }) => pathOfApp(clientId),
+      ({ name }) => name,
+    ),
+    changeColumn(({ grants }) => grants.some((grant) => canChange(scopes, grant.scopes))),
     {
-      title: 'App',
-      cell: ({ clientId, name }) => html`<a class="name" href="${pathOfApp(clientId)}"><bdi>${name}</bdi></a>`,
-    },
-    {
-      title: 'Can change',
-      cell: ({ grants }) => grants.some((grant) => canChange(scopes, grant.scopes)) && CHANGES,
-    },
-    {
-      title: 'Granted',
+      ...{ title: 'Granted', phone: 'Granted' },
       cell: ({ grants }) =>
         grants
           .slice(0, MOST_LINKS)
           .map(({ id, grantedAt }) => html`<a href="${pathOfGrant(id)}">${times.ago(grantedAt * 1000)}</a> `),
-      isLabelled: true,
     },
     {
-      title: 'Last used',
+      ...{ title: 'Last used', phone: 'Used' },
       cell: ({ lastUsedAt, redeemed }) =>
         lastUsedAt > 0 ? times.ago(lastUsedAt * 1000) : redeemed ? 'never' : NOT_CONNECTED,
-      isLabelled: true,
     },
     {
       title: 'Action',

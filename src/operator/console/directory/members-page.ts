@@ -5,6 +5,7 @@ import { keptFields } from '../kit/filter-links.ts';
 import type { Column } from '../kit/table.ts';
 import { pathOf, pathOfMember } from '../paths.ts';
 import type { ConsoleSources } from '../sources.ts';
+import { countColumn, nameColumn, stateColumn } from './columns.ts';
 import { freshness } from './freshness.ts';
 import { listRows } from './list-rows.ts';
 import { folded, type MemberRow } from './rows.ts';
@@ -36,20 +37,14 @@ ${freshness(view, times)}`;
 }
 
 const MEMBER_COLUMNS: readonly Column<MemberRow>[] = [
-  {
-    title: 'Member',
-    cell: ({ id, name, email }) =>
-      html`<a class="name" href="${pathOfMember(id)}"><bdi>${name ?? email ?? id}</bdi></a>`,
-    sort: { name: 'name', key: ({ text }) => text },
-  },
+  nameColumn(
+    'Member',
+    ({ id }) => pathOfMember(id),
+    ({ id, name, email }) => name ?? email ?? id,
+    { name: 'name', key: ({ text }) => text },
+  ),
   { title: 'Email', cell: ({ email }) => email !== undefined && html`<bdi>${email}</bdi>` },
   { title: 'ID', cell: ({ id }) => html`<code>${id}</code>` },
-  { title: 'State', cell: ({ suspended }) => suspended && html`<span class="badge bad">suspended</span>` },
-  {
-    title: 'Grants',
-    cell: ({ grants }) => grants.toLocaleString('en'),
-    isNumber: true,
-    isLabelled: true,
-    sort: { name: 'grants', key: ({ grants }) => grants, descending: true },
-  },
+  stateColumn(({ suspended }) => suspended && 'suspended'),
+  countColumn('Grants', ({ grants }) => grants, 'grants'),
 ];

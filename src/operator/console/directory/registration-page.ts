@@ -26,7 +26,7 @@ export const registrationPanel: ConsolePanel = {
 };
 
 export async function registrationPage(
-  sources: Sources<'controls' | 'grants' | 'store'>,
+  sources: Sources<'clock' | 'controls' | 'directory' | 'grants' | 'store'>,
   request: ConsoleRequest,
 ): Promise<ConsoleAnswer> {
   const since = await sources.controls.account.registrationClosedSince();

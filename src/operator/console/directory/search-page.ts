@@ -6,6 +6,7 @@ import { searchField } from '../kit/filter-fields.ts';
 import { type Column, listTable } from '../kit/table.ts';
 import { pathOf, pathOfApp, pathOfGrant, pathOfMember } from '../paths.ts';
 import type { Sources } from '../sources.ts';
+import { countColumn, nameColumn, stateColumn } from './columns.ts';
 import { rankOf } from './find.ts';
 import { freshness } from './freshness.ts';
 import { listRows } from './list-rows.ts';
@@ -63,15 +64,16 @@ interface Item {
 
 function columnsOf<T>(item: (row: T) => Item): readonly Column<T>[] {
   return [
-    {
-      title: 'Name',
-      cell: (row) => html`<a class="name" href="${item(row).href}"><bdi>${item(row).name}</bdi></a>`,
-    },
+    nameColumn(
+      'Name',
+      (row) => item(row).href,
+      (row) => item(row).name,
+    ),
     { title: 'Kind', cell: (row) => html`<span class="badge">${item(row).kind}</span>` },
     { title: 'Email or host', cell: (row) => html`<bdi>${item(row).about}</bdi>` },
     { title: 'ID', cell: (row) => html`<code>${item(row).id}</code>` },
-    { title: 'State', cell: (row) => item(row).state && html`<span class="badge bad">${item(row).state}</span>` },
-    { title: 'Grants', cell: (row) => item(row).grants?.toLocaleString('en'), isNumber: true, isLabelled: true },
+    stateColumn((row) => item(row).state),
+    countColumn('Grants', (row) => item(row).grants),
   ];
 }
 

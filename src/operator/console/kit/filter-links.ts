@@ -7,14 +7,14 @@ interface FilterView {
   /** The name of the filter in the query. */
   readonly name: string;
   /** Values with their texts; '' shows everything. */
-  readonly options: Readonly<Record<string, string>>;
+  readonly options: readonly (readonly [value: string, text: string])[];
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
 }
 
 /** A filter that is set with one click, and keeps the others. */
 export function filterLinks({ label, name, options, path, query }: FilterView): Html {
-  const links = Object.entries(options).map(([value, text]) => ({
+  const links = options.map(([value, text]) => ({
     href: withQuery(path, { ...query, [name]: value, place: undefined }),
     text,
     chosen: value === (query[name] ?? ''),

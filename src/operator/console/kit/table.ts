@@ -26,13 +26,15 @@ export interface Column<Row> {
   /** What stands in the row, on one line. The first column names the row. An empty cell takes no room on a phone. */
   readonly cell: (row: Row) => HtmlValue;
   readonly isNumber?: boolean;
-  /** Whether a phone, which shows no headings, shows the title before the value: `Members 12`. */
-  readonly isLabelled?: boolean;
+  /** Takes the room that is left, and more lines if it is too long. By default no cell does, and each is cut. */
+  readonly isWide?: boolean;
+  /** What a phone, which shows no headings, shows before the value: `Members 12`. With false, it shows neither. */
+  readonly phone?: string | false;
   /** Makes the heading a link that sorts by the column. */
-  readonly sort?: Sort<Row>;
+  readonly sort?: Sort<Row> | undefined;
 }
 
-interface Sort<Row> {
+export interface Sort<Row> {
   /** The value of `sort` in the query; `-name` is the reverse order. */
   readonly name: string;
   readonly key: (row: Row) => string | number;
@@ -54,7 +56,7 @@ interface ListView<Row> {
  * @example
  * const COLUMNS: readonly Column<AppRow>[] = [
  *   { title: 'App', cell: ({ id, name }) => html`<a href="${pathOfApp(id)}"><bdi>${name}</bdi></a>` },
- *   { title: 'Members', cell: ({ members }) => members, isNumber: true, isLabelled: true,
+ *   { title: 'Members', cell: ({ members }) => members, isNumber: true, phone: 'Members',
  *     sort: { name: 'members', key: ({ members }) => members, descending: true } },
  * ];
  * listTable({ label: 'Apps', columns: COLUMNS, rows, sorting: { path: pathOf('apps'), query, sort: '-members' } });
@@ -80,10 +82,11 @@ function heading<Row>({ title, isNumber, sort }: Column<Row>, sorting: ListView<
   return html`<th scope="col"${numeric}${sorted}><a href="${href}">${title}</a></th>`;
 }
 
-function cellOf<Row>({ title, cell, isNumber, isLabelled }: Column<Row>, row: Row, isFirst: boolean): Html {
+function cellOf<Row>({ cell, isNumber, isWide, phone }: Column<Row>, row: Row, isFirst: boolean): Html {
   const value = html`${cell(row)}`;
-  if (isFirst) return html`<th scope="row">${value}</th>`;
-  return html`<td${isNumber && html` class="number"`}${isLabelled && html` data-label="${title}"`}>${value}</td>`;
+  if (isFirst) return html`<th scope="row"${isWide && html` class="rest"`}>${value}</th>`;
+  const shown = isNumber ? 'number' : isWide ? 'rest' : phone === false && 'wide';
+  return html`<td${shown && html` class="${shown}"`}${phone && html` data-label="${phone}"`}>${value}</td>`;
 }
 
 /** How to sort by the value of `sort` in the query; undefined if no column has that name. */

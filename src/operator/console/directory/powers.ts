@@ -1,0 +1,28 @@
+import { type Html, html } from '../../../http/html.ts';
+import { type Column, listTable } from '../kit/table.ts';
+import type { Sources } from '../sources.ts';
+import type { HeldBy } from './app-grants.ts';
+import { countColumn } from './columns.ts';
+import { canChange, scopeTitle } from './scopes.ts';
+
+/** What an app may change and see, in words, and how many members allow each. */
+export function powers({ scopes }: Sources<'scopes'>, held: readonly Pick<HeldBy, 'scopes'>[]): Html {
+  const texts = Map.groupBy(held, (one) => one.scopes);
+  const members = new Map<string, number>();
+  for (const [text, all] of texts)
+    for (const token of new Set(text.split(' '))) members.set(token, (members.get(token) ?? 0) + all.length);
+  const tokens = [...members].toSorted(([, a], [, b]) => b - a);
+  const columns: readonly Column<readonly [token: string, members: number]>[] = [
+    { title: 'In words', isWide: true, cell: ([token]) => scopeTitle(scopes, token) },
+    { title: 'Scope', cell: ([token]) => html`<code>${token}</code>` },
+    countColumn('Members', ([, count]) => count),
+  ];
+  const card = (title: string, changes: boolean) => {
+    const rows = tokens.filter(([token]) => canChange(scopes, [token]) === changes);
+    if (rows.length === 0) return html`<section class="card"><h2>${title}</h2><p class="muted">Nothing.</p></section>`;
+    return html`<section class="card"><h2>${title}</h2>
+${listTable({ label: title, columns, rows })}</section>`;
+  };
+  return html`<div class="cards">${card('Can change', true)}
+${card('Can see', false)}</div>`;
+}
