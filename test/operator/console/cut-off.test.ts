@@ -41,6 +41,7 @@ describe.runIf(browserPresent())(`with ${GRANTS.toLocaleString('en')} grants, in
     const other = await context.newPage();
     const id = encodeURIComponent(String(app.client.client_id));
     for (const [title, path, heading] of [
+      ['apps', '/console/apps?power=change', 'Apps'],
       ['grants', '/console/grants?app=app-1&power=change', 'Grants'],
       ['app', `/console/apps/${id}`, LONG],
       ['member', '/console/members/m-1001', 'Sam Student'],
@@ -55,6 +56,26 @@ describe.runIf(browserPresent())(`with ${GRANTS.toLocaleString('en')} grants, in
     await context.close();
     expect(findings).toEqual([]);
     expect(complaints).toEqual([]);
+  });
+
+  it('a row of a list is one line on a desktop, and two on a phone', async () => {
+    const highest =
+      'Math.max(0, ...[...document.querySelectorAll(".list tbody tr")].map(({ offsetHeight }) => offsetHeight))';
+    for (const [width, most] of [
+      [1280, 28],
+      [390, 58],
+    ] as const) {
+      await page.setViewportSize({ width, height: 900 });
+      for (const path of ['apps', 'members', 'grants', 'search?q=a']) {
+        await page.goto(`/console/${path}`);
+        while ((await page.getByText('Reading the store').count()) > 0) await page.reload();
+        const height = Number(await page.evaluate(highest));
+        expect([path, width, height > 20 && height <= most ? most : height]).toEqual([path, width, most]);
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+      }
+    }
+    await page.setViewportSize({ width: 1280, height: 720 });
+    await page.goto('/console');
   });
 
   it('one app of one member is found and cut off with four clicks, within 15 seconds', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { jsonEntry } from '../../../src/storage/store.ts';
 import { registerApp } from '../../support/app.ts';
 import { command } from '../../support/commands.ts';
 import { connect, refreshForm, token } from '../../support/connection.ts';
@@ -257,6 +258,107 @@ describe('the actions', () => {
     await world.restart();
     operator = await opened();
     expect(await names('/console/grants')).toEqual([]);
+  });
+});
+
+describe('which apps can change data and are not used', () => {
+  const DAY = 86_400;
+  const now = Math.floor(Date.now() / 1000);
+  /** By client ID: what it may do, and for each member the days since the approval and since the last use. */
+  const SEEDED = {
+    exporter: {
+      name: 'Old Exporter',
+      scope: 'openid courses:read courses:write',
+      members: [
+        [90, 33],
+        [50, 40],
+      ],
+    },
+    forgotten: { name: 'Never Used', scope: 'openid courses:write', members: [[10, undefined]] },
+    reader: { name: 'Old Reader', scope: 'openid courses:read', members: [[90, 80]] },
+    busy: {
+      name: 'Busy Writer',
+      scope: 'openid courses:write',
+      members: [
+        [90, 0],
+        [90, 45],
+        [90, undefined],
+      ],
+    },
+  } as const;
+
+  beforeAll(async () => {
+    await world.whileStopped(() =>
+      withStore(world.data, async (store) => {
+        const put = (kind: string, id: string, value: object, refs: object) =>
+          store.commit([{ op: 'put', entry: jsonEntry(kind, id, value, undefined, refs) }]);
+        for (const [client, { name, scope, members }] of Object.entries(SEEDED)) {
+          const metadata = { client_id: client, client_name: name, redirect_uris: [`https://${client}.example/cb`] };
+          await put('Client', client, metadata, { client });
+          for (const [at, [granted, used]] of members.entries()) {
+            const [id, member] = [`${client}-${at}`, memberId(at)];
+            const grant = { jti: id, accountId: member, clientId: client, iat: now - granted * DAY, openid: { scope } };
+            await put('Grant', id, { ...grant, resources: {} }, { member, client });
+            if (used === undefined) continue;
+            await put('GrantLastUse', id, { grantId: id, at: now - used * DAY }, { grant: id, member });
+          }
+        }
+        const day = Math.floor(now / DAY);
+        const areas = [
+          ['scope:courses:write', 12, now - 60],
+          ['tool:search_courses', 3, now - 120],
+        ];
+        await put(
+          'GrantUse',
+          'u',
+          { id: 'u', grantId: 'busy-0', day, areas },
+          { grant: 'busy-0', member: memberId(0) },
+        );
+      }),
+    );
+    operator = await opened();
+  });
+
+  it('is answered by three links from the first page', async () => {
+    let shown = await operator.get('/console');
+    for (const link of ['Apps', 'Can change data', '30+ days ago']) {
+      const href = new RegExp(`<a href="([^"]+)"[^>]*>${link.replace('+', '\\+')}</a>`).exec(shown.text)?.[1];
+      shown = await operator.get(String(href?.replaceAll('&amp;', '&')));
+    }
+    expect(namesIn(shown.text)).toEqual(['Old Exporter']);
+    expect(plain(shown.text)).toMatch(/Old Exporter exporter.example no can change 2 33 days ago/);
+  });
+
+  it('counts days from the last use of any member, or from the first approval', async () => {
+    expect(await names('/console/apps?power=change&unused=33')).toEqual(['Old Exporter']);
+    expect(await names('/console/apps?power=change&unused=34')).toEqual([]);
+    expect(await names('/console/apps?power=change&unused=9&sort=name')).toEqual(['Never Used', 'Old Exporter']);
+    expect(await names('/console/apps?power=change&unused=never')).toEqual(['Never Used']);
+    expect(await names('/console/apps?power=read&unused=30')).toEqual(['Old Reader']);
+    for (const query of ['unused=soon', 'unused=-1', 'power=all'])
+      expect((await operator.get(`/console/apps?${query}`)).status).toBe(400);
+  });
+
+  it('is sorted by the headings, either way', async () => {
+    const sorted = (sort: string) => names(`/console/apps?power=change&sort=${sort}`);
+    expect(await sorted('-used')).toEqual(['Busy Writer', 'Old Exporter', 'Never Used']);
+    expect(await sorted('used')).toEqual(['Never Used', 'Old Exporter', 'Busy Writer']);
+    const { text } = await operator.get('/console/apps?power=change&sort=-members');
+    expect(namesIn(text)).toEqual(['Busy Writer', 'Old Exporter', 'Never Used']);
+    expect(text).toContain('aria-sort="descending"><a href="/console/apps?power=change&amp;sort=members">Members</a>');
+    expect(text).toContain('<a href="/console/apps?power=change&amp;sort=-used">Last used</a>');
+  });
+
+  it('is said on the page of the app: what it may do, for how many, and what it did when', async () => {
+    const text = plain((await operator.get('/console/apps/busy')).text);
+    expect(text).toMatch(/Verified no: .* Last used today Members 3 Grants 3/);
+    expect(text).toMatch(/Can change In words Scope Members .* courses:write 3 Can see In words Scope Members/);
+    expect(text).toMatch(/What it did .* can change 12 1 \d+ \w+, \d\d:\d\d Tool: .* 3 1 \d+ \w+, \d\d:\d\d By day/);
+  });
+
+  it('comes with whom it hits when the app is disabled', async () => {
+    const asked = plain((await operator.get('/console/apps/busy/disable')).text);
+    expect(asked).toContain('3 members will lose access; 1 used it in the last 7 days.');
   });
 });
 
