@@ -3,6 +3,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { CALLBACK_POLICY, type CallbackPage, callbackPage } from './callback-page.ts';
 import { listen, shut } from './listen.ts';
 
+/** The authorization request whose response is waited for. */
+interface Expected {
+  readonly state: string;
+  readonly url: string;
+}
+
 export type CallbackServer = Awaited<ReturnType<typeof listenForCallback>>;
 
 /**
@@ -11,15 +17,17 @@ export type CallbackServer = Awaited<ReturnType<typeof listenForCallback>>;
  * @param site - the name of the site, for the pages
  */
 export async function listenForCallback(site: string) {
-  let waiting: { state: string; accept: (response: URLSearchParams) => void } | undefined;
+  let waiting: (Expected & { accept: (response: URLSearchParams) => void }) | undefined;
   let host = '';
 
   const send = (response: ServerResponse, status: number, kind: CallbackPage, written?: () => void): void =>
     answer(response, status, callbackPage(kind, site), written);
 
   const server = createServer((request, response) => {
-    const query = callbackQuery(request, host);
-    if (query === undefined) return send(response, 404, 'nothing');
+    const url = requested(request, host);
+    if (url?.pathname === '/' && waiting !== undefined) return redirect(response, waiting.url);
+    if (url?.pathname !== '/callback') return send(response, 404, 'nothing');
+    const query = url.searchParams;
     const states = query.getAll('state');
     if (waiting === undefined || states.length !== 1 || !equal(states[0] ?? '', waiting.state)) {
       return send(response, 400, 'stranger');
@@ -32,28 +40,37 @@ export async function listenForCallback(site: string) {
 
   return {
     redirectUri: `http://${host}/callback`,
+    /** A short address that leads to the authorization request for as long as its response is waited for. */
+    start: `http://${host}/`,
     /**
-     * Waits for the response with this `state`, and refuses all other requests. Rejects with the signal's reason when
+     * Waits for the response to this request, and refuses all other requests. Rejects with the signal's reason when
      * aborted.
      */
-    async receive(state: string, signal: AbortSignal): Promise<URLSearchParams> {
+    async receive({ state, url }: Expected, signal: AbortSignal): Promise<URLSearchParams> {
       signal.throwIfAborted();
       const { promise, resolve, reject } = Promise.withResolvers<URLSearchParams>();
       signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-      waiting = { state, accept: resolve };
+      waiting = { state, url, accept: resolve };
       return promise;
     },
     close: () => shut(server),
   };
 }
 
-/**
- * The query of a callback request; undefined for other paths and methods, and for foreign Host names (DNS rebinding).
- */
-function callbackQuery(request: IncomingMessage, host: string): URLSearchParams | undefined {
+/** What is requested by GET; undefined for other methods, and for foreign Host names (DNS rebinding). */
+function requested(request: IncomingMessage, host: string): URL | undefined {
   if (request.method !== 'GET' || request.headers.host !== host) return undefined;
-  const url = URL.parse(request.url ?? '', `http://${host}`);
-  return url?.pathname === '/callback' ? url.searchParams : undefined;
+  return URL.parse(request.url ?? '', `http://${host}`) ?? undefined;
+}
+
+function redirect(response: ServerResponse, location: string): void {
+  response.writeHead(302, {
+    location,
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+    connection: 'close',
+  });
+  response.end();
 }
 
 function outcomeOf(query: URLSearchParams): CallbackPage {

@@ -122,7 +122,7 @@ async function signIn(run: Run, scope: string): Promise<TokenResponse> {
   const callback = await listenForCallback(run.site);
   try {
     const request = await authorizationRequest(client, callback.redirectUri, scope);
-    run.print(`Sign in and approve here:\n\n  ${request.url}\n`);
+    run.print(`Sign in and approve here:\n\n  ${callback.start}\n`);
     const response = await step('Waiting for the member', async () => {
       const received = await waitForMember(callback, request, run);
       // Throws, as it does in the next step for every other error.
@@ -139,13 +139,13 @@ async function signIn(run: Run, scope: string): Promise<TokenResponse> {
 
 async function waitForMember(
   callback: CallbackServer,
-  { state, url }: { readonly state: string; readonly url: string },
+  request: Parameters<CallbackServer['receive']>[0],
   { open, timeout = 300, signal }: ConnectOptions,
 ): Promise<URLSearchParams> {
   const late = AbortSignal.timeout(timeout * 1000);
-  const received = callback.receive(state, signal === undefined ? late : AbortSignal.any([signal, late]));
+  const received = callback.receive(request, signal === undefined ? late : AbortSignal.any([signal, late]));
   // Opening the browser may be slow or fail. Neither matters: the URL has been printed.
-  Promise.resolve(url)
+  Promise.resolve(request.url)
     .then(open)
     .catch(() => undefined);
   try {

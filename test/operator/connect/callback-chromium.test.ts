@@ -66,13 +66,13 @@ describe('the page at the end of `coursegate connect`', () => {
         const back = (parameters: Record<string, string>) =>
           `${server.redirectUri}?${new URLSearchParams({ error_description: CANARY, ...parameters })}`;
         const { signal } = new AbortController();
-        void server.receive('mine', signal);
+        void server.receive({ state: 'mine', url: 'https://school.example/' }, signal);
         await show(server.redirectUri.replace('/callback', '/elsewhere'), 'There is nothing at this address');
         await show(back({ code: CANARY, state: CANARY }), 'This is not the expected response', 'stranger');
         await show(back({ error: 'access_denied', state: 'mine' }), 'Nothing was connected', 'denied');
-        void server.receive('mine', signal);
+        void server.receive({ state: 'mine', url: 'https://school.example/' }, signal);
         await show(back({ error: 'server_error', state: 'mine' }), 'Nothing was connected');
-        void server.receive('mine', signal);
+        void server.receive({ state: 'mine', url: 'https://school.example/' }, signal);
         await show(back({ code: CANARY, state: 'mine' }), 'You can close this window', 'received');
         expect(complaints).toEqual([]);
       } finally {

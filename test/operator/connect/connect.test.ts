@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ConnectError } from '../../../src/operator/connect/connect-error.ts';
+import { rawRequest } from '../../support/raw.ts';
 import { CookieBrowser } from './support/cookie-browser.ts';
 import { runConnect as run } from './support/run-connect.ts';
 import { startTestGate, type TestGate, type TestGateOptions } from './support/test-gate.ts';
@@ -131,6 +132,29 @@ describe('connect', () => {
     });
     expect(statuses).toEqual([404, 400, 400, 404]);
     expect(error).toBeUndefined();
+  });
+
+  it('prints a short address that leads to the site, only on this machine and only while it waits', async () => {
+    const { origin } = await start();
+    const printed: string[] = [];
+    const led: (string | number | null)[] = [];
+    let short = '';
+    const { error } = await run(origin, {
+      print: (line) => printed.push(line),
+      open: async (address) => {
+        short =
+          /^Sign in and approve here:\n\n {2}(\S+)\n$/.exec(printed.find((line) => line.includes('here')) ?? '')?.[1] ??
+          '';
+        const { status, headers, text } = await rawRequest(short, { path: '/' });
+        led.push(status, headers.location === address ? 'the request' : text, headers['cache-control'] ?? null);
+        led.push((await rawRequest(short, { path: '/', headers: { host: 'evil.example' } })).status);
+        led.push((await rawRequest(short, { path: '/', method: 'POST' })).status);
+        await new CookieBrowser().follow(short);
+      },
+    });
+    expect(error).toBeUndefined();
+    expect(short).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
+    expect(led).toEqual([302, 'the request', 'no-store', 404, 404]);
   });
 
   it('refuses a response from another issuer', async () => {
