@@ -1,6 +1,6 @@
 import { counted } from '../../http/amounts.ts';
 import { documentPath } from '../../installation.ts';
-import type { Finding, Level } from './finding.ts';
+import type { Level } from './finding.ts';
 import { countLevels, type Report } from './report.ts';
 import { themes } from './texts.ts';
 
@@ -15,8 +15,8 @@ const COLOURS: Readonly<Record<Level, number>> = { pass: 32, skipped: 90, warnin
 const NARROWEST = 40;
 
 /**
- * The report as text: every check with its mark, by theme, then the problems with their fixes. Failures come last, so
- * that they appear right above the summary at the end of the terminal.
+ * The report as text: the failures and warnings with their fixes, then how many checks of each theme passed, and how many
+ * were skipped for each reason. That fits on a screen; `--json` has every check.
  */
 export function toText(report: Report, style: TextStyle): string {
   const width = Math.max(style.width, NARROWEST);
@@ -43,29 +43,29 @@ export function toText(report: Report, style: TextStyle): string {
     lines.push('');
   }
 
-  for (const [theme, findings] of Map.groupBy(report.findings, (one) => one.theme)) {
-    lines.push(paint(1, themes().get(theme)?.title ?? theme));
-    for (const one of overview(findings)) {
-      const why = one.level === 'skipped' ? ` (skipped: ${one.seen})` : '';
-      put(`${one.title}${why}`, `  ${mark(one.level)} `, '    ');
-    }
-    lines.push('');
-  }
-  for (const level of ['warning', 'failure'] as const) {
+  for (const level of ['failure', 'warning'] as const) {
     for (const one of report.findings.filter((finding) => finding.level === level)) {
-      put(`${one.title}: ${level === 'failure' ? 'no' : 'not quite'}`, `${mark(level)} `, '  ');
+      put(one.title, `${mark(level)} `, '  ');
       put(one.seen, '  seen   ', '         ');
       put(one.fix ?? '', '  fix    ', '         ');
       put(`${documentPath(one.reference)}  [${one.check}]`, '  see    ', '         ');
       lines.push('');
     }
   }
+  const having = (level: Level) => report.findings.filter((one) => one.level === level);
+  for (const [theme, findings] of Map.groupBy(having('pass'), (one) => one.theme))
+    put(
+      `${themes().get(theme)?.title ?? theme}: ${counted(findings.length, 'check')} passed`,
+      `${mark('pass')} `,
+      '  ',
+    );
+  for (const [why, findings] of Map.groupBy(having('skipped'), (one) => one.seen))
+    put(`${counted(findings.length, 'check')} skipped: ${why}`, `${mark('skipped')} `, '  ');
+  lines.push('');
   if (report.leftBehind.length > 0) {
     put(`Registered but not deleted: ${report.leftBehind.join(', ')}`, '', '  ');
     lines.push('');
   }
-  if (report.findings.some(({ seen }) => seen.includes('--register')))
-    put('Some checks were skipped because they register an app. Use --register to allow that.');
   if (report.findings.some(({ seen }) => seen.includes('--member')))
     put('Some checks show more with the ID of a member, such as your own. Name one with --member.');
   if (!report.complete && report.unreachable === undefined)
@@ -77,11 +77,6 @@ export function toText(report: Report, style: TextStyle): string {
 function summary({ url, findings, seconds }: Report): string {
   const { pass, skipped, warning, failure } = countLevels(findings);
   return `${url}: ${counted(failure, 'failure')}, ${counted(warning, 'warning')}, ${pass} passed, ${skipped} skipped (${seconds} s)`;
-}
-
-/** One finding for each check: its worst, which comes first. */
-function overview(findings: readonly Finding[]): readonly Finding[] {
-  return findings.filter((one, at) => findings.findIndex(({ check }) => check === one.check) === at);
 }
 
 /** Wraps text between words. A word longer than a line is split. */

@@ -21,7 +21,7 @@ export async function findRegistration({ ask, registered }: ExaminedSite, find: 
   const { document } = await find('server');
   const endpoint = text(document.registration_endpoint);
   if (endpoint === undefined) throw new Unavailable('apps cannot register here');
-  if (registered === undefined) throw new Unavailable('it registers an app: use --register to allow that');
+  if (registered === undefined) throw new Unavailable('apps are registered only with --register');
   return (changes) => register(ask, registered, endpoint, { ...METADATA, ...changes });
 }
 

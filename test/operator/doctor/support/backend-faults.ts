@@ -269,6 +269,16 @@ export const BROKEN_BACKENDS: readonly BrokenBackend[] = [
     },
   },
   {
+    what: 'a backend that answers whatever it is sent',
+    finds: ['assertion.forged'],
+    says: /^school: \/api\/v1\/whoami answers 200 to a forged assertion and to none, as to a valid one: nobody verifies/,
+    advises: /Verify the assertion wherever/,
+    fault: instead(
+      ({ url }) => url.pathname.startsWith('/api/v1/'),
+      () => json(200, {}),
+    ),
+  },
+  {
     what: 'a backend that accepts expired assertions',
     finds: ['assertion.expired'],
     says: /answers 200 to one that has expired, as to a valid one/,

@@ -51,7 +51,7 @@ function checkValid(trial: Trial, { member, silent }: Installation): TrialVerdic
   if (!same(valid, forged)) return pass(`${at} tells it from a forged one`);
   if (refuses(valid) && member !== undefined) return failure(`${seen} to a valid assertion, as to a forged one`);
   if (refuses(valid)) return `${at} ${NEEDS_MEMBER}`;
-  return `${at} answers ${inWords(valid)} with and without an assertion`;
+  return `${at} ${UNREAD}`;
 }
 
 /** What drop-ins say about an assertion that they do not accept, and what to change. */
@@ -86,7 +86,8 @@ function checkFaulty(
     if (same(answer, valid)) {
       if (refuses(valid) && same(valid, forged))
         return member === undefined ? `${at} ${NEEDS_MEMBER}` : `${at} refuses every assertion`;
-      if (same(valid, none)) return `${at} answers ${inWords(answer)} with and without an assertion`;
+      if (same(valid, none) && (fault !== 'forged' || !serves(valid))) return `${at} ${UNREAD}`;
+      if (same(valid, none)) return warning(`${at} answers ${inWords(answer)} to ${UNVERIFIED}`, UNVERIFIED_FIX);
       const seen = `${at} answers ${inWords(answer)} to ${WORDS[fault]}, as to a valid one`;
       const plain = same(valid, forged) && config.upstreams[upstream]?.identity.includes('headers') === true;
       return plain ? warning(`${seen}: it believes X-Member-Id`, PLAIN) : failure(seen);
@@ -97,6 +98,12 @@ function checkFaulty(
   }
   return pass(`${at} refuses ${faults.map((fault) => WORDS[fault]).join(' and ')}`);
 }
+
+const UNREAD = 'answers the same with and without an assertion';
+const UNVERIFIED =
+  'a forged assertion and to none, as to a valid one: nobody verifies the assertion there, unless the address is open to everyone';
+const UNVERIFIED_FIX =
+  'Verify the assertion wherever a member’s data is read or changed, with the drop-in or a library for JWTs: otherwise anyone who reaches the backend can act as any member. If the address is open to everyone, put a route of members before it to have that one tried.';
 
 const NEEDS_MEMBER = 'refuses an unknown member like a forged assertion: name a member with --member';
 
@@ -112,6 +119,7 @@ const WORDS: Readonly<Record<CarriedAs, string>> = {
   'other-upstream': 'one for another backend',
 };
 
+const serves = ({ status = 0 }: TrialAnswer) => status >= 200 && status < 300;
 const refuses = ({ status }: TrialAnswer) => status === 401 || status === 403;
 const same = (one: TrialAnswer, other: TrialAnswer) => one.status === other.status && one.said === other.said;
 
