@@ -2,6 +2,7 @@ import { Option } from 'commander';
 import type { LoadedConfig } from '../config/load.ts';
 import type { CheckFormat, CheckReport } from '../config/problem-report.ts';
 import { ConfigError, type Problem } from '../config/problems.ts';
+import { counted } from '../http/amounts.ts';
 import { type Define, readConfig, withExamples, withExits } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
@@ -41,8 +42,10 @@ export const define: Define = (command, terminal) => {
       }
       const { summary, warnings } = checked;
       if (format !== 'json' && summary !== undefined) {
-        const outcome = warnings.length === 0 ? 'valid' : `valid, with ${warnings.length} warning(s)`;
-        say(`${file}: ${outcome}. ${summary.routes} routes, profile ${summary.profile}, origin ${summary.origin}`);
+        const outcome = warnings.length === 0 ? 'valid' : `valid, with ${counted(warnings.length, 'warning')}`;
+        say(
+          `${file}: ${outcome}. ${counted(summary.routes, 'route')}, profile ${summary.profile}, origin ${summary.origin}`,
+        );
       }
       if (thrown !== undefined || (strict && warnings.length > 0)) end(EXIT.config);
     });

@@ -1,4 +1,5 @@
 import { Option } from 'commander';
+import { counted } from '../http/amounts.ts';
 import type { InitOptions } from '../operator/setup/init/init.ts';
 import { FRAMEWORKS, PLUGINS } from '../operator/setup/names.ts';
 import { type Define, withExamples } from './command.ts';
@@ -35,7 +36,7 @@ export const define: Define = (command, { say, tell, end, input, confirm, interr
       const agree =
         yes || input.isTTY !== true
           ? async () => true
-          : (files: readonly string[]) => confirm(`Write ${files.length} files (${files[0]}, …)?`, true);
+          : (files: readonly string[]) => confirm(`Write ${counted(files.length, 'file')} (${files[0]}, …)?`, true);
       const files = await init({
         ...options,
         port: Number(port),

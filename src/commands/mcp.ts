@@ -1,3 +1,4 @@
+import { counted } from '../http/amounts.ts';
 import { readTextFile } from './admin-client.ts';
 import { type Define, readConfig, subcommand } from './command.ts';
 
@@ -27,7 +28,7 @@ export const define: Define = (command, terminal) => {
           : proposeFromOpenApi(readPlainYaml(await readTextFile(openapi)), config.routes, { writes });
       for (const note of notes) terminal.tell(`left out: ${note}`);
       terminal.tell(
-        `${tools.length} tools proposed. Keep the few that help members, and describe them in members' own words.`,
+        `${counted(tools.length, 'tool')} proposed. Keep the few that help members, and describe them in members' own words.`,
       );
       terminal.print(writePlainYaml({ tools }));
     });

@@ -1,3 +1,4 @@
+import { counted } from '../http/amounts.ts';
 import { formatPath, type Path } from './tree.ts';
 
 /** A mistake in the configuration, with the place to fix it. */
@@ -31,9 +32,10 @@ export class ConfigError extends Error {
 
   constructor(problems: readonly Problem[]) {
     super(
-      [...problems.map((problem) => formatProblem(problem)), `${problems.length} problem(s); nothing was started`].join(
-        '\n',
-      ),
+      [
+        ...problems.map((problem) => formatProblem(problem)),
+        `${counted(problems.length, 'problem')}; nothing was started`,
+      ].join('\n'),
     );
     this.name = 'ConfigError';
     this.problems = problems;

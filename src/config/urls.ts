@@ -23,12 +23,24 @@ export const backendPath = z.string().regex(/^\/[\x21-\x7E]*$/, 'must begin with
 export const pageUrl = z.string().regex(/^(\/(?![/\\])|https?:\/\/)/, 'must be a path or an http(s) URL');
 
 /** One exact string without a path or trailing slash: it is the issuer, the audience and the base of every URL. */
-export const origin = z
-  .string()
-  .refine(
-    (text) => URL.canParse(text) && new URL(text).origin === text,
-    'must be an origin such as https://school.example',
-  )
-  .refine((text) => !URL.canParse(text) || new URL(text).protocol === 'https:' || isLoopbackHost(new URL(text)), {
-    message: 'must be https, except on localhost',
-  });
+export const origin = z.string().refine((text) => originFaults(text).length === 0, {
+  error: ({ input }) => originFaults(String(input)).join(', and '),
+});
+
+/** What is wrong with an origin, with the origin that was probably meant at the end. */
+function originFaults(text: string): readonly string[] {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) return ['must be an origin such as https://school.example'];
+  const { protocol, host, pathname } = url;
+  const isHttps = protocol === 'https:' || isLoopbackHost(url);
+  const faults = [
+    ...(isHttps ? [] : ['must be https, except on localhost']),
+    ...(url.username + url.password === '' ? [] : ['must not contain a user name or password']),
+    ...(/[?#]/.test(text) ? ['must have neither query nor fragment'] : []),
+    ...(pathname === '/' ? [] : [`must have no path (${pathname})`]),
+    ...(pathname === '/' && text.endsWith('/') ? ['must not end with a slash'] : []),
+  ];
+  const meant = `${isHttps ? protocol : 'https:'}//${host}`;
+  if (faults.length === 0) return text === meant ? [] : [`must be written as ${meant}`];
+  return [...faults.slice(0, -1), `${faults.at(-1)}: ${meant}`];
+}

@@ -1,4 +1,5 @@
 import type { LoadedConfig } from '../config/load.ts';
+import { counted } from '../http/amounts.ts';
 import type { Log } from './log.ts';
 
 /** The result of one check. */
@@ -83,7 +84,7 @@ export function createHealth(
         {
           name: 'config',
           ok: true,
-          detail: [`${config.routes.length} routes, profile ${profile}`, ...mentioned].join(', '),
+          detail: [`${counted(config.routes.length, 'route')}, profile ${profile}`, ...mentioned].join(', '),
         },
         await store(),
         keys(),

@@ -55,7 +55,7 @@ describe('a mistake in a mapping is reported with its position', () => {
     ['batch: { maxSize: 100 }', 'batch: { maxSize: 0 }', '@connect', 'batch.maxSize must be from 1 to 1000'],
     ['slug: course.slug', 'slugg: course.slug', 'slugg', 'the selection returns "slugg"'],
     ['->eq(1)', '->equals(1)', '->equals', 'there is no method ->equals'],
-    ['->eq(1)', '->eq(1, 2)', '->eq', '->eq takes 1 argument(s)'],
+    ['->eq(1)', '->eq(1, 2)', '->eq', '->eq takes 1 argument'],
     ['("unix")', '("unixx")', '->toDateTime', '->toDateTime takes one of unix, unix_ms, sql, sql_utc, iso'],
     ['->div(1000)', '->div("1000")', '->div', '->div takes a number'],
     ['->div(1000)', '->div(0)', '->div', '->div cannot divide by 0'],

@@ -45,7 +45,7 @@ describe('coursegate check', () => {
   it('reports a valid file on standard output', async () => {
     expect(await check(GOOD)).toEqual({
       code: 0,
-      stdout: 'gate.yaml: valid. 1 routes, profile B, origin https://school.example\n',
+      stdout: 'gate.yaml: valid. 1 route, profile B, origin https://school.example\n',
       stderr: '',
     });
   });
@@ -53,7 +53,7 @@ describe('coursegate check', () => {
   it('reports warnings on standard error, and still exits 0', async () => {
     const { code, stdout, stderr } = await check(WARNED);
     expect(code).toBe(0);
-    expect(stdout).toBe('gate.yaml: valid, with 1 warning(s). 1 routes, profile B, origin https://school.example\n');
+    expect(stdout).toBe('gate.yaml: valid, with 1 warning. 1 route, profile B, origin https://school.example\n');
     expect(stderr).toMatch(
       /^gate\.yaml:1:1 {2}warning: listen\.trustedProxies: is empty, .*\n {5}1 \| version: 1\n {7}\| \^\n$/,
     );
@@ -61,7 +61,7 @@ describe('coursegate check', () => {
 
   it('reports warnings about a mapping with its line', async () => {
     const { code, stdout, stderr } = await check(MAPPED, '--strict');
-    expect([code, stdout]).toEqual([78, expect.stringContaining('gate.yaml: valid, with 1 warning(s).')]);
+    expect([code, stdout]).toEqual([78, expect.stringContaining('gate.yaml: valid, with 1 warning.')]);
     expect(stderr).toMatch(/^map\.graphql:2:\d+ {2}warning: Viewer\.at: reads local times as UTC, because .*\n$/);
   });
 

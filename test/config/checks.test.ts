@@ -54,6 +54,27 @@ describe('route rewrites', () => {
   });
 });
 
+describe('an origin', () => {
+  it.each([
+    ['https://school.example/', 'must not end with a slash: https://school.example'],
+    ['https://school.example/gate', 'must have no path (/gate): https://school.example'],
+    ['https://school.example/gate/', 'must have no path (/gate/): https://school.example'],
+    ['http://school.example', 'must be https, except on localhost: https://school.example'],
+    [
+      'http://school.example/',
+      'must be https, except on localhost, and must not end with a slash: https://school.example',
+    ],
+    ['https://school.example?x=1', 'must have neither query nor fragment: https://school.example'],
+    ['https://School.Example:443', 'must be written as https://school.example'],
+    ['school.example', 'must be an origin such as https://school.example'],
+    ['ftp://school.example', 'must be an origin such as https://school.example'],
+  ])('%s is refused', async (origin, message) => {
+    const found = await mistakes(SMALL.replace(/^origin: .*$/m, `origin: ${JSON.stringify(origin)}`));
+    expect(found).toContainEqual(expect.stringMatching(/^gate\.yaml:\d+:9 {2}origin: /));
+    expect(found.find((one) => one.includes('  origin: '))?.split('  origin: ')[1]).toBe(message);
+  });
+});
+
 describe('route patterns', () => {
   it.each([
     ['GET /.well-known/x', "matches /.well-known/**, which is coursegate's own: choose a narrower path"],

@@ -42,7 +42,7 @@ describe('a file with several problems', () => {
 gate.yaml:2:10  profile: must be one of A, B
      2 | profile: C
        |          ^
-gate.yaml:3:9  origin: must be an origin such as https://school.example
+gate.yaml:3:9  origin: must not end with a slash: https://school.example
      3 | origin: https://school.example/
        |         ^
 gate.yaml:4:1  nmae: unknown key "nmae" (did you mean "name"?)
@@ -99,7 +99,7 @@ gate.yaml:23:21  log.level: is a duplicate key (first on line 23)
 gate.yaml:23:28  log.level: must be one of debug, info, warn, error, silent
     23 | log: { level: info, level: loud }
        |                            ^
-21 problem(s); nothing was started`);
+21 problems; nothing was started`);
   });
 
   it('has them reported as data, too', async () => {
@@ -136,7 +136,7 @@ describe('a file that is not a configuration', () => {
       new ConfigError([{ file, line: 0, column: 0, path: '', message: 'cannot be read: there is no such file' }]),
     );
     await expect(loadConfig({ file, environment: {} })).rejects.toThrow(
-      /^no-such-folder\/gate.yaml {2}cannot be read: there is no such file\n1 problem\(s\); nothing was started$/,
+      /^no-such-folder\/gate.yaml {2}cannot be read: there is no such file\n1 problem; nothing was started$/,
     );
   });
 

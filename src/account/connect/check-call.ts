@@ -1,3 +1,4 @@
+import { counted } from '../../http/amounts.ts';
 import { LOCAL_FORMATS } from './date-time.ts';
 import { type Kind, kindOf } from './kinds.ts';
 import { findMethod, methodNames } from './methods.ts';
@@ -10,7 +11,7 @@ export function checkCall(name: string, args: readonly Value[]): string | undefi
   const { takes, last } = method;
   const least = last === 'optional' ? takes.length - 1 : takes.length;
   if (args.length < least || (args.length > takes.length && last !== 'many')) {
-    return `->${name} takes ${last === undefined ? '' : 'at least '}${least} argument(s)`;
+    return `->${name} takes ${last === undefined ? '' : 'at least '}${counted(least, 'argument')}`;
   }
   for (const [index, argument] of args.entries()) {
     const kind = takes[Math.min(index, takes.length - 1)];

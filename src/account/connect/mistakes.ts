@@ -1,4 +1,5 @@
 import type { ASTNode, StringValueNode } from 'graphql';
+import { counted } from '../../http/amounts.ts';
 
 /** A position in a file. Lines and columns count from 1. */
 export interface FilePosition {
@@ -23,7 +24,7 @@ export class MappingError extends Error {
 
   constructor(mistakes: readonly Mistake[]) {
     const lines = mistakes.map((mistake) => `\n  ${formatMistake(mistake)}`);
-    super(`The Account API's mapping has ${mistakes.length} mistake(s):${lines.join('')}`);
+    super(`The Account API's mapping has ${counted(mistakes.length, 'mistake')}:${lines.join('')}`);
     this.name = 'MappingError';
     this.mistakes = mistakes;
   }

@@ -1,4 +1,5 @@
 import { JWKS_TIMEOUT } from '../../config/constants.ts';
+import { counted } from '../../http/amounts.ts';
 import { backendChecks } from '../../operator/doctor/backend/check.ts';
 import { causeOf } from '../../operator/doctor/backend/open-installation.ts';
 import { failure, pass } from '../../operator/doctor/finding.ts';
@@ -15,7 +16,7 @@ export const SIGNED_TOKEN = backendChecks(({ login }) => keysOf(login) !== undef
       (document: unknown) => (Object(document) as { keys?: unknown }).keys,
       () => undefined,
     );
-    if (response.status === 200 && Array.isArray(keys) && keys.length > 0) return pass(`${keys.length} key(s)`);
+    if (response.status === 200 && Array.isArray(keys) && keys.length > 0) return pass(counted(keys.length, 'key'));
     return failure(`${jwks} answers ${response.status} without keys`);
   },
 });

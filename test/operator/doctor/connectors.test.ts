@@ -222,7 +222,7 @@ describe('a proxy', () => {
   });
 
   it('passes if its keys can be read, and is found if not', async () => {
-    expect(await found(signed(`${keys.url}/jwks`), keys.url)).toEqual(['proxy pass: 1 key(s)']);
+    expect(await found(signed(`${keys.url}/jwks`), keys.url)).toEqual(['proxy pass: 1 key']);
     expect((await found(signed('http://127.0.0.1:1/jwks'), keys.url))[0]).toMatch(
       /^proxy failure: http:\/\/127\.0\.0\.1:1\/jwks: /,
     );
@@ -248,7 +248,7 @@ describe('a signed token in a cookie', () => {
         `page pass: ${ORIGIN}/login answers 200 text/html`,
         'return pass: in return_to',
         'cookies failure: token has Path=/members, so browsers do not send it to /oauth/…',
-        'proxy pass: 1 key(s)',
+        'proxy pass: 1 key',
       ]);
       expect((await found(login(`${site.url}/other`), site.url)).at(-1)).toMatch(
         /^proxy failure: .* answers 404 without keys$/,
