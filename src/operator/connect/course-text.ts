@@ -3,19 +3,19 @@ import type { Courses, ListedCourse } from './courses.ts';
 import { printable } from './printable.ts';
 
 /** When the member's access ends: a day, "for life", or a dash when unknown. */
-export function accessText({ access }: ListedCourse): string {
+function accessText({ access }: ListedCourse): string {
   if (access.kind === 'until') return access.date.toISOString().slice(0, 10);
   return access.kind === 'lifetime' ? 'for life' : '–';
 }
 
 /** Where the member stopped watching; a dash when unknown. */
-export function watchedText({ watched }: ListedCourse): string {
-  if (watched.kind === 'at') return `lecture ${watched.lecture} at ${clock(watched.seconds)}`;
+function watchedText({ watched }: ListedCourse): string {
+  if (watched.kind === 'at') return `lecture ${watched.lecture} at ${playbackTime(watched.seconds)}`;
   return watched.kind === 'none' ? 'not started' : '–';
 }
 
 /** Formats seconds as m:ss, or as h:mm:ss from one hour. */
-function clock(seconds: number): string {
+export function playbackTime(seconds: number): string {
   const total = Math.max(0, Math.floor(seconds));
   const [hours, minutes] = [Math.floor(total / 3600), Math.floor(total / 60) % 60];
   const tail = String(total % 60).padStart(2, '0');

@@ -2,7 +2,6 @@ import { createServer } from 'node:http';
 import { listen, shut } from '../connect/listen.ts';
 import { gateOrigin } from '../connect/oauth/transport.ts';
 import { studyBuddy } from './client/app.ts';
-import { memorySessions } from './client/sessions.ts';
 
 export interface ClientOptions {
   /** 0 for any free port. */
@@ -23,6 +22,6 @@ export async function startClient(options: ClientOptions): Promise<{ url: string
   const gate = gateOrigin(options.gate);
   const server = createServer();
   const url = `http://localhost:${await listen(server, options.port, options.host ?? 'localhost')}`;
-  server.on('request', studyBuddy(url, gate, memorySessions(options.clock ?? Date.now)));
+  server.on('request', studyBuddy(url, gate, options.clock ?? Date.now));
   return { url, close: () => shut(server) };
 }

@@ -73,12 +73,14 @@ describe('Study Buddy', () => {
   });
 
   it('shows every request and response of the eight steps, with secrets shortened', async () => {
-    const demo = await start();
+    let now = Date.UTC(2026, 1, 1);
+    const demo = await start({}, () => now);
     const text = await connected(demo);
     expect(titles(text)).toEqual(STEPS);
     expect(text).toContain('As <strong>student@example.com</strong>');
-    expect(text).toMatch(/intro-to-pottery<\/th><td class="day">2027-03-01<\/td><td>lecture l-7 at 1:02:05</);
+    expect(text).toMatch(/<strong>Intro to pottery<\/strong>\s*<span>access until 1 Mar 2027 · stopped at 1:02:05</);
     expect(text).toContain('drawing-for-&lt;beginners&gt;');
+    expect(text).toContain('your name <code>profile</code>');
     expect(text).toContain(`<b>GET</b> ${demo.gate.origin}/.well-known/oauth-protected-resource`);
     expect(text).toContain('<i>code_challenge_method</i>=S256');
     expect(text).toContain(`<i>resource</i>=${demo.gate.origin}`);
@@ -91,6 +93,10 @@ describe('Study Buddy', () => {
     expect(text).toMatch(/<i>authorization<\/i>: Bearer [\w-]{6}…\n/);
     expect(text.match(/<details open>/g)).toHaveLength(1);
     expect(await page(demo, '/?secrets=shown')).toMatch(/access_token&quot;: &quot;[\w-]{20,}&quot;/);
+    // The last day of access has passed an hour ago.
+    now = Date.UTC(2027, 2, 1, 1);
+    await connected(demo);
+    expect(await page(demo)).toContain('<strong class="ended">access ended 1 Mar 2027</strong>');
   });
 
   it('reads again, refreshes, introspects, disconnects, and is then refused', async () => {

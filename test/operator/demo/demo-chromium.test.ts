@@ -84,7 +84,7 @@ describe.skipIf(!browserPresent())('the demo in Chromium', () => {
     await press('Read my courses again');
     await page.getByRole('heading', { name: 'You disconnected Study Buddy' }).waitFor();
     expect(await page.locator('.problem').count()).toBe(0);
-    expect(await page.locator('table').count()).toBe(0);
+    expect(await page.locator('.courses').count()).toBe(0);
     expect(await page.locator('.step .title').last().innerText()).toBe('Refresh the token');
     expect(await page.locator('.step .state').last().innerText()).toMatch(/^refused/);
     await look(page, 'disconnected');

@@ -3,22 +3,27 @@ import { type Html, html } from '../../../http/html.ts';
 import { addAssets, documentOf, pageHeaders } from '../site.ts';
 import { guard } from './guard.ts';
 import SCOPES from './scopes.json' with { type: 'json' };
-import { COOKIE, IDLE, type Sessions } from './sessions.ts';
+import { COOKIE, IDLE, memorySessions } from './sessions.ts';
 import { ACTIONS, begin, finish } from './steps.ts';
 import { problemPage, walkPage, welcome } from './views.ts';
 import { inTurn, type Walk } from './walk.ts';
 
 const COOKIE_OPTIONS = { httpOnly: true, sameSite: 'lax', path: '/' } as const;
 
-/** Study Buddy as an Express application at `url`, for the gate with the origin `gate`. */
-export function studyBuddy(url: string, gate: string, sessions: Sessions): express.Express {
+/** Study Buddy as an Express application at `url`, for the gate with the origin `gate`. `clock` is in milliseconds. */
+export function studyBuddy(url: string, gate: string, clock: () => number): express.Express {
+  const sessions = memorySessions(clock);
   const app = express();
   app.disable('x-powered-by').use(pageHeaders, guard(url), express.urlencoded({ extended: false, limit: '8kb' }));
   addAssets(app, 'client');
 
   app.get('/', (request, response) => {
     const walk = sessions.find(request.headers.cookie);
-    send(response, 200, walk === undefined ? welcome(gate) : walkPage(walk, request.query.secrets === 'shown'));
+    send(
+      response,
+      200,
+      walk === undefined ? welcome(gate) : walkPage(walk, clock(), request.query.secrets === 'shown'),
+    );
   });
 
   app.post('/connect', async (request, response) => {

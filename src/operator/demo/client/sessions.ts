@@ -2,8 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Walk } from './walk.ts';
 
-export type Sessions = ReturnType<typeof memorySessions>;
-
 export const COOKIE = 'study_buddy';
 /** Seconds without a request after which a session expires. */
 export const IDLE = 2 * 3600;

@@ -1,5 +1,5 @@
 import { type Html, html } from '../../../http/html.ts';
-import { accessText, watchedText } from '../../connect/course-text.ts';
+import { playbackTime } from '../../connect/course-text.ts';
 import type { Courses, ListedCourse } from '../../connect/courses.ts';
 import { problemNote, stepCard } from './cards.ts';
 import { shortened, whole } from './mask.ts';
@@ -7,7 +7,7 @@ import scopes from './scopes.json' with { type: 'json' };
 import type { Walk } from './walk.ts';
 
 /** Courses shown by default; the others are in a `details` element. */
-const FIRST_COURSES = 6;
+const FIRST_COURSES = 4;
 
 /** The page before connecting. */
 export function welcome(gate: string): Html {
@@ -29,8 +29,8 @@ export function welcome(gate: string): Html {
   </section>`;
 }
 
-/** The page while connecting, connected or disconnected. */
-export function walkPage(walk: Walk, secretsShown: boolean): Html {
+/** The page while connecting, connected or disconnected. `now` is in milliseconds. */
+export function walkPage(walk: Walk, now: number, secretsShown: boolean): Html {
   const { steps, courses } = walk;
   const last = steps.at(-1);
   return html`<div class="columns">
@@ -38,7 +38,7 @@ export function walkPage(walk: Walk, secretsShown: boolean): Html {
       ${status(walk)}
       ${last?.problem && html`<p class="problem"><a href="#step-${last.number}">Step ${last.number}</a> did not work. ${last.problem.advice}</p>`}
       <div class="buttons">${buttons(walk)}</div>
-      ${courses && courseList(courses)}
+      ${courses && courseList(courses, now)}
     </div>
     <section class="wire" aria-labelledby="wire-title">
       <h2 id="wire-title">Requests and responses</h2>
@@ -68,8 +68,11 @@ function status({ over, tokens, courses, request, callback }: Walk): Html {
   if (over === 'revoked') return html`<h2>Disconnected</h2><p>Study Buddy has revoked its tokens.</p>`;
   if (tokens !== undefined) {
     const who = courses?.member?.email;
-    return html`<h2>Connected</h2><p>${who !== undefined ? html`As <strong>${who}</strong>, with` : 'With'} the scopes
-      ${tokens.scope.split(' ').map((scope) => html`<code>${scope}</code> `)}</p>`;
+    const granted = tokens.scope.split(' ');
+    const meaningOf = (scope: string) => scopes.find(({ name }) => name === scope)?.meaning;
+    return html`<h2>Connected</h2><p>${who !== undefined && html`As <strong>${who}</strong>.`}</p>
+      <details class="choices"><summary>What you allowed <small>${granted.length}</small></summary>
+        <ul>${granted.map((scope) => html`<li>${meaningOf(scope)} <code>${scope}</code></li>`)}</ul></details>`;
   }
   if (request !== undefined && callback === undefined) {
     return html`<h2>Waiting for the school</h2><p>The school has not sent the browser back yet.</p>
@@ -95,21 +98,37 @@ function buttons({ over, tokens, scope }: Walk): Html {
     ${button('start-over', 'Start over')}`;
 }
 
-function courseList({ courses, total, source }: Courses): Html {
+function courseList({ courses, total, source }: Courses, now: number): Html {
   const title = source === 'Account API' ? 'My courses' : 'Courses of the school';
-  const rest = courses.slice(FIRST_COURSES);
+  const items = courses.map((course) => courseItem(course, now));
+  const rest = items.slice(FIRST_COURSES);
   return html`<section aria-labelledby="courses-title"><h2 id="courses-title">${title} <small>${total}</small></h2>
-    ${courses.length === 0 ? html`<p>No courses yet.</p>` : table('The first courses', courses.slice(0, FIRST_COURSES))}
-    ${rest.length > 0 && html`<details class="rest"><summary>${rest.length} more</summary>${table('More courses', rest)}</details>`}
+    ${items.length === 0 ? html`<p>No courses yet.</p>` : html`<ul class="courses">${items.slice(0, FIRST_COURSES)}</ul>`}
+    ${rest.length > 0 && html`<details><summary>${rest.length} more</summary><ul class="courses">${rest}</ul></details>`}
     <p class="note">From the ${source}${courses.length < total && html`, the first ${courses.length} of ${total}`}.</p>
   </section>`;
 }
 
-function table(caption: string, courses: readonly ListedCourse[]): Html {
-  return html`<table><caption class="unseen">${caption}</caption>
-    <thead><tr><th scope="col">Course</th><th scope="col">Access until</th><th scope="col">Last watched</th></tr></thead>
-    <tbody>${courses.map(
-      (course) =>
-        html`<tr><th scope="row">${course.slug}</th><td class="day">${accessText(course)}</td><td>${watchedText(course)}</td></tr>`,
-    )}</tbody></table>`;
+const DAY = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', day: 'numeric', month: 'short', year: 'numeric' });
+
+function courseItem({ slug, access, watched }: ListedCourse, now: number): Html {
+  const facts = [
+    access.kind === 'until' && until(access.date, now),
+    access.kind === 'lifetime' && 'access for life',
+    watched.kind === 'at' && `stopped at ${playbackTime(watched.seconds)}`,
+    watched.kind === 'none' && 'not started',
+  ].filter((fact) => fact !== false);
+  return html`<li><strong>${titleOf(slug)}</strong>
+    <span>${facts.map((fact, at) => html`${at > 0 && ' · '}${fact}`)}</span></li>`;
+}
+
+function until(end: Date, now: number): Html {
+  const day = DAY.format(end);
+  return end.getTime() > now ? html`access until ${day}` : html`<strong class="ended">access ended ${day}</strong>`;
+}
+
+/** A slug in words: the Account API has no titles. Anything else is left as it is. */
+function titleOf(slug: string): string {
+  if (!/^[a-z\d]+(?:-[a-z\d]+)*$/.test(slug)) return slug;
+  return slug.charAt(0).toUpperCase() + slug.slice(1).replaceAll('-', ' ');
 }
