@@ -11,7 +11,7 @@ export function createBeginnings(): (step: AttemptStep) => boolean {
   let all = 0;
   let ends = 0;
   return (step) => {
-    if (!isDiscovery(step) && step.kind !== 'use') return true;
+    if (!isDiscovery(step) && step.kind !== 'use' && step.outcome !== 'lost') return true;
     if (step.at >= ends || ends - step.at > MINUTE) {
       begun.clear();
       all = 0;

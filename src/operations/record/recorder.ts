@@ -18,7 +18,8 @@ const KEPT = 86_400;
 const BATCH = 50;
 /** The most attempts that are read, of all processes. */
 const MOST_READ = 5000;
-const LONGEST_USER_AGENT = 120;
+/** Browsers name what they are at the end, after 120 characters. */
+const LONGEST_USER_AGENT = 160;
 const LONGEST_FACT = 300;
 
 /** Audit actions that end a connection and are no request of its app. */

@@ -52,18 +52,18 @@ describe.each(['A', 'B'])('connections that succeed, in Profile %s', (profile) =
     const app = await registerApp(world.origin, { metadata: { client_name: 'Study Buddy' } });
     const tokens = await connect(app);
     expect(await use(world, tokens.access_token)).toBe(200);
-    expect(await rows(world)).toEqual([expect.stringContaining('Study Buddy connected m-1001')]);
+    expect(await rows(world)).toEqual([expect.stringContaining('Study Buddy connected Sam Student m-1001')]);
     await introspect(app, tokens.access_token);
     pass(1000);
     expect(await use(world, tokens.access_token)).toBe(401);
     const renewed = await refresh(app, String(tokens.refresh_token));
     expect(await use(world, renewed.access_token)).toBe(200);
     pass(300);
-    expect(await rows(world)).toEqual([expect.stringContaining('Study Buddy connected m-1001')]);
+    expect(await rows(world)).toEqual([expect.stringContaining('Study Buddy connected Sam Student m-1001')]);
     await revoke(app, String(renewed.refresh_token));
     expect(await use(world, renewed.access_token)).toBe(401);
     pass(3600);
-    expect(await rows(world)).toEqual([expect.stringContaining('Study Buddy disconnected m-1001')]);
+    expect(await rows(world)).toEqual([expect.stringContaining('Study Buddy disconnected Sam Student m-1001')]);
   });
 
   it('have no cause when an app works with fewer scopes, refreshes without a resource, or repeats a request', async () => {
@@ -75,7 +75,7 @@ describe.each(['A', 'B'])('connections that succeed, in Profile %s', (profile) =
     expect((await token(app, form)).status).toBe(200);
     expect((await token(app, form)).status).toBe(200);
     pass(3600);
-    expect((await rows(world))[0]).toContain('Modest connected m-1001');
+    expect((await rows(world))[0]).toContain('Modest connected Sam Student m-1001');
   });
 
   it('have no cause when the first thing that an app asks for is not there', async () => {
@@ -83,7 +83,7 @@ describe.each(['A', 'B'])('connections that succeed, in Profile %s', (profile) =
     const tokens = await connect(app);
     expect(await use(world, tokens.access_token, '/api/v1/courses/none')).toBe(404);
     pass(3600);
-    expect((await rows(world))[0]).toContain('Curious connected m-1001');
+    expect((await rows(world))[0]).toContain('Curious connected Sam Student m-1001');
   });
 
   it('have no cause when the backend or an operator ends them', async () => {
@@ -93,7 +93,9 @@ describe.each(['A', 'B'])('connections that succeed, in Profile %s', (profile) =
     await command(world.admin, '/members/m-1001/revoke', { body: '{"by":"operator"}' });
     expect(await use(world, tokens.access_token)).toBe(401);
     pass(3600);
-    expect((await rows(world)).find((row) => row.includes('Cut off'))).toContain('Cut off disconnected m-1001');
+    expect((await rows(world)).find((row) => row.includes('Cut off'))).toContain(
+      'Cut off disconnected Sam Student m-1001',
+    );
   });
 });
 
@@ -116,10 +118,10 @@ describe('attempts', () => {
   it('are in progress while the consent page is open, and abandoned 15 minutes later', async () => {
     await reachConsent((await authorizationRequest(app)).url);
     pass(14 * 60);
-    expect(await rows(world)).toEqual([expect.stringMatching(/^Study Buddy in progress Consent m-1001/)]);
+    expect(await rows(world)).toEqual([expect.stringMatching(/^Study Buddy in progress Consent Sam Student m-1001/)]);
     pass(2 * 60);
     expect(await rows(world)).toEqual([
-      expect.stringMatching(/^Study Buddy stopped Consent The member left the consent/),
+      expect.stringMatching(/^Study Buddy stopped The member did not decide on the consent page/),
     ]);
   });
 
@@ -131,9 +133,97 @@ describe('attempts', () => {
     await first.submit(open.page, { decision: 'deny' }, (to) => to.startsWith(world.origin));
     pass(600);
     const shown = await rows(world, '?state=stopped');
-    expect(shown.filter((row) => row.includes('The member pressed Cancel m-1001'))).toHaveLength(1);
-    expect(shown.filter((row) => row.includes('never redeemed it m-1002'))).toHaveLength(1);
+    expect(shown.filter((row) => row.includes('The member pressed Cancel Sam Student m-1001'))).toHaveLength(1);
+    expect(shown.filter((row) => row.includes('never redeemed it Olu'))).toHaveLength(1);
     expect(shown).toHaveLength(2);
+  });
+
+  it('are on the pages of the member and the app, with the cause and what to do', async () => {
+    const { form } = await approved(app);
+    await token(app, { ...form, code_verifier: 'w'.repeat(43) });
+    const session = await openConsole(world);
+    const page = async (path: string) => plain((await session.get(path)).text);
+    const of = `/console/apps/${encodeURIComponent(app.client.client_id)}`;
+    for (const [path, whose] of [
+      ['/console/members/m-1001', 'app Study Buddy'],
+      [of, 'member Sam Student'],
+    ] as const) {
+      expect(await page(path)).toMatch(
+        /Attempts to connect \d+ \w+ 20\d\d, \d\d:\d\d \w+ \(just now\) stopped The code_verifier does not match/,
+      );
+      expect(await page(path)).toContain(`${whose} You can: Connect again with one window of the app open.`);
+    }
+    expect(await page('/console/members/m-1001')).toMatch(/Study Buddy [^.]*never fetched its token/);
+    expect(await page('/console/grants?member=m-1001&unused=never')).toContain('never fetched its token');
+    expect(await page('/console/members/m-1002')).toContain('Attempts to connect None in the last 24 hours.');
+    await connect(app, { member: OLU });
+    expect(await page(of)).toMatch(/in progress At “Token request” member Olu/);
+  });
+
+  it('are filtered by member, app, cause and time', async () => {
+    const other = await registerApp(world.origin, { metadata: { client_name: 'Quiz Helper' } });
+    await reachConsent((await authorizationRequest(app)).url);
+    pass(1);
+    await reachConsent((await authorizationRequest(other)).url, OLU);
+    pass(16 * 60);
+    await createBrowser().open((await authorizationRequest(app, { scope: 'teleport' })).url);
+    const names = async (query: string) =>
+      (await rows(world, query)).map((row) => /^(.*?) (?:stopped|in progress)/.exec(row)?.[1]);
+    expect(await names('?member=sam')).toEqual(['Study Buddy']);
+    expect(await names('?member=m-1002')).toEqual(['Quiz Helper']);
+    expect(await names('?member=m-100')).toEqual(['Quiz Helper', 'Study Buddy']);
+    expect(await names('?member=STUDENT@example')).toEqual(['Study Buddy']);
+    expect(await names('?app=quiz')).toEqual(['Quiz Helper']);
+    expect(await names(`?app=${encodeURIComponent(other.client.client_id)}`)).toEqual(['Quiz Helper']);
+    expect(await names('?cause=scope-unknown')).toEqual(['Study Buddy']);
+    expect(await names('?within=quarter')).toEqual(['Study Buddy']);
+    expect(await names('?within=hour')).toHaveLength(3);
+    const minute = (seconds: number) => new Date(Date.now() + seconds * 1000).toISOString().slice(0, 16);
+    expect(await names(`?from=${minute(-17 * 60)}&to=${minute(-15 * 60)}`)).toEqual(['Quiz Helper', 'Study Buddy']);
+    expect(await names(`?from=${minute(-60)}`)).toEqual(['Study Buddy']);
+    const session = await openConsole(world);
+    const { text } = await session.get('/console/connections?cause=scope-unknown');
+    expect(text).toContain('value="scope-unknown" selected>The app asks for a scope that does not exist here (1)');
+    expect(text).toContain('value="abandoned-consent">The member did not decide on the consent page (2)');
+    for (const query of ['from=yesterday', 'to=2026-13-01T00:00', 'within=ever'])
+      expect((await session.get(`/console/connections?${query}`)).status).toBe(400);
+  });
+
+  it('of coursegate doctor are one line, and no app’s', async () => {
+    const agent = (userAgent: string) => ({ 'user-agent': userAgent, 'x-forwarded-for': '198.51.100.9' });
+    for (const name of ['first', 'second'])
+      await fetch(`${world.origin}/api/v1/whoami`, { headers: agent(`coursegate-doctor/1.0 (${name})`) });
+    pass(700);
+    const shown = plain((await (await openConsole(world)).get('/console/connections')).text);
+    expect(shown).toMatch(/2 attempts of coursegate doctor, the last 11 minutes ago ?: Show/);
+    expect(shown).not.toContain('Unknown app (coursegate-doctor)');
+    const all = await rows(world, '?doctor=shown&state=stopped');
+    expect(all.filter((row) => row.startsWith('Unknown app (coursegate-doctor) stopped'))).toHaveLength(2);
+    expect(plain((await (await openConsole(world)).get('/console')).text)).not.toContain('coursegate-doctor');
+  });
+
+  it('of no known app are named by what sent them', async () => {
+    const linux = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko)';
+    for (const userAgent of [
+      `${linux} HeadlessChrome/156.0.0.0 Safari/537.36`,
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.0 Mobile/15E148 Safari/604.1',
+      'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36 EdgA/142.0.0.0',
+      'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; ChatGPT-User/1.0; +https://openai.com/bot)',
+      'python-httpx/0.28.1',
+      `${'x'.repeat(50)}/1`,
+      '(none)',
+    ])
+      await fetch(`${world.origin}/api/v1/whoami`, { headers: { 'user-agent': userAgent } });
+    expect((await rows(world)).map((row) => row.split(' in progress')[0]).toSorted()).toEqual([
+      'Study Buddy',
+      'Unknown app',
+      'Unknown app (ChatGPT-User)',
+      'Unknown app (Chrome on Linux)',
+      'Unknown app (Edge on Android)',
+      'Unknown app (Safari on iPhone)',
+      'Unknown app (python-httpx)',
+      `Unknown app (${'x'.repeat(40)})`,
+    ]);
   });
 
   it('contain no code, token, verifier, state, secret or password, and the text for the developer no member', async () => {
@@ -166,7 +256,7 @@ describe('attempts', () => {
     const { body } = await token(app, form);
     expect(await use(world, body.access_token)).toBe(200);
     const shown = await rows(world);
-    expect(shown).toEqual([expect.stringContaining('Study Buddy connected m-1001')]);
+    expect(shown).toEqual([expect.stringContaining('Study Buddy connected Sam Student m-1001')]);
     expect(plain(await newest(world))).toMatch(/Registration ok.*Consent approved.*Token request ok.*Token used ok/);
   });
 
@@ -194,9 +284,7 @@ describe('attempts', () => {
   it('are shown on the first page when they stopped', async () => {
     await createBrowser().open((await authorizationRequest(app, { scope: 'teleport' })).url);
     const { text } = await (await openConsole(world)).get('/console');
-    expect(plain(text)).toContain(
-      'Study Buddy stopped Authorization request The app asks for a scope that does not exist',
-    );
+    expect(plain(text)).toContain('Study Buddy stopped The app asks for a scope that does not exist');
   });
 });
 

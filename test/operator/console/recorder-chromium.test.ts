@@ -30,12 +30,12 @@ describe.runIf(browserPresent())('the pages of the connection recorder', () => {
     await page.getByRole('link', { name: /All that stopped/ }).focus();
     await page.keyboard.press('Enter');
     await page.getByText('The app asks for a scope').waitFor();
-    expect(await page.getByLabel('State').inputValue()).toBe('stopped');
-    await page.getByLabel('State').selectOption('');
-    await page.getByRole('button', { name: 'Show' }).press('Enter');
+    const states = page.getByRole('navigation', { name: 'State' });
+    expect(await states.locator('[aria-current]').innerText()).toBe('stopped');
+    await states.getByRole('link', { name: 'All' }).press('Enter');
     await page.locator('.badge.warn').first().waitFor();
     await look(page, 'list');
-    await page.locator('.attempts th a').first().press('Enter');
+    await page.locator('.list th a').first().press('Enter');
     await page.getByText('Cause: scope-unknown').waitFor();
     await page.locator('summary').press('Enter');
     await look(page, 'attempt');

@@ -54,6 +54,7 @@ const redirecting = (redirect_uri: string): Noted => ({
 const asking = (error: string, parameters: Readonly<Record<string, string>>): Noted => ({
   ...{ kind: 'authorization', status: 303, error, parameters },
 });
+const began: Noted = { kind: 'authorization', status: 303 };
 const signingIn = (outcome: string, status = 200): Noted => ({ kind: 'sign-in', outcome, status });
 
 const ROWS: Readonly<Record<string, Row>> = {
@@ -122,6 +123,11 @@ const ROWS: Readonly<Record<string, Row>> = {
     [{ detail: 'forbidden: is disabled here' }, 'app-disabled'],
     [{ detail: 'gone: answered with 410' }, 'document-unavailable'],
   ],
+  'client-missing': [
+    [{ ...refusedRequest, description: "missing required parameter 'client_id'" }],
+    [{ description: "missing required parameter 'redirect_uri'" }, 'redirect-missing'],
+    [{ error: 'invalid_client', description: undefined, detail: 'client not found' }, 'unknown-client'],
+  ],
   'unknown-client': [
     [{ ...refusedRequest, kind: 'pushed-request', error: 'invalid_client', detail: 'client not found' }],
     [{ detail: 'invalid secret provided', parameters: { client_secret: 'sent' } }, 'secret-wrong'],
@@ -130,7 +136,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'redirect-missing': [
     [{ ...refusedRequest, description: "missing required parameter 'redirect_uri'" }],
     [{ parameters: { redirect_uri: 'https://app.example/cb' } }, 'unknown'],
-    [{ description: "missing required parameter 'client_id'" }, 'unknown'],
+    [{ description: "missing required parameter 'client_id'" }, 'client-missing'],
     [{ kind: 'token' }, 'token-refused'],
   ],
   'redirect-slash': [
@@ -189,7 +195,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   ],
   'response-type': [
     [asking('unsupported_response_type', { response_type: 'token' })],
-    [{ error: 'invalid_request', description: "missing required parameter 'client_id'" }, 'unknown'],
+    [{ error: 'invalid_request', description: "missing required parameter 'client_id'" }, 'client-missing'],
     [
       { kind: 'token', error: 'invalid_request', description: 'response_type is not needed', status: 400 },
       'token-refused',
@@ -235,13 +241,19 @@ const ROWS: Readonly<Record<string, Row>> = {
     [{ outcome: 'account_closed' }, 'account-closed'],
     [{ outcome: undefined }, 'abandoned-sign-in'],
   ],
-  'cookies-lost': [
+  'interaction-unknown': [
     [{ ...signingIn('lost', 400), detail: 'the browser sent no cookie of the interaction' }],
+    [[began, { ...signingIn('lost', 400), detail: 'the browser sent no cookie of the interaction' }], 'cookies-lost'],
+    [[began, { ...signingIn('lost', 400), detail: 'the interaction is over' }], 'interaction-over'],
+    [{ outcome: 'suspended' }, 'member-suspended'],
+  ],
+  'cookies-lost': [
+    [began, { ...signingIn('lost', 400), detail: 'the browser sent no cookie of the interaction' }],
     [{ detail: 'the interaction is over' }, 'interaction-over'],
     [{ outcome: undefined }, 'abandoned-sign-in'],
   ],
   'interaction-over': [
-    [{ ...signingIn('lost', 400), detail: 'the interaction is over' }],
+    [began, { ...signingIn('lost', 400), detail: 'the interaction is over' }],
     [{ detail: 'the browser sent no cookie of the interaction' }, 'cookies-lost'],
     [{ outcome: 'sent' }, 'abandoned-sign-in'],
   ],

@@ -9,6 +9,8 @@ import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
 import { facts } from '../kit/facts.ts';
 import { type Column, listTable } from '../kit/table.ts';
 import { pathOf, pathOfGrant, pathOfMember, withQuery } from '../paths.ts';
+import { attemptsSection } from '../recorder/attempts-section.ts';
+import type { Explaining } from '../recorder/explained.ts';
 import type { Sources } from '../sources.ts';
 import { appGrants, appUsage, latest } from './app-grants.ts';
 import { changeColumn, grantedColumn, nameColumn, usedColumn } from './columns.ts';
@@ -26,18 +28,18 @@ const MOST_GRANTS = 10;
 const MOST_MEMBERS = 20;
 
 export async function appPage(
-  sources: Sources<
-    'controls' | 'directory' | 'grants' | 'school' | 'scopes' | 'store' | 'times' | 'tools' | 'trail' | 'usage'
-  >,
+  sources: Explaining &
+    Sources<'controls' | 'directory' | 'grants' | 'school' | 'scopes' | 'times' | 'tools' | 'trail' | 'usage'>,
   { params, csrf }: ConsoleRequest,
 ): Promise<ConsoleAnswer> {
   const id = params.id ?? '';
-  const [app, described, first, total, trail] = await Promise.all([
+  const [app, described, first, total, trail, attempts] = await Promise.all([
     findApp(sources.store, id),
     sources.controls.account.describeClient(id),
     sources.grants.list({ client: id }, MOST_GRANTS),
     sources.grants.count({ client: id }),
     trailSection(sources, { client: id }),
+    attemptsSection(sources, { app: id }),
   ]);
   const view = await sources.directory.look();
   const rows = view.state === 'ready' ? view.rows : undefined;
@@ -65,6 +67,7 @@ ${app !== undefined && posingNotice(app, sources.school)}
   ])}
 ${actionButtons(Object.values(CLIENT_ACTIONS), id, described, csrf)}
 </section>
+${attempts}
 ${
   rows === undefined
     ? freshness(view, sources.times)

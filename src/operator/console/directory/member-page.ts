@@ -8,6 +8,8 @@ import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
 import { facts } from '../kit/facts.ts';
 import { type Column, listTable } from '../kit/table.ts';
 import { pathOf, pathOfApp, pathOfGrant, withQuery } from '../paths.ts';
+import { attemptsSection } from '../recorder/attempts-section.ts';
+import type { Explaining } from '../recorder/explained.ts';
 import type { Sources } from '../sources.ts';
 import { changeColumn, nameColumn } from './columns.ts';
 import { appName } from './names.ts';
@@ -21,15 +23,16 @@ const MOST_GRANTS = 200;
 const MOST_LINKS = 3;
 
 export async function memberPage(
-  sources: Sources<'controls' | 'grants' | 'scopes' | 'store' | 'times' | 'trail' | 'usage'>,
+  sources: Explaining & Sources<'controls' | 'grants' | 'scopes' | 'times' | 'trail' | 'usage'>,
   { params, csrf }: ConsoleRequest,
 ): Promise<ConsoleAnswer> {
   const id = params.id ?? '';
-  const [described, member, listed, trail] = await Promise.all([
+  const [described, member, listed, trail, attempts] = await Promise.all([
     sources.controls.account.describeMember(id),
     storedMembers(sources.store).find(id),
     sources.grants.list({ member: id }, MOST_GRANTS + 1),
     trailSection(sources, { member: id }),
+    attemptsSection(sources, { member: id }),
   ]);
   const shown = listed.slice(0, MOST_GRANTS);
   const suspended = described.state === 'suspended';
@@ -46,6 +49,7 @@ export async function memberPage(
   ])}
 ${actionButtons(Object.values(MEMBER_ACTIONS), id, described, csrf)}
 </section>
+${attempts}
 <section class="card"><h2>Connected apps</h2>
 ${shown.length === 0 ? html`<p class="muted">No app is connected.</p>` : await appsOfMember(sources, id, shown)}
 ${listed.length > shown.length && html`<p><a href="${withQuery(pathOf('grants'), { member: id })}">All grants of this member</a></p>`}

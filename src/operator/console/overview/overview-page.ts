@@ -3,11 +3,16 @@ import { unixSeconds } from '../../../storage/store.ts';
 import type { ConsolePanel } from '../console-page.ts';
 import { registrationPanel } from '../directory/registration-page.ts';
 import { pathOf } from '../paths.ts';
-import { stoppedPanel } from '../recorder/attempts-page.ts';
+import { stoppedAttempts } from '../recorder/attempts-list.ts';
+import { explainedAttempts } from '../recorder/explained.ts';
 import type { ConsoleSources } from '../sources.ts';
 import { trafficPanel } from '../traffic/traffic-page.ts';
 import { attention, healthCards } from './health-cards.ts';
 
+const stoppedPanel: ConsolePanel = {
+  title: 'Attempts to connect that stopped',
+  render: async (sources) => stoppedAttempts(await explainedAttempts(sources), sources),
+};
 const PANELS: readonly ConsolePanel[] = [trafficPanel, stoppedPanel, registrationPanel];
 
 /** The first page. Each panel fails by itself, so that the page can be read while the store is down. */

@@ -1,29 +1,24 @@
 import { GatewayError } from '../../../errors.ts';
 import { type Html, html } from '../../../http/html.ts';
-import {
-  type AttemptStep,
-  type ConnectionAttempt,
-  factOf,
-  isOfApp,
-  isRefused,
-} from '../../../operations/record/attempt.ts';
+import { type AttemptStep, isOfApp, isRefused } from '../../../operations/record/attempt.ts';
 import { lastOf } from '../../../operations/record/attempts.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
 import { facts } from '../kit/facts.ts';
 import type { Times } from '../kit/times.ts';
-import { pathOfApp, pathOfMember } from '../paths.ts';
+import { pathOf, pathOfApp, pathOfMember, withQuery } from '../paths.ts';
 import type { Sources } from '../sources.ts';
 import { badge } from './badge.ts';
-import { type Explained, type Explaining, explainedAttempts } from './explained.ts';
+import { type Explained, type Explaining, everyAttempt } from './explained.ts';
+import { marked } from './marked.ts';
 import { shown, textOf } from './text.ts';
-import { appName, kindName, lasting, outcomeOf } from './words.ts';
+import { kindName, lasting, outcomeOf } from './words.ts';
 
 /** One attempt: what went wrong and what to do, then every step. */
 export async function attemptPage(
   sources: Explaining & Sources<'times'>,
   { params }: ConsoleRequest,
 ): Promise<ConsoleAnswer> {
-  const explained = (await explainedAttempts(sources)).find(({ attempt }) => attempt.id === params.id);
+  const explained = (await everyAttempt(sources)).find(({ attempt }) => attempt.id === params.id);
   if (explained === undefined)
     throw new GatewayError('not_found', {
       message: 'This attempt is not kept any more: attempts are kept for 24 hours.',
@@ -31,14 +26,14 @@ export async function attemptPage(
   const { attempt } = explained;
   const { times, setting } = sources;
   const body = html`${diagnosis(explained)}
-${attemptFacts(attempt, times)}
+${attemptFacts(explained, times)}
 <section><h2>Steps</h2>
 <ol class="steps">${attempt.steps.map((step, index) => stepItem(step, attempt.steps[index - 1], times))}</ol>
 ${attempt.left > 0 && html`<p class="muted">${attempt.left} steps in the middle were left out.</p>`}</section>
 <details><summary>Text for the app’s developer</summary>
 <p>It names no member and no address.</p>
 <pre class="report" tabindex="0" role="region" aria-label="Text for the app’s developer">${textOf(explained, setting.origin)}</pre></details>`;
-  return { title: appName(attempt), body };
+  return { title: explained.name, body };
 }
 
 function diagnosis({ state, at, why }: Explained): Html {
@@ -63,22 +58,25 @@ ${why.developer !== undefined && html`<div><dt>The app’s developer</dt><dd>${m
 </section>`;
 }
 
-/** Text with code between backticks. */
-function marked(text: string): readonly (Html | string)[] {
-  return text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
-}
-
-function attemptFacts(attempt: ConnectionAttempt, times: Times): Html {
-  const [clientId, member] = [factOf(attempt, 'clientId'), factOf(attempt, 'member')];
+function attemptFacts({ attempt, app: known, name, member, why }: Explained, times: Times): Html {
   const [first] = attempt.steps;
   const app = attempt.steps.find((step) => isOfApp(step) && step.userAgent !== '');
   return facts([
-    ['Client', clientId && html`<a href="${pathOfApp(clientId)}">${clientId}</a>`],
-    ['Member', member && html`<a href="${pathOfMember(member)}">${member}</a>`],
+    ['App', known && html`<a href="${pathOfApp(known.id)}"><bdi>${name}</bdi></a> ${idOf(known)}`],
+    ['Member', member && html`<a href="${pathOfMember(member.id)}"><bdi>${member.name}</bdi></a> ${idOf(member)}`],
     ['User agent', app?.userAgent],
-    ['Began', first && times.moment(first.since)],
+    ['Began', first && times.both(first.since)],
     ['Took', first && lasting(lastOf(attempt).at - first.since)],
+    [
+      'Others',
+      why && html`<a href="${withQuery(pathOf('connections'), { cause: why.id })}">All that stopped for this cause</a>`,
+    ],
   ]);
+}
+
+/** Beside a name that is not the id itself. */
+function idOf({ id, name }: { readonly id: string; readonly name: string }): Html | false {
+  return id !== name && html`<code class="muted">${id}</code>`;
 }
 
 function stepItem(step: AttemptStep, before: AttemptStep | undefined, times: Times): Html {

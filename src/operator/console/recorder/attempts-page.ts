@@ -1,60 +1,86 @@
+import { counted } from '../../../http/amounts.ts';
 import { type Html, html } from '../../../http/html.ts';
-import { factOf } from '../../../operations/record/attempt.ts';
 import { lastOf } from '../../../operations/record/attempts.ts';
-import type { ConsoleAnswer, ConsolePanel, ConsoleRequest } from '../console-page.ts';
+import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
 import { choice, searchField } from '../kit/filter-fields.ts';
-import { table } from '../kit/table.ts';
+import { filterLinks, keptFields } from '../kit/filter-links.ts';
 import type { Times } from '../kit/times.ts';
-import { pathOf, pathOfMember, withQuery } from '../paths.ts';
+import { pathOf, withQuery } from '../paths.ts';
 import type { Sources } from '../sources.ts';
-import { badge } from './badge.ts';
-import { type Explained, type Explaining, explainedAttempts } from './explained.ts';
-import { appName, kindName, STATES } from './words.ts';
+import { isOfDoctor } from './agent.ts';
+import { attemptFilter, WITHIN } from './attempt-filter.ts';
+import { attemptsTable } from './attempts-list.ts';
+import { causeTexts } from './causes/explanation.ts';
+import { type Explained, type Explaining, everyAttempt } from './explained.ts';
+import { STATES } from './words.ts';
 
 const PATH = pathOf('connections');
 const PAGE = 50;
-const ON_FIRST_PAGE = 5;
 
-/** The latest attempts that stopped, for the first page. */
-export const stoppedPanel: ConsolePanel = {
-  title: 'Attempts to connect that stopped',
-  async render(sources) {
-    const stopped = (await explainedAttempts(sources)).filter(({ state }) => state === 'stopped');
-    if (stopped.length === 0) return html`<p class="muted">None in the last 24 hours.</p>`;
-    return html`${attempts(stopped.slice(0, ON_FIRST_PAGE), sources.times)}
-<p class="more"><a href="${PATH}?state=stopped">All that stopped (${stopped.length})</a></p>`;
-  },
-};
+type Query = ConsoleRequest['query'];
 
+/** Every attempt of the last 24 hours. Those of `coursegate doctor` are one line until they are asked for. */
 export async function attemptsPage(
   sources: Explaining & Sources<'times'>,
   { query }: ConsoleRequest,
 ): Promise<ConsoleAnswer> {
-  const { state = '', app = '', page = '1' } = query;
-  const all = await explainedAttempts(sources);
-  const wanted = all.filter(
-    (explained) => (state === '' || explained.state === state) && isOfApp(explained, app.trim().toLowerCase()),
-  );
-  const pages = Math.ceil(wanted.length / PAGE);
-  const number = Math.max(1, Math.min(Number.parseInt(page, 10) || 1, pages || 1));
-  const shown = wanted.slice((number - 1) * PAGE, number * PAGE);
-  const body = html`<p>How apps tried to connect in the last 24 hours: what they asked for, in which order, and where they stopped.</p>
-<form class="filter" action="${PATH}">
-${choice('state', 'State', { '': 'All', ...STATES }, state)}
-${searchField('App', app, 'app')}
-<button>Show</button>
-</form>
-${shown.length === 0 ? nothing(all.length) : attempts(shown, sources.times)}
-${pager({ state, app }, number, pages)}`;
+  const all = await everyAttempt(sources);
+  const wanted = all.filter(attemptFilter(query, all, sources));
+  const [doctor, others] = [true, false].map((is) => wanted.filter(({ attempt }) => isOfDoctor(attempt) === is)) as [
+    Explained[],
+    Explained[],
+  ];
+  const listed = query.doctor === undefined ? others : wanted;
+  const pages = Math.ceil(listed.length / PAGE);
+  const number = Math.max(1, Math.min(Number.parseInt(query.page ?? '1', 10) || 1, pages || 1));
+  const shown = listed.slice((number - 1) * PAGE, number * PAGE);
+  const body = html`${filters(query, all, sources.times)}
+<p class="muted" role="status">${counted(listed.length, 'attempt')}${doctor.length > 0 && html`. ${doctorLine(doctor, query, sources.times)}`}</p>
+${shown.length === 0 ? nothing(all.length) : html`<div class="card">${attemptsTable(shown, sources.times)}</div>`}
+${pager(query, number, pages)}`;
   return { body };
 }
 
-function isOfApp({ attempt }: Explained, text: string): boolean {
-  return (
-    text === '' ||
-    appName(attempt).toLowerCase().includes(text) ||
-    factOf(attempt, 'clientId')?.toLowerCase().includes(text) === true
+function filters(query: Query, all: readonly Explained[], times: Times): Html {
+  const links = { path: PATH, query: { ...query, page: '' } };
+  return html`${filterLinks({ ...links, label: 'State', name: 'state', options: { '': 'All', ...STATES } })}
+${filterLinks({ ...links, label: 'Time', name: 'within', options: WITHIN })}
+<form class="filter" action="${PATH}">
+${keptFields(query, ['state', 'within', 'doctor'])}
+${searchField('Member', query.member, 'member')}
+${searchField('App', query.app, 'app')}
+${choice('cause', 'Cause', causes(all, query.cause), query.cause)}
+${timeField('from', `From (${times.zone})`, query.from)}
+${timeField('to', 'To', query.to)}
+<button>Show</button>
+</form>`;
+}
+
+function timeField(name: string, label: string, value = ''): Html {
+  return html`<div><label for="${name}">${label}</label>
+<input id="${name}" type="datetime-local" name="${name}" value="${value}"></div>`;
+}
+
+/** The causes that there are, the most frequent first. */
+function causes(all: readonly Explained[], chosen = ''): Readonly<Record<string, string>> {
+  const known = Map.groupBy(
+    all.flatMap(({ why }) => why ?? []),
+    ({ id }) => id,
   );
+  const found = [...known].toSorted(([, a], [, b]) => b.length - a.length);
+  const asked = known.has(chosen) ? undefined : causeTexts().get(chosen);
+  return {
+    '': 'All',
+    ...(asked && { [chosen]: `${asked.title} (0)` }),
+    ...Object.fromEntries(found.map(([id, some]) => [id, `${some[0]?.title} (${some.length})`])),
+  };
+}
+
+function doctorLine(doctor: readonly Explained[], query: Query, times: Times): Html {
+  const [newest] = doctor;
+  const isShown = query.doctor !== undefined;
+  const href = withQuery(PATH, { ...query, page: '', doctor: isShown ? '' : 'shown' });
+  return html`${counted(doctor.length, 'attempt')} of coursegate doctor${newest && html`, the last ${times.ago(lastOf(newest.attempt).at)}`}: <a href="${href}">${isShown ? 'Hide' : 'Show'}</a>`;
 }
 
 function nothing(all: number): Html {
@@ -63,7 +89,7 @@ function nothing(all: number): Html {
     : html`<p class="card muted">No attempt fits. <a href="${PATH}">Show all</a></p>`;
 }
 
-function pager(query: Readonly<Record<string, string>>, page: number, pages: number): Html | undefined {
+function pager(query: Query, page: number, pages: number): Html | undefined {
   if (pages <= 1) return undefined;
   const to = (wanted: number) => withQuery(PATH, { ...query, page: String(wanted) });
   return html`<nav class="pager" aria-label="Pages">
@@ -71,25 +97,4 @@ ${page > 1 && html`<a href="${to(page - 1)}" rel="prev">Newer</a>`}
 <span>Page ${page} of ${pages}</span>
 ${page < pages && html`<a href="${to(page + 1)}" rel="next">Older</a>`}
 </nav>`;
-}
-
-function attempts(shown: readonly Explained[], times: Times): Html {
-  return table({
-    label: 'Attempts to connect',
-    className: 'attempts',
-    columns: ['App', 'State', 'Cause', 'Member', 'Last step'],
-    rows: shown.map((explained) => row(explained, times)),
-  });
-}
-
-function row(explained: Explained, times: Times): Html {
-  const { attempt, state, at, why } = explained;
-  const member = factOf(attempt, 'member');
-  return html`<tr>
-<th scope="row"><a href="${pathOf('connections', attempt.id)}">${appName(attempt)}</a></th>
-<td>${badge(state)}${state === 'connected' || state === 'ended' ? undefined : html`<br><span class="muted">${kindName(at.kind)}</span>`}</td>
-<td>${why?.title}</td>
-<td>${member !== undefined && html`<a href="${pathOfMember(member)}">${member}</a>`}</td>
-<td class="when">${times.ago(lastOf(attempt).at)}</td>
-</tr>`;
 }

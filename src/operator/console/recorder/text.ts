@@ -1,14 +1,14 @@
 import type { AttemptStep } from '../../../operations/record/attempt.ts';
 import type { Explained } from './explained.ts';
-import { appName, kindName, lasting, outcomeOf, STATES, utcOf } from './words.ts';
+import { kindName, lasting, outcomeOf, STATES, utcOf } from './words.ts';
 
 /**
  * An attempt as text for the app's developer: nothing about the member, the browser or any address it came from.
  */
-export function textOf({ attempt, state, at, why }: Explained, origin: string): string {
+export function textOf({ attempt, name, state, at, why }: Explained, origin: string): string {
   const [first] = attempt.steps;
   return [
-    `Attempt of ${appName(attempt)} to connect to ${origin}`,
+    `Attempt of ${name} to connect to ${origin}`,
     `${first === undefined ? '' : utcOf(first.since)}: ${STATES[state]} at ${kindName(at.kind).toLowerCase()}`,
     ...(why === undefined ? [] : ['', `${why.title}. ${why.why}`]),
     ...(why?.developer === undefined ? [] : ['', `To change: ${why.developer}`]),

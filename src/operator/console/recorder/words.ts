@@ -1,5 +1,12 @@
 import type { StepKind } from '../../../http/connection-step.ts';
-import { type AttemptStep, type ConnectionAttempt, factOf, isRefused } from '../../../operations/record/attempt.ts';
+import {
+  type AttemptStep,
+  type ConnectionAttempt,
+  factOf,
+  isOfApp,
+  isRefused,
+} from '../../../operations/record/attempt.ts';
+import { agentName } from './agent.ts';
 import type { State } from './state.ts';
 
 const KINDS: Readonly<Record<StepKind, string>> = {
@@ -56,10 +63,13 @@ export function outcomeOf(step: AttemptStep): string {
   return outcome ?? (isRefused(step) ? `answered ${step.status}` : 'ok');
 }
 
-/** How the app calls itself; otherwise its client_id or its user agent. */
+/** How the app calls itself; otherwise its client_id, or what sent its requests: `Unknown app (Chrome on Linux)`. */
 export function appName(attempt: ConnectionAttempt): string {
-  const agent = attempt.steps.find(({ userAgent }) => userAgent !== '')?.userAgent;
-  return factOf(attempt, 'clientName') ?? factOf(attempt, 'clientId') ?? agent ?? 'Unknown app';
+  const { steps } = attempt;
+  const { userAgent = '' } = steps.find((step) => isOfApp(step) && step.userAgent !== '') ?? steps[0] ?? {};
+  const agent = agentName(userAgent);
+  const unknown = agent === undefined ? 'Unknown app' : `Unknown app (${agent})`;
+  return factOf(attempt, 'clientName') ?? factOf(attempt, 'clientId') ?? unknown;
 }
 
 /** A duration for people: `4 s`, `3 min`, `2 h`. */

@@ -16,6 +16,11 @@ const withoutName = (uri: string) =>
 
 /** The authorization request was refused. */
 export const AUTHORIZATION: readonly Cause[] = [
+  {
+    id: 'client-missing',
+    fits: (stopped) =>
+      says(stopped, "missing required parameter 'client_id'") || says(stopped, 'client_id is required here'),
+  },
   { id: 'unknown-client', error: 'invalid_client', says: 'client not found' },
   {
     id: 'redirect-missing',

@@ -3,6 +3,12 @@ import { type Cause, says } from './cause.ts';
 /** The member was asked, and did not get to the end. */
 export const SIGN_IN: readonly Cause[] = [
   { id: 'member-suspended', outcome: 'suspended' },
+  // Whatever came before it would have the same page or interaction.
+  {
+    id: 'interaction-unknown',
+    outcome: 'lost',
+    fits: ({ attempt }) => !attempt.steps.some(({ kind }) => kind === 'authorization'),
+  },
   {
     id: 'cookies-lost',
     outcome: 'lost',

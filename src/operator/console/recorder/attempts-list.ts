@@ -1,0 +1,51 @@
+import { type Html, html } from '../../../http/html.ts';
+import { lastOf } from '../../../operations/record/attempts.ts';
+import { type Column, listTable } from '../kit/table.ts';
+import type { Times } from '../kit/times.ts';
+import { pathOf, pathOfMember } from '../paths.ts';
+import type { Sources } from '../sources.ts';
+import { badge } from './badge.ts';
+import type { Explained } from './explained.ts';
+import { kindName } from './words.ts';
+
+const ON_FIRST_PAGE = 5;
+
+/** The latest attempts that stopped, for the first page. */
+export function stoppedAttempts(all: readonly Explained[], { times }: Sources<'times'>): Html {
+  const stopped = all.filter(({ state }) => state === 'stopped');
+  if (stopped.length === 0) return html`<p class="muted">None in the last 24 hours.</p>`;
+  return html`${attemptsTable(stopped.slice(0, ON_FIRST_PAGE), times)}
+<p class="more"><a href="${pathOf('connections')}?state=stopped">All that stopped (${stopped.length})</a></p>`;
+}
+
+/** One line for each attempt. */
+export function attemptsTable(shown: readonly Explained[], times: Times): Html {
+  return listTable({ label: 'Attempts to connect', columns: columnsOf(times), rows: shown });
+}
+
+function columnsOf(times: Times): readonly Column<Explained>[] {
+  return [
+    {
+      title: 'App',
+      cell: ({ attempt, name }) =>
+        html`<a class="name" href="${pathOf('connections', attempt.id)}"><bdi>${name}</bdi></a>`,
+    },
+    { title: 'State', cell: ({ state }) => badge(state) },
+    {
+      title: 'Cause',
+      cell: ({ why, state, at }) =>
+        why === undefined ? state === 'open' && kindName(at.kind) : html`<span class="cause">${why.title}</span>`,
+    },
+    {
+      title: 'Member',
+      cell: ({ member }) =>
+        member &&
+        html`<a href="${pathOfMember(member.id)}"><bdi>${member.name}</bdi></a>${member.name !== member.id && html` <span class="muted">${member.id}</span>`}`,
+    },
+    { title: 'Last step', cell: ({ attempt }) => moment(lastOf(attempt).at, times) },
+  ];
+}
+
+function moment(at: number, times: Times): Html {
+  return html`${times.dayAndTime(at)} <span class="muted">${times.ago(at)}</span>`;
+}
