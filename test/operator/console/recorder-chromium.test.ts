@@ -29,7 +29,7 @@ describe.runIf(browserPresent())('the pages of the connection recorder', () => {
     const complaints = complaintsOf(page.context());
     await page.getByRole('link', { name: /All that stopped/ }).focus();
     await page.keyboard.press('Enter');
-    await page.getByText('The app asks for a scope').waitFor();
+    await page.locator('.cause', { hasText: 'The app asks for a scope' }).waitFor();
     const states = page.getByRole('navigation', { name: 'State' });
     expect(await states.locator('[aria-current]').innerText()).toBe('stopped');
     await states.getByRole('link', { name: 'All' }).press('Enter');
