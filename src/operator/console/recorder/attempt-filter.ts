@@ -7,11 +7,11 @@ import type { Explained } from './explained.ts';
 const MINUTE = 60_000;
 
 /** The values of `within`, with their texts. */
-export const WITHIN: Readonly<Record<string, string>> = {
-  '': 'Last 24 hours',
-  hour: 'Last hour',
-  quarter: 'Last 15 minutes',
-};
+export const WITHIN = [
+  ['', 'Last 24 hours'],
+  ['hour', 'Last hour'],
+  ['quarter', 'Last 15 minutes'],
+] as const;
 const MINUTES: Readonly<Record<string, number>> = { '': 24 * 60, hour: 60, quarter: 15 };
 
 /**

@@ -43,7 +43,7 @@ ${pager(query, number, pages)}`;
 
 function filters(query: Query, all: readonly Explained[], times: Times): Html {
   const links = { path: PATH, query: { ...query, page: '' } };
-  return html`${filterLinks({ ...links, label: 'State', name: 'state', options: { '': 'All', ...STATES } })}
+  return html`${filterLinks({ ...links, label: 'State', name: 'state', options: [['', 'All'], ...Object.entries(STATES)] })}
 ${filterLinks({ ...links, label: 'Time', name: 'within', options: WITHIN })}
 <form class="filter" action="${PATH}">
 ${keptFields(query, ['state', 'within', 'doctor'])}
