@@ -1,5 +1,6 @@
 import type { LoadedConfig } from '../config/load.ts';
 import { counted } from '../http/amounts.ts';
+import type { Clock } from '../storage/store.ts';
 import type { Log } from './log.ts';
 
 /** The result of one check. */
@@ -8,6 +9,8 @@ interface Check {
   readonly ok: boolean;
   /** For the operator; contains nothing that an attacker could use. */
   readonly detail: string;
+  /** When it was first seen to fail, in milliseconds since the epoch. */
+  readonly since?: number;
 }
 
 export interface Health {
@@ -23,6 +26,7 @@ interface Checked {
   /** `signing` throws if there is no key to sign with. */
   readonly keyring: { signing(): { readonly kid: string } };
   readonly log: Pick<Log, 'error' | 'warn'>;
+  readonly clock: Clock;
 }
 
 interface HealthUses {
@@ -39,22 +43,22 @@ export function uptime(): number {
 }
 
 export function createHealth(
-  { probe, keyring, log }: Checked,
+  { probe, keyring, log, clock }: Checked,
   { config, profile }: Pick<LoadedConfig, 'config' | 'profile'>,
   { draining, mentioned }: HealthUses,
 ) {
-  let failing = false;
+  let failingSince: number | undefined;
 
   const store = async (): Promise<Check> => {
     try {
       await probe();
-      if (failing) log.warn('ready again: the store accepts writes');
-      failing = false;
+      if (failingSince !== undefined) log.warn('ready again: the store accepts writes');
+      failingSince = undefined;
       return { name: 'store', ok: true, detail: config.store.kind };
     } catch (err) {
-      if (!failing) log.error({ err }, 'not ready: the store cannot be used');
-      failing = true;
-      return { name: 'store', ok: false, detail: 'the store cannot be used; the log says why' };
+      if (failingSince === undefined) log.error({ err }, 'not ready: the store cannot be used');
+      failingSince ??= clock();
+      return { name: 'store', ok: false, detail: 'the store cannot be used; the log says why', since: failingSince };
     }
   };
   const keys = (): Check => {

@@ -5,7 +5,8 @@ import type { Log } from './log.ts';
 
 /** Result of the last reload of the configuration. */
 export interface ReloadState {
-  readonly successful: boolean;
+  /** Unix seconds at which the files were last refused; undefined if they have been applied since. */
+  readonly refusedAt?: number;
   /** Unix seconds at which a configuration was last applied, including at startup. */
   readonly takenAt: number;
   /**
@@ -36,7 +37,7 @@ const MOST_LISTED = 50;
 
 export function createReloads({ log, audit, clock, fingerprint: first }: ReloadsUses): Reloads {
   const now = () => Math.floor(clock() / 1000);
-  let state: ReloadState = { successful: true, takenAt: now(), fingerprint: first };
+  let state: ReloadState = { takenAt: now(), fingerprint: first };
   const record = (outcome: 'success' | 'failure', reason: string | undefined) =>
     audit({ action: 'config_reloaded', outcome, reason, by: 'operator' });
 
@@ -44,7 +45,7 @@ export function createReloads({ log, audit, clock, fingerprint: first }: Reloads
     state: () => state,
 
     taken(keys, fingerprint, milliseconds) {
-      state = { successful: true, takenAt: now(), fingerprint };
+      state = { takenAt: now(), fingerprint };
       const details = { config: fingerprint, milliseconds: Math.round(milliseconds) };
       if (keys.length === 0) {
         log.info(details, 'the configuration was read again: nothing is different');
@@ -56,7 +57,7 @@ export function createReloads({ log, audit, clock, fingerprint: first }: Reloads
     },
 
     refused(why) {
-      state = { ...state, successful: false };
+      state = { ...state, refusedAt: now() };
       const kept = 'the configuration was not taken over: the one before serves on';
       if ('problems' in why) {
         const problems = why.problems.map((problem) => formatProblem({ ...problem, frame: undefined }));

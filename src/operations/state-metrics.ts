@@ -41,7 +41,7 @@ export function registerStateMetrics(meters: Meters, options: MetricSources): vo
   gauge(
     'coursegate_config_last_reload_successful',
     'Whether the configuration was taken over when it was last read: 0 while an older one serves on.',
-    () => (reloads().successful ? 1 : 0),
+    () => (reloads().refusedAt === undefined ? 1 : 0),
   );
   gauge(
     'coursegate_config_last_reload_timestamp_seconds',

@@ -41,9 +41,3 @@ export interface ConsolePage {
   /** Answers a POST. */
   readonly submit?: Answering | undefined;
 }
-
-/** A panel of the first page. If it rejects, the page says so in its place. */
-export interface ConsolePanel {
-  readonly title: string;
-  readonly render: (sources: ConsoleSources) => Promise<Html>;
-}

@@ -16,6 +16,7 @@ import type { Pools } from '../../upstream/pools.ts';
 import type { ConsoleOptions } from './console.ts';
 import { consoleState } from './console-state.ts';
 import type { GateStatus } from './overview/gate-status.ts';
+import { upstreamUses } from './overview/upstream-uses.ts';
 
 export interface ConsoleUses {
   readonly server: Pick<AuthorizationServer, 'grants'>;
@@ -71,10 +72,11 @@ function consoleSources(foundation: Foundation, loaded: LoadedConfig, uses: Cons
 
 /** What the console's first page shows of the gate. */
 function gateStatus(
-  { keyring, reloads, unused }: Foundation,
-  { config: { store, routes }, profile }: LoadedConfig,
+  { keyring, reloads, unused, clock }: Foundation,
+  loaded: LoadedConfig,
   { health, pools, events, observer }: ConsoleUses,
 ) {
+  const { store, routes } = loaded.config;
   return async (): Promise<GateStatus> => {
     const [ready, bytes, waiting] = await Promise.all([
       health.ready(),
@@ -86,12 +88,15 @@ function gateStatus(
       health: ready,
       store: { kind: store.kind, bytes },
       keys: keyring.list(),
-      upstreams: [...pools.all()].map(([name, { url, admission }]) => ({
-        ...{ name, origin: url.origin },
-        ...admission.state(),
-      })),
+      upstreams: [...pools.all()].map(([name, { url, admission }]) => {
+        const { outage, ...state } = admission.state();
+        return {
+          ...{ ...state, name, origin: url.origin, uses: upstreamUses(loaded, name) },
+          outage: outage && { failures: outage.failures, since: clock() - outage.lasting },
+        };
+      }),
       reload: reloads.state(),
-      config: { profile, routes: routes.length },
+      config: { profile: loaded.profile, routes: routes.length },
       observing: observer !== undefined,
       unusedApps: unused.apps(),
       events: waiting,

@@ -53,7 +53,7 @@ describe.runIf(browserPresent())('the console in Chromium', () => {
     await page.goto(`/console/sign-in?link=${signLink(COMMAND_SECRET, Math.floor(Date.now() / 1000))}`);
     await look(page, 'link');
     await page.getByRole('button', { name: 'Open the console' }).click();
-    await page.getByText('One upstream is failing: school.').waitFor();
+    await page.getByText('school has not answered since').waitFor();
     await look(page, 'overview');
     await page.goto('/console/nowhere');
     await look(page, 'not-found');

@@ -1,7 +1,7 @@
 import { REGISTRATION_ACTIONS } from '../../../actions/registration.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { questionPage } from '../actions/question-page.ts';
-import type { ConsoleAnswer, ConsolePanel, ConsoleRequest } from '../console-page.ts';
+import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
 import { pathOf } from '../paths.ts';
 import type { Sources } from '../sources.ts';
 
@@ -15,15 +15,6 @@ export async function registrationLine(sources: Sources<'controls' | 'takesNewAp
     return html`<p><span class="badge good">open</span> New apps can connect. <a href="${pathOf('registration')}">Close registration…</a></p>`;
   return html`<p><span class="badge warn">closed</span> New apps are refused since ${times.moment(since * 1000)}. <a href="${pathOf('registration')}">Open registration…</a></p>`;
 }
-
-/** For the first page, from which most searches begin. */
-export const registrationPanel: ConsolePanel = {
-  title: 'New apps',
-  async render(sources) {
-    sources.directory.prepare();
-    return registrationLine(sources);
-  },
-};
 
 export async function registrationPage(
   sources: Sources<'clock' | 'controls' | 'directory' | 'grants' | 'store'>,

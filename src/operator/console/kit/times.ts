@@ -6,6 +6,8 @@ import type { Clock } from '../../../storage/store.ts';
 export interface Times {
   /** `14:05` */
   time(at: number): string;
+  /** `14:05`, or on another day than today `23 Nov, 14:05` */
+  sameDay(at: number): string;
   /** `23 Nov, 14:05` */
   dayAndTime(at: number): string;
   /** `14:05:09` */
@@ -68,6 +70,8 @@ export function createTimes(timeZone: string, clock: Clock): Times {
   };
   return {
     time: (at) => time.format(at),
+    sameDay: (at) =>
+      day.format(at) === day.format(clock()) ? time.format(at) : `${day.format(at)}, ${time.format(at)}`,
     dayAndTime: (at) => `${day.format(at)}, ${time.format(at)}`,
     second: (at) => marked(at, second.format(at)),
     date: (at) => marked(at, date.format(at)),

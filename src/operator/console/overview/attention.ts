@@ -1,106 +1,116 @@
-import { pathOf } from '../paths.ts';
-import type { GateStatus } from './gate-status.ts';
+import { type Html, html } from '../../../http/html.ts';
+import type { Times } from '../kit/times.ts';
+import { pathOfApp } from '../paths.ts';
+import { BOUNDS } from './bounds.ts';
+import { bad, type Concern, LINKS, list, MOST_NAMED, warn } from './concern.ts';
+import type { GateStatus, UpstreamStatus } from './gate-status.ts';
 
-/** What an operator should look at. */
-export interface Concern {
-  readonly level: 'bad' | 'warn';
-  readonly text: string;
-  /** A page of the console that helps. */
-  readonly see?: { readonly path: string; readonly name: string } | undefined;
+/** What is wrong with the state of the gate, in words. */
+export function stateConcerns(status: GateStatus, times: Times, now: number): readonly Concern[] {
+  return [...readiness(status, times), ...outages(status, times), ...notices(status, times, now)].filter(
+    (one) => one !== undefined,
+  );
 }
 
-const NUMBERS = ['No', 'One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Seven', 'Eight', 'Nine', 'Ten'];
-/** Names in a sentence before it says how many more. */
-const MOST_NAMED = 5;
-/** Seconds by which a rotation may be late before the page mentions it: maintenance rotates within minutes. */
-const LATE = 3600;
-
-/** In words, the worst first. */
-export function concernsOf(status: GateStatus, now: number): readonly Concern[] {
-  const all = [...readiness(status), ...upstreams(status), ...notices(status, now)].filter((one) => one !== false);
-  return all.toSorted((a, b) => LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level));
-}
-
-const LEVELS: readonly Concern['level'][] = ['bad', 'warn'];
-const bad = (text: string, see?: Concern['see']): Concern => ({ level: 'bad', text, see });
-const warn = (text: string, see?: Concern['see']): Concern => ({ level: 'warn', text, see });
-
-const FAILED: Readonly<Record<string, string>> = {
-  store:
-    'The store cannot be used. Members cannot sign in or connect an app, and changes made here will fail, until it is back. The log says why.',
-  keys: 'There is no key to sign with. The log says why.',
-  drain: 'This gate is shutting down.',
+const FAILED: Readonly<Record<string, (since: string) => string>> = {
+  store: (since) =>
+    `Members cannot sign in or connect an app: the store cannot be used${since}. Changes made here will fail until it is back. The log says why.`,
+  keys: () => 'Members cannot connect an app: there is no key to sign with. The log says why.',
+  drain: () => 'This gate is shutting down.',
 };
 
-function readiness({ health }: GateStatus): readonly Concern[] {
+function readiness({ health }: GateStatus, times: Times): readonly Concern[] {
   return health.checks
     .filter(({ ok }) => !ok)
-    .map(({ name, detail }) => bad(FAILED[name] ?? `The check ${name} fails: ${detail}.`));
+    .map(({ name, detail, since }) => {
+      const text = FAILED[name]?.(since === undefined ? '' : ` since ${times.sameDay(since)}`);
+      return bad(html`${text ?? `The check ${name} fails: ${detail}.`}`);
+    });
 }
 
-function upstreams({ upstreams }: GateStatus): readonly (Concern | false)[] {
-  const named = (state: 'open' | 'half_open') =>
-    upstreams.filter(({ breaker }) => breaker === state).map(({ name }) => name);
-  const back = ({ length }: readonly string[]) => (length === 1 ? 'it is back' : 'they are back');
-  const [open, trying] = [named('open'), named('half_open')];
+function outages({ upstreams }: GateStatus, times: Times): readonly Concern[] {
+  const down = upstreams.filter(({ breaker }) => breaker !== 'closed').toSorted((a, b) => weight(b) - weight(a));
+  const [shown, others] = [down.slice(0, MOST_NAMED), down.slice(MOST_NAMED)];
+  const failing = upstreams.filter(
+    ({ breaker, outage }) => breaker === 'closed' && (outage?.failures ?? 0) >= BOUNDS.unanswered,
+  );
   return [
-    open.length > 0 &&
-      bad(
-        `${counted(open.length, 'upstream is', 'upstreams are')} failing: ${list(open)}. Requests to ${open.length === 1 ? 'it' : 'them'} get 503 at once, and one is sent now and then to see whether ${back(open)}.`,
-      ),
-    trying.length > 0 &&
-      warn(
-        `${counted(trying.length, 'upstream has', 'upstreams have')} failed, and the next request will show whether ${back(trying)}: ${list(trying)}.`,
-      ),
+    ...shown.map((one) => bad(outage(one, times))),
+    ...(others.length === 0
+      ? []
+      : [bad(html`No answer from ${list(others.map(({ name }) => html`<b>${name}</b>`))} either.`)]),
+    ...failing.map(({ name, outage }) =>
+      warn(html`<b>${name}</b> has not answered the last ${outage?.failures} requests${since(outage, times)}.`),
+    ),
   ];
 }
 
-const EVENTS = { path: pathOf('events'), name: 'Events' };
-const KEYS = { path: pathOf('keys'), name: 'Keys' };
-const CONNECTIONS = { path: pathOf('connections'), name: 'Connections' };
-const OBSERVE = { path: pathOf('observe'), name: 'Observe mode' };
+/** Members first. */
+const weight = ({ uses: { signIn, site, apps } }: UpstreamStatus): number =>
+  (signIn ? 4 : 0) + (site ? 2 : 0) + (apps ? 1 : 0);
 
-function notices(status: GateStatus, now: number): readonly (Concern | false)[] {
-  const { reload, events, keys, observing, unusedApps } = status;
-  const pending = events === undefined ? 0 : waiting(events);
-  const hasStopped = events?.stopped_at !== undefined;
+function outage({ name, breaker, outage, uses }: UpstreamStatus, times: Times): Html {
+  const members = [uses.signIn && 'sign in', uses.site && 'open the site'].filter((one) => one !== false);
+  const hit = [
+    members.length > 0 && `members cannot ${members.join(' or ')}`,
+    uses.apps && 'apps cannot use its API',
+    uses.events && 'its events wait',
+  ].filter((one) => one !== false);
+  const whom = hit.length === 0 ? '' : `${capital(hit.join(', and '))}: `;
+  const next =
+    breaker === 'open'
+      ? 'Requests to it get 503 at once; one is sent now and then to see whether it is back.'
+      : 'The next request will show whether it is back.';
+  return html`${whom}<b>${name}</b> has not answered${since(outage, times)}. ${next}`;
+}
+
+function since(outage: UpstreamStatus['outage'], times: Times): string {
+  return outage === undefined ? '' : ` since ${times.sameDay(outage.since)}`;
+}
+
+function notices(status: GateStatus, times: Times, now: number): readonly (Concern | undefined)[] {
+  const { reload, events, keys, observing } = status;
   return [
-    !reload.successful &&
-      bad(
-        'The configuration on disk has mistakes and was not loaded. The one before it is still in use. The log lists the mistakes, and so does coursegate check.',
-      ),
-    hasStopped && bad('The backend answered 410, so events are no longer sent.', EVENTS),
-    !hasStopped &&
-      events?.last_failure !== undefined &&
-      pending > 0 &&
-      warn(
-        `${counted(pending, 'event waits', 'events wait')} because the backend did not accept the last one.`,
-        EVENTS,
-      ),
-    keys.some(({ state, until }) => state === 'signing' && until !== undefined && now > until + LATE) &&
-      warn('A signing key is older than keys.rotate.', KEYS),
-    unusedApps.length > 0 &&
-      warn(
-        `${counted(unusedApps.length, 'app', 'apps')} never used the last three connections: ${list(unusedApps.map(({ name }) => name))}. Something in front of the gate may drop the Authorization header.`,
-        CONNECTIONS,
-      ),
-    observing && warn('Routes are observed, not enforced: the gate refuses nothing yet.', OBSERVE),
+    reload.refusedAt === undefined
+      ? undefined
+      : bad(
+          html`The configuration on disk has mistakes and was not loaded at ${times.sameDay(reload.refusedAt * 1000)}. The one before it is still in use. The log lists the mistakes, and so does <code>coursegate check</code>.`,
+        ),
+    events && undelivered(events, times),
+    keys.some(({ state, until }) => state === 'signing' && until !== undefined && now > until * 1000 + LATE)
+      ? warn(html`A signing key is older than <code>keys.rotate</code>.`, LINKS.keys)
+      : undefined,
+    unused(status),
+    observing ? warn(html`Routes are observed, not enforced: the gate refuses nothing yet.`, LINKS.observe) : undefined,
   ];
 }
 
-function waiting({ pending }: { readonly pending: Readonly<Record<string, number>> }): number {
-  return Object.values(pending).reduce((sum, count) => sum + count, 0);
+const LATE = BOUNDS.keysLate * 1000;
+
+function undelivered(events: NonNullable<GateStatus['events']>, times: Times): Concern | undefined {
+  const { stopped_at, last_failure, pending } = events;
+  if (stopped_at !== undefined)
+    return bad(html`Events are no longer sent: the backend answered 410 at ${at(stopped_at, times)}.`, LINKS.events);
+  const waiting = Object.values(pending).reduce((sum, count) => sum + count, 0);
+  if (last_failure === undefined || waiting === 0) return undefined;
+  return warn(
+    html`${waiting === 1 ? 'One event waits' : `${waiting} events wait`}: the backend did not accept the last one at ${at(last_failure.at, times)} (${last_failure.reason}).`,
+    LINKS.events,
+  );
 }
 
-/** "Two upstreams are", "12 upstreams are". */
-function counted(count: number, one: string, many: string): string {
-  return `${NUMBERS[count] ?? count} ${count === 1 ? one : many}`;
+const at = (iso: string, times: Times): string => times.sameDay(Date.parse(iso));
+
+function unused({ unusedApps }: GateStatus): Concern | undefined {
+  if (unusedApps.length === 0) return undefined;
+  const names = unusedApps
+    .toReversed()
+    .map(({ name, clientId }) => html`<a href="${pathOfApp(clientId)}"><bdi>${name}</bdi></a>`);
+  const [whose, them] =
+    names.length === 1 ? ['One app never used its', 'it'] : [`${names.length} apps never used their`, 'them'];
+  return warn(
+    html`${whose} last three connections: ${list(names)}. The gate issued ${them} tokens that never came back: something in front of it, such as a CDN’s bot rule, may drop their requests or the Authorization field.`,
+  );
 }
 
-/** "a, b and c". */
-function list(names: readonly string[]): string {
-  const shown = names.slice(0, MOST_NAMED);
-  const more = names.length - shown.length;
-  const parts = more === 0 ? shown : [...shown, `${more} more`];
-  return parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
-}
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -4,9 +4,13 @@ import type { Health } from '../../../operations/health.ts';
 import type { ReloadState } from '../../../operations/reloads.ts';
 import type { UpstreamState } from '../../../operations/state-metrics.ts';
 import type { UnusedApp } from '../../../operations/unused-tokens.ts';
+import type { UpstreamUses } from './upstream-uses.ts';
 
 export interface UpstreamStatus extends UpstreamState {
   readonly origin: string;
+  readonly uses: UpstreamUses;
+  /** Requests in a row without a response, and since when, in milliseconds since the epoch. */
+  readonly outage: { readonly failures: number; readonly since: number } | undefined;
 }
 
 /** The gate at one moment. */

@@ -1,41 +1,48 @@
 import { type Html, html } from '../../../http/html.ts';
-import { unixSeconds } from '../../../storage/store.ts';
-import type { ConsolePanel } from '../console-page.ts';
-import { registrationPanel } from '../directory/registration-page.ts';
+import { registrationLine } from '../directory/registration-page.ts';
 import { pathOf } from '../paths.ts';
 import { stoppedAttempts } from '../recorder/attempts-list.ts';
 import { explainedAttempts } from '../recorder/explained.ts';
 import type { ConsoleSources } from '../sources.ts';
-import { trafficPanel } from '../traffic/traffic-page.ts';
-import { attention, healthCards } from './health-cards.ts';
+import { readPeriod } from '../traffic/period.ts';
+import { gatePanel, upstreamsPanel } from './health-panels.ts';
+import { trafficPanel } from './traffic-panel.ts';
+import { unusedApps } from './unused-apps.ts';
+import { verdict } from './verdict.ts';
 
-const stoppedPanel: ConsolePanel = {
-  title: 'Attempts to connect that stopped',
-  render: async (sources) => stoppedAttempts(await explainedAttempts(sources), sources),
-};
-const PANELS: readonly ConsolePanel[] = [trafficPanel, stoppedPanel, registrationPanel];
-
-/** The first page. Each panel fails by itself, so that the page can be read while the store is down. */
+/** The first page. What cannot be read is missing by itself, so that the page can be read while the store is down. */
 export async function overviewPage(sources: ConsoleSources): Promise<{ readonly body: Html }> {
-  const { gate, clock, times } = sources;
-  const [status, ...panels] = await Promise.all([gate(), ...PANELS.map((panel) => shown(panel, sources))]);
+  const { gate, clock, times, traffic, onError } = sources;
+  const tried = <T>(reading: Promise<T>): Promise<T | undefined> =>
+    reading.catch((thrown: unknown) => {
+      onError(thrown);
+      return undefined;
+    });
+  const [status, period, attempts, apps, registration] = await Promise.all([
+    gate(),
+    tried(readPeriod(traffic, 'hour', clock())),
+    tried(explainedAttempts(sources)),
+    tried(unusedApps(sources)),
+    tried(registrationLine(sources)),
+  ]);
   return {
-    body: html`${attention(status, unixSeconds(clock))}
+    body: html`${verdict({ status, period, attempts }, times, clock())}
 <form class="filter" role="search" action="${pathOf('search')}">
-<input type="search" name="q" aria-label="Member or app" placeholder="Member or app" maxlength="200">
+<input type="search" name="q" aria-label="Member or app" placeholder="Find a member or app: name, email address, host or ID" maxlength="200">
 <button>Search</button>
+${apps}
 </form>
-${panels}
-${healthCards(status, times)}`,
+${card('Attempts that stopped', attempts && stoppedAttempts(attempts, sources))}
+${card('Traffic in the last hour', period && trafficPanel(period, times))}
+<div class="cards">
+${card('This gate', gatePanel(status, registration, times))}
+${card('Upstreams', upstreamsPanel(status, times))}
+</div>`,
   };
 }
 
-async function shown({ title, render }: ConsolePanel, sources: ConsoleSources): Promise<Html> {
-  const body = await render(sources).catch((thrown: unknown) => {
-    sources.onError(thrown);
-    return html`<p class="notice">This cannot be shown right now. The log says why.</p>`;
-  });
+function card(title: string, body: Html | undefined): Html {
   return html`<section class="card"><h2>${title}</h2>
-${body}</section>
+${body ?? html`<p class="notice">This cannot be shown right now. The log says why.</p>`}</section>
 `;
 }

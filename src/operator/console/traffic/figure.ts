@@ -56,13 +56,14 @@ export function renderFigure(figure: Figure, axis: Axis): Html {
 ${
   hasValues
     ? html`<p class="muted">${text}</p>
-${shape === 'lines' ? oneChart(figure, axis) : rows(figure, axis)}
+${shape === 'lines' ? lineChart(figure, axis) : rows(figure, axis)}
 ${numbers(figure, axis)}`
     : html`<p class="muted">${none} ${LAST[axis.period.span]}.</p>`
 }</section>`;
 }
 
-function oneChart(figure: Figure, axis: Axis): Html {
+/** A chart of lines with its legend. */
+export function lineChart(figure: Figure, axis: Axis): Html {
   const { id, title, lines, scale, format } = figure;
   const { from, to, measured, ticks } = axis;
   const description = lines.map((line) => `${line.name}: ${line.total}, ${highest(line, figure, axis)}.`).join(' ');

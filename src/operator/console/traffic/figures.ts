@@ -44,6 +44,10 @@ const SHORT = new Intl.NumberFormat('en-GB', { notation: 'compact', maximumFract
 
 export const formatCount = (value: number): string => WHOLE.format(value);
 
+export function percent(part: number): string {
+  return part < 0.0001 ? 'under 0.01%' : `${Number((part * 100).toPrecision(2))}%`;
+}
+
 /** `12 ms`, `1.4 s`, or `over 10 s`. */
 export function formatSeconds(seconds: number): string {
   if (seconds > LONGEST) return `over ${LONGEST} s`;
@@ -61,9 +65,9 @@ export function responseTimes(minute: Minute | undefined, of = 'gate'): readonly
   return half === undefined || most === undefined ? [] : [half, most];
 }
 
-/** The three figures of the first page. */
-export function mainFigures(period: Period): readonly Figure[] {
-  return [requests(period), durations(period), refusals(period)];
+/** The figures of the first page: two charts over time, and one that says how often. */
+export function mainFigures(period: Period): { readonly lines: readonly Figure[]; readonly bars: Figure } {
+  return { lines: [requests(period), durations(period)], bars: refusals(period) };
 }
 
 export function allFigures(period: Period): readonly Figure[] {

@@ -1,17 +1,17 @@
 import { type Html, html } from '../../../http/html.ts';
 import { countOf, namesIn } from '../../../operations/record/minute.ts';
-import type { ConsoleAnswer, ConsolePanel, ConsoleRequest } from '../console-page.ts';
+import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
 import { choices } from '../kit/choices.ts';
 import { table } from '../kit/table.ts';
 import type { Times } from '../kit/times.ts';
 import { pathOf, withQuery } from '../paths.ts';
 import type { ConsoleSources } from '../sources.ts';
-import { axisOf, type Figure, renderFigure } from './figure.ts';
-import { allFigures, formatCount, formatSeconds, mainFigures, responseTimes } from './figures.ts';
+import { axisOf, renderFigure } from './figure.ts';
+import { allFigures, formatCount, formatSeconds, percent, responseTimes } from './figures.ts';
 import { type Period, type PeriodName, readPeriod } from './period.ts';
 
-const HOUR = pathOf('traffic');
-const DAY = withQuery(HOUR, { span: 'day' });
+export const HOUR = pathOf('traffic');
+export const DAY = withQuery(HOUR, { span: 'day' });
 
 export async function trafficPage(
   { traffic, clock, times }: ConsoleSources,
@@ -19,9 +19,7 @@ export async function trafficPage(
 ): Promise<ConsoleAnswer> {
   const span = query.span === 'day' ? 'day' : 'hour';
   const period = await readPeriod(traffic, span, clock());
-  const shown = isEmpty(period)
-    ? nothingYet(span)
-    : html`${notices(period)}${totals(period)}${figures(allFigures, period, times, upstreams(period))}`;
+  const shown = isEmpty(period) ? nothingYet(span) : html`${notices(period)}${totals(period)}${figures(period, times)}`;
   const spans = choices('Period', [
     { href: HOUR, text: 'Last hour', chosen: span === 'hour' },
     { href: DAY, text: 'Last 24 hours', chosen: span === 'day' },
@@ -29,37 +27,28 @@ export async function trafficPage(
   return { body: html`${spans}${shown}<p class="muted">Times are in the time zone ${times.zone}.</p>` };
 }
 
-export const trafficPanel: ConsolePanel = {
-  title: 'Traffic in the last hour',
-  async render({ traffic, clock, times }) {
-    const period = await readPeriod(traffic, 'hour', clock());
-    if (isEmpty(period)) return nothingYet('hour');
-    return html`${notices(period)}${totals(period)}${figures(mainFigures, period, times)}<p><a href="${HOUR}">All charts</a> · <a href="${DAY}">Last 24 hours</a></p>`;
-  },
-};
-
-function figures(make: (period: Period) => readonly Figure[], period: Period, times: Times, more?: Html): Html {
+function figures(period: Period, times: Times): Html {
   const axis = axisOf(period, times);
-  return html`<div class="figures">${make(period).map((one) => renderFigure(one, axis))}${more}</div>`;
+  return html`<div class="figures">${allFigures(period).map((one) => renderFigure(one, axis))}${upstreams(period)}</div>`;
 }
 
-function isEmpty({ slots }: Period): boolean {
+export function isEmpty({ slots }: Period): boolean {
   return slots.every(({ minute }) => minute === undefined);
 }
 
-function nothingYet(span: PeriodName): Html {
+export function nothingYet(span: PeriodName): Html {
   return span === 'hour'
     ? html`<p class="notice">Nothing has been measured yet. The first figures appear when the gate has run for a full minute.</p>`
     : html`<p class="notice">Nothing has been measured yet. The first figures appear when the gate has run for ten minutes; the <a href="${HOUR}">last hour</a> has them after a minute.</p>`;
 }
 
-function notices({ complete }: Period): Html {
+export function notices({ complete }: Period): Html {
   if (complete) return html``;
   return html`<p class="notice">The store is unavailable: only what this process has measured since its start is shown.</p>`;
 }
 
 /** The figures at a glance. */
-function totals(period: Period): Html {
+export function totals(period: Period): Html {
   const { sum, slots } = period;
   const total = [...namesIn(sum, 'requests').values()].reduce((all, count) => all + count, 0);
   const last = slots.findLast(({ minute }) => minute !== undefined)?.minute;
@@ -71,10 +60,6 @@ function totals(period: Period): Html {
   };
   const entry = (name: string, value: string) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
   return html`<dl class="totals">${entry('Requests', formatCount(total))}${entry('Refused', share('refused'))}${entry('Failed', share('failed'))}${entry('Response time p50', half === undefined ? '–' : formatSeconds(half))}${entry('Response time p99', most === undefined ? '–' : formatSeconds(most))}${entry('Open streams', formatCount(open('sse') + open('websocket')))}</dl>`;
-}
-
-function percent(part: number): string {
-  return part < 0.0001 ? 'under 0.01%' : `${Number((part * 100).toPrecision(2))}%`;
 }
 
 function upstreams({ sum }: Period): Html {
