@@ -66,7 +66,7 @@ const columns = (times: Times): readonly Column<UpstreamStatus>[] => [
     title: 'In progress',
     cell: ({ requests, streams }) => html`${requests + streams}`,
     isNumber: true,
-    isLabelled: true,
+    phone: 'In progress',
   },
 ];
 
