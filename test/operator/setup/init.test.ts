@@ -17,6 +17,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../../src/config/load.ts';
 import { checkInterfaces } from '../../../src/generation/interfaces.ts';
+import { startSchool } from '../../../src/operator/demo/school.ts';
 import { init } from '../../../src/operator/setup/init/init.ts';
 import { PRESETS, readPreset } from '../../../src/operator/setup/init/preset-file.ts';
 import { runCommand } from '../../support/command.ts';
@@ -856,6 +857,40 @@ describe('coursegate init', () => {
     expect(await again.exited).toBe(1);
     expect(again.stdout()).toBe('');
     expect(again.stderr()).toMatch(/--force/);
+  });
+
+  it('recognises the demo’s own school, and leaves nothing to fill in', async () => {
+    const school = await startSchool({
+      ports: { school: 0, progress: 0, events: 0 },
+      gate: () => undefined,
+      clock: Date.now,
+    });
+    try {
+      const command = runCommand(['init', '--upstream', school.urls.school, '--origin', ORIGIN, '--dir', dir, '--yes']);
+      expect(await command.exited).toBe(0);
+      for (const line of [
+        'Sign-in page: /login. Session cookies: school_session.',
+        'Address that identifies the member: /api/me.',
+        'API: /api/openapi.json, with 4 readable addresses, of which 4 are proposed.',
+      ])
+        expect(command.stderr()).toContain(`\n${line}\n`);
+      expect(command.stderr()).toMatch(
+        /Next steps:[\s\S]* check coursegate\.yaml\n[\s\S]* serve --config coursegate\.yaml\n[\s\S]* doctor https:\S+\n[\s\S]* connect https:\S+\n$/,
+      );
+      const check = runCommand(['check', '--strict', join(dir, 'coursegate.yaml')]);
+      expect([await check.exited, check.stderr()]).toEqual([0, '']);
+      expect(parse(readFileSync(join(dir, 'coursegate.yaml'), 'utf8'))).toMatchObject({
+        name: 'Harbour Lane School',
+        login: {
+          whoami: { path: '/api/me', subject: '/id', email: '/email', name: '/name' },
+          loginUrl: `${ORIGIN}/login`,
+          returnParam: 'return_to',
+          cookies: ['school_session'],
+        },
+      });
+    } finally {
+      await school.close();
+    }
   });
 
   it.each([

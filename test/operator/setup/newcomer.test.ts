@@ -89,7 +89,7 @@ describe('a newcomer with a site of no known framework', { timeout: 120_000 }, (
       .replace('["FILL-IN"]', '[harbour]')
       .replace('routes: []', 'routes: [{ match: "GET /v1/courses", upstream: site, scopes: [courses:read] }]');
     writeFileSync(file, text);
-    expect(await ended('check', file)).toMatchObject({ code: 0, said: expect.stringContaining(': valid. 1 routes') });
+    expect(await ended('check', file)).toMatchObject({ code: 0, said: expect.stringContaining(': valid. 1 route,') });
 
     gate = runCommand(['serve', '--config', file]);
     await gate.line(/^coursegate ready/);

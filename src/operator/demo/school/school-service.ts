@@ -3,6 +3,7 @@ import { addAssets, pageHeaders } from '../site.ts';
 import { addRoute, type Parts } from './api.ts';
 import { ApiError, asApiError, jsonErrors, nothingHere } from './api-error.ts';
 import { coursePage, coursesPage, homePage, myCoursesPage } from './course-pages.ts';
+import openapi from './openapi.json' with { type: 'json' };
 import { messagePage, type Send, schoolDocument } from './page.ts';
 import { restApi } from './rest-api.ts';
 import { addSignIn } from './sign-in.ts';
@@ -62,5 +63,6 @@ function siteApi(parts: Parts, visitors: Visitors): Router {
       response.json({ id, email, name, membership: 'active', locale: 'en', signed_in_at: session.since });
     },
   });
+  addRoute(api, '/openapi.json', { get: (_request, response) => void response.json(openapi) });
   return api.use('/v1', restApi(parts));
 }

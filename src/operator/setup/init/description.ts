@@ -28,6 +28,8 @@ export interface LoginOperation {
 export interface Description {
   readonly operations: readonly DescribedOperation[];
   readonly logins: readonly LoginOperation[];
+  /** The cookies by which it says that members are recognised. */
+  readonly cookies: readonly string[];
 }
 
 const PATH = /^(\/[A-Za-z0-9._~-]{1,64}){1,12}\/?$/;
@@ -35,6 +37,7 @@ const FIELD = /^[A-Za-z0-9_-]{1,40}$/;
 const WORDS = /^[\p{L}\p{N}][\p{L}\p{N} .,:&’'()/–-]{0,99}$/u;
 const MOST_PATHS = 3000;
 const MOST_LOGINS = 4;
+const MOST_COOKIES = 5;
 const LOGIN_PATH = /\/(log-?in|sign-?in|token|access-token|sessions?|authenticate)\/?$/i;
 const USERNAME = /^(username|email|login|user|identifier|email_address|user_name)$/i;
 const PASSWORD = /^(password|passwd|pwd|pass)$/i;
@@ -57,6 +60,11 @@ export function readDescription(answer: SiteAnswer | undefined): Description | u
     logins: items
       .flatMap(([path, { post }]) => (LOGIN_PATH.test(path) ? loginOperation(document, path, objectOf(post)) : []))
       .slice(0, MOST_LOGINS),
+    cookies: Object.values(objectOf(objectOf(document.components).securitySchemes))
+      .map(objectOf)
+      .flatMap(({ type, in: place, name }) => (type === 'apiKey' && place === 'cookie' ? [text(name) ?? ''] : []))
+      .filter((name) => FIELD.test(name))
+      .slice(0, MOST_COOKIES),
   };
 }
 

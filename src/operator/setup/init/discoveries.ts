@@ -66,7 +66,8 @@ export async function discover(
     USUAL.pages.find((path) => hasPasswordField(answers.get(path))) ?? landed?.path ?? linkedLogin(answers.get('/'));
   const isLanding = landed !== undefined && loginPath === landed.path;
   const form = answers.get(isLanding ? '/' : (loginPath ?? ''))?.text ?? '';
-  const session = preset?.sessionCookies ?? sessionCookies([...cookies]);
+  const set = sessionCookies([...cookies]);
+  const session = preset?.sessionCookies ?? (set.length > 0 ? set : (description?.cookies ?? []));
   return {
     loginPath,
     returnParam: PARAMETER.exec(form)?.[1] ?? (isLanding ? landed.returnParam : undefined),
@@ -152,7 +153,7 @@ function titleOf(home: SiteAnswer | undefined, inHeading: boolean): string | und
   if (home === undefined || home.status !== 200 || !isHtml(home)) return undefined;
   const heading = inHeading ? HEADING.exec(home.text)?.[1]?.trim() : undefined;
   const parts = decoded(heading ?? pageTitle(home))
-    .split(/\s[|–—-]\s/)
+    .split(/\s[|–—·-]\s/)
     .filter((part) => !/^(home( ?page)?|start(seite)?|welcome|index|log ?in|sign ?in)$/i.test(part.trim()));
   const name = parts.join(' | ').trim();
   // Only words and their punctuation: the title must not be able to inject YAML into the file.

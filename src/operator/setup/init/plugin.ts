@@ -43,14 +43,16 @@ export function webServerStep({ config }: LoadedConfig): readonly string[] {
     config.site === undefined
       ? `Route the paths: proxy/ has snippets for ${titles}.`
       : `Send every request to the gate: proxy/ has snippets for ${titles}, in place of what sends requests to the site.`;
-  return [`  2. ${what} Then start the gate:`];
+  return [`  2. ${what} Then check the file and start the gate:`];
 }
 
 /** How to put the gateway to work. */
 export function pluginStep(loaded: LoadedConfig, { name, title, unixSockets }: AskingGateway): readonly string[] {
   return [
     ...(hasRoutes(loaded)
-      ? [`  2. Let ${title} ask and forward requests: install proxy/ as its first lines say. Then start the gate:`]
+      ? [
+          `  2. Let ${title} ask and forward requests: install proxy/ as its first lines say. Then check the file and start the gate:`,
+        ]
       : [
           `  2. Add routes with forwardedBy: gateway to coursegate.yaml. Then write the files for ${title}, and start the gate:`,
           `     ${programName()} snippets --config coursegate.yaml --for ${name} --dir proxy`,

@@ -67,6 +67,7 @@ export function whatIsLeft(outcome: Outcome, { origin, upstream, routing }: Surr
     'Next steps:',
     `  1. ${firstStep(outcome)}`,
     ...routing,
+    `     ${programName()} check coursegate.yaml`,
     `     ${programName()} serve --config coursegate.yaml`,
     `  3. Check the deployment: ${programName()} doctor ${origin.origin}`,
     `  4. Connect to it as a member, as an app does: ${programName()} connect ${origin.origin}`,
