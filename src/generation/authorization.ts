@@ -64,6 +64,7 @@ export async function openAuthorization(
     languages: loaded.languages,
     home,
     logo: loaded.logo,
+    clock,
   });
   const loginParts = {
     origin,

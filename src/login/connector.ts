@@ -62,6 +62,11 @@ export interface LoginConnector {
   cameBackAnonymous?(headers: IncomingHttpHeaders): void;
   /** Where to send a browser to sign in. `returnTo` is the absolute URL to return to. */
   signInUrl(returnTo: URL, wish: SignInWish): URL;
+  /**
+   * Ends the sign-in that the gate itself holds for the browser, and returns the Set-Cookie fields for it. Undefined if
+   * the sign-in is a session of the site or of a proxy.
+   */
+  readonly signOut?: ((headers: IncomingHttpHeaders) => Promise<readonly string[]>) | undefined;
   /** The cookies of the site that belong to the browser, where they are not in the Cookie field that it sends. */
   siteCookies?(headers: IncomingHttpHeaders): Promise<string>;
 }

@@ -18,7 +18,7 @@ export interface SignInSessionsOptions {
   readonly lifetime: number;
 }
 
-/** Both methods throw GatewayError `store_unavailable`. */
+/** Every method throws GatewayError `store_unavailable`. */
 export function signInSessions({ store, clock, cookieName, lifetime }: SignInSessionsOptions) {
   return {
     async identify(headers: IncomingHttpHeaders): Promise<Member | undefined> {
@@ -40,6 +40,12 @@ export function signInSessions({ store, clock, cookieName, lifetime }: SignInSes
         { op: 'create', entry },
       ]);
       return { value, lifetime };
+    },
+
+    /** Ends the session of the browser, if it has one. */
+    async end(headers: IncomingHttpHeaders): Promise<void> {
+      const id = readCookie(headers, cookieName);
+      if (id !== undefined) await store.commit([{ op: 'delete', kind: SIGN_IN_KIND, id }], 'vital');
     },
   };
 }

@@ -68,6 +68,8 @@ const ACTIONS = {
   sign_in_failed: kind('failure', 'authentication', 'start'),
   /** A browser session began: the member signed in on our page, or elsewhere and was sent back. */
   session_begun: kind('success', 'session', 'start'),
+  /** The member signed out on our page. */
+  session_ended: kind('success', 'session', 'end'),
   consent_given: kind('success', 'iam', 'creation'),
   consent_denied: kind('success', 'iam', 'info'),
   client_registered: kind('success', 'iam', 'creation'),

@@ -50,6 +50,7 @@ export function routeRows(served: Served): readonly Routed<RouteRow>[] {
     visit(`${ENDPOINTS.apps}/app`, { ...PAGE, handler: (of) => of.connectedApps.details }),
     visit(`${ENDPOINTS.apps}/disconnect`, { ...PAGE, handler: (of) => of.connectedApps.ask }),
     route('POST', `${ENDPOINTS.apps}/disconnect`, { ...PAGE, handler: (of) => of.connectedApps.disconnect }),
+    route('POST', `${ENDPOINTS.apps}/sign-out`, { ...PAGE, handler: (of) => of.connectedApps.signOut }),
     ...when(signIn !== undefined, [visit(ENDPOINTS.signIn, { ...PAGE, handler: (of) => of.signIn?.page })]),
     ...when(signIn?.form === true, [route('POST', ENDPOINTS.signIn, { ...PAGE, handler: (of) => of.signIn?.submit })]),
     ...when(signIn?.callback === true, [

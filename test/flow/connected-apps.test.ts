@@ -204,6 +204,10 @@ describe('the page of connected apps', () => {
     await connect(await named(world.origin, 'Curious'), { parameters: { scope: everything } });
     await connect(await named(world.origin, 'Modest'), { parameters: { scope: 'openid' } });
     const list = await open(await signedIn(world.origin));
+    // The sign-in is the school's own session, which the gate cannot end.
+    expect(list.text).not.toContain('Sign out');
+    const signOut = await fetch(`${world.origin}/oauth/apps/sign-out`, { method: 'POST', redirect: 'manual' });
+    expect(signOut.status).toBe(404);
     const rows = rowsOf(list);
     const facts = 'Not verified Never used Expires 3 Mar 2028';
     expect(rows.get('Listed')).toBe(`L Listed Disconnect ${facts} Can see: your account and courses`);

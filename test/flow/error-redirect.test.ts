@@ -46,7 +46,7 @@ describe('an invalid authorization request', () => {
     expect(answer.headers.get('location')).toBeNull();
     const text = await answer.text();
     expect(text).toContain('<main id="error">');
-    expect(text).toContain(`<code>${error}</code>`);
+    expect(text).toContain(`<code lang="en" dir="ltr">${error}`);
     // The app and its redirect host are shown as text, never as a link.
     expect(text).toContain('<bdi>Test App</bdi>');
     expect(text).not.toMatch(/(?:href|src|action|url)="?[^">]*app\.example/);
@@ -79,7 +79,7 @@ describe('an invalid authorization request', () => {
     async (response_mode) => {
       const app = await registerApp(world.origin);
       const answer = await ask(app, { response_mode, scope: 'courses:delete' });
-      expect(await answer.clone().text()).toContain('<dd dir="ltr">app.example</dd>');
+      expect(await answer.clone().text()).toContain('<bdi>Test App</bdi>, app.example\n');
       await expectPage(answer, 'invalid_scope');
     },
   );

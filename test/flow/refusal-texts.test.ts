@@ -102,8 +102,9 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a refusal in Profile $profi
       .replaceAll('&amp;', '&');
     const field = (name: string) => new RegExp(`name="${name}" value="(.*)"/>`).exec(page)?.[1];
     return {
-      error: field('error') ?? /<dd><code>([a-z_]+)<\/code><\/dd>/.exec(page)?.[1] ?? null,
-      error_description: field('error_description') ?? /<dd lang="en" dir="ltr">(.*)<\/dd>/.exec(page)?.[1] ?? null,
+      error: field('error') ?? /<code lang="en" dir="ltr">([a-z_]+)/.exec(page)?.[1] ?? null,
+      error_description:
+        field('error_description') ?? /<code lang="en" dir="ltr">[a-z_]+: (.*)\n/.exec(page)?.[1] ?? null,
     };
   };
   const push = async (parameters: Parameters, append = ''): Promise<Said> => {

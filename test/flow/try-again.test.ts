@@ -73,8 +73,19 @@ describe('an error page', () => {
     school.script((_request, response) => void response.writeHead(404).end());
     const page = await ask(path);
     expect(page.status).toBe(status);
-    if (page.headers.get('content-type')?.startsWith('text/html')) expect(page.text).toContain(text);
     expect(page.text).not.toContain('href=""');
+    if (page.headers.get('content-type')?.startsWith('text/html') !== true) return;
+    expect(page.text).toContain(text);
+    const [, main = ''] = page.text.split('<main id="error">');
+    expect(main).toContain('<a class="button" href="/oauth/apps">Connected apps</a>');
+    expect(main).toContain('>Back to <bdi>Harbour Lane School</bdi></a>');
+    const id = page.headers.get('x-request-id') ?? '-';
+    expect(/<code lang="en" dir="ltr">([\s\S]*?)<\/code>/.exec(main)?.[1]?.split('\n')).toEqual([
+      expect.stringMatching(/^(?:invalid_request|invalid_client|not_found)/),
+      `request ${id}`,
+      expect.stringMatching(/^trace [\da-f]{32}$/),
+      expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+    ]);
   });
 
   it('leads nowhere else, whatever the address looks like', async () => {
@@ -116,6 +127,15 @@ describe.skipIf(!browserPresent())('in Chromium', () => {
       await page.goto(`${world.origin}/courses?page=2`);
       const link = page.getByRole('link', { name: 'Try again' });
       await link.waitFor();
+      // One press selects the whole reference for support, which is no higher than the message.
+      const reference = page.locator('.copy code');
+      await reference.click();
+      const selected = await page.evaluate<string>('getSelection().toString()');
+      expect(selected.split('\n')).toEqual((await reference.innerText()).split('\n'));
+      expect(selected).toMatch(/^upstream_unreachable.*\nrequest /);
+      const top = async (selector: string) => (await page.locator(selector).first().boundingBox())?.y ?? 0;
+      const message = (await top('.retry')) - (await top('h1'));
+      expect((await reference.boundingBox())?.height).toBeLessThanOrEqual(message);
       school.script(async (_request, response, recorded) => {
         await recorded.whole;
         response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>It works again</h1>');

@@ -9,7 +9,8 @@ import { createDirectory } from '../../src/login/directory/connector.ts';
 import { parseMembers } from '../../src/login/directory/settings-members.ts';
 import type { PasswordHash } from '../../src/passwords/password-hash.ts';
 import { readPasswordHash } from '../../src/passwords/password-hash.ts';
-import { refresh } from '../support/app.ts';
+import { authorizationRequest, refresh } from '../support/app.ts';
+import { createBrowser } from '../support/browser.ts';
 import { type SignInWorld, startSignIn } from './support/sign-in.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -153,6 +154,60 @@ describe('the directory', () => {
     const again = await refresh(app, String(tokens.refresh_token));
     write(changed());
     await expect(refresh(app, String(again.refresh_token))).rejects.toMatchObject({ error: 'invalid_grant' });
+  });
+});
+
+describe('signing out where the gate holds the sign-in', () => {
+  const list = (browser = createBrowser()) => browser.open(`${gate.world.origin}/oauth/apps`);
+  const signedIn = async () => {
+    const browser = createBrowser();
+    const page = await browser.submit(await list(browser), { username: 'ann', password: 'ann’s' });
+    return { browser, page };
+  };
+
+  it('ends the sign-in of this browser only, and says so; apps stay connected', async () => {
+    const { app, tokens } = await gate.connect('ann', 'ann’s');
+    const elsewhere = await signedIn();
+    const { browser, page } = await signedIn();
+    expect(page.text).toContain('<button type="submit" class="link">Sign out</button>');
+    const stolen = browser.cookies.get('coursegate_member')?.value ?? '';
+    const asked = (await authorizationRequest(app)).url;
+    expect((await browser.open(asked)).text).toContain('<main id="consent">');
+
+    const out = await browser.submit(page, {});
+    expect([out.status, out.text.includes('<main id="signed-out">')]).toEqual([200, true]);
+    expect(out.text).toContain('You are signed out');
+    expect(out.headers.get('cache-control')).toBe('no-store');
+    expect(browser.cookies.has('coursegate_member')).toBe(false);
+    expect((await list(browser)).text).toContain('<main id="sign-in">');
+    expect((await browser.open(asked)).text).toContain('<main id="sign-in">');
+    // The cookie is worth nothing any more, wherever it was kept.
+    browser.cookies.set('coursegate_member', { value: stolen, path: '/' });
+    expect((await list(browser)).text).toContain('<main id="sign-in">');
+    expect((await list(elsewhere.browser)).text).toContain('<main id="apps">');
+    expect((await refresh(app, String(tokens.refresh_token))).access_token).toBeDefined();
+    expect(gate.written()).toContain('"event.action":"session_ended"');
+    // Sent again, as by a reload.
+    expect((await browser.submit(page, {})).text).toContain('<main id="signed-out">');
+  });
+
+  it('takes no form of another site or another member', async () => {
+    const { browser, page } = await signedIn();
+    const url = `${gate.world.origin}/oauth/apps/sign-out`;
+    const cookie = `coursegate_member=${browser.cookies.get('coursegate_member')?.value}`;
+    const send = async (body: Record<string, string>, headers: Record<string, string> = {}) =>
+      fetch(url, {
+        method: 'POST',
+        redirect: 'manual',
+        body: new URLSearchParams(body),
+        headers: { cookie, ...headers },
+      });
+    const csrf = /name="csrf" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
+    expect((await send({ csrf }, { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' })).status).toBe(403);
+    expect((await send({ csrf }, { origin: 'https://evil.example' })).status).toBe(403);
+    for (const body of [{}, { csrf: 'x' }]) expect((await send(body)).status).toBe(303);
+    expect((await fetch(url, { headers: { cookie, accept: 'text/html' } })).status).toBe(405);
+    expect((await list(browser)).text).toContain('<main id="apps">');
   });
 });
 

@@ -18,6 +18,7 @@ import { detailsOf } from './app-details.ts';
 import { byApp, needsNames, pageOf, rowOf } from './app-list.ts';
 import { descriptionsOf, namesIn } from './app-names.ts';
 import type { AreaNames } from './areas.ts';
+import { signOut, signOutFormOf } from './sign-out.ts';
 import {
   appsPath,
   type CarriedParameters,
@@ -57,6 +58,7 @@ export function createConnectedApps(options: ConnectedAppsOptions) {
     returned: (exchange: Exchange) => returned(options, exchange),
     details: (exchange: Exchange) => forMember(options, exchange, details),
     ask: (exchange: Exchange) => forMember(options, exchange, ask),
+    signOut: (exchange: Exchange) => signOut(options, exchange),
     async disconnect(exchange: Exchange) {
       refuseCrossSite(exchange.request, options.origin);
       await forMember(options, exchange, disconnect);
@@ -122,6 +124,7 @@ async function list(options: ConnectedAppsOptions, { exchange, query, carried, m
   const unredeemed = await options.grants.unredeemed(shown.flatMap(({ grants }) => grants));
   const view = {
     account: accountOf(member),
+    signOut: signOutFormOf(options, member, carried),
     done: (['app', 'connection', 'all'] as const).find((what) =>
       isCsrfToken(query.get('done'), csrfKeys, doneAct(what), member.sub),
     ),

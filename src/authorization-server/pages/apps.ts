@@ -4,10 +4,13 @@ import { type AppFilter, appOrder, appSearch } from './app-filter.ts';
 import { appRow, type ConnectedAppRow } from './app-row.ts';
 import type { Dates } from './dates.ts';
 import type { MemberPage } from './layout.ts';
+import { accountLine, type SignOutForm } from './sign-out.ts';
 import type { Words } from './words.ts';
 
 export interface AppsView {
   readonly account: string;
+  /** Undefined if the gate cannot end the sign-in. */
+  readonly signOut: SignOutForm | undefined;
   /** What the member has just disconnected. */
   readonly done: DisconnectTarget['kind'] | undefined;
   /** The number of all connected apps. */
@@ -31,7 +34,7 @@ export function appsPage(words: Words, dates: Dates, view: AppsView): MemberPage
     body: html`
 <h1>${words.html('apps.heading')}</h1>
 ${view.done !== undefined && html`<p class="notice proof" role="status">${words.html(`apps.done.${view.done}`)}</p>`}
-<p class="account"><span>${words.html('consent.account', { account: html`<strong><bdi>${view.account}</bdi></strong>` })}</span></p>
+${accountLine(words, view.account, view.signOut)}
 ${view.total === 0 ? html`<p>${words.html('apps.none')}</p><p class="muted">${words.html('apps.none.text')}</p>` : listed(words, dates, view)}`,
   };
 }

@@ -22,16 +22,20 @@ export interface OAuthRefusal {
   readonly app: RefusedApp | undefined;
 }
 
-/** What the member can do about an error at this address. */
-export interface Retry {
+/** What the member can do about an error at this address, and when it was. */
+export interface NextSteps {
   /** Whether the same request can be sent again from the page: a GET that failed for now, and used nothing up. */
   readonly offered: boolean;
   /** Seconds until the gate answers again, if it says so. */
   readonly wait: number | undefined;
+  /** The course site, if there is an address for it, and the page of connected apps. */
+  readonly home: string | undefined;
+  readonly apps: string;
+  readonly at: Date;
 }
 
 interface ErrorView extends OAuthRefusal {
-  readonly retry: boolean;
+  readonly next: NextSteps;
   /** For the message. */
   readonly wait?: string | undefined;
   readonly heading: Phrase;
@@ -54,7 +58,7 @@ const WITH_OWN_MESSAGE = [
 const UNREACHABLE = /^the client metadata document at this client_id (?:cannot be reached|was not answered within)/;
 
 /** An authorization request is refused without redirecting the member back to the app (RFC 6749 section 4.1.2.1). */
-export function refusalPage(words: Words, refusal: OAuthRefusal, retry: Retry): MemberPage {
+export function refusalPage(words: Words, refusal: OAuthRefusal, next: NextSteps): MemberPage {
   const known = WITH_OWN_MESSAGE.find((code) => code === refusal.code) ?? 'malformed';
   // No connection, or no answer: more often the school's own firewall than the app's host.
   const reason = UNREACHABLE.test(refusal.detail) ? 'document_unreachable' : known;
@@ -62,7 +66,7 @@ export function refusalPage(words: Words, refusal: OAuthRefusal, retry: Retry): 
     heading: 'refusal.heading',
     message: `refusal.${reason}`,
     advice: `refusal.${reason}.advice`,
-    retry: retry.offered,
+    next,
     ...refusal,
   });
 }
@@ -72,8 +76,9 @@ export function failurePage(
   words: Words,
   failure: GatewayError,
   { requestId, traceId }: Reference,
-  { offered, wait }: Retry,
+  next: NextSteps,
 ): MemberPage {
+  const { offered, wait } = next;
   const ours = failure.status >= 500;
   const { code } = failure;
   return errorPage(words, {
@@ -81,7 +86,7 @@ export function failurePage(
     message: failure instanceof PageFailure ? failure.phrase : phraseOf(code, wait),
     wait: wait === undefined ? undefined : waitIn(words.locales, wait),
     advice: ours ? (offered ? 'failure.ours.advice' : 'failure.ours.advice.again') : undefined,
-    retry: offered,
+    next,
     code,
     detail: detailOf(failure),
     requestId,
@@ -102,13 +107,19 @@ function detailOf(failure: GatewayError): string {
   return failure instanceof PageFailure || failure.message === usual ? '' : failure.message;
 }
 
-/** An empty reference is the address of the page itself (RFC 3986 section 4.4), so the link can lead nowhere else. */
-function retryLink(words: Words): Html {
-  return html`<p class="retry"><a class="button go" href="">${words.html('error.retry')}</a></p>`;
+/**
+ * What to do next. An empty reference is the address of the page itself (RFC 3986 section 4.4), so the link can lead
+ * nowhere else.
+ */
+function steps(words: Words, { offered, home, apps }: NextSteps): Html {
+  if (offered) return html`<p class="retry"><a class="button go" href="">${words.html('error.retry')}</a></p>`;
+  return html`<p class="actions">
+${home !== undefined && html`<a class="button" href="${home}" rel="noopener">${words.html('apps.back')}</a>`}
+<a class="button" href="${apps}">${words.html('apps.title')}</a></p>`;
 }
 
 function errorPage(words: Words, view: ErrorView): MemberPage {
-  const { heading, message, wait, advice, retry, code, detail, requestId, traceId, app } = view;
+  const { heading, message, wait, advice, next } = view;
   return {
     id: 'error',
     title: words.text(heading),
@@ -116,15 +127,20 @@ function errorPage(words: Words, view: ErrorView): MemberPage {
 <h1>${words.html(heading)}</h1>
 <p>${words.html(message, { wait })}</p>
 ${advice !== undefined && html`<p>${words.html(advice)}</p>`}
-${retry && retryLink(words)}
+${steps(words, next)}
 <h2 class="muted">${words.html('error.technical')}</h2>
-<dl class="muted">
-${app !== undefined && html`<dt>${words.html('error.app')}</dt><dd><bdi>${app.name}</bdi></dd>`}
-${app?.host !== undefined && html`<dt>${words.html('error.host')}</dt><dd dir="ltr">${app.host}</dd>`}
-<dt>${words.html('error.code')}</dt><dd><code>${code}</code></dd>
-${detail !== '' && html`<dt>${words.html('error.detail')}</dt><dd lang="en" dir="ltr">${detail}</dd>`}
-<dt>${words.html('error.request')}</dt><dd><code>${requestId}</code></dd>
-${traceId !== undefined && html`<dt>${words.html('error.trace')}</dt><dd><code>${traceId}</code></dd>`}
-</dl>`,
+<p class="copy"><code lang="en" dir="ltr">${reference(view)}</code></p>`,
   };
+}
+
+/** One text for support, which one press selects: pages run no script that could copy it. */
+function reference({ code, detail, requestId, traceId, app, next }: ErrorView): Html {
+  const lines = [
+    html`${code}${detail !== '' && `: ${detail}`}`,
+    app !== undefined && html`<bdi>${app.name}</bdi>${app.host !== undefined && `, ${app.host}`}`,
+    `request ${requestId}`,
+    traceId !== undefined && `trace ${traceId}`,
+    next.at.toISOString().replace(/\.\d+/, ''),
+  ].filter((line) => line !== false);
+  return html`${lines.map((line, index) => html`${index > 0 && '\n'}${line}`)}`;
 }

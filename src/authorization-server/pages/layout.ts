@@ -17,7 +17,8 @@ export interface MemberPage {
     | 'apps'
     | 'app'
     | 'apps-sign-in'
-    | 'disconnect';
+    | 'disconnect'
+    | 'signed-out';
   readonly title: string;
   readonly body: Html;
 }

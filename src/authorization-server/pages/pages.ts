@@ -6,9 +6,10 @@ import type { GatewayError } from '../../errors.ts';
 import { writeAnswer } from '../../http/answer.ts';
 import { currentRequest } from '../../http/current-request.ts';
 import type { Handler } from '../../http/exchange.ts';
+import type { Clock } from '../../storage/store.ts';
 import { appsPath, carriedBy } from '../connected-apps/target.ts';
 import { ENDPOINTS } from '../endpoints.ts';
-import { failurePage, type OAuthRefusal, type Retry, refusalPage } from './error.ts';
+import { failurePage, type NextSteps, type OAuthRefusal, refusalPage } from './error.ts';
 import { chooseLanguage } from './language.ts';
 import { type Frame, type MemberPage, renderPage } from './layout.ts';
 import { stylesheet } from './stylesheet.ts';
@@ -23,6 +24,7 @@ export interface PagesOptions {
   /** The link to the course site, if there is an address for it. */
   readonly home: string | undefined;
   readonly logo: Logo | undefined;
+  readonly clock: Clock;
 }
 
 /** The gate's own pages: branding, language, and the header fields of every page. */
@@ -82,7 +84,6 @@ export function createPages(options: PagesOptions): Pages {
   const send: Pages['send'] = (response, status, page, headers = {}) => {
     const acceptLanguage = response.req.headers['accept-language'];
     const uiLocales = currentRequest()?.uiLocales;
-    const wish = new URLSearchParams(typeof uiLocales === 'string' ? { ui_locales: uiLocales } : {});
     const { language, asked } = chooseLanguage(spoken, uiLocales, acceptLanguage);
     const words = createWords(language, school, catalogues.get(language));
     writeAnswer(response, {
@@ -93,16 +94,25 @@ export function createPages(options: PagesOptions): Pages {
         ...headers,
         ...varying(headers.vary, asked ? 'Accept-Language' : undefined),
       },
-      body: renderPage(page(words), words, { ...frame, apps: appsPath(carriedBy(wish)) }),
+      body: renderPage(page(words), words, { ...frame, apps: appsLink() }),
     });
   };
+
+  const nextSteps = (
+    response: ServerResponse,
+    status: number,
+    fields: Readonly<Record<string, string>>,
+  ): NextSteps => ({
+    ...retryOf(response, status, fields),
+    ...{ home: options.home, apps: appsLink(), at: new Date(options.clock()) },
+  });
 
   return {
     school,
     send,
     refuse: (response, status, refusal) =>
       send(response, status, (words) =>
-        refusalPage(words, { traceId: traceId(), ...refusal }, retryOf(response, status, {})),
+        refusalPage(words, { traceId: traceId(), ...refusal }, nextSteps(response, status, {})),
       ),
     fail: (response, failure, requestId) =>
       send(
@@ -113,7 +123,7 @@ export function createPages(options: PagesOptions): Pages {
             words,
             failure,
             { requestId, traceId: traceId() },
-            retryOf(response, failure.status, failure.headers),
+            nextSteps(response, failure.status, failure.headers),
           ),
         failure.headers,
       ),
@@ -134,13 +144,19 @@ function varying(...fields: readonly (string | undefined)[]): { readonly vary?: 
 /** Addresses whose GET uses something up: a second one cannot succeed. */
 const USED_ONCE = `${ENDPOINTS.signIn}/callback/`;
 
-function retryOf({ req }: ServerResponse, status: number, headers: Readonly<Record<string, string>>): Retry {
+function retryOf({ req }: ServerResponse, status: number, headers: Readonly<Record<string, string>>) {
   const mayPass = status >= 500 || status === 429;
   const wait = Number(headers['retry-after'] ?? Number.NaN);
   return {
     offered: mayPass && req.method === 'GET' && req.url?.startsWith(USED_ONCE) !== true,
     wait: Number.isFinite(wait) ? Math.max(1, wait) : undefined,
   };
+}
+
+/** The page of connected apps, in the languages that the app of the current request prefers. */
+function appsLink(): string {
+  const wish = currentRequest()?.uiLocales;
+  return appsPath(carriedBy(new URLSearchParams(typeof wish === 'string' ? { ui_locales: wish } : {})));
 }
 
 /** The trace id of the current request; undefined outside of a request. */

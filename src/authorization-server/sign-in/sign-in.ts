@@ -3,7 +3,7 @@ import { signInAttempts } from '../../login/attempts.ts';
 import type { HandOver, Login, LoginConnector } from '../../login/connector.ts';
 import { type SignInSessions, signInSessions } from '../../login/sign-in-session.ts';
 import { deriveKey, deriveKeys } from '../../storage/seal.ts';
-import { ownCookie } from '../cookies.ts';
+import { type OwnCookie, ownCookie } from '../cookies.ts';
 import { ENDPOINTS } from '../endpoints.ts';
 import { limitAttempts } from './attempt-limits.ts';
 import { credentialHandlers } from './credential-handlers.ts';
@@ -46,7 +46,7 @@ export function createSignIn(
     memberCookie,
     browserCookie: ownCookie(origin, 'sign_in'),
   };
-  const connector = ownConnector(sessions.identify, origin);
+  const connector = ownConnector(sessions, memberCookie, origin);
   if (login.shape === 'redirect') {
     const { providers, handOver } = login;
     const handlers = redirectHandlers(providers, signInAttempts(store, clock), shared);
@@ -64,6 +64,8 @@ export function createSignIn(
 function handedOver({ knowsAuthTime, again }: HandOver, identify: SignInSessions['identify']) {
   return {
     knowsAuthTime,
+    // The site's session would begin the next one.
+    signOut: undefined,
     async identify(headers) {
       const kept = await identify(headers);
       return kept && again(kept);
@@ -73,11 +75,15 @@ function handedOver({ knowsAuthTime, again }: HandOver, identify: SignInSessions
 }
 
 /** The connector for sign-ins on the gate's own pages. */
-function ownConnector(identify: LoginConnector['identify'], origin: string): LoginConnector {
+function ownConnector(sessions: SignInSessions, cookie: OwnCookie, origin: string): LoginConnector {
   return {
     // A password sign-in always has a time; a sign-in on another site only if its response contains one.
     knowsAuthTime: true,
-    identify,
+    identify: sessions.identify,
+    async signOut(headers) {
+      await sessions.end(headers);
+      return [cookie.set('', 0)];
+    },
     signInUrl(returnTo, { loginHint, uiLocales, another, fresh, maxAge, acrValues }) {
       const url = new URL(ENDPOINTS.signIn, origin);
       const query = {

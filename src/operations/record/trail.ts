@@ -77,6 +77,7 @@ const AT_ONCE = 4;
 const KEPT: ReadonlySet<AuditAction> = new Set([
   'signed_in',
   'session_begun',
+  'session_ended',
   'consent_given',
   'consent_denied',
   'client_registered',

@@ -148,7 +148,7 @@ describe('an app with a client metadata document', () => {
   /** What the page for the member says, and the sentence that it gives the app's developer. */
   const told = (page: string) => ({
     text: words(page),
-    detail: /<dd lang="en" dir="ltr">(.*)<\/dd>/.exec(page)?.[1]?.replaceAll('&#39;', "'"),
+    detail: /<code lang="en" dir="ltr">[a-z_]+: (.*)\n/.exec(page)?.[1]?.replaceAll('&#39;', "'"),
   });
 
   // The next three tests wait together, each at addresses of its own: an unknown document fails after 2.5 seconds.

@@ -21,13 +21,15 @@ import { accountPage, appsOnlyPage, documentPage } from '../../../src/authorizat
 import { mcpPage } from '../../../src/authorization-server/pages/mcp.ts';
 import { PageFailure } from '../../../src/authorization-server/pages/page-failure.ts';
 import { providersPage, signInPage } from '../../../src/authorization-server/pages/sign-in.ts';
+import { signedOutPage } from '../../../src/authorization-server/pages/sign-out.ts';
 import { type Catalogue, createWords, type Words } from '../../../src/authorization-server/pages/words.ts';
 import { PAGE_LANGUAGES } from '../../../src/config/pages.ts';
 import { type FailureCode, GatewayError } from '../../../src/errors.ts';
 import { html } from '../../../src/http/html.ts';
 import { load, SMALL } from '../../config/fixture.ts';
 
-const retry = { offered: true, wait: undefined };
+const retry = { offered: true, wait: undefined, home: '0', apps: '0', at: new Date(0) };
+const steps = { ...retry, offered: false };
 const read = (language: string) =>
   JSON.parse(readFileSync(new URL(`../../../src/config/i18n/${language}.json`, import.meta.url), 'utf8')) as Catalogue;
 const namesIn = (phrase: string) => [...phrase.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
@@ -40,9 +42,9 @@ const namesOf = (catalogue: Catalogue) => [...new Set(Object.keys(catalogue).map
 
 /** Words that are the same in English. */
 const SAME: Readonly<Record<string, readonly string[]>> = {
-  es: ['error.code'],
-  de: ['consent.details', 'apps.sort.name', 'error.app', 'error.trace'],
-  fr: ['apps.pages', 'error.trace'],
+  es: [],
+  de: ['consent.details', 'apps.sort.name'],
+  fr: ['apps.pages'],
   ar: [],
 };
 /** The plural forms of whole numbers. French and Spanish have one more, for millions. */
@@ -179,6 +181,7 @@ describe('the texts of the pages', () => {
   } as const satisfies AppsView['apps'][number] & ConnectedApp;
   const apps: AppsView = {
     account: '0',
+    signOut: { action: '0', fields: { csrf: '0' } },
     done: 'app',
     apps: [connected],
     total: 11,
@@ -285,6 +288,7 @@ describe('the texts of the pages', () => {
     'sign-in to an app': (words) => signInPage(words, { ...signIn, purpose: { kind: 'app', app: posing, cancel } }),
     'sign-in of a suspended member': (words) =>
       signInPage(words, { ...signIn, problem: 'sign_in.suspended', purpose: { kind: 'unknown' } }),
+    'signed out': (words) => signedOutPage(words, '0'),
     'sign-in to see apps': (words) => signInPage(words, { ...signIn, purpose: { kind: 'connected-apps', back: '0' } }),
     'sign-in with a provider': (words) =>
       providersPage(words, [{ name: '0', href: '0' }], { kind: 'app', app: undefined, cancel }),
@@ -295,7 +299,7 @@ describe('the texts of the pages', () => {
     'Account API': (words) => accountPage(words, { ...mcp, query: undefined }),
     'auth.md': (words) => documentPage(words, 'document.auth.title', html``),
     'openapi.json': (words) => documentPage(words, 'document.openapi.title', html``),
-    refusal: (words) => refusalPage(words, { code: '0', ...refusal, app: { name: '0', host: '0' } }, retry),
+    refusal: (words) => refusalPage(words, { code: '0', ...refusal, app: { name: '0', host: '0' } }, steps),
     failure: (words) =>
       failurePage(
         words,
@@ -312,7 +316,7 @@ describe('the texts of the pages', () => {
     const body = text.slice(text.indexOf('<title>'));
     const said = body
       .replace(/⟦[^⟧]*⟧/g, '')
-      .replace(/<code>(internal|invalid_request)<\/code>/, '')
+      .replace(/<code lang="en" dir="ltr">.*?<\/code>/s, '')
       .replace(/<[^>]*>/g, ' ');
     expect(said).not.toMatch(/\p{L}/u);
     // And no text in attributes either.

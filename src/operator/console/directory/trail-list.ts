@@ -11,6 +11,7 @@ const LINES = 50;
 const SAID: Partial<Readonly<Record<AuditAction, string>>> = {
   signed_in: 'Signed in for an app',
   session_begun: 'Signed in',
+  session_ended: 'Signed out',
   consent_given: 'App approved',
   consent_denied: 'App’s request cancelled',
   client_registered: 'App registered',
