@@ -29,7 +29,7 @@ describe('the messages that a page quotes (> text)', () => {
     const section = page.split(/^## /m).find((one) => one.startsWith(heading)) ?? '';
     expect(keys.map((key) => words[key] ?? key).filter((word) => !section.includes(word))).toEqual([]);
     // The text explains the first words of the warning on the consent page.
-    expect(section).toContain(words['consent.unchecked']?.split(':', 1)[0]);
+    expect(section).toContain(words['consent.unchecked']?.split(/[:.]/, 1)[0]);
   });
 
   it('make up much of the troubleshooting page', () => {
