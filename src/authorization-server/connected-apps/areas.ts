@@ -61,7 +61,8 @@ export function isChange(area: string, { scopes, tools }: AreaNames): boolean {
   return kind === 'change' || needed.some((token) => scopes[token]?.kind === 'write');
 }
 
-function partsOf(area: string): readonly [kind: string, name: string] {
+/** The kind and the name of an area, as `areaOf` has joined them. */
+export function partsOf(area: string): readonly [kind: string, name: string] {
   const colon = area.indexOf(':');
   return [area.slice(0, Math.max(0, colon)), area.slice(colon + 1)];
 }

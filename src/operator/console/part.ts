@@ -63,7 +63,7 @@ function consoleSources(foundation: Foundation, loaded: LoadedConfig, uses: Cons
     events: events.state,
     setting: { origin, codeLifetime: tokens.code, replayWindow: tokens.replayWindow },
     gate: gateStatus(foundation, loaded, uses),
-    tools: new Map(mcp?.tools.map(({ name, title }) => [name, title])),
+    tools: new Map(mcp?.tools.map((tool) => [tool.name, tool])),
     takesNewApps: clients.registration.enabled || clients.documents.enabled,
     configuration: { loaded, check: (text) => checkText(loaded, text) },
     onError: (error) => log.error({ err: error }, 'a page of the console failed'),

@@ -1,7 +1,7 @@
 import type { Controls } from '../../actions/controls.ts';
+import type { AreaNames } from '../../authorization-server/connected-apps/areas.ts';
 import type { Usage } from '../../authorization-server/connected-apps/usage.ts';
 import type { Grants } from '../../authorization-server/grants.ts';
-import type { ScopeConfig } from '../../config/schema.ts';
 import type { EventsState } from '../../events/state.ts';
 import type { Observer } from '../../operations/observe/observer.ts';
 import type { TrafficMinutes } from '../../operations/record/minutes.ts';
@@ -36,9 +36,8 @@ export interface ConsoleSources {
   readonly gate: () => Promise<GateStatus>;
   /** Undefined when the backend receives no events. Rejects while the store is down. */
   readonly events: () => Promise<EventsState | undefined>;
-  readonly scopes: Readonly<Record<string, ScopeConfig>>;
-  /** The titles of tools, by name. */
-  readonly tools: ReadonlyMap<string, string>;
+  readonly scopes: AreaNames['scopes'];
+  readonly tools: AreaNames['tools'];
   /** Whether new apps can become known at all, by the configuration. */
   readonly takesNewApps: boolean;
   /** Undefined when routes are enforced. */

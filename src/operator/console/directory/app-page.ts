@@ -125,18 +125,10 @@ async function membersOfApp(
     .toSorted((a, b) => b.grantedAt - a.grantedAt)
     .map(async (grant) => ({ ...grant, name: (await memberName(sources, grant.member)) ?? grant.member }));
   const columns: readonly Column<StandingGrant & { readonly name: string }>[] = [
-    nameColumn(
-      'Member',
-      ({ member }) => pathOfMember(member),
-      ({ name }) => name,
-    ),
+    nameColumn('Member', ({ member, name }) => [pathOfMember(member), name]),
     changeColumn(({ scopes }) => canChange(sources.scopes, scopes)),
-    grantedColumn(
-      sources.times,
-      ({ grantedAt }) => grantedAt,
-      ({ id }) => pathOfGrant(id),
-    ),
-    usedColumn(sources.times, ({ id }) => rows?.grants.get(id)),
+    grantedColumn(sources.times, ({ id }) => pathOfGrant(id)),
+    usedColumn(sources.times.day, ({ id }) => rows?.grants.get(id)),
   ];
   return listTable({ label: 'Members', columns, rows: await Promise.all(named) });
 }

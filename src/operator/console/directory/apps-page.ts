@@ -1,8 +1,7 @@
 import { type Html, html } from '../../../http/html.ts';
 import { unixSeconds } from '../../../storage/store.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
-import { choice, searchField } from '../kit/filter-fields.ts';
-import { keptFields } from '../kit/filter-links.ts';
+import { filterLinks, searchForm } from '../kit/filter-links.ts';
 import type { Column } from '../kit/table.ts';
 import { pathOf, pathOfApp } from '../paths.ts';
 import type { Sources } from '../sources.ts';
@@ -15,12 +14,12 @@ import { registrationLine } from './registration-page.ts';
 import { type AppRow, folded } from './rows.ts';
 
 const PATH = pathOf('apps');
-const KINDS = {
-  '': 'All apps',
-  registered: 'Registered apps',
-  document: 'Apps with a metadata document',
-  disabled: 'Disabled apps',
-};
+const KINDS = [
+  ['', 'All'],
+  ['registered', 'Registered'],
+  ['document', 'Metadata document'],
+  ['disabled', 'Disabled'],
+] as const;
 
 export async function appsPage(
   sources: Sources<'clock' | 'controls' | 'directory' | 'scopes' | 'takesNewApps' | 'times'>,
@@ -42,7 +41,7 @@ export async function appsPage(
       ...APP_COLUMNS,
       changeColumn((row) => uses.get(row)?.changes),
       countColumn('Members', ({ members }) => members, 'members'),
-      usedColumn(times, (row) => uses.get(row)),
+      usedColumn(times.day, (row) => uses.get(row)),
     ],
     usual: '-members',
   });
@@ -51,13 +50,8 @@ export async function appsPage(
     () => html`<p class="notice">The store is unavailable.</p>`,
   );
   const body = html`${registration}
-${useFilters(PATH, query)}
-<form class="filter">
-${searchField('Part of a name, host or ID', q)}
-${choice('kind', 'Show', KINDS, kind)}
-${keptFields(query, ['power', 'unused', 'sort'])}
-<button>Show</button>
-</form>
+<div class="picks">${useFilters(PATH, query)}${filterLinks({ label: 'Kind', name: 'kind', options: KINDS, path: PATH, query })}</div>
+${searchForm('Part of a name, host or ID', query, ['power', 'unused', 'kind'])}
 ${list}
 ${freshness(view, times)}
 <p class="actions"><a class="button danger" href="${pathOf('consent')}">Require consent again for all apps…</a></p>`;
@@ -65,12 +59,7 @@ ${freshness(view, times)}
 }
 
 const APP_COLUMNS: readonly Column<AppRow>[] = [
-  nameColumn(
-    'App',
-    ({ id }) => pathOfApp(id),
-    ({ id, name }) => name ?? id,
-    { name: 'name', key: ({ text }) => text },
-  ),
+  nameColumn('App', ({ id, name }) => [pathOfApp(id), name ?? id], { name: 'name', key: ({ text }) => text }),
   { title: 'Host', cell: ({ hosts }) => html`<bdi>${hosts.join(', ')}</bdi>` },
   { title: 'Verified', cell: verified },
   stateColumn(({ disabled }) => disabled && 'disabled'),

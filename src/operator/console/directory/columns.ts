@@ -11,11 +11,14 @@ type Cell<Row, T> = (row: Row) => T | undefined;
 /** The first column, which leads to the page of the row. */
 export function nameColumn<Row>(
   title: string,
-  href: (row: Row) => string,
-  name: (row: Row) => string,
+  link: (row: Row) => readonly [href: string, name: string],
   sort?: Sort<Row>,
 ): Column<Row> {
-  return { title, cell: (row) => html`<a class="name" href="${href(row)}"><bdi>${name(row)}</bdi></a>`, sort };
+  const cell = (row: Row) => {
+    const [href, name] = link(row);
+    return html`<a class="name" href="${href}"><bdi>${name}</bdi></a>`;
+  };
+  return { title, cell, sort };
 }
 
 export function changeColumn<Row>(changes: Cell<Row, boolean>): Column<Row> {
@@ -34,23 +37,35 @@ export function countColumn<Row>(title: string, count: Cell<Row, number>, sort?:
   };
 }
 
-/** When it was granted (Unix seconds), as a link to the grant unless the row leads there. */
-export function grantedColumn<Row>(times: Times, granted: (row: Row) => number, href?: Cell<Row, string>): Column<Row> {
-  const ago = (row: Row) => times.ago(granted(row) * 1000);
+/** When it was granted (Unix seconds). */
+export function grantedColumn<Row extends { readonly grantedAt: number }>(
+  times: Times,
+  href?: (row: Row) => string,
+): Column<Row> {
   return {
     ...{ title: 'Granted', phone: 'Granted' },
-    cell: (row) => (href === undefined ? ago(row) : html`<a href="${href(row)}">${ago(row)}</a>`),
-    sort: { name: 'granted', key: granted, descending: true },
+    cell: (row) => {
+      const ago = times.ago(row.grantedAt * 1000);
+      return href === undefined ? ago : html`<a href="${href(row)}">${ago}</a>`;
+    },
+    sort: { name: 'granted', key: ({ grantedAt }) => grantedAt, descending: true },
   };
 }
 
-/** When it was last used (Unix seconds), which is known to the day; no text for what has no grant. */
-export function usedColumn<Row>(times: Times, use: Cell<Row, Pick<Use, 'lastUsedAt' | 'redeemed'>>): Column<Row> {
+/**
+ * When it was last used (Unix seconds); no text for what has no grant.
+ *
+ * @param shown - `times.day` for what is known to the day, `times.ago` for what is exact
+ */
+export function usedColumn<Row>(
+  shown: Times['day'],
+  use: Cell<Row, Pick<Use, 'lastUsedAt' | 'redeemed'>>,
+): Column<Row> {
   return {
     ...{ title: 'Last used', phone: 'Used' },
     cell: (row) => {
       const used = use(row);
-      if (used?.lastUsedAt !== undefined) return times.day(used.lastUsedAt * 1000);
+      if (used?.lastUsedAt !== undefined) return shown(used.lastUsedAt * 1000);
       return used && (used.redeemed ? 'never' : NOT_CONNECTED);
     },
     sort: { name: 'used', key: (row) => use(row)?.lastUsedAt ?? 0, descending: true },

@@ -34,8 +34,7 @@ export function useFilters(path: string, query: Query): Html {
   const { unused = '' } = query;
   const listed = UNUSED.some(([value]) => value === unused);
   const options = listed ? UNUSED : [...UNUSED, [unused, `${unused}+ days ago`] as const];
-  return html`${filterLinks({ label: 'Access', name: 'power', options: POWERS, path, query })}
-${filterLinks({ label: 'Last used', name: 'unused', options, path, query })}`;
+  return html`${filterLinks({ label: 'Access', name: 'power', options: POWERS, path, query })}${filterLinks({ label: 'Last used', name: 'unused', options, path, query })}`;
 }
 
 /**

@@ -1,8 +1,7 @@
 import { type Html, html } from '../../../http/html.ts';
 import { unixSeconds } from '../../../storage/store.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
-import { searchField } from '../kit/filter-fields.ts';
-import { keptFields } from '../kit/filter-links.ts';
+import { searchForm } from '../kit/filter-links.ts';
 import type { Column } from '../kit/table.ts';
 import type { Times } from '../kit/times.ts';
 import { pathOf, pathOfGrant } from '../paths.ts';
@@ -44,14 +43,10 @@ export async function grantsPage(
     columns: columnsOf(changes, times),
     usual: '-granted',
   });
-  const body = html`${useFilters(PATH, query)}
-<form class="filter">
-${searchField('Part of a member or app, or a grant ID', q)}
-${app !== undefined && kept('app', app, rows?.apps.get(app)?.name)}
-${member !== undefined && kept('member', member, rows?.members.get(member)?.name)}
-${keptFields(query, ['power', 'unused', 'sort'])}
-<button>Show</button>
-</form>
+  const only = html`${app !== undefined && kept('app', app, rows?.apps.get(app)?.name)}
+${member !== undefined && kept('member', member, rows?.members.get(member)?.name)}`;
+  const body = html`<div class="picks">${useFilters(PATH, query)}</div>
+${searchForm('Part of a member or app, or a grant ID', query, ['power', 'unused'], only)}
 ${list}
 ${freshness(view, times)}`;
   return { body };
@@ -66,13 +61,12 @@ function columnsOf(changes: (row: GrantRow) => boolean, times: Times): readonly 
   return [
     nameColumn(
       'Grant',
-      ({ id }) => pathOfGrant(id),
-      ({ member, app }) => `${member.name ?? member.email ?? member.id} – ${app.name ?? app.id}`,
+      ({ id, member, app }) => [pathOfGrant(id), `${member.name ?? member.email ?? member.id} – ${app.name ?? app.id}`],
       { name: 'member', key: ({ member }) => member.text },
     ),
     changeColumn(changes),
-    grantedColumn(times, ({ grantedAt }) => grantedAt),
-    usedColumn(times, (row) => row),
+    grantedColumn(times),
+    usedColumn(times.day, (row) => row),
     {
       ...{ title: 'Expires', phone: false },
       cell: ({ expiresAt }) => (expiresAt === undefined ? 'never' : times.date(expiresAt * 1000)),

@@ -11,16 +11,15 @@ import { pathOf, pathOfApp, pathOfGrant, withQuery } from '../paths.ts';
 import { attemptsSection } from '../recorder/attempts-section.ts';
 import type { Explaining } from '../recorder/explained.ts';
 import type { Sources } from '../sources.ts';
-import { changeColumn, nameColumn } from './columns.ts';
+import { latest } from './app-grants.ts';
+import { changeColumn, grantedColumn, nameColumn, usedColumn } from './columns.ts';
+import type { Use } from './filters.ts';
 import { appName } from './names.ts';
-import { NOT_CONNECTED } from './not-connected.ts';
 import { canChange } from './scopes.ts';
 import { trailSection } from './trail-list.ts';
 
 /** The most grants on the page. */
 const MOST_GRANTS = 200;
-/** The most grants of one app that are linked. */
-const MOST_LINKS = 3;
 
 export async function memberPage(
   sources: Explaining & Sources<'controls' | 'grants' | 'scopes' | 'times' | 'trail' | 'usage'>,
@@ -52,7 +51,7 @@ ${actionButtons(Object.values(MEMBER_ACTIONS), id, described, csrf)}
 ${attempts}
 <section class="card"><h2>Connected apps</h2>
 ${shown.length === 0 ? html`<p class="muted">No app is connected.</p>` : await appsOfMember(sources, id, shown)}
-${listed.length > shown.length && html`<p><a href="${withQuery(pathOf('grants'), { member: id })}">All grants of this member</a></p>`}
+${shown.length > 1 && html`<p><a href="${withQuery(pathOf('grants'), { member: id })}">All grants of this member</a></p>`}
 </section>
 ${trail}`;
   return { title: member === undefined ? id : (member.name ?? accountOf(member)), body };
@@ -66,15 +65,9 @@ function detailRows(details: MemberDetails) {
   );
 }
 
-/** What a member has allowed one app. Times are Unix seconds. */
-interface ConnectedApp {
-  readonly clientId: string;
+/** What a member has allowed one app: the newest grant, and what holds for all. */
+interface ConnectedApp extends StandingGrant, Omit<Use, 'grantedAt'> {
   readonly name: string;
-  /** The newest first. */
-  readonly grants: readonly StandingGrant[];
-  readonly lastUsedAt: number;
-  /** Whether it has fetched a token for one of them. */
-  readonly redeemed: boolean;
 }
 
 /** A row for each app, the newest first. */
@@ -83,43 +76,32 @@ async function appsOfMember(
   member: string,
   grants: readonly StandingGrant[],
 ): Promise<Html> {
+  const { scopes, times } = sources;
   const [uses, unredeemed] = await Promise.all([sources.usage.of(member), sources.grants.unredeemed(grants)]);
   const byApp = Map.groupBy(
     grants.toSorted((a, b) => b.grantedAt - a.grantedAt),
     ({ clientId }) => clientId,
   );
-  const rows = [...byApp].map(async ([clientId, own]): Promise<ConnectedApp> => {
-    const lastUsedAt = Math.max(0, ...own.map(({ id }) => uses.get(id)?.lastUsedAt ?? 0));
-    const redeemed = lastUsedAt > 0 || own.some(({ id }) => !unredeemed.has(id));
-    return { clientId, name: await appName(sources, clientId), grants: own, lastUsedAt, redeemed };
+  const rows = [...byApp.values()].map(async (own): Promise<ConnectedApp> => {
+    const newest = own[0] as StandingGrant;
+    const lastUsedAt = own.map(({ id }) => uses.get(id)?.lastUsedAt).reduce(latest, undefined);
+    return {
+      ...newest,
+      ...{ name: await appName(sources, newest.clientId), lastUsedAt },
+      changes: own.some((grant) => canChange(scopes, grant.scopes)),
+      redeemed: lastUsedAt !== undefined || own.some(({ id }) => !unredeemed.has(id)),
+    };
   });
-  return listTable({ label: 'Connected apps', columns: columnsOf(sources, member), rows: await Promise.all(rows) });
-}
-
-function columnsOf({ scopes, times }: Sources<'scopes' | 'times'>, member: string): readonly Column<ConnectedApp>[] {
-  return [
-    nameColumn(
-      'App',
-      ({ clientId }) => pathOfApp(clientId),
-      ({ name }) => name,
-    ),
-    changeColumn(({ grants }) => grants.some((grant) => canChange(scopes, grant.scopes))),
-    {
-      ...{ title: 'Granted', phone: 'Granted' },
-      cell: ({ grants }) =>
-        grants
-          .slice(0, MOST_LINKS)
-          .map(({ id, grantedAt }) => html`<a href="${pathOfGrant(id)}">${times.ago(grantedAt * 1000)}</a> `),
-    },
-    {
-      ...{ title: 'Last used', phone: 'Used' },
-      cell: ({ lastUsedAt, redeemed }) =>
-        lastUsedAt > 0 ? times.ago(lastUsedAt * 1000) : redeemed ? 'never' : NOT_CONNECTED,
-    },
+  const columns: readonly Column<ConnectedApp>[] = [
+    nameColumn('App', ({ clientId, name }) => [pathOfApp(clientId), name]),
+    changeColumn(({ changes }) => changes),
+    grantedColumn(times, ({ id }) => pathOfGrant(id)),
+    usedColumn(times.ago, (row) => row),
     {
       title: 'Action',
       cell: ({ clientId, name }) =>
         html`<a class="danger" href="${pathOf('members', member, 'apps', clientId)}" aria-label="Disconnect ${name}…">Disconnect…</a>`,
     },
   ];
+  return listTable({ label: 'Connected apps', columns, rows: await Promise.all(rows) });
 }

@@ -1,7 +1,6 @@
 import { html } from '../../../http/html.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
-import { choice, searchField } from '../kit/filter-fields.ts';
-import { keptFields } from '../kit/filter-links.ts';
+import { filterLinks, searchForm } from '../kit/filter-links.ts';
 import type { Column } from '../kit/table.ts';
 import { pathOf, pathOfMember } from '../paths.ts';
 import type { ConsoleSources } from '../sources.ts';
@@ -9,6 +8,12 @@ import { countColumn, nameColumn, stateColumn } from './columns.ts';
 import { freshness } from './freshness.ts';
 import { listRows } from './list-rows.ts';
 import { folded, type MemberRow } from './rows.ts';
+
+const PATH = pathOf('members');
+const STATES = [
+  ['', 'All'],
+  ['suspended', 'Suspended'],
+] as const;
 
 export async function membersPage(
   { directory, times }: ConsoleSources,
@@ -18,31 +23,25 @@ export async function membersPage(
   const view = await directory.look();
   const typed = folded(q);
   const list = await listRows<MemberRow>(view, query, {
-    path: pathOf('members'),
+    path: PATH,
     noun: 'member',
     all: ({ members }) => members.values(),
     keep: ({ text, suspended }) => text.includes(typed) && (state !== 'suspended' || suspended),
     columns: MEMBER_COLUMNS,
     usual: 'name',
   });
-  const body = html`<form class="filter">
-${searchField('Part of a name, email address or ID', q)}
-${choice('state', 'Show', { '': 'All members', suspended: 'Suspended members' }, state)}
-${keptFields(query, ['sort'])}
-<button>Show</button>
-</form>
+  const body = html`<div class="picks">${filterLinks({ label: 'State', name: 'state', options: STATES, path: PATH, query })}</div>
+${searchForm('Part of a name, email address or ID', query, ['state'])}
 ${list}
 ${freshness(view, times)}`;
   return { body };
 }
 
 const MEMBER_COLUMNS: readonly Column<MemberRow>[] = [
-  nameColumn(
-    'Member',
-    ({ id }) => pathOfMember(id),
-    ({ id, name, email }) => name ?? email ?? id,
-    { name: 'name', key: ({ text }) => text },
-  ),
+  nameColumn('Member', ({ id, name, email }) => [pathOfMember(id), name ?? email ?? id], {
+    name: 'name',
+    key: ({ text }) => text,
+  }),
   { title: 'Email', cell: ({ email }) => email !== undefined && html`<bdi>${email}</bdi>` },
   { title: 'ID', cell: ({ id }) => html`<code>${id}</code>` },
   stateColumn(({ suspended }) => suspended && 'suspended'),

@@ -5,6 +5,8 @@ import type { HeldBy } from './app-grants.ts';
 import { countColumn } from './columns.ts';
 import { canChange, scopeTitle } from './scopes.ts';
 
+type Allowed = readonly [token: string, members: number];
+
 /** What an app may change and see, in words, and how many members allow each. */
 export function powers({ scopes }: Sources<'scopes'>, held: readonly Pick<HeldBy, 'scopes'>[]): Html {
   const texts = Map.groupBy(held, (one) => one.scopes);
@@ -12,10 +14,10 @@ export function powers({ scopes }: Sources<'scopes'>, held: readonly Pick<HeldBy
   for (const [text, all] of texts)
     for (const token of new Set(text.split(' '))) members.set(token, (members.get(token) ?? 0) + all.length);
   const tokens = [...members].toSorted(([, a], [, b]) => b - a);
-  const columns: readonly Column<readonly [token: string, members: number]>[] = [
+  const columns: readonly Column<Allowed>[] = [
     { title: 'In words', isWide: true, cell: ([token]) => scopeTitle(scopes, token) },
     { title: 'Scope', cell: ([token]) => html`<code>${token}</code>` },
-    countColumn('Members', ([, count]) => count),
+    ...(held.length > 1 ? [countColumn('Members', ([, count]: Allowed) => count)] : []),
   ];
   const card = (title: string, changes: boolean) => {
     const rows = tokens.filter(([token]) => canChange(scopes, [token]) === changes);

@@ -1,9 +1,10 @@
+import { isChange, partsOf } from '../../../authorization-server/connected-apps/areas.ts';
 import type { GrantUse } from '../../../authorization-server/connected-apps/usage.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { type Column, listTable } from '../kit/table.ts';
 import type { Sources } from '../sources.ts';
 import { changeColumn, countColumn } from './columns.ts';
-import { canChange, scopeTitle } from './scopes.ts';
+import { scopeTitle } from './scopes.ts';
 
 /** The most areas that are shown: those used last. */
 const MOST = 25;
@@ -23,7 +24,7 @@ export function usesTable(sources: Sources<'scopes' | 'times' | 'tools'>, uses: 
   if (areas.length === 0) return html`<p class="muted">Nothing.</p>`;
   const columns: readonly Column<Area>[] = [
     { title: 'What', cell: ({ area }) => areaText(sources, area) },
-    changeColumn(({ area }) => isChange(sources, area)),
+    changeColumn(({ area }) => isChange(area, sources)),
     countColumn('Times', ({ count }) => count),
     ...(uses.length > 1 ? [countColumn('Grants', ({ grants }: Area) => grants)] : []),
     { ...{ title: 'Last', phone: 'Last' }, cell: ({ last }) => times.dayAndTime(last * 1000) },
@@ -61,11 +62,6 @@ function areasOf(uses: readonly GrantUse['areas'][]): readonly Area[] {
   return sums.toSorted((a, b) => b.last - a.last);
 }
 
-function isChange({ scopes }: Sources<'scopes'>, area: string): boolean {
-  const [kind, name] = partsOf(area);
-  return kind === 'change' || (kind === 'scope' && canChange(scopes, name.split(' ')));
-}
-
 /** What was used, as `areaOf` has counted it. */
 function areaText({ scopes, tools }: Sources<'scopes' | 'tools'>, area: string): string {
   const [kind, name] = partsOf(area);
@@ -79,15 +75,10 @@ function areaText({ scopes, tools }: Sources<'scopes' | 'tools'>, area: string):
     case 'change':
       return `Account API: ${name}`;
     case 'tool':
-      return `Tool: ${tools.get(name) ?? name}`;
+      return `Tool: ${tools.get(name)?.title ?? name}`;
     case 'route':
       return name;
     default:
       return 'Other';
   }
-}
-
-function partsOf(area: string): readonly [kind: string, name: string] {
-  const colon = area.indexOf(':');
-  return [area.slice(0, Math.max(0, colon)), area.slice(colon + 1)];
 }

@@ -1,6 +1,7 @@
 import { type Html, html } from '../../../http/html.ts';
 import { withQuery } from '../paths.ts';
 import { choices } from './choices.ts';
+import { searchField } from './filter-fields.ts';
 
 interface FilterView {
   readonly label: string;
@@ -23,7 +24,16 @@ export function filterLinks({ label, name, options, path, query }: FilterView): 
 }
 
 /** Hidden fields of a filter form, for what its links have set. */
-export function keptFields(query: Readonly<Record<string, string>>, names: readonly string[]): readonly Html[] {
+export function keptFields(query: FilterView['query'], names: readonly string[]): readonly Html[] {
   const given = names.filter((name) => (query[name] ?? '') !== '');
   return given.map((name) => html`<input type="hidden" name="${name}" value="${query[name]}">`);
+}
+
+/** The text to search a list for, which keeps the order and what links like these have set. */
+export function searchForm(label: string, query: FilterView['query'], kept: readonly string[], more?: Html): Html {
+  return html`<form class="filter">
+${searchField(label, query.q)}
+${more}${keptFields(query, [...kept, 'sort'])}
+<button>Search</button>
+</form>`;
 }
