@@ -162,7 +162,6 @@ describe('the page of connected apps', () => {
       ['app', `${world.origin}/oauth/apps/app?app=unknown`, ''],
       ['error', `${world.origin}/oauth/interaction/long-gone`, ''],
       ['error', await authorize({ client_id: 'unknown' }), ''],
-      ['mcp', `${world.origin}/mcp`, ''],
       ['consent', await authorize(), ' target="_blank"'],
     ];
     for (const [main, url, tab, by = browser] of pages) {

@@ -1,6 +1,5 @@
 import type { EventClient } from '../../events/event.ts';
 import type { StandingGrant } from '../grants.ts';
-import type { AppFilter } from '../pages/app-filter.ts';
 import type { ConnectedAppRow } from '../pages/app-row.ts';
 import { type AreaNames, subjectsOf } from './areas.ts';
 import { appsPath, type CarriedParameters, detailsPath, disconnectPath } from './target.ts';
@@ -63,35 +62,20 @@ export function pageOf(apps: readonly AppGrants[], carried: CarriedParameters, c
     change: apps.filter(({ grants }) => scopesOf(grants, names, 'write').length > 0),
     unused: apps.filter((app) => latestOf(app) < now - TOLD_DAYS * DAY),
   };
-  const { page = '1', ...view } = carried;
-  const group = view.show === undefined ? apps : groups[view.show as keyof typeof groups];
-  const found = sorted(matching(group, view.q, called), view.sort, called);
+  const { page = '1', ...asked } = carried;
+  const group = asked.show === undefined ? apps : groups[asked.show as keyof typeof groups];
+  const found = sorted(matching(group, asked.q, called), asked.sort, called);
   const number = Math.min(Math.max(1, Math.ceil(found.length / PAGE)), Number(page));
   const first = (number - 1) * PAGE;
   const shown = found.slice(first, first + PAGE);
-  const link = (changed: Parameters<typeof appsPath>[0]) => appsPath({ ...view, ...changed });
-  const filter: AppFilter = {
-    q: view.q ?? '',
-    fields: Object.entries(view).filter(([name]) => name !== 'q'),
-    shows: ([undefined, 'change', 'unused'] as const).map((show) => ({
-      show: show ?? 'all',
-      count: (show === undefined ? apps : groups[show]).length,
-      href: link({ show }),
-      current: view.show === show,
-    })),
-    sorts: ([undefined, 'name', 'connected'] as const).map((sort) => ({
-      sort: sort ?? 'used',
-      href: link({ sort }),
-      current: view.sort === sort,
-    })),
-    everything: view.show === undefined && view.q === undefined ? undefined : link({ show: undefined, q: undefined }),
-  };
+  const counts = { all: apps.length, change: groups.change.length, unused: groups.unused.length };
+  const at = (other: number) => appsPath({ ...asked, page: String(other) });
   return {
     shown,
-    filter: apps.length > FEW ? filter : undefined,
+    filter: apps.length > FEW ? { asked, counts } : undefined,
     range: { first: first + 1, last: first + shown.length, count: found.length },
-    previous: number > 1 ? link({ page: String(number - 1) }) : undefined,
-    next: first + PAGE < found.length ? link({ page: String(number + 1) }) : undefined,
+    previous: number > 1 ? at(number - 1) : undefined,
+    next: first + PAGE < found.length ? at(number + 1) : undefined,
   };
 }
 

@@ -1,47 +1,38 @@
 import { type Html, html } from '../../http/html.ts';
+import { appsPath, type CarriedParameters } from '../connected-apps/target.ts';
 import { ENDPOINTS } from '../endpoints.ts';
-import type { Phrase, Words } from './words.ts';
+import type { Words } from './words.ts';
 
 /** How to search, narrow down and sort the connected apps. */
 export interface AppFilter {
-  /** The text that was searched for; '' for none. */
-  readonly q: string;
-  /** What a search keeps: the name and value of each parameter. */
-  readonly fields: readonly (readonly [name: string, value: string])[];
-  readonly shows: readonly (Choice & { readonly show: 'all' | 'change' | 'unused'; readonly count: number })[];
-  readonly sorts: readonly (Choice & { readonly sort: keyof typeof SORTS })[];
-  /** The list of all apps; undefined if it is shown. */
-  readonly everything: string | undefined;
+  /** What is shown, apart from the number of the page. */
+  readonly asked: CarriedParameters;
+  /** The number of apps in each group. */
+  readonly counts: Readonly<Record<(typeof GROUPS)[number], number>>;
 }
 
-interface Choice {
-  readonly href: string;
-  readonly current: boolean;
-}
-
-const SORTS = { used: 'apps.used', name: 'apps.sort.name', connected: 'apps.connected' } as const satisfies Record<
-  string,
-  Phrase
->;
+const GROUPS = ['all', 'change', 'unused'] as const;
 
 /** Which apps: a search, and the groups that are not empty. */
-export function appSearch(words: Words, { q, fields, shows }: AppFilter): Html {
-  const offered = shows.filter(({ count, current }) => count > 0 || current);
+export function appSearch(words: Words, { asked, counts }: AppFilter): Html {
+  const { q = '', ...kept } = asked;
+  const groups = GROUPS.map((name) => ({ name, show: name === 'all' ? undefined : name, count: counts[name] }));
+  const offered = groups.filter(({ count, show }) => count > 0 || asked.show === show);
   return html`<search><form method="get" action="${ENDPOINTS.apps}" class="search">
-${fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+${Object.entries(kept).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <input type="search" name="q" value="${q}" maxlength="100" autocomplete="off" dir="auto" aria-label="${words.text('apps.search')}" placeholder="${words.text('apps.search')}">
 <button type="submit">${words.html('apps.search.go')}</button>
 </form></search>
-${offered.length > 1 && html`<nav class="choices" aria-label="${words.text('apps.show')}">${offered.map((one) => choice(one, words.html(`apps.show.${one.show}`, { count: one.count })))}</nav>`}`;
+${offered.length > 1 && html`<nav class="choices" aria-label="${words.text('apps.show')}">${offered.map(({ name, show, count }) => choice(asked, 'show', show, words.html(`apps.show.${name}`, { count })))}</nav>`}`;
 }
 
 /** In which order. */
-export function appOrder(words: Words, { sorts }: AppFilter): Html {
+export function appOrder(words: Words, { asked }: AppFilter): Html {
   return html`<nav class="choices order" aria-labelledby="order"><span id="order">${words.html('apps.sort')}</span>
-${sorts.map((one) => choice(one, words.html(SORTS[one.sort])))}</nav>`;
+${choice(asked, 'sort', undefined, words.html('apps.used'))}${choice(asked, 'sort', 'name', words.html('apps.sort.name'))}${choice(asked, 'sort', 'connected', words.html('apps.connected'))}</nav>`;
 }
 
-function choice({ href, current }: Choice, label: Html): Html {
-  return html`<a href="${href}"${current && html` aria-current="true"`}>${label}</a>
+function choice(asked: CarriedParameters, name: 'show' | 'sort', value: string | undefined, label: Html): Html {
+  return html`<a href="${appsPath({ ...asked, [name]: value })}"${asked[name] === value && html` aria-current="true"`}>${label}</a>
 `;
 }

@@ -1,5 +1,5 @@
 import { type Html, html } from '../../http/html.ts';
-import type { DisconnectTarget } from '../connected-apps/target.ts';
+import { appsPath, type DisconnectTarget } from '../connected-apps/target.ts';
 import { type AppFilter, appOrder, appSearch } from './app-filter.ts';
 import { appRow, type ConnectedAppRow } from './app-row.ts';
 import type { Dates } from './dates.ts';
@@ -19,7 +19,7 @@ export interface AppsView {
   /** Undefined for a list that is short enough without. */
   readonly filter: AppFilter | undefined;
   /** Which of the apps that were asked for this page shows, and the links to the pages around it. */
-  readonly range: { readonly first: number; readonly last: number; readonly count: number };
+  readonly range: Readonly<Record<'first' | 'last' | 'count', number>>;
   readonly previous: string | undefined;
   readonly next: string | undefined;
   /** The page that confirms disconnecting all apps. */
@@ -41,26 +41,26 @@ ${view.total === 0 ? html`<p>${words.html('apps.none')}</p><p class="muted">${wo
 
 function listed(words: Words, dates: Dates, view: AppsView): Html {
   const { filter, range, apps, total } = view;
-  const values = { first: range.first, last: range.last, count: range.count };
+  const isPart = filter?.asked.show !== undefined || filter?.asked.q !== undefined;
   return html`<p>${words.html('apps.text')}</p>
 ${filter && appSearch(words, filter)}
-${filter && apps.length > 0 && html`<div class="over"><p class="muted">${words.html('apps.range', values)}</p>${appOrder(words, filter)}</div>`}
+${filter && apps.length > 0 && html`<div class="over"><p class="muted">${words.html('apps.range', range)}</p>${appOrder(words, filter)}</div>`}
 ${
   apps.length === 0
     ? html`<p role="status">${words.html('apps.search.none')}</p>`
     : html`<ul class="apps">
 ${apps.map((app) => appRow(words, dates, app))}</ul>`
 }
-${(view.previous !== undefined || view.next !== undefined) && pager(words, view, values)}
-${filter?.everything !== undefined && html`<p class="up"><a href="${filter.everything}">${words.html('apps.all')}</a></p>`}
-${total > 1 && filter?.everything === undefined && html`<p class="actions"><a class="button danger quiet" href="${view.disconnectAll}">${words.html('apps.disconnect.all')}</a></p>`}
+${(view.previous !== undefined || view.next !== undefined) && pager(words, view)}
+${isPart && html`<p class="up"><a href="${appsPath({ ...filter?.asked, show: undefined, q: undefined })}">${words.html('apps.all')}</a></p>`}
+${!isPart && total > 1 && html`<p class="actions"><a class="button danger quiet" href="${view.disconnectAll}">${words.html('apps.disconnect.all')}</a></p>`}
 <p class="fine">${words.html('apps.zone', { zone: dates.zone })}</p>`;
 }
 
-function pager(words: Words, { previous, next }: AppsView, values: Readonly<Record<string, number>>): Html {
+function pager(words: Words, { previous, next, range }: AppsView): Html {
   return html`<nav class="pager" aria-label="${words.text('apps.pages')}">
 ${previous !== undefined && html`<a href="${previous}" rel="prev">${words.html('apps.previous')}</a>`}
-<span class="muted">${words.html('apps.range', values)}</span>
+<span class="muted">${words.html('apps.range', range)}</span>
 ${next !== undefined && html`<a href="${next}" rel="next">${words.html('apps.next')}</a>`}
 </nav>`;
 }

@@ -185,11 +185,7 @@ describe('the texts of the pages', () => {
     done: 'app',
     apps: [connected],
     total: 11,
-    filter: {
-      ...{ q: '0', fields: [['show', 'unused']], everything: undefined },
-      shows: (['all', 'change', 'unused'] as const).map((show) => ({ show, count: 1, href: '0', current: false })),
-      sorts: (['used', 'name', 'connected'] as const).map((sort) => ({ sort, href: '0', current: sort === 'used' })),
-    },
+    filter: { asked: { q: '0', sort: 'name' }, counts: { all: 3, change: 2, unused: 1 } },
     range: { first: 1, last: 1, count: 11 },
     previous: '0',
     next: '0',
@@ -267,12 +263,7 @@ describe('the texts of the pages', () => {
       connectedAppPage(words, dates, proved({ kind: 'claimed', host: '0' })),
     'a connected app that is gone': (words) => connectedAppPage(words, dates, { ...connected, app: undefined }),
     'an app that is not connected': (words) => missingAppPage(words, '0'),
-    'no connected app that matches': (words) =>
-      appsPage(words, dates, {
-        ...apps,
-        ...(apps.filter && { filter: { ...apps.filter, everything: '0' } }),
-        apps: [],
-      }),
+    'no connected app that matches': (words) => appsPage(words, dates, { ...apps, apps: [] }),
     'no connected apps': (words) => appsPage(words, dates, { ...apps, done: undefined, apps: [], total: 0 }),
     'disconnecting an app': (words) => disconnectPage(words, { ...question, what: 'app' }),
     'disconnecting a connection': (words) => disconnectPage(words, { ...question, what: 'connection' }),
