@@ -60,11 +60,13 @@ ${why.developer !== undefined && html`<div><dt>The app’s developer</dt><dd>${m
 
 function attemptFacts({ attempt, app: known, name, member, why }: Explained, times: Times): Html {
   const [first] = attempt.steps;
-  const app = attempt.steps.find((step) => isOfApp(step) && step.userAgent !== '');
+  const sent = attempt.steps.filter(({ userAgent }) => userAgent !== '');
+  // A browser is only named if there is nothing else to tell what it was.
+  const agent = sent.find(isOfApp) ?? (known === undefined ? sent[0] : undefined);
   return facts([
     ['App', known && html`<a href="${pathOfApp(known.id)}"><bdi>${name}</bdi></a> ${idOf(known)}`],
     ['Member', member && html`<a href="${pathOfMember(member.id)}"><bdi>${member.name}</bdi></a> ${idOf(member)}`],
-    ['User agent', app?.userAgent],
+    ['User agent', agent?.userAgent],
     ['Began', first && times.both(first.since)],
     ['Took', first && lasting(lastOf(attempt).at - first.since)],
     [

@@ -10,12 +10,14 @@ import { kindName } from './words.ts';
 
 const ON_FIRST_PAGE = 5;
 
-/** The latest attempts that stopped, for the first page. */
+/** The latest attempts of apps that stopped, for the first page. Requests that name no app are often a scanner's. */
 export function stoppedAttempts(all: readonly Explained[], { times }: Sources<'times'>): Html {
   const stopped = all.filter(({ state }) => state === 'stopped');
   if (stopped.length === 0) return html`<p class="muted">None in the last 24 hours.</p>`;
-  return html`${attemptsTable(stopped.slice(0, ON_FIRST_PAGE), times)}
-<p class="more"><a href="${pathOf('connections')}?state=stopped">All that stopped (${stopped.length})</a></p>`;
+  const ofApps = stopped.filter(({ app }) => app !== undefined);
+  const unknown = stopped.length - ofApps.length;
+  return html`${ofApps.length > 0 && attemptsTable(ofApps.slice(0, ON_FIRST_PAGE), times)}
+<p class="more"><a href="${pathOf('connections')}?state=stopped">All that stopped (${stopped.length})</a>${unknown > 0 && html` <span class="muted">${unknown} of them named no app.</span>`}</p>`;
 }
 
 /** One line for each attempt. */
@@ -47,5 +49,5 @@ function columnsOf(times: Times): readonly Column<Explained>[] {
 }
 
 function moment(at: number, times: Times): Html {
-  return html`${times.dayAndTime(at)} <span class="muted">${times.ago(at)}</span>`;
+  return html`<span class="when">${times.dayAndTime(at)} <span class="muted">${times.ago(at)}</span></span>`;
 }

@@ -45,13 +45,14 @@ function filters(query: Query, all: readonly Explained[], times: Times): Html {
   const links = { path: PATH, query: { ...query, page: '' } };
   return html`${filterLinks({ ...links, label: 'State', name: 'state', options: [['', 'All'], ...Object.entries(STATES)] })}
 ${filterLinks({ ...links, label: 'Time', name: 'within', options: WITHIN })}
-<form class="filter" action="${PATH}">
+<form class="filter narrow-fields" action="${PATH}">
 ${keptFields(query, ['state', 'within', 'doctor'])}
 ${searchField('Member', query.member, 'member')}
 ${searchField('App', query.app, 'app')}
 ${choice('cause', 'Cause', causes(all, query.cause), query.cause)}
-${timeField('from', `From (${times.zone})`, query.from)}
-${timeField('to', 'To', query.to)}
+<details${(query.from ?? query.to) !== undefined && html` open`}><summary>Between two times</summary>
+<div class="filter">${timeField('from', `From (${times.zone})`, query.from)}
+${timeField('to', 'To', query.to)}</div></details>
 <button>Show</button>
 </form>`;
 }

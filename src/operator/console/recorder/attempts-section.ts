@@ -8,7 +8,8 @@ import { type Explained, type Explaining, everyAttempt } from './explained.ts';
 import { marked } from './marked.ts';
 import { kindName } from './words.ts';
 
-const SHOWN = 5;
+/** The newest, whatever their state, and with those that stopped. */
+const [NEWEST, SHOWN] = [3, 6];
 
 /** The section of a member's or an app's page with its latest attempts: why they stopped, and what to do. */
 export async function attemptsSection(
@@ -17,13 +18,14 @@ export async function attemptsSection(
 ): Promise<Html> {
   const [fact, id] = 'member' in of ? (['member', of.member] as const) : (['clientId', of.app] as const);
   const own = (await everyAttempt(sources)).filter(({ attempt }) => factOf(attempt, fact) === id);
+  const shown = own.filter(({ state }, at) => at < NEWEST || state === 'stopped').slice(0, SHOWN);
   return html`<section class="card"><h2>Attempts to connect</h2>
 ${
   own.length === 0
     ? html`<p class="muted">None in the last 24 hours.${'member' in of && ' An attempt that stopped before the sign-in names no member: look for its app under '}${'member' in of && html`<a href="${pathOf('connections')}">Connections</a>.`}</p>`
     : html`<ol class="trail">
-${own.slice(0, SHOWN).map((one) => item(one, sources, 'member' in of))}</ol>
-${own.length > SHOWN && html`<p class="more"><a href="${withQuery(pathOf('connections'), of)}">All ${own.length} attempts of the last 24 hours</a></p>`}`
+${shown.map((one) => item(one, sources, 'member' in of))}</ol>
+${own.length > shown.length && html`<p class="more"><a href="${withQuery(pathOf('connections'), of)}">All ${own.length} attempts of the last 24 hours</a></p>`}`
 }</section>`;
 }
 
