@@ -8,6 +8,7 @@ import { memberPage } from './directory/member-page.ts';
 import { membersPage } from './directory/members-page.ts';
 import { registrationPage } from './directory/registration-page.ts';
 import { searchPage } from './directory/search-page.ts';
+import { historyPage } from './history/history-page.ts';
 import { acceptPage, acceptRoutes } from './operate/accept-page.ts';
 import { eventsPage } from './operate/events-page.ts';
 import { keysPage } from './operate/keys-page.ts';
@@ -22,6 +23,7 @@ export const PAGES: readonly ConsolePage[] = [
   { path: '/', title: 'Overview', entry: 'Overview', show: overviewPage },
   { path: '/search', title: 'Search', under: '/', show: searchPage },
   { path: '/traffic', title: 'Traffic', entry: 'Traffic', show: trafficPage },
+  { path: '/history', title: 'History', entry: 'History', show: historyPage },
   { path: '/apps', title: 'Apps', entry: 'Apps', show: appsPage },
   { path: '/apps/:id', title: 'App', show: appPage },
   { path: '/registration', title: 'Registration', under: '/apps', show: registrationPage },

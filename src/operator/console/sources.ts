@@ -27,7 +27,7 @@ export interface ConsoleSources {
   readonly grants: Pick<Grants, 'find' | 'list' | 'count' | 'unredeemed'>;
   readonly usage: Pick<Usage, 'of'>;
   readonly directory: Directory;
-  readonly trail: Pick<Trail, 'of'>;
+  readonly trail: Pick<Trail, 'of' | 'between'>;
   readonly traffic: Pick<TrafficMinutes, 'recent'>;
   readonly recorder: Pick<Recorder, 'list'>;
   /** What explains a refusal. */

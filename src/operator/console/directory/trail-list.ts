@@ -22,6 +22,19 @@ const SAID: Partial<Readonly<Record<AuditAction, string>>> = {
   backend_session_over: 'Backend ended the member’s session',
   code_reuse: 'Code used twice: the connection was ended',
   refresh_token_reuse: 'Refresh token used twice: the connection was ended',
+  config_reloaded: 'New configuration applied',
+  routes_accepted: 'Proposed routes accepted',
+  registration_closed: 'Registration closed',
+  registration_opened: 'Registration opened',
+  keys_rotated: 'Signing keys rotated',
+  key_imported: 'Signing key imported',
+  key_removed: 'Signing key removed',
+  store_resealed: 'Store sealed again with the new secret',
+  events_retried: 'Events sent again',
+  assertions_tried: 'Assertions tried by coursegate doctor',
+  operator_signed_in: 'Operator opened the console',
+  operator_signed_out: 'Operator left the console',
+  command_refused: 'Command refused',
   ...Object.fromEntries(ACTIONS.map(({ audit }) => audit).filter((audit) => audit !== undefined)),
 };
 
@@ -29,7 +42,7 @@ const SAID: Partial<Readonly<Record<AuditAction, string>>> = {
 export async function trailSection({ trail, times }: Sources<'trail' | 'times'>, subject: Subject): Promise<Html> {
   const lines = await trail.of(subject, LINES);
   const item = (line: TrailLine) => html`<li>
-<p>${times.moment(line.at)} <strong>${SAID[line.action] ?? line.action}</strong>${alert(line)}</p>
+<p>${times.moment(line.at)} <strong>${actionOf(line)}</strong>${isAlert(line) && html` <span class="badge bad">alert</span>`}</p>
 <p class="muted">${aboutOf(line, subject).map((part) => html`<span>${part}</span> `)}</p>
 </li>
 `;
@@ -43,16 +56,28 @@ ${lines.map(item)}</ol>
 }</section>`;
 }
 
-function alert({ action }: TrailLine): Html | false {
-  return (action === 'code_reuse' || action === 'refresh_token_reuse') && html` <span class="badge bad">alert</span>`;
+/** What a line is about, in words. */
+export function actionOf({ action, outcome }: TrailLine): string {
+  if (action === 'config_reloaded' && outcome === 'failure')
+    return 'New configuration refused: the one before stays in use';
+  return SAID[action] ?? action;
 }
 
-function aboutOf(line: TrailLine, subject: Subject): readonly Html[] {
+export function isAlert({ action }: TrailLine): boolean {
+  return action === 'code_reuse' || action === 'refresh_token_reuse' || action === 'command_refused';
+}
+
+/** What else a line says, without the subject of the page. */
+export function aboutOf(
+  line: TrailLine,
+  subject: Subject | Record<never, never>,
+  nameOf = (member: string) => member,
+): readonly Html[] {
   const { member, clientId, clientName, grantId, by, reason, ended, address, requestId } = line;
   const parts = [
     !('member' in subject) &&
       member !== undefined &&
-      html`member <a href="${pathOfMember(member)}"><bdi>${member}</bdi></a>`,
+      html`member <a href="${pathOfMember(member)}"><bdi>${nameOf(member)}</bdi></a>`,
     !('client' in subject) &&
       clientId !== undefined &&
       html`app <a href="${pathOfApp(clientId)}"><bdi>${clientName ?? clientId}</bdi></a>`,

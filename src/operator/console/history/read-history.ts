@@ -1,0 +1,151 @@
+import { GatewayError } from '../../../errors.ts';
+import { html } from '../../../http/html.ts';
+import { factOf } from '../../../operations/record/attempt.ts';
+import { lastOf } from '../../../operations/record/attempts.ts';
+import { MINUTE, type Minute, minuteOf, namesIn } from '../../../operations/record/minute.ts';
+import type { TrailLine } from '../../../operations/record/trail.ts';
+import { folded, type Rows } from '../directory/rows.ts';
+import { aboutOf, actionOf, isAlert } from '../directory/trail-list.ts';
+import type { Times } from '../kit/times.ts';
+import { pathOf, pathOfApp, pathOfMember } from '../paths.ts';
+import { type Explained, type Explaining, explainedAttempts } from '../recorder/explained.ts';
+import { appName } from '../recorder/words.ts';
+import type { Sources } from '../sources.ts';
+import { countedRows } from './counted-rows.ts';
+import type { Range } from './range.ts';
+import type { HistoryRow, Kind } from './rows.ts';
+
+export type HistorySources = Explaining & Sources<'traffic' | 'trail' | 'times' | 'directory'>;
+
+export interface Wanted {
+  readonly kind: Kind | undefined;
+  /** Any part of an id, a name or an email address; '' for all. Counts are of everyone, and then left out. */
+  readonly member: string;
+  readonly app: string;
+}
+
+/** A minute of the history. */
+export interface HistoryMinute {
+  /** Since the epoch, in minutes. */
+  readonly at: number;
+  /** Undefined if no process measured it. */
+  readonly minute: Minute | undefined;
+  readonly rows: readonly HistoryRow[];
+}
+
+export interface History {
+  /** The newest first. */
+  readonly minutes: readonly HistoryMinute[];
+  /** False if the store failed: then only what this process knows is there. */
+  readonly stored: boolean;
+  /** False if there are more audit lines than are read. */
+  readonly complete: boolean;
+}
+
+/** The most audit lines that are read. */
+const MOST_LINES = 2000;
+/** Minutes before the range in which the beginning of an outage is looked for. */
+const BEFORE = 12 * 60;
+
+/** What happened in a range of minutes. Works while the store fails. */
+export async function readHistory(sources: HistorySources, { from, to }: Range, wanted: Wanted): Promise<History> {
+  const { traffic, trail, times } = sources;
+  const isOfOne = wanted.member !== '' || wanted.app !== '';
+  const [recent, audit, attempts, view] = await Promise.all([
+    traffic.recent(from - BEFORE),
+    trail.between(from * MINUTE, (to + 1) * MINUTE, MOST_LINES).catch(onlyIfStoreFails),
+    explainedAttempts(sources),
+    sources.directory.look().catch(onlyIfStoreFails),
+  ]);
+  const names = view?.state === 'ready' ? view.rows : undefined;
+  const events = [
+    ...(audit?.lines ?? []).map((line) => ({ ...line, row: auditRow(line, names) })),
+    ...attempts.filter(({ state }) => state === 'stopped').map((one) => attemptEvent(one, names)),
+  ].filter((event) => isOfApp(event, wanted.app, names) && isOfMember(event, wanted.member, names));
+  const byMinute = Map.groupBy(events, ({ at }) => minuteOf(at));
+  const broken = outages(recent.minutes, from - BEFORE, to, times);
+  const minutes: HistoryMinute[] = [];
+  for (let at = to; at >= from; at -= 1) {
+    const minute = recent.minutes.get(at);
+    const counted = isOfOne || minute === undefined ? [] : countedRows(minute, broken.get(at) ?? new Map());
+    const rows = [...counted, ...(byMinute.get(at) ?? []).map(({ row }) => row).toSorted(newestFirst)];
+    const shown = rows.filter(({ kind }) => wanted.kind === undefined || kind === wanted.kind);
+    minutes.push({ at, minute, rows: shown });
+  }
+  return { minutes, stored: recent.complete && audit !== undefined, complete: audit?.complete !== false };
+}
+
+interface Event {
+  readonly at: number;
+  readonly member?: string | undefined;
+  readonly clientId?: string | undefined;
+  readonly clientName?: string | undefined;
+}
+
+function auditRow(line: TrailLine, names: Rows | undefined): HistoryRow {
+  const isReload = line.action === 'config_reloaded';
+  const failed = line.outcome === 'failure';
+  return {
+    kind: isReload ? 'gate' : 'audit',
+    level: failed || isAlert(line) ? 'bad' : 'plain',
+    at: line.at,
+    text: html`${actionOf(line)}`,
+    about: aboutOf(line, {}, (member) => memberName(member, names)),
+    count: 1,
+    noun: 'audit line',
+    ...(isReload && { state: failed ? 'configuration refused' : 'configuration applied' }),
+  };
+}
+
+function attemptEvent({ attempt, why }: Explained, names: Rows | undefined): Event & { readonly row: HistoryRow } {
+  const { at } = lastOf(attempt);
+  const [clientId, member] = [factOf(attempt, 'clientId'), factOf(attempt, 'member')];
+  const name = appName(attempt);
+  const about = [
+    member !== undefined && html`member <a href="${pathOfMember(member)}"><bdi>${memberName(member, names)}</bdi></a>`,
+    clientId !== undefined && html`<a href="${pathOfApp(clientId)}">app</a>`,
+  ].filter((one) => one !== false);
+  const text = html`<a href="${pathOf('connections', attempt.id)}"><bdi>${name}</bdi></a> could not connect: ${why?.title}`;
+  const row = { kind: 'attempts', level: 'bad', at, text, about, count: 1, noun: 'stopped attempt' } as const;
+  return { at, member, clientId, clientName: name, row };
+}
+
+function memberName(id: string, names: Rows | undefined): string {
+  const { name, email } = names?.members.get(id) ?? {};
+  return name ?? email ?? id;
+}
+
+function newestFirst(a: HistoryRow, b: HistoryRow): number {
+  return (b.at ?? 0) - (a.at ?? 0);
+}
+
+function isOfMember({ member }: Event, text: string, names: Rows | undefined): boolean {
+  if (text === '') return true;
+  return member !== undefined && (member === text || names?.members.get(member)?.text.includes(folded(text)) === true);
+}
+
+function isOfApp({ clientId, clientName = '' }: Event, text: string, names: Rows | undefined): boolean {
+  const typed = folded(text);
+  if (text === '' || folded(clientName).includes(typed)) return true;
+  return (
+    clientId !== undefined && (clientId.includes(text) || names?.apps.get(clientId)?.text.includes(typed) === true)
+  );
+}
+
+/** The upstreams that are left alone at the end of each minute, and since when, if their last success was measured. */
+function outages(minutes: ReadonlyMap<number, Minute>, from: number, to: number, times: Times) {
+  const found = new Map<number, ReadonlyMap<string, string | undefined>>();
+  let before: ReadonlyMap<string, string | undefined> = new Map();
+  for (let at = from; at <= to; at += 1) {
+    const minute = minutes.get(at);
+    const names = minute === undefined ? [] : [...namesIn(minute, 'breakers').keys()];
+    const began = minutes.has(at - 1) ? times.time(at * MINUTE) : undefined;
+    before = new Map(names.map((name) => [name, before.has(name) ? before.get(name) : began]));
+    found.set(at, before);
+  }
+  return found;
+}
+
+function onlyIfStoreFails(thrown: unknown): undefined {
+  if (!(thrown instanceof GatewayError && thrown.code === 'store_unavailable')) throw thrown;
+}

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bearer, registerApp } from '../../support/app.ts';
+import { approved, connect, token } from '../../support/connection.ts';
+import { SAM } from '../../support/member.ts';
+import type { World } from '../../support/world.ts';
+import { type ConsoleSession, openConsole, startConsoleWorld } from './support/console.ts';
+
+const MINUTE = 60_000;
+const ZONE = { timeZone: 'Asia/Kolkata' };
+const HMAC = { admin: { hmac: { secret: { env: 'COMMAND_SECRET' } } }, ...ZONE };
+// 10:33 in Kolkata.
+let now = Date.UTC(2026, 10, 24, 5, 3, 11);
+
+let world: World;
+let session: ConsoleSession;
+const pass = async (minutes: number) => {
+  for (let at = 0; at < minutes; at += 1) {
+    now += MINUTE;
+    await session.get('/console/traffic');
+  }
+};
+
+/** The text of each minute and line of the page, newest first. */
+const history = async (query = ''): Promise<readonly string[]> => {
+  const page = await session.get(`/console/history${query}`);
+  expect(page.status).toBe(200);
+  const list = /<ol class="minutes">(.*)<\/ol>/s.exec(page.text)?.[1] ?? '';
+  const texts = list.split(/<li(?= class="muted quiet"|><details| class="asked")/).slice(1);
+  return texts.map((text) =>
+    text
+      .replace(/^[^>]*>/, '')
+      .replace(/<[^>]+>/g, ' ')
+      .replace(/\s+/g, ' ')
+      .trim(),
+  );
+};
+
+beforeAll(async () => {
+  world = await startConsoleWorld({ clock: () => now, overrides: ZONE });
+  session = await openConsole(world);
+  const app = await registerApp(world.origin, { metadata: { client_name: 'Le Chat' } });
+  const headers = bearer((await connect(app)).access_token);
+  await fetch(`${world.origin}/api/v1/courses`, { headers });
+  await pass(3);
+  // 10:36
+  for (let at = 0; at < 3; at += 1) await fetch(`${world.origin}/api/v1/courses`, { headers: bearer('x'.repeat(43)) });
+  await fetch(`${world.origin}/api/v1/courses`);
+  const { form } = await approved(app);
+  await token(app, { ...form, code_verifier: 'x'.repeat(43) });
+  await world.reload({ ...HMAC, origin: 'nonsense' });
+  await pass(1);
+  // 10:37
+  await world.reload({ ...HMAC, upstreams: { school: { url: 'http://127.0.0.1:9' } } });
+  for (let at = 0; at < 8; at += 1) await fetch(`${world.origin}/api/v1/courses`, { headers });
+  await pass(2);
+  // 10:39
+  await world.reload(HMAC);
+  await session.post('/console/registration/close', { reason: 'a flood' });
+  await pass(1);
+  await world.restart();
+  session = await openConsole(world);
+  await pass(1);
+});
+afterAll(() => world.close());
+
+describe('the history', () => {
+  it('says minute by minute what was refused, failed, changed and stopped, the newest first', async () => {
+    const minutes = await history();
+    expect(minutes.map((text) => text.slice(0, 5))).toEqual([
+      ...['10:41', '10:40', '10:39', '10:38', '10:37', '10:36', '10:34', '10:33', '09:41'],
+    ]);
+    const [, restarted, back, down, failing, refused, quiet, first, unmeasured] = minutes;
+    expect(restarted).toMatch(/gate started gate ended/);
+    expect(restarted).toContain('10:40:11 Operator opened the console');
+    expect(back).toMatch(/10:39:11 Registration closed by the operator reason: a flood from 127\.0\.0\.1 request /);
+    expect(back).toContain('New configuration applied');
+    expect(down).toMatch(/^10:38 school down school has given no response since 10:37: requests to it get 503 at once/);
+    expect(failing).toContain('school gave no response to 5 requests');
+    expect(failing).toContain('8 requests failed: 5 upstream unreachable, 3 upstream unavailable');
+    expect(failing).toContain('Requests: failed 8. Responses: 5xx 8.');
+    expect(refused).toMatch(/^10:36 4 refusals configuration refused 2 audit lines 1 stopped attempt /);
+    expect(refused).toContain(
+      '4 requests refused: 3 invalid token, 1 invalid grant 1 request without a token, with which',
+    );
+    expect(refused).toContain('New configuration refused: the one before stays in use');
+    expect(refused).toContain('Le Chat could not connect: The app sends a code_verifier of another attempt');
+    expect(quiet).toMatch(/^10:34 to 10:35: nothing to report/);
+    expect(first).toContain('gate started');
+    expect(unmeasured).toBe('09:41 to 10:32: not measured');
+  });
+
+  it('shows one time with five minutes around it, that minute open and the others closed', async () => {
+    const { text } = await session.get('/console/history?at=2026-11-24T10:36');
+    expect(text).toContain('value="2026-11-24T10:36"');
+    expect(text).toContain('24 Nov, 10:31 to 10:41, the newest first');
+    expect(text.match(/<details open><summary><b>[^<]*/g)).toEqual(['<details open><summary><b>10:36']);
+    expect(text).toMatch(/<li class="asked" id="asked"><details open><summary><b>10:36/);
+    expect(text).toContain('href="/console/history?at=2026-11-24T10%3A25&amp;around=5" rel="prev"');
+    expect(text).not.toContain('rel="next"');
+    const earlier = (await session.get('/console/history?at=2026-11-24T10:25&around=5')).text;
+    expect(earlier).toContain('24 Nov, 10:20 to 10:30, the newest first');
+    expect(earlier).toContain('href="/console/history?at=2026-11-24T10%3A36&amp;around=5" rel="next"');
+    expect((await session.get('/console/history?at=10:36')).status).toBe(400);
+  });
+
+  it('shows one kind, one member or one app, by any part of the name', async () => {
+    const times = async (query: string) => (await history(query)).map((text) => /[\d]{2}:\d{2}/.exec(text)?.[0]);
+    expect(await times('?kind=failures')).toEqual(['10:38', '10:37']);
+    expect(await times('?kind=gate')).toEqual(['10:40', '10:39', '10:37', '10:36', '10:33']);
+    expect(await times('?kind=attempts')).toEqual(['10:36']);
+    expect(await times('?kind=refusals')).toEqual(['10:36']);
+    for (const query of ['?app=le%20chat', '?member=m-1001', `?member=${SAM.login.slice(0, 5)}`]) {
+      const [stopped, approvedFirst, ...others] = await history(query);
+      expect(stopped).toMatch(/^24 Nov, 10:36 .*App approved.*could not connect/);
+      expect(stopped).not.toContain('refused');
+      expect(approvedFirst).toMatch(/^24 Nov, 10:33 .*App approved/);
+      expect(others).toEqual([]);
+    }
+    const { text } = await session.get('/console/history?member=nobody');
+    expect(text).toContain('Nothing of this in this time.');
+  });
+});
