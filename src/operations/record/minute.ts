@@ -54,6 +54,11 @@ export function namesIn({ counts }: Minute, group: Group): ReadonlyMap<string, n
   );
 }
 
+/** All requests. */
+export function requestsIn(minute: Minute): number {
+  return [...namesIn(minute, 'requests').values()].reduce((sum, count) => sum + count, 0);
+}
+
 export function countOf({ counts }: Minute, group: Group, name: string): number {
   return counts.get(`${group} ${name}`) ?? 0;
 }

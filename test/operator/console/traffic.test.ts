@@ -16,10 +16,10 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** The table of numbers below a heading: the cells of each row by column, newest first. */
-const numbers = (page: string, title: string): readonly Readonly<Record<string, string>>[] => {
-  const table = new RegExp(`aria-label="Numbers of ${title}"><table.*?</table>`, 's').exec(page)?.[0] ?? '';
-  const cells = (row: string) => [...row.matchAll(/<t[hd][^>]*>([^<]*)</g)].map(([, text]) => text ?? '');
+/** The table of numbers: the cells of each row by column, newest first. */
+const numbers = (page: string): readonly Readonly<Record<string, string>>[] => {
+  const table = /aria-label="Numbers"><table.*?<\/table>/s.exec(page)?.[0] ?? '';
+  const cells = (row: string) => [...row.matchAll(/<t[hd][^>]*>(?:<a[^>]*>)?([^<]*)</g)].map(([, text]) => text ?? '');
   const [head = [], ...rows] = [...table.matchAll(/<tr>.*?<\/tr>/gs)].map(([row]) => cells(row));
   return rows.map((row) => Object.fromEntries(row.map((text, at) => [head[at], text])));
 };
@@ -74,21 +74,36 @@ describe('the page of traffic', () => {
     now += MINUTE;
 
     const page = await traffic(session);
-    const [second, first, before] = numbers(page, 'Requests');
-    expect(first).toMatchObject({
-      Time: '17:28',
-      Admitted: String(counted.requests.admitted),
-      Public: String(counted.requests.public),
-    });
-    expect(second).toMatchObject({ Time: '17:29', Admitted: '0', Refused: '4' });
-    expect(before).toMatchObject({ Time: '17:27', Admitted: '–' });
-    expect(numbers(page, 'Refusals')[0]).toMatchObject({ 'No token': '4' });
-    expect(numbers(page, 'Access tokens issued')[1]).toMatchObject({
-      'New connection': String(counted.tokens.authorization_code),
-      Refresh: String(counted.tokens.refresh_token),
-    });
-    expect(numbers(page, 'Response time')[0]?.p50).toMatch(/^[\d.]+ ms$/);
+    const [second, first, before] = numbers(page);
+    const total = Object.values(counted.requests).reduce((sum, count) => sum + count, 0);
+    expect(first).toMatchObject({ Time: '17:28', Requests: String(total), Refused: '0' });
+    expect(second).toMatchObject({ Time: '17:29', Requests: '4', Refused: '4' });
+    expect(before).toMatchObject({ Time: '17:27', Requests: '–' });
+    expect(second?.p50).toMatch(/^[\d.]+ ms$/);
+    const { text } = await session.get('/console/history?at=2026-11-23T17:28');
+    expect(text).toContain(`admitted ${counted.requests.admitted}`);
+    expect(text).toContain(`public ${counted.requests.public}`);
+    expect(text).toContain(
+      `Tokens issued: authorization code ${counted.tokens.authorization_code}, refresh token ${counted.tokens.refresh_token}.`,
+    );
+    expect((await session.get('/console/history?at=2026-11-23T17:29')).text).toContain('4 requests without a token');
     expect(page).toContain('Nothing failed in the last hour.');
+  });
+
+  it('leads from each slot of a chart and each row of the numbers to that time in the history', async () => {
+    const page = await traffic(session);
+    expect(page).toContain(
+      '<a href="/console/history?at=2026-11-23T17%3A29#asked" tabindex="-1"><title>17:29: No token 4</title>',
+    );
+    expect(page).toMatch(/<title>17:28: Admitted 3, Public \d+, .*Refused 0.*<\/title>/);
+    expect(page).not.toMatch(/<title>17:2[78]: No token/);
+    expect(page).toContain('<th scope="row"><a href="/console/history?at=2026-11-23T17%3A29#asked">17:29</a></th>');
+    now += 2 * MINUTE;
+    // The ten minutes from 17:20, with the five minutes before and after the one in the middle.
+    expect(await traffic(session, '?span=day')).toContain(
+      '<a href="/console/history?at=2026-11-23T17%3A25#asked" tabindex="-1"><title>23 Nov, 17:20: ',
+    );
+    now -= 2 * MINUTE;
   });
 
   it('keeps the day over a restart, and shows the time between as not measured', async () => {
@@ -96,12 +111,12 @@ describe('the page of traffic', () => {
     session = await openConsole(world);
     now += 12 * MINUTE;
     const page = await traffic(session);
-    const rows = numbers(page, 'Requests');
-    expect(rows.find(({ Time }) => Time === '17:28')?.Admitted).toBe('3');
-    expect(rows.find(({ Time }) => Time === '17:35')?.Admitted).toBe('–');
+    const rows = numbers(page);
+    expect(rows.find(({ Time }) => Time === '17:29')?.Refused).toBe('4');
+    expect(rows.find(({ Time }) => Time === '17:35')?.Requests).toBe('–');
     expect(page).toContain('Not measured');
-    const day = numbers(await traffic(session, '?span=day'), 'Requests');
-    expect(day.find(({ Time }) => Time === '23 Nov, 17:20')?.Admitted).toBe('3');
+    const day = numbers(await traffic(session, '?span=day'));
+    expect(day.find(({ Time }) => Time === '23 Nov, 17:20')?.Refused).toBe('4');
     expect(day.length).toBe(144);
   });
 
@@ -129,10 +144,13 @@ describe.runIf(browserPresent())('in Chromium', () => {
     const summary = page.locator('summary').first();
     await summary.focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('region', { name: 'Numbers of Requests' }).waitFor();
+    await page.getByRole('region', { name: 'Numbers' }).waitFor();
     await look(page, 'traffic');
+    await page.locator('.plot .slots a').last().click();
+    await page.waitForURL('**/history?at=*');
+    await look(page, 'history');
     expect(findings).toEqual([]);
-    expect(count.pages).toBe(1);
+    expect(count.pages).toBe(2);
     await browser.close();
   });
 });

@@ -1,6 +1,6 @@
 import { counted } from '../../../http/amounts.ts';
 import { type Html, html } from '../../../http/html.ts';
-import { countOf, MINUTE, type Minute, namesIn } from '../../../operations/record/minute.ts';
+import { countOf, MINUTE, type Minute, namesIn, requestsIn } from '../../../operations/record/minute.ts';
 import type { Times } from '../kit/times.ts';
 import { formatCount, formatSeconds, responseTimes } from '../traffic/figures.ts';
 import { ASKED } from './range.ts';
@@ -97,10 +97,6 @@ function rowItem({ at, text, about = [], level }: HistoryRow, times: Times): Htm
   return html`<li class="${LEVELS[level]}"><p>${at !== undefined && html`${times.second(at)} `}${text}</p>
 ${about.length > 0 && html`<p class="muted">${about.map((part) => html`<span>${part}</span> `)}</p>`}</li>
 `;
-}
-
-function requestsIn(minute: Minute): number {
-  return [...namesIn(minute, 'requests').values()].reduce((sum, count) => sum + count, 0);
 }
 
 /** The ordinary figures of a minute. */

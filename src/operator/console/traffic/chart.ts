@@ -75,6 +75,26 @@ export function drawColumns(
   return html`<svg class="columns" role="img" aria-label="${name}. ${description}" viewBox="0 0 ${SIZE} ${SIZE}" preserveAspectRatio="none"><title>${name}</title><desc>${description}</desc>${gaps(measured)}<path d="${columns.join('')}"/></svg>`;
 }
 
+/** A slot of a chart that is a link. */
+interface SlotLink {
+  readonly href: string;
+  /** Shown to those who point at it. */
+  readonly title: string;
+}
+
+/**
+ * Draws links over the slots of a chart, for the mouse and for fingers: by keyboard there would be hundreds. The table of the
+ * page has the same links.
+ */
+export function drawSlots(slots: readonly (SlotLink | undefined)[]): Html {
+  const links = slots.map(
+    (slot, at) =>
+      slot !== undefined &&
+      html`<a href="${slot.href}" tabindex="-1"><title>${slot.title}</title><rect x="${at}" width="1" height="1"/></a>`,
+  );
+  return html`<svg class="slots" aria-hidden="true" viewBox="0 0 ${slots.length} 1" preserveAspectRatio="none">${links}</svg>`;
+}
+
 /** The labels of a time axis below columns. */
 export function drawTimes(ticks: Chart['ticks']): Html {
   return html`<svg class="axis" aria-hidden="true">${timeAxis(ticks, false)}</svg>`;

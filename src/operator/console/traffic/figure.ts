@@ -1,11 +1,11 @@
 import { type Html, html } from '../../../http/html.ts';
 import { MINUTE } from '../../../operations/record/minute.ts';
-import { table } from '../kit/table.ts';
+import { pathOfTime } from '../history/range.ts';
 import type { Times } from '../kit/times.ts';
-import { type Chart, drawColumns, drawLines, drawTimes, type Line, lineSample } from './chart.ts';
+import { type Chart, drawColumns, drawLines, drawSlots, drawTimes, type Line, lineSample } from './chart.ts';
 import type { Period } from './period.ts';
 
-/** A chart with its heading, legend and numbers. */
+/** A chart with its heading and legend. Its slots lead to their minutes in the history. */
 export interface Figure extends Pick<Chart, 'id' | 'title' | 'lines' | 'scale' | 'format'> {
   /** What is shown, in a few words below the title. */
   readonly text: string;
@@ -22,6 +22,8 @@ export interface Axis {
   readonly to: string;
   /** The beginning of each slot. */
   readonly labels: readonly string[];
+  /** Where the history of each slot is shown. */
+  readonly paths: readonly string[];
   readonly measured: readonly boolean[];
   readonly ticks: Chart['ticks'];
   readonly fewTicks: Chart['ticks'];
@@ -43,6 +45,8 @@ export function axisOf(period: Period, times: Times): Axis {
     from: times.dayAndTime(from),
     to: times.dayAndTime(from + length),
     labels: slots.map(({ at }) => (span === 'hour' ? times.time(at) : times.dayAndTime(at))),
+    // The history shows five minutes before and after: the ten of a slot of the day.
+    paths: slots.map(({ at }) => pathOfTime(at + Math.floor(step / 2) * MINUTE, times)),
     measured: slots.map(({ minute }) => minute !== undefined),
     ticks: ticks(TICKS[span]),
     fewTicks: ticks(FEW_TICKS[span]),
@@ -56,8 +60,7 @@ export function renderFigure(figure: Figure, axis: Axis): Html {
 ${
   hasValues
     ? html`<p class="muted">${text}</p>
-${shape === 'lines' ? lineChart(figure, axis) : rows(figure, axis)}
-${numbers(figure, axis)}`
+${shape === 'lines' ? lineChart(figure, axis) : rows(figure, axis)}`
     : html`<p class="muted">${none} ${LAST[axis.period.span]}.</p>`
 }</section>`;
 }
@@ -67,7 +70,7 @@ export function lineChart(figure: Figure, axis: Axis): Html {
   const { id, title, lines, scale, format } = figure;
   const { from, to, measured, ticks } = axis;
   const description = lines.map((line) => `${line.name}: ${line.total}, ${highest(line, figure, axis)}.`).join(' ');
-  return html`${drawLines({ id: `${id}-chart`, title: `${title}, ${from} to ${to}`, description, lines, measured, ticks, scale, format })}
+  return html`<div class="plot">${drawLines({ id: `${id}-chart`, title: `${title}, ${from} to ${to}`, description, lines, measured, ticks, scale, format })}${slots(lines, figure, axis)}</div>
 <ul class="legend">${lines.map(
     ({ name, style, total }) => html`<li>${lineSample(style)} ${name} <b>${total}</b></li>`,
   )}${gapSample(axis)}</ul>`;
@@ -78,7 +81,7 @@ function rows(figure: Figure, axis: Axis): Html {
   const top = Math.max(...figure.lines.flatMap(({ values }) => values.map((value) => value ?? 0)));
   return html`<ul class="series">${figure.lines.map((line) => {
     const description = `${line.total}, ${highest(line, figure, axis)}`;
-    return html`<li><span>${line.name}</span> ${drawColumns(line, { measured, top, description })} <b>${line.total}</b></li>`;
+    return html`<li><span>${line.name}</span> ${drawColumns(line, { measured, top, description })}${slots([line], figure, axis)} <b>${line.total}</b></li>`;
   })}<li>${drawTimes(fewTicks)}</li></ul>
 <p class="muted">The tallest column is ${figure.format(top)}.</p>${
     measured.includes(false) && html`<ul class="legend">${gapSample(axis)}</ul>`
@@ -96,16 +99,15 @@ function highest({ values }: Line, { format }: Figure, { labels }: Axis): string
   return value === undefined ? 'never measured' : `highest ${format(value)} at ${labels[at]}`;
 }
 
-function numbers({ title, lines, format }: Figure, { labels }: Axis): Html {
-  const cell = (value: number | undefined) => html`<td>${value === undefined ? '–' : format(value)}</td>`;
-  const rows = labels.map(
-    (label, row) => html`<tr><th scope="row">${label}</th>${lines.map(({ values }) => cell(values[row]))}</tr>`,
+/** A link over each slot in which something was measured, with its values. */
+function slots(lines: readonly Line[], { format, shape }: Figure, { labels, paths }: Axis): Html {
+  return drawSlots(
+    paths.map((href, at) => {
+      const values = lines.flatMap(({ name, values }) => {
+        const value = values[at];
+        return value === undefined || (shape === 'columns' && value === 0) ? [] : [`${name} ${format(value)}`];
+      });
+      return values.length === 0 ? undefined : { href, title: `${labels[at]}: ${values.join(', ')}` };
+    }),
   );
-  return html`<details><summary>Numbers<span class="visually-hidden"> of ${title}</span></summary>
-${table({
-  label: `Numbers of ${title}`,
-  className: 'numbers',
-  columns: ['Time', ...lines.map(({ name }) => name)],
-  rows: rows.toReversed(),
-})}</details>`;
 }

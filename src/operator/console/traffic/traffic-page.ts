@@ -1,5 +1,5 @@
 import { type Html, html } from '../../../http/html.ts';
-import { countOf, namesIn } from '../../../operations/record/minute.ts';
+import { countOf, namesIn, requestsIn } from '../../../operations/record/minute.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
 import { choices } from '../kit/choices.ts';
 import { table } from '../kit/table.ts';
@@ -19,7 +19,9 @@ export async function trafficPage(
 ): Promise<ConsoleAnswer> {
   const span = query.span === 'day' ? 'day' : 'hour';
   const period = await readPeriod(traffic, span, clock());
-  const shown = isEmpty(period) ? nothingYet(span) : html`${notices(period)}${totals(period)}${figures(period, times)}`;
+  const shown = isEmpty(period)
+    ? nothingYet(span)
+    : html`${notices(period)}${totals(period)}${figures(period, times)}${numbers(period, times)}`;
   const spans = choices('Period', [
     { href: HOUR, text: 'Last hour', chosen: span === 'hour' },
     { href: DAY, text: 'Last 24 hours', chosen: span === 'day' },
@@ -29,7 +31,28 @@ export async function trafficPage(
 
 function figures(period: Period, times: Times): Html {
   const axis = axisOf(period, times);
-  return html`<div class="figures">${allFigures(period).map((one) => renderFigure(one, axis))}${upstreams(period)}</div>`;
+  return html`<div class="figures flow">${allFigures(period).map((one) => renderFigure(one, axis))}${upstreams(period)}</div>`;
+}
+
+/** What the charts show, for those who do not see them, with the way to each time in the history. */
+function numbers(period: Period, times: Times): Html {
+  const { labels, paths } = axisOf(period, times);
+  const rows = period.slots.map(({ minute }, at) => {
+    const [half, most] = responseTimes(minute);
+    const counts = (['refused', 'failed'] as const).map((outcome) => minute && countOf(minute, 'requests', outcome));
+    const all = [minute && requestsIn(minute), ...counts].map((count) =>
+      count === undefined ? '–' : formatCount(count),
+    );
+    const long = [half, most].map((one) => (one === undefined ? '–' : formatSeconds(one)));
+    return html`<tr><th scope="row"><a href="${paths[at]}">${labels[at]}</a></th>${[...all, ...long].map((cell) => html`<td>${cell}</td>`)}</tr>\n`;
+  });
+  return html`<details class="figure"><summary>Numbers, and the history of each time</summary>
+${table({
+  label: 'Numbers',
+  className: 'numbers',
+  columns: ['Time', 'Requests', 'Refused', 'Failed', 'p50', 'p99'],
+  rows: rows.toReversed(),
+})}</details>`;
 }
 
 export function isEmpty({ slots }: Period): boolean {
@@ -50,7 +73,7 @@ export function notices({ complete }: Period): Html {
 /** The figures at a glance. */
 export function totals(period: Period): Html {
   const { sum, slots } = period;
-  const total = [...namesIn(sum, 'requests').values()].reduce((all, count) => all + count, 0);
+  const total = requestsIn(sum);
   const last = slots.findLast(({ minute }) => minute !== undefined)?.minute;
   const open = (kind: string) => (last === undefined ? 0 : countOf(last, 'open', kind));
   const [half, most] = responseTimes(sum);
