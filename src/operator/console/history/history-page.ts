@@ -31,7 +31,7 @@ ${searchField('App', app, 'app')}
 ${keptFields(query, ['kind'])}
 <button>Show</button>
 </form>
-${filterLinks({ label: 'What', name: 'kind', options: { '': 'Everything', ...KINDS }, path: PATH, query })}
+${filterLinks({ label: 'What', name: 'kind', options: [['', 'Everything'], ...Object.entries(KINDS)], path: PATH, query })}
 ${!history.stored && html`<p class="notice">The store is unavailable: only what this process knows is shown.</p>`}
 ${!history.complete && html`<p class="notice">There are more audit lines than are shown. Choose a shorter time; the audit log has them all.</p>`}
 ${member + app !== '' && html`<p class="muted">Counts, which are of all members and apps together, are left out.</p>`}
