@@ -7,9 +7,9 @@ import { filterLinks, keptFields } from '../kit/filter-links.ts';
 import type { Times } from '../kit/times.ts';
 import { pathOf } from '../paths.ts';
 import { minuteList } from './minute-list.ts';
-import { AROUND, ASKED, neighbours, type Range, rangeOf } from './range.ts';
+import { AROUND, ASKED, type HistoryRange, neighbours, rangeOf } from './range.ts';
 import { type HistorySources, readHistory } from './read-history.ts';
-import { KINDS, type Kind } from './rows.ts';
+import { type HistoryKind, KINDS } from './rows.ts';
 
 const PATH = pathOf('history');
 
@@ -18,7 +18,7 @@ export async function historyPage(sources: HistorySources, { query }: ConsoleReq
   const { times, clock } = sources;
   const now = clock();
   const range = rangeOf(query, times, now);
-  const kind = query.kind !== undefined && query.kind in KINDS ? (query.kind as Kind) : undefined;
+  const kind = query.kind !== undefined && query.kind in KINDS ? (query.kind as HistoryKind) : undefined;
   const [member, app] = [query.member?.trim() ?? '', query.app?.trim() ?? ''];
   const history = await readHistory(sources, range, { kind, member, app });
   const links = pager(neighbours(range, query, times, now), caption(range, times));
@@ -45,7 +45,7 @@ ${links}
   return { body };
 }
 
-function caption({ from, to }: Range, times: Times): string {
+function caption({ from, to }: HistoryRange, times: Times): string {
   const [first, last] = [times.dayAndTime(from * MINUTE), times.dayAndTime(to * MINUTE)];
   const [day] = first.split(',');
   return `${first} to ${last.startsWith(`${day},`) ? times.time(to * MINUTE) : last}, the newest first`;

@@ -4,7 +4,7 @@ import type { Times } from '../kit/times.ts';
 import { pathOf, withQuery } from '../paths.ts';
 
 /** The minutes that are shown, since the epoch; `to` is the last one. */
-export interface Range {
+export interface HistoryRange {
   readonly from: number;
   readonly to: number;
   /** The minute that was asked for. */
@@ -30,7 +30,7 @@ const DAY = 24 * 60;
  * What `at` (a time such as 2026-11-24T10:40) and `around` of the query ask for. Without a time it is the last hour; of one
  * member or app, the last day. Throws GatewayError `invalid_request`.
  */
-export function rangeOf(query: Query, times: Times, now: number): Range {
+export function rangeOf(query: Query, times: Times, now: number): HistoryRange {
   const { at = '', around, member, app } = query;
   const parsed = times.parse(at);
   if (at !== '' && parsed === undefined)
@@ -50,7 +50,7 @@ export function rangeOf(query: Query, times: Times, now: number): Range {
 }
 
 /** Where the minutes just before and after a range are shown; undefined for what has not come yet. */
-export function neighbours({ from, to, around }: Range, query: Query, times: Times, now: number) {
+export function neighbours({ from, to, around }: HistoryRange, query: Query, times: Times, now: number) {
   const address = (at: number) =>
     withQuery(pathOf('history'), { ...query, at: times.field(at * MINUTE), around: String(around) });
   const [back, forth] = around === 'day' ? [1, DAY] : [around + 1, around + 1];

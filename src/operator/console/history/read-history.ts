@@ -12,13 +12,13 @@ import { type Explained, type Explaining, explainedAttempts } from '../recorder/
 import { appName } from '../recorder/words.ts';
 import type { Sources } from '../sources.ts';
 import { countedRows } from './counted-rows.ts';
-import type { Range } from './range.ts';
-import type { HistoryRow, Kind } from './rows.ts';
+import type { HistoryRange } from './range.ts';
+import type { HistoryKind, HistoryRow } from './rows.ts';
 
 export type HistorySources = Explaining & Sources<'traffic' | 'trail' | 'times' | 'directory'>;
 
-export interface Wanted {
-  readonly kind: Kind | undefined;
+export interface HistoryFilter {
+  readonly kind: HistoryKind | undefined;
   /** Any part of an id, a name or an email address; '' for all. Counts are of everyone, and then left out. */
   readonly member: string;
   readonly app: string;
@@ -48,7 +48,11 @@ const MOST_LINES = 2000;
 const BEFORE = 12 * 60;
 
 /** What happened in a range of minutes. Works while the store fails. */
-export async function readHistory(sources: HistorySources, { from, to }: Range, wanted: Wanted): Promise<History> {
+export async function readHistory(
+  sources: HistorySources,
+  { from, to }: HistoryRange,
+  wanted: HistoryFilter,
+): Promise<History> {
   const { traffic, trail, times } = sources;
   const isOfOne = wanted.member !== '' || wanted.app !== '';
   const [recent, audit, attempts, view] = await Promise.all([

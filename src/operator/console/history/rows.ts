@@ -8,11 +8,11 @@ export const KINDS = {
   gate: 'The gate itself',
 } as const;
 
-export type Kind = keyof typeof KINDS;
+export type HistoryKind = keyof typeof KINDS;
 
 /** Something that happened in a minute. */
 export interface HistoryRow {
-  readonly kind: Kind;
+  readonly kind: HistoryKind;
   readonly level: 'bad' | 'warn' | 'plain';
   /** Milliseconds since the epoch; undefined for what was only counted. */
   readonly at?: number;
