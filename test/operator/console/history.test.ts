@@ -83,7 +83,7 @@ describe('the history', () => {
       '4 requests refused: 3 invalid token, 1 invalid grant 1 request without a token, with which',
     );
     expect(refused).toContain('New configuration refused: the one before stays in use');
-    expect(refused).toContain('Le Chat could not connect: The app sends a code_verifier of another attempt');
+    expect(refused).toContain('Le Chat could not connect: The code_verifier does not match the code_challenge');
     expect(quiet).toMatch(/^10:34 to 10:35: nothing to report/);
     expect(first).toContain('gate started');
     expect(unmeasured).toBe('09:41 to 10:32: not measured');

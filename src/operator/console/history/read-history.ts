@@ -1,6 +1,5 @@
 import { GatewayError } from '../../../errors.ts';
 import { html } from '../../../http/html.ts';
-import { factOf } from '../../../operations/record/attempt.ts';
 import { lastOf } from '../../../operations/record/attempts.ts';
 import { MINUTE, type Minute, minuteOf, namesIn } from '../../../operations/record/minute.ts';
 import type { TrailLine } from '../../../operations/record/trail.ts';
@@ -9,7 +8,6 @@ import { aboutOf, actionOf, isAlert } from '../directory/trail-list.ts';
 import type { Times } from '../kit/times.ts';
 import { pathOf, pathOfApp, pathOfMember } from '../paths.ts';
 import { type Explained, type Explaining, explainedAttempts } from '../recorder/explained.ts';
-import { appName } from '../recorder/words.ts';
 import type { Sources } from '../sources.ts';
 import { countedRows } from './counted-rows.ts';
 import type { HistoryRange } from './range.ts';
@@ -64,7 +62,7 @@ export async function readHistory(
   const names = view?.state === 'ready' ? view.rows : undefined;
   const events = [
     ...(audit?.lines ?? []).map((line) => ({ ...line, row: auditRow(line, names) })),
-    ...attempts.filter(({ state }) => state === 'stopped').map((one) => attemptEvent(one, names)),
+    ...attempts.filter(({ state }) => state === 'stopped').map(attemptEvent),
   ].filter((event) => isOfApp(event, wanted.app, names) && isOfMember(event, wanted.member, names));
   const byMinute = Map.groupBy(events, ({ at }) => minuteOf(at));
   const broken = outages(recent.minutes, from - BEFORE, to, times);
@@ -101,17 +99,15 @@ function auditRow(line: TrailLine, names: Rows | undefined): HistoryRow {
   };
 }
 
-function attemptEvent({ attempt, why }: Explained, names: Rows | undefined): Event & { readonly row: HistoryRow } {
+function attemptEvent({ attempt, name, app, member, why }: Explained): Event & { readonly row: HistoryRow } {
   const { at } = lastOf(attempt);
-  const [clientId, member] = [factOf(attempt, 'clientId'), factOf(attempt, 'member')];
-  const name = appName(attempt);
   const about = [
-    member !== undefined && html`member <a href="${pathOfMember(member)}"><bdi>${memberName(member, names)}</bdi></a>`,
-    clientId !== undefined && html`<a href="${pathOfApp(clientId)}">app</a>`,
+    member !== undefined && html`member <a href="${pathOfMember(member.id)}"><bdi>${member.name}</bdi></a>`,
+    app !== undefined && html`<a href="${pathOfApp(app.id)}">app</a>`,
   ].filter((one) => one !== false);
   const text = html`<a href="${pathOf('connections', attempt.id)}"><bdi>${name}</bdi></a> could not connect: ${why?.title}`;
   const row = { kind: 'attempts', level: 'bad', at, text, about, count: 1, noun: 'stopped attempt' } as const;
-  return { at, member, clientId, clientName: name, row };
+  return { at, member: member?.id, clientId: app?.id, clientName: name, row };
 }
 
 function memberName(id: string, names: Rows | undefined): string {
