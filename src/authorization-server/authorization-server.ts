@@ -35,7 +35,7 @@ import { createUserinfo } from './userinfo.ts';
 
 export interface AuthorizationServerOptions
   extends ProviderSettings,
-    Pick<InteractionParts, 'connector' | 'pages' | 'scopes' | 'sessions'>,
+    Pick<InteractionParts, 'connector' | 'pages' | 'scopes' | 'sessions' | 'timeZone'>,
     Pick<MountOptions, 'registration'>,
     Pick<ProviderEventsOptions, 'audit' | 'introspected'>,
     Pick<StandingsOptions, 'recheck' | 'log'> {
@@ -51,7 +51,7 @@ export interface AuthorizationServerOptions
   /** Counts what apps did. */
   readonly usage: Usage;
   /** The page of connected apps. */
-  readonly connectedApps: Pick<ConnectedAppsOptions, 'names' | 'timeZone'>;
+  readonly connectedApps: Pick<ConnectedAppsOptions, 'names'>;
   /** Called and awaited after every revocation. */
   readonly onRevoked: () => Promise<void>;
 }

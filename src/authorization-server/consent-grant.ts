@@ -27,3 +27,8 @@ export async function saveGrant(provider: Provider, consent: ConsentGrant): Prom
   }
   return grant.save();
 }
+
+/** How long a grant lasts at most, in seconds. */
+export function grantLifetime(provider: Provider): number {
+  return new provider.Grant().expiration;
+}

@@ -3,7 +3,7 @@ import type { ScopeConfig } from '../config/schema.ts';
 import type { Scope } from '../oauth/scope.ts';
 import { clientProof } from './client-documents/client-proof.ts';
 import type { KnownApp } from './pages/app-row.ts';
-import type { AppProof, AppView, Destination } from './pages/consent.ts';
+import { type AppProof, type AppView, type Destination, isSuspicious } from './pages/consent.ts';
 import { MOST_LISTED, type Permissions } from './pages/permissions.ts';
 import { posingOf } from './pages/posing.ts';
 import { isLoopback } from './rules/loopback.ts';
@@ -52,58 +52,65 @@ function distinct(destinations: readonly Destination[]): readonly Destination[] 
   return [...new Map(destinations.map((one) => [JSON.stringify(one), one])).values()];
 }
 
-/** What decides which boxes are ticked at first. */
+/** What decides which boxes there are, and which of them are ticked at first. */
 interface Ticks {
+  readonly app: AppView;
   /** The scopes that the member has already granted to this app. */
   readonly held: ReadonlySet<string>;
-  /** The page advises against the app. */
-  readonly isSuspicious: boolean;
   /** The form was submitted with nothing ticked. */
   readonly nothingTicked: boolean;
 }
 
 /**
  * The requested scopes as sentences, in the order of the request. `openid` has no checkbox: approving at all tells the
- * app who the member is. What changes data starts unticked, except in a step-up, and so does everything if the page
- * advises against the app.
+ * app who the member is. If it asks for something new, what it has already needs none either. What changes data starts
+ * unticked, except in a step-up. If the page advises against the app, it is asked for everything, and nothing is ticked.
  */
 export function permissionsOf(
   requested: Scope,
   catalogue: Readonly<Record<string, ScopeConfig>>,
-  ticks: Ticks,
+  { app, held, nothingTicked }: Ticks,
 ): Permissions {
-  const of = (...kinds: ScopeConfig['kind'][]) =>
-    [...requested].flatMap((token) => {
-      const scope = catalogue[token];
-      return scope !== undefined && kinds.includes(scope.kind) ? [{ token, title: scope.title }] : [];
-    });
-  const reads = of('identity', 'read').map((scope) => ({
-    ...scope,
-    box: scope.token === 'openid' ? ('always' as const) : ('ticked' as const),
-  }));
-  const box =
-    !ticks.nothingTicked && isStepUp(requested, catalogue, ticks) ? ('ticked' as const) : ('unticked' as const);
+  const asksForMore = isMore(requested, held);
+  const all = [...requested].flatMap((token) => {
+    const scope = catalogue[token];
+    return scope === undefined ? [] : [lineOf(token, scope, asksForMore && held.has(token))];
+  });
+  // On a device, any program could be asking in the name of the app that has it.
+  const isHeld = ({ had, kind }: (typeof all)[number]) =>
+    had && !isSuspicious(app) && (kind !== 'write' || app.destination.kind === 'host');
+  const asked = all.filter((scope) => !isHeld(scope));
+  const [reads, writes] = [asked.filter(({ kind }) => kind !== 'write'), asked.filter(({ kind }) => kind === 'write')];
+  // The member has just asked the app for a few changes: all that is new in the request, but for who the member is.
+  const isStepUp =
+    asksForMore &&
+    !isSuspicious(app) &&
+    writes.length <= MOST_LISTED &&
+    writes.some(({ had }) => !had) &&
+    reads.every(({ kind, had }) => kind === 'identity' || had);
+  const boxes = (scopes: typeof all, isTicked: boolean) =>
+    scopes.map((scope) => ({
+      ...scope,
+      box: isTicked && !nothingTicked ? ('ticked' as const) : ('unticked' as const),
+    }));
   return {
-    reads,
-    writes: of('write').map((scope) => ({ ...scope, box })),
-    noReads: ticks.nothingTicked || ticks.isSuspicious,
+    reads: boxes(reads, !isSuspicious(app))
+      .map((scope) => (scope.token === 'openid' ? { ...scope, box: 'always' as const } : scope))
+      .toSorted((a, b) => Number(b.box === 'always') - Number(a.box === 'always')),
+    writes: boxes(writes, isStepUp),
+    held: all.filter(isHeld),
   };
 }
 
-/**
- * Whether all that is new in the request are a few writes, so that the member has just asked the app for them. A
- * challenge names the scopes that an app already has beside the one it lacks, and apps add `openid` to any request.
- */
-function isStepUp(requested: Scope, catalogue: Readonly<Record<string, ScopeConfig>>, ticks: Ticks): boolean {
-  const kindOf = (token: string) => catalogue[token]?.kind;
-  const writes = [...requested].filter((token) => kindOf(token) === 'write');
-  const reads = [...requested].filter((token) => kindOf(token) === 'read');
-  return (
-    !ticks.isSuspicious &&
-    writes.length <= MOST_LISTED &&
-    writes.some((token) => !ticks.held.has(token)) &&
-    reads.every((token) => ticks.held.has(token))
-  );
+/** Whether an app asks for something that it does not have yet. */
+export function isMore(requested: Scope, held: ReadonlySet<string>): boolean {
+  return [...requested].some((token) => !held.has(token));
+}
+
+/** Scopes of the Account API are about the member. */
+function lineOf(token: string, { title, kind }: ScopeConfig, had: boolean) {
+  const area = kind === 'identity' || token.startsWith('account:') ? ('you' as const) : ('school' as const);
+  return { token, title, kind, area, people: kind === 'people', had };
 }
 
 /** Where a redirect URI sends the member, in familiar terms. International host names stay in punycode. */

@@ -53,8 +53,14 @@ export interface Grants {
   unredeemed(grants: readonly StandingGrant[]): Promise<ReadonlySet<string>>;
   /** Number of active grants. Cheap, regardless of how many there are. */
   count(of: GrantsOf): Promise<number>;
-  /** The scopes that the member has granted to this client; undefined without an active grant for it. */
-  held(member: string, clientId: string): Promise<ReadonlySet<string> | undefined>;
+  /**
+   * The scopes that the member has granted to this client, and when they last did, in Unix seconds; undefined without an
+   * active grant for it.
+   */
+  held(
+    member: string,
+    clientId: string,
+  ): Promise<{ readonly scopes: ReadonlySet<string>; readonly since: number } | undefined>;
   /** Whether the grant with this id is active, regardless of its owner. */
   isActive(id: string): Promise<boolean>;
   /**
@@ -110,7 +116,11 @@ export function storedGrants(
 
     async held(member, clientId) {
       const grants = (await find({ member }, MOST_LOOKED_AT)).filter((grant) => grant.clientId === clientId);
-      return grants.length === 0 ? undefined : new Set(grants.flatMap(({ scopes }) => scopes));
+      if (grants.length === 0) return undefined;
+      return {
+        scopes: new Set(grants.flatMap(({ scopes }) => scopes)),
+        since: Math.max(...grants.map(({ grantedAt }) => grantedAt)),
+      };
     },
 
     async isActive(id) {

@@ -33,8 +33,10 @@ const store = z.discriminatedUnion('kind', [
 const scope = z.strictObject({
   title: translatable.describe('What the member reads on the consent page: a sentence.'),
   kind: z
-    .enum(['identity', 'read', 'write'])
-    .describe('The group it is listed under on the consent page, where a scope of kind `write` starts unticked.'),
+    .enum(['identity', 'people', 'read', 'write'])
+    .describe(
+      'The group it is listed under on the consent page. A scope of kind `write` starts unticked. `people` is for reading about other people: on a long page, these are named before those of kind `read`.',
+    ),
 });
 
 const tokens = z

@@ -105,9 +105,9 @@ export async function openAuthorization(
     outbox,
     connector: signIn.connector,
     sessions,
+    timeZone: config.timeZone,
     connectedApps: {
       names: { scopes: config.scopes, tools: new Map(config.mcp?.tools.map((tool) => [tool.name, tool])) },
-      timeZone: config.timeZone,
     },
     home,
     ttl: config.tokens,

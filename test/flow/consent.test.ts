@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import {
   answerJson,
   type DocumentHost,
@@ -9,8 +11,19 @@ import { type App, authorizationRequest, bearer, redeem, registerApp } from '../
 import { type Browser, createBrowser, type Page } from '../support/browser.ts';
 import { SCOPES } from '../support/catalogue.ts';
 import { connect } from '../support/connection.ts';
-import { OLU, offeredScopes, reachConsent, SAM, signIn } from '../support/member.ts';
+import { OLU, offeredScopes, reachConsent, SAM, signIn, tickedScopes } from '../support/member.ts';
 import { startWorld, type World } from '../support/world.ts';
+
+const textOf = (markup: string) => markup.replace(/<[^>]*>/g, '').replace(/\s+/g, ' ');
+
+/** What a member reads without opening anything. */
+const visibleTextOf = (markup: string) =>
+  textOf(
+    markup.replace(
+      /<details(?: class="[^"]*")?>\s*(<summary>.*?<\/summary>).*?<\/details>/gs,
+      (_all, summary) => summary,
+    ),
+  );
 
 describe('the consent page', () => {
   let world: World;
@@ -153,21 +166,19 @@ describe('the consent page', () => {
     const SEVEN = 'profile courses:read students:read members:read orders:read events:read posts:read';
     const WRITES =
       'courses:write students:write members:write curriculum:write school:write appearance:write events:write';
-    const ticked = (page: Page) =>
-      [...page.text.matchAll(/name="scope" value="([^"]+)" checked/g)].map(([, scope]) => scope);
     const newApp = (client_name = 'New App') => registerApp(world.origin, { metadata: { client_name } });
 
     it('what an app can see, and nothing that it can change', async () => {
       const { page } = await open(await newApp(), { scope: 'openid profile account:read courses:write account:write' });
       expect(offeredScopes(page)).toEqual(['profile', 'account:read', 'courses:write', 'account:write']);
-      expect(ticked(page)).toEqual(['profile', 'account:read']);
+      expect(tickedScopes(page)).toEqual(['profile', 'account:read']);
     });
 
     it.each(['courses:write', 'openid profile courses:write account:write'])(
       'changes when nothing else is requested: %s',
       async (scope) => {
         const { page } = await open(await newApp(), { scope });
-        expect(ticked(page)).toEqual(offeredScopes(page));
+        expect(tickedScopes(page)).toEqual(offeredScopes(page));
       },
     );
 
@@ -176,7 +187,7 @@ describe('the consent page', () => {
       ['a change, by a name that poses as the school', 'Harbour Lane School', 'openid profile courses:write', []],
     ])('no changes when an app asks for %s', async (_what, name, scope, left) => {
       const { page } = await open(await newApp(name), { scope });
-      expect(ticked(page)).toEqual(left);
+      expect(tickedScopes(page)).toEqual(left);
     });
 
     it('the one change that an app is challenged for, beside what it has', async () => {
@@ -188,56 +199,118 @@ describe('the consent page', () => {
       });
       const [, scope = ''] = /scope="([^"]+)"/.exec(refused.headers.get('www-authenticate') ?? '') ?? [];
       expect([refused.status, scope]).toEqual([403, 'openid courses:read courses:write']);
-      expect(ticked((await open(stepping, { scope })).page)).toEqual(['courses:read', 'courses:write']);
-      // More to see at the same time is no step-up, and neither is connecting again.
-      expect(ticked((await open(stepping, { scope: `${scope} orders:read` })).page)).toEqual([
-        'courses:read',
-        'orders:read',
-      ]);
+      expect(tickedScopes((await open(stepping, { scope })).page)).toEqual(['courses:write']);
+      // More to see at the same time is no step-up.
+      expect(tickedScopes((await open(stepping, { scope: `${scope} orders:read` })).page)).toEqual(['orders:read']);
+      // Neither is connecting again.
       await connect(stepping, { parameters: { scope } });
-      expect(ticked((await open(stepping, { scope })).page)).toEqual(['courses:read']);
+      expect(tickedScopes((await open(stepping, { scope })).page)).toEqual(['courses:read']);
     });
 
-    it('more than six things to see at once, with one answer for all of them', async () => {
-      const { page } = await open(await newApp(), { scope: `openid ${SEVEN} courses:write` });
-      expect(page.text).toContain('<input type="radio" name="reads" value="ticked" checked>');
-      expect(page.text).toContain('All 7, except any you untick');
-      expect(page.text).toMatch(
-        /<summary>Show all 7<\/summary>\s*<label class="scope"><input [^>]*value="profile" checked>/,
-      );
-      expect(ticked(page)).toEqual(SEVEN.split(' '));
+    it('the changes of an app on the device again, where any program could be asking', async () => {
+      const held = 'openid courses:read courses:write';
+      const device = await registerApp(world.origin, { redirectUri: 'http://127.0.0.1/callback' });
+      await connect(device, { parameters: { scope: held } });
+      const { page } = await open(device, { scope: `${held} orders:read` });
+      expect(page.text).toContain('Create and change the school’s courses <small>It has this already</small>');
+      expect(tickedScopes(page)).toEqual(['orders:read']);
+      // Only the app itself receives an answer at its host.
+      const hosted = await newApp();
+      await connect(hosted, { parameters: { scope: held } });
+      const other = await open(hosted, { scope: `${held} orders:read` });
+      expect(textOf(other.page.text)).not.toContain('What it can change');
     });
 
-    it('grants only what is ticked, or nothing to see if that is the answer', async () => {
-      const large = await newApp();
-      const scope = `openid ${SEVEN} courses:write`;
-      const all = [...SEVEN.split(' '), 'courses:write'];
-      for (const [fields, granted] of [
-        [{ reads: 'none', scope: all }, 'courses:write openid'],
-        [{ reads: 'ticked', scope: ['posts:read'] }, 'openid posts:read'],
-        [{ scope: ['orders:read', 'courses:write'] }, 'courses:write openid orders:read'],
-      ] as const) {
-        const { request, browser, page } = await open(large, { scope });
-        const last = await browser.submit(page, { decision: 'approve', ...fields, scope: [...fields.scope] }, toApp);
-        const tokens = await redeem(large, request, new URL(last.location ?? ''));
-        expect(tokens.scope?.split(' ').toSorted().join(' ')).toBe(granted);
-      }
-      const { browser, page } = await open(large, { scope });
-      const fields = { decision: 'approve', reads: 'none', scope: SEVEN.split(' ') };
-      const again = await browser.submit(page, fields, toApp);
-      expect(again.status).toBe(400);
-      expect(again.text).toContain('<input type="radio" name="reads" value="none" checked>');
-      expect(again.text).not.toContain('value="courses:write" checked');
-    });
-
-    it('none of the changes that an app asks for with everything else, all of them behind a summary', async () => {
+    it('nothing that is folded: from the seventh on, the personal and the strongest are named', async () => {
       const { page } = await open(await newApp(), { scope: SCOPES.join(' ') });
       expect(offeredScopes(page)).toHaveLength(37);
-      expect(ticked(page).filter((scope) => scope?.endsWith(':write'))).toEqual([]);
-      const [reads = '', writes = ''] = page.text.split('<fieldset class="write">');
-      expect(reads.split('<details class="list">')[0]).not.toContain('name="scope"');
-      expect(writes.split('<details class="list">')[0]).not.toContain('name="scope"');
+      const named = ['profile', 'email', 'account:read', 'students:read', 'members:read', 'orders:read'];
+      expect(tickedScopes(page)).toEqual([...named, 'subscriptions:read', 'forms:read']);
+      const text = visibleTextOf(page.text);
+      for (const words of ['About you', 'About Harbour Lane School', '13 more, not ticked', '12 more, not ticked'])
+        expect(text).toContain(words);
+      expect(text).toContain('Change your account');
+      expect(text).not.toContain('Browse the course catalogue');
     });
+
+    it('each of seven things to see, grouped by whom they are about', async () => {
+      const { page } = await open(await newApp(), { scope: `openid ${SEVEN} courses:write` });
+      expect(tickedScopes(page).toSorted()).toEqual(SEVEN.split(' ').toSorted());
+      expect(page.text).not.toContain('<details class="list">');
+      expect(tickedScopes(page).slice(0, 2)).toEqual(['profile', 'students:read']);
+    });
+  });
+
+  describe('approved as it is', () => {
+    const titles = parse(readFileSync(new URL('../../config/scopes.yaml', import.meta.url), 'utf8')).scopes;
+    const approveUntouched = async (by: App, scope: string) => {
+      const { request, browser, page } = await open(by, { scope });
+      const last = await browser.submit(page, { decision: 'approve', scope: tickedScopes(page) }, toApp);
+      const { scope: granted = '' } = await redeem(by, request, new URL(last.location ?? ''));
+      return { granted: granted.split(' '), text: visibleTextOf(page.text) };
+    };
+
+    it.each([
+      'openid profile',
+      SCOPES.slice(0, 9).join(' '),
+      SCOPES.filter((scope) => !scope.endsWith(':write')).join(' '),
+      SCOPES.join(' '),
+      SCOPES.toReversed().join(' '),
+      ...[3, 5, 7, 11].map((step) => SCOPES.filter((_, at) => at === 0 || (at * step) % 13 < 7).join(' ')),
+    ])('grants nothing that the page does not name: %s', async (scope) => {
+      const { granted, text } = await approveUntouched(await registerApp(world.origin), scope);
+      expect(granted.length).toBeGreaterThan(1);
+      for (const one of granted) expect(text).toContain(titles[one].title.en);
+    });
+
+    it('gives a connected app what is new, and what it already has', async () => {
+      const stepping = await registerApp(world.origin, { metadata: { client_name: 'StepApp' } });
+      await connect(stepping, { parameters: { scope: 'openid profile courses:read courses:write' } });
+      const { granted, text } = await approveUntouched(
+        stepping,
+        'openid profile courses:read courses:write account:write',
+      );
+      expect(text).toMatch(
+        /You connected StepApp on \d+ \w+ 20\d\d\. It now also asks for: .*Change your account.*It already has: Know who you are · View your name · Browse the course catalogue · 1 more/s,
+      );
+      expect(text).not.toContain('First time');
+      expect(granted.toSorted()).toEqual(['account:write', 'courses:read', 'courses:write', 'openid', 'profile']);
+    });
+
+    it('says of an app that asks for the same again that it does, and what that is', async () => {
+      const again = await registerApp(world.origin, { metadata: { client_name: 'StepApp' } });
+      const scope = 'openid profile courses:read courses:write';
+      await connect(again, { parameters: { scope } });
+      const { granted, text } = await approveUntouched(again, scope);
+      expect(text).toMatch(/You connected StepApp on \d+ \w+ 20\d\d\. It asks for the same again: What it can see/);
+      for (const one of granted) expect(text).toContain(titles[one].title.en);
+      expect(granted.toSorted()).toEqual(['courses:read', 'openid', 'profile']);
+    });
+
+    it('asks a name that poses as the school for everything again', async () => {
+      const posing = await registerApp(world.origin, { metadata: { client_name: 'Harbour Lane School' } });
+      await connect(posing, { parameters: { scope: 'openid courses:read courses:write' } });
+      const { page } = await open(posing, { scope: 'openid courses:read courses:write orders:read' });
+      expect(page.text).not.toContain('name="held"');
+      expect(offeredScopes(page)).toEqual(['courses:read', 'orders:read', 'courses:write']);
+    });
+  });
+
+  it.each([
+    ['en', 'en-GB', 'Until DATE, or until you disconnect it under Connected apps.'],
+    ['es', 'es', 'Hasta el DATE, o hasta que la desconectes en Aplicaciones conectadas.'],
+    ['de', 'de', 'Bis DATE, oder bis Sie die Verbindung unter Verbundene Apps trennen.'],
+    ['fr', 'fr', 'Jusqu’au DATE, ou jusqu’à ce que vous la déconnectiez dans Applications connectées.'],
+    ['ar', 'ar-u-ca-gregory-nu-latn', 'حتى DATE، أو حتى تلغي ربطه من التطبيقات المرتبطة.'],
+  ])('says above the buttons until when the app has access, in %s', async (language, locale, words) => {
+    const { page } = await open(app, { ui_locales: language });
+    const [, actions = ''] = page.text.split('<div class="actions">');
+    const [text = '', buttons = ''] = actions.split('<button');
+    expect(buttons).not.toBe('');
+    // 365 days of refreshing, and the 10 minutes of the last access token.
+    const last = [-60, 0].map((seconds) => Date.now() + (365 * 86_400 + 600 + seconds) * 1000);
+    const date = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
+    expect(last.map((at) => words.replace('DATE', date.format(at)))).toContain(textOf(text).trim());
   });
 
   it('names scopes by their codes only among the details', async () => {

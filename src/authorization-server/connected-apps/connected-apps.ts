@@ -31,14 +31,22 @@ import {
 import type { Usage } from './usage.ts';
 import { dayOf } from './use-entry.ts';
 
-type Shared = 'provider' | 'connector' | 'grants' | 'sessions' | 'origin' | 'pages' | 'csrfKeys' | 'clock' | 'audit';
+type Shared =
+  | 'provider'
+  | 'connector'
+  | 'grants'
+  | 'sessions'
+  | 'origin'
+  | 'pages'
+  | 'csrfKeys'
+  | 'clock'
+  | 'audit'
+  | 'timeZone';
 
 export interface ConnectedAppsOptions extends Pick<InteractionParts, Shared> {
   readonly usage: Usage;
   readonly names: AreaNames;
   readonly store: Store;
-  /** IANA time zone for dates. */
-  readonly timeZone: string;
 }
 
 /**

@@ -41,13 +41,16 @@ export async function decide(parts: InteractionParts, exchange: Exchange): Promi
   if (form.get('decision') !== 'approve' || !isMemberAsked || obstacleOf(parts, pending, member) !== undefined)
     return redirect(response, interactionPath(interaction));
   if (await refuseSuspended(parts, pending, member)) return;
-  await approve(parts, pending, member, tickedIn(form, parts.scopes));
+  await approve(parts, pending, member, {
+    ticked: new Set(form.getAll('scope')),
+    held: new Set(form.getAll('held')),
+  });
 }
 
-/** The boxes that are ticked. Where the page summarises what the app can see, the answer `none` overrides its boxes. */
-function tickedIn(form: URLSearchParams, scopes: InteractionParts['scopes']): ReadonlySet<string> {
-  const ticked = form.getAll('scope');
-  return new Set(form.get('reads') === 'none' ? ticked.filter((scope) => scopes[scope]?.kind === 'write') : ticked);
+/** The boxes that are ticked, and what the page says that the app has already. */
+interface Answer {
+  readonly ticked: ReadonlySet<string>;
+  readonly held: ReadonlySet<string>;
 }
 
 async function deny(parts: InteractionParts, pending: Pending, member: Member | undefined): Promise<void> {
@@ -73,17 +76,18 @@ async function approve(
   parts: InteractionParts,
   pending: Pending,
   member: Member,
-  ticked: ReadonlySet<string>,
+  { ticked, held }: Answer,
 ): Promise<void> {
   const provider = parts.provider();
   const { exchange, interaction } = pending;
   const requested = [...requestedScopes(interaction)];
   // `openid` has no box: the member grants it by approving at all. Approving that alone, when the app asked for more, is
-  // more likely a slip than a decision, and the app could do nothing with it: the page is shown again.
+  // more likely a slip than a decision, and the app could do nothing with it: the page is shown again. The
+  // same applies to what the app has already.
   const boxes = requested.filter((scope) => scope !== 'openid');
   if (boxes.length > 0 && !boxes.some((scope) => ticked.has(scope))) return showConsent(parts, pending, member, true);
 
-  const granted = requested.filter((scope) => scope === 'openid' || ticked.has(scope));
+  const granted = requested.filter((scope) => scope === 'openid' || ticked.has(scope) || held.has(scope));
   const client = await appOf(parts, interaction);
   const resources = requestedResources(parts, interaction);
   const grantId = await saveGrant(provider, {

@@ -21,6 +21,8 @@ export interface InteractionParts extends Core {
   /** Keeps the backend session that an app acts with; undefined when apps act with none. */
   readonly sessions: BackendSessions | undefined;
   readonly csrfKeys: CsrfKeys;
+  /** IANA time zone for dates. */
+  readonly timeZone: string;
   /** Events for the backend are written in the same commit as the change they report. */
   readonly outbox: Outbox;
 }

@@ -1,5 +1,6 @@
 import { type Html, html } from '../../http/html.ts';
 import { appMark } from './app-mark.ts';
+import type { Dates } from './dates.ts';
 import type { MemberPage } from './layout.ts';
 import { type Permissions, permissionFields, scopeCodes } from './permissions.ts';
 import type { Posing } from './posing.ts';
@@ -9,8 +10,10 @@ import type { Words } from './words.ts';
 export interface ConsentView {
   readonly app: AppView;
   readonly account: string;
-  /** The member has no connection to this app at present. */
-  readonly firstTime: boolean;
+  /** Undefined when the app is not connected at present. `since` is when it last was, in Unix seconds. */
+  readonly connection: { readonly since: number; readonly asksForMore: boolean } | undefined;
+  /** When the approval would end by itself, in Unix seconds. */
+  readonly endsAt: number;
   /** The page of connected apps. */
   readonly connectedApps: string;
   /** Whether the app acts with the member's own session at the course site. */
@@ -62,7 +65,7 @@ export function isSuspicious({ posing, proof }: Pick<AppView, 'posing' | 'proof'
  * The consent page. All of it is in the form, so that the buttons can stay at the bottom of the screen. Cancel comes
  * first, so that Enter in the form approves nothing.
  */
-export function consentPage(words: Words, view: ConsentView): MemberPage {
+export function consentPage(words: Words, dates: Dates, view: ConsentView): MemberPage {
   const { posing } = view.app;
   const app = view.app.name ?? words.text('consent.nameless');
   const primary = isSuspicious(view.app) ? 'deny' : 'approve';
@@ -78,12 +81,13 @@ export function consentPage(words: Words, view: ConsentView): MemberPage {
 ${view.nothingTicked && html`<p class="notice problem" role="alert">${words.html('consent.nothing')}</p>`}
 <p class="account"><span>${words.html('consent.account', { account: html`<strong><bdi>${view.account}</bdi></strong>` })}</span> <a href="${view.switchAccount}">${words.html('consent.switch')}</a></p>
 ${whoAndWhere(words, view)}
+${view.connection && html`<p class="since">${words.html(view.connection.asksForMore ? 'consent.again.more' : 'consent.again.same', { app, date: dates.day(view.connection.since) })}</p>`}
 ${permissionFields(words, view.permissions)}
 ${view.ownSession && html`<p class="fine">${words.html('consent.session')}</p>`}
-<p class="fine">${words.html('consent.outlook', { apps: html`<a href="${view.connectedApps}" target="_blank" rel="noopener">${words.html('apps.title')}</a>` })}</p>
 ${links(words, view.app)}
 <details class="fine"><summary>${words.html('consent.details')}</summary>${scopeCodes(words, view.permissions)}</details>
 <div class="actions">
+<p>${words.html('consent.until', { date: dates.day(view.endsAt), apps: html`<a href="${view.connectedApps}" target="_blank" rel="noopener">${words.html('apps.title')}</a>` })}</p>
 ${button('deny', 'consent.cancel')}
 ${button('approve', 'consent.approve')}
 </div>
@@ -92,7 +96,7 @@ ${button('approve', 'consent.approve')}
 }
 
 /** Where the browser is sent, and what is known about the app: a notice if it is verified or suspicious, else a line. */
-function whoAndWhere(words: Words, { app, firstTime }: ConsentView): Html {
+function whoAndWhere(words: Words, { app, connection }: ConsentView): Html {
   const destination = html`<strong>${place(words, app.destination)}</strong>`;
   const isProved = app.proof.kind === 'proved';
   const isElsewhere = app.proof.kind === 'proved' && app.proof.elsewhere;
@@ -100,7 +104,7 @@ function whoAndWhere(words: Words, { app, firstTime }: ConsentView): Html {
   const look = isSuspicious(app) ? 'notice problem' : isProved ? 'notice proof' : 'unproved';
   // The warning about another domain says where the browser is sent.
   return html`${!isElsewhere && html`<p class="destination">${words.html('consent.destination', { place: destination })}</p>`}
-${firstTime && html`<p class="fine">${words.html('consent.first')}</p>`}
+${connection === undefined && html`<p class="fine">${words.html('consent.first')}</p>`}
 <p class="${look}">${posing}${proof(words, app, destination)}</p>`;
 }
 

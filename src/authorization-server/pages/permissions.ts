@@ -2,76 +2,107 @@ import type { Translatable } from '../../config/pages.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { Words } from './words.ts';
 
-/** What an app asks for, as sentences. */
+/** Whose data a scope is about, in the order of the page. */
+const AREAS = ['you', 'school'] as const;
+
+/** What an app asks for, as sentences. Nothing is granted but what is ticked here, and what the app has already. */
 export interface Permissions {
   readonly reads: readonly ScopeLine[];
   readonly writes: readonly ScopeLine[];
-  /** Nothing it can see is ticked; where that is summarised, the answer is "none". */
-  readonly noReads: boolean;
+  /** What the app has already, beside what is new. The member is not asked again: it is named, and granted again. */
+  readonly held: readonly Pick<ScopeLine, 'token' | 'title'>[];
 }
 
-interface ScopeLine {
+export interface ScopeLine {
   readonly token: string;
   readonly title: Translatable;
+  readonly area: (typeof AREAS)[number];
+  /** About other people. It is named first in its area. */
+  readonly people: boolean;
+  /** The app has it already, and asks for something new beside it. */
+  readonly had: boolean;
   /** `always`: included in every approval, without a checkbox. */
   readonly box: 'ticked' | 'unticked' | 'always';
 }
 
-/** More boxes than this of one kind are listed in a `details` element. */
+/** Up to this many boxes of one kind are all listed. */
 export const MOST_LISTED = 6;
+/** Of more, so many are named one by one, the personal and the strongest first, and the others are folded. */
+const MOST_NAMED = { reads: 9, writes: 4 };
+/** Of what the app has already. */
+const MOST_HELD = 3;
 
 /** The checkboxes of the consent page: what the app can see, then what it can change. */
-export function permissionFields(words: Words, { reads, writes, noReads }: Permissions): Html {
-  return html`${reads.length > 0 && readFields(words, reads, noReads)}
-${writes.length > 0 && writeFields(words, writes)}`;
+export function permissionFields(words: Words, { reads, writes, held }: Permissions): Html {
+  return html`${held.map(({ token }) => html`<input type="hidden" name="held" value="${token}">`)}
+<div class="permissions">${reads.length > 0 && readFields(words, reads)}
+${writes.length > 0 && writeFields(words, writes)}</div>
+${held.length > 0 && heldList(words, held)}`;
 }
 
-function readFields(words: Words, reads: readonly ScopeLine[], noReads: boolean): Html {
-  const always = reads.filter(({ box }) => box === 'always');
-  const boxes = reads.filter(({ box }) => box !== 'always');
+function readFields(words: Words, reads: readonly ScopeLine[]): Html {
+  const boxes = reads.filter(({ box }) => box !== 'always').length;
   return html`<fieldset class="read">
 <legend>${words.html('consent.scopes.read')}</legend>
-${always.map((scope) => line(words, scope))}
-${boxes.length > MOST_LISTED ? summary(words, boxes, noReads) : boxes.map((scope) => line(words, noReads ? { ...scope, box: 'unticked' } : scope))}</fieldset>`;
+${boxes > MOST_LISTED ? areaFields(words, strongestFirst(reads)) : reads.map((scope) => line(words, scope))}</fieldset>`;
 }
 
-/** One answer to all of them, and the list to choose from. Without a script: `none` overrides what is ticked. */
-function summary(words: Words, boxes: readonly ScopeLine[], noReads: boolean): Html {
-  const count = html`${boxes.length}`;
-  const radio = (value: 'ticked' | 'none', isChecked: boolean, label: Html) =>
-    html`<label class="scope"><input type="radio" name="reads" value="${value}"${isChecked && html` checked`}><span>${label}</span></label>
+function areaFields(words: Words, reads: readonly ScopeLine[]): readonly Html[] {
+  return AREAS.map((area) => ({ area, from: reads.findIndex((scope) => scope.area === area) }))
+    .filter(({ from }) => from >= 0)
+    .map(({ area, from }) => {
+      const scopes = reads.filter((scope) => scope.area === area);
+      return html`<fieldset><legend>${words.html(`consent.area.${area}`)}</legend>
+${listed(words, scopes, Math.max(0, MOST_NAMED.reads - from))}</fieldset>
 `;
-  return html`${radio('ticked', !noReads, words.html('consent.reads.all', { count }))}${radio('none', noReads, words.html('consent.reads.none'))}
-${folded(words, boxes)}`;
+    });
 }
 
 function writeFields(words: Words, writes: readonly ScopeLine[]): Html {
   const note = writes.every(({ box }) => box === 'ticked') ? 'consent.writes.ticked' : 'consent.writes.unticked';
-  const listed = writes.length <= MOST_LISTED;
   return html`<fieldset class="write">
 <legend>${words.html('consent.scopes.write')}</legend>
 <p>${words.html(note)}</p>
-${listed ? writes.map((scope) => line(words, scope)) : folded(words, writes)}</fieldset>`;
+${writes.length > MOST_LISTED ? listed(words, strongestFirst(writes), MOST_NAMED.writes) : writes.map((scope) => line(words, scope))}</fieldset>`;
 }
 
-function folded(words: Words, scopes: readonly ScopeLine[]): Html {
-  return html`<details class="list"><summary>${words.html('consent.scopes.list', { count: html`${scopes.length}` })}</summary>
-${scopes.map((scope) => line(words, scope))}</details>`;
+/** What is folded is not ticked: nobody grants what they have not seen. A single line is shown rather than folded. */
+function listed(words: Words, scopes: readonly ScopeLine[], most: number): Html {
+  const shown = scopes.length === most + 1 ? most + 1 : most;
+  const rest = scopes.slice(shown);
+  return html`${scopes.slice(0, shown).map((scope) => line(words, scope))}${
+    rest.length > 0 &&
+    html`<details class="list"><summary>${words.html('consent.scopes.more', { count: html`${rest.length}` })}</summary>
+${rest.map((scope) => line(words, { ...scope, box: 'unticked' }))}</details>`
+  }`;
 }
 
-function line(words: Words, { token, title, box }: ScopeLine): Html {
+function heldList(words: Words, held: Permissions['held']): Html {
+  const rest = held.length - MOST_HELD;
+  const names = html`${held.slice(0, MOST_HELD).map(({ title }, at) => html`${at > 0 && ' · '}${words.own(title)}`)}${rest > 0 && html` · ${words.html('consent.held.more', { count: html`${rest}` })}`}`;
+  return html`<details class="held"><summary>${words.html('consent.held', { names })}</summary>
+<ul>${held.map(({ title }) => html`<li>${words.own(title)}</li>`)}</ul>
+<p>${words.html('consent.held.keeps', { apps: words.html('apps.title') })}</p></details>`;
+}
+
+function strongestFirst(scopes: readonly ScopeLine[]): readonly ScopeLine[] {
+  const rank = ({ area, people }: ScopeLine) => (area === 'you' ? 0 : people ? 1 : 2);
+  return scopes.toSorted((a, b) => rank(a) - rank(b));
+}
+
+function line(words: Words, { token, title, box, had }: ScopeLine): Html {
   if (box === 'always') {
     return html`<div class="scope always"><span>${words.own(title)} <small>${words.html('consent.scopes.always')}</small></span></div>
 `;
   }
   return html`<label class="scope"><input type="checkbox" name="scope" value="${token}"${box === 'ticked' && html` checked`}>
-<span>${words.own(title)}</span></label>
+<span>${words.own(title)}${had && html` <small>${words.html('consent.scopes.had')}</small>`}</span></label>
 `;
 }
 
 /** The codes that developers and support know these permissions by. */
-export function scopeCodes(words: Words, { reads, writes }: Permissions): Html {
-  return html`<ul class="codes">${[...reads, ...writes].map(
+export function scopeCodes(words: Words, { reads, writes, held }: Permissions): Html {
+  return html`<ul class="codes">${[...reads, ...writes, ...held].map(
     ({ token, title }) => html`<li><code>${token}</code> ${words.own(title)}</li>
 `,
   )}</ul>`;

@@ -113,9 +113,9 @@ describe('the texts of the pages', () => {
   ) as Catalogue;
   const words = createWords('en', '0', marked);
   const frame: Frame = { school: '0', stylesheetUrl: '0', logoUrl: '0', home: '0', apps: '0', support: '0' };
-  const scopes = (...boxes: ('ticked' | 'unticked' | 'always')[]) =>
-    boxes.map((box) => ({ token: '0', title: '0', box }));
-  const seven = scopes(...Array.from({ length: 7 }, () => 'ticked' as const));
+  const own = { token: '0', title: '0', area: 'school', people: false, had: true, box: 'ticked' } as const;
+  const scopes = (...boxes: ('ticked' | 'unticked' | 'always')[]) => boxes.map((box) => ({ ...own, box }));
+  const ten = scopes(...Array.from({ length: 10 }, () => 'ticked' as const));
   const app = {
     name: undefined,
     posing: undefined,
@@ -127,13 +127,14 @@ describe('the texts of the pages', () => {
   const view = {
     app,
     account: '0',
-    permissions: { reads: scopes('ticked', 'always'), writes: scopes('unticked'), noReads: false },
+    permissions: { reads: scopes('ticked', 'always'), writes: scopes('unticked'), held: [] },
     action: '0',
     switchAccount: '0',
     csrf: '0',
     nothingTicked: true,
     ownSession: true,
-    firstTime: true,
+    connection: undefined,
+    endsAt: 0,
     connectedApps: '0',
   };
   const dates: Dates = {
@@ -210,16 +211,16 @@ describe('the texts of the pages', () => {
   const url = new URL('https://0.0.0.0/');
   const refusal = { detail: '0', requestId: '0' };
   const pages: Record<string, (words: Words) => MemberPage> = {
-    'consent of an app without a name': (words) => consentPage(words, view),
+    'consent of an app without a name': (words) => consentPage(words, dates, view),
     'consent of a posing app': (words) =>
-      consentPage(words, { ...view, app: { ...app, name: '0', posing: 'school', policy: url, terms: url } }),
+      consentPage(words, dates, { ...view, app: { ...app, name: '0', posing: 'school', policy: url, terms: url } }),
     'consent of an app with the name of a company': (words) =>
-      consentPage(words, {
+      consentPage(words, dates, {
         ...view,
         app: { ...app, name: '0', posing: brand, destination: { kind: 'host', host: '0' } },
       }),
     'consent of a proved app': (words) =>
-      consentPage(words, {
+      consentPage(words, dates, {
         ...view,
         app: {
           ...app,
@@ -228,9 +229,23 @@ describe('the texts of the pages', () => {
         },
       }),
     'consent of an app that asks for much': (words) =>
-      consentPage(words, { ...view, permissions: { reads: seven, writes: seven, noReads: true } }),
+      consentPage(words, dates, {
+        ...view,
+        permissions: { reads: [...ten, { ...own, area: 'you' }], writes: ten, held: [] },
+      }),
+    'consent of an app that asks for more': (words) =>
+      consentPage(words, dates, {
+        ...view,
+        connection: { since: 0, asksForMore: true },
+        permissions: { ...view.permissions, held: ten },
+      }),
+    'consent of an app that asks again': (words) =>
+      consentPage(words, dates, {
+        ...view,
+        connection: { since: 0, asksForMore: false },
+      }),
     'consent of an app that leads elsewhere': (words) =>
-      consentPage(words, {
+      consentPage(words, dates, {
         ...view,
         app: {
           ...app,
@@ -239,7 +254,7 @@ describe('the texts of the pages', () => {
         },
       }),
     'consent of a claimed app': (words) =>
-      consentPage(words, {
+      consentPage(words, dates, {
         ...view,
         app: { ...app, proof: { kind: 'claimed', host: '0' }, destination: { kind: 'scheme', scheme: '0' } },
       }),
