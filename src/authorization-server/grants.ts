@@ -55,7 +55,7 @@ export interface Grants {
   count(of: GrantsOf): Promise<number>;
   /**
    * The scopes that the member has granted to this client, and when they last did, in Unix seconds; undefined without an
-   * active grant for it.
+   * active grant whose code was redeemed.
    */
   held(
     member: string,
@@ -115,7 +115,9 @@ export function storedGrants(
     count: (of) => store.count('Grant', ...referenceOf(of)),
 
     async held(member, clientId) {
-      const grants = (await find({ member }, MOST_LOOKED_AT)).filter((grant) => grant.clientId === clientId);
+      const given = (await find({ member }, MOST_LOOKED_AT)).filter((grant) => grant.clientId === clientId);
+      const unredeemed = await unredeemedAmong(store, given);
+      const grants = given.filter(({ id }) => !unredeemed.has(id));
       if (grants.length === 0) return undefined;
       return {
         scopes: new Set(grants.flatMap(({ scopes }) => scopes)),

@@ -70,6 +70,7 @@ describe('the lifetime of', () => {
   });
 
   it('one authorization does not affect another of the same app, even in the same browser', async () => {
+    const app = await registerApp(world.origin);
     const browser = createBrowser();
     const tokens: Tokens[] = [];
     for (const scope of ['openid courses:read orders:read', 'openid courses:read']) {

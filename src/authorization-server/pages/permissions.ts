@@ -13,7 +13,7 @@ export interface Permissions {
   readonly held: readonly Pick<ScopeLine, 'token' | 'title'>[];
 }
 
-export interface ScopeLine {
+interface ScopeLine {
   readonly token: string;
   readonly title: Translatable;
   readonly area: (typeof AREAS)[number];
