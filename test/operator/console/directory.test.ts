@@ -303,6 +303,10 @@ describe('which apps can change data and are not used', () => {
             await put('GrantLastUse', id, { grantId: id, at: now - used * DAY }, { grant: id, member });
           }
         }
+        // A member with a second grant counts once.
+        const second = { jti: 'again', accountId: memberId(0), clientId: 'busy', iat: now - 20 * DAY, resources: {} };
+        const refs = { member: memberId(0), client: 'busy' };
+        await put('Grant', 'again', { ...second, openid: { scope: 'openid courses:read' } }, refs);
         const day = Math.floor(now / DAY);
         const areas = [
           ['scope:courses:write', 12, now - 60],
@@ -351,8 +355,10 @@ describe('which apps can change data and are not used', () => {
 
   it('is said on the page of the app: what it may do, for how many, and what it did when', async () => {
     const text = plain((await operator.get('/console/apps/busy')).text);
-    expect(text).toMatch(/Verified no: .* Last used today Members 3 Grants 3/);
-    expect(text).toMatch(/Can change In words Scope Members .* courses:write 3 Can see In words Scope Members/);
+    expect(text).toMatch(/Verified no: .* Last used today Members 3 Grants 4/);
+    expect(text).toMatch(
+      /Can change In words Scope Members .* courses:write 3 Can see In words Scope Members .* openid 3 .* courses:read 1 What/,
+    );
     expect(text).toMatch(/What it did .* can change 12 1 \d+ \w+, \d\d:\d\d Tool: .* 3 1 \d+ \w+, \d\d:\d\d By day/);
   });
 

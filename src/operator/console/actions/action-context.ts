@@ -1,18 +1,17 @@
 import type { ActionContext } from '../../../actions/action.ts';
 import { GatewayError } from '../../../errors.ts';
 import { unixSeconds } from '../../../storage/store.ts';
-import { appGrants } from '../directory/app-grants.ts';
+import { appGrants } from '../directory/app-use.ts';
 import { appName, memberName } from '../directory/names.ts';
 import type { Sources } from '../sources.ts';
 
 /** Seconds. */
 const ACTIVE = 7 * 86_400;
 
-type Context = (
-  sources: Sources<'clock' | 'controls' | 'directory' | 'grants' | 'store'>,
-  id: string,
-  client: string | undefined,
-) => Promise<ActionContext>;
+/** What questions are made from. */
+export type Asking = Sources<'clock' | 'controls' | 'directory' | 'grants' | 'scopes' | 'store'>;
+
+type Context = (sources: Asking, id: string, client: string | undefined) => Promise<ActionContext>;
 
 /** The names and counts in the texts of actions, by the first part of their paths. */
 const CONTEXTS: ReadonlyMap<string | undefined, Context> = new Map<string, Context>([
@@ -32,7 +31,7 @@ const CONTEXTS: ReadonlyMap<string | undefined, Context> = new Map<string, Conte
         sources.directory.look(),
       ]);
       if (view.state !== 'ready') return { name, grants };
-      const members = [...(await appGrants(view.rows, id)).values()];
+      const members = [...(await appGrants(view.rows, sources.scopes, id)).values()];
       const since = unixSeconds(sources.clock) - ACTIVE;
       const active = members.filter(({ lastUsedAt = 0 }) => lastUsedAt >= since).length;
       return { name, grants, members: { all: members.length, active } };
@@ -60,7 +59,7 @@ const CONTEXTS: ReadonlyMap<string | undefined, Context> = new Map<string, Conte
 
 /** What the texts of the action at this path name. Throws GatewayError `not_found` for a key that is not published. */
 export async function contextOf(
-  sources: Sources<'clock' | 'controls' | 'directory' | 'grants' | 'store'>,
+  sources: Asking,
   path: string,
   { id = '', client }: Readonly<Record<string, string>>,
 ): Promise<ActionContext> {

@@ -6,7 +6,7 @@ import type { ConsoleAnswer, ConsolePage, ConsoleRequest } from '../console-page
 import { reread } from '../directory/reread.ts';
 import { isConsolePath, ROOT } from '../paths.ts';
 import type { Sources } from '../sources.ts';
-import { contextOf } from './action-context.ts';
+import { type Asking, contextOf } from './action-context.ts';
 import { finishedSoon } from './finished-soon.ts';
 import { doubtOf, questionPage } from './question-page.ts';
 
@@ -29,7 +29,7 @@ function listOf({ back }: ActionPage): string {
 }
 
 async function perform(
-  sources: Sources<'clock' | 'controls' | 'directory' | 'grants' | 'onError' | 'store'>,
+  sources: Asking & Sources<'onError'>,
   action: OperatorAction,
   page: ActionPage,
   request: ConsoleRequest,

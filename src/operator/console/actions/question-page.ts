@@ -7,11 +7,11 @@ import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
 import { confirmation } from '../kit/confirmation.ts';
 import { ROOT } from '../paths.ts';
 import type { Sources } from '../sources.ts';
-import { contextOf } from './action-context.ts';
+import { type Asking, contextOf } from './action-context.ts';
 
 /** The question before an action. Throws GatewayError `not_found` for an action that is done without asking. */
 export async function questionPage(
-  sources: Sources<'clock' | 'controls' | 'directory' | 'grants' | 'store'>,
+  sources: Asking,
   action: OperatorAction,
   { params, csrf }: Pick<ConsoleRequest, 'params' | 'csrf'>,
 ): Promise<ConsoleAnswer> {

@@ -12,7 +12,7 @@ import { pathOf, pathOfGrant, pathOfMember, withQuery } from '../paths.ts';
 import { attemptsSection } from '../recorder/attempts-section.ts';
 import type { Explaining } from '../recorder/explained.ts';
 import type { Sources } from '../sources.ts';
-import { appGrants, appUsage, latest } from './app-grants.ts';
+import { appGrants, appUsage, type Held, together } from './app-use.ts';
 import { changeColumn, grantedColumn, nameColumn, usedColumn } from './columns.ts';
 import { freshness } from './freshness.ts';
 import { memberName } from './names.ts';
@@ -43,9 +43,9 @@ export async function appPage(
   ]);
   const view = await sources.directory.look();
   const rows = view.state === 'ready' ? view.rows : undefined;
-  const held = rows && (await appGrants(rows, id));
+  const held = rows && (await appGrants(rows, sources.scopes, id));
   const all = [...(held?.values() ?? [])];
-  const lastUsedAt = all.map((one) => one.lastUsedAt).reduce(latest, undefined);
+  const sum = all.reduce<Held | undefined>(together, undefined);
   const name = app?.name;
   const disabled = 'state' in described && described.state === 'disabled';
   const known = app !== undefined;
@@ -60,8 +60,8 @@ ${app !== undefined && posingNotice(app, sources.school)}
     ...(app === undefined ? [] : metadataFacts(app)),
     ['Registered', 'created_at' in described ? momentOf(described.created_at, sources) : undefined],
     ['Kept until', 'kept_until' in described ? momentOf(described.kept_until, sources) : undefined],
-    ['Connected since', all.length > 0 && sources.times.date(Math.min(...all.map((one) => one.grantedAt)) * 1000)],
-    ['Last used', lastUsedAt === undefined ? held && 'never' : sources.times.day(lastUsedAt * 1000)],
+    ['Connected since', sum && sources.times.date(sum.grantedAt * 1000)],
+    ['Last used', sum && (sum.lastUsedAt === undefined ? 'never' : sources.times.day(sum.lastUsedAt * 1000))],
     ['Members', held?.size.toLocaleString('en')],
     ['Grants', total.toLocaleString('en')],
   ])}
@@ -72,6 +72,7 @@ ${
   rows === undefined
     ? freshness(view, sources.times)
     : held !== undefined &&
+      held.size > 0 &&
       html`${powers(sources, all)}
 ${await usesOfApp(sources, rows, id, held)}`
 }

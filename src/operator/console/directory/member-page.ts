@@ -11,7 +11,7 @@ import { pathOf, pathOfApp, pathOfGrant, withQuery } from '../paths.ts';
 import { attemptsSection } from '../recorder/attempts-section.ts';
 import type { Explaining } from '../recorder/explained.ts';
 import type { Sources } from '../sources.ts';
-import { latest } from './app-grants.ts';
+import { latest } from './app-use.ts';
 import { changeColumn, grantedColumn, nameColumn, usedColumn } from './columns.ts';
 import type { Use } from './filters.ts';
 import { appName } from './names.ts';

@@ -1,18 +1,18 @@
 import { type Html, html } from '../../../http/html.ts';
 import { type Column, listTable } from '../kit/table.ts';
 import type { Sources } from '../sources.ts';
-import type { HeldBy } from './app-grants.ts';
+import type { Held } from './app-use.ts';
 import { countColumn } from './columns.ts';
 import { canChange, scopeTitle } from './scopes.ts';
 
 type Allowed = readonly [token: string, members: number];
 
 /** What an app may change and see, in words, and how many members allow each. */
-export function powers({ scopes }: Sources<'scopes'>, held: readonly Pick<HeldBy, 'scopes'>[]): Html {
+export function powers({ scopes }: Sources<'scopes'>, held: readonly Pick<Held, 'scopes'>[]): Html {
   const texts = Map.groupBy(held, (one) => one.scopes);
   const members = new Map<string, number>();
   for (const [text, all] of texts)
-    for (const token of new Set(text.split(' '))) members.set(token, (members.get(token) ?? 0) + all.length);
+    for (const token of new Set(text.split(/\s/))) members.set(token, (members.get(token) ?? 0) + all.length);
   const tokens = [...members].toSorted(([, a], [, b]) => b - a);
   const columns: readonly Column<Allowed>[] = [
     { title: 'In words', isWide: true, cell: ([token]) => scopeTitle(scopes, token) },

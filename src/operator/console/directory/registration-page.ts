@@ -1,5 +1,6 @@
 import { REGISTRATION_ACTIONS } from '../../../actions/registration.ts';
 import { type Html, html } from '../../../http/html.ts';
+import type { Asking } from '../actions/action-context.ts';
 import { questionPage } from '../actions/question-page.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
 import { pathOf } from '../paths.ts';
@@ -16,10 +17,7 @@ export async function registrationLine(sources: Sources<'controls' | 'takesNewAp
   return html`<p><span class="badge warn">closed</span> New apps are refused since ${times.moment(since * 1000)}. <a href="${pathOf('registration')}">Open registration…</a></p>`;
 }
 
-export async function registrationPage(
-  sources: Sources<'clock' | 'controls' | 'directory' | 'grants' | 'store'>,
-  request: ConsoleRequest,
-): Promise<ConsoleAnswer> {
+export async function registrationPage(sources: Asking, request: ConsoleRequest): Promise<ConsoleAnswer> {
   const since = await sources.controls.account.registrationClosedSince();
   return questionPage(sources, since === undefined ? REGISTRATION_ACTIONS.close : REGISTRATION_ACTIONS.open, request);
 }
