@@ -10,6 +10,7 @@ import { createAuthority } from '../support/certificates.ts';
 import { browserPresent, launchChromium } from '../support/chromium.ts';
 import { type CookieSchool, startCookieSchool } from '../support/cookie-school.ts';
 import { offeredScopes } from '../support/member.ts';
+import { rawRequest } from '../support/raw.ts';
 import { startWorld, type World } from '../support/world.ts';
 
 const SESSION_LOGIN = {
@@ -145,9 +146,17 @@ describe('pages.origin', () => {
     expect(to(back, world.origin)).toBe(`${pages}/oauth/sign-in/callback/site?state=${state}`);
   });
 
-  it('is what the page for assistants links to', async () => {
-    const page = await (await open(`${world.origin}/mcp`)).text();
-    expect(page).toContain(`href="${pages}/oauth/apps"`);
+  it('is where the pages at addresses for programs lead', async () => {
+    const headers = { accept: 'text/html', 'sec-fetch-mode': 'navigate' };
+    for (const path of ['/mcp', '/auth.md', '/api/oauth/userinfo']) {
+      const { text } = await rawRequest(world.origin, { path, headers });
+      expect(text).toContain('href="/oauth/apps"');
+    }
+    expect(await rawRequest(world.origin, { path: '/oauth/apps', headers })).toMatchObject({
+      status: 303,
+      headers: { location: `${pages}/oauth/apps` },
+    });
+    expect(await rawRequest(pages, { path: '/auth.md', headers })).toMatchObject({ status: 404 });
   });
 
   it('names what is not needed', async () => {

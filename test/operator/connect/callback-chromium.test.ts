@@ -19,7 +19,7 @@ describe('the page at the end of `coursegate connect`', () => {
       await runConnect(gate.origin, {
         open: async (address) => {
           const redirect = new URL(address).searchParams.get('redirect_uri') ?? '';
-          await keep(await fetch(new URL('/', redirect)));
+          await keep(await fetch(new URL('/elsewhere', redirect)));
           await keep(await fetch(`${redirect}?code=${CANARY}&state=wrong`));
           const { url, response } = await new CookieBrowser().follow(address);
           expect(url.href.startsWith(redirect)).toBe(true);
