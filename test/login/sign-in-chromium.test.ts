@@ -17,7 +17,12 @@ describe.skipIf(!browserPresent())('the gate’s own sign-in page in Chromium', 
   let gate: SignInWorld;
   beforeAll(async () => {
     const file = join(folder, 'members.yaml');
-    writeFileSync(file, `members: [{ id: 7, login: ann, password: '${await hashPassword('right')}' }]\n`);
+    const password = await hashPassword('right');
+    const members = [
+      { id: 7, login: 'ann', password },
+      { id: 8, login: 'sue', password, suspended: true },
+    ];
+    writeFileSync(file, JSON.stringify({ members }));
     browser = await launchChromium();
     gate = await startSignIn({
       kind: 'directory',
@@ -59,11 +64,22 @@ describe.skipIf(!browserPresent())('the gate’s own sign-in page in Chromium', 
       await look(page, 'wrong');
       await type('again');
       await look(page, 'slow-down');
+      await page.locator('#username').fill('sue');
+      await page.locator('#password').fill('right');
+      await page.keyboard.press('Enter');
+      await page.getByText('is suspended').waitFor();
+      await look(page, 'suspended');
       await page.locator('#username').fill('ann');
       await page.locator('#password').fill('right');
       await page.keyboard.press('Enter');
       await page.locator('main#consent').waitFor();
-      expect(complaints.filter((line) => !/\b(400|429)\b/.test(String(line)))).toEqual([]);
+      await page.goto(`${gate.world.origin}/oauth/apps`);
+      await look(page, 'no-apps');
+      await tabTo(page, '#apps button');
+      await page.keyboard.press('Enter');
+      await page.locator('main#signed-out').waitFor();
+      await look(page, 'signed-out');
+      expect(complaints.filter((line) => !/\b(400|403|429)\b/.test(String(line)))).toEqual([]);
     } finally {
       await context.close();
     }
