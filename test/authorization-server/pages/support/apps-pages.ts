@@ -30,6 +30,7 @@ export async function appsPages(page: Page, place: Place, look: Look): Promise<v
     host.serve(url, answerJson(plainDocument(url, { client_name: name, redirect_uris: [redirectUri] })));
     return { ...plain, client: { client_id: url }, redirectUri };
   };
+  // So many that the question before all are disconnected folds some names.
   const apps: readonly App[] = [
     published('Claude', 'https://claude.ai/api/mcp/auth_callback'),
     published('Claude', 'https://claude.ai.evil.example/callback'),
@@ -70,9 +71,9 @@ export async function appsPages(page: Page, place: Place, look: Look): Promise<v
   await look(page, 'app');
   await disconnect(page, 'a[href*="connection="]');
   await page.goto(`${origin}/oauth/apps`);
-  await disconnect(page, 'a[href*="/disconnect?app="]', look, 'apps-ask');
+  await disconnect(page, 'a[href*="/disconnect?app="]');
   await look(page, 'apps-done');
-  await disconnect(page, 'a[href*="all="]');
+  await disconnect(page, 'a[href*="all="]', look, 'apps-ask');
 
   const cookies = await page.context().cookies();
   await page.context().clearCookies({ name: place.cookie.name });
@@ -87,6 +88,7 @@ async function disconnect(page: Page, link: string, look?: Look, title = ''): Pr
   await tabTo(page, link);
   await page.keyboard.press('Enter');
   await page.locator('main#disconnect').waitFor();
+  for (const summary of await page.locator('summary').all()) await summary.press('Enter');
   await look?.(page, title);
   await tabTo(page, 'form button');
   await page.keyboard.press('Enter');
