@@ -2,7 +2,7 @@ import { type Html, html } from '../../../http/html.ts';
 import type { Times } from '../kit/times.ts';
 import { pathOfApp } from '../paths.ts';
 import { BOUNDS } from './bounds.ts';
-import { bad, type Concern, LINKS, list, MOST_NAMED, warn } from './concern.ts';
+import { bad, type Concern, historyOf, LINKS, list, MOST_NAMED, warn } from './concern.ts';
 import type { GateStatus, UpstreamStatus } from './gate-status.ts';
 
 /** What is wrong with the state of the gate, in words. */
@@ -35,12 +35,15 @@ function outages({ upstreams }: GateStatus, times: Times): readonly Concern[] {
     ({ breaker, outage }) => breaker === 'closed' && (outage?.failures ?? 0) >= BOUNDS.unanswered,
   );
   return [
-    ...shown.map((one) => bad(outage(one, times))),
+    ...shown.map((one) => bad(outage(one, times), ...historyOfOutage(one, times))),
     ...(others.length === 0
       ? []
       : [bad(html`No answer from ${list(others.map(({ name }) => html`<b>${name}</b>`))} either.`)]),
     ...failing.map(({ name, outage }) =>
-      warn(html`<b>${name}</b> has not answered the last ${outage?.failures} requests${since(outage, times)}.`),
+      warn(
+        html`<b>${name}</b> has not answered the last ${outage?.failures} requests${since(outage, times)}.`,
+        ...historyOfOutage({ outage }, times),
+      ),
     ),
   ];
 }
@@ -63,6 +66,9 @@ function outage({ name, breaker, outage, uses }: UpstreamStatus, times: Times): 
       : 'The next request will show whether it is back.';
   return html`${whom}<b>${name}</b> has not answered${since(outage, times)}. ${next}`;
 }
+
+const historyOfOutage = ({ outage }: Pick<UpstreamStatus, 'outage'>, times: Times) =>
+  outage === undefined ? [] : [historyOf(outage.since, times)];
 
 function since(outage: UpstreamStatus['outage'], times: Times): string {
   return outage === undefined ? '' : ` since ${times.sameDay(outage.since)}`;

@@ -1,4 +1,6 @@
 import { type Html, html } from '../../../http/html.ts';
+import { pathOfTime } from '../history/range.ts';
+import type { Times } from '../kit/times.ts';
 import { pathOf } from '../paths.ts';
 
 interface Link {
@@ -24,8 +26,10 @@ export const LINKS = {
   events: { path: pathOf('events'), name: 'Events' },
   keys: { path: pathOf('keys'), name: 'Keys' },
   observe: { path: pathOf('observe'), name: 'Observe mode' },
-  traffic: { path: pathOf('traffic'), name: 'Traffic' },
 } as const satisfies Readonly<Record<string, Link>>;
+
+/** The history of a time, in milliseconds since the epoch. */
+export const historyOf = (at: number, times: Times): Link => ({ path: pathOfTime(at, times), name: 'History' });
 
 /** "a, b and c". */
 export function list(all: readonly Html[]): Html {

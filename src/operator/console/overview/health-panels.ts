@@ -54,7 +54,8 @@ export function upstreamsPanel({ upstreams }: GateStatus, times: Times): Html {
 }
 
 const columns = (times: Times): readonly Column<UpstreamStatus>[] => [
-  { title: 'Upstream', cell: ({ name, origin }) => html`${name} <span class="muted">${origin}</span>` },
+  { title: 'Upstream', cell: ({ name }) => name },
+  { title: 'Address', cell: ({ origin }) => origin, isWide: true, phone: false },
   {
     title: 'State',
     cell: ({ breaker, outage }) =>
@@ -66,7 +67,7 @@ const columns = (times: Times): readonly Column<UpstreamStatus>[] => [
     title: 'In progress',
     cell: ({ requests, streams }) => html`${requests + streams}`,
     isNumber: true,
-    phone: 'In progress',
+    phone: false,
   },
 ];
 

@@ -4,7 +4,7 @@ import type { Times } from '../kit/times.ts';
 import { formatCount, formatSeconds, percent, responseTimes } from '../traffic/figures.ts';
 import type { Period } from '../traffic/period.ts';
 import { BORE_A_TOKEN, BOUNDS, OVER } from './bounds.ts';
-import { bad, type Concern, LINKS, warn } from './concern.ts';
+import { bad, type Concern, historyOf, warn } from './concern.ts';
 
 /**
  * What went wrong in the last hour.
@@ -22,6 +22,8 @@ export function hourConcerns(period: Period, times: Times, loginIsDown: boolean)
 /** Something that happened in some minutes. */
 interface Run {
   readonly text: string;
+  /** Where the first of them is shown. */
+  readonly see: Concern['see'][number];
   /** Whether it has not happened for a while. */
   readonly isOver: boolean;
   readonly slots: Period['slots'];
@@ -37,7 +39,7 @@ function runOf({ slots }: Period, times: Times, happened: (minute: Minute) => bo
   const from = times.sameDay(slots[first]?.at ?? 0);
   const to = times.sameDay(slots[last]?.at ?? 0);
   const text = !isOver ? `since ${from}` : from === to ? `at ${from}` : `between ${from} and ${to}, and not since`;
-  return { text, isOver, slots: slots.slice(first) };
+  return { text, isOver, slots: slots.slice(first), see: historyOf(slots[first]?.at ?? 0, times) };
 }
 
 const sumOf = (numbers: Iterable<number>): number => [...numbers].reduce((sum, one) => sum + one, 0);
@@ -55,8 +57,8 @@ function signIns(period: Period, times: Times, loginIsDown: boolean): Concern | 
   if (run === undefined || loginIsDown || count < BOUNDS.signIns.least) return undefined;
   const many = `${formatCount(count)} sign-ins failed`;
   return run.isOver
-    ? warn(html`${many} ${run.text}: your sign-in did not answer.`, LINKS.traffic)
-    : bad(html`Members cannot sign in: ${many} ${run.text} because your sign-in did not answer.`, LINKS.traffic);
+    ? warn(html`${many} ${run.text}: your sign-in did not answer.`, run.see)
+    : bad(html`Members cannot sign in: ${many} ${run.text} because your sign-in did not answer.`, run.see);
 }
 
 function failed(period: Period, times: Times): Concern | undefined {
@@ -73,7 +75,7 @@ function failed(period: Period, times: Times): Concern | undefined {
   const isBad =
     !run.isOver &&
     sumOf(recent.map(failures)) >= worst * sumOf(recent.flatMap((one) => [...namesIn(one, 'statuses').values()]));
-  return (isBad ? bad : warn)(text, LINKS.traffic);
+  return (isBad ? bad : warn)(text, run.see);
 }
 
 /** Failures with a status of 500 or more. */
@@ -101,12 +103,12 @@ function refused(period: Period, times: Times): Concern | undefined {
   const total = count + countOf(sum, 'requests', 'admitted');
   const { share, least } = BOUNDS.refused;
   const often = most(counts);
-  if (often === undefined || count < least || count < share * total) return undefined;
   const reasons = counts.filter(([, one]) => one > 0).map(([reason]) => reason);
   const run = runOf(period, times, (minute) => reasons.some((reason) => countOf(minute, 'refusals', reason) > 0));
+  if (often === undefined || run === undefined || count < least || count < share * total) return undefined;
   return warn(
-    html`${formatCount(count)} of ${formatCount(total)} requests with a token were refused (${percent(count / total)}) ${run?.text}; most often: ${BORE_A_TOKEN[often[0]]} (${formatCount(often[1])}).`,
-    LINKS.traffic,
+    html`${formatCount(count)} of ${formatCount(total)} requests with a token were refused (${percent(count / total)}) ${run.text}; most often: ${BORE_A_TOKEN[often[0]]} (${formatCount(often[1])}).`,
+    run.see,
   );
 }
 
@@ -114,8 +116,8 @@ function slow(period: Period, times: Times): Concern | undefined {
   const { p99, least } = BOUNDS.slow;
   const [, longest = 0] = responseTimes(period.sum);
   const count = sumOf(period.sum.latencies.get('gate') ?? []);
-  if (longest <= p99 || count < least) return undefined;
   const run = runOf(period, times, (minute) => (responseTimes(minute)[1] ?? 0) > p99);
+  if (run === undefined || longest <= p99 || count < least) return undefined;
   const slowest = most(
     [...namesIn(period.sum, 'upstreams').keys()].map((name) => [
       name,
@@ -127,7 +129,7 @@ function slow(period: Period, times: Times): Concern | undefined {
     slowest[1] > p99 &&
     html` The slowest upstream is <b>${slowest[0]}</b> (${formatSeconds(slowest[1])}).`;
   return warn(
-    html`Responses are slow: one of a hundred took longer than ${formatSeconds(longest)} ${run?.text}.${whose}`,
-    LINKS.traffic,
+    html`Responses are slow: one of a hundred took longer than ${formatSeconds(longest)} ${run.text}.${whose}`,
+    run.see,
   );
 }

@@ -61,8 +61,8 @@ export function isEmpty({ slots }: Period): boolean {
 
 export function nothingYet(span: PeriodName): Html {
   return span === 'hour'
-    ? html`<p class="notice">Nothing has been measured yet. The first figures appear when the gate has run for a full minute.</p>`
-    : html`<p class="notice">Nothing has been measured yet. The first figures appear when the gate has run for ten minutes; the <a href="${HOUR}">last hour</a> has them after a minute.</p>`;
+    ? html`<p class="notice calm">Nothing has been measured yet. The first figures appear when the gate has run for a full minute.</p>`
+    : html`<p class="notice calm">Nothing has been measured yet. The first figures appear when the gate has run for ten minutes; the <a href="${HOUR}">last hour</a> has them after a minute.</p>`;
 }
 
 export function notices({ complete }: Period): Html {
