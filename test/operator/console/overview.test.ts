@@ -205,12 +205,12 @@ describe('what needs attention', () => {
     [
       'failures that are over',
       {
-        50: { 'statuses 5xx': 2, 'statuses 2xx': 100 },
+        35: { 'statuses 5xx': 2, 'statuses 2xx': 100 },
         31: { 'statuses 5xx': 30, 'failures upstream_timeout': 30, 'failures not_found': 90 },
         30: { 'statuses 5xx': 6, 'failures internal': 6 },
       },
       [
-        'warn: 38 of 138 requests failed (28%) between 11:29 and 11:30, and not since; most often: an upstream took too long (30).',
+        'warn: 38 of 138 requests failed (28%) between 11:25 and 11:30, and not since; most often: an upstream took too long (30).',
       ],
     ],
     [
@@ -232,7 +232,7 @@ describe('what needs attention', () => {
       'tokens that are refused',
       { 20: { 'requests admitted': 50, 'refusals insufficient_scope': 10 }, 2: { 'refusals invalid_grant': 40 } },
       [
-        'warn: 50 of 100 requests with a token were refused (50%) since 11:58; most often: the code or refresh token is not valid (40).',
+        'warn: 50 of 100 requests with a token were refused (50%) in the last hour, the last at 11:58; most often: the code or refresh token is not valid (40).',
       ],
     ],
     [

@@ -29,7 +29,7 @@ export function gatePanel(status: GateStatus, registration: Html | undefined, ti
     ...failed.map(({ name, detail }) => ['', html`<span class="badge bad">failed</span> ${name}: ${detail}`] as const),
     ['Store', storeOf(status)],
     ['Keys', keysOf(status, times)],
-    ['Configuration', html`Profile ${config.profile}, ${config.routes} routes ${mode}`],
+    ['Profile', html`${config.profile}, ${config.routes} routes ${mode}`],
     [
       'In use since',
       html`${times.moment(reload.takenAt * 1000)}, <code>${reload.fingerprint}</code>${reload.refusedAt !== undefined && html` <span class="badge bad">newer one refused</span>`}`,
@@ -55,7 +55,7 @@ export function upstreamsPanel({ upstreams }: GateStatus, times: Times): Html {
 
 const columns = (times: Times): readonly Column<UpstreamStatus>[] => [
   { title: 'Upstream', cell: ({ name }) => name },
-  { title: 'Address', cell: ({ origin }) => origin, isWide: true, phone: false },
+  { title: 'Address', cell: ({ origin }) => origin, phone: false },
   {
     title: 'State',
     cell: ({ breaker, outage }) =>
@@ -65,9 +65,8 @@ const columns = (times: Times): readonly Column<UpstreamStatus>[] => [
   },
   {
     title: 'In progress',
-    cell: ({ requests, streams }) => html`${requests + streams}`,
+    cell: ({ requests, streams }) => html`<span class="wide">${requests + streams}</span>`,
     isNumber: true,
-    phone: false,
   },
 ];
 

@@ -38,7 +38,15 @@ function runOf({ slots }: Period, times: Times, happened: (minute: Minute) => bo
   const isOver = slots.length - last > OVER;
   const from = times.sameDay(slots[first]?.at ?? 0);
   const to = times.sameDay(slots[last]?.at ?? 0);
-  const text = !isOver ? `since ${from}` : from === to ? `at ${from}` : `between ${from} and ${to}, and not since`;
+  // The counts are of the hour: with an earlier run, the beginning of the last one would be too late for them.
+  const text =
+    minutes[0] !== first
+      ? `in the last hour, the last at ${to}`
+      : !isOver
+        ? `since ${from}`
+        : from === to
+          ? `at ${from}`
+          : `between ${from} and ${to}, and not since`;
   return { text, isOver, slots: slots.slice(first), see: historyOf(slots[first]?.at ?? 0, times) };
 }
 
