@@ -691,6 +691,9 @@ describe('the page of connected apps', () => {
       expect(await says()).toBe(true);
       await connect(app, { member: OLU });
       expect(await says()).toBe(true);
+      // Its code was never redeemed.
+      await approved(app);
+      expect(await says()).toBe(true);
       await connect(app);
       expect(await says()).toBe(false);
       const browser = await signedIn(world.origin);

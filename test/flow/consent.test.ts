@@ -128,7 +128,7 @@ describe('the consent page', () => {
   it('grants what was requested and ticked, and nothing that a form adds', async () => {
     const { request, browser, page } = await open(app, { scope: 'openid courses:read orders:read' });
     const scope = ['courses:read', 'courses:write', 'nonsense'];
-    const last = await browser.submit(page, { decision: 'approve', scope }, toApp);
+    const last = await browser.submit(page, { decision: 'approve', scope, held: 'students:read' }, toApp);
     const { scope: granted, access_token: token } = await redeem(app, request, new URL(last.location ?? ''));
     expect(granted).toBe('openid courses:read');
     expect((await fetch(`${world.origin}/api/v1/orders`, { headers: bearer(token) })).status).toBe(403);
@@ -285,6 +285,22 @@ describe('the consent page', () => {
       expect(text).toMatch(/You connected StepApp on \d+ \w+ 20\d\d\. It asks for the same again: What it can see/);
       for (const one of granted) expect(text).toContain(titles[one].title.en);
       expect(granted.toSorted()).toEqual(['courses:read', 'openid', 'profile']);
+    });
+
+    it('lets a connected app also know who the member is, for which there is no box', async () => {
+      const stepping = await registerApp(world.origin);
+      await connect(stepping, { parameters: { scope: 'courses:read' } });
+      const { granted } = await approveUntouched(stepping, 'openid courses:read');
+      expect(granted.toSorted()).toEqual(['courses:read', 'openid']);
+    });
+
+    it('is shown again when a connected app asks for more and nothing new is ticked', async () => {
+      const stepping = await registerApp(world.origin);
+      await connect(stepping, { parameters: { scope: 'openid courses:read' } });
+      const { browser, page } = await open(stepping, { scope: 'openid courses:read orders:read' });
+      const again = await browser.submit(page, { decision: 'approve' }, toApp);
+      expect(again.status).toBe(400);
+      expect(again.text).toContain('It already has: ');
     });
 
     it('asks a name that poses as the school for everything again', async () => {

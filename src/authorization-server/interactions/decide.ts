@@ -85,7 +85,8 @@ async function approve(
   // more likely a slip than a decision, and the app could do nothing with it: the page is shown again. The
   // same applies to what the app has already.
   const boxes = requested.filter((scope) => scope !== 'openid');
-  if (boxes.length > 0 && !boxes.some((scope) => ticked.has(scope))) return showConsent(parts, pending, member, true);
+  if (boxes.some((scope) => !held.has(scope)) && !boxes.some((scope) => ticked.has(scope)))
+    return showConsent(parts, pending, member, true);
 
   const granted = requested.filter((scope) => scope === 'openid' || ticked.has(scope) || held.has(scope));
   const client = await appOf(parts, interaction);
