@@ -92,13 +92,13 @@ describe('the history', () => {
   it('shows one time with five minutes around it, that minute open and the others closed', async () => {
     const { text } = await session.get('/console/history?at=2026-11-24T10:36');
     expect(text).toContain('value="2026-11-24T10:36"');
-    expect(text).toContain('24 Nov, 10:31 to 10:41, the newest first');
+    expect(text).toContain('24 Nov, 10:31 to 10:41<');
     expect(text.match(/<details open><summary><b>[^<]*/g)).toEqual(['<details open><summary><b>10:36']);
     expect(text).toMatch(/<li class="asked" id="asked"><details open><summary><b>10:36/);
     expect(text).toContain('href="/console/history?at=2026-11-24T10%3A25&amp;around=5" rel="prev"');
     expect(text).not.toContain('rel="next"');
     const earlier = (await session.get('/console/history?at=2026-11-24T10:25&around=5')).text;
-    expect(earlier).toContain('24 Nov, 10:20 to 10:30, the newest first');
+    expect(earlier).toContain('24 Nov, 10:20 to 10:30<');
     expect(earlier).toContain('href="/console/history?at=2026-11-24T10%3A36&amp;around=5" rel="next"');
     expect((await session.get('/console/history?at=10:36')).status).toBe(400);
   });

@@ -48,7 +48,7 @@ ${links}
 function caption({ from, to }: HistoryRange, times: Times): string {
   const [first, last] = [times.dayAndTime(from * MINUTE), times.dayAndTime(to * MINUTE)];
   const [day] = first.split(',');
-  return `${first} to ${last.startsWith(`${day},`) ? times.time(to * MINUTE) : last}, the newest first`;
+  return `${first} to ${last.startsWith(`${day},`) ? times.time(to * MINUTE) : last}`;
 }
 
 function pager({ earlier, later }: ReturnType<typeof neighbours>, shown: string): Html {

@@ -13,9 +13,9 @@ export interface HistoryRange {
 }
 
 export const AROUND = {
-  5: '5 minutes around it',
-  30: '30 minutes around it',
-  day: '24 hours before it',
+  5: '± 5 minutes',
+  30: '± 30 minutes',
+  day: '24 h before',
 } as const;
 
 /** The id of the minute that was asked for. */
