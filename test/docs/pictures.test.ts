@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { browserPresent, launchChromium } from '../support/chromium.ts';
 import { architectureSvg } from '../tooling/pictures/architecture.ts';
+import { anHourAgo } from '../tooling/pictures/life.ts';
 import { pageShots, wordsIn } from '../tooling/pictures/page-shots.ts';
 import { SCHEMES } from '../tooling/pictures/palette.ts';
 import { recordScreens, withDemo } from '../tooling/pictures/screens.ts';
@@ -89,7 +90,8 @@ describe('docs/images', () => {
       const browser = await launchChromium();
       try {
         const screens = await withDemo((demo) => recordScreens(browser, demo));
-        const shots = await withDemo((demo) => pageShots(browser, demo));
+        const time = anHourAgo();
+        const shots = await withDemo((demo) => pageShots(browser, demo, time), time.now);
         mkdirSync(ARTEFACTS, { recursive: true });
         for (const { name, png } of shots) {
           for (const scheme of SCHEMES) writeFileSync(join(ARTEFACTS, `${name}-${scheme}.png`), png[scheme]);

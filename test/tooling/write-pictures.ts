@@ -6,6 +6,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { launchChromium } from '../support/chromium.ts';
 import { architectureSvg } from './pictures/architecture.ts';
+import { anHourAgo } from './pictures/life.ts';
 import { pageShots, wordsIn } from './pictures/page-shots.ts';
 import { SCHEMES } from './pictures/palette.ts';
 import { animated, framesOf, palettePng } from './pictures/recording.ts';
@@ -26,7 +27,8 @@ for (const scheme of SCHEMES) {
 }
 const browser = await launchChromium();
 try {
-  const shots = await withDemo((demo) => pageShots(browser, demo));
+  const time = anHourAgo();
+  const shots = await withDemo((demo) => pageShots(browser, demo, time), time.now);
   for (const { name, png } of shots) {
     for (const scheme of SCHEMES) write(`${name}-${scheme}.png`, palettePng(png[scheme], 64));
   }

@@ -229,9 +229,9 @@ describe('names that need proof', () => {
     ['Claude', 'claude.ai'],
     ['Claude', 'claude.com'],
     ['ChatGPT', 'chatgpt.com'],
-    ['Gemini', 'oauth-redirect.googleusercontent.com'],
+    ['Gemini', 'gemini.google.com'],
     ['Google Antigravity', 'antigravity.google'],
-    ['Microsoft Copilot Studio', 'global.consent.azure-apim.net'],
+    ['Microsoft Copilot', 'copilot.microsoft.com'],
     ['Visual Studio Code', 'vscode.dev'],
     ['Visual Studio Code', 'insiders.vscode.dev'],
     ['Cursor', 'www.cursor.com'],
@@ -249,6 +249,14 @@ describe('names that need proof', () => {
     expect(ownerOf(name, { document: undefined, destinations: [host] })).toBeUndefined();
     expect(ownerOf(name, { document: host, destinations: ['app.example'] })).toBeUndefined();
     expect(ownerOf(name)).toBeDefined();
+  });
+
+  it.each([
+    ['Gemini', 'oauth-redirect.googleusercontent.com'],
+    ['Gemini', 'vertexaisearch.cloud.google.com'],
+    ['Microsoft Copilot Studio', 'global.consent.azure-apim.net'],
+  ])('%s is not proved by %s, where codes of any customer of the company arrive', (name, host) => {
+    expect(ownerOf(name, { document: undefined, destinations: [host] })).toBeDefined();
   });
 
   it.each([

@@ -1,7 +1,6 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { Demo } from '../../../src/operator/demo/demo.ts';
-import { authorizationRequest, registerApp } from '../../support/app.ts';
-import { createBrowser } from '../../support/browser.ts';
+import { liveAnHour, type Time } from './life.ts';
 import { SCHEMES, type Scheme } from './palette.ts';
 import { fillIn, type Screen, showReadersPorts, wordsOf } from './screens.ts';
 
@@ -18,7 +17,7 @@ const PHONE = { viewport: { width: 390, height: 560 }, deviceScaleFactor: 2 } as
 const DESKTOP = { viewport: { width: 1120, height: 760 }, deviceScaleFactor: 1.5 } as const;
 
 /** Shows the member's pages on a phone, and the pages for operators and /mcp on a desktop. */
-export async function pageShots(browser: Browser, demo: Demo): Promise<readonly PageShot[]> {
+export async function pageShots(browser: Browser, demo: Demo, time: Time): Promise<readonly PageShot[]> {
   const shots: PageShot[] = [];
   const shoot = async (name: string, page: Page, fullPage = true) => {
     await showReadersPorts(page, demo);
@@ -35,6 +34,16 @@ export async function pageShots(browser: Browser, demo: Demo): Promise<readonly 
     await context.close();
   };
 
+  const operator = await browser.newContext(DESKTOP);
+  const console = await operator.newPage();
+  const { console: start } = demo.urls;
+  await console.goto(start);
+  await console.getByLabel('Admin secret').fill(demo.adminSecret);
+  await console.getByRole('button', { name: 'Sign in' }).click();
+  await console.waitForURL('**/console');
+  // A look at the first page closes the minutes that have passed.
+  await liveAnHour(demo, time, () => operator.request.get(start));
+
   await inContext(PHONE, async (page) => {
     await page.goto(demo.urls.client);
     await page.locator('form[action$="/connect"] button').first().click();
@@ -44,7 +53,7 @@ export async function pageShots(browser: Browser, demo: Demo): Promise<readonly 
     await page.locator('main#school-login form button').click();
     await page.locator('main#consent').waitFor();
     await page.locator('button[value=approve]').click();
-    await page.locator('.app table').first().waitFor();
+    await page.locator('.app .courses').first().waitFor();
     await page.goto(`${demo.origin}/oauth/apps`);
     await shoot('connected-apps', page);
     await page.locator('main a', { hasText: 'Study Buddy' }).first().click();
@@ -55,31 +64,21 @@ export async function pageShots(browser: Browser, demo: Demo): Promise<readonly 
     await page.goto(`${demo.origin}/mcp`);
     await shoot('mcp-page', page);
   });
-  await stoppedAttempt(demo);
-  await inContext(DESKTOP, async (page) => {
-    const { console: start } = demo.urls;
-    await page.goto(start);
-    await page.getByLabel('Admin secret').fill(demo.adminSecret);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.waitForURL('**/console');
-    await shoot('console-overview', page, false);
-    await page.goto(`${start}/apps`);
-    await page.getByRole('link', { name: 'Study Buddy' }).first().click();
-    await page.waitForURL(/\/console\/apps\/./);
-    await shoot('console-app', page, false);
-    await page.goto(`${start}/connections?state=stopped`);
-    await page.locator('.attempts th a').first().click();
-    await page.getByText('Cause: ').waitFor();
-    await shoot('console-connection', page, false);
-  });
-  return shots;
-}
 
-/** An app whose redirect URI differs from the registered one by its last character, as developers often write it. */
-async function stoppedAttempt({ origin }: Demo): Promise<void> {
-  const app = await registerApp(origin, { metadata: { client_name: 'Course Planner' } });
-  const { url } = await authorizationRequest(app, { redirect_uri: `${app.redirectUri}/` });
-  await createBrowser().open(url);
+  // Long enough for the console to read the apps again.
+  time.pass(5);
+  await console.reload();
+  await shoot('console-overview', console, false);
+  await console.goto(`${start}/apps`);
+  await console.getByRole('link', { name: 'Study Planner' }).first().click();
+  await console.waitForURL(/\/console\/apps\/./);
+  await shoot('console-app', console, false);
+  await console.goto(`${start}/connections?state=stopped`);
+  await console.getByRole('link', { name: 'Course Planner' }).first().click();
+  await console.getByText('Cause: ').waitFor();
+  await shoot('console-connection', console, false);
+  await operator.close();
+  return shots;
 }
 
 /** The text of all pages that the pictures show, by which a test notices that a page has changed. */

@@ -25,7 +25,7 @@ export interface Screen {
 export const SIZE = { width: 660, height: 500 } as const;
 
 /** Runs the demo on free ports with an empty store, calls `work`, and removes everything afterwards. */
-export async function withDemo<T>(work: (demo: Demo) => Promise<T>): Promise<T> {
+export async function withDemo<T>(work: (demo: Demo) => Promise<T>, clock: () => number = Date.now): Promise<T> {
   const data = mkdtempSync(join(tmpdir(), 'coursegate-pictures-'));
   const environment = {
     PORT: String(await freePort()),
@@ -35,7 +35,7 @@ export async function withDemo<T>(work: (demo: Demo) => Promise<T>): Promise<T> 
     COURSEGATE_DATA: data,
     COURSEGATE__LOG__LEVEL: 'silent',
   };
-  const demo = await startDemo({ environment, clock: Date.now });
+  const demo = await startDemo({ environment, clock });
   try {
     return await work(demo);
   } finally {
@@ -92,8 +92,8 @@ export async function recordScreens(browser: Browser, demo: Demo): Promise<reado
   await page.locator('main#consent').waitFor();
   await shoot('The gate asks what the app may see');
   await press('The member approves', page.locator('button[value=approve]'));
-  await page.locator('.app table').first().waitFor();
-  await page.evaluate('document.querySelector(".app table").scrollIntoView({ block: "end" })');
+  await page.locator('.app .courses').first().waitFor();
+  await page.evaluate('document.querySelector(".app .courses").scrollIntoView({ block: "end" })');
   await shoot('The app reads what was approved');
   await page.evaluate('document.querySelector(".wire").scrollIntoView()');
   await shoot('Every request and response is on the page');
@@ -135,10 +135,11 @@ export async function wordsOf(page: Page): Promise<string> {
       .replace(/\d{4}-\d\d-\d\d|\d{1,2} (?:[A-Z][a-z]+ \d{4}|[A-Z][a-z]{2}\b)/g, 'DATE')
       .replace(/just now|\d+ \w+ ago/g, 'AGO')
       .replace(/(Running for) [^.]+/, '$1 A WHILE')
-      .replace(/\d+/g, '0')
+      .replace(/\d+(?:[.,]\d+)*/g, '0')
       .replace(/\s+/g, ' ')
-      // Figures appear after a full minute.
-      .replace(/(Traffic in the last hour) .+ (Attempts to connect)/, '$1 FIGURES $2')
+      // How long requests took depends on the machine, and so do the charts.
+      .replace(/(answered, )[^.]+/, '$1SOON')
+      .replace(/(Traffic in the last hour) .+ (Refusals)/, '$1 FIGURES $2')
       .trim()
   );
 }

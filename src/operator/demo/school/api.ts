@@ -23,9 +23,9 @@ export function application(): Express {
 }
 
 /** A JSON API. `audience` is its name in the gate's assertions, which alone identify callers, never a cookie. */
-export function gatedApi(audience: string, { gate }: Parts, addRoutes: (router: Router) => void): Router {
+export function gatedApi(audience: string, { gate, now }: Parts, addRoutes: (router: Router) => void): Router {
   const router = Router({ caseSensitive: true });
-  router.use(gateIdentity(audience, gate), (_request, response, next) => {
+  router.use(gateIdentity(audience, gate, now), (_request, response, next) => {
     response.set('cache-control', 'private, no-cache');
     next();
   });

@@ -19,9 +19,9 @@ const UNREADABLE_KEYS = ['ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID', 'ERR_JWKS_TIMEO
 /**
  * Middleware that identifies the caller. `audience` is this service's name in assertions. A call without identity is
  * anonymous. A claimed identity without proof is refused, because anyone who reaches this port can set the plain
- * headers.
+ * headers. `now` is in Unix seconds.
  */
-export function gateIdentity(audience: string, gate: () => GateKeys | undefined): RequestHandler {
+export function gateIdentity(audience: string, gate: () => GateKeys | undefined, now: () => number): RequestHandler {
   let keys: JWTVerifyGetKey | undefined;
   return async (request, response, next) => {
     const assertion = request.get('x-coursegate-assertion');
@@ -30,7 +30,7 @@ export function gateIdentity(audience: string, gate: () => GateKeys | undefined)
     if (assertion === undefined) throw notProved('The member id came without a signed assertion.');
     const { issuer, jwksUrl } = gate() ?? unavailable();
     keys ??= createRemoteJWKSet(new URL(jwksUrl), { cooldownDuration: 1000 });
-    const claims = await verify(assertion, keys, issuer, audience);
+    const claims = await verify(assertion, keys, { issuer, audience, now: now() });
     if (claims.sub === undefined || claims.sub === '' || claims.sub !== memberId) {
       throw notProved('The member id does not match the signed assertion.');
     }
@@ -57,14 +57,25 @@ export const membersOnly: RequestHandler = (_request, response, next) => {
   next();
 };
 
-async function verify(token: string, keys: JWTVerifyGetKey, issuer: string, audience: string): Promise<JWTPayload> {
-  const options = { issuer, audience, algorithms: ['ES256'], requiredClaims: ['sub', 'exp'], clockTolerance: '5s' };
+interface Expected {
+  readonly issuer: string;
+  readonly audience: string;
+  readonly now: number;
+}
+
+async function verify(token: string, keys: JWTVerifyGetKey, { now, ...expected }: Expected): Promise<JWTPayload> {
+  const options = {
+    ...expected,
+    algorithms: ['ES256'],
+    requiredClaims: ['sub', 'exp'],
+    clockTolerance: '5s',
+    currentDate: new Date(now * 1000),
+  };
   const { payload } = await jwtVerify(token, keys, options).catch((thrown: unknown) => {
     if (!(thrown instanceof errors.JOSEError) || UNREADABLE_KEYS.includes(thrown.code)) return unavailable();
     throw notProved('The assertion is not valid here.');
   });
-  const latest = Date.now() / 1000 + LONGEST_LIFE_SECONDS;
-  if ((payload.exp ?? 0) > latest) throw notProved('The assertion is valid for too long.');
+  if ((payload.exp ?? 0) > now + 1 + LONGEST_LIFE_SECONDS) throw notProved('The assertion is valid for too long.');
   return payload;
 }
 

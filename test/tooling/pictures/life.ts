@@ -1,0 +1,86 @@
+import type { TokenEndpointResponse } from 'oauth4webapi';
+import type { Demo } from '../../../src/operator/demo/demo.ts';
+import { type App, authorizationRequest, bearer, redeem, refresh, registerApp } from '../../support/app.ts';
+import { createBrowser } from '../../support/browser.ts';
+import { approve, OLU, SAM } from '../../support/member.ts';
+
+/** What the pictures of the console show: the clock of the demo, and how to move it. */
+export interface Time {
+  readonly now: () => number;
+  pass(minutes: number): void;
+}
+
+/** A clock that starts 70 minutes ago, and is on time when so many have passed. */
+export function anHourAgo(): Time {
+  let behind = 70 * 60_000;
+  return {
+    now: () => Date.now() - behind,
+    pass(minutes) {
+      behind = Math.max(0, behind - minutes * 60_000);
+    },
+  };
+}
+
+/** How often apps asked in each minute: more at the beginning of a lecture. */
+const REQUESTS = [3, 5, 9, 14, 11, 8, 6, 5, 7, 4, 6, 12, 16, 13, 9, 7, 5, 4, 6, 8];
+
+/** An app that a member has connected. */
+interface Connection {
+  readonly app: App;
+  tokens: TokenEndpointResponse;
+}
+
+/**
+ * An hour of a small school: three apps connect for two members and read courses, one asks for more than it may, and one
+ * gets its redirect URI wrong. Every request is a real one.
+ *
+ * @param look called after each minute, so that what the gate counted is taken for that minute
+ */
+export async function liveAnHour({ origin }: Demo, time: Time, look: () => Promise<unknown>): Promise<void> {
+  const connections: Connection[] = [];
+  for (const [name, host] of [
+    ['Study Planner', 'planner.example'],
+    ['Reading List', 'reading.example'],
+    ['Flash Cards', 'cards.example'],
+  ] as const) {
+    const app = await registerApp(origin, {
+      redirectUri: `https://${host}/callback`,
+      metadata: { client_name: name, client_uri: `https://${host}/` },
+    });
+    for (const member of [SAM, OLU]) connections.push({ app, tokens: await connect(app, member) });
+    time.pass(2);
+  }
+  for (let minute = 0; minute < 60; minute += 1) {
+    const requests = REQUESTS[minute % REQUESTS.length] ?? 0;
+    const paths = Array<string>(requests).fill('/api/v1/courses');
+    // Not approved.
+    if (minute % 9 === 4) paths.push('/api/v1/orders');
+    for (const [at, path] of paths.entries()) {
+      const { tokens } = connections[at % connections.length] as Connection;
+      await (await fetch(`${origin}${path}`, { headers: bearer(tokens.access_token) })).arrayBuffer();
+    }
+    // Access tokens last ten minutes.
+    if (minute % 8 === 7) {
+      for (const one of connections) one.tokens = await refresh(one.app, one.tokens.refresh_token ?? '');
+    }
+    if (minute === 50) await wrongRedirectUri(origin);
+    time.pass(1);
+    await look();
+  }
+}
+
+async function connect(app: App, member: typeof SAM | typeof OLU): Promise<TokenEndpointResponse> {
+  const request = await authorizationRequest(app);
+  const returned = await approve(request.url, app.redirectUri, {
+    member,
+    scopes: ['openid', 'profile', 'courses:read'],
+  });
+  return redeem(app, request, returned);
+}
+
+/** An app whose redirect URI differs from the registered one by its last character, as developers often write it. */
+async function wrongRedirectUri(origin: string): Promise<void> {
+  const app = await registerApp(origin, { metadata: { client_name: 'Course Planner' } });
+  const { url } = await authorizationRequest(app, { redirect_uri: `${app.redirectUri}/` });
+  await createBrowser().open(url);
+}
