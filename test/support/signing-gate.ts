@@ -7,7 +7,7 @@ export interface Claims {
   readonly sub?: string;
   readonly iss?: string;
   readonly aud?: string;
-  readonly exp?: number | string;
+  readonly exp?: number;
   readonly key?: CryptoKey;
 }
 
@@ -23,7 +23,8 @@ interface SigningGate {
   close(): Promise<void>;
 }
 
-export async function startSigningGate(): Promise<SigningGate> {
+/** @param now the time of its assertions, in milliseconds */
+export async function startSigningGate(now: number): Promise<SigningGate> {
   const issuer = 'http://gate.example';
   const { privateKey, publicKey } = await generateKeyPair('ES256');
   const jwk = { ...(await exportJWK(publicKey)), kid: 'k1', alg: 'ES256', use: 'sig' };
@@ -34,7 +35,13 @@ export async function startSigningGate(): Promise<SigningGate> {
   });
   await new Promise<void>((resolve) => keys.listen(0, '127.0.0.1', resolve));
 
-  const assertion = ({ sub = 'm-1001', iss = issuer, aud = 'school', exp = '60s', key = privateKey }: Claims = {}) =>
+  const assertion = ({
+    sub = 'm-1001',
+    iss = issuer,
+    aud = 'school',
+    exp = now / 1000 + 60,
+    key = privateKey,
+  }: Claims = {}) =>
     new SignJWT({ email: 'student@example.com', scope: 'orders:read', client_id: 'app-1' })
       .setProtectedHeader({ alg: 'ES256', kid: 'k1' })
       .setIssuer(iss)

@@ -5,7 +5,7 @@ import { type School, startSchool } from '../../../src/operator/demo/school.ts';
 import { startSigningGate } from '../../support/signing-gate.ts';
 
 const NOW = Date.UTC(2026, 4, 20, 10);
-const gate = await startSigningGate();
+const gate = await startSigningGate(NOW);
 const { as } = gate;
 
 let school: School;

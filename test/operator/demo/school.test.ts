@@ -4,7 +4,7 @@ import { type School, startSchool } from '../../../src/operator/demo/school.ts';
 import { type Claims, startSigningGate } from '../../support/signing-gate.ts';
 
 const NOW = Date.UTC(2026, 4, 20, 10);
-const gate = await startSigningGate();
+const gate = await startSigningGate(NOW);
 const { as, assertion } = gate;
 const { privateKey: strangerKey } = await generateKeyPair('ES256');
 
@@ -52,7 +52,7 @@ describe('the identity from the gate', () => {
     expect([status, body.data.member_id]).toEqual([200, null]);
   });
 
-  const now = Math.floor(Date.now() / 1000);
+  const now = NOW / 1000;
   it.each<[string, Claims, Record<string, string>]>([
     ['a wrong key', { key: strangerKey }, {}],
     ['a wrong audience', { aud: 'progress' }, {}],
