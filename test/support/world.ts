@@ -29,8 +29,10 @@ export interface World {
 export interface WorldOptions {
   readonly profile: string;
   readonly clock?: () => number;
-  /** The school's clock, used for the dates in its data; the gate's clock by default. */
+  /** The school's clock; the gate's clock by default. */
   readonly schoolClock?: () => number;
+  /** The day from which the school computes the dates of its data. */
+  readonly today?: Date;
   /** Where client ID metadata documents are fetched from. */
   readonly documentNetwork?: DocumentNetwork;
   /** The data folder of a closed world, to continue with its store under another origin; a new folder by default. */
@@ -64,6 +66,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     ports: { school: 0, progress: 0, events: 0 },
     gate: () => ({ issuer: origin, jwksUrl: `${origin}/.well-known/jwks.json` }),
     clock: schoolClock,
+    ...(options.today === undefined ? {} : { today: options.today }),
   });
   const { urls } = school;
   const load = async (): Promise<LoadedConfig> => {

@@ -15,8 +15,10 @@ export interface SchoolOptions {
   readonly ports: { readonly school: number; readonly progress: number; readonly events: number };
   /** The gate whose identity assertions are trusted. A function, since the gate starts later. */
   readonly gate: () => GateKeys | undefined;
-  /** For sessions and the dates of the data, in milliseconds since the epoch. Default Date.now. */
+  /** For sessions and assertions, in milliseconds since the epoch. Default Date.now. */
   readonly clock?: () => number;
+  /** The day from which the dates of the data are computed. Default the time of the start. */
+  readonly today?: Date;
 }
 
 /** A running school with its three services. */
@@ -27,9 +29,9 @@ export type School = Awaited<ReturnType<typeof startSchool>>;
  * Rejects with Node's own error when a port is in use, after closing what was started.
  */
 export async function startSchool(options: SchoolOptions) {
-  const { ports, gate, clock = Date.now } = options;
+  const { ports, gate, clock = Date.now, today = new Date(clock()) } = options;
   const now = () => Math.floor(clock() / 1000);
-  const parts = { data: buildSchoolData(now()), gate, now };
+  const parts = { data: buildSchoolData(Math.floor(today.getTime() / 1000)), gate, now };
   const visitors = openVisitors(parts.data.members, now);
   await using started = new AsyncDisposableStack();
   const open = async (server: Server, port: number): Promise<string> => {
