@@ -83,7 +83,7 @@ describe('the backend', () => {
     expect(given).toEqual({ type: 'consent.given', timestamp: expect.stringMatching(TIME), data: granted({}) });
     expect(given?.data.grant_id).toBe(created?.data.grant_id);
     expect(connectionTypesTold()).toEqual(['consent.given', 'grant.created']);
-    expect(typesTold()).toContain('client.registered');
+    await expect.poll(typesTold).toContain('client.registered');
     expect(Date.parse(String(created?.data.expires_at)) - Date.now()).toBeGreaterThan(360 * 86_400_000);
 
     const { method, target, rawHeaders } = receiver.upstream.last();
