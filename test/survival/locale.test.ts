@@ -66,7 +66,7 @@ async function answersIn(environment: Readonly<Record<string, string>>, port: nu
       path,
       status: answer.status,
       headers,
-      text: text.replace(/"trace_?id":"[^"]*"|[0-9a-f]{32}|[0-9a-f-]{36}/gi, ''),
+      text: text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z|"trace_?id":"[^"]*"|[0-9a-f]{32}|[0-9a-f-]{36}/gi, ''),
     };
   };
   const answers = [
