@@ -201,7 +201,7 @@ describe.skipIf(!builderPresent() || !mountsPermitted())('the single binary', { 
     const ready = await demo.line(/^coursegate ready/);
     expect(ready).toBe(`coursegate ready http://localhost:${PORT} profile=A`);
     const app = root.start(['connect', `http://localhost:${PORT}`, '--no-browser']);
-    const address = () => /^ {2}(http:\S+\/oauth\/authorize\S+)$/m.exec(app.stderr())?.[1];
+    const address = () => /^ {2}(http:\/\/127\.0\.0\.1:\d+\/)$/m.exec(app.stderr())?.[1];
     const { browser, page } = await reachConsent((await vi.waitUntil(address, { timeout: 30_000 })) ?? '');
     await browser.submit(page, { decision: 'approve', scope: offeredScopes(page) });
     expect(await app.exited).toBe(0);

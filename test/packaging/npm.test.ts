@@ -102,8 +102,9 @@ describe.skipIf(!registryPresent())('the npm package', () => {
 
     it('demo runs, keeps nothing in the folder, and connect reads from it as an app', async () => {
       const app = npx(folder, node, ['connect', origin, '--no-browser']);
-      const line = await app.line(/https?:\/\/\S+\/oauth\/authorize\?/);
-      const address = /https?:\/\/\S+/.exec(line)?.[0] ?? '';
+      const line = await app.line(/^ {2}http:\/\/127\.0\.0\.1:\d+\/$/);
+      const { headers } = await fetch(line.trim(), { redirect: 'manual' });
+      const address = headers.get('location') ?? '';
       const callback = await approve(address, new URL(address).searchParams.get('redirect_uri') ?? '');
       expect((await fetch(callback)).status).toBe(200);
       expect(await app.exited).toBe(0);
