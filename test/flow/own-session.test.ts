@@ -209,7 +209,8 @@ describe('the member’s own session at a backend', () => {
     const before = ended(ann.app.client.client_id);
     const answers = await Promise.all(Array.from({ length: 12 }, () => ask(world, ann)));
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 401));
-    expect(ended(ann.app.client.client_id)).toBe(before + 1);
+    // Lines are written after the answer.
+    await expect.poll(() => ended(ann.app.client.client_id)).toBe(before + 1);
     expect(await ofMember(await ask(world, await connected('bob')))).toBe('bob');
   });
 
