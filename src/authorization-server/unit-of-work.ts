@@ -33,7 +33,7 @@ export class UnitOfWork {
 
   put(entry: NewEntry): void {
     this.#mutations.push({ op: 'put', entry });
-    this.#written.set(`${entry.kind}\0${entry.id}`, { ...entry, consumedAt: undefined });
+    this.#written.set(`${entry.kind}\0${entry.id}`, { ...entry, consumedAt: undefined, revision: 1 });
   }
 
   consume(kind: string, id: string): void {

@@ -170,7 +170,8 @@ function hashingWith(hashKey: KeyObject, sealKey: KeyObject): Hashing {
     switch (mutation.op) {
       case 'put':
       case 'create':
-        return { op: mutation.op, entry: sealEntry(mutation.entry) };
+      case 'update':
+        return { ...mutation, entry: sealEntry(mutation.entry) };
       case 'consume':
       case 'delete':
         return { ...mutation, id: hash(mutation.kind, mutation.id) };

@@ -25,8 +25,8 @@ export interface Store {
   scan(kind: string | undefined, from: string | undefined, limit: number): Promise<Scanned>;
   /**
    * Applies all mutations in order, atomically and durably, or none. Returns false, with nothing applied, if a guard
-   * fails: `create` of an existing entry, or `consume` of an entry that is absent, expired or already consumed. Charged
-   * entries stay within their quota. Depending on the quota, older entries are evicted in the same step, or
+   * fails: `create` of an existing entry, `consume` of an entry that is absent, expired or already consumed, or `update`
+   * of such an entry or of another revision. Charged entries stay within their quota. Depending on the quota, older entries are evicted in the same step, or
    * GatewayError `too_many_requests` is thrown with nothing applied.
    */
   commit(mutations: readonly Mutation[], priority?: Priority): Promise<boolean>;
@@ -71,19 +71,26 @@ export interface Entry {
   readonly expiresAt: number | undefined;
   /** Unix seconds at which it was consumed. Set only by `consume`. */
   readonly consumedAt: number | undefined;
+  /** 1 when the entry is new, and one more at each `put` and `update` of it. It is stored in clear. */
+  readonly revision: number;
   readonly references: References;
 }
 
 /** An entry to write: never consumed yet. */
-export type NewEntry = Omit<Entry, 'consumedAt'> & {
+export type NewEntry = Omit<Entry, 'consumedAt' | 'revision'> & {
   /** Undefined: it was caused by a known member or app and counts towards no quota. */
   readonly charge?: Charge | undefined;
 };
 
-/** `put` replaces payload, expiry, references and charge of an entry, and keeps its consumption and its age. */
+/**
+ * `put` replaces payload, expiry, references and charge of an entry, and keeps its consumption and its age. `update` does
+ * the same, but only while the entry has the revision that was read: of several writers that read the same one, one
+ * succeeds.
+ */
 export type Mutation =
   | { readonly op: 'put'; readonly entry: NewEntry }
   | { readonly op: 'create'; readonly entry: NewEntry }
+  | { readonly op: 'update'; readonly entry: NewEntry; readonly revision: number }
   | { readonly op: 'consume'; readonly kind: string; readonly id: string }
   | { readonly op: 'delete'; readonly kind: string; readonly id: string }
   | {
@@ -93,7 +100,7 @@ export type Mutation =
       readonly value: string;
     };
 
-/** Writes a new payload if the entry still has the payload `was`; otherwise does nothing. */
+/** Writes a new payload if the entry still has the payload `was`; otherwise does nothing. Keeps the revision. */
 export interface Replacement {
   readonly op: 'replace';
   readonly kind: string;

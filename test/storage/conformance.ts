@@ -93,6 +93,77 @@ export function storeConformance(name: string, open: (clock: () => number) => St
       expect((await store.get('AuthorizationCode', 'a'))?.consumedAt).toBeUndefined();
     });
 
+    it('counts how often an entry was written, and starts again when it is created again', async () => {
+      const revision = async () => (await store.get('AuthorizationCode', 'a'))?.revision;
+      const put = { op: 'put', entry: code('a', { expiresAt: inSeconds(10), references: { grant: 'g' } }) } as const;
+      await store.commit([put]);
+      expect(await revision()).toBe(1);
+      await store.commit([put, put]);
+      expect(await revision()).toBe(3);
+      await store.commit([{ op: 'consume', kind: 'AuthorizationCode', id: 'a' }]);
+      expect((await store.findBy('AuthorizationCode', 'grant', 'g')).map((entry) => entry.revision)).toEqual([3]);
+      expect((await store.scan('AuthorizationCode', undefined, 10)).entries[0]?.revision).toBe(3);
+      clock.advance(10);
+      await store.commit([{ op: 'create', entry: code('a') }]);
+      expect(await revision()).toBe(1);
+    });
+
+    it('updates an entry that still has the revision that was read, with everything else in the commit', async () => {
+      const name = { kind: 'AuthorizationCode', id: 'a' };
+      const first = code('a', { payload: '1', expiresAt: inSeconds(60), references: { grant: 'g', client: 'c' } });
+      await store.commit([{ op: 'create', entry: first }]);
+      const second = code('a', { payload: '2', expiresAt: inSeconds(90), references: { grant: 'h' } });
+      const issue = (id: string) => ({ op: 'put', entry: code(id, { kind: 'AccessToken' }) }) as const;
+      expect(await store.commit([issue('one'), { op: 'update', entry: second, revision: 1 }])).toBe(true);
+      const entry = await store.get(name.kind, 'a');
+      expect(entry).toMatchObject({ payload: '2', expiresAt: inSeconds(90), consumedAt: undefined, revision: 2 });
+      expect(Object.keys(entry?.references ?? {})).toEqual(['grant']);
+      expect(await store.count(name.kind, 'grant', 'g')).toBe(0);
+      expect(await store.count(name.kind, 'client', 'c')).toBe(0);
+      expect(await store.count(name.kind, 'grant', 'h')).toBe(1);
+      for (const revision of [0, 1, 3])
+        expect(await store.commit([issue('two'), { op: 'update', entry: first, revision }])).toBe(false);
+      expect(await store.get('AccessToken', 'one')).toBeDefined();
+      expect(await store.get('AccessToken', 'two')).toBeUndefined();
+      expect(await store.get(name.kind, 'a')).toEqual(entry);
+      // A guard sees the mutations before it.
+      expect(
+        await store.commit([
+          { op: 'update', entry: second, revision: 2 },
+          { op: 'update', entry: second, revision: 3 },
+        ]),
+      ).toBe(true);
+      expect(await store.commit([{ op: 'consume', ...name }])).toBe(true);
+      expect(await store.commit([{ op: 'update', entry: first, revision: 4 }])).toBe(false);
+    });
+
+    it('updates no entry that is absent or expired', async () => {
+      expect(await store.commit([{ op: 'update', entry: code('none'), revision: 1 }])).toBe(false);
+      expect(await store.get('AuthorizationCode', 'none')).toBeUndefined();
+      await store.commit([{ op: 'create', entry: code('old', { expiresAt: inSeconds(1) }) }]);
+      clock.advance(1);
+      expect(await store.commit([{ op: 'update', entry: code('old'), revision: 1 }])).toBe(false);
+      expect(await store.get('AuthorizationCode', 'old')).toBeUndefined();
+    });
+
+    it('lets one of many updates of the same revision succeed, round after round', async () => {
+      await store.commit([{ op: 'create', entry: code('a', { payload: '0' }) }]);
+      for (let revision = 1; revision <= 5; revision += 1) {
+        const attempts = await Promise.all(
+          Array.from({ length: 20 }, (_, at) =>
+            store.commit([
+              { op: 'update', entry: code('a', { payload: `${revision} ${at}` }), revision },
+              { op: 'put', entry: code(`t-${revision}-${at}`, { kind: 'AccessToken', references: { grant: 'g' } }) },
+            ]),
+          ),
+        );
+        expect(attempts.filter((won) => won)).toHaveLength(1);
+        const entry = await store.get('AuthorizationCode', 'a');
+        expect(entry).toMatchObject({ payload: `${revision} ${attempts.indexOf(true)}`, revision: revision + 1 });
+      }
+      expect(await store.count('AccessToken', 'grant', 'g')).toBe(5);
+    });
+
     it('applies a commit completely or not at all', async () => {
       await store.commit([{ op: 'put', entry: code('a') }]);
       await store.commit([{ op: 'consume', kind: 'AuthorizationCode', id: 'a' }]);
@@ -325,6 +396,20 @@ export function storeConformance(name: string, open: (clock: () => number) => St
         expect(await put(charged('again', { quota: strict }))).toBe(true);
       });
 
+      it('counts an updated entry with its new size and charge, and keeps its age', async () => {
+        const small = { quota: quota({ name: 'updated', total: 18_000 }) };
+        const update = (entry: NewEntry, revision: number) => store.commit([{ op: 'update', entry, revision }]);
+        for (const id of ids('u', 3)) await put(charged(id, small, { payload: 'x' }));
+        expect(await update(charged('u0', small), 1)).toBe(true);
+        // Refused, so it does not count.
+        expect(await update(charged('u1', small, { payload: 'x'.repeat(11_000) }), 7)).toBe(false);
+        for (const id of ids('v', 3)) await put(charged(id, small));
+        expect(await standing(...ids('u', 3), ...ids('v', 3))).toEqual(['u1', 'u2', 'v0', 'v1', 'v2']);
+        expect(await update(code('u1', { payload: 'x'.repeat(3000) }), 1)).toBe(true);
+        for (const id of ids('w', 4)) await put(charged(id, small));
+        expect(await standing('u1', 'u2', 'v2')).toEqual(['u1']);
+      });
+
       it('stops counting entries that were deleted, swept, moved to another quota, or overwritten without one', async () => {
         const small = quota({ total: 20_000 });
         const of = { quota: small };
@@ -399,6 +484,7 @@ export function rawStoreConformance(name: string, open: (clock: () => number) =>
       expect((await store.get(entry.kind, 'a'))?.payload).toBe('one');
       expect(await replace('one', 'two')).toBe(true);
       expect(await store.findBy(entry.kind, 'grant', 'g')).toEqual([{ ...read, payload: 'two' }]);
+      expect(read?.revision).toBe(1);
       expect(await replace('one', 'two', 'b')).toBe(true);
       expect(await store.get(entry.kind, 'b')).toBeUndefined();
       clock.advance(60);

@@ -96,6 +96,7 @@ describe('a sealed store', () => {
               payload: 'AAAA',
               expiresAt: undefined,
               consumedAt: undefined,
+              revision: 1,
               references: {},
             },
     };

@@ -28,7 +28,7 @@ interface Scripts {
 /** Milliseconds reserved for the response to a WAIT to arrive. */
 const ANSWERED = 50;
 
-const FIELDS = ['payload', 'expiresAt', 'consumedAt', ...REFERENCE_NAMES];
+const FIELDS = ['payload', 'expiresAt', 'consumedAt', 'revision', ...REFERENCE_NAMES];
 
 /**
  * The store that several replicas share. Redis must be durable: an append-only file and no eviction. While Redis is
@@ -155,7 +155,7 @@ function literal(text: string): string {
 }
 
 function toEntry(kind: string, id: string, fields: readonly Field[]): Entry | undefined {
-  const [payload, expiresAt, consumedAt, ...references] = fields;
+  const [payload, expiresAt, consumedAt, revision, ...references] = fields;
   if (typeof payload !== 'string') return undefined;
   return {
     kind,
@@ -163,6 +163,7 @@ function toEntry(kind: string, id: string, fields: readonly Field[]): Entry | un
     payload,
     expiresAt: expiresAt ? Number(expiresAt) || 0 : undefined,
     consumedAt: consumedAt ? Number(consumedAt) : undefined,
+    revision: Number(revision ?? 1),
     references: Object.fromEntries(
       REFERENCE_NAMES.flatMap((name, at) => {
         const value = references[at];

@@ -14,14 +14,14 @@ local function look(kind, id)
   local key = entryKey(kind, id)
   local slot = view[key]
   if not slot then
-    local fields = redis.call('HMGET', key, 'expiresAt', 'consumedAt', unpack(REFERENCES))
+    local fields = redis.call('HMGET', key, 'expiresAt', 'consumedAt', 'revision', unpack(REFERENCES))
     slot = { key = key, kind = kind, id = id }
     if fields[1] then
       -- An entry whose expiry is not a number counts as expired.
       local expiresAt = nil
       if fields[1] ~= '' then expiresAt = tonumber(fields[1]) or 0 end
-      slot.stored = { expiresAt = expiresAt, consumedAt = fields[2] or nil, references = {} }
-      for at, name in ipairs(REFERENCES) do slot.stored.references[name] = fields[at + 2] or nil end
+      slot.stored = { expiresAt = expiresAt, consumedAt = fields[2] or nil, revision = tonumber(fields[3] or 1), references = {} }
+      for at, name in ipairs(REFERENCES) do slot.stored.references[name] = fields[at + 3] or nil end
       slot.entry = slot.stored
     end
     view[key] = slot
@@ -30,10 +30,10 @@ local function look(kind, id)
   return slot
 end
 local function alive(entry) return entry and (not entry.expiresAt or entry.expiresAt > NOW) end
-local function written(from, consumedAt)
+local function written(from, consumedAt, revision)
   return {
     payload = from.payload, expiresAt = from.expiresAt, references = from.references, charge = from.charge,
-    consumedAt = consumedAt,
+    consumedAt = consumedAt, revision = revision,
   }
 end
 
@@ -41,22 +41,28 @@ for _, mutation in ipairs(cjson.decode(ARGV[3])) do
   local op = mutation.op
   if op == 'put' then
     local slot = look(mutation.entry.kind, mutation.entry.id)
-    slot.entry = written(mutation.entry, slot.entry and slot.entry.consumedAt)
+    local entry = slot.entry
+    slot.entry = written(mutation.entry, entry and entry.consumedAt, entry and entry.revision + 1 or 1)
   elseif op == 'create' then
     local slot = look(mutation.entry.kind, mutation.entry.id)
     if alive(slot.entry) then return 0 end
-    slot.entry = written(mutation.entry, nil)
+    slot.entry = written(mutation.entry, nil, 1)
+  elseif op == 'update' then
+    local slot = look(mutation.entry.kind, mutation.entry.id)
+    local entry = slot.entry
+    if not alive(entry) or entry.consumedAt or entry.revision ~= mutation.revision then return 0 end
+    slot.entry = written(mutation.entry, nil, entry.revision + 1)
   elseif op == 'replace' then
     local slot = look(mutation.kind, mutation.id)
     local entry = slot.entry
     if entry and entry == slot.stored and redis.call('HGET', slot.key, 'payload') == mutation.was then
-      slot.entry = written({ payload = mutation.payload, expiresAt = entry.expiresAt, references = entry.references }, entry.consumedAt)
+      slot.entry = written({ payload = mutation.payload, expiresAt = entry.expiresAt, references = entry.references }, entry.consumedAt, entry.revision)
       slot.entry.resealed = true
     end
   elseif op == 'consume' then
     local slot = look(mutation.kind, mutation.id)
     if not alive(slot.entry) or slot.entry.consumedAt then return 0 end
-    slot.entry = written(slot.entry, NOW)
+    slot.entry = written(slot.entry, NOW, slot.entry.revision)
   elseif op == 'delete' then
     look(mutation.kind, mutation.id).entry = nil
   else
@@ -121,6 +127,7 @@ for _, slot in ipairs(order) do
       redis.call('DEL', key)
       redis.call('HSET', key, 'payload', entry.payload, 'expiresAt', entry.expiresAt or '')
       if entry.consumedAt then redis.call('HSET', key, 'consumedAt', entry.consumedAt) end
+      if entry.revision > 1 then redis.call('HSET', key, 'revision', entry.revision) end
       for name, value in pairs(entry.references) do
         local index = indexKey(slot.kind, name, value)
         redis.call('HSET', key, name, value)

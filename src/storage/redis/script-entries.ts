@@ -13,7 +13,7 @@ if type(here) == 'table' and here.err then return here end
  * The functions that the store's scripts share. Redis runs one script at a time, so each is one atomic step. All keys carry one hash tag and
  * are in one slot of a Cluster. The scripts build key names themselves, which is why the tag is passed as ARGV[1].
  *
- *   {prefix}:entry:<kind>:<id>            hash: payload, expiresAt ('' is never), consumedAt, and the references
+ *   {prefix}:entry:<kind>:<id>            hash: payload, expiresAt ('' is never), consumedAt, revision (none is 1), and the references
  *   {prefix}:index:<kind>:<name>:<value>  sorted set of ids, by expiry (+inf is never)
  *   {prefix}:expiry                       sorted set of <kind>:<id>, by expiry: used by the sweep
  *   {prefix}:charge:<kind>:<id>           hash: what a charged entry counts towards. It outlives an entry that Redis expires

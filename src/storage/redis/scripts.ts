@@ -2,7 +2,7 @@ import { COMMON, WHOLE } from './script-entries.ts';
 
 /**
  * KEYS[1]: the index. ARGV[3], ARGV[4]: kind and limit (-1: none). Returns id, payload, expiresAt, consumedAt,
- * references.
+ * revision, references.
  */
 export const FIND_BY = `${WHOLE}
 local INDEX, PREFIX, NOW, KIND, LIMIT = KEYS[1], ARGV[1], math.floor(tonumber(ARGV[2]) / 1000), ARGV[3], tonumber(ARGV[4])
@@ -13,7 +13,7 @@ repeat
   for _, id in ipairs(ids) do
     if #found == LIMIT then break end
     local key = PREFIX .. 'entry:' .. KIND .. ':' .. id
-    local fields = redis.call('HMGET', key, 'payload', 'expiresAt', 'consumedAt', 'grant', 'member', 'client', 'uid')
+    local fields = redis.call('HMGET', key, 'payload', 'expiresAt', 'consumedAt', 'revision', 'grant', 'member', 'client', 'uid')
     if fields[1] then
       table.insert(fields, 1, id)
       found[#found + 1] = fields

@@ -121,7 +121,7 @@ export function storeOn({ database, check, unlock, space, log }: SqliteParts, cl
 
 /** Returns whether the mutation's guard held. */
 function apply(statements: Statements, mutation: Mutation | Replacement, now: number): boolean {
-  const { selectOne, deleteOne, deleteBy, put, replace, consume } = statements;
+  const { selectOne, deleteOne, deleteBy, put, update, replace, consume } = statements;
   switch (mutation.op) {
     case 'create':
       if (selectOne.get(mutation.entry.kind, now, mutation.entry.id) !== undefined) return false;
@@ -131,6 +131,8 @@ function apply(statements: Statements, mutation: Mutation | Replacement, now: nu
     case 'put':
       put.run(...toRow(mutation.entry));
       return true;
+    case 'update':
+      return update.run(...toRow(mutation.entry), mutation.revision, now).changes === 1;
     case 'replace':
       replace.run(mutation.payload, mutation.kind, mutation.id, mutation.was);
       return true;

@@ -17,9 +17,16 @@ export function prepareStatements(database: DatabaseSync) {
     deleteBy: byReference((table, column) => `DELETE FROM ${table} WHERE kind = ? AND ${column} = ?`),
     put: database.prepare(`
       INSERT INTO entry (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})
-      ON CONFLICT (kind, id) DO UPDATE SET ${COLUMNS.slice(2)
+      ON CONFLICT (kind, id) DO UPDATE SET revision = revision + 1, ${COLUMNS.slice(2)
         .map((column) => `${column} = excluded.${column}`)
         .join(', ')}`),
+    // Its parameters: those of `put`, the revision, and the time.
+    update: database.prepare(`
+      UPDATE entry SET revision = revision + 1, ${COLUMNS.slice(2)
+        .map((column, at) => `${column} = ?${at + 3}`)
+        .join(', ')}
+      WHERE kind = ?1 AND id = ?2 AND revision = ?${COLUMNS.length + 1} AND consumed_at IS NULL
+        AND (expires_at IS NULL OR expires_at > ?${COLUMNS.length + 2})`),
     consume: database.prepare(
       'UPDATE entry SET consumed_at = ? WHERE kind = ? AND id = ? AND consumed_at IS NULL AND (expires_at IS NULL OR expires_at > ?)',
     ),
@@ -74,6 +81,7 @@ export function toEntry(row: Record<string, unknown> | undefined): Entry | undef
     payload: String(row.payload),
     expiresAt: (row.expires_at as number | null) ?? undefined,
     consumedAt: (row.consumed_at as number | null) ?? undefined,
+    revision: Number(row.revision),
     references,
   };
 }
