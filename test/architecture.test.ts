@@ -179,7 +179,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
   graphql: ['account', 'operator/demo/school'],
   '@graphql-tools/merge': ['account/contract.ts'],
   yaml: ['config'],
-  mustache: ['operator/setup/template.ts'],
+  mustache: ['http/template.ts'],
   re2js: ['config/pattern.ts'],
   // The other two read the data of presets.
   zod: ['config', 'operator/setup/init/evidence.ts', 'operator/setup/init/preset-file.ts'],

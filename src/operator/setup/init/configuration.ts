@@ -1,8 +1,8 @@
 import { appAddress } from '../../../config/page-calls.ts';
 import { PLACEHOLDER } from '../../../config/placeholders.ts';
+import { filledFile, type TemplateView } from '../../../http/template.ts';
 import { codePath } from '../../../installation.ts';
 import type { Framework } from '../names.ts';
-import { filledFile, type TemplateView } from '../template.ts';
 import type { Discoveries } from './discoveries.ts';
 import type { JsonLogin } from './json-login.ts';
 import type { PresetFile } from './preset-file.ts';

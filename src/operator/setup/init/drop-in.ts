@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { listAt, valueAt } from '../../../config/tree.ts';
+import { filled } from '../../../http/template.ts';
 import { documentPath, readInstalled } from '../../../installation.ts';
-import { filled } from '../template.ts';
 import { type Setup, upstreamName } from './configuration.ts';
 import { dropInFiles, type NewFile, README, type SecretName, setupGuide, treeOf } from './preset.ts';
 import { type DropInValues, INTEGRATIONS } from './preset-file.ts';

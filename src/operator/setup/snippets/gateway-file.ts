@@ -1,7 +1,7 @@
 import { DECISION_FIELDS } from '../../../decisions/protocol.ts';
 import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
+import { filledFile, type TemplateView } from '../../../http/template.ts';
 import { installedPath } from '../../../installation.ts';
-import { filledFile, type TemplateView } from '../template.ts';
 import {
   CORS_RESPONSE_FIELDS,
   DECISION_LIMITS,

@@ -1,5 +1,5 @@
 import Mustache from 'mustache';
-import { readInstalled } from '../../installation.ts';
+import { readInstalled } from '../installation.ts';
 
 /** What stands for the names in a template, and for the sections of a list or an object. */
 export type TemplateView = Readonly<Record<string, unknown>>;

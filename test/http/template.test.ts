@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { filled } from '../../../src/operator/setup/template.ts';
+import { filled } from '../../src/http/template.ts';
 
 const SINGLE = (text: string) => text.replaceAll("'", "''");
 
