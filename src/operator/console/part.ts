@@ -15,8 +15,7 @@ import { bytesOf } from '../../storage/sqlite/size.ts';
 import type { Pools } from '../../upstream/pools.ts';
 import type { ConsoleOptions } from './console.ts';
 import { consoleState } from './console-state.ts';
-import type { GateStatus } from './overview/gate-status.ts';
-import { upstreamUses } from './overview/upstream-uses.ts';
+import { type GateStatus, upstreamUses } from './overview/gate-status.ts';
 
 export interface ConsoleUses {
   readonly server: Pick<AuthorizationServer, 'grants'>;

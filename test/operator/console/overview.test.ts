@@ -178,9 +178,9 @@ describe('what needs attention', () => {
       'bad: Members cannot open the site, and its events wait: a',
       { upstreams: failing('a', 'half_open', { site: true, events: true }) },
     ],
-    ['warn: One app never used its last three connections: app0.example. The', { unusedApps: apps(1) }],
+    ['warn: The last three connections of app0.example were never used', { unusedApps: apps(1) }],
     [
-      'warn: 7 apps never used their last three connections: app6.example, app5.example, app4.example, app3.example, app2.example and 2 more.',
+      'warn: The last three connections of app6.example, app5.example, app4.example, app3.example, app2.example and 2 more were never used',
       { unusedApps: apps(7) },
     ],
     ['warn: Routes are observed, not enforced: the gate refuses nothing yet', { observing: true }],
@@ -238,7 +238,9 @@ describe('what needs attention', () => {
     [
       'a sign-in that does not answer',
       { 3: { 'sign-ins login_unavailable': 4, 'sign-ins success': 9 } },
-      ['bad: Members cannot sign in: 4 sign-ins failed since 11:57 because your sign-in did not answer.'],
+      [
+        'bad: Members cannot sign in: 4 of 13 sign-ins failed (31%) since 11:57; most often: your sign-in did not answer (4).',
+      ],
     ],
   ])('of the last hour: %s', async (_what, minutes, expected) => {
     expect(await concerns({ period: await lastHour(minutes) })).toEqual(expected);
@@ -278,7 +280,7 @@ describe('what needs attention', () => {
     const levels = (await concerns({ status: { ...WELL, observing: true, upstreams: failing('abcdefg') } })).map(
       (one) => one.split(':')[0],
     );
-    expect(levels).toEqual(['bad', 'bad', 'bad', 'bad', 'bad', 'bad', 'warn']);
+    expect(levels).toEqual([...Array.from({ length: 7 }, () => 'bad'), 'warn']);
   });
 });
 

@@ -89,6 +89,11 @@ function cellOf<Row>({ cell, isNumber, isWide, phone }: Column<Row>, row: Row, i
   return html`<td${shown && html` class="${shown}"`}${phone && html` data-label="${phone}"`}>${value}</td>`;
 }
 
+/** A column of figures, which a phone shows with its title. */
+export function figureColumn<Row>(title: string, cell: Column<Row>['cell']): Column<Row> {
+  return { title, cell, isNumber: true, phone: title };
+}
+
 /** How to sort by the value of `sort` in the query; undefined if no column has that name. */
 export function orderOf<Row>(
   columns: readonly Column<Row>[],

@@ -11,8 +11,8 @@ export const BOUNDS = {
   failed: { share: 0.01, least: 5, bad: 0.05 },
   /** Seconds, with the least number of requests from which the 99th of 100 says something. */
   slow: { p99: 1, least: 100 },
-  /** Sign-ins for which the login or the store was unavailable. */
-  signIns: { least: 3 },
+  /** Sign-ins for which the login or the store was unavailable. While that goes on, it is bad. */
+  signIns: { share: 0, least: 3, bad: 0 },
   /** Of the attempts to connect by an app that named itself, those that stopped. */
   stopped: { share: 0.1, least: 3 },
   /** Requests in a row without an answer, before the breaker opens. */
@@ -28,12 +28,7 @@ export const OVER = 10;
  * Refusals of requests that bore a token or a code. Without one, a 401 is the beginning of every connection and what
  * scanners get; errors of authorization requests are attempts to connect, which have a bound of their own.
  */
-export const BORE_A_TOKEN: Readonly<Record<string, string>> = {
-  invalid_token: 'the token is not valid or no longer valid',
-  insufficient_scope: 'the token lacks a scope',
-  invalid_dpop_proof: 'the proof of the token’s key is not valid',
-  invalid_grant: 'the code or refresh token is not valid',
-};
+export const BORE_A_TOKEN = ['invalid_token', 'insufficient_scope', 'invalid_dpop_proof', 'invalid_grant'] as const;
 
 /** Causes for which attempts stop by the will of a member: no reason for an alarm. */
 export const OWN_DECISIONS: ReadonlySet<string> = new Set(['consent-denied', 'abandoned-consent', 'abandoned-sign-in']);

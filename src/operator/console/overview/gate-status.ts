@@ -1,10 +1,19 @@
 import type { Keyring } from '../../../authorization-server/keyring.ts';
+import type { LoadedConfig } from '../../../config/load.ts';
 import type { EventsState } from '../../../events/state.ts';
 import type { Health } from '../../../operations/health.ts';
 import type { ReloadState } from '../../../operations/reloads.ts';
 import type { UpstreamState } from '../../../operations/state-metrics.ts';
 import type { UnusedApp } from '../../../operations/unused-tokens.ts';
-import type { UpstreamUses } from './upstream-uses.ts';
+
+/** What an upstream is for: what its outage takes away. */
+interface UpstreamUses {
+  readonly signIn: boolean;
+  readonly site: boolean;
+  /** Routes, fields of the Account API or tools. */
+  readonly apps: boolean;
+  readonly events: boolean;
+}
 
 export interface UpstreamStatus extends UpstreamState {
   readonly origin: string;
@@ -34,4 +43,18 @@ export interface GateStatus {
   readonly events: EventsState | undefined;
   /** Seconds since the process started. */
   readonly uptime: number;
+}
+
+export function upstreamUses({ config, accountFiles }: LoadedConfig, name: string): UpstreamUses {
+  const { login, site, routes, mcp, events } = config;
+  return {
+    signIn: 'upstream' in login && login.upstream === name,
+    site: site?.upstream === name,
+    apps:
+      routes.some(({ upstream }) => upstream === name) ||
+      mcp?.tools.some(({ get }) => get?.upstream === name) === true ||
+      // As the mappings of the Account API name it.
+      accountFiles?.mappings.some(({ text }) => text.includes(`"${name}"`)) === true,
+    events: events?.upstream === name,
+  };
 }

@@ -46,7 +46,7 @@ function keysOf({ keys }: GateStatus, times: Times): Html {
 }
 
 function storeOf({ store: { kind, bytes } }: GateStatus): string {
-  return `${STORES[kind] ?? kind}${bytes === undefined ? '' : `, ${roundedSize(bytes)}`}`;
+  return `${STORES[kind] ?? kind}${bytes === undefined ? '' : `, ${Math.ceil(bytes / 2 ** 20)} MiB`}`;
 }
 
 export function upstreamsPanel({ upstreams }: GateStatus, times: Times): Html {
@@ -69,10 +69,3 @@ const columns = (times: Times): readonly Column<UpstreamStatus>[] => [
     isNumber: true,
   },
 ];
-
-function roundedSize(bytes: number): string {
-  const units = ['bytes', 'KiB', 'MiB', 'GiB'];
-  let [size, unit] = [bytes, 0];
-  for (; size >= 1024 && unit < units.length - 1; unit += 1) size /= 1024;
-  return `${size < 10 && unit > 0 ? size.toFixed(1) : Math.round(size)} ${units[unit]}`;
-}

@@ -1,43 +1,44 @@
+import { counted } from '../../../http/amounts.ts';
 import { html } from '../../../http/html.ts';
-import { countOf, type Minute, namesIn } from '../../../operations/record/minute.ts';
+import { once } from '../../../http/once.ts';
+import { factOf } from '../../../operations/record/attempt.ts';
+import { lastOf } from '../../../operations/record/attempts.ts';
+import { countOf, type Group, type Minute, namesIn } from '../../../operations/record/minute.ts';
+import { readTexts } from '../../texts.ts';
+import { pathOfTime } from '../history/range.ts';
 import type { Times } from '../kit/times.ts';
+import { pathOf, withQuery } from '../paths.ts';
+import type { Explained } from '../recorder/explained.ts';
 import { formatCount, formatSeconds, percent, responseTimes } from '../traffic/figures.ts';
 import type { Period } from '../traffic/period.ts';
-import { BORE_A_TOKEN, BOUNDS, OVER } from './bounds.ts';
-import { bad, type Concern, historyOf, warn } from './concern.ts';
+import { BORE_A_TOKEN, BOUNDS, OVER, OWN_DECISIONS } from './bounds.ts';
+import { bad, type Concern, warn } from './concern.ts';
 
 /**
  * What went wrong in the last hour.
- * @param loginIsDown whether it is known already that members cannot sign in
+ *
+ * @param loginIsDown - whether it is known already that members cannot sign in
  */
-export function hourConcerns(period: Period, times: Times, loginIsDown: boolean): readonly Concern[] {
-  return [
-    signIns(period, times, loginIsDown),
-    failed(period, times),
-    refused(period, times),
+export function trafficConcerns(period: Period, times: Times, loginIsDown: boolean): readonly Concern[] {
+  const found = [
+    ...SHARES.filter(({ whom }) => !(loginIsDown && whom !== undefined)).map((share) => tooMany(share, period, times)),
     slow(period, times),
-  ].filter((one) => one !== undefined);
+  ];
+  return found.filter((one) => one !== undefined);
 }
 
-/** Something that happened in some minutes. */
-interface Run {
-  readonly text: string;
-  /** Where the first of them is shown. */
-  readonly see: Concern['see'][number];
-  /** Whether it has not happened for a while. */
-  readonly isOver: boolean;
-  readonly slots: Period['slots'];
-}
-
-/** The last minutes in which something happened, without a longer pause between them. */
-function runOf({ slots }: Period, times: Times, happened: (minute: Minute) => boolean): Run | undefined {
+/**
+ * The last minutes in which something happened, without a longer pause between them: when, the page about the first of
+ * them, all minutes since then, and whether it has not happened for a while. Undefined if it did not happen.
+ */
+function runOf({ slots }: Period, times: Times, happened: (minute: Minute) => boolean) {
   const minutes = slots.flatMap(({ minute }, at) => (minute !== undefined && happened(minute) ? [at] : []));
   const last = minutes.at(-1);
   if (last === undefined) return undefined;
   const first = minutes.findLast((at, index) => at - (minutes[index - 1] ?? -OVER) >= OVER) ?? last;
   const isOver = slots.length - last > OVER;
-  const from = times.sameDay(slots[first]?.at ?? 0);
-  const to = times.sameDay(slots[last]?.at ?? 0);
+  const [began = 0, ended = 0] = [slots[first]?.at, slots[last]?.at];
+  const [from, to] = [times.sameDay(began), times.sameDay(ended)];
   // The counts are of the hour: with an earlier run, the beginning of the last one would be too late for them.
   const text =
     minutes[0] !== first
@@ -47,97 +48,115 @@ function runOf({ slots }: Period, times: Times, happened: (minute: Minute) => bo
         : from === to
           ? `at ${from}`
           : `between ${from} and ${to}, and not since`;
-  return { text, isOver, slots: slots.slice(first), see: historyOf(slots[first]?.at ?? 0, times) };
+  const see = { path: pathOfTime(began, times), name: 'History' };
+  return { text, see, isOver, minutes: slots.slice(first).flatMap(({ minute }) => minute ?? []) };
 }
 
-const sumOf = (numbers: Iterable<number>): number => [...numbers].reduce((sum, one) => sum + one, 0);
-
-/** The most frequent of some names. */
-function most(counts: Iterable<readonly [string, number]>): readonly [string, number] | undefined {
-  return [...counts].toSorted(([, a], [, b]) => b - a)[0];
+/** What went wrong, as a share of all that was tried. */
+interface Share {
+  readonly what: string;
+  /** Whom it hits while it is bad. */
+  readonly whom?: string;
+  readonly bound: { readonly share: number; readonly least: number; readonly bad?: number };
+  /** Why, and how often. */
+  readonly reasons: (minute: Minute) => ReadonlyMap<string, number>;
+  /** How often in all. */
+  readonly count: (minute: Minute) => number;
+  readonly total: (minute: Minute) => number;
 }
 
-function signIns(period: Period, times: Times, loginIsDown: boolean): Concern | undefined {
-  const failures = (minute: Minute) =>
-    countOf(minute, 'sign-ins', 'login_unavailable') + countOf(minute, 'sign-ins', 'store_unavailable');
-  const run = runOf(period, times, (minute) => failures(minute) > 0);
-  const count = failures(period.sum);
-  if (run === undefined || loginIsDown || count < BOUNDS.signIns.least) return undefined;
-  const many = `${formatCount(count)} sign-ins failed`;
-  return run.isOver
-    ? warn(html`${many} ${run.text}: your sign-in did not answer.`, run.see)
-    : bad(html`Members cannot sign in: ${many} ${run.text} because your sign-in did not answer.`, run.see);
+const SHARES: readonly Share[] = [
+  {
+    ...{ what: 'sign-ins failed', whom: 'Members cannot sign in: ', bound: BOUNDS.signIns },
+    reasons: unavailable,
+    count: (minute) => sumOf(unavailable(minute)),
+    total: (minute) => sumOf(namesIn(minute, 'sign-ins')),
+  },
+  {
+    ...{ what: 'requests failed', bound: BOUNDS.failed },
+    reasons: (minute) => namesIn(minute, 'failures'),
+    count: (minute) => countOf(minute, 'statuses', '5xx'),
+    total: (minute) => sumOf(namesIn(minute, 'statuses')),
+  },
+  {
+    ...{ what: 'requests with a token were refused', bound: BOUNDS.refused },
+    reasons: refusals,
+    count: (minute) => sumOf(refusals(minute)),
+    total: (minute) => sumOf(refusals(minute)) + countOf(minute, 'requests', 'admitted'),
+  },
+];
+
+const reasonTexts = once(() => readTexts(['operator/console/overview/reasons.yaml'], ['text']));
+
+const sumOf = (counts: ReadonlyMap<string, number>): number => [...counts.values()].reduce((sum, one) => sum + one, 0);
+
+/** Counts of these names. */
+const counts = (minute: Minute, group: Group, names: readonly string[]): ReadonlyMap<string, number> =>
+  new Map(names.map((name) => [name, countOf(minute, group, name)]));
+
+/** Sign-ins that failed because of what they need. */
+function unavailable(minute: Minute): ReadonlyMap<string, number> {
+  return counts(minute, 'sign-ins', ['login_unavailable', 'store_unavailable']);
 }
 
-function failed(period: Period, times: Times): Concern | undefined {
-  const failures = (minute: Minute) => countOf(minute, 'statuses', '5xx');
-  const [count, total] = [failures(period.sum), sumOf(namesIn(period.sum, 'statuses').values())];
-  const { share, least, bad: worst } = BOUNDS.failed;
-  const run = runOf(period, times, (minute) => failures(minute) > 0);
-  if (run === undefined || count < least || count < share * total) return undefined;
-  const own = most([...namesIn(period.sum, 'failures')].filter(([code]) => code in REASONS));
+/** Refusals of requests that bore a token. An app that waits for the 401 before it refreshes is refused once for each. */
+function refusals(minute: Minute): ReadonlyMap<string, number> {
+  const found = counts(minute, 'refusals', BORE_A_TOKEN);
+  const invalid = countOf(minute, 'refusals', 'invalid_token') - countOf(minute, 'tokens', 'refresh_token');
+  return new Map([...found, ['invalid_token', Math.max(0, invalid)]]);
+}
+
+function tooMany({ what, whom, bound, reasons, count, total }: Share, period: Period, times: Times) {
+  const [wrong, all] = [count(period.sum), total(period.sum)];
+  const run = runOf(period, times, (minute) => count(minute) > 0);
+  if (run === undefined || wrong < bound.least || wrong < bound.share * all) return undefined;
+  const named = [...reasons(period.sum)].filter(([reason]) => reasonTexts().has(reason));
+  const [reason = '', often] = named.toSorted(([, a], [, b]) => b - a)[0] ?? [];
   const why =
-    own === undefined ? 'all were answers of your backend' : `most often: ${REASONS[own[0]]} (${formatCount(own[1])})`;
-  const text = html`${formatCount(count)} of ${formatCount(total)} requests failed (${percent(count / total)}) ${run.text}; ${why}.`;
-  const recent = run.slots.flatMap(({ minute }) => minute ?? []);
-  const isBad =
-    !run.isOver &&
-    sumOf(recent.map(failures)) >= worst * sumOf(recent.flatMap((one) => [...namesIn(one, 'statuses').values()]));
+    often === undefined
+      ? 'all were answers of your backend'
+      : `most often: ${reasonTexts().get(reason)?.text} (${formatCount(often)})`;
+  const recently = (of: (minute: Minute) => number) => run.minutes.reduce((sum, minute) => sum + of(minute), 0);
+  const isBad = bound.bad !== undefined && !run.isOver && recently(count) >= bound.bad * recently(total);
+  const text = html`${isBad && whom}${formatCount(wrong)} of ${formatCount(all)} ${what} (${percent(wrong / all)}) ${run.text}; ${why}.`;
   return (isBad ? bad : warn)(text, run.see);
-}
-
-/** Failures with a status of 500 or more. */
-const REASONS: Readonly<Record<string, string>> = {
-  upstream_unreachable: 'an upstream could not be reached',
-  upstream_unavailable: 'an upstream had failed before, and was not asked',
-  upstream_timeout: 'an upstream took too long',
-  upstream_overloaded: 'an upstream had too many requests in progress',
-  upstream_invalid: 'an upstream gave an invalid response',
-  login_unavailable: 'your sign-in did not answer',
-  store_unavailable: 'the store could not be used',
-  loop_detected: 'an upstream sends requests back to the gate',
-  internal: 'the gate failed, and the log says how',
-};
-
-function refused(period: Period, times: Times): Concern | undefined {
-  const { sum } = period;
-  // An app that waits for the 401 before it refreshes is refused once for each refresh.
-  const refreshed = countOf(sum, 'tokens', 'refresh_token');
-  const counts = Object.keys(BORE_A_TOKEN).map((reason): [string, number] => {
-    const count = countOf(sum, 'refusals', reason);
-    return [reason, reason === 'invalid_token' ? Math.max(0, count - refreshed) : count];
-  });
-  const count = sumOf(counts.map(([, one]) => one));
-  const total = count + countOf(sum, 'requests', 'admitted');
-  const { share, least } = BOUNDS.refused;
-  const often = most(counts);
-  const reasons = counts.filter(([, one]) => one > 0).map(([reason]) => reason);
-  const run = runOf(period, times, (minute) => reasons.some((reason) => countOf(minute, 'refusals', reason) > 0));
-  if (often === undefined || run === undefined || count < least || count < share * total) return undefined;
-  return warn(
-    html`${formatCount(count)} of ${formatCount(total)} requests with a token were refused (${percent(count / total)}) ${run.text}; most often: ${BORE_A_TOKEN[often[0]]} (${formatCount(often[1])}).`,
-    run.see,
-  );
 }
 
 function slow(period: Period, times: Times): Concern | undefined {
   const { p99, least } = BOUNDS.slow;
-  const [, longest = 0] = responseTimes(period.sum);
-  const count = sumOf(period.sum.latencies.get('gate') ?? []);
-  const run = runOf(period, times, (minute) => (responseTimes(minute)[1] ?? 0) > p99);
-  if (run === undefined || longest <= p99 || count < least) return undefined;
-  const slowest = most(
-    [...namesIn(period.sum, 'upstreams').keys()].map((name) => [
-      name,
-      responseTimes(period.sum, `upstream ${name}`)[1] ?? 0,
-    ]),
+  const { sum } = period;
+  const slowest = (minute: Minute, of?: string) => responseTimes(minute, of)[1] ?? 0;
+  const run = runOf(period, times, (minute) => slowest(minute) > p99);
+  const requests = (sum.latencies.get('gate') ?? []).reduce((all, count) => all + count, 0);
+  if (run === undefined || slowest(sum) <= p99 || requests < least) return undefined;
+  const upstreams = [...namesIn(sum, 'upstreams').keys()].map(
+    (name) => [name, slowest(sum, `upstream ${name}`)] as const,
   );
-  const whose =
-    slowest !== undefined &&
-    slowest[1] > p99 &&
-    html` The slowest upstream is <b>${slowest[0]}</b> (${formatSeconds(slowest[1])}).`;
+  const [name, longest = 0] = upstreams.toSorted(([, a], [, b]) => b - a)[0] ?? [];
   return warn(
-    html`Responses are slow: one of a hundred took longer than ${formatSeconds(longest)} ${run.text}.${whose}`,
+    html`Responses are slow: one of a hundred took longer than ${formatSeconds(slowest(sum))} ${run.text}.${longest > p99 && html` The slowest upstream is <b>${name}</b> (${formatSeconds(longest)}).`}`,
     run.see,
+  );
+}
+
+const HOUR = 3_600_000;
+
+/** Whether apps that named themselves stopped on their way in the last hour, other than by the will of a member. */
+export function stoppedConcern(all: readonly Explained[], now: number): Concern | undefined {
+  const recent = all.filter(({ attempt }) => now - lastOf(attempt).at < HOUR);
+  const stopped = recent.filter(({ state }) => state === 'stopped');
+  const named = recent.filter(({ attempt }) => factOf(attempt, 'clientId') !== undefined);
+  const faults = named.flatMap(({ attempt, why }) =>
+    why === undefined || OWN_DECISIONS.has(why.id) ? [] : [{ attempt, why }],
+  );
+  const { share, least } = BOUNDS.stopped;
+  if (faults.length < least || faults.length < share * named.length) return undefined;
+  const titles = Map.groupBy(faults, ({ why }) => why.title);
+  const [title = '', { length } = []] = [...titles].toSorted(([, a], [, b]) => b.length - a.length)[0] ?? [];
+  const members = new Set(faults.flatMap(({ attempt }) => factOf(attempt, 'member') ?? [])).size;
+  const whom = members > 0 && ` (${counted(members, 'member')})`;
+  return warn(
+    html`${formatCount(stopped.length)} attempts to connect stopped in the last hour${whom}; most often: ${title.charAt(0).toLowerCase()}${title.slice(1)} (${length}).`,
+    { path: withQuery(pathOf('connections'), { state: 'stopped', within: 'hour' }), name: 'Connections' },
   );
 }

@@ -1,13 +1,19 @@
+import { counted } from '../../../http/amounts.ts';
 import { type Html, html } from '../../../http/html.ts';
+import { unixSeconds } from '../../../storage/store.ts';
+import { appUses } from '../directory/app-use.ts';
+import { usedLike } from '../directory/filters.ts';
 import { registrationLine } from '../directory/registration-page.ts';
-import { pathOf } from '../paths.ts';
+import type { Times } from '../kit/times.ts';
+import { pathOf, withQuery } from '../paths.ts';
 import { stoppedAttempts } from '../recorder/attempts-list.ts';
 import { explainedAttempts } from '../recorder/explained.ts';
 import type { ConsoleSources } from '../sources.ts';
-import { readPeriod } from '../traffic/period.ts';
+import { axisOf, renderFigure } from '../traffic/figure.ts';
+import { allFigures } from '../traffic/figures.ts';
+import { type Period, readPeriod } from '../traffic/period.ts';
+import { DAY, HOUR, isEmpty, nothingYet, notices, totals } from '../traffic/traffic-page.ts';
 import { gatePanel, upstreamsPanel } from './health-panels.ts';
-import { trafficPanel } from './traffic-panel.ts';
-import { unusedApps } from './unused-apps.ts';
 import { verdict } from './verdict.ts';
 
 /** The first page. What cannot be read is missing by itself, so that the page can be read while the store is down. */
@@ -45,4 +51,35 @@ function card(title: string, body: Html | undefined): Html {
   return html`<section class="card"><h2>${title}</h2>
 ${body ?? html`<p class="notice">This cannot be shown right now. The log says why.</p>`}</section>
 `;
+}
+
+/** Days without use after which an app that can change data is counted. */
+const UNUSED = { power: 'change', unused: '30' };
+
+/** How many apps may do more than they need: a link to them. */
+async function unusedApps({ clock, directory, scopes }: ConsoleSources): Promise<Html> {
+  const view = await directory.look();
+  const uses = view.state === 'ready' ? await appUses(view.rows, scopes) : undefined;
+  const count = uses && [...uses.values()].filter(usedLike(UNUSED, unixSeconds(clock))).length;
+  const text =
+    count === undefined
+      ? 'Apps that can change data and are not used'
+      : `${count === 0 ? 'No app' : counted(count, 'app')} can change data and ${count > 1 ? 'have' : 'has'} not been used for ${UNUSED.unused} days`;
+  return html`<a href="${withQuery(pathOf('apps'), UNUSED)}">${text}</a>`;
+}
+
+/** The figures that say most. */
+const SHOWN: readonly string[] = ['requests', 'durations', 'refusals'];
+/** The fewest minutes of a chart: a gate that has just started has measured no more. */
+const FEWEST = 10;
+
+/** The last hour in little room. */
+function trafficPanel(period: Period, times: Times): Html {
+  if (isEmpty(period)) return nothingYet('hour');
+  const first = period.slots.findIndex(({ minute }) => minute !== undefined);
+  const measured = { ...period, slots: period.slots.slice(Math.min(first, period.slots.length - FEWEST)) };
+  const figures = allFigures(measured).filter(({ id }) => SHOWN.includes(id));
+  return html`${notices(period)}${totals(period)}
+<div class="figures">${figures.map((one) => renderFigure(one, axisOf(measured, times)))}</div>
+<p class="more"><a href="${HOUR}">All charts</a> · <a href="${DAY}">Last 24 hours</a></p>`;
 }

@@ -14,6 +14,9 @@ export interface Line {
   readonly total: string;
 }
 
+/** Whether there is anything to draw. */
+export const hasValues = ({ values }: Line): boolean => values.some((value) => value !== undefined && value > 0);
+
 export interface Chart {
   /** Unique on the page. */
   readonly id: string;
@@ -97,14 +100,14 @@ export function drawSlots(slots: readonly (SlotLink | undefined)[]): Html {
 
 /** The labels of a time axis below columns. */
 export function drawTimes(ticks: Chart['ticks']): Html {
-  return html`<svg class="axis" aria-hidden="true">${timeAxis(ticks, false)}</svg>`;
+  return html`<svg class="axis" aria-hidden="true">${timeAxis(ticks)}</svg>`;
 }
 
-/** @param isWide whether there is room for half of the ticks only on a narrow screen */
-function timeAxis(ticks: Chart['ticks'], isWide = true): Html {
+/** The stylesheet shows every second tick only where there is room. */
+function timeAxis(ticks: Chart['ticks']): Html {
   return html`<g class="times">${ticks.map(
     ({ place, label }, at) =>
-      html`<g${isWide && at % 2 === 1 && html` class="wide"`}><text x="${percent(place)}" y="100%" dy="1.4em" text-anchor="middle">${label}</text></g>`,
+      html`<g${at % 2 === 1 && html` class="wide"`}><text x="${percent(place)}" y="100%" dy="1.4em" text-anchor="middle">${label}</text></g>`,
   )}</g>`;
 }
 

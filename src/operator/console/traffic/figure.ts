@@ -2,7 +2,7 @@ import { type Html, html } from '../../../http/html.ts';
 import { MINUTE } from '../../../operations/record/minute.ts';
 import { pathOfTime } from '../history/range.ts';
 import type { Times } from '../kit/times.ts';
-import { type Chart, drawColumns, drawLines, drawSlots, drawTimes, type Line, lineSample } from './chart.ts';
+import { type Chart, drawColumns, drawLines, drawSlots, drawTimes, hasValues, type Line, lineSample } from './chart.ts';
 import type { Period } from './period.ts';
 
 /** A chart with its heading and legend. Its slots lead to their minutes in the history. */
@@ -26,20 +26,16 @@ export interface Axis {
   readonly paths: readonly string[];
   readonly measured: readonly boolean[];
   readonly ticks: Chart['ticks'];
-  readonly fewTicks: Chart['ticks'];
 }
 
 const LAST = { hour: 'in the last hour', day: 'in the last 24 hours' } as const;
-/** Minutes between the ticks of a chart, and below columns, which are narrower. */
+/** Minutes between the ticks of a chart. */
 const TICKS = { hour: 10, day: 180 } as const;
-const FEW_TICKS = { hour: 20, day: 360 } as const;
 
 export function axisOf(period: Period, times: Times): Axis {
   const { slots, span, step } = period;
   const from = slots[0]?.at ?? 0;
   const length = slots.length * step * MINUTE;
-  const ticks = (every: number) =>
-    times.ticks(from, from + length, every).map(({ at, label }) => ({ label, place: (at - from) / length }));
   return {
     period,
     from: times.dayAndTime(from),
@@ -48,17 +44,17 @@ export function axisOf(period: Period, times: Times): Axis {
     // The history shows five minutes before and after: the ten of a slot of the day.
     paths: slots.map(({ at }) => pathOfTime(at + Math.floor(step / 2) * MINUTE, times)),
     measured: slots.map(({ minute }) => minute !== undefined),
-    ticks: ticks(TICKS[span]),
-    fewTicks: ticks(FEW_TICKS[span]),
+    ticks: times
+      .ticks(from, from + length, TICKS[span])
+      .map(({ at, label }) => ({ label, place: (at - from) / length })),
   };
 }
 
 export function renderFigure(figure: Figure, axis: Axis): Html {
   const { id, title, text, lines, none, shape } = figure;
-  const hasValues = lines.some(({ values }) => values.some((value) => value !== undefined && value > 0));
   return html`<section class="figure" aria-labelledby="${id}"><h3 id="${id}">${title}</h3>
 ${
-  hasValues
+  lines.some(hasValues)
     ? html`<p class="muted">${text}</p>
 ${shape === 'lines' ? lineChart(figure, axis) : rows(figure, axis)}`
     : html`<p class="muted">${none} ${LAST[axis.period.span]}.</p>`
@@ -66,23 +62,23 @@ ${shape === 'lines' ? lineChart(figure, axis) : rows(figure, axis)}`
 }
 
 /** A chart of lines with its legend. */
-export function lineChart(figure: Figure, axis: Axis): Html {
-  const { id, title, lines, scale, format } = figure;
-  const { from, to, measured, ticks } = axis;
+function lineChart(figure: Figure, axis: Axis): Html {
+  const { id, title, lines } = figure;
+  const { from, to } = axis;
   const description = lines.map((line) => `${line.name}: ${line.total}, ${highest(line, figure, axis)}.`).join(' ');
-  return html`<div class="plot">${drawLines({ id: `${id}-chart`, title: `${title}, ${from} to ${to}`, description, lines, measured, ticks, scale, format })}${slots(lines, figure, axis)}</div>
+  return html`<div class="plot">${drawLines({ ...figure, ...axis, id: `${id}-chart`, title: `${title}, ${from} to ${to}`, description })}${slots(lines, figure, axis)}</div>
 <ul class="legend">${lines.map(
     ({ name, style, total }) => html`<li>${lineSample(style)} ${name} <b>${total}</b></li>`,
   )}${gapSample(axis)}</ul>`;
 }
 
 function rows(figure: Figure, axis: Axis): Html {
-  const { measured, fewTicks } = axis;
+  const { measured, ticks } = axis;
   const top = Math.max(...figure.lines.flatMap(({ values }) => values.map((value) => value ?? 0)));
   return html`<ul class="series">${figure.lines.map((line) => {
     const description = `${line.total}, ${highest(line, figure, axis)}`;
     return html`<li><span>${line.name}</span> ${drawColumns(line, { measured, top, description })}${slots([line], figure, axis)} <b>${line.total}</b></li>`;
-  })}<li>${drawTimes(fewTicks)}</li></ul>
+  })}<li>${drawTimes(ticks)}</li></ul>
 <p class="muted">The tallest column is ${figure.format(top)}.</p>${
     measured.includes(false) && html`<ul class="legend">${gapSample(axis)}</ul>`
   }`;

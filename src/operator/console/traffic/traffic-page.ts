@@ -2,11 +2,10 @@ import { type Html, html } from '../../../http/html.ts';
 import { countOf, namesIn, requestsIn } from '../../../operations/record/minute.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
 import { choices } from '../kit/choices.ts';
-import { table } from '../kit/table.ts';
-import type { Times } from '../kit/times.ts';
+import { figureColumn, listTable } from '../kit/table.ts';
 import { pathOf, withQuery } from '../paths.ts';
 import type { ConsoleSources } from '../sources.ts';
-import { axisOf, renderFigure } from './figure.ts';
+import { type Axis, axisOf, renderFigure } from './figure.ts';
 import { allFigures, formatCount, formatSeconds, percent, responseTimes } from './figures.ts';
 import { type Period, type PeriodName, readPeriod } from './period.ts';
 
@@ -19,9 +18,10 @@ export async function trafficPage(
 ): Promise<ConsoleAnswer> {
   const span = query.span === 'day' ? 'day' : 'hour';
   const period = await readPeriod(traffic, span, clock());
+  const axis = axisOf(period, times);
   const shown = isEmpty(period)
     ? nothingYet(span)
-    : html`${notices(period)}${totals(period)}${figures(period, times)}${numbers(period, times)}`;
+    : html`${notices(period)}${totals(period)}${figures(period, axis)}${numbers(period, axis)}`;
   const spans = choices('Period', [
     { href: HOUR, text: 'Last hour', chosen: span === 'hour' },
     { href: DAY, text: 'Last 24 hours', chosen: span === 'day' },
@@ -29,28 +29,24 @@ export async function trafficPage(
   return { body: html`${spans}${shown}<p class="muted">Times are in the time zone ${times.zone}.</p>` };
 }
 
-function figures(period: Period, times: Times): Html {
-  const axis = axisOf(period, times);
+function figures(period: Period, axis: Axis): Html {
   return html`<div class="figures flow">${allFigures(period).map((one) => renderFigure(one, axis))}${upstreams(period)}</div>`;
 }
 
 /** What the charts show, for those who do not see them, with the way to each time in the history. */
-function numbers(period: Period, times: Times): Html {
-  const { labels, paths } = axisOf(period, times);
-  const rows = period.slots.map(({ minute }, at) => {
-    const [half, most] = responseTimes(minute);
-    const counts = (['refused', 'failed'] as const).map((outcome) => minute && countOf(minute, 'requests', outcome));
-    const all = [minute && requestsIn(minute), ...counts].map((count) =>
-      count === undefined ? '–' : formatCount(count),
-    );
-    const long = [half, most].map((one) => (one === undefined ? '–' : formatSeconds(one)));
-    return html`<tr><th scope="row"><a href="${paths[at]}">${labels[at]}</a></th>${[...all, ...long].map((cell) => html`<td>${cell}</td>`)}</tr>\n`;
-  });
+function numbers({ slots }: Period, { labels, paths }: Axis): Html {
+  const rows = slots.map(({ minute }, at) => ({ minute, label: labels[at], path: paths[at] }));
   return html`<details class="figure"><summary>Numbers, and the history of each time</summary>
-${table({
+${listTable<(typeof rows)[number]>({
   label: 'Numbers',
-  className: 'numbers',
-  columns: ['Time', 'Requests', 'Refused', 'Failed', 'p50', 'p99'],
+  columns: [
+    { title: 'Time', cell: ({ path, label }) => html`<a href="${path}">${label}</a>` },
+    figureColumn('Requests', ({ minute }) => formatCount(minute && requestsIn(minute))),
+    figureColumn('Refused', ({ minute }) => formatCount(minute && countOf(minute, 'requests', 'refused'))),
+    figureColumn('Failed', ({ minute }) => formatCount(minute && countOf(minute, 'requests', 'failed'))),
+    figureColumn('p50', ({ minute }) => formatSeconds(responseTimes(minute)[0])),
+    figureColumn('p99', ({ minute }) => formatSeconds(responseTimes(minute)[1])),
+  ],
   rows: rows.toReversed(),
 })}</details>`;
 }
@@ -71,8 +67,7 @@ export function notices({ complete }: Period): Html {
 }
 
 /** The figures at a glance. */
-export function totals(period: Period): Html {
-  const { sum, slots } = period;
+export function totals({ sum, slots }: Period): Html {
   const total = requestsIn(sum);
   const last = slots.findLast(({ minute }) => minute !== undefined)?.minute;
   const open = (kind: string) => (last === undefined ? 0 : countOf(last, 'open', kind));
@@ -81,22 +76,32 @@ export function totals(period: Period): Html {
     const count = countOf(sum, 'requests', outcome);
     return count === 0 ? '0' : `${formatCount(count)} (${percent(count / total)})`;
   };
-  const entry = (name: string, value: string) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
-  return html`<dl class="totals">${entry('Requests', formatCount(total))}${entry('Refused', share('refused'))}${entry('Failed', share('failed'))}${entry('Response time p50', half === undefined ? '–' : formatSeconds(half))}${entry('Response time p99', most === undefined ? '–' : formatSeconds(most))}${entry('Open streams', formatCount(open('sse') + open('websocket')))}</dl>`;
+  const entries = [
+    ['Requests', formatCount(total)],
+    ['Refused', share('refused')],
+    ['Failed', share('failed')],
+    ['Response time p50', formatSeconds(half)],
+    ['Response time p99', formatSeconds(most)],
+    ['Open streams', formatCount(open('sse') + open('websocket'))],
+  ];
+  return html`<dl class="totals">${entries.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
 function upstreams({ sum }: Period): Html {
   const rows = [...namesIn(sum, 'upstreams')].toSorted(([a], [b]) => (a < b ? -1 : 1));
-  if (rows.length === 0) return html``;
-  return html`<section class="figure" aria-labelledby="upstreams"><h3 id="upstreams">Upstreams</h3>
+  return html`${
+    rows.length > 0 &&
+    html`<section class="figure" aria-labelledby="upstreams"><h3 id="upstreams">Upstreams</h3>
 <p class="muted">Until the head of the response, with the calls that the gate makes itself</p>
-${table({
+${listTable<readonly [name: string, count: number]>({
   label: { by: 'upstreams' },
-  className: 'numbers',
-  columns: ['Upstream', 'Responses', 'p50', 'p99'],
-  rows: rows.map(([name, count]) => {
-    const [half = 0, most = 0] = responseTimes(sum, `upstream ${name}`);
-    return html`<tr><th scope="row">${name}</th><td>${formatCount(count)}</td><td>${formatSeconds(half)}</td><td>${formatSeconds(most)}</td></tr>`;
-  }),
-})}</section>`;
+  columns: [
+    { title: 'Upstream', cell: ([name]) => name },
+    figureColumn('Responses', ([, count]) => formatCount(count)),
+    figureColumn('p50', ([name]) => formatSeconds(responseTimes(sum, `upstream ${name}`)[0])),
+    figureColumn('p99', ([name]) => formatSeconds(responseTimes(sum, `upstream ${name}`)[1])),
+  ],
+  rows,
+})}</section>`
+  }`;
 }
