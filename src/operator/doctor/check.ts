@@ -23,11 +23,13 @@ export interface Check<S, F> {
 /** Checks by id. `K` is what each of them gets: what is examined, and the facts that it needs. */
 export type CheckTable<K> = Readonly<Record<string, (known: K) => CheckOutcome | Promise<CheckOutcome>>>;
 
-/** Checks that need the same facts, and have a meaning for the same. */
-export function checkList<S, F, N extends keyof F>(
-  { needs = [], when = () => true }: { readonly needs?: readonly N[]; readonly when?: (examined: S) => boolean },
-  table: CheckTable<S & Pick<F, N>>,
-): readonly Check<S, F>[] {
-  // The runner gives a check every fact that it needs.
-  return Object.entries(table).map(([id, run]) => ({ id, when, needs, run: run as Check<S, F>['run'] }));
+/** Returns what makes checks of a table in which all need the same facts, and have a meaning for the same. */
+export function checksOf<S, F>() {
+  return <const N extends keyof F>(
+    needs: readonly N[],
+    table: CheckTable<S & Pick<F, N>>,
+    when: (examined: S) => boolean = () => true,
+  ): readonly Check<S, F>[] =>
+    // The runner gives a check every fact that it needs.
+    Object.entries(table).map(([id, run]) => ({ id, when, needs, run: run as Check<S, F>['run'] }));
 }

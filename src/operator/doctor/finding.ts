@@ -9,7 +9,7 @@ export type Level = (typeof LEVELS)[number];
 export interface Verdict {
   readonly level: Level;
   readonly seen: string;
-  readonly fix?: string;
+  readonly fix?: string | undefined;
 }
 
 /** An entry of the report. Its texts are safe for a terminal. */
@@ -27,12 +27,8 @@ export interface Finding {
 }
 
 export const pass = (seen: string): Verdict => ({ level: 'pass', seen });
-export const warning = (seen: string, fix?: string): Verdict => verdict('warning', seen, fix);
-export const failure = (seen: string, fix?: string): Verdict => verdict('failure', seen, fix);
-
-function verdict(level: Level, seen: string, fix: string | undefined): Verdict {
-  return fix === undefined ? { level, seen } : { level, seen, fix };
-}
+export const warning = (seen: string, fix?: string): Verdict => ({ level: 'warning', seen, fix });
+export const failure = (seen: string, fix?: string): Verdict => ({ level: 'failure', seen, fix });
 
 /** Verdicts about one item; undefined and false mean that nothing is wrong. */
 type Checked = Verdict | undefined | false | readonly (Verdict | undefined | false)[];
@@ -46,11 +42,6 @@ export async function checkEach<T>(
   const problems: Verdict[] = [];
   for (const item of items)
     for (const one of [await check(item)].flat()) if (one && one.level !== 'pass') problems.push(one);
-  return problemsOr(problems, good);
-}
-
-/** The problems, or a pass that says `good` if there are none. */
-export function problemsOr(problems: readonly Verdict[], good: string | (() => string)): readonly Verdict[] {
   return problems.length > 0 ? problems : [pass(typeof good === 'string' ? good : good())];
 }
 

@@ -1,5 +1,7 @@
 import { field } from './answer.ts';
 import type { Ask } from './ask.ts';
+import { type Check, checksOf } from './check.ts';
+import type { Facts } from './facts/facts.ts';
 import { limited, waitForLimit } from './rate-limit.ts';
 import type { Registered } from './registrations.ts';
 
@@ -21,6 +23,11 @@ export interface ExaminedSite {
   /** Milliseconds since 1970, by this machine's clock. */
   readonly now: () => number;
 }
+
+export type SiteCheck = Check<ExaminedSite, Facts>;
+
+/** Makes checks of a deployment. */
+export const checks = checksOf<ExaminedSite, Facts>();
 
 /** Wraps `ask` to send a request again after a 429. */
 export function patiently(ask: Ask, signal: AbortSignal): Ask {

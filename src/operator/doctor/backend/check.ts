@@ -1,5 +1,5 @@
 import type { LoginConfig } from '../../../login/kinds.ts';
-import { type Check, type CheckTable, checkList } from '../check.ts';
+import { type Check, type CheckTable, checksOf } from '../check.ts';
 import type { Installation } from './installation.ts';
 
 /** Checks of the backend ask for facts as they need them. */
@@ -10,7 +10,7 @@ export function backendChecks(
   when: (config: Installation['config'], installation: Installation) => boolean,
   table: CheckTable<Installation>,
 ): readonly BackendCheck[] {
-  return checkList<Installation, object, never>({ when: (one) => when(one.config, one) }, table);
+  return checksOf<Installation, object>()([], table, (one) => when(one.config, one));
 }
 
 /** An installation whose members sign in in this way. */

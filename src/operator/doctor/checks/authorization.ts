@@ -2,7 +2,7 @@ import { field, isHtml, isRedirect, redirectTarget, text } from '../answer.ts';
 import { authorize } from '../facts/authorization-endpoint.ts';
 import type { AuthorizationAnswer, AuthorizationEndpoint } from '../facts/facts.ts';
 import { checkEach, failure, pass, type Verdict, warning } from '../finding.ts';
-import { checks } from '../site-check.ts';
+import { checks } from '../site.ts';
 import { Unavailable } from '../unavailable.ts';
 
 const STRANGER = 'https://coursegate-doctor.invalid/callback';

@@ -1,7 +1,7 @@
 import { field, type SiteAnswer, where } from '../answer.ts';
 import { withToken } from '../facts/protected-endpoints.ts';
 import { checkEach, failure, warning } from '../finding.ts';
-import { checks } from '../site-check.ts';
+import { checks } from '../site.ts';
 
 /** Whether caches in front of the site store only what they may. */
 export const CACHES = [

@@ -5,7 +5,7 @@ import type { ProtectedEndpoint } from '../facts/facts.ts';
 import { mcpQuestion } from '../facts/mcp-endpoint.ts';
 import { withTokenInQuery } from '../facts/protected-endpoints.ts';
 import { checkEach, failure, pass, type Verdict, warning } from '../finding.ts';
-import { checks } from '../site-check.ts';
+import { checks } from '../site.ts';
 import { NoAnswer, Unavailable } from '../unavailable.ts';
 
 /** How requests without a valid token are answered (RFC 6750, RFC 9728 section 5). */

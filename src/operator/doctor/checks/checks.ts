@@ -1,4 +1,4 @@
-import type { SiteCheck } from '../site-check.ts';
+import type { SiteCheck } from '../site.ts';
 import { AUTHORIZATION } from './authorization.ts';
 import { CACHES } from './caches.ts';
 import { CHALLENGE } from './challenge.ts';

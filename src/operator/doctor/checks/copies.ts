@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../http/json-object.ts';
 import { objectOf } from '../../../http/json-object.ts';
 import { field, jsonObject, type SiteAnswer, strings, where } from '../answer.ts';
 import { checkEach, failure, pass } from '../finding.ts';
-import { checks } from '../site-check.ts';
+import { checks } from '../site.ts';
 import { Unavailable } from '../unavailable.ts';
 
 /** Discovery documents that a web server serves from files, in place of the gate. */

@@ -2,7 +2,7 @@ import { field, type SiteAnswer, text, where } from '../answer.ts';
 import type { Ask } from '../ask.ts';
 import { withToken } from '../facts/protected-endpoints.ts';
 import { checkEach, failure, warning } from '../finding.ts';
-import { checks } from '../site-check.ts';
+import { checks } from '../site.ts';
 import { Unavailable } from '../unavailable.ts';
 
 /** A foreign origin, like that of browser-based clients such as the MCP Inspector. */

@@ -2,9 +2,8 @@ import { isHtml, mediaType, redirectTarget, type SiteAnswer, where } from '../an
 import type { Question } from '../ask.ts';
 import { edgeOf, isPuzzle } from '../edges.ts';
 import { INITIALIZE, mcpQuestion } from '../facts/mcp-endpoint.ts';
-import { failure, pass, problemsOr, type Verdict, warning } from '../finding.ts';
-import type { ExaminedSite } from '../site.ts';
-import { checks } from '../site-check.ts';
+import { checkEach, failure, pass, type Verdict, warning } from '../finding.ts';
+import { checks, type ExaminedSite } from '../site.ts';
 import { NoAnswer, orNone, Unavailable } from '../unavailable.ts';
 
 const BROWSER =
@@ -72,14 +71,14 @@ export const EDGE = [
 ];
 
 /** Sends the same requests as a browser and as each agent. A difference is a finding. */
-async function compareAgents(
+function compareAgents(
   site: ExaminedSite,
   agents: Readonly<Record<string, string | null>>,
   problem: (seen: string, fix?: string) => Verdict,
 ): Promise<readonly Verdict[]> {
-  const problems: Verdict[] = [];
   const questions = { '/.well-known/oauth-protected-resource': {}, [site.path || '/mcp']: INITIALIZE };
-  for (const [path, question] of Object.entries(questions)) {
+  return checkEach(Object.keys(agents).join(', '), Object.entries(questions), async ([path, question]) => {
+    const problems: Verdict[] = [];
     const browser = await kindOfAnswer(site, path, { ...question, agent: BROWSER });
     for (const [name, agent] of Object.entries(agents)) {
       const { kind, answer } = await kindOfAnswer(site, path, { ...question, agent });
@@ -89,8 +88,8 @@ async function compareAgents(
       const from = edge ? `: ${edge.name}` : '';
       problems.push(problem(`${name} gets ${kind}${puzzle} at ${path}, a browser ${browser.kind}${from}`, edge?.fix));
     }
-  }
-  return problemsOr(problems, Object.keys(agents).join(', '));
+    return problems;
+  });
 }
 
 /** Summarises a response by status, media type and redirect target. */

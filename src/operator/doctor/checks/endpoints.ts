@@ -5,7 +5,7 @@ import type { Ask, Question } from '../ask.ts';
 import type { ExaminedServer } from '../facts/facts.ts';
 import { REDIRECT_URI } from '../facts/registration.ts';
 import { checkEach, failure, pass, type Verdict, warning } from '../finding.ts';
-import { checks } from '../site-check.ts';
+import { checks } from '../site.ts';
 import { NoAnswer, Unavailable } from '../unavailable.ts';
 
 /** Private members of a JWK (RFC 7517 section 9.2, RFC 7518 section 6). */

@@ -3,7 +3,7 @@ import type { Question } from '../ask.ts';
 import { insteadAt, insteadOf } from '../edges.ts';
 import { DISCOVER } from '../facts/mcp-endpoint.ts';
 import { checkEach, failure, pass, warning } from '../finding.ts';
-import { checks } from '../site-check.ts';
+import { checks } from '../site.ts';
 
 /** GET of the tool interface, which opens a stream of events. */
 const STREAM: Question = { headers: { accept: 'text/event-stream', 'mcp-protocol-version': '2025-11-25' } };

@@ -1,7 +1,7 @@
 import { isLoopback } from '../../connect/oauth/transport.ts';
 import { field, isRedirect, jsonObject, redirectTarget, where } from '../answer.ts';
 import { checkEach, failure, pass, warning } from '../finding.ts';
-import { checks } from '../site-check.ts';
+import { checks } from '../site.ts';
 import { orNone, Unavailable } from '../unavailable.ts';
 
 /** A name that can never exist (RFC 6761 section 6.4). */

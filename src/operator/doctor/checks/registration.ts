@@ -3,7 +3,7 @@ import { jsonObject, strings, text } from '../answer.ts';
 import type { Register } from '../facts/facts.ts';
 import { checkEach, failure, pass, type Verdict, warning } from '../finding.ts';
 import { remove } from '../registrations.ts';
-import { checks } from '../site-check.ts';
+import { checks } from '../site.ts';
 import { Unavailable } from '../unavailable.ts';
 import { checkError } from './endpoints.ts';
 

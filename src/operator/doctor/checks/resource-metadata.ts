@@ -3,7 +3,7 @@ import { jsonObject, mediaType, type SiteAnswer, strings, text, where } from '..
 import { insteadAt } from '../edges.ts';
 import { RESOURCE_METADATA_PATH as NAME } from '../facts/resource-metadata.ts';
 import { checkEach, failure, pass, type Verdict, warning } from '../finding.ts';
-import { checks } from '../site-check.ts';
+import { checks } from '../site.ts';
 
 /** The protected resource metadata (RFC 9728). */
 export const RESOURCE_METADATA = [

@@ -4,7 +4,7 @@ import { strings, text, where } from '../answer.ts';
 import { isHidden } from '../ask.ts';
 import { hijacker, insteadAt, insteadOf } from '../edges.ts';
 import { checkEach, failure, pass, warning } from '../finding.ts';
-import { checks } from '../site-check.ts';
+import { checks } from '../site.ts';
 import { checkJsonType } from './resource-metadata.ts';
 
 /** The authorization server metadata (RFC 8414, OpenID Connect Discovery). */

@@ -5,11 +5,10 @@ import { type AuditOptions, runAudit } from '../audit.ts';
 import { findFacts } from '../find-facts.ts';
 import type { Verdict } from '../finding.ts';
 import type { Report } from '../report.ts';
-import { beginAttack } from './attacked-gateway.ts';
 import { GATEWAY_CHECKS } from './checks/checks.ts';
 import { AUTH_DOWN } from './checks/open.ts';
 import { type EchoServer, startEchoServer } from './echo.ts';
-import { FINDERS } from './facts.ts';
+import { beginAttack, FINDERS } from './facts.ts';
 import { createGateway } from './gateway.ts';
 import { readersOf } from './readings.ts';
 

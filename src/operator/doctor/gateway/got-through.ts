@@ -1,4 +1,4 @@
-import { failure, type Verdict, warning } from '../finding.ts';
+import { checkEach, failure, type Verdict, warning } from '../finding.ts';
 import type { ExaminedGateway, GatewayRequest, Tried } from './gateway.ts';
 import { readersOf } from './readings.ts';
 
@@ -22,17 +22,13 @@ export function gotThrough(
   return undefined;
 }
 
-/** Sends requests without a valid token one after the other, and resolves to the verdicts about those that got through. */
-export async function throughWithout(
+/** Sends requests without a valid token one after the other: none must get through. */
+export function noneGetsThrough(
   gateway: ExaminedGateway,
+  good: string,
   requests: Iterable<readonly [what: string, request: GatewayRequest]>,
 ): Promise<readonly Verdict[]> {
-  const verdicts: Verdict[] = [];
-  for (const [what, request] of requests) {
-    const verdict = gotThrough(gateway, await gateway.send(request), what);
-    if (verdict !== undefined) verdicts.push(verdict);
-  }
-  return verdicts;
+  return checkEach(good, requests, async ([what, request]) => gotThrough(gateway, await gateway.send(request), what));
 }
 
 /** A target without the id of the request. */

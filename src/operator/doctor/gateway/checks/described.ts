@@ -1,8 +1,8 @@
-import { failure, pass, problemsOr, type Verdict, warning } from '../../finding.ts';
-import { type CarriedAttack, gatewayChecks } from '../check.ts';
+import { failure, pass, type Verdict, warning } from '../../finding.ts';
 import { arrived, type Echo, type Field, folded, valuesOf } from '../echo.ts';
+import { gatewayChecks, type Known } from '../facts.ts';
 import type { ExaminedGateway, GatewayRequest } from '../gateway.ts';
-import { throughWithout } from '../got-through.ts';
+import { noneGetsThrough } from '../got-through.ts';
 import { FORGED } from '../names.ts';
 import DESCRIPTIONS from './descriptions.json' with { type: 'json' };
 
@@ -20,10 +20,8 @@ const REWRITES: readonly Field[] = [
 /** Whether what the client says about its own request is believed. */
 export const DESCRIPTION = [
   ...gatewayChecks(['carrier', 'refused'], {
-    'described.decision': async (gateway) =>
-      problemsOr(await throughWithout(gateway, descriptions(gateway)), 'no description opened it'),
-    'described.query': async (gateway) =>
-      problemsOr(await throughWithout(gateway, queries(gateway)), 'no query opened it'),
+    'described.decision': (gateway) => noneGetsThrough(gateway, 'no description opened it', descriptions(gateway)),
+    'described.query': (gateway) => noneGetsThrough(gateway, 'no query opened it', queries(gateway)),
   }),
   ...gatewayChecks(['carrier'], {
     'described.rewrite': (gateway) => forgeFields(gateway, REWRITES),
@@ -98,7 +96,7 @@ function forwarded({ to: { origin } }: ExaminedGateway): readonly Field[] {
 }
 
 /** Which fields reached the backend with the client’s value. Spellings of one name are sent apart. */
-async function forgeFields(gateway: CarriedAttack, fields: readonly Field[]): Promise<Verdict> {
+async function forgeFields(gateway: Known<'carrier'>, fields: readonly Field[]): Promise<Verdict> {
   const { request, echo } = gateway.carrier;
   const received: string[] = [];
   const groups = Map.groupBy(fields, ([name]) => /[_.]/.exec(name)?.[0] ?? '-');
@@ -123,7 +121,7 @@ function reached(names: readonly string[], problem: (seen: string) => Verdict, t
 const ADDRESS = '203.0.113.7';
 
 /** An address that the gateway appended something to is as it should be: the last one is what it saw itself. */
-async function forgeAddress({ send, carrier }: CarriedAttack): Promise<Verdict> {
+async function forgeAddress({ send, carrier }: Known<'carrier'>): Promise<Verdict> {
   const { echoes } = await send({ ...carrier.request, headers: all(ADDRESSES, ADDRESS) });
   const names = ADDRESSES.filter((name) => echoes.some((echo) => lastOf(echo, name) === ADDRESS));
   return reached(names.map(spelled(echoes)), warning, ADDRESSES.length);

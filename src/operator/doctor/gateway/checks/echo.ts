@@ -1,14 +1,15 @@
 import { failure, pass } from '../../finding.ts';
-import { gatewayChecks } from '../check.ts';
+import { gatewayChecks } from '../facts.ts';
 
 /** Whether the checks can see anything. */
 export const ECHO = [
   ...gatewayChecks([], {
-    'echo.reached'({ echoPath, openPath, withToken, admitted, open }) {
-      if (admitted !== undefined) return pass(`${echoPath} with the token`);
-      const status = (withToken?.answers[0]?.status ?? 'no answer').toString();
-      if (withToken !== undefined) return failure(`${echoPath} with the token: ${status}, without an echo`);
-      if (open !== undefined) return pass(`${openPath}; ${echoPath} itself was not tried with a token`);
+    'echo.reached'({ echoPath, openPath, withToken, opened }) {
+      if (withToken !== undefined)
+        return withToken.echoes.length > 0
+          ? pass(`${echoPath} with the token`)
+          : failure(`${echoPath} with the token: ${withToken.answers[0]?.status ?? 'no answer'}, without an echo`);
+      if (opened.echoes.length > 0) return pass(`${openPath}; ${echoPath} itself was not tried with a token`);
       return failure(`no token was given, and ${openPath} does not reach an echo server`);
     },
   }),

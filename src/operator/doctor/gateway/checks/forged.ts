@@ -1,7 +1,6 @@
-import { failure, pass, problemsOr, type Verdict, warning } from '../../finding.ts';
-import type { AttackedGateway } from '../attacked-gateway.ts';
-import { type CarriedAttack, gatewayChecks } from '../check.ts';
+import { checkEach, failure, pass, type Verdict, warning } from '../../finding.ts';
 import { type Echo, type Field, folded, valuesOf } from '../echo.ts';
+import { gatewayChecks, identityOf, type Known } from '../facts.ts';
 import type { GatewayRequest } from '../gateway.ts';
 import { FORGED, otherIdentityFields } from '../names.ts';
 
@@ -50,7 +49,7 @@ export const FORGERY = [
 ];
 
 /** Where nobody decides, a forged X-Coursegate-Assertion tells a backend nothing, because it verifies the signature. */
-function unsigned(gateway: AttackedGateway): AttackedGateway {
+function unsigned<G extends Known<'identity'>>(gateway: G): G {
   return { ...gateway, identity: gateway.identity.filter((name) => !/^x-coursegate-assertion$/i.test(name)) };
 }
 
@@ -58,50 +57,36 @@ const alternating = (name: string) =>
   [...name].map((letter, at) => (at % 2 === 0 ? letter.toLowerCase() : letter.toUpperCase())).join('');
 
 /** Forges each identity field in each spelling, one in each request. */
-async function forge(
-  gateway: AttackedGateway,
+function forge(
+  { identity, bearer, send }: Known<'identity'>,
   spellings: readonly Spelling[],
-  base: GatewayRequest = { authorization: gateway.bearer },
+  base: GatewayRequest = { authorization: bearer },
 ): Promise<readonly Verdict[]> {
-  const problems: Verdict[] = [];
-  for (const name of gateway.identity) {
-    for (const spell of spellings) {
-      const headers = spell(name);
-      const { echoes } = await gateway.send({ ...base, headers });
-      const received = echoes.flatMap((echo) => forgedIn(echo)).find((one) => folded(one) === folded(name));
-      if (received === undefined) continue;
-      const beside = echoes.some((echo) => valuesOf(echo, name).some((value) => !value.includes(FORGED)));
-      const how = `${received}${beside ? `, beside the gateway’s own ${name}` : ''}`;
-      problems.push(failure(`the client’s ${headers[0]?.[0]} reached the backend as ${how}`));
-    }
-  }
-  return problemsOr(problems, gateway.identity.join(', '));
+  const attacks = identity.flatMap((name) => spellings.map((spell) => ({ name, headers: spell(name) })));
+  return checkEach(identity.join(', '), attacks, async ({ name, headers }) => {
+    const { echoes } = await send({ ...base, headers });
+    const received = echoes.flatMap(forgedIn).find((one) => folded(one) === folded(name));
+    const beside = echoes.some((echo) => valuesOf(echo, name).some((value) => !value.includes(FORGED)));
+    const how = `${received}${beside ? `, beside the gateway’s own ${name}` : ''}`;
+    return received !== undefined && failure(`the client’s ${headers[0]?.[0]} reached the backend as ${how}`);
+  });
 }
 
 /** Forges all identity fields at addresses that a gateway may treat as its own, or as none of its rules. */
-async function forgeAnywhere(gateway: AttackedGateway): Promise<readonly Verdict[]> {
-  const { echoPath, openPath } = gateway;
+function forgeAnywhere({ echoPath, openPath, identity, send }: Known<'identity'>): Promise<readonly Verdict[]> {
   const up = echoPath.replace(/\/[^/]*/g, '/..');
-  const headers = gateway.identity.map((name): Field => [name, FORGED]);
-  const problems: Verdict[] = [];
+  const headers = identity.map((name): Field => [name, FORGED]);
   const inside = INTERNAL.flatMap((place) => [
     `${place}/x`,
     `${echoPath}${up}${place}/x`,
     `${place}/..;${echoPath}`,
     `${place}/..%5c${echoPath.slice(1)}`,
   ]);
-  for (const target of [
-    ...inside,
-    `/;${echoPath}`,
-    `/${echoPath}`,
-    `${openPath}/..;${echoPath}`,
-    `/x/%252e%252e${echoPath}`,
-  ]) {
-    const { echoes } = await gateway.send({ target, headers });
-    const [received] = echoes.flatMap(forgedIn);
-    if (received !== undefined) problems.push(failure(`at ${target}, the client’s ${received} reached the backend`));
-  }
-  return problemsOr(problems, gateway.identity.join(', '));
+  const outside = [`/;${echoPath}`, `/${echoPath}`, `${openPath}/..;${echoPath}`, `/x/%252e%252e${echoPath}`];
+  return checkEach(identity.join(', '), [...inside, ...outside], async (target) => {
+    const [received] = (await send({ target, headers })).echoes.flatMap(forgedIn);
+    return received !== undefined && failure(`at ${target}, the client’s ${received} reached the backend`);
+  });
 }
 
 /** Where gateways keep what only they may ask for: coursegate's file for nginx, oauth2-proxy, and what people write. */
@@ -113,7 +98,7 @@ function forgedIn({ headers }: Echo): readonly string[] {
 }
 
 /** RFC 9110 section 7.6.1: a proxy removes the fields that Connection names, and some do it after they added theirs. */
-async function removeByConnection({ send, bearer, identity }: AttackedGateway): Promise<Verdict> {
+async function removeByConnection({ send, bearer, identity }: Known<'identity'>): Promise<Verdict> {
   const { echoes } = await send({
     authorization: bearer,
     headers: [['Connection', ['close', ...identity].join(', ')]],
@@ -124,10 +109,10 @@ async function removeByConnection({ send, bearer, identity }: AttackedGateway): 
 }
 
 /** All names in one request; if it is refused, which may be for the sake of one of them, each in its own. */
-async function forgeOtherNames({ send, carrier, identity }: CarriedAttack): Promise<Verdict> {
-  const names = otherIdentityFields(identity);
+async function forgeOtherNames(gateway: Known<'carrier'>): Promise<Verdict> {
+  const names = otherIdentityFields(identityOf(gateway));
   const sendNames = (some: readonly string[]) =>
-    send({ ...carrier.request, headers: some.map((name) => [name, FORGED] as const) });
+    gateway.send({ ...gateway.carrier.request, headers: some.map((name) => [name, FORGED] as const) });
   const together = await sendNames(names);
   const received = new Set(together.echoes.flatMap(forgedIn));
   if (together.echoes.length === 0) {

@@ -1,29 +1,22 @@
-import { failure, problemsOr } from '../../finding.ts';
-import { gatewayChecks } from '../check.ts';
+import { checkEach, failure } from '../../finding.ts';
 import type { Echo } from '../echo.ts';
+import { gatewayChecks } from '../facts.ts';
 import { gotThrough } from '../got-through.ts';
 
 /** Whether the gateway and the backend agree where a request ends. */
 export const FRAMING = [
-  ...gatewayChecks(['carrier', 'refused'], {
-    async 'framing.smuggled'(gateway) {
-      const messages = await gateway.framings();
-      const problems = messages.flatMap(({ what, hidden }) => {
-        const how = `a request without a token, sent with ${what},`;
-        return gotThrough(gateway, { echoes: hidden }, how) ?? [];
-      });
-      return problemsOr(problems, `${messages.length} messages`);
-    },
+  ...gatewayChecks(['carrier', 'refused', 'framings'], {
+    'framing.smuggled': ({ framings, ...gateway }) =>
+      checkEach(`${framings.length} messages`, framings, ({ what, hidden }) =>
+        gotThrough(gateway, { echoes: hidden }, `a request without a token, sent with ${what},`),
+      ),
   }),
-  ...gatewayChecks(['carrier'], {
-    async 'framing.ambiguous'({ framings }) {
-      const messages = await framings();
-      const problems = messages.flatMap(({ what, outer }) => {
+  ...gatewayChecks(['framings'], {
+    'framing.ambiguous': ({ framings }) =>
+      checkEach(`${framings.length} messages`, framings, ({ what, outer }) => {
         const wrong = outer.map(ambiguity).find((one) => one !== undefined);
-        return wrong === undefined ? [] : failure(`${what}: the backend receives ${wrong}`);
-      });
-      return problemsOr(problems, `${messages.length} messages`);
-    },
+        return wrong !== undefined && failure(`${what}: the backend receives ${wrong}`);
+      }),
   }),
 ];
 

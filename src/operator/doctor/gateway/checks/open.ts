@@ -1,23 +1,24 @@
-import { failure, pass, problemsOr, warning } from '../../finding.ts';
-import { gatewayChecks } from '../check.ts';
+import { checkEach, failure, pass, warning } from '../../finding.ts';
 import { parseEcho } from '../echo.ts';
-import { gotThrough, throughWithout } from '../got-through.ts';
+import { gatewayChecks } from '../facts.ts';
+import { gotThrough, noneGetsThrough } from '../got-through.ts';
 import { BAD_TOKEN } from '../odd-requests.ts';
 
 /** OPTIONS is left out: preflights carry no token (Fetch section 4.8). */
 const METHODS = ['HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'TRACE', 'QUERY', 'get', 'DOCTOR'];
 
 /** Whether some requests are not checked at all. */
-export const OPEN = gatewayChecks(['carrier', 'refused'], {
-  async 'open.methods'(gateway) {
-    const requests = METHODS.map((method) => [`${method} without a token`, { method }] as const);
-    return problemsOr(await throughWithout(gateway, requests), METHODS.join(', '));
-  },
-  async 'open.error'(gateway) {
-    const odd = await gateway.oddRequests();
-    const problems = odd.flatMap((one) => gotThrough(gateway, one, `a request with ${one.what}`) ?? []);
-    return problemsOr(problems, 'overlong, malformed and repeated credentials');
-  },
+export const OPEN = gatewayChecks(['carrier', 'refused', 'oddRequests'], {
+  'open.methods': (gateway) =>
+    noneGetsThrough(
+      gateway,
+      METHODS.join(', '),
+      METHODS.map((method) => [`${method} without a token`, { method }] as const),
+    ),
+  'open.error': ({ oddRequests, ...gateway }) =>
+    checkEach('overlong, malformed and repeated credentials', oddRequests, (one) =>
+      gotThrough(gateway, one, `a request with ${one.what}`),
+    ),
   'open.down': () => ({ level: 'skipped', seen: 'stop the auth service, and run this again with --auth-down' }),
 });
 
@@ -39,12 +40,11 @@ export const AUTH_DOWN = gatewayChecks([], {
       ['with the token', withToken],
       ['with an invalid token', await send({ authorization: BAD_TOKEN })],
     ] as const;
-    const problems = requests.flatMap(([what, tried]) => {
-      if (tried === undefined) return [];
+    return checkEach('503', requests, ([what, tried]) => {
+      if (tried === undefined) return undefined;
       const status = tried.answers[0]?.status ?? 'no answer';
       if (tried.echoes.length > 0) return failure(`a request ${what} reached the backend`);
-      return status === 503 ? [] : warning(`a request ${what} gets ${status} instead of 503`);
+      return status !== 503 && warning(`a request ${what} gets ${status} instead of 503`);
     });
-    return problemsOr(problems, '503');
   },
 });

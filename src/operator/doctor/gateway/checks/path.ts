@@ -1,8 +1,7 @@
-import { failure, problemsOr, type Verdict } from '../../finding.ts';
-import type { AttackedGateway } from '../attacked-gateway.ts';
-import { gatewayChecks } from '../check.ts';
+import { checkEach, failure } from '../../finding.ts';
+import { gatewayChecks } from '../facts.ts';
 import type { ExaminedGateway } from '../gateway.ts';
-import { throughWithout, unmarked } from '../got-through.ts';
+import { noneGetsThrough, unmarked } from '../got-through.ts';
 
 /** The parts of which the tricks are made. */
 interface Places {
@@ -96,27 +95,20 @@ const ESCAPED = ['/a%20b', '/a%40b', '/a%26b', '/caf%C3%A9', '/x?a=%2F%26&b=%20'
 
 /** Whether the backend receives each path as the client sent it. A refused one is not forwarded. */
 export const FORWARDED_PATHS = gatewayChecks(['carrier'], {
-  async 'path.forwarded'({ carrier: { request }, echoPath, send }) {
-    const problems: Verdict[] = [];
-    for (const end of ESCAPED) {
+  'path.forwarded': ({ carrier: { request }, echoPath, send }) =>
+    checkEach(`${ESCAPED.length} paths with escapes`, ESCAPED, async (end) => {
       const target = (request.target ?? echoPath) + end;
       const { echoes } = await send({ ...request, target });
       const other = echoes.map((one) => unmarked(one.target)).find((received) => received !== target);
-      if (other !== undefined) problems.push(failure(`GET ${target} reached the backend as ${other}`));
-    }
-    return problemsOr(problems, `${ESCAPED.length} paths with escapes`);
-  },
+      return other !== undefined && failure(`GET ${target} reached the backend as ${other}`);
+    }),
 });
 
 /** Sends targets without a token. */
 function tried(write: (places: Places) => readonly string[]) {
-  return async (gateway: AttackedGateway) => {
-    const targets = write(placesOf(gateway));
-    const problems = await throughWithout(
-      gateway,
-      targets.map((target) => [`GET ${target} without a token`, { target }] as const),
-    );
-    return problemsOr(problems, `${targets.length} spellings, none got through`);
+  return (gateway: ExaminedGateway) => {
+    const requests = write(placesOf(gateway)).map((target) => [`GET ${target} without a token`, { target }] as const);
+    return noneGetsThrough(gateway, `${requests.length} spellings, none got through`, requests);
   };
 }
 

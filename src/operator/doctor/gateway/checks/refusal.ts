@@ -1,5 +1,5 @@
-import { failure, pass, problemsOr, type Verdict, warning } from '../../finding.ts';
-import { gatewayChecks } from '../check.ts';
+import { checkEach, failure, pass, type Verdict, warning } from '../../finding.ts';
+import { gatewayChecks } from '../facts.ts';
 import type { ExaminedGateway } from '../gateway.ts';
 import { BAD_TOKEN } from '../odd-requests.ts';
 import { fieldOf, type RawAnswer } from '../raw-answers.ts';
@@ -12,21 +12,24 @@ export const REFUSALS = [
         ['without a token', gateway.anonymous.answers[0]],
         ['with an invalid token', await answerTo(gateway, BAD_TOKEN)],
       ] as const;
-      const problems = refusals.flatMap(([what, answer]) => lostChallenge(what, answer, 401) ?? []);
-      return problemsOr(problems, 'without a token, and with an invalid one');
+      return checkEach('without a token, and with an invalid one', refusals, ([what, answer]) =>
+        lostChallenge(what, answer, 401),
+      );
     },
     async 'refusal.body'(gateway) {
       const answers = [gateway.anonymous.answers[0], await answerTo(gateway, BAD_TOKEN), await forbidden(gateway)];
       const page = answers.find((answer) => answer !== undefined && isPage(answer));
       return page === undefined ? pass('no HTML page') : warning(`${page.status} with an HTML page`);
     },
-    async 'refusal.status'({ oddRequests }) {
-      const broken = (await oddRequests()).flatMap(({ what, answers }) => {
-        const status = answers[0]?.status ?? 0;
-        return [500, 502, 504].includes(status) ? failure(`${what} gets ${status}`) : [];
-      });
-      return problemsOr(broken, 'no 500, 502 or 504');
-    },
+  }),
+  ...gatewayChecks(['refused', 'oddRequests'], {
+    'refusal.status': ({ oddRequests }) =>
+      checkEach(
+        'no 500, 502 or 504',
+        oddRequests,
+        ({ what, answers: [answer] }) =>
+          [500, 502, 504].includes(answer?.status ?? 0) && failure(`${what} gets ${answer?.status}`),
+      ),
   }),
   ...gatewayChecks(['admitted', 'forbiddenPath'], {
     async 'refusal.forbidden'(gateway) {
