@@ -3,14 +3,12 @@ import { parseMatch, type RouteConfig } from '../../config/schema.ts';
 import type { JsonObject } from '../../http/json-object.ts';
 import { type DescribedService, type RunningRoute, textOf } from '../described-service.ts';
 import { DISCOVERY_PATHS } from '../paths.ts';
-import { documentOperations } from './document-operations.ts';
-import { interfaceOperations } from './interface-operations.ts';
-import { oauthOperations } from './oauth-operations.ts';
+import { ownComponents } from './components.ts';
+import { gateApi } from './gate-api.ts';
 import { pathTemplates } from './path-template.ts';
 import { METHODS, Paths } from './paths.ts';
-import { HEADERS, RESPONSES, withEveryRequest } from './responses.ts';
+import { withEveryRequest } from './responses.ts';
 import { plainOperation, type RouteFacts, routeFacts } from './route-operation.ts';
-import { schemas } from './schemas.ts';
 import { securityOf, securitySchemes } from './security.ts';
 import type { UpstreamApi } from './upstream/import-api.ts';
 
@@ -37,29 +35,23 @@ export function openapiDocument({ service, routes, apiOf }: DocumentParts): Json
   const tags = new Map<string, string>();
   const extra: Record<string, JsonObject> = {};
 
-  const own = ownOperations(service);
+  const gate = gateApi(service);
   for (const route of routes) {
     if (route.value.entry !== undefined) continue;
+    const [template] = pathTemplates(route.pattern);
     for (const method of route.methods ?? []) {
-      const described = own.get(`${method} ${route.pattern}`);
+      const described = gate.operationAt(method, template?.path ?? '');
       if (described === undefined) {
         if (isDescribed(route)) throw new TypeError(`The OpenAPI document does not know ${method} ${route.pattern}.`);
         continue;
       }
-      const { tag, operation } = described;
-      tags.set(tag, OWN_TAGS[tag] ?? tag);
+      const { path, operation } = described;
+      for (const tag of operation.tags as readonly string[]) tags.set(tag, gate.tags[tag] ?? tag);
       const { protection } = route.value;
       const security = protection === 'public' ? (operation.security ?? []) : securityOf(protection);
-      const refusals = protection === 'public' ? {} : { ...REFUSALS, ...(operation.responses as JsonObject) };
-      const [template = { path: route.pattern, parameters: [] }] = pathTemplates(route.pattern);
-      const parameters = operation.parameters === undefined ? template.parameters : [];
-      const path = operation.parameters === undefined ? template.path : namedBy(operation, template.path);
-      paths.add({ path, parameters }, method, {
-        ...operation,
-        responses: withEveryRequest({ ...(operation.responses as JsonObject), ...refusals }),
-        tags: [tag],
-        security,
-      });
+      const refusals = protection === 'public' ? {} : REFUSALS;
+      const responses = withEveryRequest({ ...refusals, ...(operation.responses as JsonObject) });
+      paths.add({ path, parameters: [] }, method, { ...operation, responses, security });
     }
   }
 
@@ -100,6 +92,7 @@ export function openapiDocument({ service, routes, apiOf }: DocumentParts): Json
     return titles.length === 0 ? 'Available to every member.' : `${titles.join('. ')}.`;
   }
 
+  const own = ownComponents(config);
   return {
     openapi: '3.1.1',
     info: info(service),
@@ -108,9 +101,8 @@ export function openapiDocument({ service, routes, apiOf }: DocumentParts): Json
     tags: [...tags].map(([name, description]) => ({ name, description })),
     paths: paths.json(),
     components: used(paths.json(), {
-      schemas: { ...schemas(config), ...extra },
-      responses: RESPONSES,
-      headers: HEADERS,
+      ...own,
+      schemas: { ...own.schemas, ...extra },
       securitySchemes: securitySchemes(service),
     }),
   };
@@ -121,37 +113,9 @@ const REFUSALS: JsonObject = {
   401: { $ref: '#/components/responses/Unauthorized' },
   403: { $ref: '#/components/responses/Forbidden' },
 };
-const OWN_TAGS: Readonly<Record<string, string>> = {
-  discovery: 'Documents about the service.',
-  oauth: 'How an app gets, refreshes, introspects and revokes a member’s tokens.',
-  account: 'The member’s own data, in GraphQL.',
-  tools: 'Tools for agents, in the Model Context Protocol.',
-};
 
 function isMethod(method: string): boolean {
   return (METHODS as readonly string[]).includes(method);
-}
-
-function ownOperations(service: DescribedService): ReadonlyMap<string, { tag: string; operation: JsonObject }> {
-  const tagged = (tag: string, operations: Readonly<Record<string, JsonObject>>) =>
-    Object.entries(operations).map(([key, operation]) => [key, { tag, operation }] as const);
-  const { account } = service.config;
-  const interfaces = interfaceOperations(service);
-  return new Map([
-    ...tagged('discovery', documentOperations(service)),
-    ...tagged('oauth', oauthOperations(service)),
-    ...Object.entries(interfaces).map(
-      ([key, operation]) => [key, { tag: key === `POST ${account?.path}` ? 'account' : 'tools', operation }] as const,
-    ),
-  ]);
-}
-
-/** Renames the path parameters of a pattern to those that the operation itself describes. */
-function namedBy({ parameters }: JsonObject, path: string): string {
-  const names = (parameters as readonly JsonObject[])
-    .filter((one) => one.in === 'path')
-    .map(({ name }) => String(name));
-  return path.replace(/\{[^}]*\}/g, () => `{${names.shift() ?? ''}}`);
 }
 
 function info({ config }: DescribedService): JsonObject {

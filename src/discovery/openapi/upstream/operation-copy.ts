@@ -3,7 +3,7 @@ import { listOf } from '../../../config/tree.ts';
 import { requestFields, responseFields } from '../../../http/header-names.ts';
 import { isObject, type JsonObject } from '../../../http/json-object.ts';
 import { MEMBER_ID_TEXT } from '../path-template.ts';
-import { ANY_RESPONSE, ANY_SUCCESS, answer, LEFT } from '../responses.ts';
+import { ANY_RESPONSE, ANY_SUCCESS, LEFT, withRequestId } from '../responses.ts';
 import type { RouteFacts } from '../route-operation.ts';
 import { type SchemaCopy, withoutProperties } from './schema-copy.ts';
 import { isInternal, membersOf, type Source, texts } from './source.ts';
@@ -162,7 +162,11 @@ function responseOf(copy: Copy, found: JsonObject, status: string, isAlsoOurs: b
     ...contentOf(copy, found.content),
   };
   const fields = { ...LEFT, ...Object.fromEntries(headers) };
-  return answer(description, Object.keys(body).length === 0 ? undefined : body, fields);
+  return withRequestId({
+    description,
+    headers: fields,
+    ...(Object.keys(body).length === 0 ? {} : { content: body }),
+  });
 }
 
 /** Always described as the gate's own, because an upstream's 401 becomes a 403 at the gate. */
