@@ -80,20 +80,24 @@ async function approve(
 ): Promise<void> {
   const provider = parts.provider();
   const { exchange, interaction } = pending;
+  const clientId = String(interaction.params.client_id);
   const requested = [...requestedScopes(interaction)];
+  // The member may have disconnected the app since the page was shown.
+  const still = await parts.grants.held(member.sub, clientId);
+  const isHeld = (scope: string) => held.has(scope) && still?.scopes.has(scope) === true;
   // `openid` has no box: the member grants it by approving at all. Approving that alone, when the app asked for more, is
   // more likely a slip than a decision, and the app could do nothing with it: the page is shown again. The
   // same applies to what the app has already.
   const boxes = requested.filter((scope) => scope !== 'openid');
-  if (boxes.some((scope) => !held.has(scope)) && !boxes.some((scope) => ticked.has(scope)))
+  if (boxes.some((scope) => !isHeld(scope)) && !boxes.some((scope) => ticked.has(scope)))
     return showConsent(parts, pending, member, true);
 
-  const granted = requested.filter((scope) => scope === 'openid' || ticked.has(scope) || held.has(scope));
+  const granted = requested.filter((scope) => scope === 'openid' || ticked.has(scope) || isHeld(scope));
   const client = await appOf(parts, interaction);
   const resources = requestedResources(parts, interaction);
   const grantId = await saveGrant(provider, {
     member: member.sub,
-    clientId: String(interaction.params.client_id),
+    clientId,
     granted,
     rejected: requested.filter((scope) => !granted.includes(scope)),
     resources,
