@@ -1,4 +1,5 @@
 import { ENDPOINTS } from '../endpoints.ts';
+import type { StandingGrant } from '../grants.ts';
 
 /** What to disconnect: all apps, one app, or one connection of an app. */
 export type DisconnectTarget =
@@ -18,6 +19,12 @@ export function targetOf(parameters: URLSearchParams): DisconnectTarget | undefi
 export function fieldsOf(target: DisconnectTarget): Readonly<Record<string, string>> {
   if (target.kind === 'app') return { app: target.clientId };
   return target.kind === 'connection' ? { connection: target.id } : { all: '' };
+}
+
+/** Those of a member's grants that a target means. */
+export function meantBy(target: DisconnectTarget, grants: readonly StandingGrant[]): readonly StandingGrant[] {
+  if (target.kind === 'all') return grants;
+  return grants.filter(({ id, clientId }) => (target.kind === 'app' ? clientId === target.clientId : id === target.id));
 }
 
 /**
