@@ -18,7 +18,7 @@ const MOST_SECONDS = 20;
  */
 const PERSON = { thought: 1.35, click: 1.3, homing: 0.8, key: 0.28 };
 
-let now = Date.UTC(2026, 10, 23, 10, 34);
+let now: number;
 
 /** The texts that can be seen without scrolling. */
 const IN_SIGHT = `(() => {
@@ -73,12 +73,16 @@ async function newcomer(page: Page) {
   };
 }
 
-describe.runIf(browserPresent())('somebody who has not seen the console before', () => {
+describe.runIf(browserPresent()).each([
+  { width: 1280, height: 900 },
+  { width: 390, height: 844 },
+])('somebody who has not seen the console before, on a screen $width wide', (viewport) => {
   let world: World;
   let browser: Browser;
   let page: Page;
 
   beforeAll(async () => {
+    now = Date.UTC(2026, 10, 23, 10, 34);
     world = await startConsoleWorld({ clock: () => now, overrides: { timeZone: 'UTC' } });
     const appOf = (name: string, host: string) =>
       registerApp(world.origin, { redirectUri: `https://${host}/callback`, metadata: { client_name: name } });
@@ -98,7 +102,7 @@ describe.runIf(browserPresent())('somebody who has not seen the console before',
     await world.reload({ origin: 'nonsense' });
     now += 25 * MINUTE;
     browser = await launchChromium();
-    page = await browseConsole(browser, world, { viewport: { width: 1280, height: 900 } });
+    page = await browseConsole(browser, world, { viewport });
     // The directory is read with the first visit.
     const isRead = async () => {
       await page.goto('/console/apps');
