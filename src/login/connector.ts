@@ -123,7 +123,7 @@ export type CredentialCheck = (given: Credentials) => Promise<CredentialVerdict>
 export type CredentialVerdict =
   | { readonly kind: 'member'; readonly member: Member }
   | { readonly kind: 'wrong' }
-  /** The credentials are right, and the site lets the member with this id sign in no more. */
+  /** The credentials are right, but the site no longer lets the member with this id sign in. */
   | { readonly kind: 'suspended'; readonly sub: string }
   /** The backend accepts no more attempts for this many seconds. */
   | { readonly kind: 'slow_down'; readonly retryAfter: number };

@@ -125,7 +125,7 @@ describe.each(['A', 'B'])('an address for programs, in Profile %s', (profile) =>
     for (const part of shown) expect(page.text).toContain(part);
     // What is left of the syntax of Markdown, outside of code.
     expect(page.text.replace(/<pre>.*?<\/pre>|<code>.*?<\/code>/gs, '')).not.toMatch(/`|\*\*|\| |^#/m);
-    expect(page.text).toContain('<a href="?raw">Raw form</a>');
+    expect(page.text).toContain('<a href="?raw">Show the source text</a>');
     expect(page.headers.etag).toBeUndefined();
 
     const head = await ask(path, OPENED, 'HEAD');

@@ -79,6 +79,8 @@ describe('an error page', () => {
     const [, main = ''] = page.text.split('<main id="error">');
     expect(main).toContain('<a class="button" href="/oauth/apps">Connected apps</a>');
     expect(main).toContain('>Back to <bdi>Harbour Lane School</bdi></a>');
+    const links = [...page.text.slice(page.text.indexOf('<main')).matchAll(/<a [^>]*href="([^"]*)"/g)];
+    expect(links.map(([, href]) => href)).toEqual(['/', '/oauth/apps']);
     const id = page.headers.get('x-request-id') ?? '-';
     expect(/<code lang="en" dir="ltr">([\s\S]*?)<\/code>/.exec(main)?.[1]?.split('\n')).toEqual([
       expect.stringMatching(/^(?:invalid_request|invalid_client|not_found)/),

@@ -1,7 +1,7 @@
 import type { ScopeConfig } from '../../config/schema.ts';
 import { html } from '../../http/html.ts';
 import type { Label } from '../pages/app-row.ts';
-import { isPhrase, type Phrase } from '../pages/words.ts';
+import { type Phrase, subjectOf } from '../pages/words.ts';
 
 /** Titles for the names of areas, and which of them are changes. */
 export interface AreaNames {
@@ -44,14 +44,11 @@ export function areaLabel(area: string, { scopes, tools }: AreaNames): Label {
   }
 }
 
-/** What scopes are about, in a few words: `orders` for `orders:read`. A scope of the operator's own by its title. */
+/** What scopes are about. */
 export function subjectsOf(tokens: readonly string[], { scopes }: AreaNames): readonly Label[] {
   // That an app knows who the member is goes without saying.
   const telling = tokens.length > 1 ? tokens.filter((token) => token !== 'openid') : tokens;
-  return telling.map((token) => {
-    const phrase = `area.${token.split(':', 1)[0]}`;
-    return isPhrase(phrase) ? (words) => words.html(phrase) : (words) => words.own(scopes[token]?.title ?? token);
-  });
+  return telling.map((token) => (words) => subjectOf(words, token, scopes[token]?.title ?? token));
 }
 
 /** Whether an area is a change: a mutation, or something that needs a scope for changes. */

@@ -2,6 +2,7 @@ import { type Html, html } from '../../http/html.ts';
 import { appMark } from './app-mark.ts';
 import type { AppProof, Destination } from './consent.ts';
 import type { Dates } from './dates.ts';
+import { inBrief } from './fold.ts';
 import type { Posing } from './posing.ts';
 import type { Words } from './words.ts';
 
@@ -41,6 +42,7 @@ const NAMED = 6;
 
 export function appRow(words: Words, dates: Dates, row: ConnectedAppRow): Html {
   const { app, lastUsedAt, endsAt } = row;
+  const inWords = (label: Label) => label(words);
   const facts = [
     app !== undefined && proofInBrief(words, app.proof),
     lastUsedAt === undefined
@@ -48,6 +50,7 @@ export function appRow(words: Words, dates: Dates, row: ConnectedAppRow): Html {
       : words.html('apps.row.used', { when: dates.ago(lastUsedAt) }),
     endsAt !== undefined && words.html('apps.row.ends', { date: dates.day(endsAt) }),
   ];
+  const named = (labels: readonly Label[]) => words.list(inBrief(words, labels.map(inWords), NAMED));
   return html`<li class="app">
 ${appMark(app?.name)}
 <h2><a href="${row.details}">${nameOf(words, app)}</a></h2>
@@ -55,19 +58,11 @@ ${appMark(app?.name)}
 <div>
 ${app?.posing && html`<p class="badge problem">${words.html(app.posing === 'school' ? 'apps.row.posing' : 'apps.row.posing.brand')}</p>`}
 <p class="muted">${facts.filter(Boolean).map((fact) => html`<span>${fact}</span> `)}</p>
-${row.sees.length > 0 && html`<p>${words.html('apps.row.sees', { areas: named(words, row.sees) })}</p>`}
-${row.changes.length > 0 && html`<p class="badge">${words.html('apps.row.writes', { areas: named(words, row.changes) })}</p>`}
+${row.sees.length > 0 && html`<p>${words.html('apps.row.sees', { areas: named(row.sees) })}</p>`}
+${row.changes.length > 0 && html`<p class="badge">${words.html('apps.row.writes', { areas: named(row.changes) })}</p>`}
 </div>
 </li>
 `;
-}
-
-/** A sentence of these: the first few, and how many more. A single one is named rather than counted. */
-function named(words: Words, labels: readonly Label[]): Html {
-  const shown = labels.length === NAMED + 1 ? labels.length : NAMED;
-  const rest = labels.length - shown;
-  const items = labels.slice(0, shown).map((label) => label(words));
-  return words.list(rest > 0 ? [...items, words.html('apps.others', { count: rest })] : items);
 }
 
 /** In words, so that it does not depend on a colour. */

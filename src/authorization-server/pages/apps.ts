@@ -3,6 +3,7 @@ import { appsPath, type DisconnectTarget } from '../connected-apps/target.ts';
 import { type AppFilter, appOrder, appSearch } from './app-filter.ts';
 import { appRow, type ConnectedAppRow } from './app-row.ts';
 import type { Dates } from './dates.ts';
+import { fold } from './fold.ts';
 import type { MemberPage } from './layout.ts';
 import { accountLine, type SignOutForm } from './sign-out.ts';
 import type { Words } from './words.ts';
@@ -106,12 +107,12 @@ function appNames(words: Words, { count, names }: NonNullable<DisconnectView['al
   const items = names.map(
     (name) => html`<li>${name === undefined ? words.html('apps.gone') : html`<bdi>${name}</bdi>`}</li>`,
   );
-  // A single name is shown rather than folded.
-  const shown = count === NAMED + 1 ? count : NAMED;
+  const { shown, rest } = fold(items, NAMED);
+  const more = (number: number) => words.html('apps.others', { count: number });
   const unnamed = count - names.length;
   return html`<p>${words.count('apps.ask.these', count)}</p>
-<ul>${items.slice(0, shown)}</ul>
-${count > shown && html`<details><summary>${words.html('apps.others', { count: count - shown })}</summary><ul>${items.slice(shown)}${unnamed > 0 && html`<li>${words.html('apps.others', { count: unnamed })}</li>`}</ul></details>`}`;
+<ul>${shown}</ul>
+${rest.length > 0 && html`<details><summary>${more(rest.length + unnamed)}</summary><ul>${rest}${unnamed > 0 && html`<li>${more(unnamed)}</li>`}</ul></details>`}`;
 }
 
 /** Shown when a member returns from the course site without having signed in. A redirect would loop, so they choose. */

@@ -3,6 +3,7 @@ import { appMark } from './app-mark.ts';
 import { type ConnectedAppRow, changesBadge, type Label, nameOf, plainNameOf } from './app-row.ts';
 import { type AppProof, place } from './consent.ts';
 import type { Dates } from './dates.ts';
+import { fold } from './fold.ts';
 import type { MemberPage } from './layout.ts';
 import { type DayUse, usageChart } from './usage-chart.ts';
 import { posingWarning } from './waiting-app.ts';
@@ -125,11 +126,9 @@ function lines(words: Words, dates: Dates, areas: readonly AreaLine[]): Html {
     return html`<li>${count === 1 ? words.html('apps.area.once', values) : words.count('apps.area.times', count, values)}</li>
 `;
   };
-  // A single line is shown rather than folded.
-  const shown = areas.length === SHOWN + 1 ? SHOWN + 1 : SHOWN;
-  const rest = areas.slice(shown);
-  return html`<ul>${areas.slice(0, shown).map(line)}</ul>
-${rest.length > 0 && html`<details><summary>${words.count('apps.more', rest.length)}</summary><ul>${rest.map(line)}</ul></details>`}`;
+  const { shown, rest } = fold(areas, SHOWN);
+  return html`<ul>${shown.map(line)}</ul>
+${rest.length > 0 && html`<details><summary>${words.html('apps.others', { count: rest.length })}</summary><ul>${rest.map(line)}</ul></details>`}`;
 }
 
 function connections(words: Words, dates: Dates, { connections: shown, olderConnections: older }: ConnectedApp): Html {

@@ -112,8 +112,8 @@ function detailOf(failure: GatewayError): string {
  * nowhere else.
  */
 function steps(words: Words, { offered, home, apps }: NextSteps): Html {
-  if (offered) return html`<p class="retry"><a class="button go" href="">${words.html('error.retry')}</a></p>`;
-  return html`<p class="actions">
+  return html`${offered && html`<p class="retry"><a class="button go" href="">${words.html('error.retry')}</a></p>`}
+<p class="actions">
 ${home !== undefined && html`<a class="button" href="${home}" rel="noopener">${words.html('apps.back')}</a>`}
 <a class="button" href="${apps}">${words.html('apps.title')}</a></p>`;
 }

@@ -51,9 +51,11 @@ export function renderPage(page: MemberPage, words: Words, frame: Frame): string
   const { school, logoUrl, home, apps, support } = frame;
   const tab = WAITING.has(page.id) && html` target="_blank"`;
   const name = html`${logoUrl !== undefined && html`<img src="${logoUrl}" alt="">`}<bdi>${school}</bdi>`;
+  // An error page offers them as the next steps.
+  const isError = page.id === 'error';
   const ways = [
-    home !== undefined && html`<a href="${home}" rel="noopener"${tab}>${words.html('apps.back')}</a>`,
-    page.id !== 'apps' && html`<a href="${apps}" rel="noopener"${tab}>${words.html('apps.title')}</a>`,
+    !isError && home !== undefined && html`<a href="${home}" rel="noopener"${tab}>${words.html('apps.back')}</a>`,
+    !isError && page.id !== 'apps' && html`<a href="${apps}" rel="noopener"${tab}>${words.html('apps.title')}</a>`,
     support !== undefined && html`<a href="${support}" rel="noopener noreferrer">${words.html('help')}</a>`,
   ].filter((way) => way !== false);
   return htmlDocument({

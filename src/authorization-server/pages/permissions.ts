@@ -1,6 +1,7 @@
 import type { Translatable } from '../../config/pages.ts';
 import { type Html, html } from '../../http/html.ts';
-import type { Words } from './words.ts';
+import { dotted, fold, inBrief } from './fold.ts';
+import { subjectOf, type Words } from './words.ts';
 
 /** Whose data a scope is about, in the order of the page. */
 const AREAS = ['you', 'school'] as const;
@@ -28,7 +29,9 @@ interface ScopeLine {
 /** Up to this many boxes of one kind are all listed. */
 export const MOST_LISTED = 6;
 /** Of more, so many are named one by one, the personal and the strongest first, and the others are folded. */
-const MOST_NAMED = { reads: 9, writes: 4 };
+const MOST_NAMED = { reads: 9, writes: 3 };
+/** Of what is folded, what it is about. */
+const MOST_FOLDED = 4;
 /** Of what the app has already. */
 const MOST_HELD = 3;
 
@@ -66,22 +69,23 @@ function writeFields(words: Words, writes: readonly ScopeLine[]): Html {
 ${writes.length > MOST_LISTED ? listed(words, strongestFirst(writes), MOST_NAMED.writes) : writes.map((scope) => line(words, scope))}</fieldset>`;
 }
 
-/** What is folded is not ticked: nobody grants what they have not seen. A single line is shown rather than folded. */
+/** What is folded is named in brief, and not ticked: nobody grants what they have not seen. */
 function listed(words: Words, scopes: readonly ScopeLine[], most: number): Html {
-  const shown = scopes.length === most + 1 ? most + 1 : most;
-  const rest = scopes.slice(shown);
-  return html`${scopes.slice(0, shown).map((scope) => line(words, scope))}${
+  const { shown, rest } = fold(scopes, most);
+  const subjects = rest.map(({ token, title }) => subjectOf(words, token, title));
+  const names = dotted(inBrief(words, subjects, MOST_FOLDED));
+  return html`${shown.map((scope) => line(words, scope))}${
     rest.length > 0 &&
-    html`<details class="list"><summary>${words.html('consent.scopes.more', { count: html`${rest.length}` })}</summary>
+    html`<details class="list"><summary>${words.html('consent.scopes.more', { names })}</summary>
 ${rest.map((scope) => line(words, { ...scope, box: 'unticked' }))}</details>`
   }`;
 }
 
 function heldList(words: Words, held: Permissions['held']): Html {
-  const rest = held.length - MOST_HELD;
-  const names = html`${held.slice(0, MOST_HELD).map(({ title }, at) => html`${at > 0 && ' · '}${words.own(title)}`)}${rest > 0 && html` · ${words.html('consent.held.more', { count: html`${rest}` })}`}`;
+  const titles = held.map(({ title }) => words.own(title));
+  const names = dotted(inBrief(words, titles, MOST_HELD));
   return html`<details class="held"><summary>${words.html('consent.held', { names })}</summary>
-<ul>${held.map(({ title }) => html`<li>${words.own(title)}</li>`)}</ul>
+<ul>${titles.map((title) => html`<li>${title}</li>`)}</ul>
 <p>${words.html('consent.held.keeps', { apps: words.html('apps.title') })}</p></details>`;
 }
 

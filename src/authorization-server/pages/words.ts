@@ -24,11 +24,6 @@ const BUILT_IN: Readonly<Record<string, Catalogue>> = { en, es, de, fr, ar };
  */
 const LOCALES: Readonly<Record<string, string>> = { en: 'en-GB', ar: 'ar-u-ca-gregory-nu-latn' };
 
-/** Whether there is such a phrase, for keys made of names. */
-export function isPhrase(key: string): key is Phrase {
-  return Object.hasOwn(en, key);
-}
-
 /** The phrases of the pages in one language. `{school}` can be used in every phrase. */
 export interface Words {
   readonly language: string;
@@ -82,6 +77,12 @@ export function createWords(
         .map(({ type, value }) => (type === 'element' ? items[Number(value)] : value))}`,
     own: (text) => (typeof text === 'string' ? html`<bdi>${text}</bdi>` : inLanguage(text, language)),
   };
+}
+
+/** What a scope is about, in a few words: `orders` for `orders:read`. A scope of the operator's own by its title. */
+export function subjectOf(words: Words, token: string, title: Translatable): Html {
+  const phrase = `area.${token.split(':', 1)[0]}`;
+  return Object.hasOwn(en, phrase) ? words.html(phrase as Phrase) : words.own(title);
 }
 
 /** The phrase in English, for logs. */
