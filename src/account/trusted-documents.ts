@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash as digest } from 'node:crypto';
 import { isObject } from '../http/json-object.ts';
 import { type Mistakes, placeOfKey } from './connect/mistakes.ts';
 import type { CheckDocument } from './documents.ts';
@@ -35,7 +35,7 @@ export function readTrustedDocuments(
       wrong(id, 'must be a document, as text');
       continue;
     }
-    const hash = createHash('sha256').update(document).digest('hex');
+    const hash = digest('sha256', document);
     if (id.startsWith('sha256:') && id.toLowerCase() !== `sha256:${hash}`) {
       wrong(id, `is not the SHA-256 of its document, which is ${hash}`);
       continue;

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 export interface Share {
   /**
@@ -63,7 +63,5 @@ function newEntry<T>(value: T, end: ((value: T) => unknown) | undefined): Entry 
 
 /** A hash, because the settings may contain secrets. */
 function fingerprint(from: unknown): string {
-  return createHash('sha256')
-    .update(JSON.stringify(from) ?? '')
-    .digest('base64url');
+  return hash('sha256', JSON.stringify(from) ?? '', 'base64url');
 }

@@ -1,6 +1,6 @@
 import { isObject } from '../http/json-object.ts';
 import type { UntracedProblem } from './problems.ts';
-import { covers, nameOf, type RouteMatch, routeMatches, segmentsOf } from './route-order.ts';
+import { covers, nameOf, type RouteMatch, routeMatches, segmentsOf, sharesMethod } from './route-order.ts';
 import { didYouMean } from './suggest.ts';
 import { type Path, type Tree, valueAt } from './tree.ts';
 
@@ -59,12 +59,13 @@ function withoutBody({ path, methods }: RouteMatch): readonly UntracedProblem[] 
 
 /** The first match wins: an earlier route that covers all its paths would give each member everyone's records. */
 function shadowed(tree: Tree, earlier: readonly RouteMatch[], route: RouteMatch): readonly UntracedProblem[] {
-  const { path, methods, pattern } = route;
-  const first = earlier.find((one) => {
-    if (keepsAsMuch(tree, one, route)) return false;
-    const shared = methods === undefined || methods.some((method) => one.methods?.includes(method) ?? true);
-    return shared && covers(segmentsOf(one.pattern), segmentsOf(pattern));
-  });
+  const { path, pattern } = route;
+  const first = earlier.find(
+    (one) =>
+      !keepsAsMuch(tree, one, route) &&
+      sharesMethod(one, route) &&
+      covers(segmentsOf(one.pattern), segmentsOf(pattern)),
+  );
   if (first === undefined) return [];
   const message = `comes after ${nameOf(first)}, which serves these paths for every member's records: put this route first`;
   return [{ path, at: 'value', message }];

@@ -87,13 +87,14 @@ function methodsHidden(first: RouteMatch, { methods = [] }: RouteMatch): string 
   return first.methods === undefined || hidden.length === methods.length ? '' : `for ${hidden.join(' and ')} `;
 }
 
+/** Whether some method matches both routes. */
+export function sharesMethod(one: RouteMatch, { methods }: RouteMatch): boolean {
+  return methods?.some((method) => one.methods?.includes(method) ?? true) ?? true;
+}
+
 function crosses(earlier: RouteMatch, later: RouteMatch): boolean {
   const [left, right] = [segmentsOf(earlier.pattern), segmentsOf(later.pattern)];
-  const shared =
-    earlier.methods === undefined ||
-    later.methods === undefined ||
-    later.methods.some((method) => earlier.methods?.includes(method));
-  return shared && overlap(left, right) && !covers(right, left);
+  return sharesMethod(earlier, later) && overlap(left, right) && !covers(right, left);
 }
 
 const PROTECTION = ['upstream', 'scopes', 'anonymous', 'query', 'body'];

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { open, readdir, readFile } from 'node:fs/promises';
 import { resolve as resolvePath } from 'node:path';
 import { installedFiles, isAsset, readInstalled } from '../installation.ts';
@@ -113,7 +113,7 @@ function stampNow({ path, kind, most }: Seen): Promise<string> {
 }
 
 function stampOfBytes(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('base64url');
+  return hash('sha256', bytes, 'base64url');
 }
 
 function stampOfNames(names: readonly string[]): string {

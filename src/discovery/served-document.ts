@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { writeAnswer } from '../http/answer.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { PAGE_VARIES } from '../http/navigation.ts';
@@ -16,7 +16,7 @@ export interface ServedDocument {
 const LINK = `<${DISCOVERY_PATHS.openapi}>; rel="service-desc"; type="application/json", <${DISCOVERY_PATHS.authMd}>; rel="service-doc"; type="text/markdown"`;
 
 export function servedDocument(type: string, text: string): ServedDocument {
-  return { type, text, etag: `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"` };
+  return { type, text, etag: `"${hash('sha256', text, 'base64url').slice(0, 22)}"` };
 }
 
 /** Sends the document, or 304 if the client already has it (RFC 9110 section 13.1.2). */
