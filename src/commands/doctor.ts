@@ -76,8 +76,7 @@ export const define: Define = (command, terminal) => {
     .option('--timeout <seconds>', 'limit for the whole run', '120')
     .option('--json', 'print the findings as JSON', false)
     .action(async (url: string | undefined, flags: DoctorFlags) => {
-      const { exitCode } = await import('../operator/doctor/report.ts');
-      const { toJson } = await import('../operator/doctor/report-json.ts');
+      const { exitCode, toJson } = await import('../operator/doctor/report.ts');
       const { toText } = await import('../operator/doctor/report-text.ts');
       const { json } = flags;
       const timeout = Number(flags.timeout);

@@ -29,14 +29,9 @@ export function admitHandler(entry: RouteConfig, config: Served, identity: Ident
     if (!(response instanceof DecisionResponse)) throw new Error('Only a decision can be admitted.');
     record.upstream = upstream;
     const admitted = { method: request.method ?? '', url: config.origin + target.path };
+    const admit = (fields: Fields): undefined => response.admit(everyField(fields), ownFields);
     const known = identity(principal, upstream, kinds, admitted);
-    if (known instanceof Promise)
-      return known.then((fields) => {
-        response.admit(everyField(fields), ownFields);
-        return undefined;
-      });
-    response.admit(everyField(known), ownFields);
-    return undefined;
+    return known instanceof Promise ? known.then(admit) : admit(known);
   });
 }
 

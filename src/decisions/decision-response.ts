@@ -34,7 +34,7 @@ export class DecisionResponse extends ServerResponse<IncomingMessage> {
   #decided = false;
 
   /** Lets the request pass. */
-  admit(identity: readonly string[], own: readonly string[]): void {
+  admit(identity: readonly string[], own: readonly string[]): undefined {
     this.#decide({ kind: 'admitted', identity, own }, 200);
   }
 

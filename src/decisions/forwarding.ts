@@ -4,6 +4,8 @@ import type { Provenance } from '../http/provenance.ts';
 import type { RequestInFlight } from '../http/requests-in-flight.ts';
 import { type HeaderPolicy, protectedPolicies } from '../upstream/header-policy.ts';
 import { requestHeaders } from '../upstream/headers.ts';
+import { permission, type Tell, tellPlainly } from './decision-response.ts';
+import { DECISION_FIELDS } from './protocol.ts';
 
 /**
  * What Envoy, which can remove fields, does to an admitted request and its response, so that the upstream gets what the
@@ -39,6 +41,19 @@ export function createForwarding(config: Pick<Config, 'upstreams' | 'origin'>): 
   };
 }
 
+/** Tells Envoy, which besides fields to set takes a list of those to remove. */
+export function tellEnvoy(request: RequestInFlight, forwardingOf: ForwardingOf): Tell {
+  return (decided) => {
+    if (decided.kind === 'refused') return tellPlainly(decided);
+    const { set, remove } = forwardingOf(request, decided.identity);
+    const without = IDENTITY_FIELDS.filter((name) => remove.includes(name.toLowerCase())).flatMap((name) => [name, '']);
+    // X-Request-Id is for both sides, with the same value.
+    const ofBoth = namesOf(set);
+    const forClient = decided.own.filter((_, at) => !ofBoth.has((decided.own[at & ~1] as string).toLowerCase()));
+    return permission([...set, ...without, ...forClient, DECISION_FIELDS.remove, remove.join(',')]);
+  };
+}
+
 /**
  * The gate connects to no upstream here, so the gateway, which asked it, is not a hop: backends that count proxies
  * would take its address for the client's.
@@ -64,6 +79,6 @@ function setByUs(kept: readonly string[], policy: HeaderPolicy): string[] {
 }
 
 /** In lower case. */
-export function namesOf(fields: readonly string[]): Set<string> {
+function namesOf(fields: readonly string[]): Set<string> {
   return new Set(fields.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase()));
 }

@@ -11,22 +11,16 @@ export interface OriginalRequest {
   readonly target: Target;
 }
 
-/** The fields in which a family of gateways describes the original request, in lower case. */
-interface FamilyFields {
-  readonly method: string;
-  readonly host: string;
-  readonly uri: string;
-}
-
 export type Family = 'nginx' | 'forwardAuth' | 'haproxy' | 'envoy';
 
-const ORIGINAL: FamilyFields = { method: 'x-original-method', host: 'x-original-host', uri: 'x-original-uri' };
-
-/** Each family reads its own fields only, because clients can send those of another one. Envoy sends the request line. */
-const FIELDS: Readonly<Record<Exclude<Family, 'envoy'>, FamilyFields>> = {
-  nginx: ORIGINAL,
-  haproxy: ORIGINAL,
-  forwardAuth: { method: 'x-forwarded-method', host: 'x-forwarded-host', uri: 'x-forwarded-uri' },
+/**
+ * What the names of the fields begin with in which a family describes the original request. Each reads its own fields
+ * only, because clients can send those of another one. Envoy sends the request line.
+ */
+const FIELDS: Readonly<Record<Exclude<Family, 'envoy'>, string>> = {
+  nginx: 'x-original',
+  haproxy: 'x-original',
+  forwardAuth: 'x-forwarded',
 };
 
 const METHOD = /^[A-Z]{1,32}$/;
@@ -64,9 +58,9 @@ export function readOriginal(family: Family, request: IncomingMessage, origin: s
           uri: (request.url ?? '').slice(DECISION_PATHS.envoy.length),
         }
       : {
-          method: field(FIELDS[family].method),
-          host: field(FIELDS[family].host),
-          uri: field(FIELDS[family].uri),
+          method: field(`${FIELDS[family]}-method`),
+          host: field(`${FIELDS[family]}-host`),
+          uri: field(`${FIELDS[family]}-uri`),
         };
   if (!METHOD.test(method)) throw unclear('The method of this request is not one that is taken here.');
   if (host.toLowerCase() !== authorityOf(origin)) throw unclear('This host is not one that is served here.');

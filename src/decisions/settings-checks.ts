@@ -58,27 +58,24 @@ function withoutSecret(tree: Tree): readonly UntracedProblem[] {
 
 function unsuitable(tree: Tree, route: Path): readonly UntracedProblem[] {
   const path: Path = [...route, 'forwardedBy'];
-  const found = (message: string): UntracedProblem => ({ path, at: 'value', message });
   const upstream = ['upstreams', String(valueAt(tree, [...route, 'upstream']))];
   const url = valueAt(tree, [...upstream, 'url']);
   const through = 'send this route through coursegate: take `forwardedBy` out';
-  return [
-    ...(isObject(valueAt(tree, ['listen', 'decisions']))
-      ? []
-      : [found('needs `listen.decisions`, where the gateway asks')]),
-    ...NOT_IN_A_GATEWAY.filter((key) => valueAt(tree, [...route, key]) !== undefined).map((key) =>
-      found(`a gateway cannot apply \`${key}\`: ${through}`),
-    ),
-    ...(valueAt(tree, [...upstream, 'credential']) === undefined
-      ? []
-      : [found(`a gateway cannot send the \`credential\` of the upstream: ${through}`)]),
-    ...(typeof url === 'string' && URL.canParse(url) && new URL(url).pathname !== '/'
-      ? [found(`a gateway cannot prepend the path in the upstream's \`url\`: ${through}`)]
-      : []),
-    ...(valueAt(tree, ['enforcement', 'mode']) === 'observe'
-      ? [found('observe mode sees only requests that go through coursegate: take `forwardedBy` out for now')]
-      : []),
+  const has = (at: Path) => valueAt(tree, at) !== undefined;
+  const problems: readonly (readonly [isThere: boolean, message: string])[] = [
+    [!isObject(valueAt(tree, ['listen', 'decisions'])), 'needs `listen.decisions`, where the gateway asks'],
+    ...NOT_IN_A_GATEWAY.map((key) => [has([...route, key]), `a gateway cannot apply \`${key}\`: ${through}`] as const),
+    [has([...upstream, 'credential']), `a gateway cannot send the \`credential\` of the upstream: ${through}`],
+    [
+      typeof url === 'string' && (URL.parse(url)?.pathname ?? '/') !== '/',
+      `a gateway cannot prepend the path in the upstream's \`url\`: ${through}`,
+    ],
+    [
+      valueAt(tree, ['enforcement', 'mode']) === 'observe',
+      'observe mode sees only requests that go through coursegate: take `forwardedBy` out for now',
+    ],
   ];
+  return problems.filter(([isThere]) => isThere).map(([, message]) => ({ path, at: 'value', message }));
 }
 
 /** A gateway chooses by the path alone. */

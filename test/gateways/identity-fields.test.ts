@@ -130,7 +130,7 @@ describe('another identity field in the list', () => {
 
   it('is refused from gateways that should have removed it, and from clients', async () => {
     await withOneMore();
-    const { refuseForged } = await import('../../src/decisions/forged-fields.ts');
+    const { refuseForged } = await import('../../src/decisions/client-fields.ts');
     const { requestField } = await import('../../src/http/header-names.ts');
     expect(() => refuseForged([ANOTHER, '1'])).toThrow();
     expect(() => refuseForged(['X_Pupil_Phone', '1'])).toThrow();

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../errors.ts';
-import { field, type SiteAnswer } from '../../operator/doctor/answer.ts';
+import { cacheHit, field, type SiteAnswer } from '../../operator/doctor/answer.ts';
 import { type InstallationWith, loginChecks } from '../../operator/doctor/backend/check.ts';
 import { edgeOf } from '../../operator/doctor/edges.ts';
 import { failure, pass, type Verdict, warning } from '../../operator/doctor/finding.ts';
@@ -46,12 +46,9 @@ function verdictOn(answer: SiteAnswer, { config: { login } }: InstallationWith<'
 }
 
 function checkCaching(answer: SiteAnswer): Verdict {
-  const [control, age] = [field(answer, 'cache-control').toLowerCase(), Number(field(answer, 'age') || 0)];
-  const from = ['x-cache', 'cf-cache-status', 'x-cache-status', 'x-proxy-cache'].find((name) =>
-    /\bhit\b/i.test(field(answer, name)),
-  );
-  if (age > 0) return failure(`the answer comes from a cache (Age: ${age})`);
-  if (from !== undefined) return failure(`the answer comes from a cache (${from}: ${field(answer, from)})`);
+  const control = field(answer, 'cache-control').toLowerCase();
+  const hit = cacheHit(answer);
+  if (hit !== undefined) return failure(`the answer comes from a cache (${hit})`);
   if (/no-store|no-cache|private/.test(control)) return pass(control);
   if (/public|s-maxage|max-age=0*[1-9]/.test(control)) return failure(`it may be cached: Cache-Control: ${control}`);
   // RFC 9110 section 15.1: a cache may keep an answer with this status without being told to.

@@ -66,3 +66,17 @@ export function where({ url }: SiteAnswer): string {
   const { pathname, search } = new URL(url);
   return pathname + search;
 }
+
+/** Header fields in which caches say whether they answered. */
+const CACHE_FIELDS = [
+  ...['cf-cache-status', 'x-cache', 'x-cache-status', 'x-vercel-cache', 'x-proxy-cache', 'x-litespeed-cache'],
+  'cache-status',
+];
+
+/** The header field that shows that a response came from a cache. */
+export function cacheHit(answer: SiteAnswer): string | undefined {
+  const name = CACHE_FIELDS.find((one) => /\bhit\b/i.test(field(answer, one)));
+  if (name !== undefined) return `${name}: ${field(answer, name)}`;
+  const age = Number(field(answer, 'age') || 0);
+  return age > 0 ? `Age: ${age}` : undefined;
+}

@@ -6,7 +6,7 @@ import { CHECKS } from './checks/checks.ts';
 import { certificateEnd } from './connection.ts';
 import { edgeOf } from './edges.ts';
 import { FINDERS } from './facts/finders.ts';
-import { RESOURCE_METADATA_PATH } from './facts/resource-metadata.ts';
+import { RESOURCE_METADATA_PATH } from './facts/metadata.ts';
 import { findFacts } from './find-facts.ts';
 import { notOAuth } from './not-oauth.ts';
 import { type Registered, removeAll } from './registrations.ts';

@@ -2,8 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import { type AddressInfo, createServer as createNetServer, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { doctor } from '../../../src/operator/doctor/doctor.ts';
-import { exitCode } from '../../../src/operator/doctor/report.ts';
-import { toJson } from '../../../src/operator/doctor/report-json.ts';
+import { exitCode, toJson } from '../../../src/operator/doctor/report.ts';
 import { toText } from '../../../src/operator/doctor/report-text.ts';
 
 const open: { server: Server; cut: () => void }[] = [];

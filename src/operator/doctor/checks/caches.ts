@@ -1,4 +1,4 @@
-import { field, type SiteAnswer, where } from '../answer.ts';
+import { cacheHit, field, type SiteAnswer, where } from '../answer.ts';
 import { withToken } from '../facts/protected-endpoints.ts';
 import { checkEach, failure, warning } from '../finding.ts';
 import { checks } from '../site.ts';
@@ -54,23 +54,4 @@ export const CACHES = [
 
 function isRefused({ status }: SiteAnswer): boolean {
   return status === 401 || status === 403;
-}
-
-/** Header fields in which caches say whether they answered. */
-const CACHE_FIELDS = [
-  'cf-cache-status',
-  'x-cache',
-  'x-cache-status',
-  'x-vercel-cache',
-  'x-proxy-cache',
-  'x-litespeed-cache',
-  'cache-status',
-];
-
-/** The header field that shows that a response came from a cache. */
-function cacheHit(answer: SiteAnswer): string | undefined {
-  const name = CACHE_FIELDS.find((one) => /\bhit\b/i.test(field(answer, one)));
-  if (name !== undefined) return `${name}: ${field(answer, name)}`;
-  const age = Number(field(answer, 'age') || 0);
-  return age > 0 ? `Age: ${age}` : undefined;
 }

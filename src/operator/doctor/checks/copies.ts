@@ -1,5 +1,4 @@
-import type { JsonObject } from '../../../http/json-object.ts';
-import { objectOf } from '../../../http/json-object.ts';
+import { type JsonObject, objectOf } from '../../../http/json-object.ts';
 import { field, jsonObject, type SiteAnswer, strings, where } from '../answer.ts';
 import { checkEach, failure, pass } from '../finding.ts';
 import { checks } from '../site.ts';
@@ -33,32 +32,25 @@ function isCopy(answer: SiteAnswer): boolean {
   return field(answer, 'x-request-id') === '';
 }
 
-interface GateSays {
-  /** Of the authorization server, and of the resource. */
-  readonly scopes: readonly string[];
-  readonly reads: readonly string[];
-  readonly registration: boolean;
-  readonly endpoints: Readonly<Record<string, unknown>>;
-}
-
 /** What the OpenAPI document has in common with the metadata; undefined if it is not coursegate's. */
-function gateSays(api: JsonObject | undefined): GateSays | undefined {
+function gateSays(api: JsonObject | undefined) {
   const schemes = objectOf(objectOf(api?.components).securitySchemes);
   const flow = objectOf(objectOf(objectOf(schemes.oauth2).flows).authorizationCode);
   if (flow.tokenUrl === undefined) return undefined;
-  const scopes = Object.keys(objectOf(flow.scopes));
-  const reads = objectOf(schemes.oauth2)['x-read-scopes'];
   return {
-    scopes,
-    // Version 0.1 lists all scopes in both documents.
-    reads: reads === undefined ? scopes : strings(reads),
+    /** Of the authorization server, and of the resource. */
+    scopes: Object.keys(objectOf(flow.scopes)),
+    reads: strings(objectOf(schemes.oauth2)['x-read-scopes']),
     registration: schemes.registrationAccessToken !== undefined,
     endpoints: { authorization_endpoint: flow.authorizationUrl, token_endpoint: flow.tokenUrl },
   };
 }
 
 /** The names of the members that differ. Metadata of a resource has no endpoints. */
-function differences(document: JsonObject, { scopes, reads, registration, endpoints }: GateSays): readonly string[] {
+function differences(
+  document: JsonObject,
+  { scopes, reads, registration, endpoints }: NonNullable<ReturnType<typeof gateSays>>,
+): readonly string[] {
   const isServer = document.issuer !== undefined;
   const given = strings(document.scopes_supported).filter((scope) => scope !== 'offline_access');
   const said = isServer ? scopes : reads;

@@ -1,7 +1,7 @@
 import { isLoopback } from '../../connect/oauth/transport.ts';
 import { jsonObject, mediaType, type SiteAnswer, strings, text, where } from '../answer.ts';
 import { insteadAt } from '../edges.ts';
-import { RESOURCE_METADATA_PATH as NAME } from '../facts/resource-metadata.ts';
+import { RESOURCE_METADATA_PATH as NAME } from '../facts/metadata.ts';
 import { checkEach, failure, pass, type Verdict, warning } from '../finding.ts';
 import { checks } from '../site.ts';
 

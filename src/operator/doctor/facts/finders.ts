@@ -3,10 +3,9 @@ import type { ExaminedSite } from '../site.ts';
 import { authorizationEndpoint } from './authorization-endpoint.ts';
 import type { Facts } from './facts.ts';
 import { findMcp } from './mcp-endpoint.ts';
+import { findResources, findServer, findServerSpellings, findWellKnown } from './metadata.ts';
 import { findProtectedEndpoints } from './protected-endpoints.ts';
 import { findRegistration, registeredClient } from './registration.ts';
-import { findResources, findWellKnown } from './resource-metadata.ts';
-import { findServer, findServerSpellings } from './server.ts';
 
 /** How each fact about a deployment is found out. */
 export const FINDERS: FactFinders<ExaminedSite, Facts> = {

@@ -10,7 +10,7 @@ import { AUTH_DOWN } from './checks/open.ts';
 import { type EchoServer, startEchoServer } from './echo.ts';
 import { beginAttack, FINDERS } from './facts.ts';
 import { createGateway } from './gateway.ts';
-import { readersOf } from './readings.ts';
+import { readersOf } from './got-through.ts';
 
 export interface GatewayDoctorOptions extends AuditOptions {
   /** The origin of the gateway, such as https://school.example. */

@@ -3,8 +3,7 @@ import manifest from '../../../../package.json' with { type: 'json' };
 import type { ServerAddress } from '../connection.ts';
 import { limited, waitForLimit } from '../rate-limit.ts';
 import { type Echo, type EchoServer, type Field, parseEcho } from './echo.ts';
-import { fieldOf, parseAnswers, type RawAnswer } from './raw-answers.ts';
-import { sendRaw } from './send.ts';
+import { fieldOf, parseAnswers, type RawAnswer, sendRaw } from './raw-answers.ts';
 
 /** Where the operator's gateway is, and what is behind it. */
 interface GatewayTarget {

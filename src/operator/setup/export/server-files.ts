@@ -1,15 +1,19 @@
 import type { DiscoveryDocuments } from '../../../process/discovery-documents.ts';
-import { block, quoted } from '../snippets/nginx-text.ts';
+import { gatewayFile } from '../snippets/gateway-file.ts';
+import { inDoubleQuotes } from '../snippets/nginx-text.ts';
 import { escaped } from '../snippets/segment-expression.ts';
+
+type Fields = Readonly<Record<string, string>>;
 
 /** A document and the file that it is written to, relative to the folder. */
 interface Placed {
   readonly path: string;
   readonly file: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Fields;
 }
 
 const FIRST_LINE = '# Written by `coursegate export`.';
+const WELL_KNOWN = '.well-known/';
 
 /** Whether an older export wrote this text. */
 export function isOurs(text: string): boolean {
@@ -32,70 +36,49 @@ export function nginxFile(
   placed: readonly Placed[],
   preflight: DiscoveryDocuments['preflight'],
 ): string {
-  const locations = placed.map(({ path, file, headers: { 'content-type': type = '', ...fields } }) =>
-    block(`location = ${path}`, [
-      `root ${quoted(folder)};`,
-      'types { }',
-      `default_type ${quoted(type)};`,
-      `if ($request_method = OPTIONS) { ${added(preflight)} return 204; }`,
-      added(fields),
-      `try_files /${file} =404;`,
-    ]),
-  );
-  return `${FIRST_LINE} Include it in the server block of the site.\n\n${locations.join('\n')}`;
-}
-
-function added(fields: Readonly<Record<string, string>>): string {
-  return Object.entries(fields)
-    .map(([name, value]) => `add_header ${name} ${quoted(value)} always;`)
-    .join(' ');
+  const documents = placed.map(({ path, file, headers: { 'content-type': type = '', ...fields } }) => ({
+    ...{ path, file, type },
+    fields: listed(fields),
+  }));
+  const view = { firstLine: FIRST_LINE, folder, documents, preflight: listed(preflight) };
+  return gatewayFile('nginx/documents.conf', view, inDoubleQuotes);
 }
 
 /** `.well-known/.htaccess` for Apache and LiteSpeed. */
 export function wellKnownHtaccess(placed: readonly Placed[], preflight: DiscoveryDocuments['preflight']): string {
   const inside = placed.filter(({ file }) => file.startsWith(WELL_KNOWN));
-  const elsewhere = inside.filter(({ path, file }) => path !== `/${file}`);
-  return [
-    `${FIRST_LINE} Needs AllowOverride FileInfo, mod_headers and mod_rewrite.`,
-    ...inside.flatMap(({ file, headers }) => files(file.slice(WELL_KNOWN.length), headers, preflight)),
-    'RewriteEngine On',
-    ...elsewhere.map(({ path, file }) => {
-      const name = path.slice(WELL_KNOWN.length + 1);
-      return `RewriteRule ${apacheQuoted(`^${escaped(name)}$`)} ${apacheQuoted(file.slice(WELL_KNOWN.length))} [END]`;
-    }),
-    '',
-  ].join('\n');
+  const below = inside.map((one) => ({ ...one, file: one.file.slice(WELL_KNOWN.length) }));
+  const moved = below.flatMap(({ path, file }) => {
+    const name = path.slice(WELL_KNOWN.length + 1);
+    return name === file ? [] : [{ from: `^${escaped(name)}$`, file }];
+  });
+  return htaccess('Needs AllowOverride FileInfo, mod_headers and mod_rewrite.', below, preflight, moved);
 }
 
 /** Lines for the `.htaccess` of the site, for the documents that are not in `.well-known`. */
 export function siteHtaccess(placed: readonly Placed[], preflight: DiscoveryDocuments['preflight']): string {
   const outside = placed.filter(({ file }) => !file.startsWith(WELL_KNOWN));
-  return [
-    `${FIRST_LINE} Add these lines to the .htaccess of the folder with the documents.`,
-    ...outside.flatMap(({ file, headers }) => files(file, headers, preflight)),
-    '',
-  ].join('\n');
+  return htaccess('Add these lines to the .htaccess of the folder with the documents.', outside, preflight);
 }
-
-const WELL_KNOWN = '.well-known/';
 
 /** What a GET and a preflight need: the latter's fields do no harm in an answer to a GET. */
-function files(
-  name: string,
-  headers: Placed['headers'],
+function htaccess(
+  note: string,
+  placed: readonly Placed[],
   preflight: DiscoveryDocuments['preflight'],
-): readonly string[] {
-  const { 'content-type': type = '', ...fields } = headers;
-  return [
-    `<Files ${apacheQuoted(name)}>`,
-    `    ForceType ${apacheQuoted(type)}`,
-    ...Object.entries({ ...preflight, ...fields }).map(
-      ([field, value]) => `    Header always set ${field} ${apacheQuoted(value.replace(/%/g, '%%'))}`,
-    ),
-    '</Files>',
-  ];
+  moved: readonly { readonly from: string; readonly file: string }[] = [],
+): string {
+  const documents = placed.map(({ file, headers: { 'content-type': type = '', ...fields } }) => ({
+    ...{ file, type },
+    fields: listed({ ...preflight, ...fields }).map(({ name, value }) => ({
+      name,
+      value: value.replaceAll('%', '%%'),
+    })),
+  }));
+  const view = { firstLine: FIRST_LINE, note, documents, moved, rewritten: moved.length > 0 };
+  return gatewayFile('apache/documents.htaccess', view, inDoubleQuotes);
 }
 
-function apacheQuoted(text: string): string {
-  return `"${text.replace(/["\\]/g, '\\$&')}"`;
+function listed(fields: Fields) {
+  return Object.entries(fields).map(([name, value]) => ({ name, value }));
 }

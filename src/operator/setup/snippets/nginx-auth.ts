@@ -4,7 +4,7 @@ import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
 import { hostPort } from '../../host-port.ts';
 import type { AskingGateway } from './gateway.ts';
 import { gatewayFile, gatewayView, inLines } from './gateway-file.ts';
-import { requestVariable, variableName } from './nginx-text.ts';
+import { inDoubleQuotes, requestVariable, variableName } from './nginx-text.ts';
 import { type PluginPlan, type PluginUpstream, problemBody, type SnippetFile } from './plugin-plan.ts';
 
 export const nginxAuth = {
@@ -59,7 +59,7 @@ function files(plan: PluginPlan): readonly SnippetFile[] {
   };
   return ['coursegate-http.conf', 'coursegate.conf'].map((name) => ({
     name,
-    text: gatewayFile(`nginx/${name}`, filling, doubleQuoted),
+    text: gatewayFile(`nginx/${name}`, filling, inDoubleQuotes),
   }));
 }
 
@@ -100,14 +100,10 @@ function joined(expressions: readonly string[]): readonly string[] {
   const lines: string[] = [];
   for (const one of expressions) {
     const longer = lines.length === 0 ? one : `${lines.at(-1)}|${one}`;
-    if (lines.length === 0 || Buffer.byteLength(doubleQuoted(longer)) > LONGEST_EXPRESSION) lines.push(one);
+    if (lines.length === 0 || Buffer.byteLength(inDoubleQuotes(longer)) > LONGEST_EXPRESSION) lines.push(one);
     else lines[lines.length - 1] = longer;
   }
   return lines;
-}
-
-function doubleQuoted(text: string): string {
-  return text.replace(/["\\]/g, '\\$&');
 }
 
 /** In single quotes. */

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import type { LoadedConfig } from '../../../config/load.ts';
 import { type Config, parseMatch, type UpstreamConfig } from '../../../config/schema.ts';
 import { gatewayFingerprint } from '../../../decisions/fingerprint.ts';
-import type { DecisionAddress } from '../../../decisions/settings.ts';
 import { type FailureCode, GatewayError, renderFailure } from '../../../errors.ts';
 import { API_FIELDS } from '../../../http/header-names.ts';
 import { socketHost } from '../../../http/host.ts';
@@ -20,39 +19,7 @@ export interface SnippetFile {
 }
 
 /** What a gateway has to know of a configuration to forward requests itself: plugin mode. */
-export interface PluginPlan {
-  /** Sent in X-Coursegate-Config, and named in the first line of the file. */
-  readonly fingerprint: string;
-  /** The public origin: its URL, and its host with the port if it is not the default one. */
-  readonly origin: { readonly url: string; readonly host: string; readonly scheme: string; readonly port: string };
-  /** host:port at which the gateway reaches the public listener of the gate. */
-  readonly gate: string;
-  /** Where the gateway asks. */
-  readonly decisions: {
-    readonly address: DecisionAddress;
-    /** Sent in X-Coursegate-Secret; letters, digits and `._~+/=-` only, so it needs no quoting. */
-    readonly secret: string | undefined;
-  };
-  /** The patterns of what the gate answers or forwards itself. */
-  readonly ownPatterns: readonly string[];
-  /** Expressions for the targets that the gate answers or forwards itself: see `targets.ts`. */
-  readonly own: readonly string[];
-  /** What the gateway asks about. No two with different upstreams match the same target. */
-  readonly protectedPaths: readonly ProtectedPath[];
-  /** The upstreams of `protectedPaths`. */
-  readonly upstreams: readonly PluginUpstream[];
-  /** The rest of the site; undefined if the configuration does not have it, or has it at a path of its own. */
-  readonly site: PluginUpstream | undefined;
-  /**
-   * Whether an upstream reads plainly who the member is. It need not be one of `upstreams`: the site's lane may lead to the
-   * same backend.
-   */
-  readonly plainIdentity: boolean;
-  /** Not known to clients: for the names of locations that are only for internal requests. */
-  readonly internal: string;
-  /** Largest request body that a route on `protectedPaths` accepts, in bytes; undefined: unlimited. */
-  readonly largestBody: number | undefined;
-}
+export type PluginPlan = ReturnType<typeof pluginPlan>;
 
 export interface ProtectedPath {
   /** As configured, such as `/api/courses/**`. */
@@ -63,28 +30,7 @@ export interface ProtectedPath {
   readonly upstream: PluginUpstream;
 }
 
-export interface PluginUpstream {
-  /** The name in `upstreams`, in characters that identifiers may have: `school_api`. Unique. */
-  readonly id: string;
-  readonly scheme: 'http' | 'https';
-  /** Without brackets if it is an IPv6 address. */
-  readonly hostname: string;
-  readonly port: number;
-  /** hostname:port, as it is written in a URL. */
-  readonly authority: string;
-  /** The Host field that it gets. */
-  readonly host: string;
-  /** The name to verify its certificate by; '' if it is an IP address. */
-  readonly servername: string;
-  /** For gateways that pass fields by their names: those it gets besides what the gateway sets. Lower case. */
-  readonly requestFields: readonly string[];
-  /** For gateways that can only remove fields: those that the operator has removed. Lower case. */
-  readonly droppedFields: readonly string[];
-  /** The response fields that clients do not get: see `HIDDEN_RESPONSE_FIELDS`. */
-  readonly hiddenFields: readonly string[];
-  /** Seconds until the head of its response, and between two chunks of it. */
-  readonly timeout: number;
-}
+export type PluginUpstream = ReturnType<typeof pluginUpstream>;
 
 /** Time limits for a decision, in seconds. Neither is ever waited for unless the gate is failing. */
 export const DECISION_LIMITS = { connect: 1, answer: 5 } as const;
@@ -118,7 +64,7 @@ export function pluginPlan(
   loaded: Pick<LoadedConfig, 'config' | 'secrets'>,
   gate: string,
   internal = randomBytes(8).toString('hex'),
-): PluginPlan {
+) {
   const { config } = loaded;
   const { listen, origin } = config;
   if (listen.decisions === undefined) throw new Error('This needs `listen.decisions`, where the gateway asks.');
@@ -130,20 +76,36 @@ export function pluginPlan(
   const { host, protocol, port } = new URL(origin);
   const scheme = protocol.slice(0, -1);
   return {
+    /** Sent in X-Coursegate-Config, and named in the first line of the file. */
     fingerprint: gatewayFingerprint(config),
+    /** The public origin: its URL, and its host with the port if it is not the default one. */
     origin: { url: origin, host, scheme, port: port || (scheme === 'https' ? '443' : '80') },
+    /** host:port at which the gateway reaches the public listener of the gate. */
     gate,
+    /** Where the gateway asks. */
     decisions: {
       address: listen.decisions.address,
+      /** Sent in X-Coursegate-Secret; letters, digits and `._~+/=-` only, so it needs no quoting. */
       secret: writable(loaded.secrets.get('listen.decisions.secret')),
     },
+    /** The patterns of what the gate answers or forwards itself. */
     ownPatterns: own,
+    /** Expressions for the targets that the gate answers or forwards itself: see `targets.ts`. */
     own: ownTargets(own),
+    /** What the gateway asks about. No two with different upstreams match the same target. */
     protectedPaths,
+    /** The upstreams of `protectedPaths`. */
     upstreams: [...new Set(protectedPaths.map(({ upstream }) => upstream))],
+    /** The rest of the site; undefined if the configuration does not have it, or has it at a path of its own. */
     site: siteOf(config),
+    /**
+     * Whether an upstream reads plainly who the member is. It need not be one of `upstreams`: the site's lane may lead
+     * to the same backend.
+     */
     plainIdentity: Object.values(config.upstreams).some(({ identity }) => identity.includes('headers')),
+    /** Not known to clients: for the names of locations that are only for internal requests. */
     internal,
+    /** Largest request body that a route on `protectedPaths` accepts, in bytes; undefined: unlimited. */
     largestBody: largestBody(config, patterns),
   };
 }
@@ -169,26 +131,36 @@ function protectedPathsOf(config: Config): readonly ProtectedPath[] {
   return [...paths.values()];
 }
 
-function pluginUpstream({ upstreams, origin }: Config, name: string, index: number): PluginUpstream {
+function pluginUpstream({ upstreams, origin }: Config, name: string, index: number) {
   const upstream = upstreams[name] as UpstreamConfig;
   const { protocol, hostname, port, host } = new URL(upstream.url);
-  const scheme = protocol === 'https:' ? 'https' : 'http';
+  const scheme: 'http' | 'https' = protocol === 'https:' ? 'https' : 'http';
   const number = Number(port) || (scheme === 'https' ? 443 : 80);
   const { host: sentHost, servername } = ownCallPolicy(upstream, origin);
   const { request, response } = upstream.headers;
   const lower = (names: readonly string[]) => names.map((one) => one.toLowerCase());
+  const dropped = lower(request.drop);
   const id = name.replace(/[^A-Za-z0-9]/g, '_');
   return {
+    /** The name in `upstreams`, in characters that identifiers may have: `school_api`. Unique. */
     id: id === name ? id : `${id}_${index}`,
     scheme,
+    /** Without brackets if it is an IPv6 address. */
     hostname: socketHost(hostname),
     port: number,
+    /** hostname:port, as it is written in a URL. */
     authority: port === '' ? `${host}:${number}` : host,
+    /** The Host field that it gets. */
     host: sentHost,
+    /** The name to verify its certificate by; '' if it is an IP address. */
     servername,
-    requestFields: without([...API_FIELDS, ...lower(request.allow)], lower(request.drop)),
-    droppedFields: lower(request.drop),
+    /** For gateways that pass fields by their names: those it gets besides what the gateway sets. Lower case. */
+    requestFields: [...new Set([...API_FIELDS, ...lower(request.allow)])].filter((name) => !dropped.includes(name)),
+    /** For gateways that can only remove fields: those that the operator has removed. Lower case. */
+    droppedFields: dropped,
+    /** The response fields that clients do not get. */
     hiddenFields: [...new Set([...HIDDEN_RESPONSE_FIELDS, ...lower(response.drop)])],
+    /** Seconds until the head of its response, and between two chunks of it. */
     timeout: upstream.timeout,
   };
 }
@@ -206,10 +178,6 @@ function largestBody({ routes, limits }: Config, patterns: ReadonlySet<string>):
     .map(({ bodyLimit = limits.requestBody }) => bodyLimit);
   const largest = Math.max(...sizes);
   return Number.isFinite(largest) ? largest : undefined;
-}
-
-function without(names: readonly string[], dropped: readonly string[]): readonly string[] {
-  return [...new Set(names)].filter((name) => !dropped.includes(name));
 }
 
 /**

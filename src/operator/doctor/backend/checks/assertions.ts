@@ -1,5 +1,7 @@
 import type { Config } from '../../../../config/schema.ts';
+import { once } from '../../../../http/once.ts';
 import type { CarriedAs, Trial, TrialAnswer } from '../../../../upstream/assertion-trial.ts';
+import { readTexts } from '../../../texts.ts';
 import type { CheckOutcome } from '../../check.ts';
 import { failure, pass, type Verdict, warning } from '../../finding.ts';
 import { Unavailable } from '../../unavailable.ts';
@@ -39,38 +41,24 @@ function checkValid(trial: Trial, { member, silent }: Installation): TrialVerdic
   const at = `${trial.upstream}: ${withoutQuery(trial.path)}`;
   const seen = `${at} answers ${inWords(valid)}`;
   if (silent.has(trial.upstream)) return `the upstream ${trial.upstream} does not answer`;
-  if (valid.status === undefined) return failure(seen, 'Start the backend: see upstream.reachable.');
+  if (valid.status === undefined) return failure(seen, fixOf('not-running'));
   if (valid.status === 503 && none.status !== 503)
-    return failure(
-      `${seen} to a valid assertion: it cannot read the gate’s keys`,
-      'Let the backend reach the gate’s /.well-known/jwks.json: at its internal address, such as http://127.0.0.1:8080/.well-known/jwks.json, if not at its origin.',
-    );
+    return failure(`${seen} to a valid assertion: it cannot read the gate’s keys`, fixOf('unreadable-keys'));
   if (valid.status >= 500) return failure(`${seen} to a valid assertion`);
-  const said = FAULTS.find(([words]) => words.test(valid.said ?? ''));
-  if (refuses(valid) && said !== undefined) return failure(`${seen} to a valid assertion`, said[1]);
+  const known = [...faults().values()].find(({ said }) => said && new RegExp(said, 'i').test(valid.said ?? ''));
+  if (refuses(valid) && known !== undefined) return failure(`${seen} to a valid assertion`, known.fix);
   if (!same(valid, forged)) return pass(`${at} tells it from a forged one`);
   if (refuses(valid) && member !== undefined) return failure(`${seen} to a valid assertion, as to a forged one`);
   if (refuses(valid)) return `${at} ${NEEDS_MEMBER}`;
   return `${at} ${UNREAD}`;
 }
 
-/** What drop-ins say about an assertion that they do not accept, and what to change. */
-const FAULTS: readonly (readonly [RegExp, string])[] = [
-  [/issuer/i, 'Set the gate’s `origin` in the settings of the drop-in, exactly as in coursegate.yaml.'],
-  [
-    /audience/i,
-    'Set the name of the upstream in the settings of the drop-in, as under `upstreams` in coursegate.yaml.',
-  ],
-  [/expired|not valid yet/i, 'Set the clocks of the gate and the backend: see upstream.clock.'],
-  [
-    /unknown key|invalid signature/i,
-    'Let the drop-in read the keys of this gate: its address for the keys leads to another gate, or to an old copy.',
-  ],
-  [
-    /one request|another request/i,
-    'Remove the setting that refuses assertions which are not made for one request: it is for plugin mode.',
-  ],
-];
+/** What is wrong with a backend, and what to change. `said`: what drop-ins say about an assertion then. */
+const faults = once(() => readTexts(['operator/doctor/backend/assertion-faults.yaml'], ['fix'], ['said']));
+
+function fixOf(fault: string): string | undefined {
+  return faults().get(fault)?.fix;
+}
 
 function checkFaulty(
   { upstream, path, answers }: Trial,
@@ -87,10 +75,10 @@ function checkFaulty(
       if (refuses(valid) && same(valid, forged))
         return member === undefined ? `${at} ${NEEDS_MEMBER}` : `${at} refuses every assertion`;
       if (same(valid, none) && (fault !== 'forged' || !serves(valid))) return `${at} ${UNREAD}`;
-      if (same(valid, none)) return warning(`${at} answers ${inWords(answer)} to ${UNVERIFIED}`, UNVERIFIED_FIX);
+      if (same(valid, none)) return warning(`${at} answers ${inWords(answer)} to ${UNVERIFIED}`, fixOf('unverified'));
       const seen = `${at} answers ${inWords(answer)} to ${WORDS[fault]}, as to a valid one`;
       const plain = same(valid, forged) && config.upstreams[upstream]?.identity.includes('headers') === true;
-      return plain ? warning(`${seen}: it believes X-Member-Id`, PLAIN) : failure(seen);
+      return plain ? warning(`${seen}: it believes X-Member-Id`, fixOf('plain-fields')) : failure(seen);
     }
     // Served like a request without a member, it opens nothing.
     if (refuses(answer) || same(answer, none)) continue;
@@ -102,13 +90,7 @@ function checkFaulty(
 const UNREAD = 'answers the same with and without an assertion';
 const UNVERIFIED =
   'a forged assertion and to none, as to a valid one: nobody verifies the assertion there, unless the address is open to everyone';
-const UNVERIFIED_FIX =
-  'Verify the assertion wherever a member’s data is read or changed, with the drop-in or a library for JWTs: otherwise anyone who reaches the backend can act as any member. If the address is open to everyone, put a route of members before it to have that one tried.';
-
 const NEEDS_MEMBER = 'refuses an unknown member like a forged assertion: name a member with --member';
-
-const PLAIN =
-  'Verify the assertion. If the backend is meant to believe X-Member-Id because only the gate reaches it, set upstreams.*.identity to [headers].';
 
 const WORDS: Readonly<Record<CarriedAs, string>> = {
   none: 'none',

@@ -22,20 +22,8 @@ const leadsBack = (config: Config, installation: Installation) =>
 /** Names of the parameter in the frameworks and sites that are common. */
 const PARAMETERS = [
   ...['redirect_to', 'return_to', 'next', 'returnUrl', 'return_url', 'redirect', 'redirect_url', 'redirect_uri'],
-  ...[
-    'redirectTo',
-    'returnTo',
-    'return',
-    'continue',
-    'goto',
-    'back',
-    'destination',
-    'dest',
-    'ref',
-    'rd',
-    'service',
-    'url',
-  ],
+  ...['redirectTo', 'returnTo', 'return', 'continue', 'goto', 'back', 'destination', 'dest', 'ref', 'rd'],
+  ...['service', 'url'],
 ];
 
 /** Whether members find the sign-in page, and the gate recognises them afterwards. */
