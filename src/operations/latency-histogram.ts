@@ -44,7 +44,7 @@ export class LatencyHistogram {
   readonly #all: Series[] = [];
   readonly #series = new Map<Label, Map<Label, Map<Label, Map<Label, Series>>>>();
 
-  constructor(name: string, help: string, labelNames: readonly string[]) {
+  constructor({ name, help }: { readonly name: string; readonly help: string }, labelNames: readonly string[]) {
     this.name = name;
     this.#help = help;
     this.#labelNames = labelNames;

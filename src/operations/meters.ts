@@ -3,7 +3,9 @@ import Counter from 'prom-client/lib/counter.js';
 import Gauge from 'prom-client/lib/gauge.js';
 import Histogram from 'prom-client/lib/histogram.js';
 import Registry from 'prom-client/lib/registry.js';
+import { readPlainYaml } from '../config/plain-yaml.ts';
 import { once } from '../http/once.ts';
+import { codePath, readInstalled } from '../installation.ts';
 import { LatencyHistogram, type LatencySeries } from './latency-histogram.ts';
 
 /** What a metric has at scrape time: one value, or one for each set of labels. */
@@ -16,30 +18,33 @@ interface Value {
   readonly value: number;
 }
 
-/** Creates metrics in a registry. Those that are given a `read` function have no series but what it returns. */
+/**
+ * Creates metrics in a registry, with their help texts from `metrics.yaml`. Those that are given a `read` function have
+ * no series but what it returns.
+ */
 export type Meters = ReturnType<typeof createMeters>;
 
 export function createMeters() {
   const registry = new Registry();
   const registers = [registry];
   const latencies = new Map<string, LatencyHistogram>();
+  const described = helpTexts();
   return {
-    counter: <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
-      new Counter({ name, help, labelNames, registers }),
+    counter: <Label extends string>(name: string, labelNames: readonly Label[] = []) =>
+      new Counter({ ...described(name), labelNames, registers }),
 
-    histogram: (name: string, help: string, buckets: number[]) => new Histogram({ name, help, buckets, registers }),
+    histogram: (name: string, buckets: number[]) => new Histogram({ ...described(name), buckets, registers }),
 
-    latency(name: string, help: string, labelNames: readonly string[]): LatencyHistogram {
-      const histogram = new LatencyHistogram(name, help, labelNames);
+    latency(name: string, labelNames: readonly string[]): LatencyHistogram {
+      const histogram = new LatencyHistogram(described(name), labelNames);
       registry.registerMetric(histogram as unknown as Metric);
       latencies.set(name, histogram);
       return histogram;
     },
 
-    gauge(name: string, help: string, read: Read, labelNames: readonly string[] = []): void {
+    gauge(name: string, read: Read, labelNames: readonly string[] = []): void {
       new Gauge({
-        name,
-        help,
+        ...described(name),
         labelNames,
         registers,
         async collect() {
@@ -49,10 +54,9 @@ export function createMeters() {
       });
     },
 
-    total(name: string, help: string, read: Read, labelNames: readonly string[] = []): void {
+    total(name: string, read: Read, labelNames: readonly string[] = []): void {
       new Counter({
-        name,
-        help,
+        ...described(name),
         labelNames,
         registers,
         async collect() {
@@ -75,6 +79,16 @@ export function createMeters() {
       const texts = await Promise.all([registry, await processMetrics()].map((one) => one.metrics()));
       return { contentType: registry.contentType, text: texts.join('\n') };
     },
+  };
+}
+
+function helpTexts() {
+  const file = codePath('operations/metrics.yaml');
+  const helps = new Map(Object.entries(Object(readPlainYaml(readInstalled(file).toString('utf8')))));
+  return (name: string): { readonly name: string; readonly help: string } => {
+    const help = helps.get(name);
+    if (typeof help !== 'string') throw new Error(`${file} has no text for ${name}.`);
+    return { name, help };
   };
 }
 
