@@ -1,12 +1,9 @@
 import type { Lookup, OperatorAction } from './action.ts';
-import { ASSERTION_ACTIONS } from './assertions.ts';
 import { CLIENT_ACTIONS, CLIENT_LOOKUPS } from './clients.ts';
-import { EVENT_ACTIONS } from './events.ts';
+import { ASSERTION_ACTIONS, EVENT_ACTIONS, REGISTRATION_ACTIONS, STORE_ACTIONS } from './gate.ts';
 import { GRANT_ACTIONS, GRANT_LOOKUPS } from './grants.ts';
 import { KEY_ACTIONS, KEY_LOOKUPS } from './keys.ts';
 import { MEMBER_ACTIONS, MEMBER_LOOKUPS } from './members.ts';
-import { REGISTRATION_ACTIONS } from './registration.ts';
-import { STORE_ACTIONS } from './store.ts';
 
 export const LOOKUPS: readonly Lookup[] = [...MEMBER_LOOKUPS, ...CLIENT_LOOKUPS, ...GRANT_LOOKUPS, ...KEY_LOOKUPS];
 

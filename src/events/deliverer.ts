@@ -2,7 +2,8 @@ import { attemptInOrder } from './attempt.ts';
 import type { Delivery } from './delivery.ts';
 import type { DeliveryState } from './delivery-state.ts';
 import { dropExcess, dropOld } from './drop.ts';
-import { CLASSES, type EventClass, type QueuedEvent } from './queue.ts';
+import type { EventClass } from './event.ts';
+import { CLASSES, type QueuedEvent } from './queue.ts';
 
 /** The pending events, as of the last turn. */
 export interface WaitingEvents {

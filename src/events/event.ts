@@ -1,5 +1,24 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { EventType } from './settings.ts';
+
+/** Which events are more important than others. */
+export type EventClass = 'refusal' | 'client' | 'grant';
+
+/**
+ * The event types, whose payloads `schema/events.schema.json` defines. `rank` is the order within a lane: timestamps are
+ * not enough, since the clocks of replicas may differ.
+ */
+export const EVENT_TYPES = {
+  'consent.given': { class: 'grant', rank: 0 },
+  'consent.denied': { class: 'grant', rank: 0 },
+  'grant.created': { class: 'grant', rank: 1 },
+  'grant.revoked': { class: 'grant', rank: 2 },
+  'client.registered': { class: 'client', rank: 0 },
+  'client.updated': { class: 'client', rank: 1 },
+  'client.deleted': { class: 'client', rank: 2 },
+  'access.refused': { class: 'refusal', rank: 0 },
+} as const satisfies Record<string, { readonly class: EventClass; readonly rank: number }>;
+
+export type EventType = keyof typeof EVENT_TYPES;
 
 /** An app, as described to the backend. */
 export interface EventClient {
@@ -73,6 +92,7 @@ export interface GateEvent {
   readonly id: string;
   /** Events of one lane are sent in order; undefined when the order does not matter. */
   readonly lane: string | undefined;
+  /** What is undefined is left out. */
   readonly data: Readonly<Record<string, unknown>>;
 }
 
@@ -83,13 +103,12 @@ export function consentGiven(grant: EventGrant): GateEvent {
 
 /** The app has its tokens and can act for the member. `expiresAt` is in Unix seconds. */
 export function grantCreated(grant: EventGrant, expiresAt: number | undefined): GateEvent {
-  return ofGrant('grant.created', grant, {
-    ...(expiresAt === undefined ? {} : { expires_at: new Date(expiresAt * 1000).toISOString() }),
-  });
+  const expires_at = expiresAt === undefined ? undefined : new Date(expiresAt * 1000).toISOString();
+  return ofGrant('grant.created', grant, { expires_at });
 }
 
 export function grantRevoked(grant: EventGrant, { by, reason, note }: Ending): GateEvent {
-  return ofGrant('grant.revoked', grant, { by, reason, ...(note === undefined ? {} : { note }) });
+  return ofGrant('grant.revoked', grant, { by, reason, note });
 }
 
 /** `request` is the id of the authorization request; `member` is undefined when no member was signed in. */
@@ -100,7 +119,7 @@ export function consentDenied(
   member: string | undefined,
 ): GateEvent {
   const type = 'consent.denied';
-  const data = { client, ...(member === undefined ? {} : { member: { id: member } }), ...asked };
+  const data = { client, member: memberNamed(member), ...asked };
   return { type, id: messageId(type, request), lane: undefined, data };
 }
 
@@ -119,11 +138,15 @@ export function accessRefused(refusals: Refusals, counted: string): GateEvent {
     count,
     first_at: new Date(firstAt).toISOString(),
     last_at: new Date(lastAt).toISOString(),
-    ...(client === undefined ? {} : { client }),
-    ...(member === undefined ? {} : { member: { id: member } }),
-    ...(grantId === undefined ? {} : { grant_id: grantId }),
+    client,
+    member: memberNamed(member),
+    grant_id: grantId,
   };
   return { type, id: messageId(type, counted, reason, client?.id, member), lane: undefined, data };
+}
+
+function memberNamed(id: string | undefined) {
+  return id === undefined ? undefined : { id };
 }
 
 function ofGrant(type: EventType, { id, member, client, scopes, resources }: EventGrant, more: object): GateEvent {

@@ -1,6 +1,5 @@
 import type { Clock, Entry, NewEntry, Store } from '../storage/store.ts';
-import type { GateEvent } from './event.ts';
-import type { EventType } from './settings.ts';
+import { EVENT_TYPES, type EventClass, type GateEvent } from './event.ts';
 
 const KIND = 'Event';
 
@@ -11,35 +10,12 @@ const SLOT = 60_000;
 const AFTERWARDS = 3600;
 
 /** In the order in which events are dropped when there are too many. They are sent in the reverse order. */
-export const CLASSES = ['refusal', 'client', 'grant'] as const;
-
-export type EventClass = (typeof CLASSES)[number];
-
-const CLASS_OF: Readonly<Record<EventType, EventClass>> = {
-  'consent.given': 'grant',
-  'consent.denied': 'grant',
-  'grant.created': 'grant',
-  'grant.revoked': 'grant',
-  'client.registered': 'client',
-  'client.updated': 'client',
-  'client.deleted': 'client',
-  'access.refused': 'refusal',
-};
+export const CLASSES = ['refusal', 'client', 'grant'] as const satisfies readonly EventClass[];
 
 /** A sign-in that is cancelled before anyone is signed in names no member: anyone can cause as many as they like. */
 function classOf({ type, data }: GateEvent): EventClass {
-  return type === 'consent.denied' && !('member' in data) ? 'client' : CLASS_OF[type];
+  return type === 'consent.denied' && data.member === undefined ? 'client' : EVENT_TYPES[type].class;
 }
-
-/** The order within a lane. Timestamps are not enough, since the clocks of replicas may differ. */
-const RANK: Readonly<Partial<Record<EventType, number>>> = {
-  'consent.given': 0,
-  'grant.created': 1,
-  'grant.revoked': 2,
-  'client.registered': 0,
-  'client.updated': 1,
-  'client.deleted': 2,
-};
 
 /** A pending event. */
 export interface QueuedEvent extends GateEvent {
@@ -90,7 +66,7 @@ export function eventQueue(store: Store, clock: Clock, maxAge: number) {
     /** The events of one lane, in order. */
     ofLane: async (lane: string) =>
       (await find('grant', lane)).toSorted(
-        (a, b) => (RANK[a.type] ?? 0) - (RANK[b.type] ?? 0) || a.at - b.at || (a.id < b.id ? -1 : 1),
+        (a, b) => EVENT_TYPES[a.type].rank - EVENT_TYPES[b.type].rank || a.at - b.at || (a.id < b.id ? -1 : 1),
       ),
     oldest: (of: EventClass, limit: number) => find('client', of, limit),
 

@@ -1,9 +1,8 @@
-import { createSecretKey } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { GatewayError } from '../errors.ts';
 import { type Clock, unixSeconds } from '../storage/store.ts';
 import type { CallUpstream } from '../upstream/request.ts';
 import type { EventsConfig } from './settings.ts';
-import { signedFields } from './signature.ts';
 
 /** A queued event or a `test.ping`. */
 interface Message {
@@ -58,4 +57,19 @@ export function eventSender(
       return { kind: 'down', reason: thrown.code, retryAfter: undefined };
     }
   };
+}
+
+/**
+ * The header fields of Standard Webhooks (standardwebhooks.com, "Signature scheme"). `id` is the same at each attempt,
+ * `seconds` is the Unix time of this attempt, and `keys` are ordered current key first.
+ */
+function signedFields(
+  id: string,
+  seconds: number,
+  body: string,
+  keys: readonly KeyObject[],
+): Readonly<Record<string, string>> {
+  const text = `${id}.${seconds}.${body}`;
+  const signatures = keys.map((key) => `v1,${createHmac('sha256', key).update(text).digest('base64')}`);
+  return { 'webhook-id': id, 'webhook-timestamp': String(seconds), 'webhook-signature': signatures.join(' ') };
 }

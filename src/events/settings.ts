@@ -3,17 +3,6 @@ import { EVENTS } from '../config/constants.ts';
 import { upstreamName } from '../config/name.ts';
 import { secret } from '../config/secret.ts';
 
-/** The event types. `schema/events.schema.json` defines their payloads. */
-export type EventType =
-  | 'consent.given'
-  | 'consent.denied'
-  | 'grant.created'
-  | 'grant.revoked'
-  | 'client.registered'
-  | 'client.updated'
-  | 'client.deleted'
-  | 'access.refused';
-
 /** The key in a secret in the form of Standard Webhooks, with or without its prefix. */
 export function eventKey(value: string): Buffer {
   return Buffer.from(value.replace(PREFIX, ''), 'base64');

@@ -4,22 +4,7 @@ import { CLASSES, type EventQueue } from './queue.ts';
 import type { EventsConfig } from './settings.ts';
 
 /** The delivery state and the pending events without their data, as the admin listener returns them. */
-export interface EventsState {
-  readonly upstream: string;
-  readonly path: string;
-  readonly pending: Readonly<Record<string, number>>;
-  readonly paused_until?: string;
-  readonly stopped_at?: string;
-  readonly last_failure?: { readonly at: string; readonly reason: string };
-  /** The most important class first, in each class the oldest first; at most `LISTED`. */
-  readonly events: readonly {
-    readonly id: string;
-    readonly type: string;
-    readonly timestamp: string;
-    readonly attempts: number;
-    readonly due_at?: string;
-  }[];
-}
+export type EventsState = Awaited<ReturnType<typeof eventsState>>;
 
 const LISTED = 100;
 
@@ -29,7 +14,7 @@ export async function eventsState(
   queue: EventQueue,
   load: () => Promise<DeliveryState>,
   clock: Clock,
-): Promise<EventsState> {
+) {
   const [{ waiting }, { stoppedAt, pausedUntil, lastFailure }, ...listed] = await Promise.all([
     queue.counts(),
     load(),
@@ -38,10 +23,11 @@ export async function eventsState(
   return {
     upstream,
     path,
-    pending: waiting,
+    pending: waiting as Readonly<Record<string, number>>,
     ...(pausedUntil > clock() && { paused_until: isoTime(pausedUntil) }),
     ...(stoppedAt !== undefined && { stopped_at: isoTime(stoppedAt) }),
     ...(lastFailure !== undefined && { last_failure: { ...lastFailure, at: isoTime(lastFailure.at) } }),
+    /** The most important class first, in each class the oldest first; at most `LISTED`. */
     events: listed
       .flat()
       .slice(0, LISTED)

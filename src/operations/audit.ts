@@ -53,28 +53,34 @@ interface Kind {
   /** Allowed values of the Elastic Common Schema: https://www.elastic.co/docs/reference/ecs */
   readonly category: readonly string[];
   readonly type: readonly string[];
+  /**
+   * With what the console shows it for 30 days: the member, app or grant that it is about, or the gate itself. Not the
+   * actions of every request or refresh, nor refusals, which may be many and say nothing about a connection.
+   */
+  readonly shownWith: 'subject' | 'gate' | undefined;
 }
 
-const kind = (counts: Kind['counts'], category: string, type: string): Kind => ({
+const kind = (counts: Kind['counts'], category: string, type: string, shownWith?: Kind['shownWith']): Kind => ({
   counts,
   category: category.split(' '),
   type: type.split(' '),
+  shownWith,
 });
 
 /** The recorded actions. */
 const ACTIONS = {
   /** The login backend identified the member, for this app's request. */
-  signed_in: kind('success', 'authentication', 'start'),
+  signed_in: kind('success', 'authentication', 'start', 'subject'),
   sign_in_failed: kind('failure', 'authentication', 'start'),
   /** A browser session began: the member signed in on our page, or elsewhere and was sent back. */
-  session_begun: kind('success', 'session', 'start'),
+  session_begun: kind('success', 'session', 'start', 'subject'),
   /** The member signed out on our page. */
-  session_ended: kind('success', 'session', 'end'),
-  consent_given: kind('success', 'iam', 'creation'),
-  consent_denied: kind('success', 'iam', 'info'),
-  client_registered: kind('success', 'iam', 'creation'),
-  client_updated: kind('success', 'iam', 'change'),
-  client_deleted: kind('success', 'iam', 'deletion'),
+  session_ended: kind('success', 'session', 'end', 'subject'),
+  consent_given: kind('success', 'iam', 'creation', 'subject'),
+  consent_denied: kind('success', 'iam', 'info', 'subject'),
+  client_registered: kind('success', 'iam', 'creation', 'subject'),
+  client_updated: kind('success', 'iam', 'change', 'subject'),
+  client_deleted: kind('success', 'iam', 'deletion', 'subject'),
   /** The app received a code, which it has one minute to redeem. */
   code_issued: kind('success', 'authentication', 'info'),
   token_issued: kind('success', 'session', 'start'),
@@ -84,45 +90,45 @@ const ACTIONS = {
   /** The request that redeemed a code was repeated within the replay window: refused, and nothing ended. */
   code_repeated: kind('failure', 'session', 'denied'),
   /** The client revoked its own token (RFC 7009). */
-  token_revoked: kind('success', 'session', 'end'),
+  token_revoked: kind('success', 'session', 'end', 'subject'),
   /** The member disconnected the app on the page of connected apps. */
-  app_disconnected: kind('success', 'iam session', 'deletion end'),
+  app_disconnected: kind('success', 'iam session', 'deletion end', 'subject'),
   /** One grant was ended by command, with all its codes and tokens. */
-  grant_ended: kind('success', 'iam session', 'deletion end'),
-  member_revoked: kind('success', 'iam', 'change user'),
-  member_suspended: kind('success', 'iam', 'change user'),
-  member_resumed: kind('success', 'iam', 'change user'),
-  client_revoked: kind('success', 'iam', 'change'),
+  grant_ended: kind('success', 'iam session', 'deletion end', 'subject'),
+  member_revoked: kind('success', 'iam', 'change user', 'subject'),
+  member_suspended: kind('success', 'iam', 'change user', 'subject'),
+  member_resumed: kind('success', 'iam', 'change user', 'subject'),
+  client_revoked: kind('success', 'iam', 'change', 'subject'),
   /** The operator disabled an app: its grants have ended, and it is refused until it is enabled again. */
-  client_disabled: kind('success', 'iam', 'change'),
-  client_enabled: kind('success', 'iam', 'change'),
+  client_disabled: kind('success', 'iam', 'change', 'subject'),
+  client_enabled: kind('success', 'iam', 'change', 'subject'),
   /** The operator closed registration, or opened it again: new apps are refused while it is closed. */
-  registration_closed: kind('success', 'configuration', 'change'),
-  registration_opened: kind('success', 'configuration', 'change'),
+  registration_closed: kind('success', 'configuration', 'change', 'gate'),
+  registration_opened: kind('success', 'configuration', 'change', 'gate'),
   /** The operator imported a signing key, or removed one immediately. */
-  key_imported: kind('success', 'configuration', 'change'),
-  key_removed: kind('success', 'configuration', 'change'),
+  key_imported: kind('success', 'configuration', 'change', 'gate'),
+  key_removed: kind('success', 'configuration', 'change', 'gate'),
   /** Every record of the store was sealed again, with the first secret. */
-  store_resealed: kind('success', 'configuration', 'change'),
+  store_resealed: kind('success', 'configuration', 'change', 'gate'),
   /** The backend reported that a member is gone, inactive or changed: all grants of the member have ended. */
-  member_changed: kind('success', 'iam', 'change user'),
+  member_changed: kind('success', 'iam', 'change user', 'subject'),
   /** A backend reported that the session an app acted with is over or missing: the connection has ended. */
-  backend_session_over: kind('failure', 'session', 'end'),
+  backend_session_over: kind('failure', 'session', 'end', 'subject'),
   /** The operator tried how backends treat assertions, as this member if one is named (`coursegate doctor --member`). */
-  assertions_tried: kind('success', 'api', 'access'),
+  assertions_tried: kind('success', 'api', 'access', 'gate'),
   /** The signing keys were rotated, on schedule or by command. */
-  keys_rotated: kind('success', 'configuration', 'change'),
+  keys_rotated: kind('success', 'configuration', 'change', 'gate'),
   /** The operator opened or left the console, by a link, the secret or a client certificate. */
-  operator_signed_in: kind('success', 'session authentication', 'start'),
-  operator_signed_out: kind('success', 'session', 'end'),
+  operator_signed_in: kind('success', 'session authentication', 'start', 'gate'),
+  operator_signed_out: kind('success', 'session', 'end', 'gate'),
   /** A command on the admin listener that was not authenticated as the backend's. */
-  command_refused: kind('alert', 'api intrusion_detection', 'denied'),
+  command_refused: kind('alert', 'api intrusion_detection', 'denied', 'gate'),
   /**
    * A used code or refresh token was presented again: everything issued on that grant is revoked (RFC 9700 sections
    * 4.14.2 and 4.5).
    */
-  code_reuse: kind('alert', 'intrusion_detection session', 'denied end'),
-  refresh_token_reuse: kind('alert', 'intrusion_detection session', 'denied end'),
+  code_reuse: kind('alert', 'intrusion_detection session', 'denied end', 'subject'),
+  refresh_token_reuse: kind('alert', 'intrusion_detection session', 'denied end', 'subject'),
   limit_tripped: kind('failure', 'api', 'denied'),
   /** The gate refused the credentials for a protected resource: 401, or 403 for a missing scope. */
   access_denied: kind('failure', 'api', 'denied'),
@@ -131,11 +137,11 @@ const ACTIONS = {
   /** An app changed something through the Account API, or tried to. */
   mutation_called: kind('success', 'api', 'change'),
   /** The operator accepted the routes that observe mode proposes: they are in the configuration file. */
-  routes_accepted: kind('success', 'configuration', 'change'),
+  routes_accepted: kind('success', 'configuration', 'change', 'gate'),
   /** The operator had the pending events sent again. */
-  events_retried: kind('success', 'api', 'change'),
+  events_retried: kind('success', 'api', 'change', 'gate'),
   /** A new configuration was applied or refused. */
-  config_reloaded: kind('success', 'configuration', 'change'),
+  config_reloaded: kind('success', 'configuration', 'change', 'gate'),
 } as const satisfies Record<string, Kind>;
 
 export type AuditAction = keyof typeof ACTIONS;
@@ -147,6 +153,8 @@ export function outcomeOf({ action, outcome }: Pick<AuditEvent, 'action' | 'outc
   const failed = ACTIONS[action].counts !== 'success' || (outcome !== undefined && outcome !== 'success');
   return failed ? 'failure' : 'success';
 }
+
+export const shownWith = (action: AuditAction): Kind['shownWith'] => ACTIONS[action].shownWith;
 
 /** Records an event, once it is certain to have happened. */
 export type Audit = (event: AuditEvent) => void;

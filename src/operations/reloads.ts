@@ -16,13 +16,7 @@ export interface ReloadState {
 }
 
 /** Reports each reload to the log, the audit and the metrics. */
-export interface Reloads {
-  state(): ReloadState;
-  /** A reload succeeded. `keys` are the configuration keys that changed; empty if none did. */
-  taken(keys: readonly string[], fingerprint: string, milliseconds: number): void;
-  /** A reload failed, and the previous configuration stays in use. */
-  refused(why: ConfigError | Error): void;
-}
+export type Reloads = ReturnType<typeof createReloads>;
 
 interface ReloadsUses {
   readonly log: Pick<Log, 'info' | 'error'>;
@@ -35,7 +29,7 @@ interface ReloadsUses {
 /** Changed keys that are listed in the log. */
 const MOST_LISTED = 50;
 
-export function createReloads({ log, audit, clock, fingerprint: first }: ReloadsUses): Reloads {
+export function createReloads({ log, audit, clock, fingerprint: first }: ReloadsUses) {
   const now = () => Math.floor(clock() / 1000);
   let state: ReloadState = { takenAt: now(), fingerprint: first };
   const record = (outcome: 'success' | 'failure', reason: string | undefined) =>
@@ -44,7 +38,8 @@ export function createReloads({ log, audit, clock, fingerprint: first }: Reloads
   return {
     state: () => state,
 
-    taken(keys, fingerprint, milliseconds) {
+    /** A reload succeeded. `keys` are the configuration keys that changed; empty if none did. */
+    taken(keys: readonly string[], fingerprint: string, milliseconds: number): void {
       state = { takenAt: now(), fingerprint };
       const details = { config: fingerprint, milliseconds: Math.round(milliseconds) };
       if (keys.length === 0) {
@@ -56,7 +51,8 @@ export function createReloads({ log, audit, clock, fingerprint: first }: Reloads
       record('success', undefined);
     },
 
-    refused(why) {
+    /** A reload failed, and the previous configuration stays in use. */
+    refused(why: ConfigError | Error): void {
       state = { ...state, refusedAt: now() };
       const kept = 'the configuration was not taken over: the one before serves on';
       if ('problems' in why) {

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Ending, EndReason, EventClient } from '../../src/events/event.ts';
-import type { EventType } from '../../src/events/settings.ts';
+import type { EventType } from '../../src/events/event.ts';
 import { EVENTS_SECRET } from '../support/event-receiver.ts';
 import { missing } from '../support/missing.ts';
 

@@ -4,44 +4,13 @@ import type { Config, RouteConfig } from '../../config/schema.ts';
 import type { RequestRecord } from '../../http/request-record.ts';
 import { whenClosed } from '../../http/when-closed.ts';
 import type { Clock } from '../../storage/store.ts';
-import type { Log } from '../log.ts';
 import { callerOf } from './caller.ts';
-import { createObservations, type Observation, type ObservedRefusal } from './observations.ts';
-import { observedJson, routeMapYaml } from './report.ts';
-import { proposeRouteMap, type RouteMap } from './route-map.ts';
+import { createObservations, type ObservedRefusal } from './observations.ts';
+import { type ObservedReport, observedJson, routeMapYaml } from './report.ts';
+import { proposeRouteMap } from './route-map.ts';
 import { createTraffic } from './traffic.ts';
 
-export interface Observer {
-  /**
-   * Whether a route is observed instead of enforced. Only routes to the site are, because that is where requests go
-   * when they are let through.
-   */
-  watches(route: RouteConfig): boolean;
-  /** Records a request to the site or by an observed route, once it is over. */
-  watch(
-    request: IncomingMessage,
-    response: ServerResponse,
-    record: RequestRecord,
-    about: { readonly route: RouteConfig | undefined; readonly refusal: ObservedRefusal },
-  ): void;
-  /** The proposed routes as YAML. */
-  yaml(): string;
-  /** Everything that was counted. */
-  json(): object;
-  /** The same, for the console. */
-  report(): ObservedReport;
-  /** Logs, once, if no request arrives. Call it periodically. */
-  warnIfQuiet(log: Pick<Log, 'warn'>): void;
-}
-
-export interface ObservedReport extends RouteMap {
-  readonly since: Date;
-  /** Since when no request has arrived, if that is too long. */
-  readonly quietSince: Date | undefined;
-  /** Requests that were not recorded. */
-  readonly dropped: number;
-  readonly observed: readonly Observation[];
-}
+export type Observer = NonNullable<ReturnType<typeof createObserver>>;
 
 interface ObserverUses {
   /** Whether a Cookie field contains a session cookie. */
@@ -52,7 +21,7 @@ interface ObserverUses {
 }
 
 /** Undefined unless the configuration enables observe mode. */
-export function createObserver(config: Config, { hasSession, clock, share }: ObserverUses): Observer | undefined {
+export function createObserver(config: Config, { hasSession, clock, share }: ObserverUses) {
   const { site, routes: configured, scopes, origin } = config;
   if (config.enforcement.mode !== 'observe' || site === undefined) return undefined;
   const { since, observations, traffic } = share.acquire('observations', undefined, () => ({
@@ -60,14 +29,28 @@ export function createObserver(config: Config, { hasSession, clock, share }: Obs
     observations: createObservations(),
     traffic: createTraffic(clock),
   }));
-  // A route may have been changed or removed since it was observed.
-  const observed = () =>
-    observations.all().map((one) => ({ ...one, route: configured.find(({ match }) => match === one.route?.match) }));
-  const map = (seen: ReturnType<typeof observed>) =>
-    proposeRouteMap({ observed: seen, dropped: observations.dropped(), configured, site: site.upstream, scopes });
+  /** Everything that was counted, and what follows from it. */
+  const report = (): ObservedReport => {
+    const dropped = observations.dropped();
+    // A route may have been changed or removed since it was observed.
+    const routeNow = (route: RouteConfig | undefined) => configured.find(({ match }) => match === route?.match);
+    const observed = observations.all().map((one) => ({ ...one, route: routeNow(one.route) }));
+    const proposed = proposeRouteMap({ observed, dropped, configured, site: site.upstream, scopes });
+    return { since, quietSince: traffic.quietSince(), dropped, observed, ...proposed };
+  };
   return {
-    watches: (route) => route.upstream === site.upstream,
-    watch(request, response, record, { route, refusal }) {
+    /**
+     * Whether a route is observed instead of enforced. Only routes to the site are, because that is where requests go
+     * when they are let through.
+     */
+    watches: (route: RouteConfig): boolean => route.upstream === site.upstream,
+    /** Records a request to the site or by an observed route, once it is over. */
+    watch(
+      request: IncomingMessage,
+      response: ServerResponse,
+      record: RequestRecord,
+      { route, refusal }: { readonly route: RouteConfig | undefined; readonly refusal: ObservedRefusal },
+    ): void {
       traffic.came();
       const isApp = record.principal?.kind === 'member';
       const session = hasSession(request.headers.cookie ?? '');
@@ -85,19 +68,12 @@ export function createObserver(config: Config, { hasSession, clock, share }: Obs
         }),
       );
     },
-    yaml: () => routeMapYaml(map(observed()), { since, quietSince: traffic.quietSince() }),
-    json() {
-      const seen = observed();
-      const counts = { since, quietSince: traffic.quietSince(), dropped: observations.dropped() };
-      return observedJson(seen, map(seen), counts);
-    },
-    report() {
-      const seen = observed();
-      return {
-        ...{ since, quietSince: traffic.quietSince(), dropped: observations.dropped() },
-        ...{ observed: seen, ...map(seen) },
-      };
-    },
+    report,
+    /** The proposed routes as YAML. */
+    yaml: () => routeMapYaml(report()),
+    /** The report in machine-readable form. */
+    json: () => observedJson(report()),
+    /** Logs, once, if no request arrives. Call it periodically. */
     warnIfQuiet: traffic.warnIfQuiet,
   };
 }

@@ -3,14 +3,18 @@ import type { Observation } from './observations.ts';
 import type { RouteMap } from './route-map.ts';
 import { NO_TRAFFIC } from './traffic.ts';
 
-/** Since when requests are counted, and since when none has arrived if that is too long. */
-interface Times {
+/** What observe mode has counted, and the routes that it proposes. */
+export interface ObservedReport extends RouteMap {
   readonly since: Date;
+  /** Since when no request has arrived, if that is too long. */
   readonly quietSince: Date | undefined;
+  /** Requests that were not recorded. */
+  readonly dropped: number;
+  readonly observed: readonly Observation[];
 }
 
 /** The proposal as part of a configuration file, each line with the evidence for it as a comment. */
-export function routeMapYaml({ routes, notes }: RouteMap, { since, quietSince }: Times): string {
+export function routeMapYaml({ routes, notes, since, quietSince }: ObservedReport): string {
   const lines = [
     ...(quietSince === undefined ? [] : [`# ${NO_TRAFFIC} Nothing since ${quietSince.toISOString()}.`]),
     `# Proposed by coursegate from the requests since ${since.toISOString()}. Read it before you use it:`,
@@ -60,14 +64,10 @@ function sizeAsWritten(bytes: number | undefined): string | undefined {
 }
 
 /** Everything that was counted, in machine-readable form. */
-export function observedJson(
-  observed: readonly Observation[],
-  { routes, notes }: RouteMap,
-  { since, quietSince, dropped }: Times & { readonly dropped: number },
-): object {
+export function observedJson({ routes, notes, since, quietSince, dropped, observed }: ObservedReport): object {
   return {
-    since: since.toISOString(),
-    ...(quietSince === undefined ? {} : { quietSince: quietSince.toISOString() }),
+    since,
+    quietSince,
     dropped,
     observed: observed.map(({ method, pattern, route, callers, statuses, refusals, mediaTypes, ...counts }) => ({
       method,

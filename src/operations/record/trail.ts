@@ -3,29 +3,12 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { currentRequest } from '../../http/current-request.ts';
 import { type Charge, chargeFrom, TRAIL, TRAIL_OF_STRANGERS } from '../../storage/quota.ts';
 import { jsonEntry, type NewEntry, type ReferenceName, unixSeconds } from '../../storage/store.ts';
-import type { AuditAction, AuditEvent } from '../audit.ts';
+import { type AuditEvent, shownWith } from '../audit.ts';
 import type { Log } from '../log.ts';
 import type { Recording } from './recording.ts';
 
-/** Part of an audit event that was kept: ids and reasons, as they are in the audit log. */
-export interface TrailLine
-  extends Pick<
-    AuditEvent,
-    | 'action'
-    | 'member'
-    | 'clientId'
-    | 'clientName'
-    | 'grantId'
-    | 'by'
-    | 'reason'
-    | 'outcome'
-    | 'ended'
-    | 'address'
-    | 'requestId'
-  > {
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-}
+/** Part of an audit event that was kept: ids and reasons, as they are in the audit log. `at` is in milliseconds. */
+export type TrailLine = ReturnType<typeof lineOf>;
 
 /** Whose lines to read. */
 export type Subject = { readonly member: string } | { readonly client: string } | { readonly grant: string };
@@ -71,51 +54,6 @@ const OF_A_PART = 500;
 const AT_ONCE = 4;
 
 /**
- * The actions that are kept. Left out are those of every request or refresh, and refusals, which may be many and say
- * nothing about a connection.
- */
-const KEPT: ReadonlySet<AuditAction> = new Set([
-  'signed_in',
-  'session_begun',
-  'session_ended',
-  'consent_given',
-  'consent_denied',
-  'client_registered',
-  'client_updated',
-  'client_deleted',
-  'client_revoked',
-  'client_disabled',
-  'client_enabled',
-  'token_revoked',
-  'app_disconnected',
-  'grant_ended',
-  'member_revoked',
-  'member_suspended',
-  'member_resumed',
-  'member_changed',
-  'backend_session_over',
-  'code_reuse',
-  'refresh_token_reuse',
-]);
-
-/** The actions on the gate itself, which are about no member or app. */
-const OF_GATE: ReadonlySet<AuditAction> = new Set([
-  'config_reloaded',
-  'routes_accepted',
-  'registration_closed',
-  'registration_opened',
-  'keys_rotated',
-  'key_imported',
-  'key_removed',
-  'store_resealed',
-  'events_retried',
-  'assertions_tried',
-  'operator_signed_in',
-  'operator_signed_out',
-  'command_refused',
-]);
-
-/**
  * Lines wait in memory and are written in batches beside the requests, each as a separate entry, so that replicas
  * never overwrite each other's. What they use of the store is bounded by a quota.
  */
@@ -126,8 +64,9 @@ export function createTrail({ store, clock, log, isKept = () => true, most = MOS
   return {
     audited(event) {
       const { action, member, clientId, grantId } = event;
-      const isAboutOne = (member ?? clientId ?? grantId) !== undefined;
-      if (!isKept() || !(OF_GATE.has(action) || (isAboutOne && KEPT.has(action)))) return;
+      const kept = shownWith(action);
+      if (!isKept() || kept === undefined) return;
+      if (kept === 'subject' && (member ?? clientId ?? grantId) === undefined) return;
       if (waiting.length >= most) dropped += 1;
       else waiting.push(lineOf(event, clock()));
     },
@@ -189,7 +128,7 @@ function subjectOf(line: TrailLine, name: SubjectName): string | undefined {
   return name === 'client' && line.action === 'grant_ended' ? undefined : line[MEMBER_OF[name]];
 }
 
-function lineOf(event: AuditEvent, at: number): TrailLine {
+function lineOf(event: AuditEvent, at: number) {
   const { action, member, clientId, clientName, grantId, by, reason, outcome, ended } = event;
   const current = currentRequest()?.provenance;
   const address = event.address ?? current?.clientAddress;
@@ -215,7 +154,7 @@ function entryOf(line: TrailLine): NewEntry {
  * their network.
  */
 function chargeOf({ action, member, clientId, grantId, by, address = '' }: TrailLine): Charge {
-  const isOfGate = OF_GATE.has(action) && action !== 'command_refused';
+  const isOfGate = shownWith(action) === 'gate' && action !== 'command_refused';
   if (member === undefined && by === undefined && !isOfGate) return chargeFrom(TRAIL_OF_STRANGERS, address);
   const subject = member ?? clientId ?? grantId ?? '';
   return { quota: TRAIL, network: subject, wider: subject, client: '' };

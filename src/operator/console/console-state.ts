@@ -16,12 +16,7 @@ export function consoleState() {
 export type ConsoleState = ReturnType<typeof consoleState>;
 
 /** What must not be used again. */
-export interface OnceOnly {
-  /** Marks it for so many seconds. False if it was marked before. */
-  use(mark: string, seconds: number): Promise<boolean>;
-  /** @param certainly whether to throw `store_unavailable` rather than not to know what other replicas have marked */
-  isUsed(mark: string, certainly: boolean): Promise<boolean>;
-}
+export type OnceOnly = ReturnType<typeof onceOnly>;
 
 const KIND = 'ConsoleUsed';
 /** Entries of each map. Only operators make them. */
@@ -41,9 +36,10 @@ export function keep<V>(map: Map<string, V>, key: string, value: V): void {
 export function onceOnly(
   { used }: Pick<ConsoleState, 'used'>,
   { store, clock, onError }: { store: Store; clock: Clock; onError: (error: unknown) => void },
-): OnceOnly {
+) {
   return {
-    async use(mark, seconds) {
+    /** Marks it for so many seconds. False if it was marked before. */
+    async use(mark: string, seconds: number): Promise<boolean> {
       const now = unixSeconds(clock);
       for (const [one, until] of used) if (until < now) used.delete(one);
       if (used.has(mark)) return false;
@@ -55,7 +51,8 @@ export function onceOnly(
         return true;
       }
     },
-    async isUsed(mark, certainly) {
+    /** @param certainly whether to throw `store_unavailable` rather than not to know what other replicas have marked */
+    async isUsed(mark: string, certainly: boolean): Promise<boolean> {
       if (used.has(mark)) return true;
       try {
         return (await store.get(KIND, mark)) !== undefined;

@@ -1,10 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import manifest from '../../../package.json' with { type: 'json' };
+import { palette } from '../../authorization-server/pages/stylesheet.ts';
+import { inkOn } from '../../config/colour.ts';
 import { writeAnswer } from '../../http/answer.ts';
 import { type Html, type HtmlValue, html, htmlDocument } from '../../http/html.ts';
+import { codePath, readInstalled } from '../../installation.ts';
 import type { ConsolePage } from './console-page.ts';
 import { ROOT } from './paths.ts';
-import { consoleIcon, consoleStylesheet } from './stylesheet.ts';
 
 export const STYLESHEET = `${ROOT}/console.css`;
 export const ICON = `${ROOT}/icon.svg`;
@@ -116,4 +118,14 @@ export function addressOf(path: string): string {
 export function see(response: ServerResponse, path: string): void {
   const { 'content-type': _, ...headers } = PAGE_HEADERS;
   writeAnswer(response, { status: 303, headers: { ...headers, location: path }, body: '' });
+}
+
+/** The stylesheet of the console, in the colours of the members' pages. */
+function consoleStylesheet(colour: string): string {
+  return palette(colour) + readInstalled(codePath('operator/console/console.css')).toString('utf8');
+}
+
+/** The icon of the tab: a gate, in the colour of the pages. */
+function consoleIcon(colour: string): string {
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="${colour}"/><path d="M9 25V12a7 7 0 0 1 14 0v13M16 9v16" fill="none" stroke="${inkOn(colour)}" stroke-width="3" stroke-linecap="round"/></svg>`;
 }

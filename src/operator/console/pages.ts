@@ -6,7 +6,6 @@ import { grantPage } from './directory/grant-page.ts';
 import { grantsPage } from './directory/grants-page.ts';
 import { memberPage } from './directory/member-page.ts';
 import { membersPage } from './directory/members-page.ts';
-import { registrationPage } from './directory/registration-page.ts';
 import { searchPage } from './directory/search-page.ts';
 import { historyPage } from './history/history-page.ts';
 import { acceptPage, acceptRoutes } from './operate/accept-page.ts';
@@ -27,7 +26,6 @@ export const PAGES: readonly ConsolePage[] = [
   { path: '/history', title: 'History', entry: 'History', show: historyPage },
   { path: '/apps', title: 'Apps', entry: 'Apps', show: appsPage },
   { path: '/apps/:id', title: 'App', show: appPage },
-  { path: '/registration', title: 'Registration', under: '/apps', show: registrationPage },
   { path: '/members', title: 'Members', entry: 'Members', show: membersPage },
   { path: '/members/:id', title: 'Member', show: memberPage },
   { path: '/grants', title: 'Grants', entry: 'Grants', show: grantsPage },

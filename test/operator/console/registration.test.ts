@@ -40,7 +40,7 @@ describe('registration that the operator has closed', () => {
 
   it('is closed and opened on its page, and the first page says so', async () => {
     expect((await operator.get('/console')).text).toContain('New apps can connect.');
-    expect((await operator.get('/console/registration')).text).toContain('Close registration?');
+    expect((await operator.get('/console/registration/close')).text).toContain('Close registration?');
     expect((await operator.post('/console/registration/close', { reason: 'an attack' })).location).toBe(
       '/console/apps',
     );

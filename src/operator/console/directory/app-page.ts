@@ -14,7 +14,7 @@ import type { Explaining } from '../recorder/explained.ts';
 import type { Sources } from '../sources.ts';
 import { appGrants, appUsage, type Held, together } from './app-use.ts';
 import { changeColumn, grantedColumn, nameColumn, usedColumn } from './columns.ts';
-import { freshness } from './freshness.ts';
+import { freshness } from './list-rows.ts';
 import { memberName } from './names.ts';
 import { powers } from './powers.ts';
 import type { Rows } from './rows.ts';
@@ -58,8 +58,8 @@ ${app !== undefined && posingNotice(app, sources.school)}
     ],
     ['Client ID', html`<code>${id}</code>`],
     ...(app === undefined ? [] : metadataFacts(app)),
-    ['Registered', 'created_at' in described ? momentOf(described.created_at, sources) : undefined],
-    ['Kept until', 'kept_until' in described ? momentOf(described.kept_until, sources) : undefined],
+    ['Registered', app?.createdAt && sources.times.both(app.createdAt * 1000)],
+    ['Kept until', app?.expiresAt && sources.times.both(app.expiresAt * 1000)],
     ['Connected since', sum && sources.times.date(sum.grantedAt * 1000)],
     ['Last used', sum && (sum.lastUsedAt === undefined ? 'never' : sources.times.day(sum.lastUsedAt * 1000))],
     ['Members', held?.size.toLocaleString('en')],
@@ -154,8 +154,4 @@ function proofOf({ id, kind, redirectUris }: StoredApp): Html {
   const host = URL.parse(id)?.host ?? '';
   const elsewhere = redirectUris.filter((uri) => URL.parse(uri)?.host !== host);
   return html`domain <bdi>${host}</bdi>${elsewhere.length > 0 && html` <span class="badge warn">codes go elsewhere, too</span>`}`;
-}
-
-function momentOf(iso: string | undefined, { times }: Sources<'times'>): Html | undefined {
-  return iso === undefined ? undefined : times.both(Date.parse(iso));
 }

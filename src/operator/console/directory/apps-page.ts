@@ -8,9 +8,8 @@ import type { Sources } from '../sources.ts';
 import { appUses } from './app-use.ts';
 import { changeColumn, countColumn, nameColumn, stateColumn, usedColumn } from './columns.ts';
 import { type Use, usedLike, useFilters } from './filters.ts';
-import { freshness } from './freshness.ts';
-import { listRows } from './list-rows.ts';
-import { registrationLine } from './registration-page.ts';
+import { freshness, listRows } from './list-rows.ts';
+import { registrationLine } from './registration-line.ts';
 import { type AppRow, folded } from './rows.ts';
 
 const PATH = pathOf('apps');

@@ -2,8 +2,10 @@ import { html } from '../../../http/html.ts';
 import type { Column, Sort } from '../kit/table.ts';
 import type { Times } from '../kit/times.ts';
 import type { Use } from './filters.ts';
-import { NOT_CONNECTED } from './not-connected.ts';
 import { CHANGES } from './scopes.ts';
+
+/** Instead of the last use: the member approved the app, and it never redeemed its code, so nothing is connected. */
+export const NOT_CONNECTED = html`<span class="badge warn">never fetched its token</span>`;
 
 /** The columns that the lists have in common. */
 type Cell<Row, T> = (row: Row) => T | undefined;

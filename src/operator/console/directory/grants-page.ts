@@ -8,8 +8,7 @@ import { pathOf, pathOfGrant } from '../paths.ts';
 import type { ConsoleSources } from '../sources.ts';
 import { changeColumn, grantedColumn, nameColumn, usedColumn } from './columns.ts';
 import { usedLike, useFilters } from './filters.ts';
-import { freshness } from './freshness.ts';
-import { listRows } from './list-rows.ts';
+import { freshness, listRows } from './list-rows.ts';
 import { type AppRow, folded, type GrantRow, type MemberRow } from './rows.ts';
 import { changingText } from './scopes.ts';
 

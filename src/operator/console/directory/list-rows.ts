@@ -2,6 +2,7 @@ import { counted } from '../../../http/amounts.ts';
 import { type Html, html } from '../../../http/html.ts';
 import type { ConsoleRequest } from '../console-page.ts';
 import { type Column, listTable, orderOf } from '../kit/table.ts';
+import type { Times } from '../kit/times.ts';
 import { withQuery } from '../paths.ts';
 import type { DirectoryView } from './directory.ts';
 import { type FoundRows, type Order, pageOf } from './find.ts';
@@ -53,4 +54,11 @@ ${pager(found, (place) => withQuery(path, { ...query, place }))}`;
 function pager<T>({ previous, next }: FoundRows<T>, to: (place: string) => string): Html | undefined {
   if (previous === undefined && next === undefined) return undefined;
   return html`<nav class="pager" aria-label="Pages">${previous !== undefined && html`<a href="${to(previous)}" rel="prev">Previous page</a> `}${next !== undefined && html`<a href="${to(next)}" rel="next">Next page</a>`}</nav>`;
+}
+
+/** Says what the list is made from: how much is read, how old it is, and whether it is complete. */
+export function freshness(view: DirectoryView, times: Times): Html {
+  if (view.state === 'reading')
+    return html`<p class="notice" role="status">Reading the store: ${Math.floor(view.share * 100)}% done. Reload this page in a few seconds. Exact IDs are found already.</p>`;
+  return html`<p class="muted small">Read from the store ${times.ago(view.readAt)}.${view.rows.partial && ' The store has more than is listed here: search for exact IDs to find the rest.'}</p>`;
 }

@@ -5,8 +5,7 @@ import type { Column } from '../kit/table.ts';
 import { pathOf, pathOfMember } from '../paths.ts';
 import type { ConsoleSources } from '../sources.ts';
 import { countColumn, nameColumn, stateColumn } from './columns.ts';
-import { freshness } from './freshness.ts';
-import { listRows } from './list-rows.ts';
+import { freshness, listRows } from './list-rows.ts';
 import { folded, type MemberRow } from './rows.ts';
 
 const PATH = pathOf('members');

@@ -8,8 +8,7 @@ import { pathOf } from '../paths.ts';
 import type { Sources } from '../sources.ts';
 import { countColumn, nameColumn, stateColumn } from './columns.ts';
 import { rankOf } from './find.ts';
-import { freshness } from './freshness.ts';
-import { listRows } from './list-rows.ts';
+import { freshness, listRows } from './list-rows.ts';
 import { type AppRow, appRow, emptyRows, folded, type MemberRow, memberRow, type Rows } from './rows.ts';
 
 /** Members and apps as they are in memory, or a grant. */

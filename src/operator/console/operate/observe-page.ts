@@ -1,7 +1,8 @@
 import { counted } from '../../../http/amounts.ts';
 import { type Html, html } from '../../../http/html.ts';
 import type { Observation } from '../../../operations/observe/observations.ts';
-import type { ObservedReport, Observer } from '../../../operations/observe/observer.ts';
+import type { Observer } from '../../../operations/observe/observer.ts';
+import type { ObservedReport } from '../../../operations/observe/report.ts';
 import type { ConsoleAnswer } from '../console-page.ts';
 import { facts } from '../kit/facts.ts';
 import { table } from '../kit/table.ts';

@@ -3,7 +3,7 @@ import { type Html, html } from '../../../http/html.ts';
 import { unixSeconds } from '../../../storage/store.ts';
 import { appUses } from '../directory/app-use.ts';
 import { usedLike } from '../directory/filters.ts';
-import { registrationLine } from '../directory/registration-page.ts';
+import { registrationLine } from '../directory/registration-line.ts';
 import type { Times } from '../kit/times.ts';
 import { pathOf, withQuery } from '../paths.ts';
 import { stoppedAttempts } from '../recorder/attempts-list.ts';
