@@ -1,4 +1,3 @@
-import { isObject } from '../http/json-object.ts';
 // The commands of the admin listener, by which the backend and the operator look up and change members, apps, grants,
 // signing keys and the store: the rows of the table that have a path there.
 
@@ -11,7 +10,9 @@ import type { ReceiveWebhook } from '../authorization-server/administration/webh
 import { asGatewayError, GatewayError, renderFailure } from '../errors.ts';
 import { json, writeAnswer } from '../http/answer.ts';
 import { readBody } from '../http/body.ts';
+import { boundedJson, RECORD_BOUNDS } from '../http/bounded-json.ts';
 import { queryOf, readParams } from '../http/fields.ts';
+import { isObject } from '../http/json-object.ts';
 import { type ActionInput, LONGEST_REASON } from './action.ts';
 import type { Controls } from './controls.ts';
 import { ACTIONS, LOOKUPS } from './table.ts';
@@ -107,12 +108,7 @@ function parseDecision(
   const wrong = invalid(
     `The body must be empty or a JSON object with the optional members "by" ("backend" or "operator") and "reason" (text of at most ${LONGEST_REASON} characters)${besides}.`,
   );
-  let given: unknown;
-  try {
-    given = JSON.parse(body.toString('utf8'));
-  } catch {
-    throw wrong;
-  }
+  const given = boundedJson(body.toString('utf8'), RECORD_BOUNDS);
   if (!isObject(given)) throw wrong;
   const { by = 'backend', reason, ...rest } = given;
   if (by !== 'backend' && by !== 'operator') throw wrong;

@@ -1,4 +1,4 @@
-import type { Metric } from 'prom-client';
+import type { CounterConfiguration, Metric } from 'prom-client';
 import Counter from 'prom-client/lib/counter.js';
 import Gauge from 'prom-client/lib/gauge.js';
 import Histogram from 'prom-client/lib/histogram.js';
@@ -29,6 +29,19 @@ export function createMeters() {
   const registers = [registry];
   const latencies = new Map<string, LatencyHistogram>();
   const described = helpTexts();
+  const readAs =
+    (Kind: new (of: CounterConfiguration<string>) => unknown) =>
+    (name: string, read: Read, labelNames: readonly string[] = []): void => {
+      new Kind({
+        ...described(name),
+        labelNames,
+        registers,
+        async collect() {
+          this.reset();
+          for (const [labels, value] of seriesOf(await read())) this.inc(labels, value);
+        },
+      });
+    };
   return {
     counter: <Label extends string>(name: string, labelNames: readonly Label[] = []) =>
       new Counter({ ...described(name), labelNames, registers }),
@@ -42,29 +55,8 @@ export function createMeters() {
       return histogram;
     },
 
-    gauge(name: string, read: Read, labelNames: readonly string[] = []): void {
-      new Gauge({
-        ...described(name),
-        labelNames,
-        registers,
-        async collect() {
-          this.reset();
-          for (const [labels, value] of seriesOf(await read())) this.set(labels, value);
-        },
-      });
-    },
-
-    total(name: string, read: Read, labelNames: readonly string[] = []): void {
-      new Counter({
-        ...described(name),
-        labelNames,
-        registers,
-        async collect() {
-          this.reset();
-          for (const [labels, value] of seriesOf(await read())) this.inc(labels, value);
-        },
-      });
-    },
+    gauge: readAs(Gauge),
+    total: readAs(Counter),
 
     /** Current values of a counter or gauge, by labels. */
     async values(name: string): Promise<readonly Value[]> {

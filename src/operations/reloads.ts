@@ -55,14 +55,10 @@ export function createReloads({ log, audit, clock, fingerprint: first }: Reloads
     refused(why: ConfigError | Error): void {
       state = { ...state, refusedAt: now() };
       const kept = 'the configuration was not taken over: the one before serves on';
-      if ('problems' in why) {
-        const problems = why.problems.map((problem) => formatProblem({ ...problem, frame: undefined }));
-        log.error({ problems }, kept);
-        record('failure', 'invalid_configuration');
-      } else {
-        log.error({ err: why }, kept);
-        record('failure', 'failed');
-      }
+      const problems =
+        'problems' in why && why.problems.map((problem) => formatProblem({ ...problem, frame: undefined }));
+      log.error(problems === false ? { err: why } : { problems }, kept);
+      record('failure', problems === false ? 'failed' : 'invalid_configuration');
     },
   };
 }

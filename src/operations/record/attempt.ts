@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { StepKind, StepNote } from '../../http/connection-step.ts';
 
 /** One step of an app on its way to a connection, as it is kept. */
@@ -59,20 +60,10 @@ export function addStep(attempt: ConnectionAttempt, step: AttemptStep): void {
   attempt.left += 1;
 }
 
+const SAME = ['endpoint', 'status', 'outcome', 'error', 'description', 'detail', 'clientId', 'page'] as const;
+
 function isRepetition(before: AttemptStep, step: AttemptStep): boolean {
-  const contentOf = ({
-    endpoint,
-    status,
-    outcome,
-    error,
-    description,
-    detail,
-    clientId,
-    page,
-    parameters,
-  }: AttemptStep) =>
-    JSON.stringify([endpoint, status, outcome, error, description, detail, clientId, page, parameters]);
-  return contentOf(before) === contentOf(step);
+  return SAME.every((name) => before[name] === step[name]) && isDeepStrictEqual(before.parameters, step.parameters);
 }
 
 /** The last value that a step has for a fact; the name that was registered before one that was refused. */

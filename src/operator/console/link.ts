@@ -12,15 +12,11 @@ export function signLink(secret: string, now: number): string {
   return `${now}.${nonce}.${macOf(secret, String(now), nonce)}`;
 }
 
-export interface VerifiedLink {
-  /** The secret that signed it. */
-  readonly secret: string;
-  /** Identifies the link, so that it is used once. */
-  readonly mark: string;
-}
-
-/** Undefined if no secret signed the link, or not within LINK_LIFETIME. */
-export function verifyLink(link: string, secrets: readonly string[], now: number): VerifiedLink | undefined {
+/**
+ * The secret that signed the link, and a mark that identifies it, so that it is used once. Undefined if no secret signed
+ * it, or not within LINK_LIFETIME.
+ */
+export function verifyLink(link: string, secrets: readonly string[], now: number) {
   const [, time = '', nonce = '', mark = ''] = FORM.exec(link) ?? [];
   if (mark === '' || Math.abs(now - Number(time)) > LINK_LIFETIME) return undefined;
   // Every secret is tried, so that the time taken does not reveal which one matched.

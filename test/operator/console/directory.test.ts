@@ -29,7 +29,7 @@ afterAll(() => world.close());
 /** A session, once everything can be searched. */
 async function opened(): Promise<ConsoleSession> {
   const session = await openConsole(world);
-  await vi.waitUntil(async () => !(await session.get('/console/members')).text.includes('Reading the store'));
+  await vi.waitUntil(async () => !(await session.get('/console/members')).text.includes('Reading the store'), 10_000);
   return session;
 }
 

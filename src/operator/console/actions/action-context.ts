@@ -14,48 +14,36 @@ export type Asking = Sources<'clock' | 'controls' | 'directory' | 'grants' | 'sc
 type Context = (sources: Asking, id: string, client: string | undefined) => Promise<ActionContext>;
 
 /** The names and counts in the texts of actions, by the first part of their paths. */
-const CONTEXTS: ReadonlyMap<string | undefined, Context> = new Map<string, Context>([
-  [
-    'members',
-    async (sources, id, client) => {
-      const [name = id, app] = await Promise.all([memberName(sources, id), client && appName(sources, client)]);
-      return { name, app };
-    },
-  ],
-  [
-    'apps',
-    async (sources, id) => {
-      const [name, grants, view] = await Promise.all([
-        appName(sources, id),
-        sources.grants.count({ client: id }),
-        sources.directory.look(),
-      ]);
-      if (view.state !== 'ready') return { name, grants };
-      const members = [...(await appGrants(view.rows, sources.scopes, id)).values()];
-      const since = unixSeconds(sources.clock) - ACTIVE;
-      const active = members.filter(({ lastUsedAt = 0 }) => lastUsedAt >= since).length;
-      return { name, grants, members: { all: members.length, active } };
-    },
-  ],
-  [
-    'grants',
-    async (sources, id) => {
-      const grant = await sources.grants.find(id);
-      if (grant === undefined) return { name: id };
-      const [member, app] = await Promise.all([memberName(sources, grant.member), appName(sources, grant.clientId)]);
-      return { name: id, app, member: member ?? grant.member };
-    },
-  ],
-  [
-    'keys',
-    async ({ controls: { keys } }, id) => {
-      const key = (await keys.list()).keys.find(({ kid }) => kid === id);
-      if (id !== '' && key === undefined)
-        throw new GatewayError('not_found', { message: 'No published key has this ID.' });
-      return { name: id, keyState: key?.state, unknownFor: keys.unknownFor() };
-    },
-  ],
-]);
+const CONTEXTS: Readonly<Record<string, Context>> = {
+  async members(sources, id, client) {
+    const [name = id, app] = await Promise.all([memberName(sources, id), client && appName(sources, client)]);
+    return { name, app };
+  },
+  async apps(sources, id) {
+    const [name, grants, view] = await Promise.all([
+      appName(sources, id),
+      sources.grants.count({ client: id }),
+      sources.directory.look(),
+    ]);
+    if (view.state !== 'ready') return { name, grants };
+    const members = [...(await appGrants(view.rows, sources.scopes, id)).values()];
+    const since = unixSeconds(sources.clock) - ACTIVE;
+    const active = members.filter(({ lastUsedAt = 0 }) => lastUsedAt >= since).length;
+    return { name, grants, members: { all: members.length, active } };
+  },
+  async grants(sources, id) {
+    const grant = await sources.grants.find(id);
+    if (grant === undefined) return { name: id };
+    const [member, app] = await Promise.all([memberName(sources, grant.member), appName(sources, grant.clientId)]);
+    return { name: id, app, member: member ?? grant.member };
+  },
+  async keys({ controls: { keys } }, id) {
+    const key = (await keys.list()).keys.find(({ kid }) => kid === id);
+    if (id !== '' && key === undefined)
+      throw new GatewayError('not_found', { message: 'No published key has this ID.' });
+    return { name: id, keyState: key?.state, unknownFor: keys.unknownFor() };
+  },
+};
 
 /** What the texts of the action at this path name. Throws GatewayError `not_found` for a key that is not published. */
 export async function contextOf(
@@ -63,6 +51,6 @@ export async function contextOf(
   path: string,
   { id = '', client }: Readonly<Record<string, string>>,
 ): Promise<ActionContext> {
-  const [, first] = path.split('/');
-  return (await CONTEXTS.get(first)?.(sources, id, client)) ?? { name: id };
+  const [, first = ''] = path.split('/');
+  return (await CONTEXTS[first]?.(sources, id, client)) ?? { name: id };
 }

@@ -1,5 +1,5 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock, Store } from '../../../storage/store.ts';
+import { finishedSoon } from '../actions/finished-soon.ts';
 import { readRows } from './read-rows.ts';
 import type { Rows } from './rows.ts';
 
@@ -75,24 +75,13 @@ export function createDirectory(
   const isOld = () => read === undefined || clock() - read.at > Math.max(FRESH, read.took * TIMES_AS_LONG_AS_READING);
 
   return {
-    /** Begins to read, because a search is likely to follow. */
-    prepare(): void {
-      if (isOld()) reading ??= begin();
-    },
-
     /**
      * Rows that were read a minute ago or later, or else begins to read them again. Older rows are used meanwhile.
      * Throws GatewayError `store_unavailable` if there are none.
      */
     async look(): Promise<DirectoryView> {
-      this.prepare();
-      if (read === undefined && reading !== undefined) {
-        const { done } = reading;
-        const cancel = new AbortController();
-        await Promise.race([done, wait(patience, undefined, { signal: cancel.signal, ref: false })]).finally(() =>
-          cancel.abort(),
-        );
-      }
+      if (isOld()) reading ??= begin();
+      if (read === undefined && reading !== undefined) await finishedSoon(reading.done, () => {}, patience);
       clearTimeout(release);
       release = setTimeout(() => this.close(), idle).unref();
       return read === undefined

@@ -21,9 +21,8 @@ export function powers({ scopes }: Sources<'scopes'>, held: readonly Pick<Held, 
   ];
   const card = (title: string, changes: boolean) => {
     const rows = tokens.filter(([token]) => canChange(scopes, [token]) === changes);
-    if (rows.length === 0) return html`<section class="card"><h2>${title}</h2><p class="muted">Nothing.</p></section>`;
     return html`<section class="card"><h2>${title}</h2>
-${listTable({ label: title, columns, rows })}</section>`;
+${rows.length === 0 ? html`<p class="muted">Nothing.</p>` : listTable({ label: title, columns, rows })}</section>`;
   };
   return html`<div class="cards">${card('Can change', true)}
 ${card('Can see', false)}</div>`;

@@ -22,20 +22,32 @@ interface Reading {
   readonly uses: Map<string, number>;
   /** By grant id. */
   readonly unredeemed: Set<string>;
+  /** Members and apps that are connected, by `pairOf`. */
+  readonly pairs: Set<string>;
   /** Scope texts: many grants have the same. */
   readonly scopes: Map<string, string>;
   readonly most: number;
 }
 
 /** What is read, in this order: grants last, because they refer to the others. */
-const STEPS: readonly (readonly [kind: string, take: (reading: Reading, entry: Entry) => void])[] = [
+const STEPS: readonly (readonly [kind: string, take: (reading: Reading, entry: Entry) => unknown])[] = [
   ['Member', takeMember],
   ['Client', takeApp],
   ['ClientDocument', takeApp],
-  ['Suspension', takeSuspension],
-  ['ClientBlock', takeBlock],
+  [
+    'Suspension',
+    ({ rows }, entry) => {
+      memberRow(rows, idIn(entry)).suspended = true;
+    },
+  ],
+  [
+    'ClientBlock',
+    ({ rows }, entry) => {
+      appRow(rows, idIn(entry)).disabled = true;
+    },
+  ],
   [LAST_USE, takeUse],
-  [UNREDEEMED, takeUnredeemed],
+  [UNREDEEMED, ({ unredeemed }, entry) => unredeemed.add(idIn(entry))],
   ['Grant', takeGrant],
 ];
 
@@ -50,7 +62,10 @@ export async function readRows(
   signal: AbortSignal,
   most = MOST_ROWS,
 ): Promise<Rows> {
-  const reading: Reading = { rows: emptyRows(), uses: new Map(), unredeemed: new Set(), scopes: new Map(), most };
+  const reading: Reading = {
+    ...{ rows: emptyRows(), uses: new Map(), scopes: new Map(), most },
+    ...{ unredeemed: new Set(), pairs: new Set() },
+  };
   for (const [step, [kind, take]] of STEPS.entries()) {
     let from: string | undefined;
     let total = 0;
@@ -68,7 +83,6 @@ export async function readRows(
     } while (from !== undefined && !isFull(reading, kind));
     if (from !== undefined) reading.rows.partial = true;
   }
-  await countMembers(reading.rows, signal);
   return reading.rows;
 }
 
@@ -91,27 +105,12 @@ function takeApp({ rows }: Reading, entry: Entry): void {
   appRow(rows, id, { name, kind, hosts, text: searchText([name, ...hosts, id]) });
 }
 
-function takeSuspension({ rows }: Reading, { payload }: Entry): void {
-  const { id } = JSON.parse(payload) as { readonly id: string };
-  memberRow(rows, id).suspended = true;
-}
-
-function takeBlock({ rows }: Reading, { payload }: Entry): void {
-  const { id } = JSON.parse(payload) as { readonly id: string };
-  appRow(rows, id).disabled = true;
-}
-
 function takeUse({ uses }: Reading, entry: Entry): void {
   const { grantId, at } = readLastUse(entry);
   uses.set(grantId, at);
 }
 
-function takeUnredeemed({ unredeemed }: Reading, { payload }: Entry): void {
-  const { id } = JSON.parse(payload) as { readonly id: string };
-  unredeemed.add(id);
-}
-
-function takeGrant({ rows, uses, unredeemed, scopes }: Reading, entry: Entry): void {
+function takeGrant({ rows, uses, unredeemed, pairs, scopes }: Reading, entry: Entry): void {
   const { id, member, clientId, scopes: granted, grantedAt, expiresAt } = toGrant(entry);
   // Redis may return an entry twice, and a grant that an instance is ending is no longer one.
   if (rows.grants.has(id) || entry.consumedAt !== undefined) return;
@@ -126,16 +125,10 @@ function takeGrant({ rows, uses, unredeemed, scopes }: Reading, entry: Entry): v
   rows.grants.set(id, row);
   row.member.grants += 1;
   row.app.grants += 1;
+  if (row.redeemed && pairs.size < pairs.add(pairOf(row)).size) row.app.members += 1;
 }
 
-async function countMembers({ grants }: Rows, signal: AbortSignal): Promise<void> {
-  const seen = new Set<string>();
-  let count = 0;
-  for (const grant of grants.values()) {
-    const pair = pairOf(grant);
-    if (grant.redeemed && !seen.has(pair)) grant.app.members += 1;
-    if (grant.redeemed) seen.add(pair);
-    count += 1;
-    if (count % 1000 === 0) await turn(undefined, { signal });
-  }
+/** Most entries about one member, app or grant contain its id. */
+function idIn({ payload }: Entry): string {
+  return (JSON.parse(payload) as { readonly id: string }).id;
 }
