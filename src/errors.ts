@@ -52,6 +52,11 @@ export class GatewayError extends Error {
   }
 }
 
+/** A request that says something wrong: 400. */
+export function invalidRequest(message: string): GatewayError {
+  return new GatewayError('invalid_request', { message });
+}
+
 /** Converts anything thrown. Unknown errors and library errors become `internal`. */
 export function asGatewayError(thrown: unknown): GatewayError {
   return thrown instanceof GatewayError ? thrown : new GatewayError('internal', { cause: thrown });

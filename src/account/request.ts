@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { GatewayError } from '../errors.ts';
+import { GatewayError, invalidRequest } from '../errors.ts';
 import { mediaType, readBody } from '../http/body.ts';
 import { type JsonBounds, JsonTooLarge, parseBoundedJson } from '../http/bounded-json.ts';
 import { isObject, type JsonObject } from '../http/json-object.ts';
@@ -74,8 +74,8 @@ export async function readGraphqlRequest(request: IncomingMessage, limit: number
     });
   }
   const body = parseBody(await readBody(request, limit));
-  if (Array.isArray(body)) throw invalid('Operations are not taken in batches: send one JSON object.');
-  if (!isObject(body)) throw invalid('The request body must be a JSON object.');
+  if (Array.isArray(body)) throw invalidRequest('Operations are not taken in batches: send one JSON object.');
+  if (!isObject(body)) throw invalidRequest('The request body must be a JSON object.');
   const operationName = optional(body, 'operationName', isString, 'a string');
   const variables = optional(body, 'variables', isObject, 'an object');
   return { source: sourceOf(body), operationName, variables };
@@ -90,7 +90,7 @@ function optional<T>(
 ): T | undefined {
   const value = body[name] ?? undefined;
   if (value === undefined || fits(value)) return value;
-  throw invalid(`The parameter ${name} must be ${what}.`);
+  throw invalidRequest(`The parameter ${name} must be ${what}.`);
 }
 
 /** Persisted documents are requested by documentId, or by Apollo's extension with the SHA-256 of the text. */
@@ -101,15 +101,15 @@ function sourceOf(body: JsonObject): GraphqlRequest['source'] {
   const persisted = extensions?.persistedQuery;
   const hash = isObject(persisted) ? persisted.sha256Hash : undefined;
   if (hash != null && (typeof hash !== 'string' || !/^[0-9a-f]{64}$/i.test(hash)))
-    throw invalid('extensions.persistedQuery.sha256Hash must be 64 hexadecimal digits.');
+    throw invalidRequest('extensions.persistedQuery.sha256Hash must be 64 hexadecimal digits.');
   const named = documentId ?? (typeof hash === 'string' ? `sha256:${hash.toLowerCase()}` : undefined);
   if (query === undefined) {
-    if (named === undefined) throw invalid('The parameter query must be a string.');
+    if (named === undefined) throw invalidRequest('The parameter query must be a string.');
     return { documentId: named };
   }
-  if (documentId !== undefined) throw invalid('Send query or documentId, not both.');
+  if (documentId !== undefined) throw invalidRequest('Send query or documentId, not both.');
   if (named !== undefined && named !== `sha256:${createHash('sha256').update(query).digest('hex')}`)
-    throw invalid('extensions.persistedQuery.sha256Hash is not that of the query.');
+    throw invalidRequest('extensions.persistedQuery.sha256Hash is not that of the query.');
   return { query };
 }
 
@@ -120,15 +120,11 @@ function parseBody(bytes: Buffer): unknown {
   try {
     return parseBoundedJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes), BOUNDS);
   } catch (cause) {
-    if (cause instanceof JsonTooLarge) throw invalid(`The request body ${cause.message}.`);
+    if (cause instanceof JsonTooLarge) throw invalidRequest(`The request body ${cause.message}.`);
     throw new GatewayError('invalid_request', { message: 'The request body is not JSON.', cause });
   }
 }
 
 function isString(value: unknown): value is string {
   return typeof value === 'string';
-}
-
-function invalid(message: string): GatewayError {
-  return new GatewayError('invalid_request', { message });
 }

@@ -1,4 +1,4 @@
-import { GatewayError } from '../errors.ts';
+import { invalidRequest } from '../errors.ts';
 import { counted } from '../http/amounts.ts';
 import { isSubject } from '../oauth/subject.ts';
 import { action } from './action.ts';
@@ -36,8 +36,7 @@ export const ASSERTION_ACTIONS = {
     path: '/assertions/try',
     values: ['member'],
     async run({ assertions, audit }, { body: { member }, decision }) {
-      if (member !== undefined && !isSubject(member))
-        throw new GatewayError('invalid_request', { message: '"member" must be the ID of a member.' });
+      if (member !== undefined && !isSubject(member)) throw invalidRequest('"member" must be the ID of a member.');
       audit({ action: 'assertions_tried', member, ...decision });
       return { trials: await assertions.try(member) };
     },
@@ -54,7 +53,7 @@ export const STORE_ACTIONS = {
     values: ['from'],
     async run({ store, audit }, { body: { from }, decision }) {
       if (from !== undefined && typeof from !== 'string')
-        throw new GatewayError('invalid_request', { message: '"from" must be the "next" of the previous step.' });
+        throw invalidRequest('"from" must be the "next" of the previous step.');
       const step = await store.reseal(from, STEP);
       if (step.next === undefined) audit({ action: 'store_resealed', ...decision });
       return step;

@@ -7,7 +7,7 @@ import type { CommandedBy } from '../authorization-server/administration/account
 import type { IdentifyCaller } from '../authorization-server/administration/caller.ts';
 import { readQuery } from '../authorization-server/administration/query.ts';
 import type { ReceiveWebhook } from '../authorization-server/administration/webhooks.ts';
-import { asGatewayError, GatewayError, renderFailure } from '../errors.ts';
+import { asGatewayError, GatewayError, invalidRequest, renderFailure } from '../errors.ts';
 import { json, writeAnswer } from '../http/answer.ts';
 import { readBody } from '../http/body.ts';
 import { boundedJson, RECORD_BOUNDS } from '../http/bounded-json.ts';
@@ -91,7 +91,8 @@ async function readCommand(
 
 function problems(onError: CommandsOptions['onError']): ErrorRequestHandler {
   return (thrown: unknown, _request, response, _next) => {
-    const failure = thrown instanceof URIError ? invalid('The id in the path is not percent-encoded UTF-8.') : thrown;
+    const failure =
+      thrown instanceof URIError ? invalidRequest('The id in the path is not percent-encoded UTF-8.') : thrown;
     const known = asGatewayError(failure);
     if (known.status >= 500) onError(thrown);
     writeAnswer(response, renderFailure(known, 'problem', String(response.getHeader('x-request-id'))));
@@ -105,7 +106,7 @@ function parseDecision(
 ): Pick<CommandedBy, 'by' | 'reason'> & { readonly rest: Readonly<Record<string, unknown>> } {
   if (body.length === 0) return { by: 'backend', reason: undefined, rest: {} };
   const besides = more.length === 0 ? '' : `, and ${more.map((name) => `"${name}"`).join(', ')}`;
-  const wrong = invalid(
+  const wrong = invalidRequest(
     `The body must be empty or a JSON object with the optional members "by" ("backend" or "operator") and "reason" (text of at most ${LONGEST_REASON} characters)${besides}.`,
   );
   const given = boundedJson(body.toString('utf8'), RECORD_BOUNDS);
@@ -115,8 +116,4 @@ function parseDecision(
   if (reason !== undefined && (typeof reason !== 'string' || reason.length > LONGEST_REASON)) throw wrong;
   if (Object.keys(rest).some((name) => !more.includes(name))) throw wrong;
   return { by, reason, rest };
-}
-
-function invalid(message: string): GatewayError {
-  return new GatewayError('invalid_request', { message });
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { GatewayError } from '../errors.ts';
+import { GatewayError, invalidRequest } from '../errors.ts';
 import { fieldValues } from '../http/field-values.ts';
 import { LONGEST_TARGET, parseTarget, type Target } from '../upstream/target.ts';
 import { DECISION_PATHS } from './protocol.ts';
@@ -47,7 +47,7 @@ export function readOriginal(family: Family, request: IncomingMessage, origin: s
   const { rawHeaders } = request;
   const field = (name: string): string => {
     const values = fieldValues(rawHeaders, name);
-    if (values.length !== 1) throw unclear(`The gateway must send exactly one ${name}.`);
+    if (values.length !== 1) throw invalidRequest(`The gateway must send exactly one ${name}.`);
     return values[0] as string;
   };
   const { method, host, uri } =
@@ -62,12 +62,12 @@ export function readOriginal(family: Family, request: IncomingMessage, origin: s
           host: field(`${FIELDS[family]}-host`),
           uri: field(`${FIELDS[family]}-uri`),
         };
-  if (!METHOD.test(method)) throw unclear('The method of this request is not one that is taken here.');
-  if (host.toLowerCase() !== authorityOf(origin)) throw unclear('This host is not one that is served here.');
+  if (!METHOD.test(method)) throw invalidRequest('The method of this request is not one that is taken here.');
+  if (host.toLowerCase() !== authorityOf(origin)) throw invalidRequest('This host is not one that is served here.');
   if (uri.length > LONGEST_TARGET) throw new GatewayError('uri_too_long');
   const target = uri.startsWith('/') ? parseTarget(uri, origin) : undefined;
   if (target === undefined || target.path + target.query !== uri)
-    throw unclear('This address is not one that is taken here.');
+    throw invalidRequest('This address is not one that is taken here.');
   if (method === 'OPTIONS') throw new GatewayError('method_not_allowed');
   return { method, target };
 }
@@ -75,8 +75,4 @@ export function readOriginal(family: Family, request: IncomingMessage, origin: s
 /** Of an origin in its canonical form, as the configuration has it. */
 function authorityOf(origin: string): string {
   return origin.slice(origin.indexOf('//') + 2);
-}
-
-function unclear(message: string): GatewayError {
-  return new GatewayError('invalid_request', { message });
 }

@@ -1,4 +1,4 @@
-import { GatewayError } from '../errors.ts';
+import { invalidRequest } from '../errors.ts';
 
 export interface FieldBounds {
   /** The names that are allowed; all of them if omitted. */
@@ -26,13 +26,13 @@ export function readFields(
   for (const [name, value] of new URLSearchParams(encoded)) {
     count += 1;
     if (count > MOST || !isPlainText(name, LONGEST_NAME))
-      throw invalid(
+      throw invalidRequest(
         'The request has too many parameters, or one whose name is too long or contains control characters.',
       );
-    if (known?.includes(name) === false) throw invalid(`Unknown parameter "${name}".`);
-    if (name in fields) throw invalid(`The parameter "${name}" must not be repeated.`);
+    if (known?.includes(name) === false) throw invalidRequest(`Unknown parameter "${name}".`);
+    if (name in fields) throw invalidRequest(`The parameter "${name}" must not be repeated.`);
     if (!isPlainText(lines ? value.replace(/[\t\r\n]/g, ' ') : value, longest))
-      throw invalid(`The parameter "${name}" is too long or contains control characters.`);
+      throw invalidRequest(`The parameter "${name}" is too long or contains control characters.`);
     fields[name] = value;
   }
   return fields;
@@ -51,15 +51,11 @@ export function queryOf(target = ''): string {
 export function readParams(params: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
   const given = Object.entries(params).map(([name, value]) => [name, String(value)] as const);
   if (!given.every(([, value]) => isPlainText(value, LONGEST_PARAM)))
-    throw invalid('The id in the path is too long or contains control characters.');
+    throw invalidRequest('The id in the path is too long or contains control characters.');
   return Object.fromEntries(given);
 }
 
 /** Whether a text has at most so many characters, and no control characters. */
 function isPlainText(text: string, longest: number): boolean {
   return text.length <= longest && !/\p{Cc}/u.test(text);
-}
-
-function invalid(message: string): GatewayError {
-  return new GatewayError('invalid_request', { message });
 }

@@ -1,4 +1,4 @@
-import { GatewayError } from '../errors.ts';
+import { invalidRequest } from '../errors.ts';
 import { decodings } from '../http/percent.ts';
 import { INVISIBLE, type Target } from './target.ts';
 
@@ -26,14 +26,12 @@ export function isAmbiguous(segment: string): boolean {
  */
 export function refuseAmbiguousTarget({ path, query }: Target): void {
   if (path.includes('%') && path.split('/').some((segment) => isAmbiguous(decodeURIComponent(segment)))) {
-    throw new GatewayError('invalid_request', {
-      message: 'The path has invisible characters, or characters that a backend could take for a sign such as / or %.',
-    });
+    throw invalidRequest(
+      'The path has invisible characters, or characters that a backend could take for a sign such as / or %.',
+    );
   }
   if (query.includes('%') && query.slice(1).split(/[&;]/).some(dividesOnceDecoded)) {
-    throw new GatewayError('invalid_request', {
-      message: 'The name of a query parameter has an encoded =, & or ; in it.',
-    });
+    throw invalidRequest('The name of a query parameter has an encoded =, & or ; in it.');
   }
 }
 

@@ -1,4 +1,4 @@
-import { GatewayError } from '../errors.ts';
+import { GatewayError, invalidRequest } from '../errors.ts';
 import { isUtf8Json, readBody } from '../http/body.ts';
 import type { Exchange, ReplacedRequest } from '../http/exchange.ts';
 import { fieldValues } from '../http/field-values.ts';
@@ -70,5 +70,5 @@ function notJson(): GatewayError {
 }
 
 function notAnObject(): GatewayError {
-  return new GatewayError('invalid_request', { message: 'This address takes a JSON object.' });
+  return invalidRequest('This address takes a JSON object.');
 }

@@ -1,5 +1,5 @@
 import { parseMatch, type RouteConfig } from '../config/schema.ts';
-import { GatewayError, renderFailure } from '../errors.ts';
+import { GatewayError, invalidRequest, renderFailure } from '../errors.ts';
 import { setFields, writeAnswer } from '../http/answer.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { SessionOver } from '../oauth/challenge.ts';
@@ -50,7 +50,5 @@ export function ownRecordHandler(
 }
 
 function hiddenName(): GatewayError {
-  return new GatewayError('invalid_request', {
-    message: 'A query parameter has another one encoded in its value, which this address fills itself.',
-  });
+  return invalidRequest('A query parameter has another one encoded in its value, which this address fills itself.');
 }

@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
-import { GatewayError } from '../../errors.ts';
+import { invalidRequest } from '../../errors.ts';
 import { type Algorithm, type PrivateJwk, signingJwk } from '../signing-key.ts';
 
 /** RS256 requires 2048 bits (RFC 7518 section 3.3). Beyond 4096, signing takes too long. */
@@ -15,18 +15,18 @@ export async function readSigningKey(given: unknown): Promise<PrivateJwk> {
   const { key, declared } = privateKeyOf(given);
   const alg = algorithmOf(key);
   if (alg === undefined) {
-    throw wrong(
+    throw invalidRequest(
       'The key must be an EC key on the curve P-256, for ES256, or an RSA key of 2048 to 4096 bits, for RS256.',
     );
   }
-  if (declared !== undefined && declared !== alg) throw wrong(`The key is for another algorithm than ${alg}.`);
+  if (declared !== undefined && declared !== alg) throw invalidRequest(`The key is for another algorithm than ${alg}.`);
   const signature = sign('sha256', PROBE, key);
   const own = key.export({ format: 'jwk' });
   const { kty, crv, x, y, n, e } = own;
   // In a JWK, public and private part may not belong together. Its signatures could not be verified.
   const open = createPublicKey({ key: { kty, crv, x, y, n, e } as never, format: 'jwk' });
   if (!verify('sha256', PROBE, open, signature)) {
-    throw wrong('The public and private parts of the key do not belong together.');
+    throw invalidRequest('The public and private parts of the key do not belong together.');
   }
   return signingJwk(alg, own as Parameters<typeof signingJwk>[1]);
 }
@@ -42,21 +42,18 @@ function privateKeyOf(given: unknown): { readonly key: KeyObject; readonly decla
   try {
     if (typeof given === 'string') return { key: createPrivateKey(given) };
   } catch {
-    throw wrong('The key is not a PEM private key without a passphrase.');
+    throw invalidRequest('The key is not a PEM private key without a passphrase.');
   }
   const { keys } = Object(given) as { keys?: unknown };
-  if (Array.isArray(keys) && keys.length !== 1) throw wrong('The key set must contain exactly one key.');
+  if (Array.isArray(keys) && keys.length !== 1) throw invalidRequest('The key set must contain exactly one key.');
   const jwk = Array.isArray(keys) ? keys[0] : given;
   const { d, use, alg } = Object(jwk) as Record<string, unknown>;
-  if (typeof d !== 'string') throw wrong('The key has no private part: use a PEM private key, or a JWK with "d".');
-  if (use !== undefined && use !== 'sig') throw wrong('The key is not for signing: its "use" is not "sig".');
+  if (typeof d !== 'string')
+    throw invalidRequest('The key has no private part: use a PEM private key, or a JWK with "d".');
+  if (use !== undefined && use !== 'sig') throw invalidRequest('The key is not for signing: its "use" is not "sig".');
   try {
     return { key: createPrivateKey({ key: jwk as never, format: 'jwk' }), declared: alg };
   } catch {
-    throw wrong('The key is not a valid JWK (RFC 7517).');
+    throw invalidRequest('The key is not a valid JWK (RFC 7517).');
   }
-}
-
-function wrong(message: string): GatewayError {
-  return new GatewayError('invalid_request', { message });
 }

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../errors.ts';
+import { invalidRequest } from '../../errors.ts';
 import { readCursor, writeCursor } from '../../http/cursor.ts';
 import type { Entry, Store } from '../../storage/store.ts';
 
@@ -63,7 +63,7 @@ function placeOf(cursor: string | undefined, kinds: number): Place {
   const [kind, from, given]: readonly unknown[] = Array.isArray(position) ? position : [];
   if (isIndex(kind, kinds) && isIndex(given, STEP * 10) && (from === null || typeof from === 'string'))
     return { kind, from: from ?? undefined, given };
-  throw new GatewayError('invalid_request', { message: 'The cursor is not the "next" of an earlier page.' });
+  throw invalidRequest('The cursor is not the "next" of an earlier page.');
 }
 
 function isIndex(value: unknown, below: number): value is number {

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../errors.ts';
+import { invalidRequest } from '../../errors.ts';
 import { readFields } from '../../http/fields.ts';
 import type { GrantsOf } from '../grants.ts';
 import type { PageWanted } from './paging.ts';
@@ -31,24 +31,21 @@ export function readQuery(encoded: string, known: readonly string[]): Query {
     oneOf(name, choices) {
       const value = text(name);
       const chosen = choices.find((choice) => choice === value);
-      if (value !== undefined && chosen === undefined) throw wrong(`"${name}" must be ${choices.join(' or ')}.`);
+      if (value !== undefined && chosen === undefined)
+        throw invalidRequest(`"${name}" must be ${choices.join(' or ')}.`);
       return chosen;
     },
     page() {
       const limit = text('limit') ?? String(PAGE);
       if (!/^[1-9]\d{0,2}$/.test(limit) || Number(limit) > LONGEST_PAGE)
-        throw wrong(`"limit" must be a number from 1 to ${LONGEST_PAGE}.`);
+        throw invalidRequest(`"limit" must be a number from 1 to ${LONGEST_PAGE}.`);
       return { cursor: text('cursor'), limit: Number(limit) };
     },
     owner() {
       const [member, client] = [text('member'), text('client')];
       if (member !== undefined && client === undefined) return { member };
       if (client !== undefined && member === undefined) return { client };
-      throw wrong('Specify either ?member=ID or ?client=ID.');
+      throw invalidRequest('Specify either ?member=ID or ?client=ID.');
     },
   };
-}
-
-function wrong(message: string): GatewayError {
-  return new GatewayError('invalid_request', { message });
 }

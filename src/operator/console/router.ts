@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ErrorRequestHandler, type Request, type RequestHandler, type Response, Router } from 'express';
 import { LONGEST_REASON } from '../../actions/action.ts';
-import { asGatewayError, GatewayError } from '../../errors.ts';
+import { asGatewayError, GatewayError, invalidRequest } from '../../errors.ts';
 import { readBody } from '../../http/body.ts';
 import { queryOf, readFields, readParams } from '../../http/fields.ts';
 import { html } from '../../http/html.ts';
@@ -132,8 +132,7 @@ async function readRequest(request: Request, response: Response, sessions: Conso
       message: 'This form is out of date. Go back, reload the page and try again.',
     });
   const { reason = '' } = form;
-  if (reason.length > LONGEST_REASON)
-    throw new GatewayError('invalid_request', { message: `The reason is longer than ${LONGEST_REASON} characters.` });
+  if (reason.length > LONGEST_REASON) throw invalidRequest(`The reason is longer than ${LONGEST_REASON} characters.`);
   const decision = {
     by: 'operator',
     reason: reason === '' ? undefined : reason,
@@ -148,9 +147,7 @@ async function readRequest(request: Request, response: Response, sessions: Conso
 function failures({ frame, sessions, sources: { onError } }: RouterParts): ErrorRequestHandler {
   return (thrown: unknown, _request, response, _next) => {
     const failure =
-      thrown instanceof URIError
-        ? new GatewayError('invalid_request', { message: 'The address is not percent-encoded UTF-8.' })
-        : asGatewayError(thrown);
+      thrown instanceof URIError ? invalidRequest('The address is not percent-encoded UTF-8.') : asGatewayError(thrown);
     if (failure.status >= 500) onError(thrown);
     const operator = operatorOf(response, sessions);
     const body = html`<p>${failure.message}</p>

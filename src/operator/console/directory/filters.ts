@@ -1,4 +1,4 @@
-import { GatewayError } from '../../../errors.ts';
+import { invalidRequest } from '../../../errors.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { filterLinks } from '../kit/filter-links.ts';
 
@@ -46,9 +46,7 @@ export function useFilters(path: string, query: Query): Html {
 export function usedLike({ power = '', unused = '' }: Query, now: number): (use: Use | undefined) => boolean {
   const days = unused === 'never' || unused === '' ? 0 : /^\d{1,4}$/.test(unused) ? Number(unused) : Number.NaN;
   if (!POWERS.some(([value]) => value === power) || Number.isNaN(days))
-    throw new GatewayError('invalid_request', {
-      message: '“power” is “change” or “read”, “unused” a number of days or “never”.',
-    });
+    throw invalidRequest('“power” is “change” or “read”, “unused” a number of days or “never”.');
   if (power === '' && unused === '') return () => true;
   return (use) => {
     if (use === undefined) return false;

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { GatewayError } from '../../../errors.ts';
+import { invalidRequest } from '../../../errors.ts';
 import { readCursor, writeCursor } from '../../../http/cursor.ts';
 
 /** How rows are sorted; rows with the same key by their ids. */
@@ -118,9 +118,7 @@ function placeOf(cursor: string): Position & { readonly side: Side } {
   const [side, key, id]: readonly unknown[] = Array.isArray(position) ? position : [];
   const isKey = typeof key === 'string' || typeof key === 'number';
   if ((side === 'before' || side === 'after') && isKey && typeof id === 'string') return { side, key, id };
-  throw new GatewayError('invalid_request', {
-    message: 'The place in the list is not one that this page has linked to.',
-  });
+  throw invalidRequest('The place in the list is not one that this page has linked to.');
 }
 
 /**

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../../errors.ts';
+import { invalidRequest } from '../../../errors.ts';
 import { MINUTE, minuteOf } from '../../../operations/record/minute.ts';
 import type { Times } from '../kit/times.ts';
 import { pathOf, withQuery } from '../paths.ts';
@@ -33,8 +33,7 @@ const DAY = 24 * 60;
 export function rangeOf(query: Query, times: Times, now: number): HistoryRange {
   const { at = '', around, member, app } = query;
   const parsed = times.parse(at);
-  if (at !== '' && parsed === undefined)
-    throw new GatewayError('invalid_request', { message: 'The time must be written like 2026-11-24T10:40.' });
+  if (at !== '' && parsed === undefined) throw invalidRequest('The time must be written like 2026-11-24T10:40.');
   const asked = parsed === undefined ? undefined : minuteOf(parsed);
   const isOfOne = (member ?? '') !== '' || (app ?? '') !== '';
   const usual = isOfOne ? 'day' : asked === undefined ? 30 : 5;

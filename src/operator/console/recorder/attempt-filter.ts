@@ -1,4 +1,4 @@
-import { GatewayError } from '../../../errors.ts';
+import { invalidRequest } from '../../../errors.ts';
 import { lastOf } from '../../../operations/record/attempts.ts';
 import { folded } from '../directory/rows.ts';
 import type { Times } from '../kit/times.ts';
@@ -26,9 +26,7 @@ export function attemptFilter(
   const [begin, end] = [from, to].map((text) => (text === '' ? undefined : times.parse(text)));
   const minutes = Object.hasOwn(MINUTES, within) ? MINUTES[within] : undefined;
   if (minutes === undefined || (from !== '' && begin === undefined) || (to !== '' && end === undefined))
-    throw new GatewayError('invalid_request', {
-      message: '“within” is “hour” or “quarter”, “from” and “to” are times such as 2026-11-23T14:05.',
-    });
+    throw invalidRequest('“within” is “hour” or “quarter”, “from” and “to” are times such as 2026-11-23T14:05.');
   const since = Math.max(clock() - minutes * MINUTE, begin ?? 0);
   // The minute that is named belongs to it.
   const until = end === undefined ? Number.POSITIVE_INFINITY : end + MINUTE;
