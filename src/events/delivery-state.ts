@@ -1,4 +1,4 @@
-import type { Store } from '../storage/store.ts';
+import { jsonEntry, readJson, type Store } from '../storage/store.ts';
 
 const KIND = 'EventDelivery';
 const ID = 'state';
@@ -22,15 +22,13 @@ const WELL: DeliveryState = { failures: 0, pausedUntil: 0 };
 export function storedDeliveryState(store: Store, endpoint: string) {
   return {
     async load(): Promise<DeliveryState> {
-      const entry = await store.get(KIND, ID);
-      if (entry === undefined) return WELL;
-      const { endpoint: of, ...state } = JSON.parse(entry.payload) as DeliveryState & { readonly endpoint: string };
+      const stored = await readJson<DeliveryState & { readonly endpoint: string }>(store, KIND, ID);
+      if (stored === undefined) return WELL;
+      const { endpoint: of, ...state } = stored;
       return of === endpoint ? state : { ...WELL, slot: state.slot };
     },
     async save(state: DeliveryState): Promise<void> {
-      const payload = JSON.stringify({ ...state, endpoint });
-      const entry = { kind: KIND, id: ID, payload, expiresAt: undefined, references: {} };
-      await store.commit([{ op: 'put', entry }], 'vital');
+      await store.commit([{ op: 'put', entry: jsonEntry(KIND, ID, { ...state, endpoint }, undefined) }], 'vital');
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Clock, Entry, NewEntry, Store } from '../storage/store.ts';
+import { type Clock, type Entry, jsonEntry, type NewEntry, type Store } from '../storage/store.ts';
 import { EVENT_TYPES, type EventClass, type GateEvent } from './event.ts';
 
 const KIND = 'Event';
@@ -31,17 +31,11 @@ export interface QueuedEvent extends GateEvent {
 export type EventQueue = ReturnType<typeof eventQueue>;
 
 export function eventQueue(store: Store, clock: Clock, maxAge: number) {
-  const entry = (event: QueuedEvent, place: string): NewEntry => ({
-    kind: KIND,
-    id: event.id,
-    payload: JSON.stringify(event),
-    expiresAt: Math.floor(event.at / 1000) + maxAge + AFTERWARDS,
-    references: {
-      uid: place,
-      client: classOf(event),
-      ...(event.lane === undefined ? {} : { grant: event.lane }),
-    },
-  });
+  const entry = (event: QueuedEvent, place: string): NewEntry => {
+    const lane = event.lane === undefined ? {} : { grant: event.lane };
+    const references = { uid: place, client: classOf(event), ...lane };
+    return jsonEntry(KIND, event.id, event, Math.floor(event.at / 1000) + maxAge + AFTERWARDS, references);
+  };
   const freshPlace = (of: EventClass) => `fresh ${of}`;
   const find = async (name: 'uid' | 'client' | 'grant', value: string, limit?: number) =>
     (await store.findBy(KIND, name, value, limit)).map(toEvent);

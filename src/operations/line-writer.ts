@@ -106,9 +106,8 @@ export function createLineWriter(descriptor: number, failed: (error: Error) => v
     /** Writes what is left, waiting at most two seconds. */
     async close(): Promise<void> {
       clearTimeout(timer);
-      const over = new Promise<void>((resolve) => {
-        idle = resolve;
-      });
+      const { promise: over, resolve } = Promise.withResolvers<void>();
+      idle = resolve;
       const late = setTimeout(() => idle?.(), 2_000);
       flush();
       await over;

@@ -1,5 +1,6 @@
 /** Segments of this length that contain a digit may be secrets, such as a token or a password reset link. */
 const LONG = 20;
+const LONG_SEGMENT = new RegExp(`[^/]{${LONG}}`);
 const LONGEST_SHOWN = 512;
 const MASK = '***';
 
@@ -8,25 +9,13 @@ const MASK = '***';
  * paths. Words and short ids (`/courses/42`) stay.
  */
 export function shownPath(path: string): string {
-  if (path.length <= LONG) return path;
-  let from = 1;
-  for (;;) {
-    const slash = path.indexOf('/', from);
-    const to = slash === -1 ? path.length : slash;
-    if (to - from >= LONG) return masked(path);
-    if (slash === -1) return path.length > LONGEST_SHOWN ? cut(path) : path;
-    from = slash + 1;
-  }
+  const shown = LONG_SEGMENT.test(path) ? masked(path) : path;
+  return shown.length > LONGEST_SHOWN ? `${shown.slice(0, LONGEST_SHOWN)}${MASK}` : shown;
 }
 
 function masked(path: string): string {
-  const shown = path
+  return path
     .split('/')
     .map((segment) => (segment.length >= LONG && /\d|[a-z][A-Z]|^\S{64}/.test(segment) ? MASK : segment))
     .join('/');
-  return shown.length > LONGEST_SHOWN ? cut(shown) : shown;
-}
-
-function cut(path: string): string {
-  return `${path.slice(0, LONGEST_SHOWN)}${MASK}`;
 }

@@ -1,5 +1,5 @@
 import type { Introspect } from '../oauth/introspection.ts';
-import { type Clock, type Store, unixSeconds } from '../storage/store.ts';
+import { type Clock, jsonEntry, readJson, type Store, unixSeconds } from '../storage/store.ts';
 import type { AuditEvent } from './audit.ts';
 import type { Log } from './log.ts';
 
@@ -77,15 +77,14 @@ export function unusedTokens({ store, replicas, clock, log }: UnusedTokensOption
     if (marks.every((mark) => reported.has(mark))) return;
     if (reported.size > MOST) reported.clear();
     for (const mark of marks) reported.add(mark);
-    const payload = JSON.stringify({ at });
-    const entry = { kind: KIND, id: clientId, payload, expiresAt: at + 2 * PATIENCE, references: {} };
+    const entry = jsonEntry(KIND, clientId, { at }, at + 2 * PATIENCE);
     // If this fails, the other replica may raise one false alarm; the request itself must not fail for it.
     store.commit([{ op: 'put', entry }]).catch(() => reported.delete(grantId));
   };
 
   const usedElsewhere = async (clientId: string, since: number): Promise<boolean> => {
-    const entry = replicas ? await store.get(KIND, clientId) : undefined;
-    return entry !== undefined && ((JSON.parse(entry.payload) as { readonly at?: number }).at ?? 0) >= since;
+    const use = replicas ? await readJson<{ readonly at: number }>(store, KIND, clientId) : undefined;
+    return use !== undefined && use.at >= since;
   };
 
   const used = (grantId: string, clientId: string): void => {

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Ending, EndReason, EventClient } from '../../src/events/event.ts';
-import type { EventType } from '../../src/events/event.ts';
+import type { Ending, EndReason, EventClient, EventType } from '../../src/events/event.ts';
 import { EVENTS_SECRET } from '../support/event-receiver.ts';
 import { missing } from '../support/missing.ts';
 

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { parse } from 'yaml';
 import { RequestRecord } from '../../src/http/request-record.ts';
 import { RequestsInFlight } from '../../src/http/requests-in-flight.ts';
 import { createMetrics } from '../../src/operations/metrics.ts';
@@ -59,6 +60,12 @@ describe('the metrics', () => {
       'too_many_attempts',
       'wrong_credentials',
     ]);
+  });
+
+  it('have a help text each, and no text is left over', async () => {
+    const explained = (await scrape()).matchAll(/^# HELP (coursegate_\w+) \w/gm);
+    const texts = parse(readFileSync(new URL('../../src/operations/metrics.yaml', import.meta.url), 'utf8'));
+    expect([...explained].map(([, name]) => name).toSorted()).toEqual(Object.keys(texts).toSorted());
   });
 
   it('are served on the admin listener only, in the Prometheus text format', async () => {

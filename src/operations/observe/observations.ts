@@ -52,14 +52,11 @@ export function createObservations() {
   const fold = (template: string): string => {
     const segments = template.slice(1).split('/');
     let prefix = '';
-    return segments
-      .map((segment, at) => {
-        const place = placeOf(prefix, at === segments.length - 1);
-        const name = wide.has(place) && segment !== '' ? '*' : segment;
-        prefix += `/${name}`;
-        return name;
-      })
-      .reduce((path, name) => `${path}/${name}`, '');
+    for (const [at, segment] of segments.entries()) {
+      const isWide = wide.has(placeOf(prefix, at === segments.length - 1));
+      prefix += isWide && segment !== '' ? '/*' : `/${segment}`;
+    }
+    return prefix;
   };
 
   /** Records the names of a pattern. Returns whether some position now has too many names, so that patterns change. */

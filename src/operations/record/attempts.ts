@@ -34,27 +34,17 @@ export function createAttempts(changed: (attempt: ConnectionAttempt, held: boole
   const held = new Map<string, Held>();
   const byKey = new Map<Key, Held>();
   const mayBegin = createBeginnings();
-  /** How many attempts have each key. */
-  const sharers = new Map<Key, number>();
-  const counts: Record<AttemptStage, number> = { begun: 0, 'with-member': 0, connected: 0, elsewhere: 0 };
 
   const at = (key: Key | undefined): Held | undefined => (key === undefined ? undefined : byKey.get(key));
   const point = (to: Held, keys: readonly Key[]) => {
     for (const key of keys) {
       byKey.set(key, to);
-      if (to.keys.has(key)) continue;
       to.keys.add(key);
-      sharers.set(key, (sharers.get(key) ?? 0) + 1);
     }
   };
   const release = (one: Held) => {
-    if (held.delete(one.attempt.id)) counts[one.stage] -= 1;
-    for (const key of one.keys) {
-      if (byKey.get(key) === one) byKey.delete(key);
-      const left = (sharers.get(key) ?? 1) - 1;
-      if (left === 0) sharers.delete(key);
-      else sharers.set(key, left);
-    }
+    held.delete(one.attempt.id);
+    for (const key of one.keys) if (byKey.get(key) === one) byKey.delete(key);
     changed(one.attempt, false);
   };
   const begin = (step: AttemptStep, id = randomBytes(12).toString('base64url')): Held => {
@@ -65,7 +55,6 @@ export function createAttempts(changed: (attempt: ConnectionAttempt, held: boole
       stage: 'begun',
     };
     held.set(id, begun);
-    counts.begun += 1;
     return begun;
   };
 
@@ -75,8 +64,10 @@ export function createAttempts(changed: (attempt: ConnectionAttempt, held: boole
 
   /** An old token does not say whose it is. On a member's own device, the app is still the only one of its kind. */
   const ofOldToken = (step: AttemptStep): Held | undefined => {
+    if (!isOldToken(step)) return undefined;
     const key = agentKey(step);
-    const alone = isOldToken(step) && sharers.get(key) === 1 ? at(key) : undefined;
+    const sharing = [...held.values()].filter(({ keys }) => keys.has(key));
+    const alone = sharing.length === 1 ? at(key) : undefined;
     return alone?.attempt.steps.some(({ kind }) => kind === 'token') === true ? alone : undefined;
   };
 
@@ -112,11 +103,9 @@ export function createAttempts(changed: (attempt: ConnectionAttempt, held: boole
     absorb(one, step);
     addStep(one.attempt, step);
     pointAt(one, step);
-    counts[one.stage] -= 1;
     one.stage = stageOf(one.attempt);
-    counts[one.stage] += 1;
     changed(one.attempt, true);
-    const over = counts[one.stage] > QUOTAS[one.stage] ? crowdedOut(held, one) : undefined;
+    const over = crowdedOut(held, one);
     if (over !== undefined) release(over);
   };
 
@@ -224,9 +213,13 @@ export function lastOf({ steps }: ConnectionAttempt): AttemptStep {
   return steps.reduce((last, step) => (step.at > last.at ? step : last));
 }
 
-/** The oldest of the network that has most with this stage, so that a flood pushes out only its own. */
+/**
+ * The attempt that makes room for the newest, if there are too many of its stage: the oldest of the network that has most
+ * of them, so that a flood pushes out only its own.
+ */
 function crowdedOut(held: ReadonlyMap<string, Held>, newest: Held): Held | undefined {
   const alike = [...held.values()].filter((one) => one !== newest && one.stage === newest.stage);
+  if (alike.length < QUOTAS[newest.stage]) return undefined;
   const counts = new Map<string, number>();
   for (const { network } of alike) counts.set(network, (counts.get(network) ?? 0) + 1);
   const most = Math.max(...counts.values());

@@ -30,8 +30,6 @@ export type Group =
 
 /** More names than this in one group share `other`. They come from our own code and the configuration. */
 const MOST_NAMES = 40;
-/** Version of the stored form. */
-const FORM = 1;
 
 /** What is no event of the minute, but how it was at its end. */
 export const isState = (key: string): boolean => key.startsWith('open ') || key.startsWith('breakers ');
@@ -103,22 +101,19 @@ export function difference(before: Minute, now: Minute): Minute {
 /** The minutes of one hour of one process as JSON. */
 export function writeMinutes(process: string, minutes: ReadonlyMap<number, Minute>): object {
   return {
-    form: FORM,
     process,
     minutes: [...minutes].map(([at, { counts, latencies }]) => [at, [...counts], [...latencies]]),
   };
 }
 
 interface Written {
-  readonly form: number;
   readonly process: string;
   readonly minutes: readonly [number, readonly [string, number][], readonly [string, number[]][]][];
 }
 
-/** The inverse of `writeMinutes`. What another version has written in another form is left out. */
+/** The inverse of `writeMinutes`. */
 export function readMinutes(payload: string): { process: string; minutes: readonly (readonly [number, Minute])[] } {
-  const { form, process, minutes } = JSON.parse(payload) as Written;
-  if (form !== FORM) return { process, minutes: [] };
+  const { process, minutes } = JSON.parse(payload) as Written;
   return {
     process,
     minutes: minutes.map(([at, counts, latencies]) => [at, { counts: new Map(counts), latencies: new Map(latencies) }]),

@@ -38,7 +38,7 @@ const METHODS = ['GET', 'HEAD', 'POST'];
  * check is made here.
  */
 export function consoleRouter(parts: RouterParts): RequestHandler {
-  const { frame, access, sessions } = parts;
+  const { frame, access, sessions, pages } = parts;
   const router = Router({ caseSensitive: true, strict: true });
   router.use((request, response, next) => {
     response.locals.requestId = randomUUID();
@@ -52,9 +52,6 @@ export function consoleRouter(parts: RouterParts): RequestHandler {
   router.use((request, _response, next) => {
     if (!isNavigation(request, true) || (request.method === 'POST' && !isOwnRequest(request)))
       throw new GatewayError('forbidden', { message: 'Requests from other pages are refused.' });
-    next();
-  });
-  router.use((_request, _response, next) => {
     access.requireConfigured();
     next();
   });
@@ -69,46 +66,42 @@ export function consoleRouter(parts: RouterParts): RequestHandler {
     response.locals.session = session;
     next();
   });
-  serve(router, parts);
+  router.post(SIGN_OUT, async (request, response) => {
+    await readRequest(request, response, sessions);
+    await access.signOut(request, response, sessionOf(response) as Session);
+  });
+  for (const page of pages) {
+    if (page.show !== undefined) router.get(addressOf(page.path), answering(parts, page, page.show));
+    if (page.submit !== undefined) router.post(addressOf(page.path), answering(parts, page, page.submit));
+  }
   router.use(() => {
     throw new GatewayError('not_found', { message: 'The console has no page at this address.' });
   });
   router.use(failures(parts));
   return router;
+}
 
-  function serve(router: Router, { pages, sources, notices, hold }: RouterParts): void {
-    router.post(SIGN_OUT, async (request, response) => {
-      const session = sessionOf(response) as Session;
-      await readRequest(request, response, sessions);
-      await access.signOut(request, response, session);
-    });
-    const answering = (page: ConsolePage, answer: NonNullable<ConsolePage['show']>): RequestHandler =>
-      async function respond(request, response) {
-        const session = sessionOf(response) as Session;
-        const work = readRequest(request, response, sessions).then((read) => answer(sources, read));
-        hold(Promise.allSettled([work]).then(() => {}));
-        const answered = await work;
-        if ('see' in answered) {
-          if (!isConsolePath(answered.see)) throw new Error(`${answered.see} is no path of the console`);
-          keep(notices, session.id, answered.done);
-          return see(response, answered.see);
-        }
-        const notice = notices.get(session.id);
-        notices.delete(session.id);
-        const { title, path, under = `/${path.split('/')[1]}` } = page;
-        return frame.send(response, 200, {
-          title,
-          under,
-          ...answered,
-          notice,
-          operator: operatorOf(response, sessions),
-        });
-      };
-    for (const page of pages) {
-      if (page.show !== undefined) router.get(addressOf(page.path), answering(page, page.show));
-      if (page.submit !== undefined) router.post(addressOf(page.path), answering(page, page.submit));
+/** Answers with a page, or with a redirect to one that shows a notice. */
+function answering(
+  { frame, sessions, sources, notices, hold }: RouterParts,
+  { title, path, under = `/${path.split('/')[1]}` }: ConsolePage,
+  answer: NonNullable<ConsolePage['show']>,
+): RequestHandler {
+  return async (request, response) => {
+    const { id } = sessionOf(response) as Session;
+    const work = readRequest(request, response, sessions).then((read) => answer(sources, read));
+    hold(Promise.allSettled([work]).then(() => {}));
+    const answered = await work;
+    if ('see' in answered) {
+      if (!isConsolePath(answered.see)) throw new Error(`${answered.see} is no path of the console`);
+      keep(notices, id, answered.done);
+      return see(response, answered.see);
     }
-  }
+    const notice = notices.get(id);
+    notices.delete(id);
+    const view = { title, under, ...answered, notice, operator: operatorOf(response, sessions) };
+    return frame.send(response, 200, view);
+  };
 }
 
 function sessionOf(response: Response): Session | undefined {

@@ -104,13 +104,9 @@ async function usesOfApp(
   held: Awaited<ReturnType<typeof appGrants>>,
 ): Promise<Html> {
   const used = [...held].filter(([, { lastUsedAt }]) => lastUsedAt !== undefined);
-  const members = used.toSorted(([, { lastUsedAt: a = 0 }], [, { lastUsedAt: b = 0 }]) => b - a).slice(0, MOST_MEMBERS);
-  const uses = await appUsage(
-    sources,
-    rows,
-    id,
-    members.map(([member]) => member),
-  );
+  const latest = used.toSorted(([, { lastUsedAt: a = 0 }], [, { lastUsedAt: b = 0 }]) => b - a).slice(0, MOST_MEMBERS);
+  const members = latest.map(([member]) => member);
+  const uses = await appUsage(sources, rows, id, members);
   return html`<section class="card"><h2>What it did in the last 30 days</h2>
 ${usesTable(sources, uses)}
 ${used.length > members.length && html`<p class="muted small">By the ${members.length} of ${used.length} members who used it last.</p>`}
