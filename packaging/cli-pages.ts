@@ -1,7 +1,7 @@
 /** Writes the man page and the completion scripts of the command line: `node packaging/cli-pages.ts FOLDER` */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SCRIPTS } from '../src/commands/completion/scripts.ts';
+import { completionScript } from '../src/commands/completion.ts';
 import { ALL, createProgram } from '../src/commands/program.ts';
 import { buildTime } from './build-time.ts';
 import { manPage } from './man-page.ts';
@@ -11,9 +11,9 @@ export async function writeCliPages(out: string): Promise<readonly string[]> {
   const [program] = await createProgram(ALL);
   const pages = {
     'coursegate.1': manPage(program, buildTime() * 1000),
-    'coursegate.bash': SCRIPTS.bash,
-    _coursegate: SCRIPTS.zsh,
-    'coursegate.fish': SCRIPTS.fish,
+    'coursegate.bash': completionScript('bash'),
+    _coursegate: completionScript('zsh'),
+    'coursegate.fish': completionScript('fish'),
   };
   await mkdir(out, { recursive: true });
   return Promise.all(

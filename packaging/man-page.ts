@@ -1,6 +1,6 @@
 import type { Argument, Command, Option } from 'commander';
-import { examplesOf, wordsOf } from '../src/commands/command.ts';
-import { EXIT_MEANINGS, exitCodesOf } from '../src/commands/exit-codes.ts';
+import { examplesOf, exitCodesOf, wordsOf } from '../src/commands/command.ts';
+import { EXIT_MEANINGS } from '../src/commands/exit-codes.ts';
 
 /** An option that so many commands describe in the same words is described once. */
 const COMMON = 5;

@@ -1,5 +1,5 @@
-import { type Define, readConfig, subcommand, withExits } from './command.ts';
-import { EXIT, type ExitNotes } from './exit-codes.ts';
+import { type Define, readConfig, subcommand } from './command.ts';
+import { EXIT } from './exit-codes.ts';
 
 interface SchemaFlags {
   readonly config: string;
@@ -7,36 +7,22 @@ interface SchemaFlags {
 }
 
 export const define: Define = (command, terminal) => {
-  const schemas = (
-    name: string,
-    description: string,
-    act: (flags: SchemaFlags) => Promise<void>,
-    exits: ExitNotes = {},
-  ) =>
-    withExits(subcommand(command, name, description, '--config coursegate.yaml'), exits)
+  const schemas = (name: string, act: (flags: SchemaFlags) => Promise<void>) =>
+    subcommand(command, name)
       .requiredOption('--config <file>', 'the configuration file')
       .option('--upstream <name>', 'only this upstream')
       .action(act);
 
-  schemas(
-    'pull',
-    'save the schema of each GraphQL upstream to the file that the configuration names',
-    async ({ config, upstream }) => {
-      const { pullSchemas } = await import('../account/remote/recording.ts');
-      for (const line of await pullSchemas(await readConfig(config, terminal), upstream)) terminal.say(line);
-    },
-  );
+  schemas('pull', async ({ config, upstream }) => {
+    const { pullSchemas } = await import('../account/remote/recording.ts');
+    for (const line of await pullSchemas(await readConfig(config, terminal), upstream)) terminal.say(line);
+  });
 
-  schemas(
-    'diff',
-    'compare the schemas of GraphQL upstreams with the saved files',
-    async ({ config, upstream }) => {
-      const { compareSchemas } = await import('../account/remote/recording.ts');
-      const lines = await compareSchemas(await readConfig(config, terminal), upstream);
-      for (const line of lines) terminal.say(line);
-      if (lines.length > 0) terminal.end(EXIT.failure);
-      else terminal.say('No differences.');
-    },
-    { [EXIT.ok]: 'no differences', [EXIT.failure]: 'the schemas differ' },
-  );
+  schemas('diff', async ({ config, upstream }) => {
+    const { compareSchemas } = await import('../account/remote/recording.ts');
+    const lines = await compareSchemas(await readConfig(config, terminal), upstream);
+    for (const line of lines) terminal.say(line);
+    if (lines.length > 0) terminal.end(EXIT.failure);
+    else terminal.say('No differences.');
+  });
 };

@@ -22,7 +22,7 @@ export function actionCommand<Reply extends object>(
 ): void {
   const { command: typed, switches = {}, path = '' } = action;
   if (typed === undefined) return;
-  const command = changing(parent, verb, typed.description, ...typed.examples);
+  const command = changing(parent, verb, typed);
   if (typed.argument !== undefined) command.argument(...typed.argument);
   for (const [name, help] of Object.entries(switches)) command.option(`--${name}`, help, false);
   command.action(async (...given: readonly unknown[]) => {

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import type { LoadedConfig } from '../config/load.ts';
 import { mediaType } from '../http/body.ts';
-import { type BoundedRequest, boundedExchange } from '../http/bounded-client.ts';
+import { boundedExchange } from '../http/bounded-client.ts';
+import { printable } from '../operator/connect/printable.ts';
 import { hostPort, reachableHost } from '../operator/host-port.ts';
 import { shellWord } from '../operator/shell-word.ts';
 import { readConfig } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { CommandFailure, misused } from './failure.ts';
-import { type AdminAnswer, asJson, firstLine, isForeign, notAGate } from './not-a-gate.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The options that select the gate a command talks to. */
@@ -18,6 +18,15 @@ export interface GateFlags {
   /** PEM files: the client certificate for `admin.mtls`. */
   readonly cert?: string;
   readonly key?: string;
+}
+
+/** What an admin listener, or something else at its address, has answered. */
+export interface AdminAnswer {
+  readonly status: number;
+  /** The media type in lower case, '' if there is none. */
+  readonly type: string;
+  readonly location: string | undefined;
+  readonly text: string;
 }
 
 /** The admin listener of a running gate. */
@@ -56,29 +65,38 @@ export async function adminClient(flags: GateFlags, terminal: Pick<Terminal, 'en
     pinned === undefined ? {} : { ca: pinned, allowPartialTrustChain: true, checkServerIdentity: () => undefined };
   const secret = loaded?.admin.hmac[0];
 
-  const send = (method: string, path: string, headers: Record<string, string>, body: Buffer) =>
-    exchange(address + path, { method, headers, cert, key, ...trusted }, body).catch((thrown: unknown) => {
-      if (thrown instanceof CommandFailure) throw thrown;
+  const send = async (method: string, path: string, headers: Record<string, string>, body = Buffer.alloc(0)) => {
+    const limits = { signal: AbortSignal.timeout(PATIENCE), longest: LONGEST_ANSWER, agent: false } as const;
+    try {
+      const request = { method, headers, body, cert, key, ...trusted, ...limits };
+      const answer = await boundedExchange(new URL(address + path), request);
+      if (answer.cut) throw new Error('the response is too long');
+      const { 'content-type': type, location } = answer.headers;
+      return { status: answer.status, type: mediaType(type), location, text: answer.body.toString('utf8') };
+    } catch (thrown) {
       throw new CommandFailure(`No gate answers at ${address}.`, {
         reason: `Is it running with this configuration? (${thrown instanceof Error ? thrown.message : String(thrown)})`,
         ...start,
         code: EXIT.unavailable,
       });
-    });
+    }
+  };
 
   return {
     address,
     secret,
-    ask: (path, accept = '*/*') => send('GET', path, { accept }, Buffer.alloc(0)),
+    ask: (path, accept = '*/*') => send('GET', path, { accept }),
     noGate: (answer) => notAGate(address, answer),
     async command(method, path, given) {
       const body = Buffer.from(given === undefined ? '' : JSON.stringify(given));
       const { signCommand, SIGNATURE_FIELD } = await import('../authorization-server/administration/signature.ts');
       const { pathname, search } = new URL(address + path);
       const signed = { method, target: pathname + search, body };
-      const signature: Record<string, string> =
-        secret === undefined ? {} : { [SIGNATURE_FIELD]: signCommand(signed, secret, Math.floor(Date.now() / 1000)) };
-      const answer = await send(method, path, signature, body);
+      const fields = {
+        ...(body.length > 0 && { 'content-type': 'application/json' }),
+        ...(secret !== undefined && { [SIGNATURE_FIELD]: signCommand(signed, secret, Math.floor(Date.now() / 1000)) }),
+      };
+      const answer = await send(method, path, fields, body);
       const reply = answer.status === 200 ? asJson(answer.text) : undefined;
       if (reply !== undefined) return reply as never;
       throw answer.status === 200 || isForeign(answer) ? notAGate(address, answer) : refusal(answer, address, file);
@@ -129,22 +147,37 @@ function titleOf(text: string): string {
   return typeof title === 'string' ? title : firstLine(text);
 }
 
-async function exchange(url: string, options: Partial<BoundedRequest>, body: Buffer): Promise<AdminAnswer> {
-  const type = body.length > 0 ? { 'content-type': 'application/json' } : {};
-  const answer = await boundedExchange(new URL(url), {
-    ...options,
-    headers: { ...options.headers, ...type },
-    body,
-    signal: AbortSignal.timeout(PATIENCE),
-    longest: LONGEST_ANSWER,
-    agent: false,
+/** Whether an answer is of a kind that an admin listener never gives to a program. */
+export function isForeign({ status, type }: AdminAnswer): boolean {
+  return (status >= 300 && status < 400) || type === 'text/html' || type === 'application/xhtml+xml';
+}
+
+/** The failure for an answer that no gate gives. It says what answered, in one line and without its markup. */
+function notAGate(address: string, answer: AdminAnswer): CommandFailure {
+  return new CommandFailure(`No gate answers at ${address}, but something else: ${described(answer)}.`, {
+    reason: 'Is this the address of the admin listener (listen.admin), and not that of the site?',
+    code: EXIT.unavailable,
   });
-  if (answer.cut) throw new Error('the response is too long');
-  const { status, headers } = answer;
-  return {
-    status,
-    type: mediaType(headers['content-type']),
-    location: headers.location,
-    text: answer.body.toString('utf8'),
-  };
+}
+
+function described({ status, type, location, text }: AdminAnswer): string {
+  if (location !== undefined) return `${status}, a redirect to ${printable(location)}`;
+  const title = /<title[^>]{0,100}>([^<]{0,200})/i.exec(text.slice(0, 20_000))?.[1]?.trim();
+  if (title !== undefined) return `${status}, a page “${printable(title)}”`;
+  if (text.trim() === '') return `${status} without content`;
+  return type === 'text/plain' || type === '' ? `${status}, ${firstLine(text)}` : `${status} with ${printable(type)}`;
+}
+
+/** The first line of a text, safe for a terminal. */
+export function firstLine(text: string): string {
+  return printable(text.trim().split('\n')[0] ?? '').slice(0, 200);
+}
+
+/** The parsed text; undefined if it is no JSON. */
+export function asJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,7 +1,7 @@
-import { type Define, readConfig, withExamples } from './command.ts';
+import { type Define, readConfig } from './command.ts';
 
 export const define: Define = (command, terminal) => {
-  withExamples(command, '--config coursegate.yaml --to backup.db')
+  command
     .requiredOption('--config <file>', 'the configuration file')
     .requiredOption('--to <file>', 'the file to create; an existing file is never overwritten')
     .action(async ({ config: file, to }: { config: string; to: string }) => {

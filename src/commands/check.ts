@@ -3,7 +3,7 @@ import type { LoadedConfig } from '../config/load.ts';
 import type { CheckFormat, CheckReport } from '../config/problem-report.ts';
 import { ConfigError, type Problem } from '../config/problems.ts';
 import { counted } from '../http/amounts.ts';
-import { type Define, readConfig, withExamples, withExits } from './command.ts';
+import { type Define, readConfig } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -14,16 +14,7 @@ interface Flags {
 
 export const define: Define = (command, terminal) => {
   const { say, tell, end } = terminal;
-  withExits(command, {
-    [EXIT.ok]: 'the configuration is valid',
-    [EXIT.config]: 'it has mistakes, or with --strict warnings',
-  });
-  withExamples(
-    command,
-    'coursegate.yaml',
-    'coursegate.yaml --strict --format github',
-    "coursegate.yaml --format json | jq '.problems[].message'",
-  )
+  command
     .argument('<file>', 'the configuration file')
     .addOption(
       new Option('--format <format>', 'for people, for programs, or to annotate a pull request')

@@ -1,11 +1,9 @@
 import { Option } from 'commander';
 import { CLIENT, CLIENT_ACTIONS } from '../actions/clients.ts';
 import { actionCommand } from './action-command.ts';
-import { type Define, withExits } from './command.ts';
-import { EXIT } from './exit-codes.ts';
+import type { Define } from './command.ts';
 import { answer, asking, everyPage, known, type OperatorFlags } from './operator.ts';
-import { table } from './table.ts';
-import { type ClientDetail, type ClientView, grantsTable, when } from './views.ts';
+import { type ClientDetail, type ClientView, grantsTable, table, when } from './views.ts';
 
 interface ListFlags extends OperatorFlags {
   readonly name?: string;
@@ -14,7 +12,7 @@ interface ListFlags extends OperatorFlags {
 }
 
 export const define: Define = (command, terminal) => {
-  asking(command, 'list', 'list apps', '--config coursegate.yaml', '--config coursegate.yaml --host claude.ai --json')
+  asking(command, 'list')
     .option('--name <text>', 'only apps with this text in their name or id')
     .option('--host <host>', 'only apps that redirect members to this host')
     .addOption(
@@ -42,10 +40,7 @@ export const define: Define = (command, terminal) => {
       );
     });
 
-  withExits(
-    asking(command, 'show', 'show an app and the members who have connected it', '--config coursegate.yaml CLIENT_ID'),
-    { [EXIT.unanswered]: 'no such app' },
-  )
+  asking(command, 'show')
     .argument('<client>', 'the client_id of the app')
     .action(async (id: string, flags: OperatorFlags) => {
       const client = await known<ClientDetail>(terminal, flags, CLIENT, id);

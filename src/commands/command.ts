@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { LoadedConfig } from '../config/load.ts';
-import { type ExitNotes, exitCodesOf, noteExits } from './exit-codes.ts';
+import texts from './commands.json' with { type: 'json' };
+import { EXIT, EXIT_MEANINGS, type ExitCode } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
@@ -12,27 +13,29 @@ export type Define = (command: Command, terminal: Terminal) => void;
 /** The first word of the command line with which completion scripts ask the program what can follow. */
 export const ASK = '__complete';
 
-const EXAMPLES = new WeakMap<Command, readonly string[]>();
-
-/** Adds a subcommand with the examples below its help text; see `withExamples`. */
-export function subcommand(parent: Command, name: string, description: string, ...examples: string[]): Command {
-  return withExamples(parent.command(name).description(description), ...examples);
+/** What the help, the man page and the reference say of a command, besides its arguments and options. */
+export interface CommandTexts {
+  /** For the list of commands, in one line of 80 columns. */
+  readonly summary?: string;
+  /** By default, the summary. */
+  readonly description?: string;
+  /** They begin after the words of the command, or are a whole line of a shell. */
+  readonly examples?: readonly string[];
+  /** What exit codes mean for this command where that says more than EXIT_MEANINGS. */
+  readonly exits?: Readonly<Partial<Record<keyof typeof EXIT, string>>>;
 }
 
-/** Adds examples and exit codes below the help text. Examples begin after the words of the command, or are a whole line of a shell. */
-export function withExamples(command: Command, ...examples: readonly string[]): Command {
-  const typed = wordsOf(command).join(' ');
-  EXAMPLES.set(
-    command,
-    examples.map((line) => (line.includes('coursegate ') ? line : `${typed} ${line}`.trimEnd())),
-  );
-  return command.addHelpText('after', () => helpAfter(command));
-}
+const TEXTS: Readonly<Record<string, CommandTexts>> = texts;
+const TEXTS_OF = new WeakMap<Command, CommandTexts>();
 
-/** Says what exit codes mean for this command where that is more than their general meaning. */
-export function withExits(command: Command, notes: ExitNotes): Command {
-  noteExits(command, notes);
-  return command;
+/** Adds a command with its texts: by default those in commands.json, under the words that name it. */
+export function subcommand(parent: Command, name: string, given?: CommandTexts): Command {
+  const command = parent.command(name);
+  const said = given ?? TEXTS[wordsOf(command).slice(1).join(' ')] ?? {};
+  const { summary = '', description = summary, examples } = said;
+  TEXTS_OF.set(command, said);
+  command.summary(summary).description(description);
+  return examples === undefined ? command : command.addHelpText('after', () => helpAfter(command));
 }
 
 /** The words that name a command, such as `coursegate keys rotate`. */
@@ -44,7 +47,9 @@ export function wordsOf(command: Command): readonly string[] {
 
 /** The examples of a command, each a whole line of a shell, or several with a backslash at the end of all but the last. */
 export function examplesOf(command: Command): readonly string[] {
-  return (EXAMPLES.get(command) ?? []).map(folded);
+  const { examples = [] } = TEXTS_OF.get(command) ?? {};
+  const typed = wordsOf(command).join(' ');
+  return examples.map((line) => folded(line.includes('coursegate ') ? line : `${typed} ${line}`.trimEnd()));
 }
 
 const WIDEST = 78;
@@ -59,6 +64,23 @@ function folded(line: string): string {
     else lines.push(`  ${part}`);
   }
   return lines.join(' \\\n');
+}
+
+/** The codes that a command can exit with, in order, each with its meaning. None for a group of subcommands. */
+export function exitCodesOf(command: Command): readonly (readonly [code: ExitCode, meaning: string])[] {
+  if (command.commands.length > 0) return [];
+  const has = (long: string) => command.options.some((option) => option.long === long);
+  const { exits = {} } = TEXTS_OF.get(command) ?? {};
+  const meanings: Partial<Record<ExitCode, string>> = {
+    [EXIT.ok]: EXIT_MEANINGS[EXIT.ok],
+    [EXIT.failure]: EXIT_MEANINGS[EXIT.failure],
+    [EXIT.usage]: EXIT_MEANINGS[EXIT.usage],
+    ...(has('--reason') && { [EXIT.unanswered]: 'nothing was changed: the answer was no, or there is no such thing' }),
+    ...(has('--admin') && { [EXIT.unavailable]: 'no gate answers' }),
+    ...(has('--config') && { [EXIT.config]: EXIT_MEANINGS[EXIT.config] }),
+    ...Object.fromEntries(Object.entries(exits).map(([name, meaning]) => [EXIT[name as keyof typeof EXIT], meaning])),
+  };
+  return Object.entries(meanings).map(([code, meaning]) => [Number(code) as ExitCode, meaning]);
 }
 
 function helpAfter(command: Command): string {

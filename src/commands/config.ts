@@ -11,13 +11,7 @@ interface PrintFlags {
 
 export const define: Define = (command, terminal) => {
   const { say, print } = terminal;
-  subcommand(
-    command,
-    'print',
-    'print the effective configuration (file, profile, environment and defaults), without secrets',
-    '--config coursegate.yaml',
-    'limits --config coursegate.yaml --origins',
-  )
+  subcommand(command, 'print')
     .argument('[key]', 'only this block, such as limits')
     .requiredOption('--config <file>', 'the configuration file')
     .option('--origins', 'show where each value comes from', false)
@@ -36,12 +30,7 @@ export const define: Define = (command, terminal) => {
       else print(toYaml({ tree: shown, origin }, { origins }));
     });
 
-  subcommand(
-    command,
-    'schema',
-    'print the JSON Schema of the configuration file, for editors and programs',
-    '> coursegate.schema.json',
-  ).action(async () => {
+  subcommand(command, 'schema').action(async () => {
     const { configJsonSchema } = await import('../config/json-schema.ts');
     say(JSON.stringify(configJsonSchema(), undefined, 2));
   });

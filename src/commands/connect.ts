@@ -1,15 +1,9 @@
-import { type Define, withExamples, withExits } from './command.ts';
-import { EXIT, EXIT_MEANINGS } from './exit-codes.ts';
+import type { Define } from './command.ts';
 
 const COLOURS: Readonly<Record<string, number>> = { '✓': 32, '✗': 31, '–': 90 };
 
 export const define: Define = (command, terminal) => {
-  withExits(withExamples(command, 'http://localhost:8080'), {
-    [EXIT.failure]: 'a step failed',
-    [EXIT.unanswered]: 'the member declined, or did not come back from the site',
-    [EXIT.unavailable]: 'the site does not answer',
-    [EXIT.interrupted]: EXIT_MEANINGS[EXIT.interrupted],
-  })
+  command
     .argument('<url>', 'the origin of the site, such as https://school.example')
     .option('--scope <scope>', 'the scopes to ask for, separated by spaces')
     .option('--no-browser', 'print the address to open instead of opening it')

@@ -1,17 +1,13 @@
 import { isLoopbackHost } from '../http/host.ts';
 import { type AdminClient, adminClient, type GateFlags } from './admin-client.ts';
-import { type Define, withExamples, withExits } from './command.ts';
-import { EXIT } from './exit-codes.ts';
+import type { Define } from './command.ts';
 import { CommandFailure } from './failure.ts';
 import { gateOptions } from './operator.ts';
 
 const SIGN_IN = '/console/sign-in';
 
 export const define: Define = (command, terminal) => {
-  withExits(command, { [EXIT.failure]: 'the gate refused the link, or the console is switched off' });
-  gateOptions(
-    withExamples(command, '--config coursegate.yaml', '--config coursegate.yaml --admin http://127.0.0.1:19090'),
-  )
+  gateOptions(command)
     .option('--no-browser', 'print the link instead of opening it')
     .action(async ({ browser, ...flags }: GateFlags & { readonly browser: boolean }) => {
       const { say, tell } = terminal;

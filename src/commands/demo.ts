@@ -1,9 +1,9 @@
 import { programName } from '../operator/program-name.ts';
-import { type Define, withExamples } from './command.ts';
+import type { Define } from './command.ts';
 import { untilSignal } from './lifetime.ts';
 
 export const define: Define = (command, { tell, say, environment }) => {
-  withExamples(command, '', 'PORT=8090 coursegate demo').action(async () => {
+  command.action(async () => {
     const { startDemo } = await import('../operator/demo/demo.ts');
     const demo = await startDemo({ environment, clock: Date.now });
     untilSignal(() => demo.close(), tell);

@@ -2,8 +2,7 @@ import type { AuditOptions } from '../operator/doctor/audit.ts';
 import type { Report } from '../operator/doctor/report.ts';
 import { programName } from '../operator/program-name.ts';
 import { adminClient, type GateFlags } from './admin-client.ts';
-import { type Define, readConfig, withExamples, withExits } from './command.ts';
-import { EXIT } from './exit-codes.ts';
+import { type Define, readConfig } from './command.ts';
 import { misused } from './failure.ts';
 import { gateOptions } from './operator.ts';
 import type { Terminal } from './terminal.ts';
@@ -31,22 +30,8 @@ const WITH_CONFIG = ['admin', 'cert', 'key', 'member', 'signIn'] as const;
 const WITH_GATEWAY = ['echo', 'echoServer', 'public', 'forbidden', 'token', 'authDown'] as const;
 
 export const define: Define = (command, terminal) => {
-  withExits(command, {
-    [EXIT.ok]: 'no check failed',
-    [EXIT.failure]: 'a check failed',
-    [EXIT.unanswered]: 'nothing to examine, or the time was over before all checks had run',
-  });
-  const described = withExamples(
-    command,
-    'https://school.example/mcp',
-    'https://school.example/mcp --config coursegate.yaml',
-    '--config coursegate.yaml --member 17',
-    '--config coursegate.yaml --sign-in',
-    'http://localhost:8080 --json',
-    '--gateway https://staging.school.example --echo /api/echo --echo-server 127.0.0.1:8099',
-  ).argument('[url]', 'the URL that you give to clients, such as https://school.example/mcp');
   gateOptions(
-    described,
+    command.argument('[url]', 'the URL that you give to clients, such as https://school.example/mcp'),
     'also, or instead of a URL: check the backend from the side of the gate with this configuration',
   )
     .option('--member <id>', 'with --config: the id of a member, for the checks that need one')

@@ -1,19 +1,14 @@
 import type { EventsState } from '../events/state.ts';
 import { shellWord } from '../operator/shell-word.ts';
-import { adminClient } from './admin-client.ts';
-import { type Define, readConfig, subcommand, withExits } from './command.ts';
+import { adminClient, asJson, firstLine, isForeign } from './admin-client.ts';
+import { type Define, readConfig, subcommand } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { CommandFailure } from './failure.ts';
-import { asJson, firstLine, isForeign } from './not-a-gate.ts';
 import { asking, confirmed, gateOptions, type OperatorFlags } from './operator.ts';
 
 export const define: Define = (command, terminal) => {
   const { say, tell } = terminal;
-  withExits(subcommand(command, 'test', 'send one test.ping to the backend', '--config coursegate.yaml'), {
-    [EXIT.ok]: 'the backend accepted it',
-    [EXIT.failure]: 'the backend refused it',
-    [EXIT.unavailable]: 'the backend does not answer',
-  })
+  subcommand(command, 'test')
     .requiredOption('--config <file>', 'the configuration file')
     .action(async ({ config: file }: { config: string }) => {
       const { pingBackend } = await import('../events/ping.ts');
@@ -31,38 +26,29 @@ export const define: Define = (command, terminal) => {
       say(`test.ping at ${path} of ${upstream}: ${pinged.detail}.`);
     });
 
-  asking(command, 'list', 'list pending events, and why they are pending', '--config coursegate.yaml').action(
-    async ({ json, ...flags }: OperatorFlags) => {
-      const gate = await adminClient(flags, terminal);
-      const answer = await gate.ask('/events');
-      const { status, text } = answer;
-      const state = status === 200 ? asJson(text) : undefined;
-      if (isForeign(answer) || (status === 200 && state === undefined)) throw gate.noGate(answer);
-      if (status === 404) throw noEvents(flags.config);
-      if (status !== 200)
-        throw new CommandFailure(`The gate cannot list its events: ${firstLine(text)}`, { code: EXIT.unavailable });
-      if (json) return say(text.trim());
-      const { pending, paused_until, stopped_at, last_failure, events } = state as EventsState;
-      const { grant = 0, client = 0, refusal = 0 } = pending;
-      tell(`${grant + client + refusal} pending: ${grant} for grants, ${client} for clients, ${refusal} for refusals.`);
-      if (last_failure !== undefined) tell(`Last failed delivery at ${last_failure.at}: ${last_failure.reason}.`);
-      if (paused_until !== undefined) tell(`Next attempt at ${paused_until}.`);
-      if (stopped_at !== undefined) tell(`Stopped at ${stopped_at}, when the backend answered 410.`);
-      for (const { id, type, timestamp, attempts, due_at } of events)
-        say(
-          [timestamp, type, id, `${attempts} attempts`, ...(due_at === undefined ? [] : [`next ${due_at}`])].join('  '),
-        );
-    },
-  );
+  asking(command, 'list').action(async ({ json, ...flags }: OperatorFlags) => {
+    const gate = await adminClient(flags, terminal);
+    const answer = await gate.ask('/events');
+    const { status, text } = answer;
+    const state = status === 200 ? asJson(text) : undefined;
+    if (isForeign(answer) || (status === 200 && state === undefined)) throw gate.noGate(answer);
+    if (status === 404) throw noEvents(flags.config);
+    if (status !== 200)
+      throw new CommandFailure(`The gate cannot list its events: ${firstLine(text)}`, { code: EXIT.unavailable });
+    if (json) return say(text.trim());
+    const { pending, paused_until, stopped_at, last_failure, events } = state as EventsState;
+    const { grant = 0, client = 0, refusal = 0 } = pending;
+    tell(`${grant + client + refusal} pending: ${grant} for grants, ${client} for clients, ${refusal} for refusals.`);
+    if (last_failure !== undefined) tell(`Last failed delivery at ${last_failure.at}: ${last_failure.reason}.`);
+    if (paused_until !== undefined) tell(`Next attempt at ${paused_until}.`);
+    if (stopped_at !== undefined) tell(`Stopped at ${stopped_at}, when the backend answered 410.`);
+    for (const { id, type, timestamp, attempts, due_at } of events)
+      say(
+        [timestamp, type, id, `${attempts} attempts`, ...(due_at === undefined ? [] : [`next ${due_at}`])].join('  '),
+      );
+  });
 
-  gateOptions(
-    subcommand(
-      command,
-      'retry',
-      'send pending events now, even to a backend that answered 410',
-      '--config coursegate.yaml',
-    ),
-  ).action(async (flags: OperatorFlags) => {
+  gateOptions(subcommand(command, 'retry')).action(async (flags: OperatorFlags) => {
     const change = await confirmed(terminal, flags, undefined);
     const { pending } = await change<{ pending: number }>('/events/retry');
     say(`Retrying ${pending} events.`);

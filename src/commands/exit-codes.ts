@@ -1,5 +1,3 @@
-import type { Command } from 'commander';
-
 /** Exit codes, from sysexits.h where it defines one. Each has one meaning for all commands. */
 export const EXIT = {
   ok: 0,
@@ -26,27 +24,3 @@ export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   [EXIT.config]: 'mistake in the configuration',
   [EXIT.interrupted]: 'interrupted with Ctrl-C',
 };
-
-/** What codes mean for one command where that says more than EXIT_MEANINGS. */
-export type ExitNotes = Readonly<Partial<Record<ExitCode, string>>>;
-
-const NOTES = new WeakMap<Command, ExitNotes>();
-
-export function noteExits(command: Command, notes: ExitNotes): void {
-  NOTES.set(command, { ...NOTES.get(command), ...notes });
-}
-
-/** The codes that a command can exit with, in order, each with its meaning. None for a group of subcommands. */
-export function exitCodesOf(command: Command): readonly (readonly [code: ExitCode, meaning: string])[] {
-  if (command.commands.length > 0) return [];
-  const has = (long: string) => command.options.some((option) => option.long === long);
-  const meanings: ExitNotes = {
-    [EXIT.ok]: EXIT_MEANINGS[EXIT.ok],
-    [EXIT.failure]: EXIT_MEANINGS[EXIT.failure],
-    [EXIT.usage]: EXIT_MEANINGS[EXIT.usage],
-    ...(has('--admin') ? { [EXIT.unavailable]: 'no gate answers' } : {}),
-    ...(has('--config') ? { [EXIT.config]: EXIT_MEANINGS[EXIT.config] } : {}),
-    ...NOTES.get(command),
-  };
-  return Object.entries(meanings).map(([code, meaning]) => [Number(code) as ExitCode, meaning]);
-}

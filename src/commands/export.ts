@@ -1,5 +1,5 @@
 import { programName } from '../operator/program-name.ts';
-import { type Define, readConfig, withExamples } from './command.ts';
+import { type Define, readConfig } from './command.ts';
 
 interface ExportFlags {
   readonly config: string;
@@ -7,7 +7,7 @@ interface ExportFlags {
 }
 
 export const define: Define = (command, terminal) => {
-  withExamples(command, '--dir /var/www/school', '--dir public --config /etc/coursegate/coursegate.yaml')
+  command
     .requiredOption('--dir <folder>', 'where to write them: the folder that the web server serves, or one to copy from')
     .option('--config <file>', 'the configuration file', 'coursegate.yaml')
     .action(async ({ config: file, dir }: ExportFlags) => {

@@ -46,13 +46,16 @@ export interface Typed {
 /** Suggested when the configuration file does not exist: the address is that of a site on this machine. */
 const FIRST_RUN = 'coursegate init --upstream http://127.0.0.1:8000';
 
-const CONNECT_EXIT: Readonly<Record<ConnectEnd, ExitCode>> = {
-  failed: EXIT.failure,
-  unreachable: EXIT.unavailable,
-  misused: EXIT.usage,
-  declined: EXIT.unanswered,
-  interrupted: EXIT.interrupted,
-};
+/** The exit code for each end of a connection, and the command to try next, if there is one. */
+const CONNECT_ENDS: Readonly<Record<ConnectEnd, readonly [code: ExitCode, next: (site: string | undefined) => Next]>> =
+  {
+    failed: [EXIT.failure, (site) => site && `coursegate doctor ${site}`],
+    unreachable: [EXIT.unavailable, () => 'coursegate connect --help'],
+    misused: [EXIT.usage, () => 'coursegate connect --help'],
+    declined: [EXIT.unanswered, (site) => site && `coursegate connect ${site}`],
+    interrupted: [EXIT.interrupted, () => undefined],
+  };
+type Next = string | undefined;
 
 interface Report {
   readonly text: string;
@@ -86,7 +89,10 @@ export function describeFailure(thrown: unknown, typed: Typed): Report | undefin
     return report([thrown.message], next, EXIT.config);
   }
   if (thrown instanceof UsageError) return report([thrown.message], help, EXIT.usage);
-  if (thrown instanceof ConnectError) return connectReport(thrown, typed);
+  if (thrown instanceof ConnectError) {
+    const [code, next] = CONNECT_ENDS[thrown.end];
+    return report([thrown.message, thrown.advice], next(typed.argument && shellWord(typed.argument)), code);
+  }
   if (thrown instanceof StoreNotReady) return report([thrown.message], help, EXIT.unavailable);
   const port = portFailure(thrown, typed);
   if (port !== undefined) return port;
@@ -94,23 +100,11 @@ export function describeFailure(thrown: unknown, typed: Typed): Report | undefin
   return report([thrown.message, causeOf(thrown)], help, EXIT.failure);
 }
 
-function report(lines: readonly (string | undefined)[], next: string | undefined, code: ExitCode): Report {
+function report(lines: readonly (string | undefined)[], next: Next, code: ExitCode): Report {
   // In front of `coursegate` there may be a variable, such as PORT=8090.
   const command = next?.replace(/(?<=^|\s)coursegate(?= |$)/, programName());
   const all = [...lines, command && `Try: ${command}`];
   return { text: all.filter((line) => line !== undefined && line !== '').join('\n'), code };
-}
-
-function connectReport({ message, advice, end }: ConnectError, { argument }: Typed): Report {
-  const site = argument === undefined ? undefined : shellWord(argument);
-  const next: Readonly<Record<ConnectEnd, string | undefined>> = {
-    failed: site && `coursegate doctor ${site}`,
-    unreachable: 'coursegate connect --help',
-    misused: 'coursegate connect --help',
-    declined: site && `coursegate connect ${site}`,
-    interrupted: undefined,
-  };
-  return report([message, advice], next[end], CONNECT_EXIT[end]);
 }
 
 function causeOf({ cause, message }: Error): string | undefined {

@@ -1,7 +1,7 @@
-import { type Define, withExamples } from './command.ts';
+import type { Define } from './command.ts';
 
 export const define: Define = (command, { say, tell, input }) => {
-  withExamples(command, '< password.txt').action(async () => {
+  command.action(async () => {
     const { hashPassword } = await import('../passwords/password-hash.ts');
     const { readPassword } = await import('../login/read-password.ts');
     if (input.isTTY) tell('Type the password and press Enter (it is not shown):');

@@ -1,9 +1,7 @@
 import { shellWord } from '../operator/shell-word.ts';
-import { adminClient, type GateFlags } from './admin-client.ts';
-import { type Define, withExamples, withExits } from './command.ts';
-import { EXIT } from './exit-codes.ts';
+import { type AdminAnswer, adminClient, asJson, type GateFlags } from './admin-client.ts';
+import type { Define } from './command.ts';
 import { CommandFailure } from './failure.ts';
-import { type AdminAnswer, asJson } from './not-a-gate.ts';
 import { gateOptions } from './operator.ts';
 
 interface HealthFlags extends GateFlags {
@@ -13,10 +11,6 @@ interface HealthFlags extends GateFlags {
 
 export const define: Define = (command, terminal) => {
   const { say, print } = terminal;
-  withExits(withExamples(command, '--config coursegate.yaml', '--admin http://127.0.0.1:9090 --json'), {
-    [EXIT.ok]: 'healthy',
-    [EXIT.failure]: 'not healthy',
-  });
   gateOptions(command)
     .option('--live', 'check only that the process is alive, not that it is ready for requests', false)
     .option('--json', 'print the checks as JSON', false)

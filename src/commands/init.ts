@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import { counted } from '../http/amounts.ts';
 import type { InitOptions } from '../operator/setup/init/init.ts';
 import { FRAMEWORKS, PLUGINS } from '../operator/setup/names.ts';
-import { type Define, withExamples } from './command.ts';
+import type { Define } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 
 interface InitFlags extends Omit<InitOptions, 'port' | 'adminPort' | 'tell' | 'agree' | 'signal'> {
@@ -12,12 +12,7 @@ interface InitFlags extends Omit<InitOptions, 'port' | 'adminPort' | 'tell' | 'a
 }
 
 export const define: Define = (command, { say, tell, end, input, confirm, interrupted }) => {
-  withExamples(
-    command,
-    '--upstream http://127.0.0.1:8000 --origin https://school.example',
-    '--upstream http://127.0.0.1:8000 --dir gate --observe --yes',
-    '--upstream http://127.0.0.1:8000 --origin https://school.example --plugin nginx',
-  )
+  command
     .requiredOption('--upstream <url>', 'the address of your site behind the web server, such as http://127.0.0.1:8000')
     .option('--origin <url>', 'the public address, such as https://school.example; by default, that of --upstream')
     .option('--port <number>', 'the port for the gate', '8080')

@@ -5,8 +5,7 @@ import { readTextFile } from './admin-client.ts';
 import type { Define } from './command.ts';
 import { misused } from './failure.ts';
 import { answer, asking, get, type OperatorFlags } from './operator.ts';
-import { table } from './table.ts';
-import { type KeyList, when } from './views.ts';
+import { type KeyList, table, when } from './views.ts';
 
 export const define: Define = (command, terminal) => {
   const show = (flags: OperatorFlags, { keys }: KeyList) =>
@@ -18,9 +17,7 @@ export const define: Define = (command, terminal) => {
       ),
     );
 
-  asking(command, 'list', 'list the keys that sign ID tokens and assertions', '--config coursegate.yaml').action(
-    async (flags: OperatorFlags) => show(flags, await get(terminal, flags, '/keys')),
-  );
+  asking(command, 'list').action(async (flags: OperatorFlags) => show(flags, await get(terminal, flags, '/keys')));
 
   for (const row of Object.entries(KEY_ACTIONS))
     actionCommand<KeyList>(command, terminal, row, {

@@ -9,12 +9,7 @@ interface ImportFlags {
 }
 
 export const define: Define = (command, terminal) => {
-  subcommand(
-    command,
-    'import',
-    'propose tools as YAML for mcp.file, from an OpenAPI file or from the routes; changes nothing',
-    '--config coursegate.yaml --openapi openapi.yaml',
-  )
+  subcommand(command, 'import')
     .requiredOption('--config <file>', 'the configuration file; its routes determine the scopes a tool needs')
     .option('--openapi <file>', 'an OpenAPI 3 document, YAML or JSON; by default, tools are proposed from the routes')
     .option('--writes', 'also propose operations that may change data', false)

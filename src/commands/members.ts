@@ -1,13 +1,11 @@
 import { MEMBER, MEMBER_ACTIONS } from '../actions/members.ts';
 import { actionCommand } from './action-command.ts';
-import { type Define, withExits } from './command.ts';
-import { EXIT } from './exit-codes.ts';
+import type { Define } from './command.ts';
 import { answer, asking, everyPage, known, type OperatorFlags } from './operator.ts';
-import { table } from './table.ts';
-import { grantsTable, type MemberDetail, type MemberView, when } from './views.ts';
+import { grantsTable, type MemberDetail, type MemberView, table, when } from './views.ts';
 
 export const define: Define = (command, terminal) => {
-  asking(command, 'list', 'list the members who have connected apps', '--config coursegate.yaml --q @example.com')
+  asking(command, 'list')
     .option('--q <text>', 'only members with this text in their id, name or email')
     .action(async ({ q, ...flags }: OperatorFlags & { readonly q?: string }) => {
       const members = await everyPage<MemberView>(terminal, flags, '/members', { q }, 'members');
@@ -20,15 +18,7 @@ export const define: Define = (command, terminal) => {
       );
     });
 
-  withExits(
-    asking(
-      command,
-      'show',
-      'show the connections of a member, and whether they are suspended',
-      '--config coursegate.yaml m-1001',
-    ),
-    { [EXIT.unanswered]: 'no such member' },
-  )
+  asking(command, 'show')
     .argument('<member>', 'their id in the backend')
     .action(async (id: string, flags: OperatorFlags) => {
       const member = await known<MemberDetail>(terminal, flags, MEMBER, id);

@@ -1,11 +1,10 @@
-import { adminClient, type GateFlags } from './admin-client.ts';
-import { type Define, withExamples } from './command.ts';
+import { adminClient, firstLine, type GateFlags, isForeign } from './admin-client.ts';
+import type { Define } from './command.ts';
 import { CommandFailure } from './failure.ts';
-import { firstLine, isForeign } from './not-a-gate.ts';
 import { gateOptions } from './operator.ts';
 
 export const define: Define = (command, terminal) => {
-  gateOptions(withExamples(command, '--config coursegate.yaml'))
+  gateOptions(command)
     .option('--json', 'print all counters as JSON', false)
     .action(async ({ json, ...flags }: GateFlags & { readonly json: boolean }) => {
       const gate = await adminClient(flags, terminal);

@@ -3,7 +3,7 @@ import { fillPath } from '../actions/fill-path.ts';
 import { type ActionSubject, type Described, isUnknown } from '../actions/subject.ts';
 import { shellWord } from '../operator/shell-word.ts';
 import { adminClient, type GateFlags } from './admin-client.ts';
-import { subcommand, withExits } from './command.ts';
+import { subcommand } from './command.ts';
 import { EXIT } from './exit-codes.ts';
 import { CommandFailure } from './failure.ts';
 import type { Terminal } from './terminal.ts';
@@ -24,16 +24,15 @@ export function gateOptions(command: Command, config = 'the configuration file o
 }
 
 /** Adds a subcommand that reads from the gate. */
-export function asking(...words: Parameters<typeof subcommand>): Command {
-  return gateOptions(subcommand(...words)).option('--json', 'print JSON', false);
+export function asking(...named: Parameters<typeof subcommand>): Command {
+  return gateOptions(subcommand(...named)).option('--json', 'print JSON', false);
 }
 
 /** Adds a subcommand that changes something. */
-export function changing(...words: Parameters<typeof subcommand>): Command {
-  const command = asking(...words)
+export function changing(...named: Parameters<typeof subcommand>): Command {
+  return asking(...named)
     .option('--reason <text>', 'the reason to record in the audit log')
     .option('--yes', 'do not ask for confirmation (without a terminal, it never asks)', false);
-  return withExits(command, { [EXIT.unanswered]: 'nothing was changed: the answer was no, or there is no such thing' });
 }
 
 /** Prints the gate's answer, as JSON or as text for people. */

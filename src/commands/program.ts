@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
-import { ASK } from './command.ts';
+import { ASK, subcommand } from './command.ts';
 import { COMMAND_TABLE } from './command-table.ts';
 import type { Typed } from './failure.ts';
 import { processTerminal, type Terminal } from './terminal.ts';
@@ -41,8 +41,8 @@ export async function createProgram(wanted: string | undefined): Promise<readonl
     .configureOutput({ outputError: () => {}, getOutHasColors: terminal.colour, getErrHasColors: () => false })
     .exitOverride();
   for (const [heading, entries] of Object.entries(COMMAND_TABLE)) {
-    for (const [name, { summary, description = summary, load }] of Object.entries(entries)) {
-      const command = program.command(name).summary(summary).description(description).helpGroup(heading);
+    for (const [name, load] of Object.entries(entries)) {
+      const command = subcommand(program, name).helpGroup(heading);
       if (wanted === name || wanted === ALL) (await load()).define(command, terminal);
     }
   }

@@ -3,8 +3,8 @@ import type { Terminal } from './terminal.ts';
 export interface Progress {
   /** Updates the display. Without `total`, only the count is shown. */
   at(done: number, total?: number): void;
-  /** Removes what was drawn, and prints the line if there is one. */
-  done(line?: string): void;
+  /** Removes what was drawn. */
+  done(): void;
 }
 
 /** Milliseconds between updates: on a terminal, and of the lines elsewhere. */
@@ -19,13 +19,9 @@ const ERASE = '\r\u001b[2K';
  * Shows the progress of long work on standard error: a bar on a terminal, a line every few seconds elsewhere, and
  * nothing for work that finishes at once.
  */
-export function progressOf(
-  { progress }: Pick<Terminal, 'progress'>,
-  what: string,
-  clock = performance.now.bind(performance),
-): Progress {
+export function progressOf({ progress }: Pick<Terminal, 'progress'>, what: string): Progress {
   const { live, width, write } = progress;
-  let last = clock();
+  let last = performance.now();
   let drawn = false;
 
   const draw = (done: number, total: number | undefined) => {
@@ -43,15 +39,14 @@ export function progressOf(
 
   return {
     at(done, total) {
-      const now = clock();
+      const now = performance.now();
       if (now - last < (live ? DRAWN : PRINTED)) return;
       last = now;
       if (live) draw(done, total);
       else write(`${what}: ${done}${total === undefined ? '' : ` of ${total}`}\n`);
     },
-    done(line) {
+    done() {
       if (drawn) write(ERASE);
-      if (line !== undefined) write(`${line}\n`);
     },
   };
 }

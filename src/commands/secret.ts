@@ -17,12 +17,7 @@ interface Step {
 const WALKS = 5;
 
 export const define: Define = (command, terminal) => {
-  changing(
-    command,
-    'reseal',
-    're-encrypt everything in the store with the first secret, so that the others can be removed',
-    '--config coursegate.yaml',
-  ).action(async (flags: OperatorFlags) => {
+  changing(command, 'reseal').action(async (flags: OperatorFlags) => {
     const change = await confirmed(terminal, flags, 'Re-encrypt the whole store with the first secret?');
     const done = await resealAll(change, terminal);
     answer(terminal, flags, done, () => `${done.resealed} entries re-encrypted\n`);
@@ -31,12 +26,7 @@ export const define: Define = (command, terminal) => {
     terminal.tell('The other secrets are no longer needed: remove them from the configuration.');
   });
 
-  subcommand(
-    command,
-    'rotate',
-    'add a new secret in front of the one that an embedded store generated',
-    '--config coursegate.yaml',
-  )
+  subcommand(command, 'rotate')
     .requiredOption('--config <file>', 'the configuration file')
     .action(async ({ config }: { readonly config: string }) => {
       const path = await ownSecret(config, terminal);
@@ -48,12 +38,7 @@ export const define: Define = (command, terminal) => {
       );
     });
 
-  changing(
-    command,
-    'retire',
-    'remove the old secrets of an embedded store once nothing is encrypted with them',
-    '--config coursegate.yaml',
-  ).action(async (flags: OperatorFlags) => {
+  changing(command, 'retire').action(async (flags: OperatorFlags) => {
     const path = await ownSecret(flags.config, terminal);
     const change = await confirmed(terminal, flags, `Remove all but the first secret from ${path}?`);
     await resealAll(change, terminal);

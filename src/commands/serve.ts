@@ -1,22 +1,13 @@
 import type { LoadedConfig } from '../config/load.ts';
 import type { Log } from '../operations/log.ts';
-import { type Define, readConfig, withExamples, withExits } from './command.ts';
-import { EXIT } from './exit-codes.ts';
+import { type Define, readConfig } from './command.ts';
 import { onSignal, onUncaught, untilSignal } from './lifetime.ts';
 import type { Terminal } from './terminal.ts';
 
 const DESCRIPTORS = { log: 2, access: 1 } as const;
 
 export const define: Define = (command, terminal) => {
-  withExits(command, {
-    [EXIT.ok]: 'stopped by SIGTERM or Ctrl-C',
-    [EXIT.unavailable]: 'Redis did not become ready within a minute',
-  });
-  withExamples(
-    command,
-    '--config coursegate.yaml',
-    'PORT=8090 ADMIN_PORT=9091 coursegate serve --config coursegate.yaml',
-  )
+  command
     .requiredOption('--config <file>', 'the configuration file')
     .action(async ({ config: file }: { readonly config: string }) => {
       const { createLog } = await import('../operations/log.ts');

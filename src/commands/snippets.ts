@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { SERVERS, type Server } from '../operator/setup/names.ts';
-import { type Define, readConfig, withExamples } from './command.ts';
+import { type Define, readConfig } from './command.ts';
 
 interface SnippetFlags {
   readonly config: string;
@@ -10,11 +10,7 @@ interface SnippetFlags {
 }
 
 export const define: Define = (command, terminal) => {
-  withExamples(
-    command,
-    '--config coursegate.yaml --for nginx',
-    '--config coursegate.yaml --for nginx-auth --dir /etc/nginx/coursegate',
-  )
+  command
     .requiredOption('--config <file>', 'the configuration file')
     .addOption(
       new Option(

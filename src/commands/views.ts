@@ -1,6 +1,7 @@
 import type { AccountControl } from '../authorization-server/administration/account-control.ts';
 import type { KeyControl } from '../authorization-server/administration/key-control.ts';
-import { table } from './table.ts';
+import { visibleText } from '../http/visible-text.ts';
+import { alignedLines } from '../operator/connect/columns.ts';
 import type { Terminal } from './terminal.ts';
 
 type Answer<Name extends keyof AccountControl> = Awaited<ReturnType<AccountControl[Name]>>;
@@ -30,4 +31,15 @@ export function grantsTable(terminal: Terminal, { grants, more }: GrantList): st
 /** `2026-11-22T10:49:31.000Z` becomes `2026-11-22 10:49 UTC`. */
 export function when(iso: string | undefined): string {
   return iso === undefined ? '' : iso.replace('T', ' ').replace(/:\d\d(\.\d+)?Z$/, ' UTC');
+}
+
+/** Renders aligned columns. No cell is truncated. */
+export function table(
+  { colour }: Pick<Terminal, 'colour'>,
+  headings: readonly string[],
+  rows: readonly (readonly (string | undefined)[])[],
+): string {
+  const cells = rows.map((row) => row.map((cell) => visibleText(cell ?? '')));
+  const [head = '', ...lines] = alignedLines([headings, ...cells]);
+  return [colour() ? `\u001b[1m${head}\u001b[22m` : head, ...lines].map((text) => `${text}\n`).join('');
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { examplesOf } from '../../src/commands/command.ts';
-import { EXIT_MEANINGS, exitCodesOf } from '../../src/commands/exit-codes.ts';
+import { examplesOf, exitCodesOf } from '../../src/commands/command.ts';
+import { EXIT_MEANINGS } from '../../src/commands/exit-codes.ts';
 import { ALL, createProgram } from '../../src/commands/program.ts';
 
 const INTRODUCTION = `# Commands
