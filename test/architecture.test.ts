@@ -193,7 +193,7 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
     'authorization-server/client-documents',
     'storage/memory-counters.ts',
     'storage/seal.ts',
-    'operator/demo/client/sessions.ts',
+    'operator/demo/client/app.ts',
   ],
   'rate-limiter-flexible': ['storage/redis/counters.ts'],
   // Texts in the results of tools are read as clients would read them: as Markdown, and as HTML. auth.md is shown as HTML.
@@ -380,7 +380,9 @@ describe('the layout of src', () => {
       'http/bounded-json.ts',
       'http/host.ts',
       'http/json-object.ts',
+      'http/listen.ts',
       'http/once.ts',
+      'http/same-secret.ts',
       'operator/texts.ts',
       'operator/usage-error.ts',
     ];

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
+import { shut } from '../http/listen.ts';
 import { type Address, type AdminTls, listen, secureContext } from './listeners.ts';
 
 const answer: RequestListener = ({ url = '' }, response) => {
@@ -25,7 +26,6 @@ export async function answerEarly(
   if (probes !== undefined) servers.set(createServer(answer), probes);
   for (const [server, address] of servers) await listen(server, address);
   return async () => {
-    for (const server of servers.keys()) server.closeAllConnections();
-    await Promise.all([...servers.keys()].map((server) => new Promise((resolve) => server.close(resolve))));
+    await Promise.all([...servers.keys()].map(shut));
   };
 }

@@ -7,6 +7,7 @@ import type { Decisions } from '../decisions/decisions.ts';
 import { capConnections } from '../http/connection-caps.ts';
 import { continueWhenRead } from '../http/expectation.ts';
 import { lingerAfterEarlyAnswers } from '../http/linger.ts';
+import { listen as listenOnPort } from '../http/listen.ts';
 import { keepPace } from '../http/pace.ts';
 import type { RequestsInFlight } from '../http/requests-in-flight.ts';
 import type { Dispatch } from '../request/dispatch.ts';
@@ -169,11 +170,5 @@ export async function listen(server: Server, address: Address | UnixSocket): Pro
     return listenOnSocket(server, address.path);
   }
   const { host, port, reusePort = false } = address;
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ port, host, reusePort }, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
+  await listenOnPort(server, { port, host, reusePort });
 }

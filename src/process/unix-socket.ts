@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { unlink } from 'node:fs/promises';
 import { connect, type Server } from 'node:net';
 
@@ -10,28 +11,24 @@ const NO_OTHERS = 0o117;
  */
 export async function listenOnSocket(server: Server, path: string): Promise<void> {
   if (await isLeftBehind(path)) await unlink(path).catch(() => undefined);
-  await new Promise<void>((resolve, reject) => {
-    const before = process.umask(NO_OTHERS);
-    try {
-      server.once('error', reject);
-      // The file is created at once, with the mask of this moment.
-      server.listen({ path }, () => {
-        server.off('error', reject);
-        resolve();
-      });
-    } finally {
-      process.umask(before);
-    }
-  });
+  const before = process.umask(NO_OTHERS);
+  try {
+    // The file is created at once, with the mask of this moment.
+    server.listen({ path });
+  } finally {
+    process.umask(before);
+  }
+  await once(server, 'listening');
 }
 
-function isLeftBehind(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ path });
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(false);
-    });
-    socket.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code === 'ECONNREFUSED'));
-  });
+async function isLeftBehind(path: string): Promise<boolean> {
+  const socket = connect({ path });
+  try {
+    await once(socket, 'connect');
+    return false;
+  } catch (thrown) {
+    return (thrown as NodeJS.ErrnoException).code === 'ECONNREFUSED';
+  } finally {
+    socket.destroy();
+  }
 }

@@ -1,7 +1,7 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { listen, shut } from '../../http/listen.ts';
+import { isSameSecret } from '../../http/same-secret.ts';
 import { CALLBACK_POLICY, type CallbackPage, callbackPage } from './callback-page.ts';
-import { listen, shut } from './listen.ts';
 
 /** The authorization request whose response is waited for. */
 interface Expected {
@@ -20,8 +20,23 @@ export async function listenForCallback(site: string) {
   let waiting: (Expected & { accept: (response: URLSearchParams) => void }) | undefined;
   let host = '';
 
-  const send = (response: ServerResponse, status: number, kind: CallbackPage, written?: () => void): void =>
-    answer(response, status, callbackPage(kind, site), written);
+  const send = (response: ServerResponse, status: number, kind: CallbackPage, written?: () => void): void => {
+    const page = callbackPage(kind, site);
+    // Not 'finish': 'close' is also emitted when the browser disconnects early, and the code has arrived even then.
+    if (written !== undefined) response.once('close', written);
+    response.writeHead(status, {
+      'content-type': 'text/html; charset=utf-8',
+      'content-length': Buffer.byteLength(page),
+      'cache-control': 'no-store',
+      'content-security-policy': CALLBACK_POLICY,
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'cross-origin-opener-policy': 'same-origin',
+      connection: 'close',
+    });
+    response.end(page);
+  };
 
   const server = createServer((request, response) => {
     const url = requested(request, host);
@@ -29,14 +44,14 @@ export async function listenForCallback(site: string) {
     if (url?.pathname !== '/callback') return send(response, 404, 'nothing');
     const query = url.searchParams;
     const states = query.getAll('state');
-    if (waiting === undefined || states.length !== 1 || !equal(states[0] ?? '', waiting.state)) {
+    if (waiting === undefined || states.length !== 1 || !isSameSecret(states[0] ?? '', waiting.state)) {
       return send(response, 400, 'stranger');
     }
     const { accept } = waiting;
     waiting = undefined;
     send(response, 200, outcomeOf(query), () => accept(query));
   });
-  host = `127.0.0.1:${await listen(server, 0, '127.0.0.1')}`;
+  host = `127.0.0.1:${await listen(server, { port: 0, host: '127.0.0.1' })}`;
 
   return {
     redirectUri: `http://${host}/callback`,
@@ -77,27 +92,4 @@ function outcomeOf(query: URLSearchParams): CallbackPage {
   const error = query.get('error');
   if (error === null) return 'received';
   return error === 'access_denied' ? 'denied' : 'failed';
-}
-
-/** Compares in constant time. */
-function equal(one: string, other: string): boolean {
-  const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest());
-  return a !== undefined && b !== undefined && timingSafeEqual(a, b);
-}
-
-function answer(response: ServerResponse, status: number, page: string, written?: () => void): void {
-  // Not 'finish': 'close' is also emitted when the browser disconnects early, and the code has arrived even then.
-  if (written !== undefined) response.once('close', written);
-  response.writeHead(status, {
-    'content-type': 'text/html; charset=utf-8',
-    'content-length': Buffer.byteLength(page),
-    'cache-control': 'no-store',
-    'content-security-policy': CALLBACK_POLICY,
-    'referrer-policy': 'no-referrer',
-    'x-content-type-options': 'nosniff',
-    'x-frame-options': 'DENY',
-    'cross-origin-opener-policy': 'same-origin',
-    connection: 'close',
-  });
-  response.end(page);
 }

@@ -2,12 +2,12 @@ import { type CallbackServer, listenForCallback } from './callback-server.ts';
 import { ConnectError } from './connect-error.ts';
 import { authorizationRequest, checkResponse } from './oauth/authorization.ts';
 import { type AuthorizationServer, discoverResource, discoverServer, type ResourceServer } from './oauth/discovery.ts';
+import { explain } from './oauth/explain.ts';
 import { type RegisteredClient, register, unregister } from './oauth/registration.ts';
 import { exchangeCode, revokeToken, type TokenResponse } from './oauth/tokens.ts';
 import { gateOrigin, type Transport, transport } from './oauth/transport.ts';
 import { type Offer, readOffer } from './offer.ts';
 import { printable } from './printable.ts';
-import { type RunStep, steps } from './steps.ts';
 
 export interface ConnectOptions {
   /** The site: its origin, or any address under it. */
@@ -33,6 +33,8 @@ export interface ConnectOptions {
   /** Aborts the run. Registration and tokens are still cleaned up. */
   readonly signal?: AbortSignal;
 }
+
+type RunStep = <T>(doing: string, work: () => Promise<T>) => Promise<T>;
 
 /** What the steps after the registration share. */
 export interface Run extends ConnectOptions {
@@ -95,6 +97,23 @@ export async function openConnection(options: ConnectOptions): Promise<MemberCon
     if (await close()) print('✓ Registration deleted');
     throw thrown;
   }
+}
+
+/** Runs steps and prints each with its duration. Errors become ConnectErrors. */
+function steps(print: (line: string) => void, wait: ((what: string) => () => void) | undefined): RunStep {
+  return async (doing, work) => {
+    const begin = performance.now();
+    const shown = wait?.(doing);
+    try {
+      const value = await work().finally(shown);
+      print(`✓ ${doing} (${Math.round(performance.now() - begin)} ms)`);
+      return value;
+    } catch (thrown) {
+      const failure = explain(thrown, doing);
+      print(`${failure.end === 'declined' || failure.end === 'interrupted' ? '–' : '✗'} ${doing}`);
+      throw failure;
+    }
+  };
 }
 
 /** The default scopes, and those of the addresses to be read, that the site offers; all if the site lists none. */

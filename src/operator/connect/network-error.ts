@@ -1,14 +1,7 @@
-const WORDS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing is listening there',
-  ENOTFOUND: 'the host name is unknown',
-  EAI_AGAIN: 'the host name could not be resolved',
-  ECONNRESET: 'the connection was closed',
-  EPIPE: 'the connection was closed while the request was being sent',
-  EHOSTUNREACH: 'there is no route to that host',
-  ENETUNREACH: 'there is no route to that network',
-  ETIMEDOUT: 'no connection was made in time',
-  HPE_HEADER_OVERFLOW: 'the header of the response is too long',
-};
+import errors from './network-errors.json' with { type: 'json' };
+
+/** What the errors of a connection mean, by their codes, and what to do about some of them. */
+export const NETWORK_ERRORS: Readonly<Record<string, { readonly what: string; readonly advice?: string }>> = errors;
 
 /** Why there was no response, in words for the operator; undefined for an error that is not the network's. */
 export function networkError(thrown: unknown): string | undefined {
@@ -16,7 +9,7 @@ export function networkError(thrown: unknown): string | undefined {
   if (name === 'TimeoutError') return 'the server did not answer in time';
   // Of a query to a name server, which the other codes do not tell from a connection to the host.
   if (/^query/.test(String(syscall)) && code !== 'ENOTFOUND') return `the host name could not be resolved (${code})`;
-  const known = WORDS[String(code)];
+  const known = NETWORK_ERRORS[String(code)]?.what;
   if (known !== undefined) return known;
   return /CERT|SSL|TLS|SELF_SIGNED|ALTNAME|UNABLE_TO/.test(String(code))
     ? `the certificate is not trusted (${code})`

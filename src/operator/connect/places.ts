@@ -1,8 +1,7 @@
 import { objectOf } from '../../http/json-object.ts';
 import { readAccount } from './account-reading.ts';
 import { ConnectError } from './connect-error.ts';
-import { courseTable } from './course-text.ts';
-import { coursesOfList, coursesOfViewer, list, listIn } from './courses.ts';
+import { coursesOfList, coursesOfViewer, courseTable, list, listIn } from './courses.ts';
 import type { AuthorizationServer } from './oauth/discovery.ts';
 import { requestResource } from './oauth/tokens.ts';
 import type { Transport } from './oauth/transport.ts';

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { listen, shut } from '../connect/listen.ts';
+import { listen, shut } from '../../http/listen.ts';
 import { gateOrigin } from '../connect/oauth/transport.ts';
 import { studyBuddy } from './client/app.ts';
 
@@ -21,7 +21,7 @@ export interface ClientOptions {
 export async function startClient(options: ClientOptions): Promise<{ url: string; close(): Promise<void> }> {
   const gate = gateOrigin(options.gate);
   const server = createServer();
-  const url = `http://localhost:${await listen(server, options.port, options.host ?? 'localhost')}`;
+  const url = `http://localhost:${await listen(server, { port: options.port, host: options.host ?? 'localhost' })}`;
   server.on('request', studyBuddy(url, gate, options.clock ?? Date.now));
   return { url, close: () => shut(server) };
 }

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import { listen, shut } from '../connect/listen.ts';
+import { listen, shut } from '../../http/listen.ts';
 import { application } from './school/api.ts';
 import { buildSchoolData } from './school/data/school-data.ts';
 import { attachEcho } from './school/echo-socket.ts';
@@ -36,7 +36,7 @@ export async function startSchool(options: SchoolOptions) {
   await using started = new AsyncDisposableStack();
   const open = async (server: Server, port: number): Promise<string> => {
     started.defer(() => shut(server));
-    return `http://127.0.0.1:${await listen(server, port, '127.0.0.1')}`;
+    return `http://127.0.0.1:${await listen(server, { port, host: '127.0.0.1' })}`;
   };
   const school = createServer(application().use(schoolService(parts, visitors)));
   const endEchoes = attachEcho(school);

@@ -1,35 +1,15 @@
 import * as oauth from 'oauth4webapi';
 import { type ConnectEnd, ConnectError, NoResponse } from '../connect-error.ts';
-import { networkError } from '../network-error.ts';
+import { NETWORK_ERRORS, networkError } from '../network-error.ts';
 import { printable } from '../printable.ts';
+import advice from './advice.json' with { type: 'json' };
 
 /**
  * What to do about an OAuth error code (RFC 6749 sections 4.1.2.1 and 5.2, RFC 6750 section 3.1, RFC 7591 section
  * 3.2.2, RFC 8707 section 2).
  */
-const ADVICE: Readonly<Record<string, string>> = {
-  access_denied: 'If that was a mistake, start again and approve.',
-  insufficient_scope: 'Connect again and request the scope that the response names.',
-  invalid_client: 'The registration no longer exists, or its secret is wrong: start again to create a new one.',
-  invalid_client_metadata: 'The server does not accept this kind of client: check its registration settings.',
-  invalid_grant: 'The code or token was already used, has expired or was revoked: start again.',
-  invalid_redirect_uri: 'The server does not allow a loopback redirect: check its registration settings.',
-  invalid_scope: 'Request only scopes that the metadata lists under scopes_supported.',
-  invalid_target: 'The resource parameter must be the value the protected-resource metadata advertises.',
-  invalid_token: 'The token has expired, was revoked or belongs to another site: connect again.',
-  login_required: 'Sign in to the site first, then start again.',
-  server_error: 'The server failed: check its log.',
-  temporarily_unavailable: 'The server is temporarily unavailable: wait a moment and start again.',
-};
+const ADVICE: Readonly<Record<string, string>> = advice;
 const START_AGAIN = 'Start again. If the problem persists, check the server log.';
-
-/** What to do about an error of the connection. */
-const NETWORK: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'Start the server, or check the address and the port.',
-  ENOTFOUND: 'Check the spelling of the address.',
-  EAI_AGAIN: 'Check the network of this machine.',
-  ECONNRESET: START_AGAIN,
-};
 
 /**
  * Converts anything thrown into a ConnectError for the operator. `doing` is a noun phrase such as "Registering the
@@ -107,5 +87,5 @@ function network(cause: unknown): [string, string] {
   const advice = what.startsWith('the certificate')
     ? 'Fix the certificate, or set NODE_EXTRA_CA_CERTS to your own certificate authority.'
     : 'Check the address and the network.';
-  return [what, NETWORK[code] ?? advice];
+  return [what, NETWORK_ERRORS[code]?.advice ?? advice];
 }

@@ -1,13 +1,16 @@
+import { randomBytes } from 'node:crypto';
 import express from 'express';
+import { LRUCache } from 'lru-cache';
 import { type Html, html } from '../../../http/html.ts';
 import { addAssets, documentOf, pageHeaders } from '../site.ts';
-import { guard } from './guard.ts';
 import SCOPES from './scopes.json' with { type: 'json' };
-import { COOKIE, IDLE, memorySessions } from './sessions.ts';
 import { ACTIONS, begin, finish } from './steps.ts';
 import { problemPage, walkPage, welcome } from './views.ts';
 import { inTurn, type Walk } from './walk.ts';
 
+const COOKIE = 'study_buddy';
+/** Seconds without a request after which a session expires. */
+const IDLE = 2 * 3600;
 const COOKIE_OPTIONS = { httpOnly: true, sameSite: 'lax', path: '/' } as const;
 
 /** Study Buddy as an Express application at `url`, for the gate with the origin `gate`. `clock` is in milliseconds. */
@@ -97,4 +100,42 @@ function chosenScope(body: unknown): string {
   const wanted = scope === undefined ? undefined : [scope].flat();
   const scopes = SCOPES.filter(({ name, chosen }) => wanted?.includes(name) ?? chosen);
   return scopes.map(({ name }) => name).join(' ');
+}
+
+/**
+ * Protects sessions from other sites: requests for other host names are redirected to `url`, and forms of other origins
+ * are refused. SameSite alone is not enough, since all ports of localhost are the same site.
+ */
+function guard(url: string): express.RequestHandler {
+  const { host } = new URL(url);
+  return (request, response, next) => {
+    const reading = request.method === 'GET' || request.method === 'HEAD';
+    if (request.headers.host !== host && reading) return response.redirect(302, `${url}/`);
+    const { origin } = request.headers;
+    if (reading || (request.headers.host === host && (origin === undefined || origin === url))) return next();
+    response.status(403).type('text').send('This form was not sent from Study Buddy.\n');
+  };
+}
+
+/** The walks of up to 500 browsers, in memory; the least recently used one is dropped first. */
+function memorySessions(clock: () => number) {
+  const walks = new LRUCache<string, Walk>({
+    max: 500,
+    ttl: IDLE * 1000,
+    ttlResolution: 0,
+    updateAgeOnGet: true,
+    perf: { now: clock },
+  });
+  const idOf = (cookie = '') => new RegExp(`(?:^|;\\s*)${COOKIE}=([\\w-]+)`).exec(cookie)?.[1] ?? '';
+  return {
+    /** The walk of a request's Cookie header; undefined when missing or expired. */
+    find: (cookie: string | undefined) => walks.get(idOf(cookie)),
+    /** Keeps a walk and returns the id of its session. */
+    keep(walk: Walk): string {
+      const id = randomBytes(32).toString('base64url');
+      walks.set(id, walk);
+      return id;
+    },
+    forget: (cookie: string | undefined) => void walks.delete(idOf(cookie)),
+  };
 }

@@ -1,7 +1,25 @@
 import { type Html, html } from '../../../http/html.ts';
 import type { WireRecord } from './exchange.ts';
-import { type Mask, maskHeader, maskJson } from './mask.ts';
 import { LESSONS, type Step } from './walk.ts';
+
+/**
+ * Names of values that must not appear in a screenshot, since they allow acting as the member or the app. `jti` is
+ * included because some servers use the token itself as its identifier.
+ */
+const SECRETS = new Set(
+  'access_token client_secret code code_verifier id_token jti refresh_token registration_access_token token'.split(' '),
+);
+
+/** How values are displayed: secrets shortened, or everything in full on request. */
+export type Mask = (name: string, value: string) => string;
+
+/** Shortens a secret to six characters, or to none if it is short. */
+export const shortened: Mask = (name, value) => {
+  if (!SECRETS.has(name)) return value;
+  return `${value.length > 12 ? value.slice(0, 6) : ''}…`;
+};
+
+export const whole: Mask = (_name, value) => value;
 
 /** Renders one step as a card. */
 export function stepCard({ lesson, number, state, problem, facts, exchanges }: Step, open: boolean, mask: Mask): Html {
@@ -52,4 +70,20 @@ function parameters(text: string, first: string, mask: Mask): readonly Html[] {
   return [...new URLSearchParams(text)].map(
     ([name, value], index) => html`  ${index === 0 ? first : '&'}<i>${name}</i>=${mask(name, value)}\n`,
   );
+}
+
+/** Masks a header value. The scheme of Authorization stays readable. */
+function maskHeader(name: string, value: string, mask: Mask): string {
+  if (name.toLowerCase() !== 'authorization') return value;
+  return value.replace(/(?<=^\S+ ).+$/s, (credentials) => mask('token', credentials));
+}
+
+/** Indents a JSON body and masks it at every depth; undefined when it is not JSON. */
+function maskJson(body: string, mask: Mask): string | undefined {
+  try {
+    const masked = (name: string, value: unknown) => (typeof value === 'string' ? mask(name, value) : value);
+    return JSON.stringify(JSON.parse(body), masked, 2);
+  } catch {
+    return undefined;
+  }
 }

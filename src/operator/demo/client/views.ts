@@ -1,8 +1,6 @@
 import { type Html, html } from '../../../http/html.ts';
-import { playbackTime } from '../../connect/course-text.ts';
-import type { Courses, ListedCourse } from '../../connect/courses.ts';
-import { problemNote, stepCard } from './cards.ts';
-import { shortened, whole } from './mask.ts';
+import { type Courses, type ListedCourse, playbackTime } from '../../connect/courses.ts';
+import { problemNote, shortened, stepCard, whole } from './cards.ts';
 import scopes from './scopes.json' with { type: 'json' };
 import type { Walk } from './walk.ts';
 

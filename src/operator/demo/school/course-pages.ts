@@ -1,9 +1,10 @@
-import { html } from '../../../http/html.ts';
-import { courseCard, pageOfList } from './course-list.ts';
+import { type Html, html } from '../../../http/html.ts';
+import { playbackTime } from '../../connect/courses.ts';
 import { type Course, type Enrolment, type Person, positionKey, type SchoolData } from './data/school-data.ts';
 import { type Page, SCHOOL_NAME } from './page.ts';
 
 const FEATURED = 6;
+const PER_PAGE = 12;
 const DATE = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' });
 
 /** The front page. */
@@ -38,7 +39,7 @@ export function coursePage(course: Course, data: SchoolData, member: Person | un
   const minutes = Math.round(lecture_seconds.reduce((sum, seconds) => sum + seconds, 0) / 60);
   const enrolment = data.enrolments.find((item) => item.member_id === member?.id && item.course === course);
   const position = data.positions.get(positionKey(member?.id ?? '', slug));
-  const stopped = position && html` (you stopped at ${clockOf(position.position_ms / 1000)})`;
+  const stopped = position && html` (you stopped at ${playbackTime(position.position_ms / 1000)})`;
   const access = enrolment
     ? `You are enrolled. ${accessOf(enrolment, now)}.`
     : `${priceOf(price_cents)} for a year and a half of access.`;
@@ -51,7 +52,7 @@ ${sections.map(
 <ol class="lectures">
 ${section.lectures.map(({ id, title, duration_seconds }) => {
   const here = position?.lecture_id === id;
-  return html`<li${here && html` class="here"`}><span>${title}${here && stopped}</span><span>${clockOf(duration_seconds)}</span></li>
+  return html`<li${here && html` class="here"`}><span>${title}${here && stopped}</span><span>${playbackTime(duration_seconds)}</span></li>
 `;
 })}</ol>
 `,
@@ -94,11 +95,6 @@ function progressOf({ title, sections }: Course, lectureId: number | undefined) 
 <progress aria-label="Progress in ${title}" max="${lectures.length}" value="${number}"></progress>`;
 }
 
-/** Formats seconds as m:ss. */
-function clockOf(seconds: number): string {
-  return `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`;
-}
-
 function priceOf(cents: number): string {
   return `€${(cents / 100).toFixed(2)}`;
 }
@@ -107,4 +103,26 @@ function priceOf(cents: number): string {
 function accessOf({ expires_at }: Enrolment, now: number): string {
   if (expires_at === 0) return 'Lifetime access';
   return `${expires_at > now ? 'Access until' : 'Access ended on'} ${DATE.format(expires_at * 1000)}`;
+}
+
+/** A course in a list, with what `details` says about it. */
+function courseCard({ slug, title }: Course, details: Html): Html {
+  return html`<li>
+<h2><a href="/courses/${slug}">${title}</a></h2>
+${details}
+</li>
+`;
+}
+
+/** The items on the page of a list that `requested` names, or on the nearest one, with links to its neighbours. */
+function pageOfList<T>(items: readonly T[], requested: unknown, path: string) {
+  const last = Math.max(1, Math.ceil(items.length / PER_PAGE));
+  const wanted = /^\d{1,6}$/.test(String(requested)) ? Number(requested) : 1;
+  const page = Math.min(Math.max(wanted, 1), last);
+  const links = html`<nav class="pages" aria-label="Pages">
+${page > 1 && html`<a rel="prev" href="${path}?page=${page - 1}">Previous</a>`}
+<span>Page ${page} of ${last}</span>
+${page < last && html`<a rel="next" href="${path}?page=${page + 1}">Next</a>`}
+</nav>`;
+  return { shown: items.slice((page - 1) * PER_PAGE, page * PER_PAGE), links: last > 1 && links };
 }

@@ -1,7 +1,7 @@
 import express, { type Router } from 'express';
-import { loginPage } from './login-page.ts';
-import { messagePage, type Send } from './page.ts';
-import type { Visitors } from './visitors.ts';
+import { html } from '../../../http/html.ts';
+import { messagePage, type Page, type Send } from './page.ts';
+import type { Visitor, Visitors } from './visitors.ts';
 
 const HOME_OF_MEMBERS = '/my/courses';
 const LONGEST_RETURN = 2048;
@@ -42,4 +42,29 @@ function fieldsOf(given: unknown) {
   const path = text('return_to');
   const return_to = path.length <= LONGEST_RETURN && SITE_PATH.test(path) ? path : HOME_OF_MEMBERS;
   return { csrf: text('csrf'), login: text('login'), password: text('password'), return_to };
+}
+
+/** The sign-in page. */
+function loginPage({ member, csrf }: Visitor, returnTo: string, login: string, problem?: string): Page {
+  const main = html`<div class="panel narrow">
+<h1>Sign in</h1>
+${problem !== undefined && html`<p class="alert" role="alert">${problem}</p>`}
+${
+  member !== undefined &&
+  html`<p class="info">You are signed in as ${member.name}.
+<a href="${returnTo}">Continue as ${member.name}</a>, or sign in as someone else below.</p>`
+}
+<form method="post" action="/login">
+<input type="hidden" name="csrf" value="${csrf}">
+<input type="hidden" name="return_to" value="${returnTo}">
+<label for="login">Email address</label>
+<input id="login" name="login" type="email" autocomplete="username" required value="${login}">
+<label for="password">Password</label>
+<input id="password" name="password" type="password" autocomplete="current-password" required>
+<button>Sign in</button>
+</form>
+<p class="soft">The demo's members: student@example.com with the password <kbd>student</kbd>, and other@example.com
+with the password <kbd>other</kbd>.</p>
+</div>`;
+  return { id: 'school-login', title: 'Sign in', main };
 }

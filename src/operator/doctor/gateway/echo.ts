@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { boundedJson, DOCUMENT_BOUNDS } from '../../../http/bounded-json.ts';
+import { listen, shut } from '../../../http/listen.ts';
 
 /** A header field, spelled as it was sent. */
 export type Field = readonly [name: string, value: string];
@@ -43,16 +42,10 @@ export async function startEchoServer(host: string, port: number): Promise<EchoS
       response.end(JSON.stringify(echo));
     },
   );
-  server.listen(port, host);
-  await once(server, 'listening');
   return {
-    port: (server.address() as AddressInfo).port,
+    port: await listen(server, { port, host }),
     received: (text) => remembered.filter(({ target }) => target.includes(text)),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: () => shut(server),
   };
 }
 

@@ -1,4 +1,5 @@
-import { createServer } from 'node:net';
+import { createServer } from 'node:http';
+import { listen, shut } from '../../../http/listen.ts';
 import { DEFAULT_ADMIN_PORT } from './configuration.ts';
 
 /** The next ports are the defaults of other listeners (probes, decisions). */
@@ -12,10 +13,14 @@ export async function freeAdminPort(taken: number): Promise<number> {
   return DEFAULT_ADMIN_PORT;
 }
 
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = createServer();
-    probe.once('error', () => resolve(false));
-    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
-  });
+async function isFree(port: number): Promise<boolean> {
+  const probe = createServer();
+  try {
+    await listen(probe, { port, host: '127.0.0.1' });
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await shut(probe);
+  }
 }
