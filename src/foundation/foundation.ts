@@ -1,5 +1,6 @@
 // State that outlives a reload of the configuration: store, keys, counters, logs and metrics.
 
+import { createHmac } from 'node:crypto';
 import { createUsage, type Usage } from '../authorization-server/connected-apps/usage.ts';
 import { type Keyring, openKeyring } from '../authorization-server/keyring.ts';
 import { type CarriedOver, carriedOver } from '../config/carried-over.ts';
@@ -18,10 +19,10 @@ import { createReloads, type Reloads } from '../operations/reloads.ts';
 import { type UnusedTokens, unusedTokens } from '../operations/unused-tokens.ts';
 import { openStore } from '../storage/open.ts';
 import type { OpenedStore } from '../storage/opened-store.ts';
+import { deriveKey } from '../storage/seal.ts';
 import { bytesOf } from '../storage/sqlite/size.ts';
 import { type Clock, unixSeconds } from '../storage/store.ts';
 import { awaitStore, type StoreWait } from './await-store.ts';
-import { configFingerprint } from './config-fingerprint.ts';
 import { createRevocations, type Revocations } from './revocations.ts';
 
 /** What lives as long as the process, independent of the configuration. */
@@ -113,14 +114,12 @@ export async function openFoundation(options: FoundationOptions): Promise<Founda
   const reloads = createReloads({ log, audit, clock, fingerprint: fingerprint(loaded) });
 
   const close = async (): Promise<void> => {
-    await usage.flush().catch((error: unknown) => log.error({ err: error }, 'what apps used last is lost'));
-    await traffic.end().catch((error: unknown) => log.error({ err: error }, 'the last minutes of traffic are lost'));
-    await trail
-      .flush()
-      .catch((error: unknown) => log.error({ err: error }, 'the newest audit lines for the console are lost'));
-    await recorder
-      .flush()
-      .catch((error: unknown) => log.error({ err: error }, 'the last connection attempts are lost'));
+    const last = (written: Promise<void>, lost: string) =>
+      written.catch((error: unknown) => log.error({ err: error }, lost));
+    await last(usage.flush(), 'what apps used last is lost');
+    await last(traffic.end(), 'the last minutes of traffic are lost');
+    await last(trail.flush(), 'the newest audit lines for the console are lost');
+    await last(recorder.flush(), 'the last connection attempts are lost');
     opened.counters.close();
     await bus.close();
     await store.close();
@@ -148,4 +147,14 @@ export async function openFoundation(options: FoundationOptions): Promise<Founda
     await close();
     throw thrown;
   }
+}
+
+/**
+ * A keyed fingerprint of a configuration's files. Equal files give an equal fingerprint wherever the secret is the
+ * same.
+ */
+function configFingerprint(secret: string): (loaded: Pick<LoadedConfig, 'sources'>) => string {
+  const key = deriveKey(secret, 'config-fingerprint');
+  return ({ sources }) =>
+    sources.fingerprint((digest) => createHmac('sha256', key).update(digest).digest('hex').slice(0, 16));
 }

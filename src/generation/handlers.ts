@@ -15,8 +15,7 @@ import type { Routed } from '../upstream/routing.ts';
 import type { OpenedAuthorization } from './authorization.ts';
 import type { Interfaces } from './interfaces.ts';
 import type { MachinePages } from './machine-pages.ts';
-import { offeredScopes } from './offered-scopes.ts';
-import type { ServedResources } from './resources.ts';
+import { offeredScopes, type ServedResources } from './resources.ts';
 import type { UpstreamLanes } from './upstreams.ts';
 
 interface RouteUses {

@@ -5,26 +5,11 @@ import { DISCOVERY_PATHS } from '../discovery/paths.ts';
 import type { Handler } from '../http/exchange.ts';
 import type { Html } from '../http/html.ts';
 import { PAGE_VARIES } from '../http/navigation.ts';
+import { codePath, readInstalled } from '../installation.ts';
 import type { RequestParts } from '../request/parts.ts';
 
 /** A query of the contract that every member's token covers. */
-const QUERY = `{
-  viewer {
-    id
-    email
-    enrolledCourses(first: 10) {
-      nodes {
-        slug
-        expireDate
-        hasLifetimeAccess
-        lastWatchedLecture {
-          lectureId
-          positionSeconds
-        }
-      }
-    }
-  }
-}`;
+const QUERY = readInstalled(codePath('generation/member-query.graphql')).toString('utf8').trimEnd();
 
 export interface MachinePages extends Pick<RequestParts, 'appsOnly'> {
   readonly account: Handler;

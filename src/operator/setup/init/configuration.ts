@@ -73,40 +73,26 @@ export function upstreamUrl({ upstream }: Pick<Setup, 'upstream'>): string {
 /** Members sign in on a page of the site, and the gate asks `whoami` who they are. */
 function sessionLogin({ origin, found }: Setup): string {
   const { loginPath, returnParam, sessionCookies, otherCookies } = found;
-  const findings = [
-    whoamiFinding(found),
-    loginPath === undefined
-      ? 'No page with a password field was found. Enter the login page.'
-      : 'This looks like the login page.',
-    returnParam === undefined
-      ? 'No return parameter was found. If there is none, remove this line: members have to find their own way back.'
-      : 'This parameter of the login page holds the address to return to.',
-    sessionCookies.length === 0
-      ? `No session cookie was seen. Enter its name.${otherCookies.length === 0 ? '' : ` Cookies seen without a sign-in: ${otherCookies.join(', ')}.`}`
-      : 'This looks like the session cookie.',
-  ];
-  const cookies = sessionCookies.length === 0 ? [PLACEHOLDER] : sessionCookies;
+  const isCookie = sessionCookies.length > 0;
   return template('session-login', {
-    findings: numbered(findings),
+    whoamiFinding: whoamiFinding(found),
     whoami: whoamiFields(found),
+    isPage: loginPath !== undefined,
     loginUrl: quoted(origin.origin + (loginPath ?? `/${PLACEHOLDER}`)),
+    isReturn: returnParam !== undefined,
     returnParam: quoted(returnParam ?? PLACEHOLDER),
-    cookies: cookies.map(quoted).join(', '),
+    isCookie,
+    otherCookies: otherCookies.join(', '),
+    cookies: (isCookie ? sessionCookies : [PLACEHOLDER]).map(quoted).join(', '),
   });
 }
 
 /** Members sign in on coursegate's page, which sends what they typed to the site's sign-in. */
 function formLogin({ path, format, username, password, wrong, token }: JsonLogin, found: Discoveries): string {
   const pointer = token ?? `/${PLACEHOLDER}`;
-  const findings = [
-    'This address refuses a wrong password in JSON.',
-    token === undefined
-      ? 'Enter where the token is in its answer to a right one, such as /access_token.'
-      : 'Its answer to a right one has the token here, by the description of the API.',
-    whoamiFinding(found),
-  ];
   return template('form-login', {
-    findings: numbered(findings),
+    isToken: token !== undefined,
+    whoamiFinding: whoamiFinding(found),
     action: quoted(path),
     ...{ format, username, password },
     pointer: quoted(pointer),
@@ -130,10 +116,6 @@ function whoamiFields({ whoami }: Discoveries): string {
   return Object.entries(fields)
     .flatMap(([key, value]) => (value === undefined ? [] : [`${key}: ${quoted(value)}`]))
     .join(', ');
-}
-
-function numbered(findings: readonly string[]) {
-  return findings.map((text, at) => ({ number: at + 1, text }));
 }
 
 /** What becomes of requests without a route, for the end of a file. */

@@ -15,14 +15,15 @@ export interface DescribedOperation {
   gives(): readonly string[];
 }
 
-/** A POST operation that takes a password. */
-export interface LoginOperation {
+/** A POST that takes a password, with the names of its fields. */
+export interface PasswordLogin {
   readonly path: string;
   readonly format: 'json' | 'form';
   readonly username: string;
   readonly password: string;
-  gives(): readonly string[];
 }
+
+type LoginOperation = PasswordLogin & Pick<DescribedOperation, 'gives'>;
 
 /** An OpenAPI document, read into what `init` needs. Everything in it has been validated. */
 export interface Description {

@@ -1,7 +1,7 @@
 import type { ScopeConfig } from '../../../config/schema.ts';
 import { excess, isHtml, jsonObject, pageTitle, type SiteAnswer, strings } from '../../doctor/answer.ts';
-import { type Description, readDescription } from './description.ts';
-import { describedWhoami, findJsonLogin, type JsonLogin, type JsonWhoami, whoamiPaths } from './json-login.ts';
+import { readDescription } from './description.ts';
+import { findJsonLogin, findWhoami, type JsonLogin, type JsonWhoami, whoamiPaths } from './json-login.ts';
 import type { PresetFile } from './preset-file.ts';
 import type { SeenSite, SiteProbe } from './probe.ts';
 import { addressesToTry, type Proposal, propose } from './proposals.ts';
@@ -60,7 +60,8 @@ export async function discover(
     return description === undefined ? [] : [{ path, description }];
   });
   const description = found?.description;
-  await probe.request(toTry(description, scopes), 'app');
+  if (description !== undefined)
+    await probe.request([...whoamiPaths(description), ...addressesToTry(description, scopes)], 'app');
   const landed = landedLogin(landing, answers.get('/'));
   const loginPath =
     USUAL.pages.find((path) => hasPasswordField(answers.get(path))) ?? landed?.path ?? linkedLogin(answers.get('/'));
@@ -77,7 +78,7 @@ export async function discover(
       preset === undefined && loginPath === undefined && unreachable === undefined
         ? await findJsonLogin(probe, description)
         : undefined,
-    whoami: describedWhoami(description, answers) ?? knownWhoami(answers),
+    whoami: findWhoami(description, answers),
     proposals: description === undefined ? [] : propose(description, answers, scopes),
     unread: description === undefined ? USUAL.descriptions.flatMap((path) => unread(path, answers.get(path))) : [],
     described: description?.operations.length ?? 0,
@@ -92,10 +93,6 @@ function unread(path: string, answer: SiteAnswer | undefined): readonly string[]
   if (answer?.status !== 200 || isHtml(answer)) return [];
   const why = answer.cut ? 'has more than 4 MiB' : excess(answer);
   return why === undefined ? [] : [`${path} ${why}`];
-}
-
-function toTry(description: Description | undefined, scopes: Readonly<Record<string, ScopeConfig>>): readonly string[] {
-  return description === undefined ? [] : [...whoamiPaths(description), ...addressesToTry(description, scopes)];
 }
 
 function hasPasswordField(answer: SiteAnswer | undefined): boolean {
@@ -118,7 +115,7 @@ function linkedLogin(home: SiteAnswer | undefined): string | undefined {
   return found !== undefined && PATH.test(found) ? found : undefined;
 }
 
-function isJson(answer: SiteAnswer | undefined): answer is SiteAnswer {
+function isJson(answer: SiteAnswer | undefined): boolean {
   return answer !== undefined && answer.status !== 404 && answer.status < 500 && jsonObject(answer) !== undefined;
 }
 
@@ -129,14 +126,6 @@ function memberAt(answers: SeenSite['answers'], place: PresetFile['features']): 
 
 function slugIn(value: unknown): string | undefined {
   return typeof value === 'string' && SLUG.test(value) ? value : undefined;
-}
-
-function knownWhoami(answers: SeenSite['answers']): JsonWhoami | undefined {
-  const path = USUAL.whoami.find((one) => {
-    const answer = answers.get(one);
-    return isJson(answer) && (answer.status === 401 || answer.status === 403);
-  });
-  return path === undefined ? undefined : { path, subject: undefined, email: undefined, name: undefined };
 }
 
 function sessionCookies(names: readonly string[]): readonly string[] {

@@ -28,7 +28,8 @@ export function dropIn(setup: Setup, configuration: string, secrets: SetupSecret
   const copied = files.map((path): NewFile => {
     const text = readInstalled(join(folder, path)).toString('utf8');
     if (settings === undefined || !SETTINGS.test(text)) return { path: `drop-in/${path}`, text };
-    return { path: `drop-in/${path}`, text: withSettings(text, filled(settings, values)), ...secret };
+    const own = text.replace(SETTINGS, (_all, begin, end) => begin + filled(settings, values) + end);
+    return { path: `drop-in/${path}`, text: own, ...secret };
   });
   if (settings !== undefined && !copied.some(({ text }) => SETTINGS.test(text)))
     throw new Error(`The drop-in for ${framework} has no settings block to fill in.`);
@@ -64,10 +65,6 @@ function withoutLinksAway(guide: Buffer, framework: string): string {
       /\]\((?!https?:|#)([^)#]+)/g,
       (_all, path: string) => `](${documentPath(join('integrations', framework, path))}`,
     );
-}
-
-function withSettings(text: string, settings: string): string {
-  return text.replace(SETTINGS, (_all, begin: string, end: string) => begin + settings + end);
 }
 
 /** The environment variables of the site's process. */

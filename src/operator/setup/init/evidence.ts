@@ -30,36 +30,32 @@ const condition = z.union([
   z.strictObject({ matches: matching }).transform((given) => (value: unknown) => given.matches(String(value))),
 ]);
 
-const cookie = z.strictObject({ cookie: matching }).transform(
-  (given): Evidence => ({
-    paths: [],
-    seen: ({ cookies }) => [...cookies].some((name) => given.cookie(name)),
-  }),
-);
+const mark = (paths: readonly string[], seen: Evidence['seen']): Evidence => ({ paths, seen });
 
-const header = z.strictObject({ header: word, matches: matching }).transform(
-  (given): Evidence => ({
-    paths: [],
-    seen: ({ answers }) => [...answers.values()].some((answer) => given.matches(field(answer, given.header))),
-  }),
-);
+const cookie = z
+  .strictObject({ cookie: matching })
+  .transform((given) => mark([], ({ cookies }) => [...cookies].some((name) => given.cookie(name))));
+
+const header = z
+  .strictObject({ header: word, matches: matching })
+  .transform(({ header, matches }) =>
+    mark([], ({ answers }) => [...answers.values()].some((answer) => matches(field(answer, header)))),
+  );
 
 /** Whether any page, or the page at `at`, matches. */
-const page = z.strictObject({ page: matching, at: sitePath.optional() }).transform(
-  ({ page, at }): Evidence => ({
-    paths: at === undefined ? [] : [at],
-    seen: ({ answers }) => [...answers].some(([path, one]) => (at ?? path) === path && isHtml(one) && page(one.text)),
-  }),
-);
+const page = z
+  .strictObject({ page: matching, at: sitePath.optional() })
+  .transform(({ page, at }) =>
+    mark(at === undefined ? [] : [at], ({ answers }) =>
+      [...answers].some(([path, one]) => (at ?? path) === path && isHtml(one) && page(one.text)),
+    ),
+  );
 
-const json = z.strictObject({ json: sitePath, has: z.record(word, condition) }).transform(
-  (given): Evidence => ({
-    paths: [given.json],
-    seen: ({ answers }) => {
-      const answer = answers.get(given.json);
-      const document = answer === undefined ? undefined : jsonObject(answer);
-      return document !== undefined && Object.entries(given.has).every(([name, holds]) => holds(document[name]));
-    },
+const json = z.strictObject({ json: sitePath, has: z.record(word, condition) }).transform((given) =>
+  mark([given.json], ({ answers }) => {
+    const answer = answers.get(given.json);
+    const document = answer === undefined ? undefined : jsonObject(answer);
+    return document !== undefined && Object.entries(given.has).every(([name, holds]) => holds(document[name]));
   }),
 );
 
@@ -71,22 +67,11 @@ export const evidence: z.ZodType<Evidence> = z.union([
   header,
   page,
   json,
-  z.strictObject({ all: several }).transform(
-    ({ all }): Evidence => ({
-      paths: pathsOf(all),
-      seen: (site) => all.every(({ seen }) => seen(site)),
-    }),
-  ),
-  z.strictObject({ any: several }).transform(
-    ({ any }): Evidence => ({
-      paths: pathsOf(any),
-      seen: (site) => any.some(({ seen }) => seen(site)),
-    }),
-  ),
-  z.strictObject({ not: z.lazy(() => evidence) }).transform(
-    ({ not }): Evidence => ({
-      paths: not.paths,
-      seen: (site) => !not.seen(site),
-    }),
-  ),
+  z
+    .strictObject({ all: several })
+    .transform(({ all }) => mark(pathsOf(all), (site) => all.every((one) => one.seen(site)))),
+  z
+    .strictObject({ any: several })
+    .transform(({ any }) => mark(pathsOf(any), (site) => any.some((one) => one.seen(site)))),
+  z.strictObject({ not: z.lazy(() => evidence) }).transform(({ not }) => mark(not.paths, (site) => !not.seen(site))),
 ]);

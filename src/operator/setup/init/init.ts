@@ -13,13 +13,13 @@ import { printable } from '../../connect/printable.ts';
 import { UsageError } from '../../usage-error.ts';
 import type { Framework, Plugin } from '../names.ts';
 import { DEFAULT_ADMIN_PORT, type Setup } from './configuration.ts';
-import { DISCOVERY_PAGES, type Discoveries, discover } from './discoveries.ts';
+import { DISCOVERY_PAGES, discover } from './discoveries.ts';
 import { dropIn } from './drop-in.ts';
 import { guessFramework, markPaths } from './frameworks.ts';
 import { freeAdminPort } from './free-port.ts';
-import { DECISION_SECRET, forGateway, pluginGateway, pluginStep, webServerFiles, webServerStep } from './plugin.ts';
+import { DECISION_SECRET, forGateway, pluginGateway, routingView, webServerFiles } from './plugin.ts';
 import { CONFIGURATION, type NewFile, SECRET_FILES, type Written, writeConfiguration } from './preset.ts';
-import { type PresetFile, readPreset } from './preset-file.ts';
+import { readPreset } from './preset-file.ts';
 import { createProbe } from './probe.ts';
 import { whatIsLeft, whatWasSeen } from './report.ts';
 
@@ -65,10 +65,9 @@ export async function init(options: InitOptions): Promise<readonly string[]> {
   if (port === options.adminPort) throw new UsageError('--port and --admin-port must differ.');
   const upstream = webAddress(options.upstream, '--upstream');
   const origin = options.origin === undefined ? new URL(upstream.origin) : webAddress(options.origin, '--origin');
-  const given = options.framework;
   const plugin = pluginOf(options);
 
-  const { framework, preset, found } = await look(options, { upstream, origin, given });
+  const { framework, preset, found } = await look(options, { upstream, origin });
   const adminPort = options.adminPort ?? (await freeAdminPort(port));
   if (options.adminPort === undefined && adminPort !== DEFAULT_ADMIN_PORT)
     tell(
@@ -98,23 +97,21 @@ export async function init(options: InitOptions): Promise<readonly string[]> {
   if (!force) requireNew(dir, files);
   if (!(await options.agree(files.map(({ path }) => path)))) return [];
   for (const file of files) await write(dir, file, force);
-  const routing = plugin === undefined ? webServerStep(loaded) : pluginStep(loaded, plugin);
-  const hasDropIn = files.some(({ path }) => path.startsWith('drop-in/'));
-  for (const line of whatIsLeft({ framework, preset, hasDropIn, found, written }, { origin, upstream, routing }))
-    tell(line);
+  for (const line of whatIsLeft(setup, written, routingView(loaded, plugin))) tell(line);
   return files.map(({ path }) => join(dir, path));
 }
 
 /** Looks at the site, and tells what was found. */
 async function look(
   options: InitOptions,
-  { upstream, origin, given }: { upstream: URL; origin: URL; given: Framework | undefined },
-): Promise<{ framework: Framework; preset: PresetFile | undefined; found: Discoveries }> {
+  { upstream, origin }: Pick<Setup, 'upstream' | 'origin'>,
+): Promise<Pick<Setup, 'framework' | 'preset' | 'found'>> {
   const late = AbortSignal.timeout(options.whole ?? WHOLE);
   const signal = options.signal === undefined ? late : AbortSignal.any([late, options.signal]);
   options.tell(`Inspecting ${upstream.href} …`);
   const probe = createProbe({ upstream, origin }, { signal, patience: options.patience ?? PATIENCE });
   const seen = await probe.request([...new Set([...markPaths(), ...DISCOVERY_PAGES])]);
+  const given = options.framework;
   const guess =
     given === undefined ? guessFramework(seen) : ({ framework: given, sure: 'given', marks: [], others: [] } as const);
   const catalogue = readPlainYaml(readInstalled(SCOPES_FILE).toString('utf8')) as {

@@ -1,11 +1,11 @@
 import { jsonObject, type SiteAnswer } from '../../doctor/answer.ts';
-import type { DescribedOperation, Description, LoginOperation } from './description.ts';
+import type { DescribedOperation, Description, PasswordLogin } from './description.ts';
 import type { SiteProbe } from './probe.ts';
 import { isForApps } from './proposals.ts';
 import USUAL from './usual-addresses.json' with { type: 'json' };
 
 /** A sign-in without a page: it takes a name and a password, and answers in JSON. */
-export interface JsonLogin extends Omit<LoginOperation, 'gives'> {
+export interface JsonLogin extends PasswordLogin {
   /** The status of its answer to wrong credentials. */
   readonly wrong: number;
   /** JSON pointer to the token in its answer to right ones; undefined if the site does not describe it. */
@@ -15,9 +15,9 @@ export interface JsonLogin extends Omit<LoginOperation, 'gives'> {
 /** Where the site says who is signed in, with JSON pointers into its answer. */
 export interface JsonWhoami {
   readonly path: string;
-  readonly subject: string | undefined;
-  readonly email: string | undefined;
-  readonly name: string | undefined;
+  readonly subject?: string | undefined;
+  readonly email?: string | undefined;
+  readonly name?: string | undefined;
 }
 
 const TYPES = { json: 'application/json', form: 'application/x-www-form-urlencoded' } as const;
@@ -49,8 +49,8 @@ export async function findJsonLogin(
   return undefined;
 }
 
-/** The address that says who is signed in, if the site describes one, with what its answer contains. */
-export function describedWhoami(
+/** The address that says who is signed in: one that the site describes, with what its answer contains, or a common one. */
+export function findWhoami(
   description: Description | undefined,
   answers: ReadonlyMap<string, SiteAnswer>,
 ): JsonWhoami | undefined {
@@ -59,12 +59,13 @@ export function describedWhoami(
     const found = operations.find(({ path }) => name.test(path) && isForApps(path) && isPrivate(answers.get(path)));
     if (found !== undefined) return { path: found.path, ...pointersOf(found) };
   }
-  return undefined;
+  const path = USUAL.whoami.find((one) => isPrivate(answers.get(one)));
+  return path === undefined ? undefined : { path };
 }
 
-/** The addresses that `describedWhoami` needs the answers of. */
-export function whoamiPaths(description: Description | undefined): readonly string[] {
-  return (description?.operations ?? [])
+/** The addresses that `findWhoami` needs the answers of. */
+export function whoamiPaths({ operations }: Description): readonly string[] {
+  return operations
     .map(({ path }) => path)
     .filter((path) => !path.includes('{') && isForApps(path) && WHOAMI.some((name) => name.test(path)))
     .slice(0, MOST_WHOAMI);
@@ -105,9 +106,7 @@ function isRefusal(answer: SiteAnswer): boolean {
   return REFUSALS.includes(answer.status) && jsonObject(answer) !== undefined;
 }
 
-type Login = Omit<LoginOperation, 'gives'>;
-
-async function inSomeFormat(probe: SiteProbe, login: Omit<Login, 'format'>) {
+async function inSomeFormat(probe: SiteProbe, login: Omit<PasswordLogin, 'format'>) {
   for (const format of ['json', 'form'] as const) {
     const wrong = await refusalOf(probe, { ...login, format });
     // 422: it could not read the body (RFC 9110 section 15.5.21), so it expects the other format.
@@ -117,7 +116,10 @@ async function inSomeFormat(probe: SiteProbe, login: Omit<Login, 'format'>) {
 }
 
 /** The status for wrong credentials; undefined if the answer does not look like that of a sign-in. */
-async function refusalOf(probe: SiteProbe, { path, format, username, password }: Login): Promise<number | undefined> {
+async function refusalOf(
+  probe: SiteProbe,
+  { path, format, username, password }: PasswordLogin,
+): Promise<number | undefined> {
   const fields = { [username]: WRONG.username, [password]: WRONG.password };
   const body = format === 'json' ? JSON.stringify(fields) : new URLSearchParams(fields).toString();
   const answer = await probe.post(path, TYPES[format], body);

@@ -1,11 +1,13 @@
+import { addKey } from '../../../config/edit-yaml.ts';
 import type { LoadedConfig } from '../../../config/load.ts';
-import { programName } from '../../program-name.ts';
+import { listAt, valueAt } from '../../../config/tree.ts';
+import type { TemplateView } from '../../../http/template.ts';
 import type { Plugin } from '../names.ts';
 import { configuredSnippet } from '../snippets/configured.ts';
 import type { AskingGateway } from '../snippets/gateway.ts';
 import { ASKING } from '../snippets/gateways.ts';
 import { SENDING } from '../snippets/sending.ts';
-import { forwardedByGateway, type NewFile } from './preset.ts';
+import { type NewFile, treeOf } from './preset.ts';
 
 /** Next to the configuration; only for a gateway that asks over TCP. */
 export const DECISION_SECRET = 'decisions.secret';
@@ -16,12 +18,24 @@ export function pluginGateway(plugin: Plugin): AskingGateway {
   return ASKING.find((gateway) => 'plugin' in gateway && gateway.plugin === plugin) as AskingGateway;
 }
 
+/** What a gateway cannot do with a request that it forwards itself. */
+const ONLY_HERE = ['rewrite', 'query', 'body', 'bodyLimit'];
+
 /** Changes a configuration from `writeConfiguration`: the gateway asks about requests to routes, and forwards them. */
 export function forGateway(configuration: string, { unixSockets }: AskingGateway): string {
   const decisions = unixSockets
     ? `{ address: unix:${SOCKET} }`
     : `{ address: 127.0.0.1:9092, secret: { file: ${DECISION_SECRET} } }`;
-  return forwardedByGateway(configuration, decisions);
+  const tree = treeOf(configuration);
+  const isForwarded = (route: unknown) =>
+    ONLY_HERE.every((key) => valueAt(route, [key]) === undefined) &&
+    valueAt(tree, ['upstreams', String(valueAt(route, ['upstream'])), 'credential']) === undefined;
+  return listAt(tree, ['routes'])
+    .reduce<string>(
+      (text, route, index) => (isForwarded(route) ? addKey(text, ['routes', index], 'forwardedBy', 'gateway') : text),
+      addKey(configuration, ['listen'], 'decisions', decisions),
+    )
+    .replace(/^(\s*# +- \{ match: .*?) \}/gm, '$1, forwardedBy: gateway }');
 }
 
 /**
@@ -36,30 +50,19 @@ export function webServerFiles(loaded: LoadedConfig, plugin: AskingGateway | und
     .map(({ name, text }) => ({ path: `proxy/${name}`, text, ...secret }));
 }
 
-/** How to put the web server to work. */
-export function webServerStep({ config }: LoadedConfig): readonly string[] {
-  const titles = new Intl.ListFormat('en-GB').format(SENDING.map(({ title }) => title));
-  const what =
-    config.site === undefined
-      ? `Route the paths: proxy/ has snippets for ${titles}.`
-      : `Send every request to the gate: proxy/ has snippets for ${titles}, in place of what sends requests to the site.`;
-  return [`  2. ${what} Then check the file and start the gate:`];
-}
-
-/** How to put the gateway to work. */
-export function pluginStep(loaded: LoadedConfig, { name, title, unixSockets }: AskingGateway): readonly string[] {
-  return [
-    ...(hasRoutes(loaded)
-      ? [
-          `  2. Let ${title} ask and forward requests: install proxy/ as its first lines say. Then check the file and start the gate:`,
-        ]
-      : [
-          `  2. Add routes with forwardedBy: gateway to coursegate.yaml. Then write the files for ${title}, and start the gate:`,
-          `     ${programName()} snippets --config coursegate.yaml --for ${name} --dir proxy`,
-        ]),
-    ...(unixSockets ? [`     (It needs the folder of ${SOCKET}, and ${title} the right to write to the socket.)`] : []),
-    ...(hasRoutes(loaded) ? configuredSnippet(loaded, name).notes.map((note) => `     (${note})`) : []),
-  ];
+/** How to put the web server or the gateway to work, for the template of the next steps. */
+export function routingView(loaded: LoadedConfig, plugin: AskingGateway | undefined): TemplateView {
+  const isRouted = hasRoutes(loaded);
+  return {
+    sending: plugin === undefined && new Intl.ListFormat('en-GB').format(SENDING.map(({ title }) => title)),
+    isSite: loaded.config.site !== undefined,
+    asking: plugin !== undefined && {
+      ...{ name: plugin.name, title: plugin.title, unixSockets: plugin.unixSockets },
+      socket: SOCKET,
+      hasRoutes: isRouted,
+      notes: isRouted ? configuredSnippet(loaded, plugin.name).notes : [],
+    },
+  };
 }
 
 function hasRoutes({ config }: LoadedConfig): boolean {

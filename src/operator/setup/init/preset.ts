@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
-import { addKey, insertAfter, keepNeeded, removeKey, replaceValue } from '../../../config/edit-yaml.ts';
+import { insertAfter, keepNeeded, removeKey, replaceValue } from '../../../config/edit-yaml.ts';
 import { readPlainYaml } from '../../../config/plain-yaml.ts';
-import { listAt, type Path, valueAt } from '../../../config/tree.ts';
+import { type Path, valueAt } from '../../../config/tree.ts';
 import { isObject, type JsonObject } from '../../../http/json-object.ts';
 import { documentPath, installedFiles, readInstalled } from '../../../installation.ts';
 import type { Framework } from '../names.ts';
@@ -71,7 +71,8 @@ function withAddresses(configured: string, preset: PresetFile, setup: Setup): st
   const { framework, origin, found } = setup;
   const { slug } = preset;
   const name = upstreamName(framework);
-  let text = withoutHeader(configured).replace(/# \(\d\) /g, '# ');
+  // The comment at the beginning of a preset is for its readers in `integrations/`.
+  let text = configured.replace(/^(#.*\n)+/, '').replace(/# \(\d\) /g, '# ');
   text = keepNeeded(text, (feature) => found.features.has(feature));
   text = replaceValue(text, ['origin'], quoted(origin.origin));
   text = replaceValue(text, ['name'], quoted(found.title ?? origin.hostname));
@@ -108,11 +109,6 @@ function withPageAddresses(text: string, origin: URL): string {
     const path = valueAt(treeOf(all), ['login', key]);
     return typeof path === 'string' ? replaceValue(all, ['login', key], quoted(new URL(path, origin).href)) : all;
   }, text);
-}
-
-/** The comment at the beginning of a preset is for its readers in `integrations/`. */
-function withoutHeader(preset: string): string {
-  return preset.replace(/^(#.*\n)+/, '');
 }
 
 /** A preset without an Account API and tools has only examples of routes: those of the site take their place. */
@@ -162,23 +158,6 @@ function withAccount(preset: string, folder: string): Pick<Written, 'configurati
     files.push({ path: basename(named), text: readInstalled(join(folder, named)).toString('utf8') });
   }
   return { configuration, files };
-}
-
-/** What a gateway cannot do with a request that it forwards itself. */
-const ONLY_HERE = ['rewrite', 'query', 'body', 'bodyLimit'];
-
-/** Lets a gateway ask about requests to routes, and forward them itself. `decisions` is the value of the setting. */
-export function forwardedByGateway(configuration: string, decisions: string): string {
-  const tree = treeOf(configuration);
-  const isForwarded = (route: unknown) =>
-    ONLY_HERE.every((key) => valueAt(route, [key]) === undefined) &&
-    valueAt(tree, ['upstreams', String(valueAt(route, ['upstream'])), 'credential']) === undefined;
-  return listAt(tree, ['routes'])
-    .reduce<string>(
-      (text, route, index) => (isForwarded(route) ? addKey(text, ['routes', index], 'forwardedBy', 'gateway') : text),
-      addKey(configuration, ['listen'], 'decisions', decisions),
-    )
-    .replace(/^(\s*# +- \{ match: .*?) \}/gm, '$1, forwardedBy: gateway }');
 }
 
 /** A configuration as data. */

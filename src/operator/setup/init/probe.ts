@@ -59,6 +59,7 @@ export function createProbe(
   let unreachable: string | undefined;
   let silent = 0;
   let landing = '/';
+  const seen = (): SeenSite => ({ answers, cookies, unreachable, landing, gaveUp: silent >= MOST_SILENT });
 
   const send = async (path: string, question: Question = {}): Promise<SiteAnswer> => {
     const answer = await ask(`${upstream.origin}${prefix}${path}`, {
@@ -94,7 +95,7 @@ export function createProbe(
 
   return {
     async request(paths, as = 'browser') {
-      if (unreachable !== undefined) return { answers, cookies, unreachable, landing, gaveUp: false };
+      if (unreachable !== undefined) return seen();
       const left = paths.filter((path) => !asked.has(path));
       for (const path of left) asked.add(path);
       if (answers.size === 0) {
@@ -104,7 +105,7 @@ export function createProbe(
           answers.set(first, await get(first, ACCEPT[as]));
         } catch (thrown) {
           unreachable = thrown instanceof Error ? thrown.message : String(thrown);
-          return { answers, cookies, unreachable, landing, gaveUp: false };
+          return seen();
         }
       }
       const work = async (): Promise<void> => {
@@ -115,7 +116,7 @@ export function createProbe(
         }
       };
       await Promise.all(Array.from({ length: AT_ONCE }, work));
-      return { answers, cookies, unreachable, landing, gaveUp: silent >= MOST_SILENT };
+      return seen();
     },
     post: (path, type, body) =>
       send(path, { method: 'POST', headers: { 'content-type': type, accept: ACCEPT.app }, body }).catch(

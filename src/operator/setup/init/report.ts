@@ -1,10 +1,11 @@
 import { PLACEHOLDER } from '../../../config/placeholders.ts';
+import { filledFile, type TemplateView } from '../../../http/template.ts';
+import { codePath } from '../../../installation.ts';
 import { programName } from '../../program-name.ts';
-import type { Framework } from '../names.ts';
+import type { Setup } from './configuration.ts';
 import type { Discoveries } from './discoveries.ts';
 import type { Guess } from './frameworks.ts';
-import { setupGuide, type Written } from './preset.ts';
-import type { PresetFile } from './preset-file.ts';
+import { dropInFiles, setupGuide, type Written } from './preset.ts';
 import type { SeenSite } from './probe.ts';
 
 /** What `init` tells the operator about the site. */
@@ -41,40 +42,21 @@ export function whatWasSeen(
   return lines;
 }
 
-/** What `init` has done. */
-export interface Outcome {
-  readonly framework: Framework;
-  readonly preset: PresetFile | undefined;
-  readonly hasDropIn: boolean;
-  readonly found: Discoveries;
-  readonly written: Written;
-}
-
-export interface Surroundings {
-  readonly origin: URL;
-  readonly upstream: URL;
-  readonly routing: readonly string[];
-}
-
-/** What is left for the operator to do. */
-export function whatIsLeft(outcome: Outcome, { origin, upstream, routing }: Surroundings): readonly string[] {
-  return [
-    ...(upstream.host === origin.host
-      ? [
-          `${origin.host} is the public address. Set the address behind the web server under upstreams, or requests will loop.`,
-        ]
-      : []),
-    'Next steps:',
-    `  1. ${firstStep(outcome)}`,
+/** What is left for the operator to do. `routing` says how to put the web server to work. */
+export function whatIsLeft(setup: Setup, written: Written, routing: TemplateView): readonly string[] {
+  const { origin, upstream } = setup;
+  const text = filledFile(codePath('operator/setup/init/templates/next-steps.txt'), {
     ...routing,
-    `     ${programName()} check coursegate.yaml`,
-    `     ${programName()} serve --config coursegate.yaml`,
-    `  3. Check the deployment: ${programName()} doctor ${origin.origin}`,
-    `  4. Connect to it as a member, as an app does: ${programName()} connect ${origin.origin}`,
-  ];
+    isPublic: upstream.host === origin.host,
+    host: origin.host,
+    origin: origin.origin,
+    firstStep: firstStep(setup, written),
+    program: programName(),
+  });
+  return text.trimEnd().split('\n');
 }
 
-function firstStep({ framework, preset, hasDropIn, found, written }: Outcome): string {
+function firstStep({ framework, preset, found }: Setup, written: Written): string {
   if (framework === 'generic') {
     const lines = linesToFillIn(written.configuration);
     const comments = `its comments (1) to (${found.jsonLogin === undefined ? 4 : 3}) say what was found`;
@@ -84,7 +66,8 @@ function firstStep({ framework, preset, hasDropIn, found, written }: Outcome): s
   }
   const names = written.variables.map(({ name }) => name);
   const readme = setupGuide(framework);
-  if (!hasDropIn) return `Set ${[...new Set(names)].join(' and ') || 'up the site'} as described in ${readme}.`;
+  if (dropInFiles(framework).length === 0)
+    return `Set ${[...new Set(names)].join(' and ') || 'up the site'} as described in ${readme}.`;
   const readers = written.secrets.length > 0 ? preset?.secretsFor : undefined;
   return `Install drop-in/ as described in ${readme}.${readers === undefined ? '' : ` It contains secrets: only ${readers} should be able to read it.`}`;
 }
