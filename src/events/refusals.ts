@@ -13,10 +13,6 @@ export interface Refused {
   readonly grantId: string | undefined;
 }
 
-interface CountsRefusals {
-  refused(refused: Refused): void;
-}
-
 const MINUTE = 60_000;
 /** The most separate counts within a minute. Beyond it, refusals are counted by reason alone. */
 const MOST = 1000;
@@ -76,15 +72,15 @@ export function refusalCounts(
 }
 
 /** Wraps an audit to count refusals for the backend as well. */
-export function countingRefusals(audit: Audit, events: CountsRefusals): Audit {
+export function countingRefusals(audit: Audit, refused: (refused: Refused) => void): Audit {
   return (event) => {
     audit(event);
     const { action, outcome, clientId, member, grantId } = event;
     const whose = { clientId, member, grantId };
-    if (outcome === 'refused') events.refused({ reason: 'insufficient_scope', ...whose });
+    if (outcome === 'refused') refused({ reason: 'insufficient_scope', ...whose });
     // When the limit of an address is exceeded, the app and the member are unknown.
     if (action === 'limit_tripped' && (clientId !== undefined || member !== undefined))
-      events.refused({ reason: 'too_many_requests', ...whose });
+      refused({ reason: 'too_many_requests', ...whose });
   };
 }
 
@@ -92,8 +88,8 @@ export function countingRefusals(audit: Audit, events: CountsRefusals): Audit {
  * Counts requests that the gate refused. A request without a token is not a refusal: that is how apps discover where
  * to get one.
  */
-export function refusedAtGate(events: CountsRefusals, { reason, principal }: RequestRecord): void {
+export function refusedAtGate(refused: (refused: Refused) => void, { reason, principal }: RequestRecord): void {
   if (reason === 'no_token') return;
   const known = principal?.kind === 'member' ? principal : undefined;
-  events.refused({ reason, clientId: known?.clientId, member: known?.sub, grantId: known?.grantId });
+  refused({ reason, clientId: known?.clientId, member: known?.sub, grantId: known?.grantId });
 }

@@ -130,7 +130,7 @@ async function build(
   metrics.watchCache('tokens', held);
   opened.defer(revocations.subscribe(clear));
 
-  const audit = countingRefusals(foundation.audit, events);
+  const audit = countingRefusals(foundation.audit, events.refused);
   const interfaces = await openInterfaces(foundation, loaded, { call, audit, serverOf });
   const admission = createAdmission(config.limits, { counters, clock, audit, share, limited: metrics.limited });
   const machine = machinePages(config, authorization.pages);

@@ -59,7 +59,7 @@ function recordsOf(foundation: Foundation, loaded: LoadedConfig, events: Request
   const connecting = hasConsole(loaded) ? recorder.request : undefined;
   const denied = (record: RequestRecord): void => {
     foundation.denied(record);
-    refusedAtGate(events, record);
+    refusedAtGate(events.refused, record);
   };
   return createRequestRecords({ metrics, accessLog, used: usage.count, connecting, denied }, foundation);
 }

@@ -3,7 +3,7 @@ export const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 
 const MILLISECONDS = Float64Array.from(BOUNDS, (bound) => bound * 1000);
 
 /** The observations of one set of labels, for readers. */
-export type LatencySeries = Pick<Series, 'labels'> & { readonly counts: ArrayLike<number> };
+export type LatencySeries = Pick<Series, 'labels' | 'counts'>;
 
 /** The observations of one set of labels. */
 class Series {
@@ -22,12 +22,6 @@ class Series {
     this.counts[at] = (this.counts[at] as number) + 1;
     this.sum += milliseconds;
   }
-}
-
-interface Sample {
-  readonly value: number;
-  readonly metricName: string;
-  readonly labels: Readonly<Record<string, string>>;
 }
 
 type Label = string | number;
@@ -86,7 +80,8 @@ function within<K, V>(map: Map<Label, Map<K, V>>, label: Label): Map<K, V> {
   return inner;
 }
 
-function* samplesOf(name: string, { labels, counts, sum }: Series): Generator<Sample> {
+/** In prom-client's form. */
+function* samplesOf(name: string, { labels, counts, sum }: Series) {
   let total = 0;
   for (const [at, bound] of BOUNDS.entries()) {
     total += counts[at] ?? 0;

@@ -15,17 +15,12 @@ const MINUTE = 60_000;
 /** Keys that are remembered. All are cleared when there are more. */
 const MOST = 10_000;
 
-interface KeyState {
-  until: number;
-  held: number;
-}
-
 /**
  * Limits log lines that anyone can trigger at will, so that they cannot fill the disk. Suppressed lines are counted,
  * not lost.
  */
 export function createLogThrottle({ clock, lines, apart }: LogThrottleOptions): LogThrottle {
-  const keys = new Map<string, KeyState>();
+  const keys = new Map<string, { until: number; held: number }>();
   let ends = 0;
   let written = 0;
 

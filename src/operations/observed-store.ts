@@ -1,15 +1,9 @@
 import { GatewayError } from '../errors.ts';
 import type { Store } from '../storage/store.ts';
-
-export interface StoreObserver {
-  /** The store failed. */
-  storeFailed(): void;
-  /** An operation of the store ended. */
-  storeAsked(operation: string, milliseconds: number, failed: boolean): void;
-}
+import type { Metrics } from './metrics.ts';
 
 /** Wraps a store to report each operation to the observer. */
-export function observedStore(store: Store, observer: StoreObserver): Store {
+export function observedStore(store: Store, observer: Pick<Metrics, 'storeFailed' | 'storeAsked'>): Store {
   const watch = <T>(operation: string, work: Promise<T>): Promise<T> => {
     const began = performance.now();
     work.then(

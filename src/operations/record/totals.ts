@@ -53,8 +53,6 @@ export async function readTotals(metrics: Readings): Promise<Minute> {
   return totals;
 }
 
-function sumOf(counts: ArrayLike<number>): number {
-  let sum = 0;
-  for (let at = 0; at < counts.length; at += 1) sum += counts[at] ?? 0;
-  return sum;
+function sumOf(counts: Float64Array): number {
+  return counts.reduce((sum, count) => sum + count, 0);
 }
