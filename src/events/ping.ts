@@ -4,16 +4,11 @@ import { createCallUpstream } from '../upstream/call.ts';
 import { createPools } from '../upstream/pools.ts';
 import { eventSender } from './send.ts';
 
-/** The outcome of a ping. */
-export interface Pinged {
-  readonly taken: boolean;
-  /** Whether the backend answered at all. */
-  readonly answered: boolean;
-  readonly detail: string;
-}
-
-/** Sends one `test.ping`, signed like every event. Undefined when the configuration has no `events`. */
-export async function pingBackend({ config, eventKeys }: LoadedConfig): Promise<Pinged | undefined> {
+/**
+ * Sends one `test.ping`, signed like every event. Says whether the backend took it, and whether it answered at all.
+ * Undefined when the configuration has no `events`.
+ */
+export async function pingBackend({ config, eventKeys }: LoadedConfig) {
   const { events, upstreams, origin } = config;
   if (events === undefined) return undefined;
   const pools = createPools(upstreams);

@@ -9,12 +9,6 @@ export interface PageWanted {
   readonly limit: number;
 }
 
-export interface FoundPage<T> {
-  readonly found: readonly T[];
-  /** The cursor of the next page, which may be empty; undefined on the last page. */
-  readonly next: string | undefined;
-}
-
 /** A position: index of the kind, cursor in the store, and how many of the matches from there were already returned. */
 interface Place {
   readonly kind: number;
@@ -28,13 +22,16 @@ const LONGEST = 1000;
 /** Characters. */
 const LONGEST_CURSOR = 2048;
 
-/** One page of the entries of these kinds, converted by `read`. Entries for which it returns undefined are skipped. */
+/**
+ * One page of the entries of these kinds, converted by `read`, and the cursor of the next page, which may be empty.
+ * Entries for which `read` returns undefined are skipped.
+ */
 export async function pageOf<T>(
   store: Store,
   kinds: readonly string[],
   { cursor, limit }: PageWanted,
   read: (entry: Entry) => T | undefined,
-): Promise<FoundPage<T>> {
+) {
   const until = performance.now() + LONGEST;
   let { kind, from, given } = placeOf(cursor, kinds.length);
   const found: T[] = [];

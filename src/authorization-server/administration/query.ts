@@ -4,13 +4,7 @@ import type { GrantsOf } from '../grants.ts';
 import type { PageWanted } from './paging.ts';
 
 /** The query of a command. Every method throws GatewayError `invalid_request`. */
-export interface Query {
-  text(name: string): string | undefined;
-  oneOf<T extends string>(name: string, choices: readonly T[]): T | undefined;
-  page(): PageWanted;
-  /** Exactly one of `member` and `client`. */
-  owner(): GrantsOf;
-}
+export type Query = ReturnType<typeof readQuery>;
 
 const LONGEST = 2048;
 /** The longest page that can be requested, and the default. */
@@ -22,26 +16,27 @@ const PAGE = 50;
  * @param known - the allowed parameters
  * Throws `invalid_request`.
  */
-export function readQuery(encoded: string, known: readonly string[]): Query {
+export function readQuery(encoded: string, known: readonly string[]) {
   const given = readFields(encoded, { known, longest: LONGEST });
   const text = (name: string) => given[name] || undefined;
 
   return {
     text,
-    oneOf(name, choices) {
+    oneOf<T extends string>(name: string, choices: readonly T[]): T | undefined {
       const value = text(name);
       const chosen = choices.find((choice) => choice === value);
       if (value !== undefined && chosen === undefined)
         throw invalidRequest(`"${name}" must be ${choices.join(' or ')}.`);
       return chosen;
     },
-    page() {
+    page(): PageWanted {
       const limit = text('limit') ?? String(PAGE);
       if (!/^[1-9]\d{0,2}$/.test(limit) || Number(limit) > LONGEST_PAGE)
         throw invalidRequest(`"limit" must be a number from 1 to ${LONGEST_PAGE}.`);
       return { cursor: text('cursor'), limit: Number(limit) };
     },
-    owner() {
+    /** Exactly one of `member` and `client`. */
+    owner(): GrantsOf {
       const [member, client] = [text('member'), text('client')];
       if (member !== undefined && client === undefined) return { member };
       if (client !== undefined && member === undefined) return { client };

@@ -13,13 +13,6 @@ import {
 import type { Recording } from './recording.ts';
 import { type Readings, readTotals } from './totals.ts';
 
-export interface Recent {
-  /** All replicas together, by minutes since the epoch. A minute that no process measured is absent. */
-  readonly minutes: ReadonlyMap<number, Minute>;
-  /** False if the store failed: then only this process's minutes are there. */
-  readonly complete: boolean;
-}
-
 export type TrafficMinutes = ReturnType<typeof createTrafficMinutes>;
 
 const KIND = 'TrafficHour';
@@ -125,8 +118,11 @@ export function createTrafficMinutes({
       await flush();
     },
 
-    /** The minutes from `since` (minutes since the epoch) to the last one that is over. Works while the store fails. */
-    async recent(since: number): Promise<Recent> {
+    /**
+     * The minutes from `since` (minutes since the epoch) to the last one that is over, of all replicas together. A minute
+     * that no process measured is absent. If the store fails, only those of this process are there, which are not complete.
+     */
+    async recent(since: number) {
       await sample();
       lastRead = current;
       const first = Math.max(since, current - KEPT);
