@@ -2,16 +2,10 @@ import { attemptInOrder } from './attempt.ts';
 import type { Delivery } from './delivery.ts';
 import type { DeliveryState } from './delivery-state.ts';
 import { dropExcess, dropOld } from './drop.ts';
-import type { EventClass } from './event.ts';
 import { CLASSES, type QueuedEvent } from './queue.ts';
 
-/** The pending events, as of the last turn. */
-export interface WaitingEvents {
-  readonly events: Readonly<Record<EventClass, number>>;
-  /** Milliseconds since the epoch; undefined when nothing is pending. */
-  readonly oldestAt: number | undefined;
-  readonly stopped: boolean;
-}
+/** The pending events, as of the last turn. `oldestAt` is in milliseconds since the epoch. */
+export type WaitingEvents = Survey['pending'];
 
 export const NOTHING_PENDING: WaitingEvents = {
   events: { refusal: 0, client: 0, grant: 0 },
@@ -160,10 +154,9 @@ async function surveyOf({ queue, states, maxAge, maxPending, clock }: Delivery) 
   const oldest = total === 0 ? [] : await Promise.all(CLASSES.map((of) => queue.oldest(of, 1)));
   const [oldestAt] = oldest.flatMap(([event]) => event?.at ?? []).sort((a, b) => a - b);
   const { stoppedAt, pausedUntil } = state;
-  const pending: WaitingEvents = { events: waiting, oldestAt, stopped: stoppedAt !== undefined };
   return {
     state,
-    pending,
+    pending: { events: waiting, oldestAt, stopped: stoppedAt !== undefined },
     putOff,
     fresh: total - putOff,
     excess: total - maxPending,

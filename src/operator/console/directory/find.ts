@@ -8,15 +8,6 @@ export interface Order<T> {
   readonly descending?: boolean;
 }
 
-/** Rows of one page, out of `total` that match. */
-export interface FoundRows<T> {
-  readonly rows: readonly T[];
-  readonly total: number;
-  /** Cursors of the pages before and after. */
-  readonly previous: string | undefined;
-  readonly next: string | undefined;
-}
-
 export interface RowsWanted<T> {
   readonly keep: (row: T) => boolean;
   readonly order: Order<T>;
@@ -47,13 +38,14 @@ export async function eachInSlices<T>(all: Iterable<T>, look: (row: T) => void):
 }
 
 /**
- * One page of the matching rows, after one pass over all rows. A page begins after the last row of the page before, even
+ * One page of the matching rows, after one pass over all rows, out of `total` that match; `previous` and `next` are the
+ * cursors of the pages before and after. A page begins after the last row of the page before, even
  * if that row is gone, so that rows that come and go move nothing. Throws GatewayError `invalid_request`.
  */
 export async function pageOf<T extends { readonly id: string }>(
   all: Iterable<T>,
   { keep, order, cursor, limit }: RowsWanted<T>,
-): Promise<FoundRows<T>> {
+) {
   const place = cursor === undefined ? undefined : placeOf(cursor);
   const sign = (order.descending === true ? -1 : 1) * (place?.side === 'before' ? -1 : 1);
   const best: Placed<T>[] = [];

@@ -5,7 +5,7 @@ import { type Column, listTable, orderOf } from '../kit/table.ts';
 import type { Times } from '../kit/times.ts';
 import { withQuery } from '../paths.ts';
 import type { DirectoryView } from './directory.ts';
-import { type FoundRows, type Order, pageOf } from './find.ts';
+import { type Order, pageOf } from './find.ts';
 import type { Rows } from './rows.ts';
 
 /** Rows of a page. */
@@ -51,7 +51,7 @@ ${pager(found, (place) => withQuery(path, { ...query, place }))}`;
 }
 
 /** Links to the pages around this one. */
-function pager<T>({ previous, next }: FoundRows<T>, to: (place: string) => string): Html | undefined {
+function pager({ previous, next }: Awaited<ReturnType<typeof pageOf>>, to: (place: string) => string) {
   if (previous === undefined && next === undefined) return undefined;
   return html`<nav class="pager" aria-label="Pages">${previous !== undefined && html`<a href="${to(previous)}" rel="prev">Previous page</a> `}${next !== undefined && html`<a href="${to(next)}" rel="next">Next page</a>`}</nav>`;
 }
