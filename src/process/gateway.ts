@@ -5,14 +5,12 @@ import { type DocumentNetwork, INTERNET } from '../authorization-server/client-d
 import { hasConsole } from '../config/has-console.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { openFoundation } from '../foundation/foundation.ts';
-import type { Generation } from '../generation/generation.ts';
 import { RequestsInFlight } from '../http/requests-in-flight.ts';
 import { checkInstalled } from '../login/open-login.ts';
 import type { ServerFactory } from '../mcp/server.ts';
 import { watchEventLoop } from '../operations/event-loop.ts';
 import type { Log } from '../operations/log.ts';
 import { createLogThrottle } from '../operations/log-throttle.ts';
-import type { Dispatch } from '../request/dispatch.ts';
 import { createOpenAnswers } from '../resource-server/open-answers.ts';
 import type { Clock } from '../storage/store.ts';
 import { connectionBounds, descriptorLimit } from './descriptors.ts';
@@ -96,7 +94,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const files = descriptorLimit();
     const bounds = connectionBounds(files, listen.maxConnections, listen.decisions !== undefined);
     const listeners = await openListeners(loaded, inFlight, bounds, {
-      dispatch: dispatchTo(current),
+      dispatch: () => current().dispatch,
       admin: (request, response) => current().admin(request, response),
       decisions: () => current().decisions,
     });
@@ -139,14 +137,4 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await foundation.close();
     throw thrown;
   }
-}
-
-/** A request is handled by the generation that is current when it arrives, until its end. */
-function dispatchTo(current: () => Generation): Dispatch {
-  return {
-    request: (request, response) => current().dispatch.request(request, response),
-    upgrade: (inFlight, socket, head) => current().dispatch.upgrade(inFlight, socket, head),
-    connect: (request, socket) => current().dispatch.connect(request, socket),
-    unreadable: (error, socket) => current().dispatch.unreadable(error, socket),
-  };
 }

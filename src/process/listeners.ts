@@ -34,7 +34,8 @@ export interface AdminTls {
 
 /** What the listeners hand on. */
 interface Handlers {
-  readonly dispatch: Dispatch;
+  /** Of the generation that is current when a request arrives: it handles the request until its end. */
+  readonly dispatch: () => Dispatch;
   readonly admin: RequestListener;
   /** The same throughout: `listen` changes only with a restart. Undefined if no gateway may ask. */
   readonly decisions: () => Decisions | undefined;
@@ -73,7 +74,7 @@ export async function openListeners(
       // asked for one.
       shouldUpgradeCallback: ({ headers }) => /^websocket$/i.test(headers.upgrade ?? ''),
     },
-    dispatch.request,
+    (request, response) => dispatch().request(request, response),
   );
   capConnections(publicServer, {
     trustedProxies: settings.trustedProxies,
@@ -83,10 +84,10 @@ export async function openListeners(
   });
   publicServer.on('upgrade', (request, socket, head) => {
     const begun = inFlight.beginUpgrade(publicServer, request, socket);
-    if (begun !== undefined) dispatch.upgrade(begun, socket, head);
+    if (begun !== undefined) dispatch().upgrade(begun, socket, head);
   });
-  publicServer.on('connect', dispatch.connect);
-  publicServer.on('clientError', dispatch.unreadable);
+  publicServer.on('connect', (request, socket) => dispatch().connect(request, socket));
+  publicServer.on('clientError', (error, socket) => dispatch().unreadable(error, socket));
   continueWhenRead(publicServer);
   lingerAfterEarlyAnswers(publicServer);
   keepPace(publicServer, settings);

@@ -120,16 +120,9 @@ function whoamiFields({ whoami }: Discoveries): string {
 
 /** What becomes of requests without a route, for the end of a file. */
 export function siteSection({ framework, site, observe, asked, found }: Setup): string {
-  const name = upstreamName(framework);
+  const kind = observe ? 'observed' : site ? 'whole' : asked ? 'asked' : 'own-paths';
   const cookies = found.sessionCookies.map(quoted).join(', ');
-  if (observe)
-    return template('observed-site', { upstream: name, cookies: cookies === '' ? '' : `, cookies: [${cookies}]` });
-  if (site) return `# Requests without a route go to the site unchanged.\nsite: { upstream: ${name} }`;
-  if (asked)
-    return `# The gateway sends the gate what two servers may read differently, and the gate passes on what is safe.
-site: { upstream: ${name} }`;
-  return `# The web server sends the gate only its own paths (see proxy/), so the site keeps working while the gate is down.
-# To send everything through the gate: site: { upstream: ${name} }`;
+  return template(`site-${kind}`, { upstream: upstreamName(framework), cookies });
 }
 
 /** The routes and tools that are proposed from the site's API description, for the end of a file. */
