@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AUDIT_ACTIONS } from '../../../src/operations/audit.ts';
+import { readTexts } from '../../../src/operator/texts.ts';
 import { bearer, registerApp } from '../../support/app.ts';
 import { approved, connect, token } from '../../support/connection.ts';
-import { SAM } from '../../support/member.ts';
+import { OLU, SAM } from '../../support/member.ts';
 import type { World } from '../../support/world.ts';
 import { type ConsoleSession, openConsole, startConsoleWorld } from './support/console.ts';
 
@@ -41,6 +43,7 @@ beforeAll(async () => {
   const app = await registerApp(world.origin, { metadata: { client_name: 'Le Chat' } });
   const headers = bearer((await connect(app)).access_token);
   await fetch(`${world.origin}/api/v1/courses`, { headers });
+  await connect(await registerApp(world.origin, { metadata: { client_name: 'Quiz Helper' } }), { member: OLU });
   await pass(3);
   // 10:36
   for (let at = 0; at < 3; at += 1) await fetch(`${world.origin}/api/v1/courses`, { headers: bearer('x'.repeat(43)) });
@@ -62,6 +65,11 @@ beforeAll(async () => {
   await pass(1);
 });
 afterAll(() => world.close());
+
+it('has words for audit actions that exist', () => {
+  const texts = readTexts(['operator/console/history/audit-lines.yaml'], ['text']);
+  expect([...texts.keys()].filter((action) => !AUDIT_ACTIONS.some((one) => one === action))).toEqual([]);
+});
 
 describe('the history', () => {
   it('says minute by minute what was refused, failed, changed and stopped, the newest first', async () => {
@@ -114,8 +122,19 @@ describe('the history', () => {
       expect(stopped).toMatch(/^24 Nov, 10:36 .*App approved.*could not connect/);
       expect(stopped).not.toContain('refused');
       expect(approvedFirst).toMatch(/^24 Nov, 10:33 .*App approved/);
+      expect(stopped + String(approvedFirst)).not.toMatch(/Quiz Helper|Olu/);
       expect(others).toEqual([]);
     }
+    for (const query of ['?app=quiz', '?member=m-1002', '?member=olu']) {
+      const [only, ...others] = await history(query);
+      expect(only).toMatch(/^24 Nov, 10:33 .*App approved member Olu/);
+      expect(only).not.toMatch(/Le Chat|Sam/);
+      expect(others).toEqual([]);
+    }
+    expect(await history('?member=m-1002&app=le%20chat')).toEqual([]);
+    expect(await times('?member=m-100&kind=attempts')).toEqual(['10:36']);
+    expect(await times('?at=2026-11-24T10:30&around=5&app=quiz')).toEqual(['10:33']);
+    expect(await times('?at=2026-11-24T10:39&around=5&app=quiz')).toEqual([]);
     const { text } = await session.get('/console/history?member=nobody');
     expect(text).toContain('Nothing of this in this time.');
   });

@@ -126,7 +126,7 @@ describe('the page of observe mode', () => {
     expect(page).toContain('Accept 3 routes</a>');
     expect(page).toMatch(/Requests<\/dt><dd>5</);
     expect(page).toMatch(/Would be refused<\/dt><dd>2</);
-    expect(page).toMatch(/GET \/api\/orders\/\*<\/code>.*?<td>2<\/td>/s);
+    expect(page).toMatch(/GET \/api\/orders\/\*<\/code>.*?<td class="number"[^>]*>2<\/td>/s);
     expect(page).toContain('routes:\n  - {');
     expect(page).toContain('GET /unused/**: a route that nothing was got by; left out');
   });

@@ -8,27 +8,21 @@ import type { HistoryRow } from './rows.ts';
 /** Seconds beyond which an answer of an upstream is slow. */
 const SLOW = 1;
 const FIRST_SLOW_BUCKET = BOUNDS.indexOf(SLOW) + 1;
-/** Reasons that are named; the others share an entry. */
-const MOST_NAMED = 5;
 
 /**
  * What was counted in a minute and is not ordinary.
  * @param brokenSince - for each upstream that is left alone, the time since when, as text; undefined if that is not known
  */
 export function countedRows(minute: Minute, brokenSince: ReadonlyMap<string, string | undefined>): HistoryRow[] {
+  const refused = { kind: 'refusals', level: 'warn' } as const;
   return [
     ...[...namesIn(minute, 'gate')].map(gate),
     ...store(minute),
     ...[...brokenSince].map(broken),
     ...upstreams(minute),
     ...reasons(minute, 'failures', { kind: 'failures', level: 'bad', noun: 'failure' }, 'failed'),
-    ...reasons(minute, 'refusals', { kind: 'refusals', level: 'warn', noun: 'refusal' }, 'refused'),
-    ...reasons(
-      minute,
-      'sign-ins',
-      { kind: 'refusals', level: 'warn', noun: 'failed sign-in' },
-      'failed to sign a member in',
-    ),
+    ...reasons(minute, 'refusals', { ...refused, noun: 'refusal' }, 'refused'),
+    ...reasons(minute, 'sign-ins', { ...refused, noun: 'failed sign-in' }, 'failed to sign a member in'),
   ];
 }
 
@@ -56,18 +50,18 @@ function upstreams(minute: Minute): HistoryRow[] {
     const buckets = minute.latencies.get(`upstream ${name}`) ?? [];
     const slow = buckets.slice(FIRST_SLOW_BUCKET).reduce((sum, count) => sum + count, 0);
     const answers = counted(of('upstreams'), 'request');
-    const row = (level: HistoryRow['level'], count: number, noun: string, said: string): HistoryRow[] =>
-      count === 0 ? [] : [{ kind: 'failures', level, text: html`<b><bdi>${name}</bdi></b> ${said}`, count, noun }];
-    return [
-      ...row(
-        'bad',
-        of('unanswered'),
-        'unanswered request',
-        `gave no response to ${counted(of('unanswered'), 'request')}`,
-      ),
-      ...row('bad', of('errors'), '5xx response', `answered ${formatCount(of('errors'))} of ${answers} with 5xx`),
-      ...row('warn', slow, 'slow response', `took more than ${SLOW} s to answer ${formatCount(slow)} of ${answers}`),
-    ];
+    const unanswered = counted(of('unanswered'), 'request');
+    const rows = [
+      ['bad', of('unanswered'), 'unanswered request', `gave no response to ${unanswered}`],
+      ['bad', of('errors'), '5xx response', `answered ${formatCount(of('errors'))} of ${answers} with 5xx`],
+      ['warn', slow, 'slow response', `took more than ${SLOW} s to answer ${formatCount(slow)} of ${answers}`],
+    ] as const;
+    return rows
+      .filter(([, count]) => count > 0)
+      .map(([level, count, noun, said]) => ({
+        ...{ kind: 'failures', level, count, noun },
+        text: html`<b><bdi>${name}</bdi></b> ${said}`,
+      }));
   });
 }
 
@@ -81,11 +75,9 @@ function reasons(
   const all = [...namesIn(minute, group)]
     .filter(([name]) => name !== 'success' && name !== 'no_token')
     .toSorted(([, a], [, b]) => b - a);
-  const sum = (names: typeof all) => names.reduce((total, [, count]) => total + count, 0);
-  const [named, rest] = [all.slice(0, MOST_NAMED), all.slice(MOST_NAMED)];
-  const list = named.map(([name, count]) => `${formatCount(count)} ${name.replaceAll('_', ' ')}`);
-  if (rest.length > 0) list.push(`${formatCount(sum(rest))} for ${counted(rest.length, 'other reason')}`);
-  const [count, bare] = [sum(all), countOf(minute, group, 'no_token')];
+  const list = all.map(([name, count]) => `${formatCount(count)} ${name.replaceAll('_', ' ')}`);
+  const count = all.reduce((total, [, one]) => total + one, 0);
+  const bare = countOf(minute, group, 'no_token');
   const text = html`${counted(count, 'request')} ${happened}: ${list.join(', ')}`;
   const begun = html`${counted(bare, 'request')} without a token, with which every connection begins`;
   return [

@@ -1,7 +1,8 @@
 import { counted } from '../../../http/amounts.ts';
 import { type Html, html } from '../../../http/html.ts';
-import { countOf, MINUTE, type Minute, namesIn, requestsIn } from '../../../operations/record/minute.ts';
+import { countOf, type Group, MINUTE, type Minute, namesIn, requestsIn } from '../../../operations/record/minute.ts';
 import type { Times } from '../kit/times.ts';
+import { type TrailItem, trailList } from '../kit/trail.ts';
 import { formatCount, formatSeconds, responseTimes } from '../traffic/figures.ts';
 import { ASKED } from './range.ts';
 import type { HistoryMinute } from './read-history.ts';
@@ -70,8 +71,7 @@ function quietLine(quiet: readonly HistoryMinute[], { now, times }: ListView): H
 function group({ at, minute, rows }: HistoryMinute, { asked, isOfOne, times }: ListView, isOpen: boolean): Html {
   const requests = minute === undefined || isOfOne ? 0 : requestsIn(minute);
   const [first, rest] = [rows.slice(0, MOST_ROWS), rows.slice(MOST_ROWS)];
-  const events = (some: readonly HistoryRow[]) => html`<ul class="trail">
-${some.map((row) => rowItem(row, times))}</ul>`;
+  const events = (some: readonly HistoryRow[]) => trailList(some.map((row) => itemOf(row, times)));
   return html`<li${at === asked && html` class="asked" id="${ASKED}"`}><details${isOpen && html` open`}><summary><b>${(isOfOne ? times.dayAndTime : times.time)(at * MINUTE)}</b> ${badges(rows)}${requests > 0 && html` <span class="muted">${counted(requests, 'request')}</span>`}</summary>
 ${events(first)}
 ${rest.length > 0 && html`<details><summary>And ${rest.length} more</summary>${events(rest)}</details>`}
@@ -93,29 +93,26 @@ function badges(rows: readonly HistoryRow[]): readonly Html[] {
 
 const LEVELS: Readonly<Record<HistoryRow['level'], string>> = { bad: 'bad', warn: 'warn', plain: '' };
 
-function rowItem({ at, text, about = [], level }: HistoryRow, times: Times): Html {
-  return html`<li class="${LEVELS[level]}"><p>${at !== undefined && html`${times.second(at)} `}${text}</p>
-${about.length > 0 && html`<p class="muted">${about.map((part) => html`<span>${part}</span> `)}</p>`}</li>
-`;
+function itemOf({ at, text, about = [], level }: HistoryRow, times: Times): TrailItem {
+  return { head: html`${at !== undefined && html`${times.second(at)} `}${text}`, about, look: LEVELS[level] };
 }
 
 /** The ordinary figures of a minute. */
 function measured(minute: Minute): string {
-  const list = (group: 'requests' | 'statuses' | 'tokens' | 'consents' | 'open') =>
+  const list = (group: Group) =>
     [...namesIn(minute, group)].map(([name, count]) => `${name.replaceAll('_', ' ')} ${formatCount(count)}`).join(', ');
   const [half, most] = responseTimes(minute);
   const signedIn = countOf(minute, 'sign-ins', 'success');
-  const parts: readonly (readonly [string, string])[] = [
-    ['Requests', list('requests')],
-    ['Responses', list('statuses')],
-    [
-      'Response time',
-      half === undefined || most === undefined ? '' : `p50 ${formatSeconds(half)}, p99 ${formatSeconds(most)}`,
-    ],
-    ['In progress at its end', list('open')],
-    ['Sign-ins', signedIn === 0 ? '' : formatCount(signedIn)],
-    ['Tokens issued', list('tokens')],
-    ['Consent', list('consents')],
-  ];
-  return parts.flatMap(([name, text]) => (text === '' ? [] : [`${name}: ${text}.`])).join(' ');
+  const parts = {
+    Requests: list('requests'),
+    Responses: list('statuses'),
+    'Response time': half === undefined ? '' : `p50 ${formatSeconds(half)}, p99 ${formatSeconds(most)}`,
+    'In progress at its end': list('open'),
+    'Sign-ins': signedIn === 0 ? '' : formatCount(signedIn),
+    'Tokens issued': list('tokens'),
+    Consent: list('consents'),
+  };
+  return Object.entries(parts)
+    .flatMap(([name, text]) => (text === '' ? [] : [`${name}: ${text}.`]))
+    .join(' ');
 }

@@ -3,17 +3,17 @@ import { html } from '../../../http/html.ts';
 import { lastOf } from '../../../operations/record/attempts.ts';
 import { MINUTE, type Minute, minuteOf, namesIn } from '../../../operations/record/minute.ts';
 import type { TrailLine } from '../../../operations/record/trail.ts';
-import { folded, type Rows } from '../directory/rows.ts';
-import { aboutOf, actionOf, isAlert } from '../directory/trail-list.ts';
 import type { Times } from '../kit/times.ts';
 import { pathOf, pathOfApp, pathOfMember } from '../paths.ts';
 import { type Explained, type Explaining, explainedAttempts } from '../recorder/explained.ts';
+import { isAbout, type Known, knownOf } from '../recorder/known.ts';
 import type { Sources } from '../sources.ts';
+import { aboutOf, actionOf, isAlert } from './audit-line.ts';
 import { countedRows } from './counted-rows.ts';
 import type { HistoryRange } from './range.ts';
 import type { HistoryKind, HistoryRow } from './rows.ts';
 
-export type HistorySources = Explaining & Sources<'traffic' | 'trail' | 'times' | 'directory'>;
+export type HistorySources = Explaining & Sources<'traffic' | 'trail' | 'times'>;
 
 export interface HistoryFilter {
   readonly kind: HistoryKind | undefined;
@@ -53,38 +53,49 @@ export async function readHistory(
 ): Promise<History> {
   const { traffic, trail, times } = sources;
   const isOfOne = wanted.member !== '' || wanted.app !== '';
-  const [recent, audit, attempts, view] = await Promise.all([
+  const [recent, audit, attempts] = await Promise.all([
     traffic.recent(from - BEFORE),
     trail.between(from * MINUTE, (to + 1) * MINUTE, MOST_LINES).catch(onlyIfStoreFails),
     explainedAttempts(sources),
-    sources.directory.look().catch(onlyIfStoreFails),
   ]);
-  const names = view?.state === 'ready' ? view.rows : undefined;
   const events = [
-    ...(audit?.lines ?? []).map((line) => ({ ...line, row: auditRow(line, names) })),
+    ...(await auditEvents(sources, audit?.lines ?? [])),
     ...attempts.filter(({ state }) => state === 'stopped').map(attemptEvent),
-  ].filter((event) => isOfApp(event, wanted.app, names) && isOfMember(event, wanted.member, names));
-  const byMinute = Map.groupBy(events, ({ at }) => minuteOf(at));
+  ];
+  const byMinute = Map.groupBy(events.filter(isAbout(wanted, events)), ({ row }) => minuteOf(row.at));
   const broken = outages(recent.minutes, from - BEFORE, to, times);
   const minutes: HistoryMinute[] = [];
   for (let at = to; at >= from; at -= 1) {
     const minute = recent.minutes.get(at);
     const counted = isOfOne || minute === undefined ? [] : countedRows(minute, broken.get(at) ?? new Map());
-    const rows = [...counted, ...(byMinute.get(at) ?? []).map(({ row }) => row).toSorted(newestFirst)];
-    const shown = rows.filter(({ kind }) => wanted.kind === undefined || kind === wanted.kind);
-    minutes.push({ at, minute, rows: shown });
+    const happened = (byMinute.get(at) ?? []).map(({ row }) => row).toSorted((a, b) => b.at - a.at);
+    const rows = [...counted, ...happened].filter(({ kind }) => wanted.kind === undefined || kind === wanted.kind);
+    minutes.push({ at, minute, rows });
   }
   return { minutes, stored: recent.complete && audit !== undefined, complete: audit?.complete !== false };
 }
 
-interface Event {
-  readonly at: number;
-  readonly member?: string | undefined;
-  readonly clientId?: string | undefined;
-  readonly clientName?: string | undefined;
+/** A row of one moment, and whose it is. */
+interface HistoryEvent {
+  readonly row: HistoryRow & { readonly at: number };
+  readonly member: Known | undefined;
+  readonly app: Known | undefined;
+  /** As the app called itself then. */
+  readonly name: string | undefined;
 }
 
-function auditRow(line: TrailLine, names: Rows | undefined): HistoryRow {
+async function auditEvents({ store }: HistorySources, lines: readonly TrailLine[]): Promise<readonly HistoryEvent[]> {
+  const { apps, members } = await knownOf(
+    store,
+    lines.map(({ clientId, member }) => ({ app: clientId, member })),
+  );
+  return lines.map((line) => {
+    const member = members.get(line.member ?? '');
+    return { row: auditRow(line, member), member, app: apps.get(line.clientId ?? ''), name: line.clientName };
+  });
+}
+
+function auditRow(line: TrailLine, member: Known | undefined): HistoryEvent['row'] {
   const isReload = line.action === 'config_reloaded';
   const failed = line.outcome === 'failure';
   return {
@@ -92,44 +103,22 @@ function auditRow(line: TrailLine, names: Rows | undefined): HistoryRow {
     level: failed || isAlert(line) ? 'bad' : 'plain',
     at: line.at,
     text: html`${actionOf(line)}`,
-    about: aboutOf(line, {}, (member) => memberName(member, names)),
+    about: aboutOf(line, {}, member?.name),
     count: 1,
     noun: 'audit line',
     ...(isReload && { state: failed ? 'configuration refused' : 'configuration applied' }),
   };
 }
 
-function attemptEvent({ attempt, name, app, member, why }: Explained): Event & { readonly row: HistoryRow } {
-  const { at } = lastOf(attempt);
+function attemptEvent({ attempt, name, app, member, why }: Explained): HistoryEvent {
   const about = [
-    member !== undefined && html`member <a href="${pathOfMember(member.id)}"><bdi>${member.name}</bdi></a>`,
-    app !== undefined && html`<a href="${pathOfApp(app.id)}">app</a>`,
-  ].filter((one) => one !== false);
+    member && html`member <a href="${pathOfMember(member.id)}"><bdi>${member.name}</bdi></a>`,
+    app && html`<a href="${pathOfApp(app.id)}">app</a>`,
+  ];
   const text = html`<a href="${pathOf('connections', attempt.id)}"><bdi>${name}</bdi></a> could not connect: ${why?.title}`;
+  const { at } = lastOf(attempt);
   const row = { kind: 'attempts', level: 'bad', at, text, about, count: 1, noun: 'stopped attempt' } as const;
-  return { at, member: member?.id, clientId: app?.id, clientName: name, row };
-}
-
-function memberName(id: string, names: Rows | undefined): string {
-  const { name, email } = names?.members.get(id) ?? {};
-  return name ?? email ?? id;
-}
-
-function newestFirst(a: HistoryRow, b: HistoryRow): number {
-  return (b.at ?? 0) - (a.at ?? 0);
-}
-
-function isOfMember({ member }: Event, text: string, names: Rows | undefined): boolean {
-  if (text === '') return true;
-  return member !== undefined && (member === text || names?.members.get(member)?.text.includes(folded(text)) === true);
-}
-
-function isOfApp({ clientId, clientName = '' }: Event, text: string, names: Rows | undefined): boolean {
-  const typed = folded(text);
-  if (text === '' || folded(clientName).includes(typed)) return true;
-  return (
-    clientId !== undefined && (clientId.includes(text) || names?.apps.get(clientId)?.text.includes(typed) === true)
-  );
+  return { row, member, app, name };
 }
 
 /** The upstreams that are left alone at the end of each minute, and since when, if their last success was measured. */

@@ -1,4 +1,4 @@
-import type { Html } from '../../../http/html.ts';
+import type { Html, HtmlValue } from '../../../http/html.ts';
 
 export const KINDS = {
   audit: 'Members and operators',
@@ -19,7 +19,7 @@ export interface HistoryRow {
   /** In a sentence. */
   readonly text: Html;
   /** What else is known, in short phrases. */
-  readonly about?: readonly Html[];
+  readonly about?: readonly HtmlValue[];
   /** For the line of the minute: `12 refusals`, added up over rows with the same noun. 0: it is nothing special. */
   readonly count: number;
   readonly noun: string;

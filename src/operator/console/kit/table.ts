@@ -1,25 +1,6 @@
 import { type Html, type HtmlValue, html } from '../../../http/html.ts';
 import { withQuery } from '../paths.ts';
 
-interface TableView {
-  /** What it shows: the text, or the id of the heading that says it. */
-  readonly label: string | { readonly by: string };
-  readonly className?: string;
-  /** Texts of the headings, or each a `th`. */
-  readonly columns: readonly (string | Html)[];
-  /** Each is a `tr`. */
-  readonly rows: readonly Html[];
-}
-
-/** A table that scrolls by itself where it is wider than the page, also by keyboard. For figures and unlike rows. */
-export function table({ label, className, columns, rows }: TableView): Html {
-  const named = typeof label === 'string' ? html`aria-label="${label}"` : html`aria-labelledby="${label.by}"`;
-  return html`<div class="scroll" role="region" tabindex="0" ${named}><table${className !== undefined && html` class="${className}"`}>
-<thead><tr>${columns.map((column) => (typeof column === 'string' ? html`<th scope="col">${column}</th>` : column))}</tr></thead>
-<tbody>${rows}</tbody>
-</table></div>`;
-}
-
 /** A column of `listTable`. */
 export interface Column<Row> {
   readonly title: string;
@@ -43,7 +24,8 @@ export interface Sort<Row> {
 }
 
 interface ListView<Row> {
-  readonly label: TableView['label'];
+  /** What it shows: the text, or the id of the heading that says it. */
+  readonly label: string | { readonly by: string };
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   /** The address of the page, and the order of the rows. Without it, no heading is a link. */
@@ -51,7 +33,8 @@ interface ListView<Row> {
 }
 
 /**
- * A list: one line for each row on a desktop, two short lines on a phone.
+ * A list: one line for each row on a desktop, two short lines on a phone. It scrolls by itself where it is wider than the
+ * page, also by keyboard.
  *
  * @example
  * const COLUMNS: readonly Column<AppRow>[] = [
@@ -62,12 +45,11 @@ interface ListView<Row> {
  * listTable({ label: 'Apps', columns: COLUMNS, rows, sorting: { path: pathOf('apps'), query, sort: '-members' } });
  */
 export function listTable<Row>({ label, columns, rows, sorting }: ListView<Row>): Html {
-  return table({
-    label,
-    className: 'list',
-    columns: columns.map((column) => heading(column, sorting)),
-    rows: rows.map((row) => html`<tr>${columns.map((column, at) => cellOf(column, row, at === 0))}</tr>\n`),
-  });
+  const named = typeof label === 'string' ? html`aria-label="${label}"` : html`aria-labelledby="${label.by}"`;
+  return html`<div class="scroll" role="region" tabindex="0" ${named}><table class="list">
+<thead><tr>${columns.map((column) => heading(column, sorting))}</tr></thead>
+<tbody>${rows.map((row) => html`<tr>${columns.map((column, at) => cellOf(column, row, at === 0))}</tr>\n`)}</tbody>
+</table></div>`;
 }
 
 function heading<Row>({ title, isNumber, sort }: Column<Row>, sorting: ListView<Row>['sorting']): Html {

@@ -1,12 +1,12 @@
 import { counted } from '../../../http/amounts.ts';
 import { type Html, html } from '../../../http/html.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
-import { choices } from '../kit/choices.ts';
 import { confirmation } from '../kit/confirmation.ts';
+import { choices } from '../kit/filter-links.ts';
 import { pathOf, withQuery } from '../paths.ts';
 import type { ConsoleSources } from '../sources.ts';
 import { switchedOff } from './observe-page.ts';
-import type { ChangedLine, Draft, NotWritten } from './proposal.ts';
+import type { ChangedLines, Draft, NotWritten } from './proposal.ts';
 
 const OBSERVE = pathOf('observe');
 const ACCEPT = pathOf('observe', 'accept');
@@ -33,7 +33,7 @@ export async function acceptRoutes(
   controls.audit({ action: 'routes_accepted', ...decision });
   const { config, file } = configuration.loaded;
   const loads = config.reload.watch ? 'The gate loads it now.' : 'Send SIGHUP to the gate to load it.';
-  return { see: OBSERVE, done: `${counted(accepted.routes, 'route')} written to ${file}. ${loads}` };
+  return { see: OBSERVE, done: `${counted(accepted.routes.length, 'route')} written to ${file}. ${loads}` };
 }
 
 function draftView(drafted: Draft | NotWritten, enforces: boolean, file: string, csrf: string): Html {
@@ -50,25 +50,26 @@ function draftView(drafted: Draft | NotWritten, enforces: boolean, file: string,
       : 'The gate goes on observing with the new routes. Look at what they would refuse before you enforce them.'
   }</p>
 <p>The file <code>${file}</code> is changed as follows. The result has been checked. Routes that stay keep their comments.</p>
-<div class="diff" tabindex="0" role="region" aria-label="Changes">${changes.map(changeLine)}</div>
+<div class="diff" tabindex="0" role="region" aria-label="Changes">${changes.map(changedLines)}</div>
 ${warnings.length > 0 && html`<h2>Warnings</h2><ul>${warnings.map((warning) => html`<li>${warning}</li>`)}</ul>`}
 ${confirmation({
   csrf,
   action: ACCEPT,
   back: OBSERVE,
-  button: `Write ${counted(routes, 'route')}${enforces ? ' and enforce them' : ''}`,
+  button: `Write ${counted(routes.length, 'route')}${enforces ? ' and enforce them' : ''}`,
   danger: enforces,
   fields: { draft: id },
 })}`;
 }
 
 /** Lines that stay are not shown: they may be beside secrets. */
-function changeLine(change: ChangedLine): Html {
-  if (change.kind === 'kept') return html`<p class="kept">${counted(change.lines, 'line')} unchanged</p>`;
-  const { kind, line } = change;
-  return kind === 'added'
-    ? html`<p><ins><span aria-hidden="true">+ </span>${line}</ins></p>`
-    : html`<p><del><span aria-hidden="true">− </span>${line}</del></p>`;
+function changedLines({ kind, lines }: ChangedLines): Html {
+  if (kind === 'kept') return html`<p class="kept">${counted(lines.length, 'line')} unchanged</p>`;
+  return html`${lines.map((line) =>
+    kind === 'added'
+      ? html`<p><ins><span aria-hidden="true">+ </span>${line}</ins></p>`
+      : html`<p><del><span aria-hidden="true">− </span>${line}</del></p>`,
+  )}`;
 }
 
 function refusal({ refused, problems = [] }: NotWritten): Html {

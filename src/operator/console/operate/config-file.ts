@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { access, constants, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { draftOf } from '../../../storage/new-file.ts';
@@ -26,23 +25,18 @@ export async function whyNotWritable(file: string): Promise<string | undefined> 
   }
 }
 
-export async function readText(file: string): Promise<{ readonly text: string; readonly stamp: string }> {
-  const text = await readFile(file, 'utf8');
-  return { text, stamp: createHash('sha256').update(text).digest('base64url') };
-}
-
 /**
  * Replaces the file at once: readers see the old text or the new one. Links to it, permissions and owner stay. Resolves
  * to why it could not be replaced, in words; then nothing has changed.
- * @param stamp of the text that it must still have
+ * @param before - the text that it must still have
  */
-export async function replaceFile(file: string, text: string, stamp: string): Promise<string | undefined> {
+export async function replaceFile(file: string, text: string, before: string): Promise<string | undefined> {
   let draft: string | undefined;
   try {
     const real = await realpath(file);
     draft = draftOf(real);
     await writeLike(real, draft, text);
-    if ((await readText(real)).stamp !== stamp) return 'it has been changed meanwhile';
+    if ((await readFile(real, 'utf8')) !== before) return 'it has been changed meanwhile';
     await rename(draft, real);
     draft = undefined;
     return undefined;

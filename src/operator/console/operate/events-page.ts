@@ -2,7 +2,7 @@ import type { EventsState } from '../../../events/state.ts';
 import { type Html, html } from '../../../http/html.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
 import { facts } from '../kit/facts.ts';
-import { table } from '../kit/table.ts';
+import { figureColumn, listTable } from '../kit/table.ts';
 import type { Times } from '../kit/times.ts';
 import { pathOf } from '../paths.ts';
 import type { ConsoleSources } from '../sources.ts';
@@ -49,13 +49,16 @@ ${
   html`<form method="post" action="${pathOf('events', 'retry')}"><input type="hidden" name="csrf" value="${csrf}"><button class="go">Retry now</button></form>
 <h2 id="pending">Pending events</h2>
 ${total > events.length && html`<p class="muted">The ${events.length} most important of ${total}.</p>`}
-${table({
+${listTable<EventsState['events'][number]>({
   label: { by: 'pending' },
-  columns: ['Since', 'Type', 'Attempts', 'Next attempt', 'ID'],
-  rows: events.map(
-    ({ id, type, timestamp, attempts, due_at }) =>
-      html`<tr><td>${moment(timestamp)}</td><td><code>${type}</code></td><td class="number">${attempts}</td><td>${due_at === undefined ? 'in turn' : moment(due_at)}</td><td><code>${id}</code></td></tr>`,
-  ),
+  columns: [
+    { title: 'Type', cell: ({ type }) => html`<code>${type}</code>` },
+    { title: 'Since', cell: ({ timestamp }) => moment(timestamp) },
+    figureColumn('Attempts', ({ attempts }) => attempts),
+    { title: 'Next attempt', phone: 'Next', cell: ({ due_at }) => (due_at === undefined ? 'in turn' : moment(due_at)) },
+    { title: 'ID', cell: ({ id }) => html`<code>${id}</code>` },
+  ],
+  rows: events,
 })}`
 }`;
 }

@@ -5,7 +5,7 @@ import type { Observer } from '../../../operations/observe/observer.ts';
 import type { ObservedReport } from '../../../operations/observe/report.ts';
 import type { ConsoleAnswer } from '../console-page.ts';
 import { facts } from '../kit/facts.ts';
-import { table } from '../kit/table.ts';
+import { figureColumn, listTable } from '../kit/table.ts';
 import type { Times } from '../kit/times.ts';
 import { pathOf } from '../paths.ts';
 import type { ConsoleSources } from '../sources.ts';
@@ -60,14 +60,20 @@ function requestsTable({ observed }: ObservedReport): Html {
   const rows = observed.toSorted((a, b) => b.requests - a.requests).slice(0, MOST_ROWS);
   return html`<h2 id="observed">Requests</h2>
 ${observed.length > rows.length && html`<p class="muted">The ${rows.length} most frequent of ${observed.length}. <code>coursegate observed --json</code> has all.</p>`}
-${table({
+${listTable<Observation>({
   label: { by: 'observed' },
-  className: 'numbers observed',
-  columns: ['Request', 'Count', 'Signed in', 'Would be refused', 'Responses'],
-  rows: rows.map(
-    (one) =>
-      html`<tr><th scope="row"><code>${one.method === '*' ? '' : `${one.method} `}${one.pattern}</code></th><td>${one.requests}</td><td>${one.signedIn}</td><td>${wouldRefuse(one)}</td><td>${statusesOf(one)}</td></tr>`,
-  ),
+  columns: [
+    {
+      title: 'Request',
+      cell: ({ method, pattern }) => html`<code>${method === '*' ? '' : `${method} `}${pattern}</code>`,
+      isWide: true,
+    },
+    figureColumn('Count', ({ requests }) => requests),
+    figureColumn('Signed in', ({ signedIn }) => signedIn),
+    figureColumn('Would be refused', wouldRefuse),
+    figureColumn('Responses', statusesOf),
+  ],
+  rows,
 })}`;
 }
 

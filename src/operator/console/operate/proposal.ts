@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { diff } from 'node:util';
+import { readFile } from 'node:fs/promises';
+import { diff, isDeepStrictEqual } from 'node:util';
 import { readYaml } from '../../../config/document.ts';
 import { removeKey, replaceItems, replaceValue } from '../../../config/edit-yaml.ts';
 import { ConfigError, type LoadedConfig } from '../../../config/load.ts';
@@ -9,7 +10,7 @@ import { isObject } from '../../../http/json-object.ts';
 import type { Observer } from '../../../operations/observe/observer.ts';
 import { routeYaml } from '../../../operations/observe/report.ts';
 import type { RouteMap } from '../../../operations/observe/route-map.ts';
-import { readText, replaceFile, whyNotWritable } from './config-file.ts';
+import { replaceFile, whyNotWritable } from './config-file.ts';
 
 /** The configuration that is in force, and how another one is checked. */
 export interface Configuration {
@@ -24,20 +25,22 @@ export interface Configuration {
 /** What would be written to the configuration file. */
 export interface Draft {
   readonly id: string;
-  readonly routes: number;
+  /** What each route matches. */
+  readonly routes: readonly string[];
   /** Whether the gate would enforce its routes from then on. */
   readonly enforces: boolean;
   readonly text: string;
   /** Of the file that it was made from. */
-  readonly stamp: string;
-  readonly changes: readonly ChangedLine[];
+  readonly before: string;
+  readonly changes: readonly ChangedLines[];
   readonly warnings: readonly string[];
 }
 
-/** A line that is removed or added, or a number of lines that stay. */
-export type ChangedLine =
-  | { readonly kind: 'removed' | 'added'; readonly line: string }
-  | { readonly kind: 'kept'; readonly lines: number };
+/** Lines that follow each other. */
+export interface ChangedLines {
+  readonly kind: 'removed' | 'added' | 'kept';
+  readonly lines: string[];
+}
 
 /** Why nothing is written, for the operator. */
 export interface NotWritten {
@@ -72,16 +75,17 @@ export function createProposals(configuration: Configuration, observer: Pick<Obs
         return {
           refused: `${file}, or a file that it names, has changes that are not in force. See the log, then try again.`,
         };
-      const { text: before, stamp } = await readText(file);
-      const { routes } = observer.report();
-      const text = edited(before, routes, enforces, loaded);
+      const before = await readFile(file, 'utf8');
+      const proposed = observer.report().routes;
+      const text = edited(before, proposed, enforces, loaded);
       if (text === undefined)
         return { refused: `${file} is written in a form that cannot be changed here. Copy the proposal instead.` };
       if (text === before) return { refused: `${file} has these routes already.` };
-      const checked = await checkResult(configuration, text, { routes, enforces });
+      const routes = proposed.map(({ route }) => route.match);
+      const checked = await checkResult(configuration, { text, routes, enforces });
       if ('refused' in checked) return checked;
       const id = randomBytes(12).toString('base64url');
-      const draft = { id, routes: routes.length, enforces, text, stamp, changes: changesOf(before, text), ...checked };
+      const draft = { id, routes, enforces, text, before, changes: changesOf(before, text), ...checked };
       drafts.set(id, draft);
       for (const oldest of [...drafts.keys()].slice(0, -MOST_DRAFTS)) drafts.delete(oldest);
       return draft;
@@ -91,14 +95,14 @@ export function createProposals(configuration: Configuration, observer: Pick<Obs
     async accept(id: string): Promise<Draft | NotWritten> {
       const draft = drafts.get(id);
       if (draft === undefined) return { refused: OUT_OF_DATE };
-      const { text, stamp } = draft;
+      const { text, before } = draft;
       const obstacle = await cannotWrite();
       if (obstacle !== undefined) return obstacle;
-      if ((await readText(file)).stamp !== stamp)
+      if ((await readFile(file, 'utf8')) !== before)
         return { refused: `${file} has been changed since this page was shown. Look at the difference again.` };
-      const checked = await checkResult(configuration, text, draft);
+      const checked = await checkResult(configuration, draft);
       if ('refused' in checked) return checked;
-      const failed = await replaceFile(file, text, stamp);
+      const failed = await replaceFile(file, text, before);
       if (failed !== undefined) return { refused: `${file} could not be written: ${failed}.` };
       drafts.delete(id);
       return draft;
@@ -132,18 +136,13 @@ function edited(
 /** Whether the result is valid, and means what was shown. */
 async function checkResult(
   { check }: Configuration,
-  text: string,
-  { routes, enforces }: { readonly routes: RouteMap['routes'] | number; readonly enforces: boolean },
+  { text, routes, enforces }: Pick<Draft, 'text' | 'routes' | 'enforces'>,
 ): Promise<{ readonly warnings: readonly string[] } | NotWritten> {
   try {
     const { next, warnings } = await check(text);
     const { config } = next;
-    const isAsShown =
-      typeof routes === 'number'
-        ? config.routes.length === routes
-        : config.routes.length === routes.length &&
-          routes.every(({ route }, at) => config.routes[at]?.match === route.match);
-    if (!isAsShown)
+    const matches = config.routes.map(({ match }) => match);
+    if (!isDeepStrictEqual(matches, routes))
       return { refused: 'The routes are not decided by this file: an environment variable or a profile overrides it.' };
     if (enforces && config.enforcement.mode === 'observe')
       return { refused: 'Observe mode is not decided by this file: an environment variable overrides it.' };
@@ -155,13 +154,13 @@ async function checkResult(
   }
 }
 
-function changesOf(before: string, after: string): readonly ChangedLine[] {
-  const changes: ChangedLine[] = [];
+function changesOf(before: string, after: string): readonly ChangedLines[] {
+  const changes: ChangedLines[] = [];
   for (const [operation, line] of diff(before.split('\n'), after.split('\n'))) {
+    const kind = operation === 0 ? 'kept' : operation === 1 ? 'removed' : 'added';
     const last = changes.at(-1);
-    if (operation !== 0) changes.push({ kind: operation === 1 ? 'removed' : 'added', line });
-    else if (last?.kind === 'kept') changes[changes.length - 1] = { kind: 'kept', lines: last.lines + 1 };
-    else changes.push({ kind: 'kept', lines: 1 });
+    if (last?.kind === kind) last.lines.push(line);
+    else changes.push({ kind, lines: [line] });
   }
   return changes;
 }

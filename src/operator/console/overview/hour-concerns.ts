@@ -1,12 +1,11 @@
 import { counted } from '../../../http/amounts.ts';
 import { html } from '../../../http/html.ts';
-import { once } from '../../../http/once.ts';
 import { factOf } from '../../../operations/record/attempt.ts';
 import { lastOf } from '../../../operations/record/attempts.ts';
 import { countOf, type Group, type Minute, namesIn } from '../../../operations/record/minute.ts';
-import { readTexts } from '../../texts.ts';
 import { pathOfTime } from '../history/range.ts';
 import type { Times } from '../kit/times.ts';
+import { wordsOf } from '../kit/words.ts';
 import { pathOf, withQuery } from '../paths.ts';
 import type { Explained } from '../recorder/explained.ts';
 import { formatCount, formatSeconds, percent, responseTimes } from '../traffic/figures.ts';
@@ -86,7 +85,7 @@ const SHARES: readonly Share[] = [
   },
 ];
 
-const reasonTexts = once(() => readTexts(['operator/console/overview/reasons.yaml'], ['text']));
+const reasonText = wordsOf('overview/reasons.yaml');
 
 const sumOf = (counts: ReadonlyMap<string, number>): number => [...counts.values()].reduce((sum, one) => sum + one, 0);
 
@@ -110,12 +109,12 @@ function tooMany({ what, whom, bound, reasons, count, total }: Share, period: Pe
   const [wrong, all] = [count(period.sum), total(period.sum)];
   const run = runOf(period, times, (minute) => count(minute) > 0);
   if (run === undefined || wrong < bound.least || wrong < bound.share * all) return undefined;
-  const named = [...reasons(period.sum)].filter(([reason]) => reasonTexts().has(reason));
+  const named = [...reasons(period.sum)].filter(([reason]) => reasonText(reason) !== undefined);
   const [reason = '', often] = named.toSorted(([, a], [, b]) => b - a)[0] ?? [];
   const why =
     often === undefined
       ? 'all were answers of your backend'
-      : `most often: ${reasonTexts().get(reason)?.text} (${formatCount(often)})`;
+      : `most often: ${reasonText(reason)} (${formatCount(often)})`;
   const recently = (of: (minute: Minute) => number) => run.minutes.reduce((sum, minute) => sum + of(minute), 0);
   const isBad = bound.bad !== undefined && !run.isOver && recently(count) >= bound.bad * recently(total);
   const text = html`${isBad && whom}${formatCount(wrong)} of ${formatCount(all)} ${what} (${percent(wrong / all)}) ${run.text}; ${why}.`;

@@ -1,8 +1,8 @@
 import { invalidRequest } from '../../../errors.ts';
 import { lastOf } from '../../../operations/record/attempts.ts';
-import { folded } from '../directory/rows.ts';
 import type { Times } from '../kit/times.ts';
 import type { Explained } from './explained.ts';
+import { isAbout } from './known.ts';
 
 const MINUTE = 60_000;
 
@@ -30,8 +30,7 @@ export function attemptFilter(
   const since = Math.max(clock() - minutes * MINUTE, begin ?? 0);
   // The minute that is named belongs to it.
   const until = end === undefined ? Number.POSITIVE_INFINITY : end + MINUTE;
-  const isOfApp = named(app, 'app', all);
-  const isOfMember = named(member, 'member', all);
+  const isWanted = isAbout({ app, member }, all);
   return (one) => {
     const { at } = lastOf(one.attempt);
     return (
@@ -39,16 +38,7 @@ export function attemptFilter(
       (cause === '' || one.why?.id === cause) &&
       at >= since &&
       at < until &&
-      isOfApp(one) &&
-      isOfMember(one)
+      isWanted(one)
     );
   };
-}
-
-/** An id means this one alone. Anything else is part of what is known of it, or of the name on the page. */
-function named(text: string, whose: 'app' | 'member', all: readonly Explained[]): (one: Explained) => boolean {
-  const [id, typed] = [text.trim(), folded(text.trim())];
-  if (typed === '') return () => true;
-  if (all.some((one) => one[whose]?.id === id)) return (one) => one[whose]?.id === id;
-  return (one) => one[whose]?.text.includes(typed) === true || (whose === 'app' && folded(one.name).includes(typed));
 }

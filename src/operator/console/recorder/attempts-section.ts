@@ -1,6 +1,7 @@
 import { type Html, html } from '../../../http/html.ts';
 import { factOf } from '../../../operations/record/attempt.ts';
 import { lastOf } from '../../../operations/record/attempts.ts';
+import { type TrailItem, trailList } from '../kit/trail.ts';
 import { pathOf, pathOfApp, pathOfMember, withQuery } from '../paths.ts';
 import type { Sources } from '../sources.ts';
 import { badge } from './badge.ts';
@@ -23,8 +24,7 @@ export async function attemptsSection(
 ${
   own.length === 0
     ? html`<p class="muted">None in the last 24 hours.${'member' in of && ' An attempt that stopped before the sign-in names no member: look for its app under '}${'member' in of && html`<a href="${pathOf('connections')}">Connections</a>.`}</p>`
-    : html`<ol class="trail">
-${shown.map((one) => item(one, sources, 'member' in of))}</ol>
+    : html`${trailList(shown.map((one) => item(one, sources, 'member' in of)))}
 ${own.length > shown.length && html`<p class="more"><a href="${withQuery(pathOf('connections'), of)}">All ${own.length} attempts of the last 24 hours</a></p>`}`
 }</section>`;
 }
@@ -33,14 +33,16 @@ function item(
   { attempt, name, app, member, state, at, why }: Explained,
   { times }: Sources<'times'>,
   ofMember: boolean,
-): Html {
+): TrailItem {
   const remedy = why?.operator ?? why?.developer;
   const whose = ofMember
     ? app && html`app <a href="${pathOfApp(app.id)}"><bdi>${name}</bdi></a>`
     : member && html`member <a href="${pathOfMember(member.id)}"><bdi>${member.name}</bdi></a>`;
-  return html`<li>
-<p>${times.both(lastOf(attempt).at)} ${badge(state)} <strong><a href="${pathOf('connections', attempt.id)}">${why?.title ?? (state === 'open' ? `At “${kindName(at.kind)}”` : name)}</a></strong></p>
-<p class="muted">${whose && html`<span>${whose}</span> `}${remedy !== undefined && html`<span>${why?.operator === undefined ? 'The app’s developer:' : 'You can:'} ${marked(remedy)}</span>`}</p>
-</li>
-`;
+  return {
+    head: html`${times.both(lastOf(attempt).at)} ${badge(state)} <strong><a href="${pathOf('connections', attempt.id)}">${why?.title ?? (state === 'open' ? `At “${kindName(at.kind)}”` : name)}</a></strong>`,
+    about: [
+      whose,
+      remedy && html`${why?.operator === undefined ? 'The app’s developer:' : 'You can:'} ${marked(remedy)}`,
+    ],
+  };
 }

@@ -1,44 +1,32 @@
-import { findApp } from '../../../authorization-server/administration/stored-app.ts';
 import { LAST_USE, readLastUse } from '../../../authorization-server/connected-apps/use-entry.ts';
-import { accountOf, storedMembers } from '../../../authorization-server/members.ts';
-import { detailsOf } from '../../../oauth/member-details.ts';
 import { type ConnectionAttempt, factOf } from '../../../operations/record/attempt.ts';
 import type { Store } from '../../../storage/store.ts';
-import { searchText } from '../directory/rows.ts';
 import type { Sources } from '../sources.ts';
 import { isOfDoctor } from './agent.ts';
 import { type Explanation, explanationOf } from './causes/explanation.ts';
+import { type Known, knownOf } from './known.ts';
 import { type Standstill, type State, standstillOf } from './state.ts';
 import { appName } from './words.ts';
 
 /** What explains attempts. */
 export type Explaining = Sources<'recorder' | 'store' | 'clock' | 'setting'>;
 
-/** Who made an attempt, or for which app. */
-interface Named {
-  readonly id: string;
-  readonly name: string;
-  /** For the search, as `searchText` writes it. */
-  readonly text: string;
-}
-
 /** An attempt, whose it is, where it is, and why it stopped. */
 export interface Explained {
   readonly attempt: ConnectionAttempt;
   /** What it is called, also if no app is known. */
   readonly name: string;
-  readonly app: Named | undefined;
+  readonly app: Known | undefined;
   /** Undefined before the sign-in. */
-  readonly member: Named | undefined;
+  readonly member: Known | undefined;
   readonly state: State;
   readonly at: Standstill['at'];
   /** Undefined unless it stopped. */
   readonly why: Explanation | undefined;
 }
 
-/** The most attempts for which the counts of usage are read, and the most members and apps whose names are. */
+/** The most attempts for which the counts of usage are read. */
 const MOST_ASKED = 300;
-const MOST_NAMED = 500;
 
 /** The attempts of apps, the newest first: not those of `coursegate doctor`. */
 export async function explainedAttempts(sources: Explaining): Promise<readonly Explained[]> {
@@ -49,25 +37,10 @@ export async function explainedAttempts(sources: Explaining): Promise<readonly E
 export async function everyAttempt({ recorder, store, clock, setting }: Explaining): Promise<readonly Explained[]> {
   const attempts = await recorder.list();
   const now = clock();
-  const [apps, members] = await Promise.all([
-    namesOf(
-      attempts.flatMap((one) => factOf(one, 'clientId') ?? []),
-      async (id) => {
-        const found = await findApp(store, id);
-        return found && { id, name: found.name ?? id, text: searchText([found.name, id]) };
-      },
-    ),
-    namesOf(
-      attempts.flatMap((one) => factOf(one, 'member') ?? []),
-      async (id) => {
-        const found = await storedMembers(store).find(id);
-        const details = found && detailsOf(found);
-        return (
-          found && { id, name: found.name ?? accountOf(found), text: searchText([...Object.values(details ?? {}), id]) }
-        );
-      },
-    ),
-  ]);
+  const { apps, members } = await knownOf(
+    store,
+    attempts.map((one) => ({ app: factOf(one, 'clientId'), member: factOf(one, 'member') })),
+  );
   let asked = 0;
   const explained = attempts.map(async (attempt): Promise<Explained> => {
     const first = standstillOf(attempt, now);
@@ -83,18 +56,6 @@ export async function everyAttempt({ recorder, store, clock, setting }: Explaini
     return { attempt, name, app, member: members.get(factOf(attempt, 'member') ?? ''), state, at, why };
   });
   return Promise.all(explained);
-}
-
-/** What is known of each id. Without the store, and beyond the bound, that is the id. */
-async function namesOf(
-  ids: readonly string[],
-  find: (id: string) => Promise<Named | undefined>,
-): Promise<ReadonlyMap<string, Named>> {
-  const known = [...new Set(ids)].map(async (id, at): Promise<Named> => {
-    const found = at < MOST_NAMED ? await find(id).catch(() => undefined) : undefined;
-    return found ?? { id, name: id, text: searchText([id]) };
-  });
-  return new Map((await Promise.all(known)).map((one) => [one.id, one]));
 }
 
 /** Whether the app has used its connection since then, as the page of connected apps counts it. */

@@ -6,6 +6,7 @@ import {
   isOfApp,
   isRefused,
 } from '../../../operations/record/attempt.ts';
+import { wordsOf } from '../kit/words.ts';
 import { agentName } from './agent.ts';
 import type { State } from './state.ts';
 
@@ -27,24 +28,7 @@ const KINDS: Readonly<Record<StepKind, string>> = {
   revocation: 'Connection ended',
 };
 
-const OUTCOMES: Readonly<Record<string, string>> = {
-  sent: 'sent to the sign-in page',
-  shown: 'page shown',
-  'signed-in': 'signed in',
-  approved: 'approved',
-  denied: 'cancelled by the member',
-  lost: 'request not found',
-  suspended: 'member suspended',
-  not_signed_in: 'came back without signing in',
-  not_as_asked_for: 'another sign-in was asked for',
-  account_closed: 'account closed',
-  login_unavailable: 'sign-in unavailable',
-  disabled: 'app disabled',
-  app: 'by the app',
-  member: 'by the member',
-  operator: 'by an operator',
-  backend: 'by the backend',
-};
+const outcomeText = wordsOf('recorder/outcomes.yaml');
 
 export const STATES: Readonly<Record<State, string>> = {
   open: 'in progress',
@@ -58,7 +42,7 @@ export const kindName = (kind: StepKind): string => KINDS[kind];
 /** What came of a step, in a few words. */
 export function outcomeOf(step: AttemptStep): string {
   if (step.kind === 'challenge') return 'challenged';
-  const outcome = step.outcome === undefined ? undefined : (OUTCOMES[step.outcome] ?? step.outcome);
+  const outcome = step.outcome === undefined ? undefined : (outcomeText(step.outcome) ?? step.outcome);
   if (step.error !== undefined) return outcome === undefined ? step.error : `${outcome}: ${step.error}`;
   return outcome ?? (isRefused(step) ? `answered ${step.status}` : 'ok');
 }

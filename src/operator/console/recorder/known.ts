@@ -1,0 +1,80 @@
+import { findApp } from '../../../authorization-server/administration/stored-app.ts';
+import { accountOf, storedMembers } from '../../../authorization-server/members.ts';
+import { detailsOf } from '../../../oauth/member-details.ts';
+import type { Store } from '../../../storage/store.ts';
+import { folded, searchText } from '../directory/rows.ts';
+
+/** A member or an app. */
+export interface Known {
+  readonly id: string;
+  readonly name: string;
+  /** For the search, as `searchText` writes it. */
+  readonly text: string;
+}
+
+/** Something about an app and a member. */
+interface About {
+  readonly app: Known | undefined;
+  readonly member: Known | undefined;
+  /** What the app is called there; it may be known by nothing else. */
+  readonly name: string | undefined;
+}
+
+interface Ids {
+  readonly app: string | undefined;
+  readonly member: string | undefined;
+}
+
+/** The most members or apps whose names are read. */
+const MOST_NAMED = 2000;
+
+/** The apps and members with these ids, by id. */
+export async function knownOf(store: Store, ids: readonly Ids[]) {
+  const [apps, members] = await Promise.all([
+    known(new Set(ids.flatMap(({ app }) => app ?? [])), async (id) => {
+      const app = await findApp(store, id);
+      return app && { id, name: app.name ?? id, text: searchText([app.name, id]) };
+    }),
+    known(new Set(ids.flatMap(({ member }) => member ?? [])), async (id) => {
+      const member = await storedMembers(store).find(id);
+      const details = member && detailsOf(member);
+      return (
+        member && {
+          id,
+          name: member.name ?? accountOf(member),
+          text: searchText([...Object.values(details ?? {}), id]),
+        }
+      );
+    }),
+  ]);
+  return { apps, members };
+}
+
+/** Without the store, and beyond the bound, nothing but the id is known. */
+async function known(
+  ids: ReadonlySet<string>,
+  find: (id: string) => Promise<Known | undefined>,
+): Promise<ReadonlyMap<string, Known>> {
+  const all = [...ids].map(async (id, at): Promise<Known> => {
+    const found = at < MOST_NAMED ? await find(id).catch(() => undefined) : undefined;
+    return found ?? { id, name: id, text: searchText([id]) };
+  });
+  return new Map((await Promise.all(all)).map((one) => [one.id, one]));
+}
+
+/**
+ * Whether something is about the app and the member that were typed. An id that is there means this one alone; anything
+ * else is part of what is known of it, or of the name of the app. '' is everything.
+ */
+export function isAbout(typed: { readonly app: string; readonly member: string }, all: readonly About[]) {
+  const isApp = isMeant(typed.app, (id) => all.some(({ app }) => app?.id === id));
+  const isMember = isMeant(typed.member, (id) => all.some(({ member }) => member?.id === id));
+  return ({ app, member, name }: About): boolean => isApp(app, name) && isMember(member);
+}
+
+function isMeant(typed: string, isId: (id: string) => boolean): (one: Known | undefined, name?: string) => boolean {
+  const id = typed.trim();
+  const text = folded(id);
+  if (isId(id)) return (one) => one?.id === id;
+  return (one, name = '') => one?.text.includes(text) === true || folded(name).includes(text);
+}
