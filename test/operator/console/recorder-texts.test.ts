@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
+import type { StepKind } from '../../../src/http/connection-step.ts';
 import type { AttemptStep } from '../../../src/operations/record/attempt.ts';
 import { CAUSES, UNKNOWN } from '../../../src/operator/console/recorder/causes/causes.ts';
 import { causeTexts, explanationBy } from '../../../src/operator/console/recorder/causes/explanation.ts';
+import { readTexts } from '../../../src/operator/texts.ts';
 
 const ALL = [...CAUSES, UNKNOWN];
 const AT: AttemptStep = {
@@ -16,6 +18,17 @@ it('every cause has texts, and every text a cause', () => {
     expect(title, id).toMatch(/^[A-Z].{10,}[^.]$/);
     expect(docs, id).toMatch(/^docs\/[a-z-]+\.md(?:#[a-z0-9-]+)?$/);
   }
+});
+
+const KINDS: Readonly<Record<StepKind, true>> = {
+  ...{ challenge: true, 'resource-metadata': true, 'server-metadata': true, guess: true, registration: true },
+  ...{ 'client-document': true, 'pushed-request': true, authorization: true, 'sign-in': true, consent: true },
+  ...{ code: true, token: true, use: true, refresh: true, revocation: true },
+};
+
+it('every kind of step has words, and all words a kind', () => {
+  const words = readTexts(['operator/console/recorder/steps.yaml'], ['text']);
+  expect([...words.keys()].toSorted()).toEqual(Object.keys(KINDS).toSorted());
 });
 
 it.each(ALL)('the placeholders in the texts of $id are known', (cause) => {

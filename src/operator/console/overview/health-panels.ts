@@ -64,7 +64,7 @@ const columns = (times: Times): readonly Column<UpstreamStatus>[] => [
         : html`<span class="badge bad">${breaker === 'open' ? 'failing' : 'not back yet'}</span>${outage && ` since ${times.sameDay(outage.since)}`}`,
   },
   {
-    title: 'In progress',
+    title: 'Active',
     cell: ({ requests, streams }) => html`<span class="wide">${requests + streams}</span>`,
     isNumber: true,
   },

@@ -7,7 +7,7 @@ import { facts } from '../kit/facts.ts';
 import type { Times } from '../kit/times.ts';
 import { pathOf, pathOfApp, pathOfMember, withQuery } from '../paths.ts';
 import type { Sources } from '../sources.ts';
-import { badge } from './badge.ts';
+import { badge } from './attempts-list.ts';
 import { type Explained, type Explaining, everyAttempt } from './explained.ts';
 import { marked } from './marked.ts';
 import { shown, textOf } from './text.ts';

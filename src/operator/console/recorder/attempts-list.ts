@@ -4,9 +4,9 @@ import { type Column, listTable } from '../kit/table.ts';
 import type { Times } from '../kit/times.ts';
 import { pathOf, pathOfMember } from '../paths.ts';
 import type { Sources } from '../sources.ts';
-import { badge } from './badge.ts';
 import type { Explained } from './explained.ts';
-import { kindName } from './words.ts';
+import type { State } from './state.ts';
+import { kindName, STATES } from './words.ts';
 
 const ON_FIRST_PAGE = 5;
 
@@ -18,6 +18,12 @@ export function stoppedAttempts(all: readonly Explained[], { times }: Sources<'t
   const unknown = stopped.length - ofApps.length;
   return html`${ofApps.length > 0 && attemptsTable(ofApps.slice(0, ON_FIRST_PAGE), times)}
 <p class="more"><a href="${pathOf('connections')}?state=stopped">All that stopped (${stopped.length})</a>${unknown > 0 && html` <span class="muted">${unknown} of them named no app.</span>`}</p>`;
+}
+
+const BADGES: Readonly<Record<State, string>> = { open: 'warn', connected: 'good', stopped: 'bad', ended: '' };
+
+export function badge(state: State): Html {
+  return html`<span class="badge ${BADGES[state]}">${STATES[state]}</span>`;
 }
 
 /** One line for each attempt. */

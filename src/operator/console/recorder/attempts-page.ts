@@ -15,7 +15,8 @@ import { type Explained, type Explaining, everyAttempt } from './explained.ts';
 import { STATES } from './words.ts';
 
 const PATH = pathOf('connections');
-const PAGE = 50;
+/** The most rows. Filters find the others. */
+const MOST_ROWS = 200;
 
 type Query = ConsoleRequest['query'];
 
@@ -26,23 +27,17 @@ export async function attemptsPage(
 ): Promise<ConsoleAnswer> {
   const all = await everyAttempt(sources);
   const wanted = all.filter(attemptFilter(query, all, sources));
-  const [doctor, others] = [true, false].map((is) => wanted.filter(({ attempt }) => isOfDoctor(attempt) === is)) as [
-    Explained[],
-    Explained[],
-  ];
-  const listed = query.doctor === undefined ? others : wanted;
-  const pages = Math.ceil(listed.length / PAGE);
-  const number = Math.max(1, Math.min(Number.parseInt(query.page ?? '1', 10) || 1, pages || 1));
-  const shown = listed.slice((number - 1) * PAGE, number * PAGE);
+  const doctor = wanted.filter(({ attempt }) => isOfDoctor(attempt));
+  const listed = wanted.filter(({ attempt }) => query.doctor !== undefined || !isOfDoctor(attempt));
+  const shown = listed.slice(0, MOST_ROWS);
   const body = html`${filters(query, all, sources.times)}
-<p class="muted" role="status">${counted(listed.length, 'attempt')}${doctor.length > 0 && html`. ${doctorLine(doctor, query, sources.times)}`}</p>
-${shown.length === 0 ? nothing(all.length) : html`<div class="card">${attemptsTable(shown, sources.times)}</div>`}
-${pager(query, number, pages)}`;
+<p class="muted" role="status">${counted(listed.length, 'attempt')}${listed.length > shown.length && `, of which the newest ${shown.length} are shown: filter for the others`}${doctor.length > 0 && html`. ${doctorLine(doctor, query, sources.times)}`}</p>
+${shown.length === 0 ? nothing(all.length) : html`<div class="card">${attemptsTable(shown, sources.times)}</div>`}`;
   return { body };
 }
 
 function filters(query: Query, all: readonly Explained[], times: Times): Html {
-  const links = { path: PATH, query: { ...query, page: '' } };
+  const links = { path: PATH, query };
   return html`${filterLinks({ ...links, label: 'State', name: 'state', options: [['', 'All'], ...Object.entries(STATES)] })}
 ${filterLinks({ ...links, label: 'Time', name: 'within', options: WITHIN })}
 <form class="filter narrow-fields" action="${PATH}">
@@ -80,7 +75,7 @@ function causes(all: readonly Explained[], chosen = ''): Readonly<Record<string,
 function doctorLine(doctor: readonly Explained[], query: Query, times: Times): Html {
   const [newest] = doctor;
   const isShown = query.doctor !== undefined;
-  const href = withQuery(PATH, { ...query, page: '', doctor: isShown ? '' : 'shown' });
+  const href = withQuery(PATH, { ...query, doctor: isShown ? '' : 'shown' });
   return html`${counted(doctor.length, 'attempt')} of coursegate doctor${newest && html`, the last ${times.ago(lastOf(newest.attempt).at)}`}: <a href="${href}">${isShown ? 'Hide' : 'Show'}</a>`;
 }
 
@@ -88,14 +83,4 @@ function nothing(all: number): Html {
   return all === 0
     ? html`<p class="card muted">No app has tried to connect in the last 24 hours. Try it with <code>coursegate connect URL</code>.</p>`
     : html`<p class="card muted">No attempt fits. <a href="${PATH}">Show all</a></p>`;
-}
-
-function pager(query: Query, page: number, pages: number): Html | undefined {
-  if (pages <= 1) return undefined;
-  const to = (wanted: number) => withQuery(PATH, { ...query, page: String(wanted) });
-  return html`<nav class="pager" aria-label="Pages">
-${page > 1 && html`<a href="${to(page - 1)}" rel="prev">Newer</a>`}
-<span>Page ${page} of ${pages}</span>
-${page < pages && html`<a href="${to(page + 1)}" rel="next">Older</a>`}
-</nav>`;
 }

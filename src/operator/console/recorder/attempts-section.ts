@@ -4,7 +4,7 @@ import { lastOf } from '../../../operations/record/attempts.ts';
 import { type TrailItem, trailList } from '../kit/trail.ts';
 import { pathOf, pathOfApp, pathOfMember, withQuery } from '../paths.ts';
 import type { Sources } from '../sources.ts';
-import { badge } from './badge.ts';
+import { badge } from './attempts-list.ts';
 import { type Explained, type Explaining, everyAttempt } from './explained.ts';
 import { marked } from './marked.ts';
 import { kindName } from './words.ts';

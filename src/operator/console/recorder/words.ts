@@ -10,24 +10,7 @@ import { wordsOf } from '../kit/words.ts';
 import { agentName } from './agent.ts';
 import type { State } from './state.ts';
 
-const KINDS: Readonly<Record<StepKind, string>> = {
-  challenge: 'Request without a token',
-  'resource-metadata': 'Protected resource metadata',
-  'server-metadata': 'Authorization server metadata',
-  guess: 'Guessed address',
-  registration: 'Registration',
-  'client-document': 'Client ID metadata document',
-  'pushed-request': 'Pushed authorization request',
-  authorization: 'Authorization request',
-  'sign-in': 'Sign-in',
-  consent: 'Consent',
-  code: 'Return to the app',
-  token: 'Token request',
-  use: 'Token used',
-  refresh: 'Refresh request',
-  revocation: 'Connection ended',
-};
-
+const kindText = wordsOf('recorder/steps.yaml');
 const outcomeText = wordsOf('recorder/outcomes.yaml');
 
 export const STATES: Readonly<Record<State, string>> = {
@@ -37,7 +20,7 @@ export const STATES: Readonly<Record<State, string>> = {
   ended: 'disconnected',
 };
 
-export const kindName = (kind: StepKind): string => KINDS[kind];
+export const kindName = (kind: StepKind): string => kindText(kind) ?? kind;
 
 /** What came of a step, in a few words. */
 export function outcomeOf(step: AttemptStep): string {
