@@ -53,7 +53,7 @@ ${listTable<EventsState['events'][number]>({
   label: { by: 'pending' },
   columns: [
     { title: 'Type', cell: ({ type }) => html`<code>${type}</code>` },
-    { title: 'Since', cell: ({ timestamp }) => moment(timestamp) },
+    { title: 'Since', cell: ({ timestamp }) => times.dayAndTime(Date.parse(timestamp)) },
     figureColumn('Attempts', ({ attempts }) => attempts),
     { title: 'Next attempt', phone: 'Next', cell: ({ due_at }) => (due_at === undefined ? 'in turn' : moment(due_at)) },
     { title: 'ID', cell: ({ id }) => html`<code>${id}</code>` },
