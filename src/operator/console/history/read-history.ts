@@ -6,7 +6,7 @@ import type { TrailLine } from '../../../operations/record/trail.ts';
 import type { Times } from '../kit/times.ts';
 import { pathOf, pathOfApp, pathOfMember } from '../paths.ts';
 import { type Explained, type Explaining, explainedAttempts } from '../recorder/explained.ts';
-import { isAbout, type Known, knownOf } from '../recorder/known.ts';
+import { isAbout, type KnownParty, knownOf } from '../recorder/known.ts';
 import type { Sources } from '../sources.ts';
 import { aboutOf, actionOf, isAlert } from './audit-line.ts';
 import { countedRows } from './counted-rows.ts';
@@ -78,8 +78,8 @@ export async function readHistory(
 /** A row of one moment, and whose it is. */
 interface HistoryEvent {
   readonly row: HistoryRow & { readonly at: number };
-  readonly member: Known | undefined;
-  readonly app: Known | undefined;
+  readonly member: KnownParty | undefined;
+  readonly app: KnownParty | undefined;
   /** As the app called itself then. */
   readonly name: string | undefined;
 }
@@ -95,7 +95,7 @@ async function auditEvents({ store }: HistorySources, lines: readonly TrailLine[
   });
 }
 
-function auditRow(line: TrailLine, member: Known | undefined): HistoryEvent['row'] {
+function auditRow(line: TrailLine, member: KnownParty | undefined): HistoryEvent['row'] {
   const isReload = line.action === 'config_reloaded';
   const failed = line.outcome === 'failure';
   return {

@@ -4,7 +4,7 @@ import type { Store } from '../../../storage/store.ts';
 import type { Sources } from '../sources.ts';
 import { isOfDoctor } from './agent.ts';
 import { type Explanation, explanationOf } from './causes/explanation.ts';
-import { type Known, knownOf } from './known.ts';
+import { type KnownParty, knownOf } from './known.ts';
 import { type Standstill, type State, standstillOf } from './state.ts';
 import { appName } from './words.ts';
 
@@ -16,9 +16,9 @@ export interface Explained {
   readonly attempt: ConnectionAttempt;
   /** What it is called, also if no app is known. */
   readonly name: string;
-  readonly app: Known | undefined;
+  readonly app: KnownParty | undefined;
   /** Undefined before the sign-in. */
-  readonly member: Known | undefined;
+  readonly member: KnownParty | undefined;
   readonly state: State;
   readonly at: Standstill['at'];
   /** Undefined unless it stopped. */

@@ -5,7 +5,7 @@ import type { Store } from '../../../storage/store.ts';
 import { folded, searchText } from '../directory/rows.ts';
 
 /** A member or an app. */
-export interface Known {
+export interface KnownParty {
   readonly id: string;
   readonly name: string;
   /** For the search, as `searchText` writes it. */
@@ -14,8 +14,8 @@ export interface Known {
 
 /** Something about an app and a member. */
 interface About {
-  readonly app: Known | undefined;
-  readonly member: Known | undefined;
+  readonly app: KnownParty | undefined;
+  readonly member: KnownParty | undefined;
   /** What the app is called there; it may be known by nothing else. */
   readonly name: string | undefined;
 }
@@ -53,9 +53,9 @@ export async function knownOf(store: Store, ids: readonly Ids[]) {
 /** Without the store, and beyond the bound, nothing but the id is known. */
 async function known(
   ids: ReadonlySet<string>,
-  find: (id: string) => Promise<Known | undefined>,
-): Promise<ReadonlyMap<string, Known>> {
-  const all = [...ids].map(async (id, at): Promise<Known> => {
+  find: (id: string) => Promise<KnownParty | undefined>,
+): Promise<ReadonlyMap<string, KnownParty>> {
+  const all = [...ids].map(async (id, at): Promise<KnownParty> => {
     const found = at < MOST_NAMED ? await find(id).catch(() => undefined) : undefined;
     return found ?? { id, name: id, text: searchText([id]) };
   });
@@ -72,7 +72,10 @@ export function isAbout(typed: { readonly app: string; readonly member: string }
   return ({ app, member, name }: About): boolean => isApp(app, name) && isMember(member);
 }
 
-function isMeant(typed: string, isId: (id: string) => boolean): (one: Known | undefined, name?: string) => boolean {
+function isMeant(
+  typed: string,
+  isId: (id: string) => boolean,
+): (one: KnownParty | undefined, name?: string) => boolean {
   const id = typed.trim();
   const text = folded(id);
   if (isId(id)) return (one) => one?.id === id;
