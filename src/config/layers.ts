@@ -31,14 +31,10 @@ export function mergeLayers({ scopes, profile, tools, file, environment, overrid
 export function placeInLayers(layers: Layers, path: Path, at: 'key' | 'value'): Place {
   const { scopes, profile, tools, file, environment, overrides } = layers;
   const strongest = [overrides, environment, file, tools, profile, scopes];
-  const exact = strongest.find(({ tree }) => valueAt(tree, path) !== undefined);
-  if (exact !== undefined && !insideList(path)) return exact.place(path, at);
   // A list comes whole from one layer: the one with the highest precedence that has it.
-  const list = path.slice(
-    0,
-    path.findIndex((step) => typeof step === 'number'),
-  );
-  const owner = insideList(path) ? strongest.find(({ tree }) => valueAt(tree, list) !== undefined) : undefined;
+  const index = path.findIndex((step) => typeof step === 'number');
+  const whole = index === -1 ? path : path.slice(0, index);
+  const owner = strongest.find(({ tree }) => valueAt(tree, whole) !== undefined);
   if (owner !== undefined) return owner.place(path, at);
   for (let around = path.slice(0, -1); around.length > 0; around = around.slice(0, -1)) {
     const layer = [file, environment, overrides, tools, profile, scopes].find(
@@ -47,10 +43,6 @@ export function placeInLayers(layers: Layers, path: Path, at: 'key' | 'value'): 
     if (layer !== undefined) return layer.place(around, 'key');
   }
   return file.place([], 'key');
-}
-
-function insideList(path: Path): boolean {
-  return path.some((step) => typeof step === 'number');
 }
 
 /** Wraps settings made by code as a layer. Their places have no line. */

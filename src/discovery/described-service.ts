@@ -31,7 +31,7 @@ type Endpoints = Readonly<
   >
 >;
 
-export interface DescribedTools {
+interface DescribedTools {
   /** Paths of the endpoint that is open to all callers, and of the one that always requires a token. */
   readonly open: string;
   readonly member: string;

@@ -3,9 +3,10 @@
 import type { Handler } from '../http/exchange.ts';
 import type { Html } from '../http/html.ts';
 import type { JsonObject } from '../http/json-object.ts';
+import { once } from '../http/once.ts';
 import type { DescribedService, RunningRoute } from './described-service.ts';
 import type { UpstreamApi } from './openapi/upstream/import-api.ts';
-import { type ServedDocument, serveDocument, servedDocument } from './served-document.ts';
+import { serveDocument, servedDocument } from './served-document.ts';
 
 export interface Discovery {
   readonly openapi: Generated;
@@ -40,7 +41,7 @@ export function createDiscovery({ service, routes, documents }: DiscoveryParts):
         const document = documents.get(name);
         if (document !== undefined) apis.set(name, importApi(name, upstream, document));
       }
-      return JSON.stringify(openapiDocument({ service, routes: routes(), apiOf: (name) => apis.get(name) }));
+      return JSON.stringify(await openapiDocument({ service, routes: routes(), apiOf: (name) => apis.get(name) }));
     }),
     authMd: generated('text/markdown; charset=utf-8', rendered, async () => {
       const { authMd } = await import('./auth-md/auth-md.ts');
@@ -58,17 +59,9 @@ async function rendered(text: string): Promise<Html> {
 }
 
 function generated(type: string, asHtml: (text: string) => Promise<Html>, generate: () => Promise<string>): Generated {
-  let document: ServedDocument | undefined;
-  let shown: Html | undefined;
-  const load = async () => {
-    document ??= servedDocument(type, await generate());
-    return document;
-  };
+  const load = once(async () => servedDocument(type, await generate()), { forgetFailure: true });
   return {
     handler: async (exchange) => serveDocument(exchange, await load()),
-    async markup() {
-      shown ??= await asHtml((await load()).text);
-      return shown;
-    },
+    markup: once(async () => asHtml((await load()).text), { forgetFailure: true }),
   };
 }

@@ -5,7 +5,7 @@ import { PAGE_VARIES } from '../http/navigation.ts';
 import { DISCOVERY_PATHS } from './paths.ts';
 
 /** A document and its version. */
-export interface ServedDocument {
+interface ServedDocument {
   readonly type: string;
   readonly text: string;
   /** The entity tag, including its quotes (RFC 9110 section 8.8.3). */

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { covers, segmentsOf } from '../../config/route-order.ts';
 import { parseMatch, type RouteConfig } from '../../config/schema.ts';
 import type { JsonObject } from '../../http/json-object.ts';
@@ -27,15 +28,19 @@ function isDescribed({ value, pattern, methods }: RunningRoute): boolean {
 
 /**
  * Generates the OpenAPI 3.1 document of the running service. The output is byte-for-byte reproducible from the same
- * input. Throws TypeError if a route of the gate's own has no description.
+ * input. Rejects with TypeError if a route of the gate's own has no description.
  */
-export function openapiDocument({ service, routes, apiOf }: DocumentParts): JsonObject {
+export async function openapiDocument({ service, routes, apiOf }: DocumentParts): Promise<JsonObject> {
   const { config } = service;
+  // The parser of YAML takes so long that other requests get their turn in between.
+  const gate = gateApi(service);
+  await nextTurn();
+  const own = ownComponents(config);
+  await nextTurn();
   const paths = new Paths();
   const tags = new Map<string, string>();
   const extra: Record<string, JsonObject> = {};
 
-  const gate = gateApi(service);
   for (const route of routes) {
     if (route.value.entry !== undefined) continue;
     const [template] = pathTemplates(route.pattern);
@@ -92,7 +97,6 @@ export function openapiDocument({ service, routes, apiOf }: DocumentParts): Json
     return titles.length === 0 ? 'Available to every member.' : `${titles.join('. ')}.`;
   }
 
-  const own = ownComponents(config);
   return {
     openapi: '3.1.1',
     info: info(service),
