@@ -1,7 +1,7 @@
 import type Provider from 'oidc-provider';
 import type { ScopeConfig } from '../config/schema.ts';
 import type { Scope } from '../oauth/scope.ts';
-import { clientProof } from './client-documents/client-proof.ts';
+import { documentHost } from './client-documents/client-proof.ts';
 import type { KnownApp } from './pages/app-row.ts';
 import { type AppProof, type AppView, type Destination, isSuspicious } from './pages/consent.ts';
 import { MOST_LISTED, type Permissions } from './pages/permissions.ts';
@@ -40,9 +40,8 @@ export function connectedAppView(client: Client, school: string): KnownApp {
 
 function nameOf(client: Client, school: string, destinations: readonly Destination[]) {
   const { clientName: name } = client;
-  const proof = clientProof(client);
   const hosts = {
-    document: proof.kind === 'document' ? proof.host : undefined,
+    document: documentHost(client),
     destinations: destinations.flatMap((one) => (one.kind === 'host' ? [one.host] : [])),
   };
   return { name, posing: posingOf(name, school, hosts) };
@@ -88,16 +87,15 @@ export function permissionsOf(
     writes.length <= MOST_LISTED &&
     writes.some(({ had }) => !had) &&
     reads.every(({ kind, had }) => kind === 'identity' || had);
-  const boxes = (scopes: typeof all, isTicked: boolean) =>
-    scopes.map((scope) => ({
-      ...scope,
-      box: isTicked && !nothingTicked ? ('ticked' as const) : ('unticked' as const),
-    }));
+  const withBoxes = (scopes: typeof all, isTicked: boolean) => {
+    const box = isTicked && !nothingTicked ? 'ticked' : 'unticked';
+    return scopes.map((scope) => ({ ...scope, box: scope.token === 'openid' ? 'always' : box }) as const);
+  };
   return {
-    reads: boxes(reads, !isSuspicious(app))
-      .map((scope) => (scope.token === 'openid' ? { ...scope, box: 'always' as const } : scope))
-      .toSorted((a, b) => Number(b.box === 'always') - Number(a.box === 'always')),
-    writes: boxes(writes, isStepUp),
+    reads: withBoxes(reads, !isSuspicious(app)).toSorted(
+      (a, b) => Number(b.box === 'always') - Number(a.box === 'always'),
+    ),
+    writes: withBoxes(writes, isStepUp),
     held: all.filter(isHeld),
   };
 }
@@ -126,10 +124,10 @@ function destinationOf(redirectUri: string): Destination {
  * program on the device can listen on a loopback port or claim a scheme.
  */
 function proofOf(client: Client, destination: Destination): AppProof {
-  const proof = clientProof(client);
-  if (proof.kind === 'none') return proof;
-  if (destination.kind !== 'host') return { kind: 'claimed', host: proof.host };
-  return { kind: 'proved', host: proof.host, elsewhere: destination.host !== proof.host };
+  const host = documentHost(client);
+  if (host === undefined) return { kind: 'none' };
+  if (destination.kind !== 'host') return { kind: 'claimed', host };
+  return { kind: 'proved', host, elsewhere: destination.host !== host };
 }
 
 /** Only https URLs become links, even if other URLs were stored before registration checked them. */

@@ -1,6 +1,6 @@
 // The MCP endpoints: tools, resources and prompts for AI apps, built from the configuration and served without sessions.
 
-import { type McpView, mcpPage } from '../authorization-server/pages/mcp.ts';
+import { type McpView, mcpPage } from '../authorization-server/pages/machine.ts';
 import type { Pages } from '../authorization-server/pages/pages.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import type { McpConfig } from '../config/schema.ts';

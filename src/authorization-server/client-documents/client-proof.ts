@@ -2,13 +2,11 @@ import type Provider from 'oidc-provider';
 
 type Client = InstanceType<Provider['Client']>;
 
-/** What proves an app's identity: the host that serves its metadata document, or nothing. */
-export type ClientProof = { readonly kind: 'document'; readonly host: string } | { readonly kind: 'none' };
-
-/** @param client - as returned by `Client.find`. A name alone proves nothing: anyone can register any name. */
-export function clientProof(client: Client): ClientProof {
+/**
+ * The host that serves an app's metadata document, which proves whose app it is; undefined for an app without one.
+ * @param client - as returned by `Client.find`. A name alone proves nothing: anyone can register any name.
+ */
+export function documentHost(client: Client): string | undefined {
   const { clientIdMetadataDocument } = client as Client & { readonly clientIdMetadataDocument?: boolean };
-  return clientIdMetadataDocument === true
-    ? { kind: 'document', host: new URL(client.clientId).host }
-    : { kind: 'none' };
+  return clientIdMetadataDocument === true ? new URL(client.clientId).host : undefined;
 }

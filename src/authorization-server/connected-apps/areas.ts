@@ -1,6 +1,7 @@
 import type { ScopeConfig } from '../../config/schema.ts';
 import { html } from '../../http/html.ts';
 import type { Label } from '../pages/app-row.ts';
+import { joined } from '../pages/fold.ts';
 import { type Phrase, subjectOf } from '../pages/words.ts';
 
 /** Titles for the names of areas, and which of them are changes. */
@@ -29,8 +30,10 @@ export function areaLabel(area: string, { scopes, tools }: AreaNames): Label {
   const [kind, name] = partsOf(area);
   switch (kind) {
     case 'scope':
-      return ({ own }) =>
-        html`${name.split(' ').map((token, at) => html`${at > 0 && ', '}${own(scopes[token]?.title ?? token)}`)}`;
+      return ({ own }) => {
+        const titles = name.split(' ').map((token) => own(scopes[token]?.title ?? token));
+        return joined(titles, ', ');
+      };
     case 'field':
       return (words) => words.html('apps.did.field', { name: inWords(name) });
     case 'change':

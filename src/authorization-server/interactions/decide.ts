@@ -8,7 +8,7 @@ import { describeClient } from '../event-client.ts';
 import { redirect } from '../pages/pages.ts';
 import { finish } from './finish.ts';
 import type { InteractionParts } from './interaction-parts.ts';
-import { OBSTACLE_ERRORS, obstacleOf } from './obstacle.ts';
+import { OBSTACLE_ERRORS, obstacleOf, refuseSuspended } from './obstacle.ts';
 import {
   findPending,
   type Interaction,
@@ -17,7 +17,6 @@ import {
   requestedResources,
   requestedScopes,
 } from './pending.ts';
-import { refuseSuspended } from './refuse-suspended.ts';
 import { showConsent } from './show-consent.ts';
 
 const BODY_LIMIT = 16 * 1024;

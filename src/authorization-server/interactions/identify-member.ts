@@ -2,23 +2,12 @@ import { asGatewayError } from '../../errors.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import type { Member } from '../../login/connector.ts';
 import { unixSeconds } from '../../storage/store.ts';
-import { accountOf } from '../members.ts';
 import { loginPage } from '../pages/login.ts';
 import { redirect } from '../pages/pages.ts';
 import type { InteractionParts } from './interaction-parts.ts';
 import { logIn } from './log-in.ts';
-import { obstacleOf, showObstacle } from './obstacle.ts';
-import {
-  auditPending,
-  cancelForm,
-  findPending,
-  notePending,
-  openWishesOf,
-  type Pending,
-  signInUrl,
-  waitingAppOf,
-} from './pending.ts';
-import { refuseSuspended } from './refuse-suspended.ts';
+import { obstacleOf, refuseSuspended, showObstacle } from './obstacle.ts';
+import { auditPending, findPending, notePending, openWishesOf, type Pending, signInUrl, stopView } from './pending.ts';
 import { showConsent } from './show-consent.ts';
 import { asksForTime, mustSignIn, type VisitKind } from './sign-in-wishes.ts';
 
@@ -54,14 +43,8 @@ export async function identifyMember(parts: InteractionParts, exchange: Exchange
 
 /** The page for a member who came back from the sign-in page and is not signed in, or not in the way that was asked for. */
 function showLogin(parts: InteractionParts, pending: Pending, member: Member | undefined): void {
-  const { exchange, interaction } = pending;
   const reason = member === undefined ? 'not_signed_in' : 'not_as_asked_for';
   auditPending(parts, pending, { action: 'sign_in_failed', member: member?.sub, reason });
-  const view = {
-    account: member === undefined ? undefined : accountOf(member),
-    app: waitingAppOf(parts, pending),
-    signIn: signInUrl(parts, pending),
-    cancel: cancelForm(parts, interaction, member?.sub),
-  };
-  parts.pages.send(exchange.response, 200, (words) => loginPage(words, view));
+  const view = { ...stopView(parts, pending, member), signIn: signInUrl(parts, pending) };
+  parts.pages.send(pending.exchange.response, 200, (words) => loginPage(words, view));
 }

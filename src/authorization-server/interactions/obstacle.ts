@@ -1,9 +1,8 @@
 import { decodeJwt } from 'jose';
 import type { Member } from '../../login/connector.ts';
-import { accountOf } from '../members.ts';
-import { expectedPage, unconfirmedPage } from '../pages/login.ts';
+import { expectedPage, suspendedPage, unconfirmedPage } from '../pages/login.ts';
 import type { InteractionParts } from './interaction-parts.ts';
-import { auditPending, cancelForm, openWishesOf, type Pending, signInUrl, waitingAppOf } from './pending.ts';
+import { auditPending, openWishesOf, type Pending, signInUrl, stopView } from './pending.ts';
 import { asksForTime } from './sign-in-wishes.ts';
 
 /** Why a request cannot be answered for the member who is signed in, whatever they decide. */
@@ -69,11 +68,7 @@ export function showObstacle(
     member: member?.sub,
     reason: 'not_as_asked_for',
   });
-  const view = {
-    account: member === undefined ? undefined : accountOf(member),
-    app: waitingAppOf(parts, pending),
-    cancel: cancelForm(parts, pending.interaction, member?.sub),
-  };
+  const view = stopView(parts, pending, member);
   parts.pages.send(pending.exchange.response, 200, (words) =>
     obstacle.kind === 'unknown_time'
       ? unconfirmedPage(words, view)
@@ -83,4 +78,13 @@ export function showObstacle(
           switchAccount: signInUrl(parts, pending, { another: true }),
         }),
   );
+}
+
+/** Returns whether the backend has suspended the member, in which case the page that says so has been sent. */
+export async function refuseSuspended(parts: InteractionParts, pending: Pending, member: Member): Promise<boolean> {
+  if ((await parts.suspensions.since(member.sub)) === undefined) return false;
+  auditPending(parts, pending, { action: 'sign_in_failed', member: member.sub, reason: 'suspended' });
+  const view = stopView(parts, pending, member);
+  parts.pages.send(pending.exchange.response, 403, (words) => suspendedPage(words, view));
+  return true;
 }

@@ -10,6 +10,7 @@ import { appView } from '../consent-view.ts';
 import { COOKIE_NAMES } from '../cookies.ts';
 import { csrfToken } from '../csrf.ts';
 import { ENDPOINTS } from '../endpoints.ts';
+import { accountOf } from '../members.ts';
 import { PageFailure } from '../pages/page-failure.ts';
 import { preferLanguages } from '../pages/pages.ts';
 import type { CancelForm, WaitingApp } from '../pages/waiting-app.ts';
@@ -129,6 +130,15 @@ export function cancelForm(
   sub: string | undefined,
 ): CancelForm {
   return { action: interactionPath(interaction), csrf: csrfToken(csrfKeys, interaction.uid, sub ?? '') };
+}
+
+/** What a page says that stops a member: who is signed in, which app waits, and the way out. */
+export function stopView(parts: InteractionParts, pending: Pending, member: Member | undefined) {
+  return {
+    account: member && accountOf(member),
+    app: waitingAppOf(parts, pending),
+    cancel: cancelForm(parts, pending.interaction, member?.sub),
+  };
 }
 
 /** The address of the backend's sign-in page, from where the member comes back to this interaction. */

@@ -1,9 +1,9 @@
-import { type Html, type HtmlValue, html } from '../../http/html.ts';
+import { type Html, html } from '../../http/html.ts';
 import { appMark } from './app-mark.ts';
 import { type ConnectedAppRow, changesBadge, type Label, nameOf, plainNameOf } from './app-row.ts';
 import { type AppProof, place } from './consent.ts';
 import type { Dates } from './dates.ts';
-import { fold } from './fold.ts';
+import { fold, joined } from './fold.ts';
 import type { MemberPage } from './layout.ts';
 import { type DayUse, usageChart } from './usage-chart.ts';
 import { posingWarning } from './waiting-app.ts';
@@ -86,7 +86,13 @@ export function missingAppPage(words: Words, all: string): MemberPage {
 function facts(words: Words, dates: Dates, { app, connectedAt, redeemed, lastUsedAt, endsAt }: ConnectedApp): Html {
   const places = app?.destinations ?? [];
   return html`<dl>
-${places.length > 0 && html`<dt>${words.html('apps.destination')}</dt><dd>${list(places.map((one) => place(words, one)))}</dd>`}
+${
+  places.length > 0 &&
+  html`<dt>${words.html('apps.destination')}</dt><dd>${joined(
+    places.map((one) => place(words, one)),
+    ', ',
+  )}</dd>`
+}
 <dt>${words.html('apps.connected')}</dt><dd>${dates.moment(connectedAt)}</dd>
 <dt>${words.html('apps.used')}</dt><dd>${redeemed ? used(words, dates, lastUsedAt) : words.html('apps.row.unfetched')}</dd>
 ${endsAt !== undefined && html`<dt>${words.html('apps.ends')}</dt><dd>${dates.day(endsAt)}</dd>`}
@@ -103,10 +109,6 @@ function proof(words: Words, shown: AppProof): Html {
   if (shown.kind === 'claimed') return html`<p class="notice">${words.html('apps.claimed', { host })}</p>`;
   return html`<p class="notice${shown.elsewhere ? '' : ' proof'}">${words.html('consent.proved', { host })}</p>
 ${shown.elsewhere && html`<p class="notice problem">${words.html('apps.elsewhere')}</p>`}`;
-}
-
-function list(items: readonly HtmlValue[]): Html {
-  return html`${items.map((item, at) => html`${at > 0 && ', '}${item}`)}`;
 }
 
 function used(words: Words, dates: Dates, at: number | undefined): Html {

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../http/html.ts';
+import { type Html, type HtmlValue, html } from '../../http/html.ts';
 import type { Words } from './words.ts';
 
 /** The first items, and the others, which are folded away. A single one is shown rather than folded. */
@@ -14,6 +14,6 @@ export function inBrief(words: Words, items: readonly Html[], most: number): rea
 }
 
 /** The items in a line. */
-export function dotted(items: readonly Html[]): Html {
-  return html`${items.map((item, at) => html`${at > 0 && ' · '}${item}`)}`;
+export function joined(items: readonly HtmlValue[], separator: string): Html {
+  return html`${items.map((item, at) => html`${at > 0 && separator}${item}`)}`;
 }

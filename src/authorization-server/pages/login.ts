@@ -11,18 +11,8 @@ interface StopView {
   readonly cancel: CancelForm;
 }
 
-export interface LoginView extends StopView {
-  readonly signIn: string;
-}
-
-export interface ExpectedView extends StopView {
-  /** The id that the app's `id_token_hint` contains. */
-  readonly expected: string;
-  readonly switchAccount: string;
-}
-
 /** Shown when a member returns from the course site without having signed in. A redirect would loop, so they choose. */
-export function loginPage(words: Words, view: LoginView): MemberPage {
+export function loginPage(words: Words, view: StopView & { readonly signIn: string }): MemberPage {
   const again = view.account === undefined ? 'login' : 'login.again';
   const go = html`<a class="button go" href="${view.signIn}">${words.html(`${again}.go`)}</a>`;
   return stopPage(words, 'login', again, view, { go });
@@ -34,8 +24,14 @@ export function suspendedPage(words: Words, view: StopView): MemberPage {
   return stopPage(words, 'suspended', 'suspended', view, { advice });
 }
 
-/** Shown when the app asks for another member than the one who is signed in. */
-export function expectedPage(words: Words, view: ExpectedView): MemberPage {
+/**
+ * Shown when the app asks for another member than the one who is signed in. `expected` is the id that the app's
+ * `id_token_hint` contains.
+ */
+export function expectedPage(
+  words: Words,
+  view: StopView & { readonly expected: string; readonly switchAccount: string },
+): MemberPage {
   const advice = html`<p class="muted">${words.html('expected.id', { id: html`<bdi><code>${view.expected}</code></bdi>` })}</p>`;
   const go = html`<a class="button go" href="${view.switchAccount}">${words.html('expected.go')}</a>`;
   return stopPage(words, 'expected', 'expected', view, { advice, go });

@@ -1,6 +1,6 @@
 import type { Translatable } from '../../config/pages.ts';
 import { type Html, html } from '../../http/html.ts';
-import { dotted, fold, inBrief } from './fold.ts';
+import { fold, inBrief, joined } from './fold.ts';
 import { subjectOf, type Words } from './words.ts';
 
 /** Whose data a scope is about, in the order of the page. */
@@ -73,7 +73,7 @@ ${writes.length > MOST_LISTED ? listed(words, strongestFirst(writes), MOST_NAMED
 function listed(words: Words, scopes: readonly ScopeLine[], most: number): Html {
   const { shown, rest } = fold(scopes, most);
   const subjects = rest.map(({ token, title }) => subjectOf(words, token, title));
-  const names = dotted(inBrief(words, subjects, MOST_FOLDED));
+  const names = joined(inBrief(words, subjects, MOST_FOLDED), ' · ');
   return html`${shown.map((scope) => line(words, scope))}${
     rest.length > 0 &&
     html`<details class="list"><summary>${words.html('consent.scopes.more', { names })}</summary>
@@ -83,7 +83,7 @@ ${rest.map((scope) => line(words, { ...scope, box: 'unticked' }))}</details>`
 
 function heldList(words: Words, held: Permissions['held']): Html {
   const titles = held.map(({ title }) => words.own(title));
-  const names = dotted(inBrief(words, titles, MOST_HELD));
+  const names = joined(inBrief(words, titles, MOST_HELD), ' · ');
   return html`<details class="held"><summary>${words.html('consent.held', { names })}</summary>
 <ul>${titles.map((title) => html`<li>${title}</li>`)}</ul>
 <p>${words.html('consent.held.keeps', { apps: words.html('apps.title') })}</p></details>`;

@@ -27,12 +27,7 @@ export interface SignInView {
 /** The gate's own sign-in page, for credentials that the course site verifies. */
 export function signInPage(words: Words, view: SignInView): MemberPage {
   const { action, returnTo, csrf, username, problem, wait = 0, purpose } = view;
-  return {
-    id: 'sign-in',
-    title: words.text('sign_in.title'),
-    body: html`
-${heading(words, purpose)}
-${problem !== undefined && html`<p class="notice problem" role="alert" id="problem">${words.html(problem, { wait: waitIn(words.locales, wait) })}</p>`}
+  const content = html`${problem !== undefined && html`<p class="notice problem" role="alert" id="problem">${words.html(problem, { wait: waitIn(words.locales, wait) })}</p>`}
 <p>${words.html(purpose.kind === 'connected-apps' ? 'apps.sign-in' : 'sign_in.text')}</p>
 <form method="post" action="${action}" class="fields">
 <input type="hidden" name="csrf" value="${csrf}">
@@ -42,9 +37,8 @@ ${problem !== undefined && html`<p class="notice problem" role="alert" id="probl
 <label for="password">${words.html('sign_in.password')}</label>
 <input id="password" name="password" type="password" required maxlength="1024" autocomplete="current-password"${focused(username !== '')}${described(problem)}>
 <div class="actions"><button type="submit">${words.html('sign_in.go')}</button></div>
-</form>
-${wayBack(words, purpose)}`,
-  };
+</form>`;
+  return framed(words, purpose, content);
 }
 
 /** Lets the member choose a sign-in provider. */
@@ -53,15 +47,21 @@ export function providersPage(
   providers: readonly { readonly name: string; readonly href: string }[],
   purpose: SignInPurpose,
 ): MemberPage {
+  const content = html`<p>${words.html('sign_in.choose')}</p>
+<ul class="providers">
+${providers.map(({ name, href }) => html`<li><a class="button go" href="${href}">${words.html('sign_in.with', { provider: name })}</a></li>`)}
+</ul>`;
+  return framed(words, purpose, content);
+}
+
+/** What the sign-in is for, its content, and the way out of it. */
+function framed(words: Words, purpose: SignInPurpose, content: Html): MemberPage {
   return {
     id: 'sign-in',
     title: words.text('sign_in.title'),
     body: html`
 ${heading(words, purpose)}
-<p>${words.html('sign_in.choose')}</p>
-<ul class="providers">
-${providers.map(({ name, href }) => html`<li><a class="button go" href="${href}">${words.html('sign_in.with', { provider: name })}</a></li>`)}
-</ul>
+${content}
 ${wayBack(words, purpose)}`,
   };
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { clientProof } from '../../../src/authorization-server/client-documents/client-proof.ts';
+import { documentHost } from '../../../src/authorization-server/client-documents/client-proof.ts';
 
-type Client = Parameters<typeof clientProof>[0];
+type Client = Parameters<typeof documentHost>[0];
 
-describe('clientProof', () => {
-  it('returns the host that serves the document', () => {
+describe('documentHost', () => {
+  it('is the host that serves the document', () => {
     const client = Object.defineProperty(
       { clientId: 'https://claude.ai/oauth/client.json' },
       'clientIdMetadataDocument',
@@ -12,11 +12,11 @@ describe('clientProof', () => {
         value: true,
       },
     );
-    expect(clientProof(client as unknown as Client)).toEqual({ kind: 'document', host: 'claude.ai' });
+    expect(documentHost(client as unknown as Client)).toBe('claude.ai');
   });
 
-  it('returns none for a registered client, whatever it calls itself', () => {
+  it('is undefined for a registered client, whatever it calls itself', () => {
     const client = { clientId: 'https://claude.ai/oauth/client.json', clientName: 'Claude' };
-    expect(clientProof(client as unknown as Client)).toEqual({ kind: 'none' });
+    expect(documentHost(client as unknown as Client)).toBeUndefined();
   });
 });

@@ -17,8 +17,7 @@ import { createDates, type Dates } from '../../../src/authorization-server/pages
 import { failurePage, refusalPage } from '../../../src/authorization-server/pages/error.ts';
 import { type Frame, type MemberPage, renderPage } from '../../../src/authorization-server/pages/layout.ts';
 import { loginPage, suspendedPage } from '../../../src/authorization-server/pages/login.ts';
-import { accountPage, appsOnlyPage, documentPage } from '../../../src/authorization-server/pages/machine.ts';
-import { mcpPage } from '../../../src/authorization-server/pages/mcp.ts';
+import { accountPage, appsOnlyPage, documentPage, mcpPage } from '../../../src/authorization-server/pages/machine.ts';
 import { PageFailure } from '../../../src/authorization-server/pages/page-failure.ts';
 import { providersPage, signInPage } from '../../../src/authorization-server/pages/sign-in.ts';
 import { signedOutPage } from '../../../src/authorization-server/pages/sign-out.ts';
