@@ -4,7 +4,7 @@ import { type AppFilter, appOrder, appSearch } from './app-filter.ts';
 import { appRow, type ConnectedAppRow } from './app-row.ts';
 import type { Dates } from './dates.ts';
 import { fold } from './fold.ts';
-import type { MemberPage } from './layout.ts';
+import { type MemberPage, titled } from './layout.ts';
 import { accountLine, type SignOutForm } from './sign-out.ts';
 import type { Words } from './words.ts';
 
@@ -29,15 +29,10 @@ export interface AppsView {
 
 /** The connected apps of a member, with links to disconnect them and to the page about each. */
 export function appsPage(words: Words, dates: Dates, view: AppsView): MemberPage {
-  return {
-    id: 'apps',
-    title: words.text('apps.title'),
-    body: html`
-<h1>${words.html('apps.heading')}</h1>
-${view.done !== undefined && html`<p class="notice proof" role="status">${words.html(`apps.done.${view.done}`)}</p>`}
+  const body = html`${view.done !== undefined && html`<p class="notice proof" role="status">${words.html(`apps.done.${view.done}`)}</p>`}
 ${accountLine(words, view.account, view.signOut)}
-${view.total === 0 ? html`<p>${words.html('apps.none')}</p><p class="muted">${words.html('apps.none.text')}</p>` : listed(words, dates, view)}`,
-  };
+${view.total === 0 ? html`<p>${words.html('apps.none')}</p><p class="muted">${words.html('apps.none.text')}</p>` : listed(words, dates, view)}`;
+  return titled(words, 'apps', body, 'apps.title', 'apps.heading');
 }
 
 function listed(words: Words, dates: Dates, view: AppsView): Html {
@@ -117,12 +112,7 @@ ${rest.length > 0 && html`<details><summary>${more(rest.length + unnamed)}</summ
 
 /** Shown when a member returns from the course site without having signed in. A redirect would loop, so they choose. */
 export function appsSignInPage(words: Words, signIn: string): MemberPage {
-  return {
-    id: 'apps-sign-in',
-    title: words.text('login.title'),
-    body: html`
-<h1>${words.html('login.heading')}</h1>
-<p>${words.html('apps.sign-in')}</p>
-<p class="actions"><a class="button go" href="${signIn}">${words.html('login.go')}</a></p>`,
-  };
+  const body = html`<p>${words.html('apps.sign-in')}</p>
+<p class="actions"><a class="button go" href="${signIn}">${words.html('login.go')}</a></p>`;
+  return titled(words, 'apps-sign-in', body, 'login.title', 'login.heading');
 }

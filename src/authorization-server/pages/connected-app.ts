@@ -4,7 +4,7 @@ import { type ConnectedAppRow, changesBadge, type Label, nameOf, plainNameOf } f
 import { type AppProof, place } from './consent.ts';
 import type { Dates } from './dates.ts';
 import { fold, joined } from './fold.ts';
-import type { MemberPage } from './layout.ts';
+import { type MemberPage, titled } from './layout.ts';
 import { type DayUse, usageChart } from './usage-chart.ts';
 import { posingWarning } from './waiting-app.ts';
 import type { Words } from './words.ts';
@@ -74,13 +74,8 @@ ${shown.connections.length + shown.olderConnections > 1 && connections(words, da
 
 /** The app is not connected to the member's account, or there is none. */
 export function missingAppPage(words: Words, all: string): MemberPage {
-  return {
-    id: 'app',
-    title: words.text('apps.missing'),
-    body: html`
-<h1>${words.html('apps.missing')}</h1>
-<p><a href="${all}">${words.html('apps.all')}</a></p>`,
-  };
+  const body = html`<p><a href="${all}">${words.html('apps.all')}</a></p>`;
+  return titled(words, 'app', body, 'apps.missing');
 }
 
 function facts(words: Words, dates: Dates, { app, connectedAt, redeemed, lastUsedAt, endsAt }: ConnectedApp): Html {

@@ -1,6 +1,6 @@
 import { type FailureCode, GatewayError, type Reference } from '../../errors.ts';
 import { type Html, html } from '../../http/html.ts';
-import type { MemberPage } from './layout.ts';
+import { type MemberPage, titled } from './layout.ts';
 import { PageFailure } from './page-failure.ts';
 import { waitIn } from './wait.ts';
 import type { Phrase, Words } from './words.ts';
@@ -120,17 +120,12 @@ ${home !== undefined && html`<a class="button" href="${home}" rel="noopener">${w
 
 function errorPage(words: Words, view: ErrorView): MemberPage {
   const { heading, message, wait, advice, next } = view;
-  return {
-    id: 'error',
-    title: words.text(heading),
-    body: html`
-<h1>${words.html(heading)}</h1>
-<p>${words.html(message, { wait })}</p>
+  const body = html`<p>${words.html(message, { wait })}</p>
 ${advice !== undefined && html`<p>${words.html(advice)}</p>`}
 ${steps(words, next)}
 <h2 class="muted">${words.html('error.technical')}</h2>
-<p class="copy"><code lang="en" dir="ltr">${reference(view)}</code></p>`,
-  };
+<p class="copy"><code lang="en" dir="ltr">${reference(view)}</code></p>`;
+  return titled(words, 'error', body, heading);
 }
 
 /** One text for support, which one press selects: pages run no script that could copy it. */

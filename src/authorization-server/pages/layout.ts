@@ -1,5 +1,5 @@
 import { type Html, html, htmlDocument } from '../../http/html.ts';
-import type { Words } from './words.ts';
+import type { Phrase, Words } from './words.ts';
 
 export interface MemberPage {
   /** The id of the page's `main` element, by which tools and tests identify the page. */
@@ -21,6 +21,17 @@ export interface MemberPage {
     | 'signed-out';
   readonly title: string;
   readonly body: Html;
+}
+
+/** A page that begins with a heading, which is its title unless there is another phrase for it. */
+export function titled(
+  words: Words,
+  id: MemberPage['id'],
+  body: Html,
+  title: Phrase,
+  heading: Phrase = title,
+): MemberPage {
+  return { id, title: words.text(title), body: html`<h1>${words.html(heading)}</h1>\n${body}` };
 }
 
 /** What surrounds every page. */

@@ -1,5 +1,5 @@
 import { type Html, html } from '../../http/html.ts';
-import type { MemberPage } from './layout.ts';
+import { type MemberPage, titled } from './layout.ts';
 import { type CancelForm, type WaitingApp, waitingApp } from './waiting-app.ts';
 import type { Words } from './words.ts';
 
@@ -50,12 +50,7 @@ function stopPage(
   { account, app, cancel }: StopView,
   { advice, go }: { readonly advice?: Html; readonly go?: Html },
 ): MemberPage {
-  return {
-    id,
-    title: words.text(`${phrase}.title`),
-    body: html`
-<h1>${words.html(`${phrase}.heading`)}</h1>
-<p>${words.html(`${phrase}.text`, { account: html`<strong><bdi>${account}</bdi></strong>`, app: waitingApp(words, app) })}</p>
+  const body = html`<p>${words.html(`${phrase}.text`, { account: html`<strong><bdi>${account}</bdi></strong>`, app: waitingApp(words, app) })}</p>
 ${advice}
 <form method="post" action="${cancel.action}">
 <input type="hidden" name="csrf" value="${cancel.csrf}">
@@ -63,6 +58,6 @@ ${advice}
 <button type="submit" name="decision" value="deny">${words.html(`${id}.cancel`)}</button>
 ${go}
 </div>
-</form>`,
-  };
+</form>`;
+  return titled(words, id, body, `${phrase}.title`, `${phrase}.heading`);
 }

@@ -1,18 +1,13 @@
 import { type Html, html } from '../../http/html.ts';
-import type { MemberPage } from './layout.ts';
+import { type MemberPage, titled } from './layout.ts';
 import type { Words } from './words.ts';
 
 /** At an address that only apps can use: after a refusal (401), or because it has nothing to GET (405). */
 export function appsOnlyPage(words: Words, status: number, documentation: string): MemberPage {
-  return {
-    id: 'machine',
-    title: words.text('machine.title'),
-    body: html`
-<h1>${words.html('machine.heading')}</h1>
-<p>${words.html(status === 401 ? 'machine.protected' : 'machine.endpoint')}</p>
+  const body = html`<p>${words.html(status === 401 ? 'machine.protected' : 'machine.endpoint')}</p>
 <p>${words.html('machine.connect')}</p>
-${forDevelopers(words, documentation)}`,
-  };
+${forDevelopers(words, documentation)}`;
+  return titled(words, 'machine', body, 'machine.title', 'machine.heading');
 }
 
 interface AccountView {
@@ -24,12 +19,7 @@ interface AccountView {
 
 /** At the Account API. */
 export function accountPage(words: Words, { address, query, documentation }: AccountView): MemberPage {
-  return {
-    id: 'machine',
-    title: words.text('graphql.title'),
-    body: html`
-<h1>${words.html('graphql.title')}</h1>
-<p>${words.html('graphql.text')}</p>
+  const body = html`<p>${words.html('graphql.text')}</p>
 ${
   query !== undefined &&
   html`<h2>${words.html('graphql.query')}</h2>
@@ -40,8 +30,8 @@ ${
 <pre class="copy"><code dir="ltr">${commandFor(address, query)}</code></pre>
 </details>`
 }
-${forDevelopers(words, documentation)}`,
-  };
+${forDevelopers(words, documentation)}`;
+  return titled(words, 'machine', body, 'graphql.title');
 }
 
 function commandFor(address: string, query: string): string {
@@ -60,16 +50,11 @@ export function documentPage(
   title: 'document.auth.title' | 'document.openapi.title',
   content: Html,
 ): MemberPage {
-  return {
-    id: 'document',
-    title: words.text(title),
-    body: html`
-<h1>${words.html(title)}</h1>
-<p><a href="?raw">${words.html('document.raw')}</a></p>
+  const body = html`<p><a href="?raw">${words.html('document.raw')}</a></p>
 <div lang="en" dir="ltr">
 ${content}
-</div>`,
-  };
+</div>`;
+  return titled(words, 'document', body, title);
 }
 
 export interface McpView {
@@ -92,12 +77,7 @@ export function mcpPage(
   const tools =
     open !== undefined &&
     html`<p>${words.html(isOpen ? 'mcp.here' : 'mcp.open', { address: html`<code dir="ltr">${open}</code>` })}</p>`;
-  return {
-    id: 'mcp',
-    title: words.text('mcp.title'),
-    body: html`
-<h1>${words.html('mcp.heading')}</h1>
-<p>${words.html('mcp.text')}</p>
+  const body = html`<p>${words.html('mcp.text')}</p>
 ${isOpen && tools}
 <h2>${words.html('mcp.address')}</h2>
 <p class="copy"><code dir="ltr">${address}</code></p>
@@ -109,8 +89,8 @@ ${commands.map(({ program, command }) => html`<dt>${program}</dt><dd class="copy
 </dl>
 </details>
 ${!isOpen && tools}
-${forDevelopers(words, documentation)}`,
-  };
+${forDevelopers(words, documentation)}`;
+  return titled(words, 'mcp', body, 'mcp.title', 'mcp.heading');
 }
 
 /** The link to the page about signing in. */

@@ -1,5 +1,5 @@
 import { type Html, html } from '../../http/html.ts';
-import type { MemberPage } from './layout.ts';
+import { type MemberPage, titled } from './layout.ts';
 import type { Words } from './words.ts';
 
 export interface SignOutForm {
@@ -16,13 +16,8 @@ ${form !== undefined && html`<form method="post" action="${form.action}">${hidde
 
 /** @param signIn - where the member can sign in again */
 export function signedOutPage(words: Words, signIn: string): MemberPage {
-  return {
-    id: 'signed-out',
-    title: words.text('sign_out.title'),
-    body: html`
-<h1>${words.html('sign_out.title')}</h1>
-<p role="status">${words.html('sign_out.text')}</p>
+  const body = html`<p role="status">${words.html('sign_out.text')}</p>
 <p>${words.html('sign_out.elsewhere')}</p>
-<p class="actions"><a class="button" href="${signIn}">${words.html('login.again.go')}</a></p>`,
-  };
+<p class="actions"><a class="button" href="${signIn}">${words.html('login.again.go')}</a></p>`;
+  return titled(words, 'signed-out', body, 'sign_out.title');
 }
