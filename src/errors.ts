@@ -75,7 +75,7 @@ export interface Answer {
 }
 
 /** What support needs to find a request in the logs: its id, and the id of its trace if it has one. */
-export interface Reference {
+interface Reference {
   readonly requestId: string;
   readonly traceId?: string | undefined;
 }

@@ -1,4 +1,4 @@
-import { type FailureCode, GatewayError, type Reference } from '../../errors.ts';
+import { type FailureCode, GatewayError } from '../../errors.ts';
 import { type Html, html } from '../../http/html.ts';
 import { type MemberPage, titled } from './layout.ts';
 import { PageFailure } from './page-failure.ts';
@@ -17,12 +17,11 @@ export interface OAuthRefusal {
   /** In English; '' if there is nothing to add. */
   readonly detail: string;
   readonly requestId: string;
-  readonly traceId?: string | undefined;
   /** Undefined when the app is unknown. */
   readonly app: RefusedApp | undefined;
 }
 
-/** What the member can do about an error at this address, and when it was. */
+/** What the member can do about an error at this address, and by when and by which trace support finds it. */
 export interface NextSteps {
   /** Whether the same request can be sent again from the page: a GET that failed for now, and used nothing up. */
   readonly offered: boolean;
@@ -32,6 +31,7 @@ export interface NextSteps {
   readonly home: string | undefined;
   readonly apps: string;
   readonly at: Date;
+  readonly traceId: string | undefined;
 }
 
 interface ErrorView extends OAuthRefusal {
@@ -72,12 +72,7 @@ export function refusalPage(words: Words, refusal: OAuthRefusal, next: NextSteps
 }
 
 /** Every other failure. */
-export function failurePage(
-  words: Words,
-  failure: GatewayError,
-  { requestId, traceId }: Reference,
-  next: NextSteps,
-): MemberPage {
+export function failurePage(words: Words, failure: GatewayError, requestId: string, next: NextSteps): MemberPage {
   const { offered, wait } = next;
   const ours = failure.status >= 500;
   const { code } = failure;
@@ -90,7 +85,6 @@ export function failurePage(
     code,
     detail: detailOf(failure),
     requestId,
-    traceId,
     app: undefined,
   });
 }
@@ -129,12 +123,12 @@ ${steps(words, next)}
 }
 
 /** One text for support, which one press selects: pages run no script that could copy it. */
-function reference({ code, detail, requestId, traceId, app, next }: ErrorView): Html {
+function reference({ code, detail, requestId, app, next }: ErrorView): Html {
   const lines = [
     html`${code}${detail !== '' && `: ${detail}`}`,
     app !== undefined && html`<bdi>${app.name}</bdi>${app.host !== undefined && `, ${app.host}`}`,
     `request ${requestId}`,
-    traceId !== undefined && `trace ${traceId}`,
+    next.traceId !== undefined && `trace ${next.traceId}`,
     next.at.toISOString().replace(/\.\d+/, ''),
   ].filter((line) => line !== false);
   return html`${lines.map((line, index) => html`${index > 0 && '\n'}${line}`)}`;

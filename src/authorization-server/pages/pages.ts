@@ -92,41 +92,35 @@ export function createPages(options: PagesOptions): Pages {
         ...always,
         'content-language': language,
         ...headers,
-        ...varying(headers.vary, asked ? 'Accept-Language' : undefined),
+        ...(asked && { vary: [headers.vary, 'Accept-Language'].filter(Boolean).join(', ') }),
       },
       body: renderPage(page(words), words, { ...frame, apps: appsLink() }),
     });
   };
 
-  const nextSteps = (
-    response: ServerResponse,
-    status: number,
-    fields: Readonly<Record<string, string>>,
-  ): NextSteps => ({
-    ...retryOf(response, status, fields),
-    ...{ home: options.home, apps: appsLink(), at: new Date(options.clock()) },
-  });
+  const nextSteps = ({ req }: ServerResponse, status: number, fields: Readonly<Record<string, string>>): NextSteps => {
+    const mayPass = status >= 500 || status === 429;
+    const wait = Number(fields['retry-after'] ?? Number.NaN);
+    return {
+      offered: mayPass && req.method === 'GET' && req.url?.startsWith(USED_ONCE) !== true,
+      wait: Number.isFinite(wait) ? Math.max(1, wait) : undefined,
+      home: options.home,
+      apps: appsLink(),
+      at: new Date(options.clock()),
+      traceId: currentRequest()?.provenance.traceId(),
+    };
+  };
 
   return {
     school,
     send,
     refuse: (response, status, refusal) =>
-      send(response, status, (words) =>
-        refusalPage(words, { traceId: traceId(), ...refusal }, nextSteps(response, status, {})),
-      ),
-    fail: (response, failure, requestId) =>
-      send(
-        response,
-        failure.status,
-        (words) =>
-          failurePage(
-            words,
-            failure,
-            { requestId, traceId: traceId() },
-            nextSteps(response, failure.status, failure.headers),
-          ),
-        failure.headers,
-      ),
+      send(response, status, (words) => refusalPage(words, refusal, nextSteps(response, status, {}))),
+    fail(response, failure, requestId) {
+      const { status, headers } = failure;
+      const next = nextSteps(response, status, headers);
+      send(response, status, (words) => failurePage(words, failure, requestId, next), headers);
+    },
     stylesheet: asset(sheet, { 'content-type': 'text/css; charset=utf-8' }),
     logo:
       logo === undefined
@@ -135,33 +129,13 @@ export function createPages(options: PagesOptions): Pages {
   };
 }
 
-/** The Vary field of an answer that depends on these request fields. */
-function varying(...fields: readonly (string | undefined)[]): { readonly vary?: string } {
-  const named = fields.filter((field) => field !== undefined);
-  return named.length === 0 ? {} : { vary: named.join(', ') };
-}
-
 /** Addresses whose GET uses something up: a second one cannot succeed. */
 const USED_ONCE = `${ENDPOINTS.signIn}/callback/`;
-
-function retryOf({ req }: ServerResponse, status: number, headers: Readonly<Record<string, string>>) {
-  const mayPass = status >= 500 || status === 429;
-  const wait = Number(headers['retry-after'] ?? Number.NaN);
-  return {
-    offered: mayPass && req.method === 'GET' && req.url?.startsWith(USED_ONCE) !== true,
-    wait: Number.isFinite(wait) ? Math.max(1, wait) : undefined,
-  };
-}
 
 /** The page of connected apps, in the languages that the app of the current request prefers. */
 function appsLink(): string {
   const wish = currentRequest()?.uiLocales;
   return appsPath(carriedBy(new URLSearchParams(typeof wish === 'string' ? { ui_locales: wish } : {})));
-}
-
-/** The trace id of the current request; undefined outside of a request. */
-function traceId(): string | undefined {
-  return currentRequest()?.provenance.traceId();
 }
 
 /** Prefers these languages (`ui_locales`, which may be any value) for the page that answers the current request. */

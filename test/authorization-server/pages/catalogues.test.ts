@@ -27,7 +27,7 @@ import { type FailureCode, GatewayError } from '../../../src/errors.ts';
 import { html } from '../../../src/http/html.ts';
 import { load, SMALL } from '../../config/fixture.ts';
 
-const retry = { offered: true, wait: undefined, home: '0', apps: '0', at: new Date(0) };
+const retry = { offered: true, wait: undefined, home: '0', apps: '0', at: new Date(0), traceId: '0' };
 const steps = { ...retry, offered: false };
 const read = (language: string) =>
   JSON.parse(readFileSync(new URL(`../../../src/config/i18n/${language}.json`, import.meta.url), 'utf8')) as Catalogue;
@@ -305,15 +305,8 @@ describe('the texts of the pages', () => {
     'auth.md': (words) => documentPage(words, 'document.auth.title', html``),
     'openapi.json': (words) => documentPage(words, 'document.openapi.title', html``),
     refusal: (words) => refusalPage(words, { code: '0', ...refusal, app: { name: '0', host: '0' } }, steps),
-    failure: (words) =>
-      failurePage(
-        words,
-        new GatewayError('invalid_request', { message: '0' }),
-        { requestId: '0', traceId: '0' },
-        retry,
-      ),
-    'failure of ours': (words) =>
-      failurePage(words, new PageFailure('internal', 'failure.app_gone'), { requestId: '0' }, retry),
+    failure: (words) => failurePage(words, new GatewayError('invalid_request', { message: '0' }), '0', retry),
+    'failure of ours': (words) => failurePage(words, new PageFailure('internal', 'failure.app_gone'), '0', retry),
   };
 
   it.each(Object.entries(pages))('%s: all come from the catalogue', (_name, page) => {
@@ -341,7 +334,7 @@ describe('the texts of the pages', () => {
     (code) => {
       for (const language of PAGE_LANGUAGES) {
         const words = createWords(language, '0');
-        expect(failurePage(words, new GatewayError(code), { requestId: '0' }, retry).body.text).toContain(
+        expect(failurePage(words, new GatewayError(code), '0', retry).body.text).toContain(
           read(language)[`failure.${code}`],
         );
       }
