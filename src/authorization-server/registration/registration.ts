@@ -71,7 +71,9 @@ async function register(parts: RegistrationParts, exchange: Exchange): Promise<v
   record.noteStep('registration', shownMetadata(sent));
   if (!matches(bearerToken(request), parts.initialAccessToken))
     return refuseToken(parts, exchange, 'registration here needs the initial access token that the school hands out');
-  if ((await parts.closedSince()) !== undefined) return refuseNew(exchange);
+  // RFC 7591 has no code for this: access_denied is what clients of OAuth know (RFC 6749 section 4.1.2.1).
+  if ((await parts.closedSince()) !== undefined)
+    return refuse(exchange, { error: 'access_denied', description: NO_NEW_APPS }, 403);
   const metadata = normalizeClientMetadata(sent, parts.scope);
   const problem = clientMetadataProblem(metadata, parts.redirects);
   if (problem !== undefined) return refuse(exchange, problem);
@@ -147,26 +149,21 @@ function methodChange(metadata: Record<string, unknown>, registered: string | un
   return { error: 'invalid_client_metadata', description };
 }
 
-function refuse({ response, record }: Exchange, { error, description }: MetadataProblem): void {
+function refuse(
+  { response, record }: Exchange,
+  { error, description }: Readonly<Record<keyof MetadataProblem, string>>,
+  status = 400,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   record.refusedWith(error);
   record.explainStep({ error, description });
-  writeAnswer(response, json(400, { error, error_description: description }, { 'cache-control': 'no-store' }));
+  const body = { error, error_description: description };
+  writeAnswer(response, json(status, body, { 'cache-control': 'no-store', ...headers }));
 }
 
-/** RFC 7591 has no code for this: access_denied is what clients of OAuth know (RFC 6749 section 4.1.2.1). */
-function refuseNew({ response, record }: Exchange): void {
-  const error = 'access_denied';
-  record.refusedWith(error);
-  const body = { error, error_description: NO_NEW_APPS };
-  writeAnswer(response, json(403, body, { 'cache-control': 'no-store' }));
-}
-
-function refuseToken({ origin }: RegistrationParts, { response, record }: Exchange, error_description: string): void {
+function refuseToken({ origin }: RegistrationParts, exchange: Exchange, description: string): void {
   const error = 'invalid_token';
-  record.refusedWith(error);
-  record.explainStep({ error, description: error_description });
-  const headers = { 'www-authenticate': `Bearer realm="${origin}", error="${error}"`, 'cache-control': 'no-store' };
-  writeAnswer(response, json(401, { error, error_description }, headers));
+  refuse(exchange, { error, description }, 401, { 'www-authenticate': `Bearer realm="${origin}", error="${error}"` });
 }
 
 function bearerToken(request: IncomingMessage): string | undefined {

@@ -8,32 +8,28 @@ export interface MetadataProblem {
   readonly description: string;
 }
 
-interface Rule {
-  readonly member: string;
-  readonly error: MetadataProblem['error'];
-  readonly problem: (value: unknown, policy: RedirectPolicy) => string | undefined;
-  readonly required?: true;
-}
-
 /** Authentication methods: `none` for a public client, `client_secret_post` for a confidential one. */
 const METHODS: readonly unknown[] = ['none', 'client_secret_post'];
 
 /** What ID tokens are signed with if the client asks for nothing (OpenID Connect Registration section 2). */
 export const DEFAULT_ID_TOKEN_ALGORITHM = 'RS256';
 
-/** The members checked here, in this order. oidc-provider checks the types of the others. */
-const RULES: readonly Rule[] = [
-  { member: 'redirect_uris', error: 'invalid_redirect_uri', problem: redirectUrisProblem, required: true },
-  { member: 'client_name', error: 'invalid_client_metadata', problem: clientNameProblem },
-  { member: 'client_uri', error: 'invalid_client_metadata', problem: clientUriProblem },
-  { member: 'logo_uri', error: 'invalid_client_metadata', problem: clientUriProblem },
-  { member: 'tos_uri', error: 'invalid_client_metadata', problem: clientUriProblem },
-  { member: 'policy_uri', error: 'invalid_client_metadata', problem: clientUriProblem },
-  { member: 'software_id', error: 'invalid_client_metadata', problem: softwareProblem },
-  { member: 'software_version', error: 'invalid_client_metadata', problem: softwareProblem },
-  { member: 'token_endpoint_auth_method', error: 'invalid_client_metadata', problem: methodProblem },
-  { member: 'jwks_uri', error: 'invalid_client_metadata', problem: () => 'must not be sent together with jwks' },
-];
+/**
+ * The members checked here, in this order; each check returns what is wrong. oidc-provider checks the types of the
+ * others. Only `redirect_uris` is required.
+ */
+const CHECKS: Readonly<Record<string, (value: unknown, policy: RedirectPolicy) => string | undefined>> = {
+  redirect_uris: redirectUrisProblem,
+  client_name: clientNameProblem,
+  client_uri: clientUriProblem,
+  logo_uri: clientUriProblem,
+  tos_uri: clientUriProblem,
+  policy_uri: clientUriProblem,
+  software_id: softwareProblem,
+  software_version: softwareProblem,
+  token_endpoint_auth_method: methodProblem,
+  jwks_uri: () => 'must not be sent together with jwks',
+};
 
 /**
  * The members that are read, stored and returned. All others are ignored: what oidc-provider would fetch (`jwks_uri`,
@@ -94,11 +90,12 @@ export function clientMetadataProblem(
   metadata: Record<string, unknown>,
   policy: RedirectPolicy,
 ): MetadataProblem | undefined {
-  for (const { member, error, problem, required } of RULES) {
-    const value = metadata[member];
-    if (value === undefined && required === undefined) continue;
-    const found = problem(value, policy);
-    if (found !== undefined) return { error, description: `${member}: ${found}` };
+  for (const [member, check] of Object.entries(CHECKS)) {
+    const isRedirect = member === 'redirect_uris';
+    if (metadata[member] === undefined && !isRedirect) continue;
+    const problem = check(metadata[member], policy);
+    const error = isRedirect ? 'invalid_redirect_uri' : 'invalid_client_metadata';
+    if (problem !== undefined) return { error, description: `${member}: ${problem}` };
   }
   return undefined;
 }
