@@ -47,14 +47,6 @@ interface RememberedFailure {
   readonly until: number;
 }
 
-interface Parts extends ClientDocumentsOptions {
-  readonly memory: { get(clientId: string): StoredDocument | undefined };
-  readonly records: Pick<DocumentRecords, 'validated' | 'save'>;
-  readonly deadline: number;
-  readonly running: Map<string, Promise<StoredDocument>>;
-  readonly failures: LRUCache<string, RememberedFailure>;
-}
-
 export function isFresh(document: StoredDocument | undefined, clock: Clock): document is StoredDocument {
   return document !== undefined && clock() < document.freshUntil;
 }
@@ -63,82 +55,74 @@ export function isUsable(document: StoredDocument | undefined, clock: Clock): do
   return document !== undefined && clock() < document.freshUntil + STALE_IF_ERROR;
 }
 
-export function documentFetches(options: ClientDocumentsOptions & Pick<Parts, 'memory' | 'records'>): DocumentFetches {
+interface Documents {
+  readonly memory: { get(clientId: string): StoredDocument | undefined };
+  readonly records: Pick<DocumentRecords, 'validated' | 'save'>;
+}
+
+export function documentFetches(options: ClientDocumentsOptions & Documents): DocumentFetches {
+  const { budget, clock, log, memory, network, records, deadline = DOCUMENT_DEADLINE } = options;
+  const running = new Map<string, Promise<StoredDocument>>();
   const failures = new LRUCache<string, RememberedFailure>({ max: FAILURES_IN_MEMORY });
   options.watchCache?.('client_document_failures', failures);
-  const parts = { ...options, deadline: options.deadline ?? DOCUMENT_DEADLINE, running: new Map(), failures };
-  return (clientId, last) => fetchOnce(parts, clientId, last);
-}
 
-/**
- * Each request waits for its own turn before it joins a fetch that has not begun, so that a request from a network with
- * no share left does not make others fail with it. If there is a document to fall back on, nothing is waited for.
- */
-async function fetchOnce(parts: Parts, clientId: string, last: StoredDocument | undefined): Promise<StoredDocument> {
-  const { budget, clock, deadline, running, memory } = parts;
-  const known = withoutFetch(parts, clientId);
-  if (known !== undefined) return known;
-  const meanwhile = () => {
-    const held = memory.get(clientId);
-    return withoutFetch(parts, clientId) ?? (isFresh(held, clock) ? Promise.resolve(held) : undefined);
+  const logFailure = (clientId: string, failure: DocumentFailure): void =>
+    log.warn({ client: clientId, kind: failure.kind, err: failure }, 'a client metadata document cannot be used');
+
+  /** Answers that need no fetch: a fetch in progress, or a recent failure. */
+  const withoutFetch = (clientId: string): Promise<StoredDocument> | undefined => {
+    const remembered = failures.get(clientId);
+    const failed = remembered !== undefined && clock() < remembered.until;
+    return running.get(clientId) ?? (failed ? Promise.reject(remembered.failure) : undefined);
   };
-  const address = currentRequest()?.provenance.clientAddress ?? '';
-  const patience = isUsable(last, clock) ? 0 : deadline;
-  const turn = await budget
-    .enter({ host: new URL(clientId).hostname, address, patience })
-    .catch((thrown: DocumentFailure) => thrown);
-  const answer = meanwhile();
-  if (turn instanceof DocumentFailure) {
-    if (answer === undefined) logFailure(parts, clientId, turn);
-    return answer ?? Promise.reject(turn);
-  }
-  if (answer !== undefined) {
-    turn.unused();
-    return answer;
-  }
-  const fetching = renew(parts, clientId, last, turn).finally(() => running.delete(clientId));
-  running.set(clientId, fetching);
-  return fetching;
-}
 
-/** Answers that need no fetch: a fetch in progress, or a recent failure. */
-function withoutFetch({ running, failures, clock }: Parts, clientId: string): Promise<StoredDocument> | undefined {
-  const remembered = failures.get(clientId);
-  const failed = remembered !== undefined && clock() < remembered.until;
-  return running.get(clientId) ?? (failed ? Promise.reject(remembered.failure) : undefined);
-}
+  const renew = async (clientId: string, last: StoredDocument | undefined, turn: FetchTurn) => {
+    const began = performance.now();
+    try {
+      const fetched = await fetchDocument(new URL(clientId), network, deadline).finally(turn.end);
+      const fetchedAt = clock();
+      const document = readDocument(clientId, fetched.body);
+      const freshUntil = fetchedAt + freshFor(fetched.cacheControl);
+      const known = records.validated({ document, fetchedAt, freshUntil, used: last?.used ?? false });
+      failures.delete(clientId);
+      await records.save(clientId, known);
+      return known;
+    } catch (thrown) {
+      if (!(thrown instanceof DocumentFailure)) throw thrown;
+      logFailure(clientId, thrown);
+      failures.set(clientId, { failure: thrown, until: clock() + FAILURE_LASTS });
+      // The time that a failure took would reveal what is at the address. For unknown documents, all failures therefore
+      // take the same time.
+      const telling = last === undefined && thrown.kind !== 'refused';
+      if (telling) await sleep(Math.max(0, deadline - (performance.now() - began)));
+      throw thrown;
+    }
+  };
 
-async function renew(
-  parts: Parts,
-  clientId: string,
-  last: StoredDocument | undefined,
-  turn: FetchTurn,
-): Promise<StoredDocument> {
-  const { network, clock, deadline, records, failures } = parts;
-  const began = performance.now();
-  try {
-    const fetched = await fetchDocument(new URL(clientId), network, deadline).finally(turn.end);
-    const fetchedAt = clock();
-    const document = readDocument(clientId, fetched.body);
-    const freshUntil = fetchedAt + freshFor(fetched.cacheControl);
-    const known = records.validated({ document, fetchedAt, freshUntil, used: last?.used ?? false });
-    failures.delete(clientId);
-    await records.save(clientId, known);
-    return known;
-  } catch (thrown) {
-    if (!(thrown instanceof DocumentFailure)) throw thrown;
-    logFailure(parts, clientId, thrown);
-    failures.set(clientId, { failure: thrown, until: clock() + FAILURE_LASTS });
-    // The time that a failure took would reveal what is at the address. For unknown documents, all failures therefore
-    // take the same time.
-    const telling = last === undefined && thrown.kind !== 'refused';
-    if (telling) await sleep(Math.max(0, deadline - (performance.now() - began)));
-    throw thrown;
-  }
-}
-
-function logFailure({ log }: Parts, clientId: string, failure: DocumentFailure): void {
-  log.warn({ client: clientId, kind: failure.kind, err: failure }, 'a client metadata document cannot be used');
+  // Each request waits for its own turn before it joins a fetch that has not begun, so that a request from a network with
+  // no share left does not make others fail with it. If there is a document to fall back on, nothing is waited for.
+  return async (clientId, last) => {
+    const known = withoutFetch(clientId);
+    if (known !== undefined) return known;
+    const address = currentRequest()?.provenance.clientAddress ?? '';
+    const patience = isUsable(last, clock) ? 0 : deadline;
+    const turn = await budget
+      .enter({ host: new URL(clientId).hostname, address, patience })
+      .catch((thrown: DocumentFailure) => thrown);
+    const held = memory.get(clientId);
+    const answer = withoutFetch(clientId) ?? (isFresh(held, clock) ? Promise.resolve(held) : undefined);
+    if (turn instanceof DocumentFailure) {
+      if (answer === undefined) logFailure(clientId, turn);
+      return answer ?? Promise.reject(turn);
+    }
+    if (answer !== undefined) {
+      turn.unused();
+      return answer;
+    }
+    const fetching = renew(clientId, last, turn).finally(() => running.delete(clientId));
+    running.set(clientId, fetching);
+    return fetching;
+  };
 }
 
 function freshFor(cacheControl: string | undefined): number {
