@@ -80,3 +80,14 @@ export function cacheHit(answer: SiteAnswer): string | undefined {
   const age = Number(field(answer, 'age') || 0);
   return age > 0 ? `Age: ${age}` : undefined;
 }
+
+/**
+ * How far the clock of a server that answered between `before` and `after` is off, in seconds; undefined without a Date.
+ * Date has whole seconds, and the answer took some time.
+ */
+export function clockSkew(answer: SiteAnswer, before: number, after: number) {
+  const theirs = Date.parse(field(answer, 'date'));
+  if (Number.isNaN(theirs)) return undefined;
+  const seconds = Math.round(Math.max(before - theirs - 1000, theirs - after, 0) / 1000);
+  return { seconds, side: theirs > before ? 'ahead of' : 'behind' };
+}

@@ -9,16 +9,12 @@ import type { Report } from './report.ts';
 import { type Examination, runChecks } from './run-checks.ts';
 import { type ExchangeLimits, NoAnswer, Unavailable } from './unavailable.ts';
 
-/** Which checks of a table are run. */
-interface CheckChoice {
-  /** Ids of checks or themes; all by default. */
+export interface AuditOptions {
+  /** Which checks of a table are run: ids of checks or themes; all by default. */
   readonly only?: readonly string[];
   readonly skip?: readonly string[];
   /** Other tables that these ids may be from. */
   readonly others?: readonly (readonly { readonly id: string }[])[];
-}
-
-export interface AuditOptions extends CheckChoice {
   /** Seconds for the whole audit. */
   readonly timeout?: number;
   /** Aborts the audit. The report contains what was found so far. */
@@ -103,7 +99,7 @@ function reasonOf(thrown: unknown) {
 /** The checks of a table that were asked for. Throws UsageError for an id or theme that no table has. */
 function chosen<T extends { readonly id: string }>(
   table: readonly T[],
-  { only = [], skip = [], others = [] }: CheckChoice,
+  { only = [], skip = [], others = [] }: AuditOptions,
 ): readonly T[] {
   const means = (wish: string, { id }: { readonly id: string }) => id === wish || id.startsWith(`${wish}.`);
   for (const wish of [...only, ...skip]) {

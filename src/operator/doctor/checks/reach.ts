@@ -1,5 +1,5 @@
 import { isLoopback } from '../../connect/oauth/transport.ts';
-import { field, isRedirect, jsonObject, redirectTarget, where } from '../answer.ts';
+import { clockSkew, field, isRedirect, jsonObject, redirectTarget, where } from '../answer.ts';
 import { checkEach, failure, pass, warning } from '../finding.ts';
 import { checks } from '../site.ts';
 import { orNone, Unavailable } from '../unavailable.ts';
@@ -46,13 +46,11 @@ export const REACH = [
     async 'reach.clock'({ origin, path, ask, now }) {
       const before = now();
       const answer = await ask(`${origin}${path}`);
-      const serverTime = Date.parse(field(answer, 'date'));
-      if (Number.isNaN(serverTime)) throw new Unavailable('the response has no Date');
-      const cached = Number(field(answer, 'age') || 0);
-      // Date has whole seconds, and the response took some time.
-      const skew = Math.round(Math.max(before - serverTime - 1000, serverTime - now(), 0) / 1000) - cached;
-      if (skew <= SKEW) return pass('within a minute of this machine’s');
-      return warning(`${skew} seconds ${serverTime > before ? 'ahead of' : 'behind'} this machine’s`);
+      const skew = clockSkew(answer, before, now());
+      if (skew === undefined) throw new Unavailable('the response has no Date');
+      const seconds = skew.seconds - Number(field(answer, 'age') || 0);
+      if (seconds <= SKEW) return pass('within a minute of this machine’s');
+      return warning(`${seconds} seconds ${skew.side} this machine’s`);
     },
   }),
   ...checks(['server'], {

@@ -1,4 +1,6 @@
 import { checkEach, failure, type Verdict, warning } from '../finding.ts';
+import type { Echo, Field } from './echo.ts';
+import type { Known } from './facts.ts';
 import type { ExaminedGateway, GatewayRequest, Tried } from './gateway.ts';
 
 /**
@@ -28,6 +30,18 @@ export function noneGetsThrough(
   requests: Iterable<readonly [what: string, request: GatewayRequest]>,
 ): Promise<readonly Verdict[]> {
   return checkEach(good, requests, async ([what, request]) => gotThrough(gateway, await gateway.send(request), what));
+}
+
+/** What the backend received of fields in one request; if none came through, perhaps for the sake of one, each in its own. */
+export async function echoesOf(
+  { send, carrier }: Known<'carrier'>,
+  fields: readonly Field[],
+): Promise<readonly Echo[]> {
+  const { echoes } = await send({ ...carrier.request, headers: fields });
+  const alone: Echo[] = [];
+  if (echoes.length === 0)
+    for (const field of fields) alone.push(...(await send({ ...carrier.request, headers: [field] })).echoes);
+  return [...echoes, ...alone];
 }
 
 /** A target without the id of the request. */

@@ -2,13 +2,8 @@ import { DECISION_FIELDS } from '../../../decisions/protocol.ts';
 import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
 import { filledFile, type TemplateView } from '../../../http/template.ts';
 import { installedPath } from '../../../installation.ts';
-import {
-  CORS_RESPONSE_FIELDS,
-  DECISION_LIMITS,
-  firstLine,
-  MEMBER_CACHE_CONTROL,
-  type PluginPlan,
-} from './plugin-plan.ts';
+import { CORS_HEADERS } from '../../../request/cors.ts';
+import { DECISION_LIMITS, firstLine, MEMBER_CACHE_CONTROL, type PluginPlan } from './plugin-plan.ts';
 import { UNUSUAL_TARGETS } from './targets.ts';
 
 /** What the files of all gateways are filled in with. A gateway adds what only its format needs. */
@@ -35,7 +30,8 @@ export function gatewayView(plan: PluginPlan) {
     })),
     largestBody: largestBody ?? 0,
     identity: IDENTITY_FIELDS.map((name) => ({ name, lower: name.toLowerCase() })),
-    cors: Object.entries(CORS_RESPONSE_FIELDS).map(([name, value]) => ({ name, value })),
+    /** Of every response on `protectedPaths`. */
+    cors: Object.entries(CORS_HEADERS).map(([name, value]) => ({ name, value })),
     memberCacheControl: MEMBER_CACHE_CONTROL,
   };
 }

@@ -6,7 +6,6 @@ import { type FailureCode, GatewayError, renderFailure } from '../../../errors.t
 import { API_FIELDS } from '../../../http/header-names.ts';
 import { socketHost } from '../../../http/host.ts';
 import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
-import { CORS_HEADERS } from '../../../request/cors.ts';
 import { publicPaths } from '../../../request/public-paths.ts';
 import { ownCallPolicy } from '../../../upstream/header-policy.ts';
 import { ownTargets, targetsOf } from './targets.ts';
@@ -48,9 +47,6 @@ export const HIDDEN_RESPONSE_FIELDS = [
   // Orders for a cache, which override Cache-Control (RFC 9213).
   ...['surrogate-control', 'cdn-cache-control', 'cloudflare-cdn-cache-control'],
 ];
-
-/** The CORS fields of every response on `protectedPaths`, by name. */
-export const CORS_RESPONSE_FIELDS: Readonly<Record<string, string>> = CORS_HEADERS;
 
 /** What a member's response gets as Cache-Control: a request with an Authorization field is a member's. */
 export const MEMBER_CACHE_CONTROL = 'private, no-store';

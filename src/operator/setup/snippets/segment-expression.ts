@@ -15,13 +15,6 @@ export function segmentExpression(pattern: string, { rest, one, fixed }: Segment
     .join('');
 }
 
-/** The same for paths with and without a final slash. */
-export function withFinalSlash(pattern: string, syntax: SegmentSyntax): string {
-  const expression = segmentExpression(pattern, syntax);
-  if (pattern.endsWith('/**')) return expression;
-  return `${pattern.endsWith('/') ? expression.slice(0, -1) : expression}/?`;
-}
-
 /** A text for an expression, in the syntax of every engine. */
 export function escaped(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');

@@ -1,4 +1,4 @@
-import { escaped, type SegmentSyntax, withFinalSlash } from './segment-expression.ts';
+import { escaped, type SegmentSyntax, segmentExpression } from './segment-expression.ts';
 
 /**
  * Expressions for the targets of requests as they were sent, in syntax that every engine supports. They are to be used
@@ -77,7 +77,9 @@ export function ownTargets(patterns: readonly string[], form = AS_SENT): readonl
 
 /** The targets of a route's pattern, and those with a final slash, which coursegate refuses. */
 export function targetsOf(pattern: string, form = AS_SENT): string {
-  return withFinalSlash(pattern, form);
+  const expression = segmentExpression(pattern, form);
+  if (pattern.endsWith('/**')) return expression;
+  return `${pattern.endsWith('/') ? expression.slice(0, -1) : expression}/?`;
 }
 
 export function inAscii(segment: string): string {

@@ -1,11 +1,12 @@
 import { DECISION_PATHS } from '../../../decisions/protocol.ts';
 import type { DecisionAddress } from '../../../decisions/settings.ts';
 import { IDENTITY_FIELDS } from '../../../http/identity-fields.ts';
+import { CORS_HEADERS } from '../../../request/cors.ts';
 import { hostPort } from '../../host-port.ts';
 import { FORGED_FIELDS, spellings } from './forged-names.ts';
 import type { AskingGateway } from './gateway.ts';
 import { gatewayFile, gatewayView, inLines, inSingleQuotes } from './gateway-file.ts';
-import { CORS_RESPONSE_FIELDS, type PluginPlan, type ProtectedPath, type SnippetFile } from './plugin-plan.ts';
+import type { PluginPlan, ProtectedPath, SnippetFile } from './plugin-plan.ts';
 import { DECODED, ownTargets, targetsOf, UNUSUAL_DECODED } from './targets.ts';
 
 export const traefikAuth = {
@@ -37,7 +38,7 @@ function files(plan: PluginPlan): readonly SnippetFile[] {
         asked: asked(upstream.paths),
         passHost: upstream.host === origin.host,
         dropped: removed(['authorization', 'dpop', ...view.asking.map(({ name }) => name), ...upstream.droppedFields]),
-        hidden: removed(upstream.hiddenFields.filter((name) => !Object.hasOwn(CORS_RESPONSE_FIELDS, name))),
+        hidden: removed(upstream.hiddenFields.filter((name) => !Object.hasOwn(CORS_HEADERS, name))),
       })),
       site: site !== undefined,
       siteUrl: site === undefined ? 'http://127.0.0.1:8000' : `${site.scheme}://${site.authority}`,

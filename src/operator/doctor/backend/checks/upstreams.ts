@@ -1,4 +1,4 @@
-import { field, redirectTarget, type SiteAnswer } from '../../answer.ts';
+import { clockSkew, redirectTarget, type SiteAnswer } from '../../answer.ts';
 import { checkEach, failure, type Verdict, warning } from '../../finding.ts';
 import { NoAnswer, orNone, Unavailable } from '../../unavailable.ts';
 import { backendChecks } from '../check.ts';
@@ -35,10 +35,11 @@ export const UPSTREAMS = backendChecks(() => true, {
       async (name) => {
         const before = now();
         const answer = await orNone(orNone(send(rootOf(name))), Unavailable);
-        const theirs = Date.parse(answer === undefined ? '' : field(answer, 'date'));
-        if (Number.isNaN(theirs)) return undefined;
+        const skew = answer && clockSkew(answer, before, now());
+        if (skew === undefined) return undefined;
         compared += 1;
-        return checkClock(name, theirs, before, now());
+        const seen = `${name} is ${skew.seconds} seconds ${skew.side} this machine`;
+        return skew.seconds > BROKEN ? failure(seen) : skew.seconds > TOLERATED && warning(seen);
       },
     );
     if (compared === 0) throw new Unavailable('no upstream sends a Date');
@@ -68,14 +69,4 @@ function checkHost(name: string, answer: SiteAnswer, { config }: Installation): 
       "Tell the backend to trust X-Forwarded-Proto (SECURE_PROXY_SSL_HEADER, $_SERVER['HTTPS'], sslproxy).",
     );
   return undefined;
-}
-
-function checkClock(name: string, theirs: number, before: number, after: number): Verdict | undefined {
-  // Date has whole seconds, and the answer took some time.
-  const ahead = Math.round((theirs - after) / 1000);
-  const behind = Math.round((before - theirs - 1000) / 1000);
-  const seconds = Math.max(ahead, behind);
-  if (seconds <= TOLERATED) return undefined;
-  const seen = `${name} is ${seconds} seconds ${ahead > 0 ? 'ahead of' : 'behind'} this machine`;
-  return seconds > BROKEN ? failure(seen) : warning(seen);
 }

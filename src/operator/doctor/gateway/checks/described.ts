@@ -2,7 +2,7 @@ import { failure, pass, type Verdict, warning } from '../../finding.ts';
 import { arrived, type Echo, type Field, folded, valuesOf } from '../echo.ts';
 import { gatewayChecks, type Known } from '../facts.ts';
 import type { ExaminedGateway, GatewayRequest } from '../gateway.ts';
-import { noneGetsThrough } from '../got-through.ts';
+import { echoesOf, noneGetsThrough } from '../got-through.ts';
 import { FORGED } from '../names.ts';
 import DESCRIPTIONS from './descriptions.json' with { type: 'json' };
 
@@ -97,18 +97,12 @@ function forwarded({ to: { origin } }: ExaminedGateway): readonly Field[] {
 
 /** Which fields reached the backend with the client’s value. Spellings of one name are sent apart. */
 async function forgeFields(gateway: Known<'carrier'>, fields: readonly Field[]): Promise<Verdict> {
-  const { request, echo } = gateway.carrier;
   const received: string[] = [];
   const groups = Map.groupBy(fields, ([name]) => /[_.]/.exec(name)?.[0] ?? '-');
   for (const headers of groups.values()) {
-    const { echoes } = await gateway.send({ ...request, headers });
-    // A gateway may refuse all for the sake of one.
-    const apart = echoes.length > 0 ? [] : headers;
-    received.push(...headers.filter((field) => arrived(echoes, echo, ...field)).map(([name]) => name));
-    for (const field of apart) {
-      const alone = await gateway.send({ ...request, headers: [field] });
-      if (arrived(alone.echoes, echo, ...field)) received.push(field[0]);
-    }
+    const echoes = await echoesOf(gateway, headers);
+    const through = headers.filter((field) => arrived(echoes, gateway.carrier.echo, ...field));
+    received.push(...through.map(([name]) => name));
   }
   return reached(received, failure, fields.length);
 }

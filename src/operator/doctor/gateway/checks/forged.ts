@@ -2,6 +2,7 @@ import { checkEach, failure, pass, type Verdict, warning } from '../../finding.t
 import { type Echo, type Field, folded, valuesOf } from '../echo.ts';
 import { gatewayChecks, identityOf, type Known } from '../facts.ts';
 import type { GatewayRequest } from '../gateway.ts';
+import { echoesOf } from '../got-through.ts';
 import { FORGED, otherIdentityFields } from '../names.ts';
 
 type Spelling = (name: string) => readonly Field[];
@@ -108,16 +109,13 @@ async function removeByConnection({ send, bearer, identity }: Known<'identity'>)
   return failure(`with "Connection: ${lost.join(', ')}", the backend receives the request without ${lost.join(', ')}`);
 }
 
-/** All names in one request; if it is refused, which may be for the sake of one of them, each in its own. */
 async function forgeOtherNames(gateway: Known<'carrier'>): Promise<Verdict> {
   const names = otherIdentityFields(identityOf(gateway));
-  const sendNames = (some: readonly string[]) =>
-    gateway.send({ ...gateway.carrier.request, headers: some.map((name) => [name, FORGED] as const) });
-  const together = await sendNames(names);
-  const received = new Set(together.echoes.flatMap(forgedIn));
-  if (together.echoes.length === 0) {
-    for (const name of names) for (const one of (await sendNames([name])).echoes.flatMap(forgedIn)) received.add(one);
-  }
-  if (received.size === 0) return pass(`${names.length} names, none reached the backend`);
-  return warning(`the backend receives as the client wrote it: ${[...received].join(', ')}`);
+  const echoes = await echoesOf(
+    gateway,
+    names.map((name) => [name, FORGED]),
+  );
+  const received = [...new Set(echoes.flatMap(forgedIn))];
+  if (received.length === 0) return pass(`${names.length} names, none reached the backend`);
+  return warning(`the backend receives as the client wrote it: ${received.join(', ')}`);
 }
