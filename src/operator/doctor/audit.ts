@@ -1,5 +1,6 @@
 import { once } from '../../http/once.ts';
 import { documentPath } from '../../installation.ts';
+import { typedUrl } from '../connect/oauth/transport.ts';
 import { printable } from '../connect/printable.ts';
 import { UsageError } from '../usage-error.ts';
 import type { Check } from './check.ts';
@@ -111,4 +112,13 @@ function chosen<T extends { readonly id: string }>(
   return table.filter(
     (one) => (only.length === 0 || only.some((wish) => means(wish, one))) && !skip.some((wish) => means(wish, one)),
   );
+}
+
+/** The address as typed. Throws UsageError if it is unusable, or contains credentials. */
+export function addressOf(typed: string): { origin: string; path: string } {
+  const url = typedUrl(typed);
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new UsageError(`"${typed}" is not a web address. Give one such as https://school.example/mcp.`);
+  if (url.username !== '' || url.password !== '') throw new UsageError('Give the address without a name and password.');
+  return { origin: url.origin, path: url.pathname.replace(/\/+$/, '') };
 }

@@ -1,7 +1,6 @@
-import { addressOf } from './address.ts';
-import { jsonObject, type SiteAnswer } from './answer.ts';
+import { field, jsonObject, type SiteAnswer } from './answer.ts';
 import { createAsk } from './ask.ts';
-import { type AuditOptions, runAudit } from './audit.ts';
+import { type AuditOptions, addressOf, runAudit } from './audit.ts';
 import { CHECKS } from './checks/checks.ts';
 import { certificateEnd } from './connection.ts';
 import { edgeOf } from './edges.ts';
@@ -9,9 +8,10 @@ import { FINDERS } from './facts/finders.ts';
 import { RESOURCE_METADATA_PATH } from './facts/metadata.ts';
 import { findFacts } from './find-facts.ts';
 import { notOAuth } from './not-oauth.ts';
+import { patiently } from './rate-limit.ts';
 import { type Registered, removeAll } from './registrations.ts';
 import type { Report } from './report.ts';
-import { type ExaminedSite, patiently } from './site.ts';
+import type { ExaminedSite } from './site.ts';
 import { Unavailable } from './unavailable.ts';
 
 export interface DoctorOptions extends AuditOptions {
@@ -51,7 +51,7 @@ export async function doctor(options: DoctorOptions): Promise<Report> {
       const examined: ExaminedSite = {
         origin,
         path,
-        ask: patiently(askAsIs, to.signal),
+        ask: (url, question) => patiently('the site', to.signal, () => askAsIs(url, question), retryAfter),
         askAsIs,
         plainOrigin: plainOrigin(origin, options.plainOrigin),
         registered,
@@ -89,6 +89,11 @@ async function reasonUnreachable({ askAsIs, origin, path }: ExaminedSite): Promi
     const why = thrown instanceof Error ? thrown.message : String(thrown);
     return /^nothing is listening/.test(why) ? `${why}: is the gate running?` : why;
   }
+}
+
+/** The value of Retry-After of a 429. */
+function retryAfter(answer: SiteAnswer): string | undefined {
+  return answer.status === 429 ? field(answer, 'retry-after') : undefined;
 }
 
 /** Whether a proxy answers in place of a server that is down. A document or an OAuth error is an answer of its own. */

@@ -5,20 +5,30 @@ import { timeOver, Unavailable } from './unavailable.ts';
 const LONGEST_WAIT = 5;
 
 /**
- * Waits as an answer with 429 asks for (RFC 6585 section 4): a rate limit says nothing about the check. Throws Unavailable
- * if that is too long, or the time for the audit is over.
+ * Sends again, once, what was answered with 429 (RFC 6585 section 4), after the wait that the answer asks for: a rate limit
+ * says nothing about the check. Throws Unavailable if that is too long, the second answer is a 429 too, or the time for the
+ * audit is over.
  * @param who - such as `the site`
- * @param later - the value of Retry-After, or ''
+ * @param retryAfter - the value of Retry-After of a 429, or ''; undefined for any other answer
  */
-export async function waitForLimit(who: string, later: string, signal: AbortSignal): Promise<void> {
+export async function patiently<T>(
+  who: string,
+  signal: AbortSignal,
+  send: () => Promise<T>,
+  retryAfter: (answer: T) => string | undefined,
+): Promise<T> {
+  const limited = (later: string) =>
+    new Unavailable(`${who} limits requests (429${later === '' ? '' : `, retry after ${later} seconds`})`);
+  const first = await send();
+  const later = retryAfter(first);
+  if (later === undefined) return first;
   const seconds = Number(later || 1);
-  if (!(seconds <= LONGEST_WAIT)) throw limited(who, later);
+  if (!(seconds <= LONGEST_WAIT)) throw limited(later);
   await sleep(Math.max(seconds, 0) * 1000, undefined, { signal }).catch(() => {
     throw timeOver();
   });
-}
-
-/** For what was answered with 429, even after a wait. */
-export function limited(who: string, later: string): Unavailable {
-  return new Unavailable(`${who} limits requests (429${later === '' ? '' : `, retry after ${later} seconds`})`);
+  const second = await send();
+  const still = retryAfter(second);
+  if (still !== undefined) throw limited(still);
+  return second;
 }

@@ -1,8 +1,6 @@
-import { field } from './answer.ts';
 import type { Ask } from './ask.ts';
 import { type Check, checksOf } from './check.ts';
 import type { Facts } from './facts/facts.ts';
-import { limited, waitForLimit } from './rate-limit.ts';
 import type { Registered } from './registrations.ts';
 
 /** The examined deployment, and how to send requests to it. */
@@ -28,15 +26,3 @@ export type SiteCheck = Check<ExaminedSite, Facts>;
 
 /** Makes checks of a deployment. */
 export const checks = checksOf<ExaminedSite, Facts>();
-
-/** Wraps `ask` to send a request again after a 429. */
-export function patiently(ask: Ask, signal: AbortSignal): Ask {
-  return async (url, question) => {
-    const answer = await ask(url, question);
-    if (answer.status !== 429) return answer;
-    await waitForLimit('the site', field(answer, 'retry-after'), signal);
-    const again = await ask(url, question);
-    if (again.status === 429) throw limited('the site', field(again, 'retry-after'));
-    return again;
-  };
-}

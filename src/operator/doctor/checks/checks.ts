@@ -2,7 +2,6 @@ import type { SiteCheck } from '../site.ts';
 import { AUTHORIZATION } from './authorization.ts';
 import { CACHES } from './caches.ts';
 import { CHALLENGE } from './challenge.ts';
-import { COPIES } from './copies.ts';
 import { CORS } from './cors.ts';
 import { EDGE } from './edge.ts';
 import { ENDPOINTS } from './endpoints.ts';
@@ -17,7 +16,6 @@ export const CHECKS: readonly SiteCheck[] = [
   ...REACH,
   ...RESOURCE_METADATA,
   ...SERVER_METADATA,
-  ...COPIES,
   ...ENDPOINTS,
   ...CHALLENGE,
   ...CORS,

@@ -1,7 +1,6 @@
 import { socketHost } from '../../../http/host.ts';
 import { UsageError } from '../../usage-error.ts';
-import { addressOf } from '../address.ts';
-import { type AuditOptions, runAudit } from '../audit.ts';
+import { type AuditOptions, addressOf, runAudit } from '../audit.ts';
 import { findFacts } from '../find-facts.ts';
 import type { Verdict } from '../finding.ts';
 import type { Report } from '../report.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import manifest from '../../../../package.json' with { type: 'json' };
 import type { ServerAddress } from '../connection.ts';
-import { limited, waitForLimit } from '../rate-limit.ts';
+import { patiently } from '../rate-limit.ts';
 import { type Echo, type EchoServer, type Field, parseEcho } from './echo.ts';
 import { fieldOf, parseAnswers, type RawAnswer, sendRaw } from './raw-answers.ts';
 
@@ -84,16 +84,14 @@ export function createGateway(target: GatewayTarget): ExaminedGateway {
     host,
     bearer: token === undefined ? undefined : `Bearer ${token}`,
     busy,
-    async send(request) {
-      const first = await sendOnce(request);
-      const [answer] = first.answers;
-      if (answer?.status !== 429 || first.echoes.length > 0) return first;
-      await waitForLimit('the gateway', fieldOf(answer, 'retry-after'), to.signal);
-      const second = await sendOnce(request);
-      const [last] = second.answers;
-      if (last?.status === 429) throw limited('the gateway', fieldOf(last, 'retry-after'));
-      return second;
-    },
+    send: (request) =>
+      patiently(
+        'the gateway',
+        to.signal,
+        () => sendOnce(request),
+        ({ answers: [answer], echoes }) =>
+          answer?.status === 429 && echoes.length === 0 ? fieldOf(answer, 'retry-after') : undefined,
+      ),
     async sendBytes(write, patience) {
       const id = nextId();
       return tried(id, await sendRaw({ ...to, patience: Math.min(patience, to.patience) }, write(id)));

@@ -5,8 +5,6 @@ import { SIGNED_TOKEN } from '../../../../login/signed-token/checks.ts';
 import { WEBHOOK } from '../../../../login/webhook/checks.ts';
 import type { BackendCheck } from '../check.ts';
 import { ASSERTIONS } from './assertions.ts';
-import { CLIENT_DOCUMENTS } from './client-documents.ts';
-import { DOCUMENTS } from './documents.ts';
 import { GATE } from './gate.ts';
 import { MEMBER } from './member.ts';
 import { RECHECK } from './recheck.ts';
@@ -17,8 +15,6 @@ import { UPSTREAMS } from './upstreams.ts';
 /** Every check from the gate's side, in the order of the report. */
 export const BACKEND_CHECKS: readonly BackendCheck[] = [
   ...GATE,
-  ...DOCUMENTS,
-  ...CLIENT_DOCUMENTS,
   ...UPSTREAMS,
   ...SESSION,
   ...RECHECK,
