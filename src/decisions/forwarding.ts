@@ -7,29 +7,19 @@ import { requestHeaders } from '../upstream/headers.ts';
 import { permission, type Tell, tellPlainly } from './decision-response.ts';
 import { DECISION_FIELDS } from './protocol.ts';
 
-/**
- * What Envoy, which can remove fields, does to an admitted request and its response, so that the upstream gets what the
- * gate would have sent on the protected lane, and nothing else.
- */
-interface Forwarding {
-  /** Fields for the upstream, in place of those of the same name: alternating names and values. */
-  readonly set: readonly string[];
-  /** Names of fields that the upstream does not get, in lower case. */
-  readonly remove: readonly string[];
-}
-
-/** @param identity every identity field: alternating names and values */
-export type ForwardingOf = (request: RequestInFlight, identity: readonly string[]) => Forwarding;
-
 /** Describes the message itself, which the gateway frames itself. */
 const FRAMING: ReadonlySet<string> = new Set(['host', 'content-length', 'transfer-encoding']);
 const IDENTITY: ReadonlySet<string> = new Set(IDENTITY_FIELDS.map((name) => name.toLowerCase()));
 
-/** Applies the header policies of the upstreams to what a gateway forwards. */
-export function createForwarding(config: Pick<Config, 'upstreams' | 'origin'>): ForwardingOf {
+/**
+ * Returns what Envoy, which can remove fields, does to an admitted request, so that the upstream gets what the gate would
+ * have sent on the protected lane, and nothing else: fields to set in place of those of the same name (alternating names
+ * and values), and names of fields to remove (lower case). `identity` is every identity field, as names and values.
+ */
+export function createForwarding(config: Pick<Config, 'upstreams' | 'origin'>) {
   const policies = protectedPolicies(config);
 
-  return ({ request, record }, identity) => {
+  return ({ request, record }: RequestInFlight, identity: readonly string[]) => {
     const policy = policies.get(record?.upstream ?? '');
     if (record === undefined || policy === undefined) throw new Error('An admitted request has no upstream.');
     const kept = requestHeaders(request.rawHeaders, beforeTheGateway(record.provenance), policy);
@@ -42,7 +32,7 @@ export function createForwarding(config: Pick<Config, 'upstreams' | 'origin'>): 
 }
 
 /** Tells Envoy, which besides fields to set takes a list of those to remove. */
-export function tellEnvoy(request: RequestInFlight, forwardingOf: ForwardingOf): Tell {
+export function tellEnvoy(request: RequestInFlight, forwardingOf: ReturnType<typeof createForwarding>): Tell {
   return (decided) => {
     if (decided.kind === 'refused') return tellPlainly(decided);
     const { set, remove } = forwardingOf(request, decided.identity);

@@ -5,12 +5,7 @@ import { redirectTarget, type SiteAnswer } from '../answer.ts';
 import { createAsk } from '../ask.ts';
 import type { ExchangeLimits } from '../unavailable.ts';
 
-export interface BackendPages {
-  /** Requests a page and does not follow redirects. Throws NoAnswer, and Unavailable for a place it must not call. */
-  get(url: URL, cookie?: string): Promise<SiteAnswer>;
-  /** Opens a page like a browser: follows redirects, with the cookies that are set. Resolves to every answer in turn. */
-  open(url: URL): Promise<readonly [SiteAnswer, ...SiteAnswer[]]>;
-}
+export type BackendPages = ReturnType<typeof createPages>;
 
 const BROWSER = 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8';
 const MOST_HOPS = 5;
@@ -23,7 +18,7 @@ export function createPages(
   config: Config,
   send: (request: UpstreamRequest) => Promise<SiteAnswer>,
   limits: ExchangeLimits,
-): BackendPages {
+) {
   const { origin } = config;
   const upstream = config.site?.upstream ?? ('upstream' in config.login ? config.login.upstream : undefined);
   const places = [
@@ -31,7 +26,8 @@ export function createPages(
     ...(upstream === undefined ? [] : [new URL(config.upstreams[upstream]?.url ?? origin).origin]),
   ];
 
-  const get: BackendPages['get'] = async (url, cookie = '') => {
+  /** Requests a page and does not follow redirects. Throws NoAnswer, and Unavailable for a place it must not call. */
+  const get = async (url: URL, cookie = ''): Promise<SiteAnswer> => {
     const headers = { accept: BROWSER, ...(cookie === '' ? {} : { cookie }) };
     if (upstream === undefined || !places.includes(url.origin))
       return createAsk({ origin: url.origin, ...limits })(url.href, { headers });
@@ -42,7 +38,8 @@ export function createPages(
 
   return {
     get,
-    async open(url) {
+    /** Opens a page like a browser: follows redirects, with the cookies that are set. Resolves to every answer in turn. */
+    async open(url: URL): Promise<readonly [SiteAnswer, ...SiteAnswer[]]> {
       const jar = new Map<string, string>();
       const first = await get(url);
       const answers: [SiteAnswer, ...SiteAnswer[]] = [first];

@@ -96,9 +96,12 @@ export const SERVER_METADATA = [
       const api = await ask(`${origin}/openapi.json`);
       const said = gateSays(jsonObject(api));
       if (isCopy(api) || said === undefined)
-        throw new Unavailable('they are copies, or not of coursegate: there is no answer of a gate to compare them with');
+        throw new Unavailable(
+          'they are copies, or not of coursegate: there is no answer of a gate to compare them with',
+        );
       return checkEach(
-        () => `${copies.map(({ answer }) => where(answer)).join(', ')}: copies, the same as the gate’s own /openapi.json`,
+        () =>
+          `${copies.map(({ answer }) => where(answer)).join(', ')}: copies, the same as the gate’s own /openapi.json`,
         copies,
         ({ answer, document }) => {
           const others = differences(document, said);

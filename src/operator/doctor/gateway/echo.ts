@@ -14,12 +14,7 @@ export interface Echo {
   readonly headers: readonly Field[];
 }
 
-export interface EchoServer {
-  readonly port: number;
-  /** The requests received so far whose target contains `text`. */
-  received(text: string): readonly Echo[];
-  close(): Promise<void>;
-}
+export type EchoServer = Awaited<ReturnType<typeof startEchoServer>>;
 
 /** Requests that are remembered. One attack looks at its own last few. */
 const REMEMBERED = 1000;
@@ -29,7 +24,7 @@ const LONGEST_HEADER = 128 * 1024;
  * Starts a backend that answers every request with what it received, as JSON. It parses leniently on purpose: what a
  * gateway passes on must show, even if a strict server would refuse it. Rejects if the address is in use.
  */
-export async function startEchoServer(host: string, port: number): Promise<EchoServer> {
+export async function startEchoServer(host: string, port: number) {
   const remembered: Echo[] = [];
   const server = createServer(
     { insecureHTTPParser: true, requireHostHeader: false, maxHeaderSize: LONGEST_HEADER },
@@ -44,7 +39,8 @@ export async function startEchoServer(host: string, port: number): Promise<EchoS
   );
   return {
     port: await listen(server, { port, host }),
-    received: (text) => remembered.filter(({ target }) => target.includes(text)),
+    /** The requests received so far whose target contains `text`. */
+    received: (text: string): readonly Echo[] => remembered.filter(({ target }) => target.includes(text)),
     close: () => shut(server),
   };
 }

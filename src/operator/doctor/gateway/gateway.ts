@@ -40,25 +40,11 @@ export interface Tried {
   readonly echoes: readonly Echo[];
 }
 
-export interface ExaminedGateway extends GatewayTarget {
-  /** As in the field Host. */
-  readonly host: string;
-  /** The Authorization of a valid token; undefined without one. */
-  readonly bearer: string | undefined;
-  /** Every 429 and 503 so far. */
-  readonly busy: readonly RawAnswer[];
-  /** Sends a request. After a 429, it waits once, and then throws Unavailable. */
-  send(request: GatewayRequest): Promise<Tried>;
-  /**
-   * Sends bytes, which contain the id that they are given: requests that reach the backend are recognised by it. Reads
-   * until the gateway closes the connection, for `patience` milliseconds at most.
-   */
-  sendBytes(write: (id: string) => string, patience: number): Promise<Tried>;
-}
+export type ExaminedGateway = ReturnType<typeof createGateway>;
 
 const AGENT = `coursegate-doctor/${manifest.version} (attacks on a gateway, asked for by its operator)`;
 
-export function createGateway(target: GatewayTarget): ExaminedGateway {
+export function createGateway(target: GatewayTarget) {
   const { to, token, echoServer } = target;
   const host = new URL(to.origin).host;
   const run = randomBytes(6).toString('hex');
@@ -81,10 +67,14 @@ export function createGateway(target: GatewayTarget): ExaminedGateway {
   };
   return {
     ...target,
+    /** As in the field Host. */
     host,
+    /** The Authorization of a valid token; undefined without one. */
     bearer: token === undefined ? undefined : `Bearer ${token}`,
-    busy,
-    send: (request) =>
+    /** Every 429 and 503 so far. */
+    busy: busy as readonly RawAnswer[],
+    /** Sends a request. After a 429, it waits once, and then throws Unavailable. */
+    send: (request: GatewayRequest): Promise<Tried> =>
       patiently(
         'the gateway',
         to.signal,
@@ -92,7 +82,11 @@ export function createGateway(target: GatewayTarget): ExaminedGateway {
         ({ answers: [answer], echoes }) =>
           answer?.status === 429 && echoes.length === 0 ? fieldOf(answer, 'retry-after') : undefined,
       ),
-    async sendBytes(write, patience) {
+    /**
+     * Sends bytes, which contain the id that they are given: requests that reach the backend are recognised by it. Reads
+     * until the gateway closes the connection, for `patience` milliseconds at most.
+     */
+    async sendBytes(write: (id: string) => string, patience: number): Promise<Tried> {
       const id = nextId();
       return tried(id, await sendRaw({ ...to, patience: Math.min(patience, to.patience) }, write(id)));
     },

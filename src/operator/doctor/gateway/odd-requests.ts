@@ -23,15 +23,11 @@ const ODD: Readonly<Record<string, (gateway: ExaminedGateway) => GatewayRequest>
 
 export interface Odd extends Tried {
   readonly what: string;
-  readonly sent: GatewayRequest;
 }
 
 /** Sends the odd requests, one after the other. */
 export async function sendOddRequests(gateway: ExaminedGateway): Promise<readonly Odd[]> {
   const all: Odd[] = [];
-  for (const [what, write] of Object.entries(ODD)) {
-    const request = write(gateway);
-    all.push({ what, sent: request, ...(await gateway.send(request)) });
-  }
+  for (const [what, write] of Object.entries(ODD)) all.push({ what, ...(await gateway.send(write(gateway))) });
   return all;
 }

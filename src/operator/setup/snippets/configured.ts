@@ -45,7 +45,7 @@ export function configuredSnippet(
   const more = asking.notes?.(plan) ?? [];
   return {
     files: asking.files(plan),
-    notes: [...notesOn(config, gate), ...pluginNotes(plan.decisions.secret), ...more],
+    notes: [...notesOn(config, gate), ...(plan.decisions.secret === undefined ? [] : [HAS_SECRET]), ...more],
   };
 }
 
@@ -96,11 +96,7 @@ function sendingPlan(config: Config, gate: string): SendingPlan {
   };
 }
 
-function pluginNotes(secret: string | undefined): readonly string[] {
-  return secret === undefined
-    ? []
-    : ['What is printed contains the secret of listen.decisions: let no other user read it.'];
-}
+const HAS_SECRET = 'What is printed contains the secret of listen.decisions: let no other user read it.';
 
 function notesOn(config: Config, gate: string | undefined): readonly string[] {
   const { trustedProxies: trusted } = config.listen;

@@ -31,13 +31,9 @@ export function gatePaths(patterns: readonly string[]) {
 }
 
 /** One anchored expression for all paths. */
-export function oneExpression(paths: GatePaths): string {
-  return `^(${expressions(paths).join('|')})$`;
-}
-
-/** The unanchored expressions of all paths. */
-function expressions({ exact, under, patterns }: GatePaths): readonly string[] {
-  return [...exact.map(escaped), ...under.map((path) => `${escaped(path)}.*`), ...patterns];
+export function oneExpression({ exact, under, patterns }: GatePaths): string {
+  const all = [...exact.map(escaped), ...under.map((path) => `${escaped(path)}.*`), ...patterns];
+  return `^(${all.join('|')})$`;
 }
 
 function expression(pattern: string): string {

@@ -39,7 +39,6 @@ function files(plan: PluginPlan): readonly SnippetFile[] {
       ...view.asking.map(({ name, value }) => sent(name, value)),
       sent(DECISION_FIELDS.answer, answered(DECISION_FIELDS.answer).kept),
     ]),
-    shown: directives(['Authorization', 'DPoP', 'Content-Type', 'User-Agent', 'Traceparent', 'Tracestate'].map(copied)),
     identity: directives(identity.map(({ name, kept }) => sent(name, kept))),
     answered: directives(
       [...identity, ...['RateLimit', 'RateLimit-Policy', DECISION_FIELDS.answer].map(answered)].map(
@@ -48,7 +47,7 @@ function files(plan: PluginPlan): readonly SnippetFile[] {
     ),
     upstreams: view.upstreams.map((upstream) => ({
       ...upstream,
-      fields: directives(upstream.requestFields.map(copied)),
+      fields: directives(upstream.requestFields.map((name) => sent(name, requestVariable(name)))),
       hidden: directives(['cache-control', ...upstream.hiddenFields].map((name) => `proxy_hide_header ${name};`)),
       tls: tls(upstream),
       // Event streams may be silent for a while, and nginx cannot tell them from other responses.
@@ -71,11 +70,6 @@ function answered(name: string) {
     variable: `$upstream_http_${variable}`,
     kept: `$coursegate_${variable.replace(/^x_(coursegate_)?/, '')}`,
   };
-}
-
-/** Sends a field of the client's request. */
-function copied(name: string): string {
-  return sent(name, requestVariable(name));
 }
 
 /** Directives in lines of readable length. */

@@ -79,12 +79,16 @@ export const GATE = [
       const { origin } = loaded.config;
       const ask = createAsk({ origin, ...limits });
       const { documents } = await discoveryDocuments(loaded);
-      return checkEach(`${documents.length} documents are the same, byte for byte`, documents, async ({ path, body }) => {
-        const answer = await orNone(ask(origin + path, { longest: LONGEST_BODY }));
-        if (answer === undefined) throw new Unavailable(`${origin} does not answer this machine`);
-        if (answer.status !== 200) return failure(`${path} answers ${answer.status}`);
-        return answer.text !== body.toString('utf8') && failure(`${path} is not that of this configuration`);
-      });
+      return checkEach(
+        `${documents.length} documents are the same, byte for byte`,
+        documents,
+        async ({ path, body }) => {
+          const answer = await orNone(ask(origin + path, { longest: LONGEST_BODY }));
+          if (answer === undefined) throw new Unavailable(`${origin} does not answer this machine`);
+          if (answer.status !== 200) return failure(`${path} answers ${answer.status}`);
+          return answer.text !== body.toString('utf8') && failure(`${path} is not that of this configuration`);
+        },
+      );
     },
   }),
   ...backendChecks(({ clients }) => clients.documents.enabled, {

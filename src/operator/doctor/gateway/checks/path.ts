@@ -3,20 +3,6 @@ import { gatewayChecks } from '../facts.ts';
 import type { ExaminedGateway } from '../gateway.ts';
 import { noneGetsThrough, unmarked } from '../got-through.ts';
 
-/** The parts of which the tricks are made. */
-interface Places {
-  /** The protected path. */
-  readonly path: string;
-  /** The same without its first slash. */
-  readonly rest: string;
-  /** A path that needs no token, without a trailing slash, and `/..` as often as it takes to leave it. */
-  readonly open: string;
-  readonly up: string;
-  /** `/..` as often as it takes to leave the protected path. */
-  readonly leave: string;
-  readonly host: string;
-}
-
 /** Whether a path can be written so that the gateway takes it for another one. */
 export const PATHS = gatewayChecks(['carrier', 'refused'], {
   'path.dot-segments': tried(({ path, open, up, leave }) => [
@@ -105,21 +91,26 @@ export const FORWARDED_PATHS = gatewayChecks(['carrier'], {
 });
 
 /** Sends targets without a token. */
-function tried(write: (places: Places) => readonly string[]) {
+function tried(write: (places: ReturnType<typeof placesOf>) => readonly string[]) {
   return (gateway: ExaminedGateway) => {
     const requests = write(placesOf(gateway)).map((target) => [`GET ${target} without a token`, { target }] as const);
     return noneGetsThrough(gateway, `${requests.length} spellings, none got through`, requests);
   };
 }
 
-function placesOf({ echoPath, openPath, host }: ExaminedGateway): Places {
+/** The parts of which the tricks are made. */
+function placesOf({ echoPath, openPath, host }: ExaminedGateway) {
   // The root has no name that could be left.
   const open = openPath.replace(/\/+$/, '') || '/doctor';
   return {
+    /** The protected path. */
     path: echoPath,
+    /** The same without its first slash. */
     rest: echoPath.slice(1),
+    /** A path that needs no token, without a trailing slash, and `/..` as often as it takes to leave it. */
     open,
     up: open.replace(/\/[^/]*/g, '/..'),
+    /** `/..` as often as it takes to leave the protected path. */
     leave: echoPath.replace(/\/[^/]*/g, '/..'),
     host,
   };
