@@ -22,11 +22,9 @@ export const FORGED_FIELDS: readonly string[] = [
 
 /** A name in lower case, in every spelling that a CGI backend takes for it. */
 export function spellings(name: string): readonly string[] {
-  return name
-    .split('-')
-    .reduce<readonly string[]>(
-      (begun, part) =>
-        begun.length === 0 ? [part] : begun.flatMap((one) => ['-', '_', '.', '~'].map((by) => one + by + part)),
-      [],
-    );
+  const [first = '', ...parts] = name.split('-');
+  return parts.reduce<readonly string[]>(
+    (begun, part) => begun.flatMap((one) => ['-', '_', '.', '~'].map((by) => one + by + part)),
+    [first],
+  );
 }
