@@ -1,3 +1,4 @@
+import { once } from '../../../http/once.ts';
 import { checksOf } from '../check.ts';
 import type { FactFinders } from '../find-facts.ts';
 import { Unavailable } from '../unavailable.ts';
@@ -31,10 +32,13 @@ export interface GatewayFacts {
   readonly open: Echo;
   /** The path that needs a scope which the token does not have. */
   readonly forbiddenPath: string;
-  /** Messages that servers have framed differently. They go where the carrier goes. */
-  readonly framings: readonly Framed[];
-  /** What an auth service may fail at. */
-  readonly oddRequests: readonly Odd[];
+  /**
+   * Sends messages that servers have framed differently, once. They go where the carrier goes. Not before the checks of
+   * other themes: a gateway that mistakes one may give the answer to it to a later request.
+   */
+  readonly framings: () => Promise<readonly Framed[]>;
+  /** Sends what an auth service may fail at, once. */
+  readonly oddRequests: () => Promise<readonly Odd[]>;
 }
 
 /** What a check gets that needs these facts. */
@@ -78,8 +82,11 @@ export const FINDERS: FactFinders<AttackedGateway, GatewayFacts> = {
     ),
   forbiddenPath: ({ forbiddenPath }) =>
     known(forbiddenPath, 'name a path that needs a scope which the token does not have with --forbidden'),
-  framings: async (gateway, find) => sendFramings(gateway, (await find('carrier')).request),
-  oddRequests: sendOddRequests,
+  async framings(gateway, find) {
+    const { request } = await find('carrier');
+    return once(() => sendFramings(gateway, request));
+  },
+  oddRequests: (gateway) => once(() => sendOddRequests(gateway)),
 };
 
 /** The fields that the gateway adds to an admitted request; none if none was admitted. */

@@ -6,17 +6,21 @@ import { gotThrough } from '../got-through.ts';
 /** Whether the gateway and the backend agree where a request ends. */
 export const FRAMING = [
   ...gatewayChecks(['carrier', 'refused', 'framings'], {
-    'framing.smuggled': ({ framings, ...gateway }) =>
-      checkEach(`${framings.length} messages`, framings, ({ what, hidden }) =>
+    async 'framing.smuggled'({ framings, ...gateway }) {
+      const messages = await framings();
+      return checkEach(`${messages.length} messages`, messages, ({ what, hidden }) =>
         gotThrough(gateway, { echoes: hidden }, `a request without a token, sent with ${what},`),
-      ),
+      );
+    },
   }),
   ...gatewayChecks(['framings'], {
-    'framing.ambiguous': ({ framings }) =>
-      checkEach(`${framings.length} messages`, framings, ({ what, outer }) => {
+    async 'framing.ambiguous'({ framings }) {
+      const messages = await framings();
+      return checkEach(`${messages.length} messages`, messages, ({ what, outer }) => {
         const wrong = outer.map(ambiguity).find((one) => one !== undefined);
         return wrong !== undefined && failure(`${what}: the backend receives ${wrong}`);
-      }),
+      });
+    },
   }),
 ];
 

@@ -15,8 +15,8 @@ export const OPEN = gatewayChecks(['carrier', 'refused', 'oddRequests'], {
       METHODS.join(', '),
       METHODS.map((method) => [`${method} without a token`, { method }] as const),
     ),
-  'open.error': ({ oddRequests, ...gateway }) =>
-    checkEach('overlong, malformed and repeated credentials', oddRequests, (one) =>
+  'open.error': async ({ oddRequests, ...gateway }) =>
+    checkEach('overlong, malformed and repeated credentials', await oddRequests(), (one) =>
       gotThrough(gateway, one, `a request with ${one.what}`),
     ),
   'open.down': () => ({ level: 'skipped', seen: 'stop the auth service, and run this again with --auth-down' }),

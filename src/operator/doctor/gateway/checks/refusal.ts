@@ -23,10 +23,10 @@ export const REFUSALS = [
     },
   }),
   ...gatewayChecks(['refused', 'oddRequests'], {
-    'refusal.status': ({ oddRequests }) =>
+    'refusal.status': async ({ oddRequests }) =>
       checkEach(
         'no 500, 502 or 504',
-        oddRequests,
+        await oddRequests(),
         ({ what, answers: [answer] }) =>
           [500, 502, 504].includes(answer?.status ?? 0) && failure(`${what} gets ${answer?.status}`),
       ),
