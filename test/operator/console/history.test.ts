@@ -136,6 +136,7 @@ describe('the history', () => {
     // The minute that was asked for is always there.
     expect(await times('?at=2026-11-24T10:30&around=5&app=quiz')).toEqual(['10:33', '10:30']);
     expect(await times('?at=2026-11-24T10:39&around=5&app=quiz')).toEqual(['10:39']);
+    expect(await times('?at=2026-11-24T10:30&around=5&kind=attempts')).toEqual(['10:30']);
     const { text } = await session.get('/console/history?member=nobody');
     expect(text).toContain('Nothing of this in this time.');
   });
