@@ -12,7 +12,7 @@ const FURTHER_PAGES = [
   ['search', 'search?q=a'],
   ['apps', 'apps'],
   ['members', 'members'],
-  ['registration', 'registration'],
+  ['registration', 'registration/close'],
   ['day', 'traffic?span=day'],
   ['rotate', 'keys/rotate'],
   ['events', 'events'],
