@@ -34,7 +34,7 @@ export function indexKey(inner: RawStore, openKeys: readonly KeyObject[]): Index
   const find = async (): Promise<KeyObject> => {
     const found = await stored();
     if (found !== undefined) return found;
-    const key = createSecretKey(randomBytes(32));
+    const key = createSecretKey(randomBytes(16));
     const payload = seal(
       openKeys[0] as KeyObject,
       key.export().toString('base64url'),

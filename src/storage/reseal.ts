@@ -1,5 +1,5 @@
 import type { KeyObject } from 'node:crypto';
-import { contextOf, open, openWithAny, seal } from './cipher.ts';
+import { contextOf, isCompressed, open, openWithAny, seal } from './cipher.ts';
 import type { Entry, RawStore, Replacement } from './store.ts';
 
 interface Resealed {
@@ -31,7 +31,7 @@ export function resealer(inner: RawStore, [first, ...further]: readonly KeyObjec
       return 'sealed';
     } catch {}
     try {
-      const payload = seal(sealKey, openWithAny(further, entry), context);
+      const payload = seal(sealKey, openWithAny(further, entry), context, isCompressed(entry.payload));
       return { op: 'replace', kind: entry.kind, id: entry.id, was: entry.payload, payload };
     } catch {
       return 'unreadable';

@@ -160,7 +160,7 @@ function hashingWith(hashKey: KeyObject, sealKey: KeyObject): Hashing {
     return {
       kind: entry.kind,
       id,
-      payload: seal(sealKey, entry.payload, contextOf({ kind: entry.kind, id })),
+      payload: seal(sealKey, entry.payload, contextOf({ kind: entry.kind, id }), isWorthCompressing(entry)),
       expiresAt: entry.expiresAt,
       references: hashReferences(entry.references),
       ...(entry.charge === undefined ? {} : { charge: hashCharge(entry.charge) }),
@@ -180,6 +180,14 @@ function hashingWith(hashKey: KeyObject, sealKey: KeyObject): Hashing {
     }
   };
   return { hash, sealMutation };
+}
+
+/**
+ * Not what strangers cause, because their quotas are in bytes as they sent them, and not access tokens, which are written
+ * with each refresh, read with most requests, and gone in minutes.
+ */
+function isWorthCompressing({ kind, charge }: NewEntry): boolean {
+  return charge === undefined && kind !== 'AccessToken';
 }
 
 function payloadKey(secret: string): KeyObject {

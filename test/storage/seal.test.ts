@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { memoryStore } from '../../src/storage/memory/memory-store.ts';
+import type { Quota } from '../../src/storage/quota.ts';
 import { sealed, sealedStore } from '../../src/storage/seal.ts';
 import type { Mutation, Store } from '../../src/storage/store.ts';
 import { storeConformance, testClock } from './conformance.ts';
@@ -29,7 +30,7 @@ function spied() {
 }
 
 describe('a sealed store', () => {
-  const put: Mutation = {
+  const put: Extract<Mutation, { op: 'put' }> = {
     op: 'put',
     entry: {
       kind: 'AccessToken',
@@ -56,6 +57,31 @@ describe('a sealed store', () => {
     const stored = written[0] as Extract<Mutation, { op: 'put' }>;
     expect(await one.get('AccessToken', stored.entry.id)).toBeUndefined();
     expect((await one.get('AccessToken', 'the-bearer-token'))?.payload).toContain('hunter2');
+  });
+
+  it('compresses what is kept for long, and neither what strangers cause nor access tokens', async () => {
+    const { store, written } = spied();
+    const one = sealedStore(store, SECRET);
+    const payload = JSON.stringify({ scope: 'courses:read courses:write '.repeat(40) });
+    const quota: Quota = { name: 'q', total: 1e6, perClient: 1e6, perNetwork: 1e6, whenFull: 'evict' };
+    const charge = { quota, network: 'n', wider: 'w', client: '' };
+    const long = { ...put.entry, kind: 'Grant', payload };
+    await one.commit([
+      { op: 'put', entry: long },
+      { op: 'put', entry: { ...long, id: 'charged', charge } },
+      { op: 'put', entry: { ...long, kind: 'AccessToken' } },
+    ]);
+    const sizes = written.flatMap((mutation) =>
+      mutation.op === 'put' && mutation.entry.kind !== 'StoreKeys' ? mutation.entry.payload.length : [],
+    );
+    expect(sizes[0]).toBeLessThan(200);
+    expect(sizes.slice(1).every((size) => size > payload.length)).toBe(true);
+    for (const [kind, id] of [
+      ['Grant', put.entry.id],
+      ['Grant', 'charged'],
+      ['AccessToken', put.entry.id],
+    ] as const)
+      expect((await one.get(kind, id))?.payload).toBe(payload);
   });
 
   it('writes only what the first secret does not seal yet when it is resealed', async () => {
