@@ -28,6 +28,8 @@ import { type Operation, type Parts, RECORDS, type RecordKind, type StoreKind } 
 
 /** Records of each kind that are stored to measure the bytes of one. */
 const EACH = 20_000;
+/** The kinds that do not expire. */
+const LASTING: ReadonlySet<RecordKind> = new Set(['Client', 'RegistrationAccessToken', 'Member']);
 const STREAMS = 500;
 const LANES = 8;
 
@@ -122,6 +124,7 @@ async function fillWith(store: Store, pattern: Pattern, kind: RecordKind, batch:
     Grant: pattern.grant,
     AccessToken: pattern.accessToken,
     RefreshToken: pattern.refreshToken,
+    RegistrationAccessToken: pattern.registrationToken,
   };
   const expiresAt = Math.floor(Date.now() / 1000) + 86_400;
   const entry = (): NewEntry => {
@@ -129,7 +132,7 @@ async function fillWith(store: Store, pattern: Pattern, kind: RecordKind, batch:
     const references = { member: `m-${id}`, client: `c-${id}`, grant: `g-${id}` };
     return {
       ...{ kind, id, payload: payloads[kind] },
-      expiresAt: kind === 'Client' || kind === 'Member' ? undefined : expiresAt,
+      expiresAt: LASTING.has(kind) ? undefined : expiresAt,
       references: referencesOf(kind, references),
     };
   };
@@ -144,9 +147,9 @@ function referencesOf(
   kind: RecordKind,
   { member, client, grant }: { readonly member: string; readonly client: string; readonly grant: string },
 ): NewEntry['references'] {
-  if (kind === 'Client') return { client };
-  if (kind === 'Member') return {};
-  return kind === 'Grant' ? { member, client } : { member, client, grant };
+  if (kind === 'Client' || kind === 'Member') return {};
+  if (kind === 'RegistrationAccessToken') return { client };
+  return kind === 'Grant' ? { member, client } : { grant };
 }
 
 async function measureCpu(run: Run, subjects: readonly Subject[]): Promise<Parts['cpu']> {

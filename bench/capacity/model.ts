@@ -4,7 +4,7 @@ export type StoreKind = 'sqlite' | 'redis';
 const STORE_KINDS: readonly StoreKind[] = ['sqlite', 'redis'];
 
 /** Records of the store. A connected app has one registration and one grant of one member. */
-export const RECORDS = ['Client', 'Member', 'Grant', 'AccessToken', 'RefreshToken'] as const;
+export const RECORDS = ['Client', 'RegistrationAccessToken', 'Member', 'Grant', 'RefreshToken', 'AccessToken'] as const;
 export type RecordKind = (typeof RECORDS)[number];
 
 const OPERATIONS = ['request', 'refresh', 'signIn', 'introspection'] as const;
@@ -47,11 +47,10 @@ const INTROSPECTIONS_PER_REQUEST = 0.05;
 const CONNECTED_SHARE = 0.02;
 const STREAM_SHARE = 0.005;
 
-// The defaults of `tokens`. A refresh token that was used is stored until it would have expired, to detect reuse.
+// The default of `tokens.access`.
 const ACCESS_TOKEN_MINUTES = 10;
-const REFRESH_TOKEN_DAYS = 30;
-
 // What a machine carries.
+
 /** The share of a CPU or of a disk's time that may be used in the busiest second. */
 const UTILISATION = 0.6;
 const CORES = 8;
@@ -63,25 +62,27 @@ const DAY = 86_400;
 const SIZES = [1e6, 1e7, 1e8] as const;
 const GIB = 2 ** 30;
 
+const REFRESHES_PER_APP_AND_DAY = SESSIONS_PER_APP_AND_DAY * Math.ceil(SESSION_MINUTES / ACCESS_TOKEN_MINUTES);
+
 /** What one connected app causes, per second at the busiest time. */
 const RATES: Readonly<Record<Operation, number>> = peakRates();
 
 function peakRates(): Record<Operation, number> {
-  const refreshes = SESSIONS_PER_APP_AND_DAY * Math.ceil(SESSION_MINUTES / ACCESS_TOKEN_MINUTES);
   const perSecond = (perDay: number) => (perDay / DAY) * PEAK_TO_MEAN;
   return {
     request: perSecond(REQUESTS_PER_APP_AND_DAY),
-    refresh: perSecond(refreshes),
+    refresh: perSecond(REFRESHES_PER_APP_AND_DAY),
     signIn: perSecond(1 / CONNECTED_DAYS),
     introspection: perSecond(REQUESTS_PER_APP_AND_DAY * INTROSPECTIONS_PER_REQUEST),
   };
 }
 
-/** Bytes of the store per connected app. */
-function storedPerApp(bytes: Readonly<Record<RecordKind, number>>): number {
-  const refreshesPerDay = SESSIONS_PER_APP_AND_DAY * Math.ceil(SESSION_MINUTES / ACCESS_TOKEN_MINUTES);
-  const usedTokens = refreshesPerDay * REFRESH_TOKEN_DAYS;
-  return bytes.Client + bytes.Member + bytes.Grant + bytes.AccessToken + bytes.RefreshToken * (1 + usedTokens);
+/** Access tokens in the store per connected app, at the busiest time. */
+const ACCESS_TOKENS_PER_APP = (REFRESHES_PER_APP_AND_DAY * ACCESS_TOKEN_MINUTES * PEAK_TO_MEAN) / (DAY / 60);
+
+/** Bytes of the store per connected app, however often it was refreshed. */
+function storedPerApp({ AccessToken, ...kept }: Readonly<Record<RecordKind, number>>): number {
+  return Object.values(kept).reduce((sum, bytes) => sum + bytes, 0) + AccessToken * ACCESS_TOKENS_PER_APP;
 }
 
 /** CPUs that one connected app needs at the busiest time. */
@@ -137,6 +138,8 @@ export function setups(parts: Parts): readonly Setup[] {
     { name: 'one Redis, any number of gates', limits: redis },
   ];
 }
+
+const kilobytes = (bytes: Parts['bytes'][StoreKind]) => `${(storedPerApp(bytes) / 1024).toFixed(1)} KiB`;
 
 const rounded = (value: number) =>
   value < 1 ? value.toPrecision(1) : Number(value.toPrecision(2)).toLocaleString('en');
@@ -217,8 +220,9 @@ ${demandTable(parts)}
 A connected app is one grant of one member, with a registration of its own. The assumptions are constants in
 [model.ts](../bench/capacity/model.ts): ${REQUESTS_PER_APP_AND_DAY} requests per app and day, in ${SESSIONS_PER_APP_AND_DAY} sessions of up to ${SESSION_MINUTES} minutes; the busiest second has
 ${PEAK_TO_MEAN} times the average; an approval lasts ${CONNECTED_DAYS} days; ${INTROSPECTIONS_PER_REQUEST * 100} % of requests are introspected by a backend; at the busiest time ${CONNECTED_SHARE * 100} % of
-the apps hold a connection and ${STREAM_SHARE * 100} % an event stream. Access tokens live ${ACCESS_TOKEN_MINUTES} minutes and refresh tokens ${REFRESH_TOKEN_DAYS} days, the defaults;
-each used refresh token is stored for the rest of its life, to detect reuse. A core or a disk is planned to be busy for ${UTILISATION * 100} % of the
+the apps hold a connection and ${STREAM_SHARE * 100} % an event stream. Access tokens live ${ACCESS_TOKEN_MINUTES} minutes, the default, and
+are then deleted; the refresh tokens of an app are one record, with the response to the last refresh. So a connected app takes
+${kilobytes(parts.bytes.sqlite)} of the embedded store and ${kilobytes(parts.bytes.redis)} of Redis, however often it refreshed. A core or a disk is planned to be busy for ${UTILISATION * 100} % of the
 busiest second, a machine has ${CORES} cores and ${MEMORY_GIB} GiB, and Redis may fill half of it.
 
 The parts, with the CPU time of Redis after the plus sign: CPU time of an operation, and bytes of a stored record.

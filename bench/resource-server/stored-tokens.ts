@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { sealedStore } from '../../src/storage/seal.ts';
+import { refreshTokens } from '../../src/authorization-server/refresh-token.ts';
+import { deriveKeys, sealedStore } from '../../src/storage/seal.ts';
 import { sqliteStore } from '../../src/storage/sqlite/sqlite-store.ts';
 import type { NewEntry, Store } from '../../src/storage/store.ts';
 import { gateProcess } from '../../test/faults/gate-process.ts';
 import { registerApp } from '../../test/support/app.ts';
-import { connect, type Tokens } from '../../test/support/connection.ts';
+import { connect, refreshForm, type Tokens, token } from '../../test/support/connection.ts';
 
 /** The records of one real connection, used as a template for many others. */
 export interface Pattern {
@@ -17,6 +18,7 @@ export interface Pattern {
   readonly accessToken: string;
   readonly refreshToken: string;
   readonly member: string;
+  readonly registrationToken: string;
 }
 
 /** Connects an app to a real gate once, with this secret, and reads the records from its store. */
@@ -27,7 +29,9 @@ export async function patternOf(folder: string, secret: string): Promise<Pattern
   const gate = await gateProcess({ data, environment });
   await gate.start();
   const app = await registerApp(gate.origin);
-  const tokens = (await connect(app)) as unknown as Tokens;
+  const first = (await connect(app)) as unknown as Tokens;
+  // A refresh leaves its response in the record.
+  const { body: tokens } = await token(app, refreshForm(app, first.refresh_token));
   await gate.close();
   const store = sealedStore(sqliteStore(join(data, 'coursegate.db'), Date.now), secret);
   const payload = async (kind: string, id: string) => (await store.get(kind, id))?.payload ?? '';
@@ -39,8 +43,12 @@ export async function patternOf(folder: string, secret: string): Promise<Pattern
     client: await payload('Client', app.client.client_id),
     grant: await payload('Grant', grantId),
     accessToken,
-    refreshToken: await payload('RefreshToken', tokens.refresh_token),
+    refreshToken: await payload(
+      'RefreshToken',
+      refreshTokens(deriveKeys([secret], 'refresh-token')).read(tokens.refresh_token)?.family ?? '',
+    ),
     member: await payload('Member', accountId),
+    registrationToken: await payload('RegistrationAccessToken', String(app.client.registration_access_token)),
   };
   await store.close();
   return pattern;

@@ -111,7 +111,7 @@ async function subjectOf(
 
 const pick = <T>(items: readonly T[], index: number): T => items[(index * 7919) % items.length] as T;
 
-/** The records that a refresh writes: a new pair of tokens, and the response for a repeated request. */
+/** The records that a refresh writes: an access token, and the record of the refresh tokens. */
 function rotation(from: Stored, payload: string): readonly Mutation[] {
   const expiresAt = Math.floor(Date.now() / 1000) + 600;
   const references = { grant: from.grantId, member: from.accountId, client: from.clientId };
@@ -119,7 +119,7 @@ function rotation(from: Stored, payload: string): readonly Mutation[] {
     op: 'put',
     entry: { kind, id: randomBytes(32).toString('base64url'), payload, expiresAt, references },
   });
-  return [put('AccessToken'), put('RefreshToken'), put('RefreshAnswer')];
+  return [put('AccessToken'), put('RefreshToken')];
 }
 
 /** Loads one subject for a second, and measures Redis beside what `meter` measures. */

@@ -8,6 +8,7 @@ import { NO_OUTBOX } from '../../src/events/outbox.ts';
 import type { Introspect } from '../../src/oauth/introspection.ts';
 import { resourceIndicators } from '../../src/oauth/resource-indicator.ts';
 import type { Store } from '../../src/storage/store.ts';
+import { TEST_TOKENS } from '../../test/support/refresh-tokens.ts';
 
 /** The gate's token check, in this process and with this store, without a network or a cache. */
 export async function tokenCheck(store: Store, origin: string, scopes: readonly string[]): Promise<Introspect> {
@@ -34,6 +35,7 @@ export async function tokenCheck(store: Store, origin: string, scopes: readonly 
     acrValues: [],
     cookieKeys: [createSecretKey(randomBytes(32))],
     dpopNonceKey: createSecretKey(randomBytes(32)),
+    refreshTokens: TEST_TOKENS,
     ttl: { access: 600, refresh: 86_400, refreshAbsolute: 86_400, code: 60, replayWindow: 10 },
     documents: undefined,
     registration: true,

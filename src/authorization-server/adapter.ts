@@ -22,6 +22,9 @@ import { type Suspensions, storedClientBlocks } from './administration/suspensio
 import { answerKept } from './answer-watch.ts';
 import { BACKEND_SESSION } from './backend-sessions.ts';
 import { LAST_USE, USE } from './connected-apps/use-entry.ts';
+import { REFRESH_TOKEN } from './refresh-family.ts';
+import { refreshRecords } from './refresh-records.ts';
+import { isOldRefreshToken, type RefreshTokens } from './refresh-token.ts';
 import { type ClientRecords, type ClientRecordsOptions, clientRecords } from './registration/client-records.ts';
 import { clientMetadataProblem } from './rules/client-metadata.ts';
 import type { RedirectPolicy } from './rules/redirect-uri.ts';
@@ -29,30 +32,37 @@ import { currentUnitOfWork } from './unit-of-work.ts';
 import { UNREDEEMED, unredeemedEntry } from './unredeemed.ts';
 
 /** What a token request exchanges. Each can be exchanged once. */
-const EXCHANGED = new Set(['AuthorizationCode', 'RefreshToken']);
+const EXCHANGED = new Set(['AuthorizationCode', REFRESH_TOKEN]);
 
 const PUSHED = 'PushedAuthorizationRequest';
 /** oidc-provider's message for a pushed request that is expired or used. */
 const PUSHED_IS_OVER = 'request_uri is invalid, expired, or was already used';
 
 /** Models whose removal takes access away from a token that may be cached. */
-const ACCESS_MODELS = new Set(['AccessToken', 'RefreshToken', 'Grant', 'Client']);
+const ACCESS_MODELS = new Set(['AccessToken', REFRESH_TOKEN, 'Grant', 'Client']);
 
 export interface AdapterOptions extends ClientRecordsOptions {
   readonly redirects: RedirectPolicy;
   /** Replay window in seconds: a repeated refresh gets the same answer. */
   readonly replayWindow: number;
+  readonly refreshTokens: RefreshTokens;
 }
 
 interface AdapterContext extends AdapterOptions {
   readonly clients: ClientRecords;
   readonly blocks: Pick<Suspensions, 'since'>;
+  readonly refresh: ReturnType<typeof refreshRecords>;
 }
 
 /** oidc-provider's storage adapter. Returns the factory for its `adapter` option, which makes one adapter per model. */
 export function adapterFactory(options: AdapterOptions): (model: string) => Adapter {
   const { store, clock } = options;
-  const context = { ...options, clients: clientRecords(options), blocks: storedClientBlocks(store, clock) };
+  const context = {
+    ...options,
+    clients: clientRecords(options),
+    blocks: storedClientBlocks(store, clock),
+    refresh: refreshRecords(store, options.refreshTokens),
+  };
   return (model) => ({
     upsert: (id, payload, expiresIn) => save(context, model, id, payload, expiresIn),
     find: (id) => find(context, model, id),
@@ -69,6 +79,7 @@ async function save(context: AdapterContext, model: string, id: string, payload:
   const { store, clients } = context;
   if (model === 'ReplayDetection') return useProof(context, id, expiresIn);
   if (model === 'Client') return clients.save(id, payload);
+  if (model === REFRESH_TOKEN) return context.refresh.save(id, payload, referencesOf(payload));
   if (model === 'AuthorizationCode') await clients.used(payload.clientId);
   const expiresAt = await expiryOf(context, model, payload, expiresIn);
   const charge = chargeOf(model, payload, expiresAt);
@@ -89,9 +100,8 @@ async function expiryOf(
 ): Promise<number | undefined> {
   if (model === 'RegistrationAccessToken') return clients.expiryOf(payload.clientId);
   if (expiresIn === undefined) return undefined;
-  // A code or refresh token used just before its expiry must still be recognised: a refresh may be repeated, and later
-  // use of either is reuse.
-  return unixSeconds(clock) + expiresIn + (EXCHANGED.has(model) ? answerKept(replayWindow) : 0);
+  // A code used just before its expiry must still be recognised: later use of it is reuse.
+  return unixSeconds(clock) + expiresIn + (model === 'AuthorizationCode' ? answerKept(replayWindow) : 0);
 }
 
 /**
@@ -128,10 +138,15 @@ async function startedWith(
   return [{ ...pushed, id: parJti, expiresAt: longer, charge, references: referencesOf(JSON.parse(pushed.payload)) }];
 }
 
-async function find({ store, clock, blocks, redirects }: AdapterContext, model: string, id: string) {
+async function find(context: AdapterContext, model: string, id: string) {
+  const { store, clock, blocks, redirects } = context;
   // Checking first and marking later would let one proof pass twice at the same time. Only the mark decides.
   if (model === 'ReplayDetection') return undefined;
   const unit = currentUnitOfWork();
+  if (model === REFRESH_TOKEN && !isOldRefreshToken(id)) {
+    const found = await context.refresh.find(id);
+    return unit && found ? asUnused(found, clock) : found;
+  }
   const [entry, disabled] = await Promise.all([
     (unit ?? store).get(model, id),
     model === 'Client' ? blocks.since(id) : undefined,
@@ -144,6 +159,8 @@ async function find({ store, clock, blocks, redirects }: AdapterContext, model: 
   // Otherwise an evicted or expired pushed request could be answered twice by members who have it open.
   if (model === PUSHED && payload === undefined) throw new errors.InvalidRequestUri(PUSHED_IS_OVER);
   if (payload === undefined) return undefined;
+  // The id of a family's record is no token.
+  if (model === REFRESH_TOKEN && payload.jti !== id) return undefined;
   // The rules may have changed since the client was registered. It then counts as unregistered, and its app registers
   // again.
   if (model === 'Client' && clientMetadataProblem(payload, redirects) !== undefined) return undefined;
@@ -162,6 +179,8 @@ function asUnused(payload: AdapterPayload, clock: Clock): AdapterPayload {
 
 async function consume({ store }: AdapterContext, model: string, id: string): Promise<void> {
   const unit = currentUnitOfWork();
+  // The update of a family's record consumes the token before.
+  if (unit !== undefined && model === REFRESH_TOKEN && !isOldRefreshToken(id)) return unit.consumePresented();
   if (unit !== undefined) return unit.consume(model, id);
   if (await store.commit([{ op: 'consume', kind: model, id }])) return;
   throw model === PUSHED
@@ -175,7 +194,8 @@ async function destroy(context: AdapterContext, model: string, id: string): Prom
   // The grant's usage counters and backend session are deleted with it.
   for (const kind of model === 'Grant' ? [USE, LAST_USE, BACKEND_SESSION, UNREDEEMED] : [])
     await remove(context, { op: 'deleteBy', kind, name: 'grant', value: id }, false);
-  await remove(context, { op: 'delete', kind: model, id }, ACCESS_MODELS.has(model));
+  const record = model === REFRESH_TOKEN ? context.refresh.idOf(id) : id;
+  await remove(context, { op: 'delete', kind: model, id: record }, ACCESS_MODELS.has(model));
 }
 
 /** Ends an authorization request when it is continued. Of two requests that do so at the same time, one gets a code. */
@@ -225,10 +245,11 @@ function chargeOf(model: string, payload: AdapterPayload, expiresAt: number | un
   }
 }
 
+/** What belongs to a grant ends with it, and is never looked for otherwise. */
 function referencesOf(payload: AdapterPayload): NewEntry['references'] {
   const { grantId, accountId, clientId, uid } = payload;
+  if (typeof grantId === 'string') return { grant: grantId };
   return {
-    ...(typeof grantId === 'string' ? { grant: grantId } : {}),
     ...(typeof accountId === 'string' ? { member: accountId } : {}),
     ...(typeof clientId === 'string' ? { client: clientId } : {}),
     ...(typeof uid === 'string' ? { uid } : {}),

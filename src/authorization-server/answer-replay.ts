@@ -1,7 +1,10 @@
 import { createHash, createSecretKey, type KeyObject } from 'node:crypto';
 import { open, seal } from '../storage/cipher.ts';
-import { type Clock, type Mutation, type Store, unixSeconds } from '../storage/store.ts';
+import type { Clock, Store } from '../storage/store.ts';
 import { answerKept, answerWatch } from './answer-watch.ts';
+import { answerIn, REFRESH_TOKEN, withAnswer } from './refresh-family.ts';
+import type { RefreshTokens } from './refresh-token.ts';
+import type { UnitOfWork } from './unit-of-work.ts';
 
 /** The code or refresh token in a token request. Each can be used once. */
 export interface CodeOrRefreshToken {
@@ -19,14 +22,14 @@ export type Recalled =
   | { readonly kind: 'answer'; readonly body: Body }
   /** The request that redeemed a code was repeated within the window. */
   | { readonly kind: 'repeated' }
-  /** This request presents an old copy: the tokens of the answer have been used or are gone, or a code was copied. */
+  /** This request presents a copy of the code. */
   | { readonly kind: 'reused' }
   /** The refresh token was used by a request with other parameters. */
   | { readonly kind: 'another-question' }
-  /** Nothing is stored, or the window is over. */
+  /** Nothing is stored, the window is over, or the tokens of the answer have been used. */
   | { readonly kind: 'unknown' };
 
-const KIND = 'RefreshAnswer';
+const CONTEXT = 'RefreshAnswer';
 
 /** A stored answer. `by` is the `answerWatch` id of the process that gave it, `answeredAt` is in milliseconds. */
 interface KeptAnswer {
@@ -39,44 +42,53 @@ interface KeptAnswer {
 /**
  * Detects reused refresh tokens (RFC 9700 section 4.14.2), but tolerates repeated requests. Clients send a refresh twice
  * at once or lose an answer on the way: for `window` seconds the same request gets exactly the same answer, so only one
- * set of tokens exists. The answer is sealed under a key derived from the presented token: a dump of the store does not
- * reveal it.
+ * set of tokens exists. The answer is stored with the new token, in the record of its family, until the next refresh
+ * replaces it. It is sealed under a key derived from the presented token: a dump of the store does not reveal it.
  *
  * Only time in which the gate was running counts (see `answerWatch`): an answer that was lost in a crash is given again
  * after a restart of any length, up to a day. This does not help an attacker with an old copy of the token: once the
  * new token has been used, the old one is refused and ends the connection.
  * @param window - seconds for which an answer is remembered; 0 disables it
  */
-export function answerReplay(store: Store, clock: Clock, window: number) {
+export function answerReplay(store: Store, clock: Clock, window: number, tokens: Pick<RefreshTokens, 'read'>) {
   const watch = answerWatch(store, clock, window * 1000);
 
+  /** The answer to the presented token, if it was the last of its family to be used. */
+  const keptFor = async ({ value, grantId }: CodeOrRefreshToken): Promise<KeptAnswer | undefined> => {
+    const family = tokens.read(value)?.family;
+    const entries =
+      family === undefined
+        ? await store.findBy(REFRESH_TOKEN, 'grant', grantId)
+        : [await store.get(REFRESH_TOKEN, family)];
+    const key = keyOf(value);
+    for (const answer of entries.flatMap((entry) => (entry && answerIn(entry)) ?? [])) {
+      try {
+        return JSON.parse(open(key, answer, CONTEXT)) as KeptAnswer;
+      } catch {
+        // It answered another token.
+      }
+    }
+    return undefined;
+  };
+
   return {
-    /** Returns what to write in the same commit as the new tokens. Empty if answers are not remembered. */
-    remember(presented: CodeOrRefreshToken, body: Body): readonly Mutation[] {
-      if (window === 0) return [];
-      const { question, grantId, value: id } = presented;
+    /** Adds the answer to the record that is written with the new tokens. Does nothing if answers are not remembered. */
+    remember({ question, value }: CodeOrRefreshToken, body: Body, unit: Pick<UnitOfWork, 'amend'>): void {
+      const issued = tokens.read(String(body.refresh_token));
+      if (window === 0 || issued === undefined) return;
       watch.answered();
       const kept: KeptAnswer = { question, body, by: watch.id, answeredAt: clock() };
-      const payload = seal(keyOf(id), JSON.stringify(kept), KIND);
-      const expiresAt = unixSeconds(clock) + answerKept(window);
-      const references = { grant: grantId };
-      return [
-        // Supersedes the connection's earlier answer, so it has only one stored, however often it is refreshed in a day.
-        { op: 'deleteBy', kind: KIND, name: 'grant', value: grantId },
-        { op: 'put', entry: { kind: KIND, id, payload, expiresAt, references } },
-      ];
+      const answer = seal(keyOf(value), JSON.stringify(kept), CONTEXT);
+      unit.amend(REFRESH_TOKEN, issued.family, (entry) => withAnswer(entry, answer));
     },
 
     async recall(presented: CodeOrRefreshToken): Promise<Recalled> {
-      const entry = await store.get(KIND, presented.value);
-      if (entry === undefined) return { kind: 'unknown' };
-      const kept = JSON.parse(open(keyOf(presented.value), entry.payload, KIND)) as KeptAnswer;
+      const kept = await keptFor(presented);
+      if (kept === undefined) return { kind: 'unknown' };
       const { question, body, by, answeredAt } = kept;
-      const successor = await store.get('RefreshToken', String(body.refresh_token));
-      if (successor === undefined || successor.consumedAt !== undefined) return { kind: 'reused' };
-      if (await watch.isOver(by, answeredAt)) return { kind: 'unknown' };
-      if (question !== presented.question) return { kind: 'another-question' };
       const age = clock() - answeredAt;
+      if (age >= answerKept(window) * 1000 || (await watch.isOver(by, answeredAt))) return { kind: 'unknown' };
+      if (question !== presented.question) return { kind: 'another-question' };
       return { kind: 'answer', body: age < window * 1000 ? body : aged(body, Math.floor(age / 1000)) };
     },
   };

@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { type Clock, jsonEntry, readJson, type Store, unixSeconds } from '../storage/store.ts';
 
 /**
  * Seconds for which an answer can still be given again if the process that gave it died before the end of its window.
- * Covers an outage of a night. Exchanged codes and refresh tokens are kept as long.
+ * Covers an outage of a night. Exchanged codes are kept as long.
  */
 const LONGEST_OUTAGE = 24 * 60 * 60;
 
@@ -13,7 +13,7 @@ const KIND = 'AnswerWatch';
 const STEPS = 4;
 
 /**
- * Seconds that an answer, and the token exchanged for it, is kept.
+ * Seconds for which an answer may be given again, and an exchanged code is kept.
  * @param window - in seconds; 0: nothing is kept
  */
 export function answerKept(window: number): number {
@@ -32,7 +32,7 @@ export function answerKept(window: number): number {
  */
 export function answerWatch(store: Store, clock: Clock, window: number) {
   const step = window / STEPS;
-  const id = randomUUID();
+  const id = randomBytes(12).toString('base64url');
   const endOfWindow = (): number => Math.ceil((clock() + window) / step) * step;
   /** The ends of the watched windows, oldest first. */
   let ends: number[] = [];

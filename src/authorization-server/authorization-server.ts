@@ -26,6 +26,7 @@ import { storedMembers } from './members.ts';
 import { type MountOptions, mountProvider } from './mount.ts';
 import { createProvider, type ProviderOptions, type ProviderSettings } from './provider.ts';
 import { type ProviderEventsOptions, reportEvents } from './provider-events.ts';
+import { refreshTokens } from './refresh-token.ts';
 import { clientRecords } from './registration/client-records.ts';
 import { errorRedirectRule } from './rules/error-redirect.ts';
 import { grantErrorRule } from './rules/grant-error.ts';
@@ -85,6 +86,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions) {
   const grants = storedGrants(store, options.onRevoked, options.outbox);
   const standings = createStandings({ ...options, grants });
   const connector = standings.watched(options.connector);
+  const tokens = refreshTokens(deriveKeys(secrets, 'refresh-token'));
   const documents =
     options.documents &&
     createClientDocuments({
@@ -108,9 +110,10 @@ export function createAuthorizationServer(options: AuthorizationServerOptions) {
     grants,
     cookieKeys: deriveKeys(secrets, 'cookies'),
     dpopNonceKey: deriveKey(secrets[0], 'dpop-nonce'),
+    refreshTokens: tokens,
     uses: {
       authorization_code: codeUses(store, clock, options.ttl.replayWindow),
-      refresh_token: answerReplay(store, clock, options.ttl.replayWindow),
+      refresh_token: answerReplay(store, clock, options.ttl.replayWindow, tokens),
     },
   };
   let running = startProvider(parts, keyring);

@@ -1,5 +1,6 @@
-import { type Clock, jsonEntry, type Mutation, readJson, type Store } from '../storage/store.ts';
+import { type Clock, jsonEntry, readJson, type Store } from '../storage/store.ts';
 import type { CodeOrRefreshToken, Recalled } from './answer-replay.ts';
+import type { UnitOfWork } from './unit-of-work.ts';
 
 const KIND = 'CodeUse';
 
@@ -11,12 +12,12 @@ const KIND = 'CodeUse';
  */
 export function codeUses(store: Store, clock: Clock, window: number) {
   return {
-    /** Returns what to write in the same commit as the tokens. */
-    remember({ value, grantId, question }: CodeOrRefreshToken): readonly Mutation[] {
-      if (window === 0) return [];
+    /** Adds to the unit what is written in the same commit as the tokens. */
+    remember({ value, grantId, question }: CodeOrRefreshToken, _body: unknown, unit: Pick<UnitOfWork, 'add'>): void {
+      if (window === 0) return;
       const until = clock() + window * 1000;
       const entry = jsonEntry(KIND, value, { question, until }, Math.ceil(until / 1000), { grant: grantId });
-      return [{ op: 'put', entry }];
+      unit.add({ op: 'put', entry });
     },
 
     async recall({ value, question }: CodeOrRefreshToken): Promise<Recalled> {

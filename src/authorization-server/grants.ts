@@ -9,15 +9,15 @@ import { UNREDEEMED, unredeemedAmong } from './unredeemed.ts';
 
 /** Kinds of entries that belong to a grant, and are deleted with it. */
 const BELONGINGS = [
-  ...['AccessToken', 'RefreshToken', 'AuthorizationCode', 'RefreshAnswer', 'CodeUse'],
+  ...['AccessToken', 'RefreshToken', 'AuthorizationCode', 'CodeUse'],
   USE,
   LAST_USE,
   BACKEND_SESSION,
   UNREDEEMED,
 ] as const;
 
-/** Grants ended in one commit. Small, because a grant that is refreshed day and night has some thousand used tokens. */
-const BATCH = 10;
+/** Grants ended in one commit. */
+const BATCH = 50;
 
 /** For a member with more grants, a known app may be shown as new. */
 const MOST_LOOKED_AT = 1000;

@@ -14,6 +14,8 @@ import { ENDPOINTS } from './endpoints.ts';
 import type { Members } from './members.ts';
 import { CLIENT_AUTHENTICATION, settings } from './provider-settings.ts';
 import { recordId } from './record-id.ts';
+import { replacedIn } from './refresh-family.ts';
+import type { RefreshTokens } from './refresh-token.ts';
 import type { ClientRecordsOptions } from './registration/client-records.ts';
 import { described } from './rules/error-description.ts';
 import type { RedirectPolicy } from './rules/redirect-uri.ts';
@@ -68,6 +70,7 @@ export interface ProviderOptions extends ProviderSettings {
   readonly cookieKeys: readonly KeyObject[];
   /** 32 bytes. Derives the nonces of RFC 9449 section 8; the same in every replica. */
   readonly dpopNonceKey: KeyObject;
+  readonly refreshTokens: RefreshTokens;
   /** Undefined if client ID metadata documents are not supported. */
   readonly documents: ClientDocuments | undefined;
   /** Whether apps can register themselves. */
@@ -139,8 +142,20 @@ export function createProvider(options: ProviderOptions): Provider {
   // The library builds URLs from the Host header, which `mount.ts` pins to the origin. Proxy mode makes it read the
   // scheme, too.
   provider.proxy = true;
+  nameRefreshTokens(provider, options.refreshTokens);
   provider.on('server_error', (_ctx, error) => options.onServerError(error));
   return provider;
+}
+
+/** A token that replaces another is the next of its family. */
+function nameRefreshTokens(provider: Provider, tokens: RefreshTokens): void {
+  const { prototype } = provider.RefreshToken;
+  Object.assign(prototype, {
+    generateTokenId(this: { rotations?: number }) {
+      const used = Provider.ctx && replacedIn(Provider.ctx.oidc.entities);
+      return tokens.issue(this.rotations ?? 0, used && tokens.read(used.jti)?.family);
+    },
+  });
 }
 
 function lifetimes({ access, code, refresh, refreshAbsolute }: ProviderOptions['ttl']): Configuration['ttl'] {

@@ -2,25 +2,26 @@ import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import { type EndReason, grantCreated } from '../events/event.ts';
 import type { AuditAction } from '../operations/audit.ts';
-import type { Mutation, Store } from '../storage/store.ts';
+import type { Store } from '../storage/store.ts';
 import type { CodeOrRefreshToken, Recalled } from './answer-replay.ts';
 import { clientHost } from './client-host.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { describeClient, eventClient } from './event-client.ts';
 import { revocations, toGrant } from './grants.ts';
 import type { InteractionParts } from './interactions/interaction-parts.ts';
+import { replacedIn } from './refresh-family.ts';
 import { UnitOfWork, withinUnitOfWork } from './unit-of-work.ts';
 import { redeemed } from './unredeemed.ts';
 
 type Oidc = KoaContextWithOIDC['oidc'];
-type Entities = Oidc['entities'] & { readonly RotatedRefreshToken?: Oidc['entities']['RefreshToken'] };
 type Source = NonNullable<Oidc['entities']['AuthorizationCode'] | Oidc['entities']['RefreshToken']>;
 
 type GrantType = 'authorization_code' | 'refresh_token';
 
 /** Remembers how codes, or refresh tokens, were used. */
 interface Uses {
-  remember(presented: CodeOrRefreshToken, body: Readonly<Record<string, unknown>>): readonly Mutation[];
+  /** Adds to the unit what is written in the same commit as the new tokens. */
+  remember(presented: CodeOrRefreshToken, body: Readonly<Record<string, unknown>>, unit: UnitOfWork): void;
   recall(presented: CodeOrRefreshToken): Promise<Recalled>;
 }
 
@@ -44,6 +45,9 @@ const REFUSED: Partial<Readonly<Record<Recalled['kind'], string>>> = {
   'another-question':
     'the refresh token was used before with another scope, resource or DPoP key: use the one that replaced it',
 };
+
+const AHEAD =
+  'the refresh token is newer than what is stored here, which was restored to an earlier state: the member must approve again';
 
 /**
  * Runs each revocation in one commit, so that it is complete or not begun, and each token request in a unit of work
@@ -104,13 +108,18 @@ export function tokenTransaction(
       return;
     }
     const source = sourceOf(oidc);
+    const { kind, payload } = unit.presented ?? {};
+    if (kind === 'ahead' && payload?.clientId === oidc.client?.clientId && ctx.status === 400) {
+      ctx.body = { error: 'invalid_grant', error_description: AHEAD };
+      tell('refresh_token_ahead', payload?.grantId, payload?.accountId);
+    }
     if (ctx.status !== 200 || source === undefined) return;
 
     const presented = presentedIn(oidc, source);
     const grantType = source.kind === 'AuthorizationCode' ? 'authorization_code' : 'refresh_token';
     const of = OF[grantType];
     const { grantId, accountId } = source;
-    for (const mutation of uses[grantType].remember(presented, ctx.body as Record<string, unknown>)) unit.add(mutation);
+    uses[grantType].remember(presented, ctx.body as Record<string, unknown>, unit);
     if (grantType === 'authorization_code') {
       unit.add(redeemed(presented.grantId));
       await tellCreated(unit, oidc);
@@ -166,9 +175,8 @@ function revokedGrant({ state }: { readonly state: { revokedGrant?: string } }):
 }
 
 /** The code, or the refresh token that was replaced. */
-function sourceOf(oidc: Oidc): Source | undefined {
-  const { AuthorizationCode, RotatedRefreshToken } = oidc.entities as Entities;
-  return RotatedRefreshToken ?? AuthorizationCode;
+function sourceOf({ entities }: Oidc): Source | undefined {
+  return replacedIn(entities) ?? entities.AuthorizationCode;
 }
 
 function presentedIn({ params, entities }: Oidc, { jti: value, grantId = '' }: Source): CodeOrRefreshToken {

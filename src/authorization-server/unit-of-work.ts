@@ -1,5 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { AdapterPayload } from 'oidc-provider';
 import type { Entry, Mutation, NewEntry, Priority, Store } from '../storage/store.ts';
+import type { Found } from './refresh-family.ts';
 
 /**
  * Holds back what one token request writes until the request is known to succeed, then commits it in one atomic step
@@ -12,11 +14,15 @@ import type { Entry, Mutation, NewEntry, Priority, Store } from '../storage/stor
  */
 export class UnitOfWork {
   readonly #store: Store;
-  readonly #mutations: Mutation[] = [];
+  #mutations: Mutation[] = [];
   readonly #written = new Map<string, Entry>();
   readonly #used = new Set<string>();
   /** Whether something it consumes was already consumed when it was read. Then this is no race with another request. */
   usedBefore = false;
+  /** The refresh token that the request presented, as it was found in the record of its family. */
+  presented:
+    | { kind: Found['kind']; family: string /** Of the record. */; revision: number; payload: AdapterPayload }
+    | undefined;
   readonly #removals: Mutation[] = [];
   readonly #afterRemoval = new Set<() => unknown>();
 
@@ -39,6 +45,20 @@ export class UnitOfWork {
   consume(kind: string, id: string): void {
     this.#mutations.push({ op: 'consume', kind, id });
     if (this.#used.has(`${kind}\0${id}`)) this.usedBefore = true;
+  }
+
+  /** The same for the presented refresh token, whose record is then updated. */
+  consumePresented(): void {
+    if (this.presented?.kind !== 'present') this.usedBefore = true;
+  }
+
+  /** Changes an entry that this unit is about to write. */
+  amend(kind: string, id: string, change: (entry: NewEntry) => NewEntry): void {
+    this.#mutations = this.#mutations.map((mutation) =>
+      'entry' in mutation && mutation.entry.kind === kind && mutation.entry.id === id
+        ? { ...mutation, entry: change(mutation.entry) }
+        : mutation,
+    );
   }
 
   /**
@@ -65,6 +85,7 @@ export class UnitOfWork {
 
   /** Returns false if another request consumed the same code or refresh token first. Nothing is written then. */
   commit(priority?: Priority): Promise<boolean> {
+    if (this.usedBefore) return Promise.resolve(false);
     return this.#mutations.length === 0 ? Promise.resolve(true) : this.#store.commit(this.#mutations, priority);
   }
 }

@@ -129,6 +129,8 @@ const ACTIONS = {
    */
   code_reuse: kind('alert', 'intrusion_detection session', 'denied end', 'subject'),
   refresh_token_reuse: kind('alert', 'intrusion_detection session', 'denied end', 'subject'),
+  /** A refresh token that is newer than its record: the store was restored to an earlier state. Refused, nothing ended. */
+  refresh_token_ahead: kind('failure', 'session', 'denied', 'subject'),
   limit_tripped: kind('failure', 'api', 'denied'),
   /** The gate refused the credentials for a protected resource: 401, or 403 for a missing scope. */
   access_denied: kind('failure', 'api', 'denied'),

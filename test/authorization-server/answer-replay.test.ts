@@ -1,19 +1,44 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { answerReplay, type CodeOrRefreshToken } from '../../src/authorization-server/answer-replay.ts';
+import { familyEntry } from '../../src/authorization-server/refresh-family.ts';
+import { UnitOfWork } from '../../src/authorization-server/unit-of-work.ts';
 import { memoryStore } from '../../src/storage/memory/memory-store.ts';
 import type { Store } from '../../src/storage/store.ts';
+import { TEST_TOKENS } from '../support/refresh-tokens.ts';
 
-const BODY = { access_token: 'the-access-token', refresh_token: 'the-refresh-token', expires_in: 600 };
-const presented: CodeOrRefreshToken = { value: 'the-old-token', grantId: 'g', question: '[]' };
+const FIRST = TEST_TOKENS.issue(0);
+const FAMILY = TEST_TOKENS.read(FIRST)?.family ?? '';
+const SECOND = TEST_TOKENS.issue(1, FAMILY);
+const BODY = { access_token: 'the-access-token', refresh_token: SECOND, expires_in: 600 };
+const presented: CodeOrRefreshToken = { value: FIRST, grantId: 'g', question: '[]' };
 
-const token = (id: string) => ({ kind: 'RefreshToken', id, payload: '{}', expiresAt: undefined, references: {} });
+/** Commits the record of the family's token of this generation, with the answer that issued it. */
+async function answerWith(
+  store: Store,
+  replay: ReturnType<typeof answerReplay>,
+  { value, body, generation }: { value: string; body: { refresh_token: string }; generation: number },
+) {
+  const unit = new UnitOfWork(store);
+  const payload = { iat: 1, exp: 2_000_000_000, rotations: generation };
+  const entry = familyEntry({ family: FAMILY, generation }, body.refresh_token, payload, { grant: 'g' });
+  unit.add({ op: 'put', entry });
+  replay.remember({ ...presented, value }, body, unit);
+  await unit.commit();
+}
+
+const FIRST_ANSWER = { value: FIRST, body: BODY, generation: 1 };
+
+/** Uses the second token. */
+const useSecond = (store: Store, replay: ReturnType<typeof answerReplay>) => {
+  const body = { ...BODY, refresh_token: TEST_TOKENS.issue(2, FAMILY) };
+  return answerWith(store, replay, { value: SECOND, body, generation: 2 });
+};
 
 async function answered(window = 10) {
   let now = 1_000_000_000_000;
   const store = memoryStore(() => now);
-  const replay = answerReplay(store, () => now, window);
-  const mutations = replay.remember(presented, BODY);
-  await store.commit([...mutations, { op: 'put', entry: token(BODY.refresh_token) }]);
+  const replay = answerReplay(store, () => now, window, TEST_TOKENS);
+  await answerWith(store, replay, FIRST_ANSWER);
   /**
    * Advances the clock of the store and of its readers, but fires no timers: as if the process were dead in the
    * meantime.
@@ -22,8 +47,9 @@ async function answered(window = 10) {
     now += seconds * 1000;
   };
   /** Another process on the same store: a restarted one or another replica. */
-  const another = () => answerReplay(store, () => now, window);
-  return { store, replay, mutations, pass, another };
+  const another = () => answerReplay(store, () => now, window, TEST_TOKENS);
+  const stored = async () => (await store.get('RefreshToken', FAMILY))?.payload ?? '';
+  return { store, replay, stored, pass, another };
 }
 
 describe('the response to a refresh token', () => {
@@ -57,8 +83,8 @@ describe('the response to a refresh token', () => {
   it('is not repeated by the next process once its refresh token was used, however long the restart took', async () => {
     const { store, pass, another } = await answered();
     pass(3600);
-    await store.commit([{ op: 'consume', kind: 'RefreshToken', id: BODY.refresh_token }]);
-    expect(await another().recall(presented)).toEqual({ kind: 'reused' });
+    await useSecond(store, another());
+    expect(await another().recall(presented)).toEqual({ kind: 'unknown' });
   });
 
   describe('in a running process', () => {
@@ -74,13 +100,10 @@ describe('the response to a refresh token', () => {
           return disk.full ? Promise.reject(new Error('disk full')) : inner.commit(mutations);
         },
       };
-      const replay = answerReplay(store, Date.now, 10);
-      const answer = async () => {
-        const mutations = replay.remember(presented, BODY);
-        await inner.commit([...mutations, { op: 'put', entry: token(BODY.refresh_token) }]);
-      };
+      const replay = answerReplay(store, Date.now, 10, TEST_TOKENS);
+      const answer = () => answerWith(inner, replay, FIRST_ANSWER);
       await answer();
-      return { inner, disk, replay, answer, restarted: () => answerReplay(inner, Date.now, 10) };
+      return { inner, disk, replay, answer, restarted: () => answerReplay(inner, Date.now, 10, TEST_TOKENS) };
     };
 
     it('stays deleted after its window, for every replica and after a restart', async () => {
@@ -123,13 +146,13 @@ describe('the response to a refresh token', () => {
     });
 
     it('is not kept for longer when its window was over before the store failed', async () => {
-      const { disk, replay, answer, restarted } = await living();
+      const { inner, disk, replay, answer, restarted } = await living();
       await vi.advanceTimersByTimeAsync(12_500);
       await answer();
       await vi.advanceTimersByTimeAsync(12_500);
       disk.full = true;
       // An answer that is given now keeps the watch writing.
-      replay.remember({ ...presented, value: 'another-token' }, BODY);
+      replay.remember({ ...presented, value: SECOND }, BODY, new UnitOfWork(inner));
       await vi.advanceTimersByTimeAsync(60_000);
       disk.full = false;
       await vi.advanceTimersByTimeAsync(5_000);
@@ -144,31 +167,38 @@ describe('the response to a refresh token', () => {
     });
   });
 
-  it('replaces the earlier response of the same connection', async () => {
-    const { store, replay } = await answered();
-    const later = { ...presented, value: 'the-next-token' };
-    await store.commit(replay.remember(later, BODY));
-    expect(await store.get('RefreshAnswer', 'the-next-token')).toBeDefined();
+  it('is kept in the record of the family, where the next response replaces it', async () => {
+    const { store, replay, stored } = await answered();
+    const before = await stored();
+    await useSecond(store, replay);
+    expect(await replay.recall({ ...presented, value: SECOND })).toMatchObject({ kind: 'answer' });
+    expect(await replay.recall(presented)).toEqual({ kind: 'unknown' });
+    expect((await stored()).length).toBe(before.length);
+    expect((await store.scan('RefreshToken', undefined, 10)).entries).toHaveLength(1);
+  });
+
+  it('is not repeated for a different request, or once the connection has ended', async () => {
+    const { replay, store } = await answered();
+    expect(await replay.recall({ ...presented, question: '["other"]' })).toEqual({ kind: 'another-question' });
+    await store.commit([{ op: 'delete', kind: 'RefreshToken', id: FAMILY }]);
     expect(await replay.recall(presented)).toEqual({ kind: 'unknown' });
   });
 
-  it('is not repeated for a different request, or once its refresh token was used or deleted', async () => {
-    const { replay, store } = await answered();
-    expect(await replay.recall({ ...presented, question: '["other"]' })).toEqual({ kind: 'another-question' });
-    await store.commit([{ op: 'consume', kind: 'RefreshToken', id: BODY.refresh_token }]);
-    expect(await replay.recall(presented)).toEqual({ kind: 'reused' });
-    await store.commit([{ op: 'delete', kind: 'RefreshToken', id: BODY.refresh_token }]);
-    expect(await replay.recall(presented)).toEqual({ kind: 'reused' });
+  it('is found for a token of the earlier form, which names no family', async () => {
+    const { store, replay } = await answered();
+    const old = 'o'.repeat(43);
+    await answerWith(store, replay, { value: old, body: BODY, generation: 1 });
+    expect(await replay.recall({ ...presented, value: old })).toEqual({ kind: 'answer', body: BODY });
+    expect(await replay.recall({ ...presented, value: 'p'.repeat(43) })).toEqual({ kind: 'unknown' });
   });
 
   it('is not stored without a window', async () => {
-    expect((await answered(0)).mutations).toEqual([]);
+    expect(await (await answered(0)).stored()).not.toContain('answer');
   });
 
   it('cannot be read in the store', async () => {
-    const { mutations } = await answered();
-    expect(JSON.stringify(mutations)).toContain(presented.value);
-    for (const secret of ['the-access-token', 'the-refresh-token'])
-      expect(JSON.stringify(mutations)).not.toContain(secret);
+    const stored = await (await answered()).stored();
+    expect(stored).toContain('answer');
+    for (const secret of ['the-access-token', FIRST, SECOND]) expect(stored).not.toContain(secret);
   });
 });

@@ -21,11 +21,11 @@ const WHY = { by: 'operator', reason: 'grant_revoked' } as const;
 
 const SECRET = 'x'.repeat(32);
 const NOW = Date.UTC(2026, 0, 1);
+const TOTAL = 180;
 const HANGING_ON = [
   'AccessToken',
   'RefreshToken',
   'AuthorizationCode',
-  'RefreshAnswer',
   'CodeUse',
   'GrantUse',
   'GrantLastUse',
@@ -86,7 +86,10 @@ describe.each(STORES)('grants in %s', (_name, open) => {
   let store: Store;
   beforeEach(async () => {
     store = sealedStore(open(), SECRET);
-    for (let at = 0; at < 60; at += 1) await store.commit(granting(`g-${at}`, `m-${at % 3}`, `c-${at % 5}`));
+    for (let at = 0; at < TOTAL; at += 15) {
+      const ids = Array.from({ length: 15 }, (_, more) => at + more);
+      await store.commit(ids.flatMap((one) => granting(`g-${one}`, `m-${one % 3}`, `c-${one % 5}`)));
+    }
   });
   afterEach(() => store.close());
 
@@ -102,7 +105,7 @@ describe.each(STORES)('grants in %s', (_name, open) => {
     const { grants } = counted();
     const ids = async (of: GrantsOf) => (await grants.list(of, 100)).map(({ id }) => id).toSorted();
     const every = (step: number, from: number) =>
-      Array.from({ length: 60 / step }, (_, at) => `g-${at * step + from}`).toSorted();
+      Array.from({ length: TOTAL / step }, (_, at) => `g-${at * step + from}`).toSorted();
     expect(await ids({ member: 'm-1' })).toEqual(every(3, 1));
     expect(await ids({ client: 'c-4' })).toEqual(every(5, 4));
     expect(await grants.list({ member: 'nobody' }, 100)).toEqual([]);
@@ -140,8 +143,8 @@ describe.each(STORES)('grants in %s', (_name, open) => {
   });
 
   it.each([
-    ['member', { member: 'm-1' }, 20, 'g-1', 'g-2'],
-    ['client', { client: 'c-2' }, 12, 'g-2', 'g-1'],
+    ['member', { member: 'm-1' }, 60, 'g-1', 'g-2'],
+    ['client', { client: 'c-2' }, 36, 'g-2', 'g-1'],
   ] as const)('of a %s all end, in bounded commits, and no others', async (_what, of, count, ended, kept) => {
     const { grants, revoked } = counted();
     const sizes: number[] = [];
@@ -151,7 +154,7 @@ describe.each(STORES)('grants in %s', (_name, open) => {
       return commit(mutations);
     };
     expect(await grants.revokeAll(of, WHY)).toBe(count);
-    expect(Math.max(...sizes)).toBeLessThanOrEqual(10);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(50);
     expect(revoked.times).toBe(sizes.length);
     expect(await grants.list(of, 100)).toEqual([]);
     expect(await store.get('Grant', kept)).toBeDefined();

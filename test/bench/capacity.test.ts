@@ -10,7 +10,14 @@ const costs = (gate: number, redis: number) => {
   const cost = { gate, redis };
   return { request: cost, refresh: cost, signIn: cost, introspection: cost };
 };
-const bytes = { Client: 1000, Member: 1000, Grant: 1000, AccessToken: 1000, RefreshToken: 1000 };
+const bytes = {
+  Client: 1000,
+  RegistrationAccessToken: 1000,
+  Member: 1000,
+  Grant: 1000,
+  RefreshToken: 1000,
+  AccessToken: 1000,
+};
 const ROUND: Parts = {
   conditions: '',
   objections: [],
@@ -41,7 +48,8 @@ describe('the capacity that docs/scaling.md states', () => {
     expect(alone?.get('memory of the connections')).toBeCloseTo((64 * 2 ** 30) / (2 * 1024), 3);
     expect(machine?.get('the cores of the gates')).toBeCloseTo((7 * 0.6) / (perSecond * 0.001), 3);
     expect(redis?.get('the core of Redis')).toBeCloseTo(0.6 / (perSecond * 0.0005), 3);
-    // A registration, a member, a grant, an access token, and 61 refresh tokens: one, and two a day for 30 days.
-    expect(redis?.get('the memory of Redis')).toBeCloseTo((32 * 2 ** 30) / 65_000, 3);
+    // A registration and its token, a member, a grant, the refresh tokens, and at the busiest time an access token for 80
+    // minutes a day: two of ten minutes, four times as many as on average.
+    expect(redis?.get('the memory of Redis')).toBeCloseTo((32 * 2 ** 30) / (5000 + (1000 * 80) / 1440), 3);
   });
 });

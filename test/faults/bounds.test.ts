@@ -12,6 +12,7 @@ import { secretsBeside } from '../../src/storage/sqlite/secret.ts';
 import { sqliteStore } from '../../src/storage/sqlite/sqlite-store.ts';
 import { type App, registerApp } from '../support/app.ts';
 import { connect, refreshForm, token } from '../support/connection.ts';
+import { TEST_TOKENS } from '../support/refresh-tokens.ts';
 import { startWorld, type World } from '../support/world.ts';
 
 /** Short by default; `npm run test:faults` makes a hundred thousand of each. */
@@ -132,6 +133,7 @@ describe('abandoned registrations and sign-ins', () => {
       redirects: { schemes: [], allow: [], deny: [] },
       outbox: NO_OUTBOX,
       replayWindow: 10,
+      refreshTokens: TEST_TOKENS,
     });
     const [clients, registrationTokens, interactions] = [
       adapter('Client'),

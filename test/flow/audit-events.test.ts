@@ -201,6 +201,7 @@ const EVENTS: Readonly<Record<string, Line>> = {
 
 /** Events that the tests of their own modules cover. */
 const ELSEWHERE: readonly string[] = [
+  'refresh_token_ahead',
   'session_ended',
   'config_reloaded',
   'operator_signed_in',

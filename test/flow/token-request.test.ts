@@ -226,7 +226,7 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('the token endpoint in Profi
     expect(answer.headers.get('cache-control')).toBe('no-store');
     expect(answer.body).toEqual({
       access_token: expect.stringMatching(/^[\w-]{43}$/),
-      refresh_token: expect.stringMatching(/^[\w-]{43}$/),
+      refresh_token: expect.stringMatching(/^r1_[\w-]{72}$/),
       id_token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
       token_type: 'Bearer',
       expires_in: 600,

@@ -2,13 +2,18 @@ import type { AdapterPayload } from 'oidc-provider';
 import { clientEvent } from '../../events/event.ts';
 import type { Outbox } from '../../events/outbox.ts';
 import { chargeTo, UNUSED_CLIENTS } from '../../storage/quota.ts';
-import { type Clock, type Entry, jsonEntry, type Mutation, type Store, unixSeconds } from '../../storage/store.ts';
+import {
+  type Clock,
+  type Entry,
+  jsonEntry,
+  type Mutation,
+  type References,
+  type Store,
+  unixSeconds,
+} from '../../storage/store.ts';
 import { clientOf, describeClient, eventClient } from '../event-client.ts';
 import { storedGrants } from '../grants.ts';
 import { DEFAULT_ID_TOKEN_ALGORITHM } from '../rules/client-metadata.ts';
-
-/** Kinds of entries of a client, besides its grants and what belongs to them. */
-const BELONGINGS = ['AccessToken', 'RefreshToken', 'AuthorizationCode'] as const;
 
 const TRIES = 3;
 
@@ -35,10 +40,10 @@ export function clientRecords(options: ClientRecordsOptions) {
     if (client === undefined || client.consumedAt !== undefined) return true;
     const tokens = await store.findBy('RegistrationAccessToken', 'client', id);
     return store.commit([
-      ...forGood('Client', id, client, id),
+      ...forGood('Client', id, client, {}),
       ...tokens.flatMap((token) => {
         const { jti } = JSON.parse(token.payload) as { jti: string };
-        return forGood('RegistrationAccessToken', jti, token, id);
+        return forGood('RegistrationAccessToken', jti, token, { client: id });
       }),
     ]);
   };
@@ -49,7 +54,7 @@ export function clientRecords(options: ClientRecordsOptions) {
       const before = await store.get('Client', id);
       const expiresAt = before === undefined ? unixSeconds(clock) + unusedLifetime : before.expiresAt;
       const charge = expiresAt === undefined ? undefined : chargeTo(UNUSED_CLIENTS);
-      const entry = { ...jsonEntry('Client', id, withoutDefault(payload), expiresAt, { client: id }), charge };
+      const entry = { ...jsonEntry('Client', id, withoutDefault(payload), expiresAt), charge };
       const app = eventClient(clientOf(id, payload));
       const events = outbox.entries(clientEvent(before === undefined ? 'client.registered' : 'client.updated', app));
       await store.commit([entry, ...events].map((written) => ({ op: 'put', entry: written })));
@@ -69,24 +74,26 @@ export function clientRecords(options: ClientRecordsOptions) {
 
     /**
      * Deletes the client (RFC 7592 section 2.3). This takes effect at once, because its codes and tokens are worthless
-     * without it. Its grants, codes and tokens are then deleted in batches, since there may be very many.
+     * without it. Its grants are then ended in batches, with their codes and tokens, since there may be very many.
      */
     async remove(id: string): Promise<void> {
-      const ofClient = (kind: string): Mutation => ({ op: 'deleteBy', kind, name: 'client', value: id });
       // Read first: the grants are deleted last, and their events still need the app's name.
       const app = await describeClient(store, id);
       const events = outbox
         .entries(clientEvent('client.deleted', app))
         .map((entry): Mutation => ({ op: 'put', entry }));
       await store.commit(
-        [{ op: 'delete', kind: 'Client', id }, ofClient('RegistrationAccessToken'), ...events],
+        [
+          { op: 'delete', kind: 'Client', id },
+          { op: 'deleteBy', kind: 'RegistrationAccessToken', name: 'client', value: id },
+          ...events,
+        ],
         'vital',
       );
       await onRevoked();
       const describe = async () => app;
       const grants = storedGrants(store, () => {}, outbox, describe);
       await grants.revokeAll({ client: id }, { by: 'app', reason: 'client_deleted' });
-      await store.commit(BELONGINGS.map(ofClient), 'vital');
     },
   };
 }
@@ -102,9 +109,9 @@ function withoutDefault({ id_token_signed_response_alg: algorithm, ...payload }:
 }
 
 /** `consume` guards `put`, so that a deleted entry is not restored. */
-function forGood(kind: string, id: string, { payload }: Entry, client: string): readonly Mutation[] {
+function forGood(kind: string, id: string, { payload }: Entry, references: References): readonly Mutation[] {
   return [
     { op: 'consume', kind, id },
-    { op: 'put', entry: { kind, id, payload, expiresAt: undefined, references: { client } } },
+    { op: 'put', entry: { kind, id, payload, expiresAt: undefined, references } },
   ];
 }

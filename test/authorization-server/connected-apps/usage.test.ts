@@ -13,6 +13,7 @@ import { sealedStore } from '../../../src/storage/seal.ts';
 import { sqliteStore } from '../../../src/storage/sqlite/sqlite-store.ts';
 import type { Mutation, Store } from '../../../src/storage/store.ts';
 import { type RedisServer, redisPresent, startRedis } from '../../support/redis.ts';
+import { TEST_TOKENS } from '../../support/refresh-tokens.ts';
 
 const WHY = { by: 'operator', reason: 'grant_revoked' } as const;
 
@@ -180,7 +181,7 @@ describe.each(STORES)('usage counts in %s', (_name, make) => {
     usage.count(ANN, ['courses']);
     await usage.flush();
     const redirects = { schemes: [], allow: [], deny: [] };
-    const times = { unusedLifetime: 900, replayWindow: 10 };
+    const times = { unusedLifetime: 900, replayWindow: 10, refreshTokens: TEST_TOKENS };
     await adapterFactory({ store, clock, outbox: NO_OUTBOX, onRevoked: () => {}, redirects, ...times })(
       'Grant',
     ).destroy('g1');

@@ -3,6 +3,7 @@ import { adapterFactory } from '../../../src/authorization-server/adapter.ts';
 import { NO_OUTBOX } from '../../../src/events/outbox.ts';
 import { memoryStore } from '../../../src/storage/memory/memory-store.ts';
 import { sealedStore } from '../../../src/storage/seal.ts';
+import { TEST_TOKENS } from '../../support/refresh-tokens.ts';
 
 const HOUR = 3600_000;
 const CLIENT = { redirect_uris: ['https://app.example/callback'] };
@@ -20,6 +21,7 @@ function records() {
     },
     unusedLifetime: 24 * 3600,
     replayWindow: 10,
+    refreshTokens: TEST_TOKENS,
     redirects: { schemes: [], allow: [], deny: [] },
     outbox: NO_OUTBOX,
   });
@@ -130,21 +132,24 @@ describe('registered clients in the store', () => {
   });
 
   it('are deleted with everything that refers to them, and nothing else', async () => {
-    const { add, adapters, models, revoked } = records();
+    const { time, add, adapters, models, revoked } = records();
     await add('a');
     await add('b');
+    const values: Record<string, string> = { a: TEST_TOKENS.issue(0), b: TEST_TOKENS.issue(0) };
+    const idOf = (kind: string, id: string) => (kind === 'RefreshToken' ? String(values[id]) : `${kind}-${id}`);
     const kinds = ['Grant', 'AccessToken', 'RefreshToken', 'AuthorizationCode'];
     for (const kind of kinds) {
       for (const id of ['a', 'b']) {
-        const jti = `${kind}-${id}`;
-        await models(kind).upsert(jti, { jti, clientId: id, grantId: `Grant-${id}` }, 600);
+        const jti = idOf(kind, id);
+        const of = kind === 'Grant' ? {} : { grantId: `Grant-${id}` };
+        await models(kind).upsert(jti, { jti, clientId: id, exp: time.now / 1000 + 600, ...of }, 600);
       }
     }
     await adapters.client.destroy('a');
     expect(revoked.count).toBe(1);
     for (const kind of kinds) {
-      expect(await models(kind).find(`${kind}-a`), kind).toBeUndefined();
-      expect(await models(kind).find(`${kind}-b`), kind).toBeDefined();
+      expect(await models(kind).find(idOf(kind, 'a')), kind).toBeUndefined();
+      expect(await models(kind).find(idOf(kind, 'b')), kind).toBeDefined();
     }
     expect(await adapters.token.find('token-a')).toBeUndefined();
     expect(await adapters.token.find('token-b')).toBeDefined();
