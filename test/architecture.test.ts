@@ -173,8 +173,8 @@ const HOMES: Readonly<Record<string, readonly string[]>> = {
     'operator/demo/school',
   ],
 
-  pg: ['login/database/postgres.ts'],
-  mysql2: ['login/database/mysql.ts'],
+  pg: ['login/database/postgres.ts', 'storage/sql/drivers.ts', 'storage/sql/postgres.ts'],
+  mysql2: ['login/database/mysql.ts', 'storage/sql/drivers.ts', 'storage/sql/mysql.ts'],
   undici: ['upstream'],
   graphql: ['account', 'operator/demo/school'],
   '@graphql-tools/merge': ['account/contract.ts'],

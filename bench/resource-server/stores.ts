@@ -5,9 +5,14 @@ import { cachedIntrospect } from '../../src/resource-server/cache.ts';
 import { memoryStore } from '../../src/storage/memory/memory-store.ts';
 import { redisStore } from '../../src/storage/redis/redis-store.ts';
 import { sealedStore } from '../../src/storage/seal.ts';
+import { sqlDatabase } from '../../src/storage/sql/database.ts';
+import { mysql } from '../../src/storage/sql/mysql.ts';
+import { postgres } from '../../src/storage/sql/postgres.ts';
+import { sqlStore } from '../../src/storage/sql/sql-store.ts';
 import { sqliteStore } from '../../src/storage/sqlite/sqlite-store.ts';
 import type { Mutation, Store } from '../../src/storage/store.ts';
 import { type GateProcess, gateProcess } from '../../test/faults/gate-process.ts';
+import { ready, type TestServer } from '../../test/storage/sql/servers.ts';
 import type { RedisServer } from '../../test/support/redis.ts';
 import { cpuMeter } from '../support/cpu.ts';
 import { type Cost, loadSlice } from '../support/load.ts';
@@ -21,7 +26,14 @@ import { tokenCheck } from './token-check.ts';
 const LANES = 8;
 const SECRET = randomBytes(32).toString('base64url');
 
-export type Kind = 'memory' | 'sqlite' | 'redis';
+export type Kind = 'memory' | 'sqlite' | 'redis' | 'postgres' | 'mysql';
+
+/** The servers that are measured. */
+export interface Servers {
+  readonly redis?: RedisServer;
+  readonly postgres?: TestServer;
+  readonly mysql?: TestServer;
+}
 
 const MEASURES = ['check, uncached', 'check, cached', 'rotation stored', 'GET userinfo', 'POST token'] as const;
 type Measure = (typeof MEASURES)[number];
@@ -45,20 +57,21 @@ export async function measureStores(
   run: Run,
   kinds: readonly Kind[],
   sizes: readonly number[],
-  redis: RedisServer | undefined,
+  servers: Servers,
 ): Promise<Findings> {
   const shape = await patternOf(run.folder, SECRET);
   const subjects: Subject[] = [];
   try {
     for (const kind of kinds) {
       for (const size of sizes)
-        subjects.push(await subjectOf(run, `${kind}, ${size.toLocaleString('en')}`, kind, size, redis));
+        subjects.push(await subjectOf(run, `${kind}, ${size.toLocaleString('en')}`, kind, size, servers));
       const smallest = subjects.find((one) => one.kind === kind);
       if (smallest !== undefined) {
-        const again = await subjectOf(run, twin(smallest.name), kind, smallest.size, redis);
+        const again = await subjectOf(run, twin(smallest.name), kind, smallest.size, servers);
         subjects.push({ ...again, twinOf: smallest.name });
       }
     }
+    const { redis } = servers;
     await measureInProcess(run, subjects, shape, redis);
     await measureOverHttp(
       run,
@@ -80,25 +93,33 @@ async function subjectOf(
   name: string,
   kind: Kind,
   size: number,
-  redis: RedisServer | undefined,
+  { redis, ...databases }: Servers,
 ): Promise<Subject> {
   const slug = name.replace(/\W+/g, '-');
   const data = join(folder, slug);
   mkdirSync(data);
+  const database = kind === 'postgres' || kind === 'mysql' ? databases[kind] : undefined;
+  const url = (await database?.database(slug.toLowerCase().replaceAll('-', '_'))) ?? '';
+  if (database !== undefined) await ready(database, url);
   const config = {
     memory: { kind: 'memory' },
     sqlite: { kind: 'sqlite', path: join(data, 'coursegate.db') },
     redis: { kind: 'redis', url: { env: 'REDIS_URL' }, keyPrefix: slug },
+    postgres: { kind: 'postgres', url: { env: 'DATABASE_URL' } },
+    mysql: { kind: 'mysql', url: { env: 'DATABASE_URL' } },
   } as const;
   const inner = {
     memory: () => memoryStore(Date.now),
     sqlite: () => sqliteStore(config.sqlite.path, Date.now),
     redis: () => redisStore({ url: redis?.url ?? '', keyPrefix: config.redis.keyPrefix }, Date.now),
+    postgres: () => sqlStore(sqlDatabase(postgres, url, LANES), Date.now),
+    mysql: () => sqlStore(sqlDatabase(mysql, url, LANES), Date.now),
   };
   const environment = {
     ...secretInEnvironment(),
     COURSEGATE__STORE: JSON.stringify(config[kind]),
     REDIS_URL: redis?.url ?? '',
+    DATABASE_URL: url,
   };
   return {
     ...{ name, kind, size },
@@ -144,8 +165,14 @@ async function measureInProcess(
   const opened = [];
   for (const one of subjects) {
     const store = one.open();
-    // Redis must finish a commit within its deadline.
-    one.known = await fill(store, shape, one.gate.origin, one.size, one.kind === 'redis' ? 10 : 2000);
+    // A server must finish a commit within its deadline.
+    one.known = await fill(
+      store,
+      shape,
+      one.gate.origin,
+      one.size,
+      one.kind === 'memory' || one.kind === 'sqlite' ? 2000 : 10,
+    );
     run.say(`  ${one.name}: filled`);
     const check = await tokenCheck(store, one.gate.origin, scopes);
     opened.push({ ...one, store, check, cached: cachedIntrospect(check, Date.now).introspect });
@@ -227,7 +254,7 @@ function textOf(subjects: readonly Subject[]): string {
   });
   const heads = ['store, tokens', ...MEASURES.flatMap((measure) => [`${measure}, µs`, 'per second']), 'file'];
   return `\`npm run bench:tokens\`: CPU time of one operation, with that of Redis after the plus sign, and operations per second. Stores of all
-kinds and sizes take turns. They are encrypted as in production; Redis appends to its file. The first three are measured in one
+kinds and sizes take turns. They are encrypted as in production; Redis appends to its file, and the databases wait for the disk at each commit; their CPU time is not measured. The first three are measured in one
 process: the gate's token check (token, grant, client and member) without a cache, the same with the cache, and the commit of a
 refresh. The next two are measured over HTTP, ${LANES} in parallel, each with its own access token or chain of refresh tokens; CPU time is
 that of the gate.

@@ -1,30 +1,38 @@
 import { parseArgs } from 'node:util';
+import { mysqlServer, postgresServer } from '../../test/storage/sql/servers.ts';
 import { redisPresent, startRedis } from '../../test/support/redis.ts';
 import { bench, OPTIONS } from '../support/run.ts';
 import { measureIdTokens } from './id-tokens.ts';
-import { type Kind, measureStores } from './stores.ts';
+import { type Kind, measureStores, type Servers } from './stores.ts';
 
 const { values: options } = parseArgs({ options: OPTIONS });
 /** Numbers of tokens in the store. Set BENCH_SIZES=1000,100000 for a short run. */
 const SIZES = (process.env.BENCH_SIZES ?? '1000,100000,1000000').split(',').map(Number);
-const KINDS: readonly Kind[] = ['memory', 'sqlite', 'redis'];
-/** Set BENCH_STORES=sqlite,redis to measure these stores only, or BENCH_STORES=id-tokens for the algorithms of ID tokens. */
+const KINDS: readonly Kind[] = ['memory', 'sqlite', 'redis', 'postgres', 'mysql'];
+/**
+ * Set BENCH_STORES=redis,postgres to measure these stores only, or BENCH_STORES=id-tokens for the algorithms of ID tokens.
+ * Without it, the databases are left out.
+ */
 const PARTS = (process.env.BENCH_STORES ?? 'memory,sqlite,redis,id-tokens').split(',');
 const kinds = KINDS.filter((kind) => PARTS.includes(kind));
 
 if (PARTS.includes('id-tokens')) await bench('Tokens: ID tokens', 12, options, measureIdTokens);
 if (kinds.length > 0) {
-  const redis = kinds.includes('redis') && redisPresent() ? await startRedis({ appendOnly: true }) : undefined;
+  const servers: Servers = {
+    ...(kinds.includes('redis') && redisPresent() ? { redis: await startRedis({ appendOnly: true }) } : {}),
+    ...(kinds.includes('postgres') ? { postgres: await postgresServer(true) } : {}),
+    ...(kinds.includes('mysql') ? { mysql: await mysqlServer(true) } : {}),
+  };
   try {
     await bench('Tokens: stores', 10, options, (run) =>
       measureStores(
         run,
-        kinds.filter((kind) => kind !== 'redis' || redis !== undefined),
+        kinds.filter((kind) => kind !== 'redis' || servers.redis !== undefined),
         SIZES,
-        redis,
+        servers,
       ),
     );
   } finally {
-    await redis?.close();
+    for (const server of Object.values(servers)) await server.close();
   }
 }

@@ -1,6 +1,7 @@
 import { isObject } from '../http/json-object.ts';
 import { JSON_LOGINS, loginFacts } from '../login/kinds.ts';
 import type { UntracedProblem } from './problems.ts';
+import { isSharedStore } from './shared-store.ts';
 import { unknownName } from './suggest.ts';
 import { keysAt, listAt, type Path, type Tree, valueAt } from './tree.ts';
 
@@ -82,14 +83,16 @@ function samePort(tree: Tree): readonly UntracedProblem[] {
 
 /** An embedded store generates its own secret. If two replicas did so, neither could read what the other wrote. */
 function sharedStoreWithoutSecret(tree: Tree): readonly UntracedProblem[] {
-  if (valueAt(tree, ['store', 'kind']) !== 'redis' || tree.secret !== undefined) return [];
-  const message = 'a redis store needs `secret`, the same for every replica, such as { env: COURSEGATE_SECRET }';
+  const kind = valueAt(tree, ['store', 'kind']);
+  if (!isSharedStore(kind) || tree.secret !== undefined) return [];
+  const message = `a ${kind} store needs \`secret\`, the same for every replica, such as { env: COURSEGATE_SECRET }`;
   return [{ path: ['store', 'kind'], at: 'value', message }];
 }
 
 /** The kernel deals connections out to all processes on the port: each must know what the others have issued. */
 function sharedPortWithoutSharedStore(tree: Tree): readonly UntracedProblem[] {
-  if (valueAt(tree, ['listen', 'reusePort']) !== true || valueAt(tree, ['store', 'kind']) === 'redis') return [];
-  const message = 'needs `store: { kind: redis }`: an embedded store belongs to one process';
+  if (valueAt(tree, ['listen', 'reusePort']) !== true || isSharedStore(valueAt(tree, ['store', 'kind']))) return [];
+  const message =
+    'needs a store that replicas share, such as `store: { kind: redis }`: an embedded store belongs to one process';
   return [{ path: ['listen', 'reusePort'], at: 'value', message }];
 }

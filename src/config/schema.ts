@@ -7,6 +7,7 @@ import { mcp } from '../mcp/settings.ts';
 import { isScopeToken } from '../oauth/scope.ts';
 import { enforcement } from '../operations/observe/settings.ts';
 import { redisSettings } from '../storage/redis/settings.ts';
+import { mysqlSettings, postgresSettings } from '../storage/sql/settings.ts';
 import { upstream } from '../upstream/settings.ts';
 import { admin } from './admin.ts';
 import { claims } from './claims.ts';
@@ -27,6 +28,8 @@ const store = z.discriminatedUnion('kind', [
     path: text.describe('The database file, relative to this file. It must be on a local disk.'),
   }),
   redisSettings,
+  postgresSettings,
+  mysqlSettings,
   z.strictObject({ kind: z.literal('memory') }),
 ]);
 
@@ -94,7 +97,7 @@ export const configSchema = z.strictObject({
     .prefault({})
     .describe('Who may run commands on the admin listener: revoke, suspend and look up. If omitted, no one can.'),
   store: store.describe(
-    'Where grants, tokens and apps are stored: `sqlite` (one file, one machine), `redis` (for several replicas) or `memory` (lost when the process ends).',
+    'Where grants, tokens and apps are stored: `sqlite` (one file, one machine), `redis`, `postgres` or `mysql` (for several replicas; docs/stores.md) or `memory` (lost when the process ends).',
   ),
   secret: secret(
     KEY_MATERIAL,

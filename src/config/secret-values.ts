@@ -1,5 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { eventKey } from '../events/settings.ts';
+import { isSqlKind } from '../storage/sql/settings.ts';
 import type { UntracedProblem } from './problems.ts';
 import { requiredSecret, type SecretValues } from './read-secrets.ts';
 import type { Config } from './schema.ts';
@@ -17,6 +18,7 @@ export function secretValues(config: Config, values: SecretValues) {
     secret: values.get('secret'),
     furtherSecrets: all(...config.furtherSecrets.map((_, at) => `furtherSecrets[${at}]`)),
     redis: config.store.kind === 'redis' ? redisSecrets(values) : undefined,
+    databaseUrl: isSqlKind(config.store.kind) ? requiredSecret(values, 'store.url') : undefined,
     /** `hmac`: the current one first; empty: signed commands are refused. `mtls`: PEM texts; undefined: plain HTTP. */
     admin: { hmac: all('admin.hmac.secret', 'admin.hmac.previous'), mtls: mtlsOf(values) },
     /** The secrets of `admin.webhooks`, by name. */

@@ -5,6 +5,7 @@ import { createUsage, type Usage } from '../authorization-server/connected-apps/
 import { type Keyring, openKeyring } from '../authorization-server/keyring.ts';
 import { type CarriedOver, carriedOver } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
+import { isSharedStore } from '../config/shared-store.ts';
 import type { RequestRecord } from '../http/request-record.ts';
 import { type Audit, createAudit } from '../operations/audit.ts';
 import { createDenials } from '../operations/denials.ts';
@@ -96,7 +97,7 @@ export async function openFoundation(options: FoundationOptions): Promise<Founda
     unused: () => ({ connections: unused.connections(), apps: unused.apps().length }),
   });
   const store = observedStore(opened.store, metrics);
-  const unused = unusedTokens({ store, replicas: config.store.kind === 'redis', clock, log });
+  const unused = unusedTokens({ store, replicas: isSharedStore(config.store.kind), clock, log });
   const written = createAudit(log, clock);
   const usage = createUsage(store, clock);
   const traffic = createTrafficMinutes({ metrics, store, clock, isKept: options.hasConsole });

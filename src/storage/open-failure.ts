@@ -44,7 +44,8 @@ const NEXT: Readonly<Record<Reason, string>> = {
     'restore a backup, or move it away together with its -wal and -shm files; members then have to approve their apps again.',
   newer: 'run that version, or restore a backup made before the upgrade.',
   foreign: 'set `store.path` to another file; this one was not changed.',
-  'in-use': 'stop the other gate first, or use another file. Only Redis can be shared by several gates.',
+  'in-use':
+    'stop the other gate first, or use another file. Several gates can only share a store in a server (docs/stores.md).',
   unopenable: 'check that its folder exists, has free space, and is writable by the user that runs coursegate.',
 };
 

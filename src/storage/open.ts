@@ -1,15 +1,23 @@
-// The store: entries with expiry in SQLite, Redis or memory (store.ts is the interface), sealed at rest with the
+// The store: entries with expiry in SQLite, Redis, a database server or memory (store.ts is the interface), sealed at rest with the
 // operator's secret (seal.ts), and with it the counters and limits that replicas share.
 
 import type { Config } from '../config/schema.ts';
 import type { OpenedStore, OpenKind, StoreOpening, StoreSecrets } from './opened-store.ts';
 import type { Clock } from './store.ts';
 
-/** Each kind is loaded only if it is needed: others do not need the Redis client. */
+/** Each kind is loaded only if it is needed: others do not need its client. */
 const KINDS: { readonly [Kind in Config['store']['kind']]: OpenKind<Kind> } = {
   memory: async (...given) => (await import('./memory/open.ts')).openMemory(...given),
   sqlite: async (...given) => (await import('./sqlite/open.ts')).openSqlite(...given),
   redis: async (...given) => (await import('./redis/open.ts')).openRedis(...given),
+  postgres: async (_, opening) => {
+    const [{ openSql }, { postgres }] = await Promise.all([import('./sql/open.ts'), import('./sql/postgres.ts')]);
+    return openSql(postgres, opening);
+  },
+  mysql: async (_, opening) => {
+    const [{ openSql }, { mysql }] = await Promise.all([import('./sql/open.ts'), import('./sql/mysql.ts')]);
+    return openSql(mysql, opening);
+  },
 };
 
 /**

@@ -26,6 +26,8 @@ export interface StoreSecrets {
   readonly secret: string | undefined;
   readonly furtherSecrets?: readonly string[];
   readonly redis: RedisSecrets | undefined;
+  /** The URL of a store in a database server, with its password. */
+  readonly databaseUrl?: string | undefined;
 }
 
 /** What every store is opened with, besides its settings. */

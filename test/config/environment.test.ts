@@ -63,7 +63,11 @@ describe('problems name the variable', () => {
     ['COURSEGATE__LISTEN', '{', 'cannot be read as a YAML value'],
     ['COURSEGATE__LISTEN__PORT', 'many', 'listen.port: must be a number, not text'],
     ['COURSEGATE__LISTEN', '{ prot: 1 }', 'listen.prot: unknown key "prot" (did you mean "port"?)'],
-    ['COURSEGATE__STORE__KIND', 'sqlit', 'store.kind: must be one of sqlite, redis, memory (did you mean "sqlite"?)'],
+    [
+      'COURSEGATE__STORE__KIND',
+      'sqlit',
+      'store.kind: must be one of sqlite, redis, postgres, mysql, memory (did you mean "sqlite"?)',
+    ],
     ['COURSEGATE__SITE__UPSTREAM', 'schol', 'site.upstream: there is no upstream "schol" (did you mean "school"?)'],
     ['COURSEGATE__UPSTREAMS__EVENTS__TIMEOUT', '1s', 'upstreams.events.url: is missing'],
     ['PORT', 'tcp://10.0.0.1:80', 'listen.port: must be a number, not text'],

@@ -10,6 +10,7 @@ const environment = {
   COURSEGATE_SECRET: 'k'.repeat(32),
   REDIS_URL: 'redis://localhost:6379',
   REDIS_PASSWORD: 'hunter2-hunter2',
+  DATABASE_URL: 'postgres://gate:hunter2-hunter2@db.internal/coursegate',
 };
 
 describe('config/examples', () => {
@@ -23,6 +24,13 @@ describe('config/examples', () => {
     const { config, redis } = await loadConfig({ file: `${FOLDER}redis.yaml`, environment });
     expect(config.store.kind).toBe('redis');
     expect(redis?.url).toBe(environment.REDIS_URL);
+  });
+
+  it('postgres.yaml uses PostgreSQL, and keeps its URL out of printed output', async () => {
+    const { config, databaseUrl } = await loadConfig({ file: `${FOLDER}postgres.yaml`, environment });
+    expect(config.store.kind).toBe('postgres');
+    expect(databaseUrl).toBe(environment.DATABASE_URL);
+    expect(JSON.stringify(config)).not.toContain('hunter2');
   });
 
   it.each([

@@ -54,7 +54,7 @@ gate.yaml:6:9  listen.port: must be a number, not text
 gate.yaml:7:12  listen.admin.prot: unknown key "prot" (did you mean "port"?)
      7 |   admin: { prot: 9 }
        |            ^
-gate.yaml:8:16  store.kind: must be one of sqlite, redis, memory (did you mean "sqlite"?)
+gate.yaml:8:16  store.kind: must be one of sqlite, redis, postgres, mysql, memory (did you mean "sqlite"?)
      8 | store: { kind: sqlit, path: x }
        |                ^
 gate.yaml:9:9  secret: must be { env: NAME } or { file: PATH }: secrets are never written in this file
@@ -151,7 +151,7 @@ describe('after a syntax error', () => {
     const text = 'version: 3\nstore: { kind: x }\nroutes: [\n  a\nsite: { upstream: school }\n';
     expect(await mistakes(text)).toEqual([
       'gate.yaml:1:10  version: must be 1',
-      'gate.yaml:2:16  store.kind: must be one of sqlite, redis, memory',
+      'gate.yaml:2:16  store.kind: must be one of sqlite, redis, postgres, mysql, memory',
       'gate.yaml:5:1  Flow sequence in block collection must be sufficiently indented and end with a ]',
     ]);
   });

@@ -12,7 +12,7 @@ describe.skipIf(!toolsPresent())('the chart refuses before installation', () => 
   it.each([
     ['replicas=2', '/redis/existingSecret'],
     ['autoscaling.enabled=true', '/redis/existingSecret'],
-    ['replicas=2,config.store.kind=sqlite,config.store.path=/x', "value must be 'redis'"],
+    ['replicas=2,config.store.kind=sqlite,config.store.path=/x', "value must be one of 'redis', 'postgres', 'mysql'"],
     ['redis.existingSecret=redis', '/secret/existingSecret'],
     ['replcas=1', "additional properties 'replcas' not allowed"],
     ['image.tagg=1', "'/image': additional properties 'tagg' not allowed"],
@@ -64,7 +64,10 @@ describe.skipIf(!toolsPresent())('the chart refuses before installation', () => 
   it('no set of replicas with a shared store and a shared secret', async () => {
     const shared = 'replicas=2,redis.existingSecret=redis,secret.existingSecret=gate';
     expect(await template('profile-a.yaml', '--set', shared)).toMatchObject({ code: 0, stderr: '' });
-    const named = 'replicas=2,config.store.kind=redis,config.store.url.env=REDIS,config.secret.env=SECRET';
-    expect(await template('profile-a.yaml', '--set', named)).toMatchObject({ code: 0, stderr: '' });
+    for (const kind of ['redis', 'postgres', 'mysql']) {
+      const named = `replicas=2,config.store.kind=${kind},config.store.url.env=STORE,config.secret.env=SECRET`;
+      const { code, stdout, stderr } = await template('profile-a.yaml', '--set', named);
+      expect([code, stderr, stdout.includes('type: RollingUpdate')]).toEqual([0, '', true]);
+    }
   });
 });

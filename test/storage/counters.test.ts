@@ -5,8 +5,8 @@ import type { Counters } from '../../src/storage/counters.ts';
 import { memoryCounters } from '../../src/storage/memory-counters.ts';
 import { connectRedis } from '../../src/storage/redis/connection.ts';
 import { redisCounters } from '../../src/storage/redis/counters.ts';
-import { sharedCounters } from '../../src/storage/redis/shared-counters.ts';
 import { createRedisClient } from '../../src/storage/redis/target.ts';
+import { sharedCounters } from '../../src/storage/shared-counters.ts';
 import { type RedisServer, redisPresent, startRedis } from '../support/redis.ts';
 
 const RATE = { requests: 10, per: 60 };

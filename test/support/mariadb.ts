@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
@@ -13,11 +13,18 @@ export const MARIADBD = CANDIDATES.find((path) => path !== undefined && existsSy
 export interface MariaDb {
   /** The path of its Unix socket. The user is root, without a password. */
   readonly socket: string;
+  /** Kills the server, as a crash would. */
+  kill(): Promise<void>;
+  /** Starts it again with its data. */
+  start(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts a separate, empty MariaDB on a Unix socket in a new folder. */
-export async function startMariaDb(): Promise<MariaDb> {
+/**
+ * Starts a separate, empty MariaDB on a Unix socket in a new folder.
+ * @param durable whether it waits for the disk, and has its usual memory
+ */
+export async function startMariaDb(durable = false): Promise<MariaDb> {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-mariadb-'));
   const socket = join(folder, 'db.sock');
   const settings = [
@@ -30,33 +37,44 @@ export async function startMariaDb(): Promise<MariaDb> {
   const env = { ...process.env, TMPDIR: folder };
   const install = [...settings, '--auth-root-authentication-method=normal', '--skip-test-db'];
   await promisify(execFile)('mariadb-install-db', install, { env });
-  const child = spawn(
-    MARIADBD ?? '',
-    [
-      ...settings,
-      `--socket=${socket}`,
-      `--pid-file=${join(folder, 'pid')}`,
-      '--skip-networking',
-      '--innodb-flush-log-at-trx-commit=0',
-      '--innodb-buffer-pool-size=24M',
-    ],
-    { env, stdio: ['ignore', 'ignore', 'pipe'] },
-  );
-  let said = '';
-  child.stderr.on('data', (chunk: Buffer) => {
-    said += chunk.toString();
-  });
-  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  const close = async () => {
+  let child: ChildProcess;
+  let ended: Promise<void>;
+  const start = async () => {
+    child = spawn(
+      MARIADBD ?? '',
+      [
+        ...settings,
+        `--socket=${socket}`,
+        `--pid-file=${join(folder, 'pid')}`,
+        '--skip-networking',
+        ...(durable ? [] : ['--innodb-flush-log-at-trx-commit=2', '--innodb-buffer-pool-size=24M']),
+      ],
+      { env, stdio: ['ignore', 'ignore', 'pipe'] },
+    );
+    let said = '';
+    child.stderr?.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+    ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+    while (!(await answers(socket))) {
+      if (child.exitCode !== null) throw new Error(`mariadbd ended with ${child.exitCode}: ${said}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  const kill = async () => {
     child.kill('SIGKILL');
     await ended;
-    rmSync(folder, { recursive: true, force: true });
   };
-  while (!(await answers(socket))) {
-    if (child.exitCode !== null) throw new Error(`mariadbd ended with ${child.exitCode}: ${said}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  return { socket, close };
+  await start();
+  return {
+    socket,
+    kill,
+    start,
+    async close() {
+      await kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
 }
 
 /** A server that is ready sends a greeting on every new connection. */

@@ -1,4 +1,4 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,17 +12,24 @@ export const POSTGRES = (existsSync(ROOT) ? readdirSync(ROOT) : [])
   .find((folder) => existsSync(join(folder, 'initdb')));
 
 export interface Postgres {
+  /** Its data directory. */
+  readonly data: string;
   /** The folder of its Unix socket. The user is postgres, without a password. */
   readonly socket: string;
   /** Runs SQL and returns what psql prints, without headings. */
   run(sql: string): string;
   /** Stops the server immediately, whatever it is doing. */
   kill(): Promise<void>;
+  /** Starts it again with its data. */
+  start(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Starts a separate, empty PostgreSQL on a Unix socket in a new folder. */
-export async function startPostgres(): Promise<Postgres> {
+/**
+ * Starts a separate, empty PostgreSQL on a Unix socket in a new folder.
+ * @param durable whether it waits for the disk, and has its usual memory
+ */
+export async function startPostgres(durable = false): Promise<Postgres> {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-postgres-'));
   const data = join(folder, 'data');
   const as = unprivileged();
@@ -34,32 +41,40 @@ export async function startPostgres(): Promise<Postgres> {
     ...as,
   });
   if (made.status !== 0) throw new Error(`initdb: ${made.error ?? made.stderr}`);
-  const settings = ['listen_addresses=', 'fsync=off', 'shared_buffers=8MB', 'max_connections=20'];
-  const child = spawn(bin('postgres'), ['-D', data, '-k', folder, ...settings.flatMap((one) => ['-c', one])], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-    cwd: folder,
-    ...as,
-  });
-  let said = '';
-  child.stderr.on('data', (chunk: Buffer) => {
-    said += chunk.toString();
-  });
-  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const quick = ['fsync=off', 'shared_buffers=8MB', 'max_connections=40'];
+  const settings = ['listen_addresses=', ...(durable ? [] : quick)];
   const psql = ['-h', folder, '-U', 'postgres', '-d', 'postgres', '-v', 'ON_ERROR_STOP=1', '-qAt'];
-  const ready = () => spawnSync(bin('psql'), [...psql, '-c', 'select 1'], { stdio: 'ignore' }).status === 0;
-  while (!ready()) {
-    if (child.exitCode !== null) throw new Error(`postgres ended with ${child.exitCode}: ${said}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  let child: ChildProcess;
+  let ended: Promise<void>;
+  const start = async () => {
+    child = spawn(bin('postgres'), ['-D', data, '-k', folder, ...settings.flatMap((one) => ['-c', one])], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      cwd: folder,
+      ...as,
+    });
+    let said = '';
+    child.stderr?.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+    ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+    const ready = () => spawnSync(bin('psql'), [...psql, '-c', 'select 1'], { stdio: 'ignore' }).status === 0;
+    while (!ready()) {
+      if (child.exitCode !== null) throw new Error(`postgres ended with ${child.exitCode}: ${said}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  };
   const kill = async () => {
     // SIGQUIT is PostgreSQL's immediate shutdown: it does not wait for clients, and its child processes exit with it.
     child.kill('SIGQUIT');
     await ended;
   };
+  await start();
   return {
+    data,
     socket: folder,
     run: (sql) => execFileSync(bin('psql'), psql, { input: sql, encoding: 'utf8' }).trim(),
     kill,
+    start,
     async close() {
       if (child.exitCode === null && child.signalCode === null) await kill();
       rmSync(folder, { recursive: true, force: true });

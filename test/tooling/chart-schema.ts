@@ -25,8 +25,8 @@ export function chartSchema(): JsonSchema {
     properties: { ...properties, config },
     required: ['config'],
     allOf: [
-      implies({ anyOf: [has('replicas', { minimum: 2 }), has('autoscaling', SWITCHED_ON)] }, ON_REDIS),
-      implies(ON_REDIS, { anyOf: [has('secret', NAMED), has('config', has('secret', {}))] }),
+      implies({ anyOf: [has('replicas', { minimum: 2 }), has('autoscaling', SWITCHED_ON)] }, ON_SHARED_STORE),
+      implies(ON_SHARED_STORE, { anyOf: [has('secret', NAMED), has('config', has('secret', {}))] }),
     ],
   };
 }
@@ -42,9 +42,9 @@ const has = (key: string, schema: JsonSchema): JsonSchema => ({ properties: { [k
 
 const SWITCHED_ON = has('enabled', { const: true });
 const NAMED = has('existingSecret', { minLength: 1 });
-const ON_REDIS: JsonSchema = {
+const ON_SHARED_STORE: JsonSchema = {
   anyOf: [
-    has('config', has('store', has('kind', { const: 'redis' }))),
+    has('config', has('store', has('kind', { enum: ['redis', 'postgres', 'mysql'] }))),
     { allOf: [has('redis', NAMED), { properties: { config: { not: { required: ['store'] } } } }] },
   ],
 };

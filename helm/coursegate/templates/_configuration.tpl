@@ -19,6 +19,11 @@
 {{- end -}}
 {{- end -}}
 
+{{- /* Whether replicas can share the store. */ -}}
+{{- define "coursegate.sharedStore" -}}
+{{- if has (include "coursegate.storeKind" .) (list "redis" "postgres" "mysql") -}}true{{- end -}}
+{{- end -}}
+
 {{- /* Whether more than one replica may run. */ -}}
 {{- define "coursegate.several" -}}
 {{- if or (gt (int .Values.replicas) 1) .Values.autoscaling.enabled -}}true{{- end -}}

@@ -1,11 +1,11 @@
 {{- /* Repeats rules of values.schema.json, with readable messages, and for installs that skip schema validation. */ -}}
 {{- define "coursegate.rules" -}}
 {{- $store := include "coursegate.storeKind" . -}}
-{{- if and (include "coursegate.several" .) (ne $store "redis") -}}
-{{- fail (printf "config.store.kind: %s allows one replica only; for replicas > 1 or autoscaling set redis.existingSecret (or config.store with kind: redis)" $store) -}}
+{{- if and (include "coursegate.several" .) (not (include "coursegate.sharedStore" .)) -}}
+{{- fail (printf "config.store.kind: %s allows one replica only; for replicas > 1 or autoscaling set redis.existingSecret (or config.store with kind: redis, postgres or mysql)" $store) -}}
 {{- end -}}
-{{- if and (eq $store "redis") (not .Values.secret.existingSecret) (not .Values.config.secret) -}}
-{{- fail "secret.existingSecret: a redis store needs key material, the same for every replica: generate it with `openssl rand -base64 32`, store it in a Secret, and set the name of that Secret" -}}
+{{- if and (include "coursegate.sharedStore" .) (not .Values.secret.existingSecret) (not .Values.config.secret) -}}
+{{- fail (printf "secret.existingSecret: a %s store needs key material, the same for every replica: generate it with `openssl rand -base64 32`, store it in a Secret, and set the name of that Secret" $store) -}}
 {{- end -}}
 {{- range $name, $_ := .Values.files -}}
 {{- if eq $name "coursegate.yaml" -}}

@@ -1,6 +1,6 @@
 import type { LoadedConfig } from '../../config/load.ts';
 import { requiredSecret } from '../../config/read-secrets.ts';
-import { MissingDriver } from './reader.ts';
+import { loadMysql, loadPg, MissingDriver } from '../../storage/sql/drivers.ts';
 
 /**
  * Checks at start that the driver for the members' database is installed. Does not connect.
@@ -11,8 +11,8 @@ export async function checkInstalled({ secrets, mistaken }: LoadedConfig): Promi
   const url = requiredSecret(secrets, 'login.url');
   if (url.startsWith('sqlite:')) return;
   try {
-    if (url.startsWith('postgres')) await (await import('./postgres.ts')).loadPg();
-    else await (await import('./mysql.ts')).loadMysql();
+    if (url.startsWith('postgres')) await loadPg();
+    else await loadMysql();
   } catch (thrown) {
     if (!(thrown instanceof MissingDriver)) throw thrown;
     throw mistaken([{ path: ['login', 'url'], at: 'value', message: thrown.message }]);

@@ -1,11 +1,9 @@
 import type { Pool, PoolConnection } from 'mysql2/promise';
-import { driver, firstTwo, type Reader, type ReaderOptions } from './reader.ts';
+import { loadMysql } from '../../storage/sql/drivers.ts';
+import { firstTwo, type Reader, type ReaderOptions } from './reader.ts';
 import { QUOTED } from './settings.ts';
 
 const NO_SUCH_LETTERS = new Set(['ER_CANT_AGGREGATE_2COLLATIONS', 'ER_CANT_AGGREGATE_NCOLLATIONS']);
-
-/** @throws {MissingDriver} */
-export const loadMysql = () => driver('mysql2', () => import('mysql2/promise'));
 
 /** Reads from MySQL and MariaDB. Each query is a prepared statement in a read-only transaction. */
 export function mysqlReader({ url, query, timeout, connections }: ReaderOptions): Reader {

@@ -1,8 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
-import { driver, firstTwo, type Reader, type ReaderOptions } from './reader.ts';
-
-/** @throws {MissingDriver} */
-export const loadPg = () => driver('pg', () => import('pg'));
+import { loadPg } from '../../storage/sql/drivers.ts';
+import { firstTwo, type Reader, type ReaderOptions } from './reader.ts';
 
 /** Reads from PostgreSQL. Each query runs in its own read-only transaction with a statement timeout. */
 export function postgresReader({ url, query, timeout, connections }: ReaderOptions): Reader {

@@ -22,21 +22,3 @@ export interface ReaderOptions {
 export function firstTwo(query: string): string {
   return `SELECT * FROM (${query}\n) AS member LIMIT 2`;
 }
-
-/** A database driver is not installed. The message names the package. */
-export class MissingDriver extends Error {}
-
-/**
- * Loads a driver, which is not part of coursegate: operators install the one they need.
- *
- * @throws {MissingDriver}
- */
-export async function driver<T>(name: string, load: () => Promise<T>): Promise<T> {
-  try {
-    return await load();
-  } catch (thrown) {
-    throw new MissingDriver(`needs the package ${name} installed next to coursegate: npm install ${name}`, {
-      cause: thrown,
-    });
-  }
-}

@@ -1,6 +1,6 @@
 import { Cluster } from 'ioredis';
 import { GatewayError } from '../../errors.ts';
-import { inTime, PATIENCE } from './patience.ts';
+import { inTime, PATIENCE } from '../patience.ts';
 import type { RedisClient } from './target.ts';
 
 export interface RedisConnection<Client extends RedisClient = RedisClient> {

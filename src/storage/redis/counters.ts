@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
 import type { Counters } from '../counters.ts';
+import { sharedCounters } from '../shared-counters.ts';
 import type { Clock } from '../store.ts';
 import { connectRedis } from './connection.ts';
 import type { RedisOptions } from './redis-store.ts';
-import { sharedCounters } from './shared-counters.ts';
 import { createRedisClient } from './target.ts';
 
 /**

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { Cluster, type Redis } from 'ioredis';
 import { GatewayError } from '../../errors.ts';
 import { StoreNotReady } from '../open-failure.ts';
+import { tryWhatIsDone } from '../start-check.ts';
 import type { Store } from '../store.ts';
 import { revocationChannel } from './bus.ts';
 import { connectRedis } from './connection.ts';
@@ -28,23 +28,6 @@ export async function checkRedisAtStart(options: RedisOptions, store: Store): Pr
   } finally {
     connection.close();
   }
-}
-
-/** Writes, reads and deletes as every request does. This finds a user that lacks a command, or a key in the way. */
-async function tryWhatIsDone(store: Store): Promise<void> {
-  const [kind, id] = ['StartCheck', randomUUID()];
-  const references = { grant: id };
-  // Vital writes, which the gate sends however little memory is left: here Redis itself is tested.
-  const commit: Store['commit'] = (mutations) => store.commit(mutations, 'vital');
-  await commit([{ op: 'create', entry: { kind, id, payload: '{}', expiresAt: undefined, references } }]);
-  await commit([
-    { op: 'put', entry: { kind, id, payload: '{}', expiresAt: Math.floor(Date.now() / 1000) + 60, references } },
-    { op: 'consume', kind, id },
-  ]);
-  await store.get(kind, id);
-  await store.findBy(kind, 'grant', id, 1);
-  await commit([{ op: 'deleteBy', kind, name: 'grant', value: id }]);
-  await store.sweep(1);
 }
 
 type Durability = Awaited<ReturnType<typeof durabilityOf>>;

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { Cluster, Redis } from 'ioredis';
 import { socketHost } from '../../http/host.ts';
-import { PATIENCE } from './patience.ts';
+import { PATIENCE } from '../patience.ts';
 
 interface RedisNode {
   readonly host: string;

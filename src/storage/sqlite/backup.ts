@@ -13,6 +13,8 @@ const NOT_OURS = {
   memory: 'There is nothing to back up: this store is in memory.',
   redis:
     'This store is in Redis, which keeps its own copies: back up its append-only file, and keep `secret` elsewhere.',
+  postgres: 'This store is in PostgreSQL: back up its database, and keep `secret` elsewhere.',
+  mysql: 'This store is in MariaDB or MySQL: back up its database, and keep `secret` elsewhere.',
 } as const;
 
 export interface Backup {

@@ -178,12 +178,14 @@ function upstreamsFor(tree: JsonObject): JsonObject {
 const TEXT = 'c3RhbmQtaW4tZm9yLWEtc2VjcmV0LW9mLTMyLWJ5dGVz';
 
 /** A value for every `{ env: NAME }`; a URL where one is required. */
-function environmentFor(tree: JsonObject): Record<string, string> {
+function environmentFor(settings: JsonObject): Record<string, string> {
+  const kind = isObject(settings.store) ? String(settings.store.kind) : '';
+  const store = /^(postgres|mysql)$/.test(kind) ? `${kind}://gate@db.internal/gate` : 'redis://localhost:6379';
   return Object.fromEntries(
-    [...mappings(tree)].flatMap(({ tree: { env }, path }) => {
+    [...mappings(settings)].flatMap(({ tree: { env }, path }) => {
       if (typeof env !== 'string') return [];
       const isUrl = path.at(-1) === 'url';
-      return [[env, isUrl ? (path[0] === 'login' ? 'sqlite:/srv/members.db' : 'redis://localhost:6379') : TEXT]];
+      return [[env, isUrl ? (path[0] === 'login' ? 'sqlite:/srv/members.db' : store) : TEXT]];
     }),
   );
 }

@@ -74,7 +74,7 @@ describe('a store that another gate has open', () => {
       expect(await second.exited).toBe(1);
       expect(second.stdout()).toBe('');
       expect(second.stderr()).toMatch(
-        /^The store \S+coursegate\.db is in use by another coursegate \([^\n]+\): stop the other gate first, or use another file\. Only Redis can be shared by several gates\.\nTry: npx coursegate serve --help\n$/,
+        /^The store \S+coursegate\.db is in use by another coursegate \([^\n]+\): stop the other gate first, or use another file\. Several gates can only share a store in a server \(docs\/stores\.md\)\.\nTry: npx coursegate serve --help\n$/,
       );
       expect((await fetch(`${gate.origin}/.well-known/oauth-authorization-server`)).status).toBe(200);
       await gate.kill();

@@ -9,6 +9,8 @@ import type { GateStatus, UpstreamStatus } from './gate-status.ts';
 const STORES: Readonly<Record<string, string>> = {
   sqlite: 'SQLite, of this gate alone',
   redis: 'Redis, shared by all replicas',
+  postgres: 'PostgreSQL, shared by all replicas',
+  mysql: 'MariaDB or MySQL, shared by all replicas',
   memory: 'Memory: a restart disconnects every app',
 };
 

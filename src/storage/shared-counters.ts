@@ -1,6 +1,6 @@
-import type { Counters, Rate } from '../counters.ts';
-import { type CountingWindow, memoryCounters } from '../memory-counters.ts';
-import type { Clock } from '../store.ts';
+import type { Counters, Rate } from './counters.ts';
+import { type CountingWindow, memoryCounters } from './memory-counters.ts';
+import type { Clock } from './store.ts';
 
 /**
  * Adds `count` to a key whose window lasts `per` seconds. Returns the count of all replicas, and the milliseconds left

@@ -1,4 +1,4 @@
-import { currentRequest, type StoreBudget } from '../../http/current-request.ts';
+import { currentRequest, type StoreBudget } from '../http/current-request.ts';
 
 /** Timeout in milliseconds. With the work around it, a request fails within a second if the store does not respond. */
 export const PATIENCE = 800;

@@ -1,0 +1,79 @@
+import type { SqlSession } from './session.ts';
+
+/** Milliseconds after which an unused connection is closed, and between two looks for those. */
+const UNUSED = 30_000;
+const LOOK = 10_000;
+
+export interface SessionPool {
+  /** A connection for one caller: an unused one, a new one, or the next that is released. Rejects if none can be opened. */
+  acquire(): Promise<SqlSession>;
+  /** Gives a connection back. One that is closed makes room for another. */
+  release(session: SqlSession): void;
+  /** Closes all connections that are not in use. */
+  reset(): void;
+  close(): void;
+}
+
+/**
+ * Keeps up to `most` connections. If the server has no more connections for us, callers share those that are open.
+ * @param isCrowded whether opening failed for that reason
+ */
+export function sessionPool(
+  open: () => Promise<SqlSession>,
+  isCrowded: (thrown: unknown) => boolean,
+  most: number,
+): SessionPool {
+  const idle: { readonly session: SqlSession; readonly since: number }[] = [];
+  const waiting: (() => void)[] = [];
+  let count = 0;
+  let closed = false;
+
+  const drop = (session: SqlSession) => {
+    session.close();
+    count -= 1;
+    waiting.shift()?.();
+  };
+  const dropIdle = (isOld: (since: number) => boolean) => {
+    for (const one of idle.filter(({ session, since }) => isOld(since) || !session.isOpen())) {
+      idle.splice(idle.indexOf(one), 1);
+      drop(one.session);
+    }
+  };
+  const timer = setInterval(() => dropIdle((since) => performance.now() - since > UNUSED), LOOK).unref();
+
+  const acquire = async (): Promise<SqlSession> => {
+    for (let next = idle.pop(); next !== undefined; next = idle.pop()) {
+      if (next.session.isOpen()) return next.session;
+      drop(next.session);
+    }
+    if (closed) throw new Error('the store is closed');
+    if (count < most) {
+      count += 1;
+      try {
+        return await open();
+      } catch (thrown) {
+        count -= 1;
+        if (count === 0 || !isCrowded(thrown)) {
+          waiting.shift()?.();
+          throw thrown;
+        }
+      }
+    }
+    await new Promise<void>((resolve) => waiting.push(resolve));
+    return acquire();
+  };
+  return {
+    acquire,
+    release(session) {
+      if (closed || !session.isOpen()) return drop(session);
+      idle.push({ session, since: performance.now() });
+      waiting.shift()?.();
+    },
+    reset: () => dropIdle(() => true),
+    close() {
+      closed = true;
+      clearInterval(timer);
+      dropIdle(() => true);
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import { type Clock, type RawStore, unixSeconds } from '../store.ts';
+import type { SqlDatabase, SqlTransaction } from './database.ts';
+import { keysOf, planCommit } from './plan.ts';
+import { sqlQuotas } from './quotas.ts';
+import { type EntryKey, entryStatements, toEntry, toStored } from './statements.ts';
+
+/** Entries that are counted one by one. Of a larger store, the total is only known to be as large. */
+const COUNTED = 200_000;
+const ALL = 1_000_000_000;
+
+/**
+ * The store in a database server, which several replicas share. A commit locks what it names, decides, and writes, in
+ * one transaction. While the server is down or hangs, calls throw GatewayError `store_unavailable` within a second.
+ * `priority` has no meaning here: how full the server's disk is, it does not say.
+ */
+export function sqlStore(database: SqlDatabase, clock: Clock): RawStore {
+  const statements = entryStatements(database.dialect);
+  const settleQuotas = sqlQuotas(database.dialect);
+
+  const lockAll = async (run: SqlTransaction['run'], mutations: Parameters<RawStore['commit']>[0]) => {
+    const keys = statements.lock(keysOf(mutations));
+    const searches = mutations.flatMap((mutation) =>
+      mutation.op === 'deleteBy' ? [statements.lockBy(mutation.kind, mutation.name, mutation.value)] : [],
+    );
+    const named = (await run(...keys, ...searches)).slice(0, keys.length);
+    // While this waited for locks, their holders may have added what the searches have to find.
+    const found = searches.length === 0 ? [] : await run(...searches);
+    return [...named, ...found].flat().map(toStored);
+  };
+
+  return {
+    async get(kind, id) {
+      const [[row] = []] = await database.use((session) =>
+        session.run(statements.get({ kind, id }, unixSeconds(clock))),
+      );
+      return row && toEntry(row);
+    },
+    async findBy(kind, name, value, limit = ALL) {
+      const search = statements.findBy(kind, name, value, unixSeconds(clock), limit);
+      return (await database.use((session) => session.run(search))).flat().map(toEntry);
+    },
+    async count(kind, name, value) {
+      const search = statements.count(kind, name, value, unixSeconds(clock));
+      const [[row] = []] = await database.use((session) => session.run(search));
+      return Number(row?.count);
+    },
+    scan: (kind, from, limit) =>
+      database.use(async (session) => {
+        const nextKind = async (after: string) => {
+          const [[row] = []] = await session.run(statements.kindAfter(after));
+          return row === undefined ? undefined : String(row.kind);
+        };
+        const [afterKind, afterId = ''] = from?.split('\0') ?? [];
+        const of = kind ?? afterKind ?? (await nextKind(''));
+        const [rows = []] = of === undefined ? [] : await session.run(statements.scan(of, afterId, limit));
+        const [[counted] = []] = from === undefined ? await session.run(statements.countUpTo(kind, COUNTED)) : [];
+        const full = rows.length === limit;
+        const following = kind === undefined && of !== undefined && !full ? await nextKind(of) : undefined;
+        const now = unixSeconds(clock);
+        return {
+          entries: rows.map(toEntry).filter(({ expiresAt }) => (expiresAt ?? now + 1) > now),
+          next: full ? `${of}\0${rows.at(-1)?.id}` : following && `${following}\0`,
+          looked: rows.length,
+          total: counted && Number(counted.count),
+        };
+      }),
+    async commit(mutations) {
+      if (mutations.length === 0) return true;
+      return database.transact(async ({ run, commit }) => {
+        const plan = planCommit(mutations, await lockAll(run, mutations), unixSeconds(clock));
+        if (plan === undefined) return false;
+        const { inserted, overwritten, consumed, removed, released } = plan;
+        const replaced = mutations.flatMap((mutation) =>
+          mutation.op === 'replace' ? [statements.replace(mutation)] : [],
+        );
+        const writes = [
+          ...statements.remove(removed),
+          ...statements.overwrite(overwritten),
+          ...statements.consume(consumed, unixSeconds(clock)),
+          ...statements.insert(inserted),
+          ...replaced,
+        ];
+        const charged = [...overwritten, ...inserted].filter(({ charge }) => charge !== undefined);
+        if (released.length + charged.length === 0) await commit(...writes);
+        else {
+          await settleQuotas(run, writes, released, charged);
+          await commit();
+        }
+        return true;
+      });
+    },
+    sweep: (limit) =>
+      database.transact(async ({ run, commit }) => {
+        const [rows = []] = await run(statements.lockExpired(unixSeconds(clock), limit));
+        const keys = rows as unknown as readonly EntryKey[];
+        const charged = keys.filter((_, at) => Number(rows[at]?.charged) === 1);
+        if (charged.length > 0) await settleQuotas(run, [], charged, []);
+        await commit(...statements.remove(keys));
+        return rows.length;
+      }),
+    // The server reuses the space of deleted rows itself.
+    compact: async () => 0,
+    async close() {
+      database.close();
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import { GatewayError } from '../../errors.ts';
+import type { RevocationBus } from '../bus.ts';
+import { StoreNotReady } from '../open-failure.ts';
+import { tryWhatIsDone } from '../start-check.ts';
+import type { Store } from '../store.ts';
+import type { SqlDatabase } from './database.ts';
+
+/**
+ * Does what a gate does, and looks at how the server keeps its data. Returns warnings for the operator. Throws
+ * GatewayError `store_unavailable` with a message that says what is wrong and where to look.
+ */
+export async function checkSqlAtStart(
+  database: SqlDatabase,
+  store: Store,
+  bus: RevocationBus,
+): Promise<readonly string[]> {
+  try {
+    await tryWhatIsDone(store);
+    await bus.announce();
+    return await database.use((session) => database.dialect.judge(session));
+  } catch (thrown) {
+    throw explained(thrown, database.dialect.title);
+  }
+}
+
+/** By SQLSTATE or the driver's code, else by the message. */
+const ADVICE: readonly (readonly [pattern: RegExp, advice: string])[] = [
+  [/^(28...|ER_ACCESS_DENIED_ERROR)\b/, 'Check the user name and the password.'],
+  [
+    /^(3D000|ER_BAD_DB_ERROR|ER_DBACCESS_DENIED_ERROR)\b/,
+    'Check the name of the database in `store.url`, and create it.',
+  ],
+  [/^(42501|ER_\w+_?ACCESS_?DENIED_\w+)\b/, 'Grant this user the rights that docs/stores.md lists.'],
+  [/certificate|altname|SSL|TLS|EPROTO|CERT_/i, 'Check the TLS settings in `store.url`.'],
+  [/^(53100|ER_DISK_FULL|ER_RECORD_FILE_FULL)\b/, 'Its disk is full.'],
+  [/^(25006|ER_OPTION_PREVENTS_STATEMENT|ER_READ_ONLY_MODE)\b/, 'Use the address of the primary.'],
+  [/npm install|or later is needed|another program/, ''],
+];
+
+/** What passes by itself when the server has started, has failed over, or answers again. */
+const PASSES =
+  /^(57P0\d|53...|25006|08...|40...|55P03|57014|ER_CON_COUNT_ERROR|ER_OPTION_PREVENTS_STATEMENT|ER_READ_ONLY_MODE|ECONNREFUSED|ECONNRESET|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH)\b|time|took too long|terminated|closed/i;
+
+function explained(thrown: unknown, title: string): GatewayError {
+  if (!(thrown instanceof GatewayError) || !(thrown.cause instanceof Error)) {
+    return thrown instanceof GatewayError ? thrown : new GatewayError('store_unavailable', { cause: thrown });
+  }
+  const { message, code = '' } = thrown.cause as Error & { readonly code?: string };
+  const told = `${code} ${message}`.trim();
+  const advice = ADVICE.find(([pattern]) => pattern.test(told))?.[1] ?? 'Check that it is running, and its address.';
+  const text = `The store in ${title} cannot be used: ${message.replace(/\.$/, '')}. ${advice}`.trim();
+  return PASSES.test(told) ? new StoreNotReady(text) : new GatewayError('store_unavailable', { message: text });
+}
