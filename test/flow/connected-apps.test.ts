@@ -638,11 +638,11 @@ describe('the page of connected apps', () => {
       const { text } = await browser.open(`${world.origin}/oauth/apps/disconnect?all=`);
       const [shown = '', folded = ''] = text.split('<details>');
       const namesIn = (part: string) => [...part.matchAll(/<li>(.*?)<\/li>/g)].map(([, name]) => textOf(name ?? ''));
-      expect(textOf(shown)).toContain(`Disconnect all apps? ${total} apps will be disconnected: Page 26 `);
+      expect(textOf(shown)).toContain(`Disconnect all apps? ${total} apps will be disconnected: Page 26 app.example `);
       expect(namesIn(shown)).toHaveLength(6);
       expect(textOf(folded)).toMatch(new RegExp(`^${total - 6} more `));
       expect(namesIn(folded)).toHaveLength(total - 6);
-      expect(namesIn(folded)).toContain('Café Notes');
+      expect(namesIn(folded)).toContain('Café Notes app.example');
     });
   });
 

@@ -1,3 +1,4 @@
+import type { EventClient } from '../../events/event.ts';
 import { type Html, html } from '../../http/html.ts';
 import { appsPath, type DisconnectTarget } from '../connected-apps/target.ts';
 import { type AppFilter, appOrder, appSearch } from './app-filter.ts';
@@ -66,8 +67,8 @@ export interface DisconnectView {
   readonly what: DisconnectTarget['kind'];
   /** The app's name, if it is still registered. */
   readonly name: string | undefined;
-  /** If all are to be disconnected: how many there are, and the names of at most so many. */
-  readonly all: { readonly count: number; readonly names: readonly (string | undefined)[] } | undefined;
+  /** If all are to be disconnected: how many there are, and what some of them, the first, say about themselves. */
+  readonly all: { readonly count: number; readonly apps: readonly Pick<EventClient, 'name' | 'host'>[] } | undefined;
   /** The form's address and its fields. */
   readonly action: string;
   readonly fields: Readonly<Record<string, string>>;
@@ -98,13 +99,15 @@ ${Object.entries(view.fields).map(([name, value]) => html`<input type="hidden" n
 /** Names shown by default; the others are in a `details` element. */
 const NAMED = 6;
 
-function appNames(words: Words, { count, names }: NonNullable<DisconnectView['all']>): Html {
-  const items = names.map(
-    (name) => html`<li>${name === undefined ? words.html('apps.gone') : html`<bdi>${name}</bdi>`}</li>`,
+/** With its host, since two apps may call themselves the same. */
+function appNames(words: Words, { count, apps }: NonNullable<DisconnectView['all']>): Html {
+  const items = apps.map(
+    ({ name, host }) =>
+      html`<li>${name === undefined ? words.html('apps.gone') : html`<bdi>${name}</bdi>`}${host && html` <small><bdi>${host}</bdi></small>`}</li>`,
   );
   const { shown, rest } = fold(items, NAMED);
   const more = (number: number) => words.html('apps.others', { count: number });
-  const unnamed = count - names.length;
+  const unnamed = count - apps.length;
   return html`<p>${words.count('apps.ask.these', count)}</p>
 <ul>${shown}</ul>
 ${rest.length > 0 && html`<details><summary>${more(rest.length + unnamed)}</summary><ul>${rest}${unnamed > 0 && html`<li>${more(unnamed)}</li>`}</ul></details>`}`;

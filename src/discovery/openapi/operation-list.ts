@@ -36,7 +36,7 @@ ${rows.map(
 </ul>
 </details>`,
     )}
-${all.length > shown.length && html`<p>${all.length - shown.length} more are only in the raw form.</p>`}`;
+${all.length > shown.length && html`<p>${all.length - shown.length} more are only in the source text.</p>`}`;
 }
 
 function needs({ security = [] }: Operation): Html {

@@ -284,7 +284,7 @@ describe('the texts of the pages', () => {
     'disconnecting all': (words) =>
       disconnectPage(words, {
         ...{ ...question, what: 'all', name: undefined },
-        all: { count: 11, names: [...Array.from({ length: 9 }, () => '0'), undefined] },
+        all: { count: 11, apps: [...Array.from({ length: 9 }, () => ({ name: '0', host: '0' })), {}] },
       }),
     'sign-in to connected apps': (words) => appsSignInPage(words, '0'),
     login: (words) => loginPage(words, { app: posing, account: undefined, signIn: '0', cancel }),

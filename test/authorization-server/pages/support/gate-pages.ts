@@ -85,12 +85,23 @@ async function consents(page: Page, place: Place, look: Look, plain: App): Promi
   await look(page, 'consent-all-scopes');
   for (const summary of await page.locator('summary').all()) await summary.click();
   await look(page, 'consent-all-scopes-open');
-  await page.goto((await authorizationRequest(plain, { scope: 'openid courses:write' })).url);
+  const connected = await named('Study Buddy');
+  await approve((await authorizationRequest(connected)).url, connected.redirectUri, { browser: signedInElsewhere() });
+  await page.goto((await authorizationRequest(connected, { scope: EVERYTHING })).url);
   await look(page, 'consent-step-up');
+  await page.goto((await authorizationRequest(plain, { scope: 'openid courses:write' })).url);
+  await look(page, 'consent-one-change');
   for (const box of await page.getByRole('checkbox').all()) await box.uncheck();
   await page.locator('button[value=approve]').click();
   await page.getByRole('alert').waitFor();
   await look(page, 'consent-nothing-ticked');
+}
+
+/** Another browser of the member who is signed in. */
+function signedInElsewhere() {
+  const browser = createBrowser();
+  browser.cookies.set('school_session', { value: 'held', path: '/' });
+  return browser;
 }
 
 /** The member went back to the gate without signing in, or without signing in again. */
@@ -112,8 +123,7 @@ async function signIns(page: Page, { origin }: Place, look: Look, app: App): Pro
 /** The app expects another member, or must know when this one signed in. */
 async function obstacles(page: Page, { origin, member }: Place, look: Look, app: App): Promise<void> {
   const own = { ...member };
-  const elsewhere = createBrowser();
-  elsewhere.cookies.set('school_session', { value: 'held', path: '/' });
+  const elsewhere = signedInElsewhere();
   Object.assign(member, { id: 'm-2', email: 'ben@school.example' });
   const request = await authorizationRequest(app);
   const tokens = await redeem(app, request, await approve(request.url, app.redirectUri, { browser: elsewhere }));
