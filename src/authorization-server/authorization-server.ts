@@ -86,7 +86,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions) {
   const grants = storedGrants(store, options.onRevoked, options.outbox);
   const standings = createStandings({ ...options, grants });
   const connector = standings.watched(options.connector);
-  const tokens = refreshTokens(deriveKeys(secrets, 'refresh-token'));
+  const tokens = refreshTokens(keyring.refreshTokenKey);
   const documents =
     options.documents &&
     createClientDocuments({

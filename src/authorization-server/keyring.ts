@@ -1,7 +1,9 @@
+import { createSecretKey } from 'node:crypto';
 import { GatewayError } from '../errors.ts';
 import { type Clock, type Store, unixSeconds } from '../storage/store.ts';
 import { byAlgorithm, type KeyGeneration, openGenerations, stored, TRIES, write } from './key-generations.ts';
 import { ALGORITHMS, createKey, importKey, type JWK, type PrivateJwk, publicJwk } from './signing-key.ts';
+import { storedKey } from './stored-key.ts';
 
 /**
  * Seconds that a key stays published after it has stopped signing. Longer than any ID token or assertion is valid
@@ -40,6 +42,7 @@ export async function openKeyring(
 ) {
   let generations = await openGenerations(store, unixSeconds(clock));
   let key = await importKey(generations.ES256.current);
+  const refreshTokenKey = createSecretKey(await storedKey(store, 'RefreshTokenKey'), 'base64url');
 
   const adopt = async (found: readonly KeyGeneration[]): Promise<boolean> => {
     // An earlier version is adopted too: the store may have been restored from a backup.
@@ -77,6 +80,8 @@ export async function openKeyring(
   const signers = () => all().map(({ current }) => current.kid);
 
   return {
+    /** For the MAC of refresh tokens. It never changes: they live longer than the operator's secret may. */
+    refreshTokenKey,
     /** Changes whenever the published keys change. */
     version: () =>
       all()

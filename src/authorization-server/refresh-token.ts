@@ -23,11 +23,9 @@ const SHAPE = /^r1_[\w-]{72}$/;
  * three. The MAC proves that the gate issued the token, so a made-up one costs no look-up in the store, and only someone
  * who has held a token of a family can be taken for its user. It does not prove that the token is the present one: the
  * store has the hash of that.
- * @param keys - the first one signs, all of them verify
  */
-export function refreshTokens(keys: readonly [KeyObject, ...KeyObject[]]) {
-  const macOf = (key: KeyObject, signed: Uint8Array) =>
-    createHmac('sha256', key).update(signed).digest().subarray(0, BYTES.mac);
+export function refreshTokens(key: KeyObject) {
+  const macOf = (signed: Uint8Array) => createHmac('sha256', key).update(signed).digest().subarray(0, BYTES.mac);
 
   return {
     /** @param family - undefined: a new one */
@@ -35,7 +33,7 @@ export function refreshTokens(keys: readonly [KeyObject, ...KeyObject[]]) {
       const signed = randomBytes(SIGNED);
       if (family !== undefined) signed.write(family, 'base64url');
       signed.writeUInt32BE(generation, BYTES.family);
-      return `r1_${Buffer.concat([signed, macOf(keys[0], signed)]).toString('base64url')}`;
+      return `r1_${Buffer.concat([signed, macOf(signed)]).toString('base64url')}`;
     },
 
     /** Undefined if the gate did not issue it in this form. */
@@ -43,7 +41,7 @@ export function refreshTokens(keys: readonly [KeyObject, ...KeyObject[]]) {
       if (!SHAPE.test(value)) return undefined;
       const bytes = Buffer.from(value.slice(3), 'base64url');
       const signed = bytes.subarray(0, SIGNED);
-      if (!keys.some((key) => timingSafeEqual(macOf(key, signed), bytes.subarray(SIGNED)))) return undefined;
+      if (!timingSafeEqual(macOf(signed), bytes.subarray(SIGNED))) return undefined;
       const family = bytes.toString('base64url', 0, BYTES.family);
       return { family, generation: bytes.readUInt32BE(BYTES.family) };
     },
