@@ -26,6 +26,8 @@ export function sessionPool(
   const idle: { readonly session: SqlSession; readonly since: number }[] = [];
   const waiting: (() => void)[] = [];
   let count = 0;
+  /** Fewer than `most` for a while after the server had no more. */
+  let allowed = most;
   let closed = false;
 
   const drop = (session: SqlSession) => {
@@ -39,7 +41,10 @@ export function sessionPool(
       drop(one.session);
     }
   };
-  const timer = setInterval(() => dropIdle((since) => performance.now() - since > UNUSED), LOOK).unref();
+  const timer = setInterval(() => {
+    dropIdle((since) => performance.now() - since > UNUSED);
+    allowed = most;
+  }, LOOK).unref();
 
   const acquire = async (): Promise<SqlSession> => {
     for (let next = idle.pop(); next !== undefined; next = idle.pop()) {
@@ -47,7 +52,7 @@ export function sessionPool(
       drop(next.session);
     }
     if (closed) throw new Error('the store is closed');
-    if (count < most) {
+    if (count < allowed) {
       count += 1;
       try {
         return await open();
@@ -57,6 +62,9 @@ export function sessionPool(
           waiting.shift()?.();
           throw thrown;
         }
+        // One of those that are open may have been released in the meantime.
+        allowed = count;
+        return acquire();
       }
     }
     await new Promise<void>((resolve) => waiting.push(resolve));
