@@ -31,7 +31,7 @@ const MIGRATIONS: readonly string[] = [
   // (sqlite-space.ts).
   `CREATE TABLE entry (
      kind TEXT NOT NULL, id TEXT NOT NULL, payload TEXT NOT NULL,
-     expires_at INTEGER, consumed_at INTEGER, revision INTEGER NOT NULL DEFAULT 1,
+     expires_at INTEGER, consumed_at INTEGER,
      ref_grant TEXT, ref_member TEXT, ref_client TEXT, ref_uid TEXT,
      quota TEXT, by_network TEXT, by_wider TEXT, by_client TEXT
    ) STRICT;
@@ -56,6 +56,7 @@ const MIGRATIONS: readonly string[] = [
      WHEN NEW.quota IS NOT NULL BEGIN ${CHARGE} END;
    CREATE TABLE reserve (filler BLOB NOT NULL) STRICT;
    PRAGMA application_id = ${APPLICATION_ID};`,
+  'ALTER TABLE entry ADD COLUMN revision INTEGER NOT NULL DEFAULT 1',
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -37,15 +37,32 @@ const altered = (path: string, sql: string) => {
 it('a new store has a schema version, an application id, and returns the space of deleted entries to the disk', async () => {
   const path = fresh();
   expect(await opening(path)).toBe('opened');
-  expect(told(path, 'PRAGMA user_version')).toBe(1);
+  expect(told(path, 'PRAGMA user_version')).toBe(2);
   expect(told(path, 'PRAGMA application_id')).toBe(0x63676174);
   expect(told(path, 'PRAGMA auto_vacuum')).toBe(2);
   expect(told(path, 'PRAGMA integrity_check')).toBe('ok');
 });
 
+it('a store of version 1, whose entries had no revision, keeps them', async () => {
+  const path = fresh();
+  const entry = { kind: 'Grant', id: 'g', payload: 'first', expiresAt: undefined, references: { member: 'm' } };
+  const before = sqliteStore(path, Date.now);
+  await before.commit([{ op: 'create', entry }]);
+  await before.close();
+  altered(path, 'ALTER TABLE entry DROP COLUMN revision; PRAGMA user_version = 1');
+  const store = sqliteStore(path, Date.now);
+  expect(await store.findBy('Grant', 'member', 'm')).toMatchObject([{ id: 'g', payload: 'first', revision: 1 }]);
+  const update = { op: 'update', entry: { ...entry, payload: 'second' }, revision: 1 } as const;
+  expect(await store.commit([update])).toBe(true);
+  expect(await store.commit([update])).toBe(false);
+  expect(await store.get('Grant', 'g')).toMatchObject({ payload: 'second', revision: 2 });
+  await store.close();
+  expect(told(path, 'PRAGMA user_version')).toBe(2);
+});
+
 describe('a valid SQLite database', () => {
   it.each([
-    ['of a newer version', 'newer', 'PRAGMA user_version = 2', 'schema 2, this one knows 1'],
+    ['of a newer version', 'newer', 'PRAGMA user_version = 3', 'schema 3, this one knows 2'],
     ['of another program', 'foreign', 'PRAGMA application_id = 1196444487', 'another program'],
     ['of unknown origin with a table of that name', 'foreign', 'PRAGMA application_id = 0', 'another program'],
   ])('%s is refused as %s, and left as it is', async (_name, reason, sql, message) => {
