@@ -75,7 +75,7 @@ async function startSubject(
   redis: RedisServer,
 ): Promise<Omit<Subject, keyof Named>> {
   const gate = await startGate({
-    ...{ folder, processor: 0, redis: kind === 'redis' ? redis.url : undefined },
+    ...{ folder, processor: 0, store: kind === 'redis' ? { kind, url: redis.url } : undefined },
     upstreams: {
       bench: `http://127.0.0.1:${upstream.port}`,
       streams: `http://127.0.0.1:${upstream.streamPort}`,

@@ -34,9 +34,9 @@ export interface GateOptions {
   readonly routes?: readonly string[];
   /** More of the configuration, as YAML. */
   readonly more?: string;
-  /** The URL of a Redis; by default the store is a file. */
-  readonly redis?: string | undefined;
-  /** Processes that share the port. More than one needs a Redis. */
+  /** The server that is the store; by default it is a file. */
+  readonly store?: { readonly kind: 'redis' | 'postgres' | 'mysql'; readonly url: string } | undefined;
+  /** Processes that share the port. More than one needs a server as the store. */
   readonly workers?: 1 | 2;
   /** The CPU it is pinned to. */
   readonly processor?: number | undefined;
@@ -99,7 +99,7 @@ export async function startGate(options: GateOptions): Promise<Gate> {
   );
   const secret = randomBytes(32).toString('base64url');
   const node = workers === 1 ? [`--inspect-port=${inspector}`] : [CLUSTER, String(workers)];
-  const environment = { BENCH_SECRET: secret, REDIS_URL: options.redis ?? '' };
+  const environment = { BENCH_SECRET: secret, STORE_URL: options.store?.url ?? '' };
   const gate = await startProcess(process.execPath, [...node, join(tree, 'src/main.ts'), 'serve', '--config', file], {
     processor: options.processor,
     environment: {
@@ -138,7 +138,7 @@ function configuration(
     /** The Unix socket for a gateway. */
     readonly decisions: string;
   },
-  { profile = 'A', upstreams, routes = [], more = '', redis, gateway }: GateOptions,
+  { profile = 'A', upstreams, routes = [], more = '', store, gateway }: GateOptions,
 ): string {
   // Debian's nginx is too old for plain fields.
   const identity = gateway === undefined ? '' : ', identity: [assertion]';
@@ -151,7 +151,7 @@ origin: ${at.origin}
 listen:
   port: ${at.port}
   admin: { port: ${at.adminPort} }
-${gateway === undefined ? '' : `  trustedProxies: [loopback]\n  decisions: { address: "unix:${at.decisions}" }\n`}store: ${redis === undefined ? '{ kind: sqlite, path: data/gate.db }' : '{ kind: redis, url: { env: REDIS_URL } }'}
+${gateway === undefined ? '' : `  trustedProxies: [loopback]\n  decisions: { address: "unix:${at.decisions}" }\n`}store: ${store === undefined ? '{ kind: sqlite, path: data/gate.db }' : `{ kind: ${store.kind}, url: { env: STORE_URL } }`}
 secret: { env: BENCH_SECRET }
 # With the console, so that what it keeps is measured too.
 admin: { hmac: { secret: { env: BENCH_SECRET } } }

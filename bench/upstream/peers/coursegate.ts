@@ -24,7 +24,7 @@ async function start({ folder, upstream, workers, processor }: PeerContext, rout
     (_, at) => `{ match: "GET /api/area-${at}/things/**", upstream: bench, scopes: [courses:read] }`,
   );
   const gate = await startGate({
-    ...{ folder, profile: 'B', workers, processor, redis: redis?.url },
+    ...{ folder, profile: 'B', workers, processor, store: redis && { kind: 'redis', url: redis.url } },
     upstreams: {
       bench: `http://127.0.0.1:${upstream.port}`,
       streams: `http://127.0.0.1:${upstream.streamPort}`,
