@@ -13,24 +13,12 @@ const KIND = 'MemberStanding';
 
 /** What is remembered about a member between two checks. */
 interface Known {
-  /** A digest of the version the backend last reported. Every active grant is at least as new. */
-  readonly version?: string | undefined;
+  /** Of the version that the backend last reported. Every active grant is at least as new. */
+  readonly digest?: string | undefined;
   /** What the member typed at the last sign-in, if the login finds them by it. */
   readonly login?: string | undefined;
   /** When the backend was last asked in the member's absence, in milliseconds since the epoch. */
   readonly askedAt?: number | undefined;
-}
-
-/** How it is stored. The digest has a name of its own, so that a replica of an earlier release does not compare it. */
-interface Stored extends Omit<Known, 'version'> {
-  readonly digest?: string | undefined;
-  /** Stored by an earlier release: the version as it is. */
-  readonly version?: string | undefined;
-}
-
-interface Before extends Known {
-  /** Whether the version is stored as it is. */
-  readonly isPlain: boolean;
 }
 
 export interface StandingsOptions {
@@ -53,16 +41,7 @@ export function createStandings(options: StandingsOptions) {
   const digestOf = versionDigest(store);
   const digest = async (version: string | undefined) => (version === undefined ? undefined : digestOf(version));
 
-  const known = async (sub: string): Promise<Before> => {
-    const { version, digest: kept, ...rest } = (await readJson<Stored>(store, KIND, sub)) ?? {};
-    return { ...rest, version: kept ?? (await digest(version)), isPlain: version !== undefined };
-  };
-  const remember = async (sub: string, { version, ...rest }: Known): Promise<void> => {
-    const stored: Stored = { ...rest, digest: version };
-    const entry = jsonEntry(KIND, sub, stored, undefined);
-    // A refresh waits for it.
-    await store.commit([{ op: 'put', entry }], 'vital');
-  };
+  const known = async (sub: string): Promise<Known> => (await readJson<Known>(store, KIND, sub)) ?? {};
   const end = async (sub: string, reason: EndReason, clientId: string | undefined): Promise<void> => {
     // An older sign-in would still use the member's old data.
     await store.commit([{ op: 'deleteBy', kind: SIGN_IN_KIND, name: 'member', value: sub }], 'vital');
@@ -73,16 +52,17 @@ export function createStandings(options: StandingsOptions) {
    * Ends the grants before it remembers the version, so that a failure half way is noticed again. Returns whether the
    * version has changed.
    */
-  const compare = async (sub: string, before: Before, now: Known, clientId?: string): Promise<boolean> => {
-    const changed = before.version !== undefined && now.version !== undefined && before.version !== now.version;
+  const compare = async (sub: string, before: Known, now: Known, clientId?: string): Promise<boolean> => {
+    const changed = before.digest !== undefined && now.digest !== undefined && before.digest !== now.digest;
     if (changed) await end(sub, 'version_changed', clientId);
-    const next = {
-      version: now.version ?? before.version,
+    const next: Known = {
+      digest: now.digest ?? before.digest,
       login: now.login ?? before.login,
       askedAt: now.askedAt ?? before.askedAt,
     };
-    const isNew = next.version !== before.version || next.login !== before.login || next.askedAt !== before.askedAt;
-    if (isNew || before.isPlain) await remember(sub, next);
+    const isNew = next.digest !== before.digest || next.login !== before.login || next.askedAt !== before.askedAt;
+    // A refresh waits for it.
+    if (isNew) await store.commit([{ op: 'put', entry: jsonEntry(KIND, sub, next, undefined) }], 'vital');
     return changed;
   };
   /**
@@ -104,7 +84,7 @@ export function createStandings(options: StandingsOptions) {
     return answer;
   };
   /** Returns why the member must be refused; undefined if there is no reason. */
-  const check = async (sub: string, before: Before, clientId?: string): Promise<string | undefined> => {
+  const check = async (sub: string, before: Known, clientId?: string): Promise<string | undefined> => {
     if (recheck === undefined) return undefined;
     // What is asked each time needs no time to be remembered, and no commit.
     const askedAt = recheck.interval === 0 ? undefined : clock();
@@ -114,15 +94,15 @@ export function createStandings(options: StandingsOptions) {
       await end(sub, `member_${standing.kind}`, clientId);
       return standing.kind;
     }
-    const version = await digest(standing.version);
-    return (await compare(sub, before, { version, askedAt }, clientId)) ? 'changed' : undefined;
+    const now = { digest: await digest(standing.version), askedAt };
+    return (await compare(sub, before, now, clientId)) ? 'changed' : undefined;
   };
 
   /** Returns the member as they may be stored: with a digest of the version, and without the login. */
   const met = async ({ login, ...member }: Member): Promise<Member> => {
     const { sub } = member;
     const version = await digest(member.version);
-    if (version !== undefined || login !== undefined) await compare(sub, await known(sub), { version, login });
+    if (version !== undefined || login !== undefined) await compare(sub, await known(sub), { digest: version, login });
     return { ...member, version };
   };
 

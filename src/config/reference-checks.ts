@@ -1,7 +1,7 @@
 import { isObject } from '../http/json-object.ts';
 import { JSON_LOGINS, loginFacts } from '../login/kinds.ts';
+import { isSharedStore } from '../storage/sql/settings.ts';
 import type { UntracedProblem } from './problems.ts';
-import { isSharedStore } from './shared-store.ts';
 import { unknownName } from './suggest.ts';
 import { keysAt, listAt, type Path, type Tree, valueAt } from './tree.ts';
 

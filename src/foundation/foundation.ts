@@ -5,7 +5,6 @@ import { createUsage, type Usage } from '../authorization-server/connected-apps/
 import { type Keyring, openKeyring } from '../authorization-server/keyring.ts';
 import { type CarriedOver, carriedOver } from '../config/carried-over.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import { isSharedStore } from '../config/shared-store.ts';
 import type { RequestRecord } from '../http/request-record.ts';
 import { type Audit, createAudit } from '../operations/audit.ts';
 import { createDenials } from '../operations/denials.ts';
@@ -21,6 +20,7 @@ import { type UnusedTokens, unusedTokens } from '../operations/unused-tokens.ts'
 import { openStore } from '../storage/open.ts';
 import type { OpenedStore } from '../storage/opened-store.ts';
 import { deriveKey } from '../storage/seal.ts';
+import { isSharedStore } from '../storage/sql/settings.ts';
 import { bytesOf } from '../storage/sqlite/size.ts';
 import { type Clock, unixSeconds } from '../storage/store.ts';
 import { awaitStore, type StoreWait } from './await-store.ts';

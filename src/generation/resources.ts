@@ -1,6 +1,5 @@
 import type { Account } from '../account/endpoint.ts';
 import { type Config, parseMatch, type RouteConfig } from '../config/schema.ts';
-import { withoutWrites } from '../config/scope-kinds.ts';
 import { MCP_PATHS } from '../mcp/paths.ts';
 import { type ProtectedResource, protectedResource } from '../oauth/protected-resource.ts';
 import { type ResourceIndicators, resourceIndicators } from '../oauth/resource-indicator.ts';
@@ -64,4 +63,15 @@ export function offeredScopes(config: Config, { account, tools }: Served): (reso
 function isRead({ match }: RouteConfig): boolean {
   const { methods } = parseMatch(match);
   return methods === undefined || methods.includes('GET') || methods.includes('HEAD');
+}
+
+/**
+ * The scopes without those that allow changes (`kind: write`), for lists that apps copy into their first request: the
+ * challenge of a refused write names its scope (403 `insufficient_scope`). If all of them allow changes, nothing works
+ * without them, and all are returned.
+ */
+function withoutWrites(scopes: Iterable<string>, catalogue: Config['scopes']): readonly string[] {
+  const all = [...new Set(scopes)];
+  const others = all.filter((scope) => catalogue[scope]?.kind !== 'write');
+  return others.length > 0 ? others : all;
 }

@@ -1,5 +1,5 @@
+import { randomFillSync } from 'node:crypto';
 import { withoutOws } from './ows.ts';
-import { randomHex } from './random-hex.ts';
 
 /** W3C Trace Context section 3.2: version 00 has exactly these four fields, later versions may have more. */
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-.*)?$/;
@@ -13,6 +13,10 @@ const LONGEST_STATE = 512;
 /** The flags that are defined: sampled, and random trace id (section 3.2.2.5, and the same in Level 2). */
 const SAMPLED = 1;
 const KNOWN_FLAGS = 3;
+
+const STOCK = 4096;
+const stock = Buffer.alloc(STOCK);
+let used = STOCK;
 
 export function isTraceparent(value: string): boolean {
   return value.length <= 256 && TRACEPARENT.test(value) && (value.length === 55 || !value.startsWith('00'));
@@ -59,4 +63,17 @@ export function continuedTraceparent(parent: string): string {
 /** The 32 hexadecimal digits of a traceparent that all spans of the trace share. */
 export function traceIdOf(traceparent: string): string {
   return traceparent.slice(3, 35);
+}
+
+/**
+ * Returns `bytes` random bytes in lower-case hexadecimal, from a buffer that is filled in one call for hundreds of
+ * requests.
+ */
+function randomHex(bytes: number): string {
+  if (used + bytes > STOCK) {
+    randomFillSync(stock);
+    used = 0;
+  }
+  used += bytes;
+  return stock.toString('hex', used - bytes, used);
 }

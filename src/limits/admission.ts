@@ -1,14 +1,21 @@
 import type { ServerResponse } from 'node:http';
 import type { Share } from '../config/carried-over.ts';
 import type { Config, RouteConfig } from '../config/schema.ts';
+import { GatewayError } from '../errors.ts';
 import { networkOf } from '../http/client-network.ts';
 import type { RequestInFlight } from '../http/requests-in-flight.ts';
+import { addOpen, removeOpen } from '../http/when-closed.ts';
 import type { Principal } from '../oauth/principal.ts';
 import type { Audit } from '../operations/audit.ts';
 import type { Counters } from '../storage/counters.ts';
 import type { Clock } from '../storage/store.ts';
-import { type OpenCounts, openRequests } from './open-requests.ts';
 import { type LimitFields, type LimitName, type RateLimit, rateLimit } from './rate-limit.ts';
+
+/** Open responses and sockets by caller. */
+type OpenCounts = Map<string, number>;
+
+/** Seconds. A guess, since streams end at any time. */
+const RETRY_AFTER = '1';
 
 /** The limits of one route. */
 export interface RouteLimits {
@@ -115,4 +122,25 @@ export function createAdmission(config: Config['limits'], parts: AdmissionParts)
 
 function leftAfter(limit: RateLimit | undefined, whose: string): LimitFields | undefined {
   return limit?.left(limit.count(whose));
+}
+
+/**
+ * Limits each caller to `most` open responses or sockets. `open` holds the counts so far, and `limited` is called for
+ * each refusal.
+ */
+function openRequests(most: number, open: OpenCounts, limited: () => void) {
+  return {
+    /** Throws `too_many_requests` beyond the limit, without counting. */
+    enter(whose: string): void {
+      if ((open.get(whose) ?? 0) >= most) {
+        limited();
+        throw new GatewayError('too_many_requests', {
+          message: 'Too many requests are open at the same time. End some of them first.',
+          headers: { 'retry-after': RETRY_AFTER },
+        });
+      }
+      addOpen(open, whose);
+    },
+    leave: (whose: string) => removeOpen(open, whose),
+  };
 }

@@ -2,7 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Connections } from '../http/connections.ts';
-import { unreadableStatus } from '../http/unreadable.ts';
+
+/** The responses to error codes of Node's parser. Any other parser error is a 400. */
+const ANSWERS: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Content Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};
 
 /**
  * Answers on a socket that node:http has handed over, and closes it, because the client might never close its side.
@@ -28,4 +34,13 @@ export function refuseUnreadable(connections: Connections, error: NodeJS.ErrnoEx
   const status = unreadableStatus(error);
   if (status === undefined || !socket.writable || !connections.mayRefuse(socket)) socket.destroy();
   else refuseOn(socket, status);
+}
+
+/**
+ * The status line for bytes that are not a request, or did not become one in time, from the error of node:http's
+ * `clientError` event. Returns undefined if the connection itself failed, so that there is no client to respond to.
+ */
+function unreadableStatus(error: NodeJS.ErrnoException): string | undefined {
+  const code = error.code ?? '';
+  return ANSWERS[code] ?? (code.startsWith('HPE_') ? '400 Bad Request' : undefined);
 }

@@ -4,7 +4,7 @@ import { createStandings, type StandingsOptions } from '../../src/authorization-
 import { versionDigest } from '../../src/authorization-server/version-digest.ts';
 import type { Member } from '../../src/login/connector.ts';
 import { openStore } from '../../src/storage/open.ts';
-import { jsonEntry, type Store } from '../../src/storage/store.ts';
+import type { Store } from '../../src/storage/store.ts';
 
 const HASH = '$2y$10$wV3K1xJc0nPq7mE2dYzRUe0aS9vBh5tLr8GiNk4XfOo6uCjMlTyWq';
 
@@ -73,17 +73,6 @@ describe('what is stored about a member’s version', () => {
     expect([ended, commits]).toEqual([[], before]);
     await one.signedIn(member({ version: 'another' }));
     expect(ended).toEqual([{ member: 'm-1' }]);
-  });
-
-  it('replaces what an earlier release stored as it was, and ends nothing', async () => {
-    await store.commit([
-      { op: 'put', entry: jsonEntry('MemberStanding', 'm-1', { version: HASH, askedAt: 5 }, undefined) },
-    ]);
-    await standings().signedIn(member());
-    expect([await stored(), ended]).toEqual([expect.not.stringContaining(HASH), []]);
-    expect(JSON.parse(await stored())).toMatchObject({ askedAt: 5 });
-    await standings().signedIn(member({ version: 'another' }));
-    expect(ended).toHaveLength(1);
   });
 
   it('costs no commit when a login that is asked each time reports nothing new', async () => {

@@ -16,6 +16,7 @@ const FILES = [
 ];
 const environment = {
   COURSEGATE_SECRET: 'k'.repeat(32),
+  DATABASE_URL: 'postgres://localhost/coursegate',
   REDIS_URL: 'redis://localhost:6379',
   REDIS_PASSWORD: 'hunter2-hunter2',
   MOODLE_TOKEN: 'e'.repeat(32),

@@ -15,7 +15,7 @@ it.skipIf(process.platform !== 'linux').each([
   expect((await readSendQueues())?.of(inside)).toBe(0);
   inside.write(Buffer.alloc(64 * 1024 * 1024));
   const queued = async () => (await readSendQueues())?.of(inside) ?? -1;
-  await expect.poll(queued).toBeGreaterThan(100_000);
+  await expect.poll(queued, { timeout: 10_000 }).toBeGreaterThan(100_000);
   client.resume();
   await expect.poll(queued, { timeout: 10_000 }).toBe(0);
   client.destroy();

@@ -109,7 +109,7 @@ describe('a shared port', () => {
     expect(await check.exited).toBe(78);
     expect(check.stderr()).toContain('coursegate.yaml:4:');
     expect(check.stderr()).toMatch(
-      /listen\.reusePort: needs `store: \{ kind: redis \}`: an embedded store belongs to one process/,
+      /listen\.reusePort: needs a store that replicas share, such as `store: \{ kind: redis \}`: an embedded store belongs to one process/,
     );
     rmSync(folder, { recursive: true });
   });

@@ -11,6 +11,11 @@ export function isSqlKind(kind: unknown): kind is SqlKind {
   return typeof kind === 'string' && Object.hasOwn(SCHEMES, kind);
 }
 
+/** Whether replicas can share a store of this kind. */
+export function isSharedStore(kind: unknown): boolean {
+  return kind === 'redis' || isSqlKind(kind);
+}
+
 function settings<Kind extends SqlKind>(kind: Kind, example: string) {
   const problem = (url: string) =>
     SCHEMES[kind].test(url) && URL.canParse(url) ? undefined : `must be a URL such as ${example}`;

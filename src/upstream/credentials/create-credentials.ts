@@ -1,14 +1,14 @@
 // How the gate authenticates members to a backend that does not read its identity headers: with the member's own
-// session (session-replay.ts), a token minted for the member (member-tokens.ts), or one shared key (service-key.ts).
+// session (session-replay.ts), a token minted for the member (member-tokens.ts), or one shared key.
 
 import type { Share } from '../../config/carried-over.ts';
 import { requiredSecret } from '../../config/read-secrets.ts';
 import type { Config, UpstreamConfig } from '../../config/schema.ts';
 import type { CallUpstream } from '../request.ts';
-import type { Credential, CredentialOf } from './credential.ts';
+import { type Credential, type CredentialOf, fieldValue } from './credential.ts';
 import { memberTokens, mintedTokens } from './member-tokens.ts';
-import { serviceKey } from './service-key.ts';
 import { lookedAtSessions, type SessionReplayOptions, sessionReplay } from './session-replay.ts';
+import type { KeyCredential } from './settings.ts';
 
 export interface CredentialsOptions
   extends Pick<SessionReplayOptions, 'sessions' | 'ended' | 'owner' | 'origin' | 'clock'> {
@@ -59,4 +59,16 @@ function credentialOf(
     case 'key':
       return serviceKey(config, requiredSecret(options.secrets, `upstreams.${upstream}.credential.secret`));
   }
+}
+
+/**
+ * One secret shared by all members. Configuration loading checks that such routes only give access to a member's own
+ * records. The key is therefore also sent with public requests, which have no member.
+ */
+function serviceKey({ header, query, scheme }: KeyCredential, secret: string): Credential {
+  const attempt = {
+    fields: header === undefined ? {} : { [header]: fieldValue(header, scheme, secret) },
+    ...(query === undefined ? {} : { query: { name: query, value: fieldValue('', scheme, secret) } }),
+  };
+  return { attempt: () => attempt };
 }
