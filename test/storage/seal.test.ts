@@ -59,7 +59,7 @@ describe('a sealed store', () => {
     expect((await one.get('AccessToken', 'the-bearer-token'))?.payload).toContain('hunter2');
   });
 
-  it('compresses what is kept for long, and neither what strangers cause nor access tokens', async () => {
+  it('compresses what is kept for long, and neither what strangers cause nor what each refresh writes', async () => {
     const { store, written } = spied();
     const one = sealedStore(store, SECRET);
     const payload = JSON.stringify({ scope: 'courses:read courses:write '.repeat(40) });
@@ -70,6 +70,7 @@ describe('a sealed store', () => {
       { op: 'put', entry: long },
       { op: 'put', entry: { ...long, id: 'charged', charge } },
       { op: 'put', entry: { ...long, kind: 'AccessToken' } },
+      { op: 'put', entry: { ...long, kind: 'RefreshToken' } },
     ]);
     const sizes = written.flatMap((mutation) =>
       mutation.op === 'put' && mutation.entry.kind !== 'StoreKeys' ? mutation.entry.payload.length : [],
