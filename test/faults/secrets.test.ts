@@ -180,8 +180,8 @@ async function allWritten(gate: GateProcess): Promise<string> {
   return gate.output();
 }
 
-/** Every string in a dump that could be an id. */
-const idsIn = (dump: string) => [...new Set(dump.match(/(?<![\w-])[\w-]{43}(?![\w-])/g) ?? [])];
+/** Every string in a dump that could be an id: from the 16 bytes of a hash to a refresh token. */
+const idsIn = (dump: string) => [...new Set(dump.match(/(?<![\w-])[\w-]{22,76}(?![\w-])/g) ?? [])];
 
 /** The id of every entry in a SQLite store. In the bytes of its file, an id has no separators around it. */
 function idsOf(file: string): string[] {
