@@ -256,3 +256,5 @@ describe.each(SERVERS)('$name', ({ start }) => {
     await store.close();
   });
 });
+
+if (SERVERS.length === 0) it.skip('needs PostgreSQL or MariaDB');

@@ -193,3 +193,5 @@ describe.each(SERVERS)('at the start, $name', ({ start }) => {
     session.close();
   });
 });
+
+if (SERVERS.length === 0) it.skip('needs PostgreSQL or MariaDB');
