@@ -85,7 +85,8 @@ export class UnitOfWork {
 
   /** Returns false if another request consumed the same code or refresh token first. Nothing is written then. */
   commit(priority?: Priority): Promise<boolean> {
-    if (this.usedBefore) return Promise.resolve(false);
+    // The update of a record names no used token. For a code, the store itself refuses, or says that it cannot be used.
+    if (this.usedBefore && this.presented !== undefined) return Promise.resolve(false);
     return this.#mutations.length === 0 ? Promise.resolve(true) : this.#store.commit(this.#mutations, priority);
   }
 }
