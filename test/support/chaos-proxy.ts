@@ -4,6 +4,8 @@ import { createConnection, createServer, type NetConnectOpts, type Socket } from
 interface Point {
   readonly pattern: RegExp;
   readonly at: 'request' | 'answer';
+  /** What the response contains. Needed where responses to earlier messages may still be on their way. */
+  readonly answer?: RegExp;
   /** How many matches to let pass first. */
   readonly after?: number;
 }
@@ -86,7 +88,7 @@ export async function startChaosProxy(to: NetConnectOpts): Promise<ChaosProxy> {
   };
   const fromServer = (link: Link, data: Buffer) => {
     if (muted(link)) return;
-    if (link.awaited) return reachedBy(link);
+    if (link.awaited && (watched?.answer?.test(data.toString('latin1')) ?? true)) return reachedBy(link);
     const wait = latency();
     if (wait === 0) {
       link.lastAnswer = link.lastAnswer.then(() => void link.client.write(data));
@@ -142,9 +144,9 @@ export async function startChaosProxy(to: NetConnectOpts): Promise<ChaosProxy> {
       watched = undefined;
       for (const link of links) if (link.mute) drop(link);
     },
-    reached: ({ pattern, at, after = 0 }) =>
+    reached: ({ after = 0, ...point }) =>
       new Promise((reach) => {
-        watched = { pattern, at, left: after, reach };
+        watched = { ...point, left: after, reach };
       }),
     connections: () => links.size,
     async close() {

@@ -148,7 +148,9 @@ describe.each(SERVERS)('$name', ({ start }) => {
       const store = open(Date.now, through);
       await recovered(store);
       await store.commit([{ op: 'put', entry: token('a') }]);
-      const reached = proxy.reached({ pattern: /COMMIT/, at: 'answer' });
+      // PostgreSQL gets the COMMIT before it has answered what comes first, MariaDB after.
+      const answer = server.kind === 'postgres' ? /COMMIT/ : /^/;
+      const reached = proxy.reached({ pattern: /COMMIT/, at: 'answer', answer });
       const failed = failing(store.commit([{ op: 'create', entry: token('b') }, consume('a')]));
       await reached;
       proxy.cut();
