@@ -5,7 +5,7 @@ import { appsPage } from '../../../src/operator/console/directory/apps-page.ts';
 import { createDirectory } from '../../../src/operator/console/directory/directory.ts';
 import { pageOf, rankOf } from '../../../src/operator/console/directory/find.ts';
 import { readRows } from '../../../src/operator/console/directory/read-rows.ts';
-import { folded, forgetGrants, searchText } from '../../../src/operator/console/directory/rows.ts';
+import { emptyRows, folded, forgetGrants, searchText } from '../../../src/operator/console/directory/rows.ts';
 import { searchPage } from '../../../src/operator/console/directory/search-page.ts';
 import { createTimes } from '../../../src/operator/console/kit/times.ts';
 import type { ConsoleSources } from '../../../src/operator/console/sources.ts';
@@ -31,7 +31,11 @@ const STORES: [string, () => RawStore][] = [
 ];
 
 const SEED = { grants: 700, members: 150, apps: 8 };
-const never = new AbortController().signal;
+const readAll = async (store: Store, most = 10_000, typed = '', onProgress: (share: number) => void = () => {}) => {
+  const rows = { ...emptyRows(), partial: typed !== '' };
+  await readRows(store, { rows, typed, most }, onProgress, new AbortController().signal);
+  return rows;
+};
 const ready = async (directory: ReturnType<typeof createDirectory>) => {
   const view = await directory.look();
   if (view.state !== 'ready') throw new Error('still reading');
@@ -50,7 +54,7 @@ describe.each(STORES)('what the console searches, from %s', (_name, make) => {
 
   it('has every member, app and grant, with what belongs together', async () => {
     const shares: number[] = [];
-    const rows = await readRows(store, (share) => shares.push(share), never);
+    const rows = await readAll(store, 10_000, '', (share) => shares.push(share));
     expect([rows.members.size, rows.apps.size, rows.grants.size, rows.partial]).toEqual([150, 8, 700, false]);
     const grant = rows.grants.get(grantId(3));
     expect(grant).toMatchObject({ member: { id: memberId(3) }, app: { id: appId(3), kind: 'document' } });
@@ -61,10 +65,22 @@ describe.each(STORES)('what the console searches, from %s', (_name, make) => {
     expect(shares).toEqual(shares.toSorted((a, b) => a - b));
   });
 
-  it('reads so many of each at most, and says that there are more', async () => {
-    const rows = await readRows(store, () => {}, never, 100);
-    expect(rows.partial).toBe(true);
-    expect(rows.grants.size).toBeLessThan(700);
+  it('leaves some members and all grants out when they are too many, and says so', async () => {
+    const { members, apps, grants, more, partial } = await readAll(store, 100);
+    expect([apps.size, grants.size, more, partial]).toEqual([8, 0, true, true]);
+    expect(members.size).toBeLessThan(150);
+    const others = await readAll(store, 400);
+    expect([others.members.size, others.grants.size, others.more, others.partial]).toEqual([150, 0, false, true]);
+  });
+
+  it('searches all of it for a part of a text', async () => {
+    const { members, apps, more } = await readAll(store, 40, 'smith 10');
+    expect([[...members.keys()].toSorted(), apps.size, more]).toEqual([
+      ['m-100', 'm-101', 'm-102', 'm-103', 'm-104', 'm-105', 'm-106', 'm-107', 'm-108', 'm-109'],
+      0,
+      false,
+    ]);
+    expect((await readAll(store, 40, 'person')).more).toBe(true);
   });
 
   it('knows who is suspended, and which app is blocked', async () => {
@@ -72,7 +88,7 @@ describe.each(STORES)('what the console searches, from %s', (_name, make) => {
       store.commit([{ op: 'put', entry: jsonEntry(kind, id, { id, since: 1 }, undefined) }]);
     await put('Suspension', memberId(1));
     await put('ClientBlock', appId(1));
-    const { members, apps } = await readRows(store, () => {}, never);
+    const { members, apps } = await readAll(store);
     expect([...members.values()].filter(({ suspended }) => suspended).map(({ id }) => id)).toEqual(['m-1']);
     expect([...apps.values()].filter(({ disabled }) => disabled).map(({ id }) => id)).toEqual([appId(1)]);
   });
@@ -156,7 +172,11 @@ it('the lists and the search are shown while the store is down', async () => {
   const down = () => Promise.reject(new GatewayError('store_unavailable'));
   const deps = {
     ...{ directory, clock: Date.now, times: createTimes('UTC', Date.now), scopes: {}, takesNewApps: true },
-    ...{ store: { ...store, get: down }, grants: { find: down }, account: { registrationClosedSince: down } },
+    ...{
+      store: { ...store, get: down },
+      grants: { find: down, count: down },
+      account: { registrationClosedSince: down },
+    },
   } as unknown as ConsoleSources;
   const request = { query: { q: 'claude' }, params: {}, form: {}, csrf: '' } as unknown as ConsoleRequest;
   for (const page of [searchPage, appsPage]) {

@@ -25,7 +25,7 @@ const CONTEXTS: Readonly<Record<string, Context>> = {
       sources.grants.count({ client: id }),
       sources.directory.look(),
     ]);
-    if (view.state !== 'ready') return { name, grants };
+    if (view.state !== 'ready' || view.rows.partial) return { name, grants };
     const members = [...(await appGrants(view.rows, sources.scopes, id)).values()];
     const since = unixSeconds(sources.clock) - ACTIVE;
     const active = members.filter(({ lastUsedAt = 0 }) => lastUsedAt >= since).length;

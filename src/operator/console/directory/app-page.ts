@@ -14,9 +14,9 @@ import type { Explaining } from '../recorder/explained.ts';
 import type { Sources } from '../sources.ts';
 import { appGrants, appUsage, type Held, together } from './app-use.ts';
 import { changeColumn, grantedColumn, nameColumn, usedColumn } from './columns.ts';
-import { freshness } from './list-rows.ts';
 import { memberName } from './names.ts';
 import { powers } from './powers.ts';
+import { grantsNow } from './read-by-key.ts';
 import type { Rows } from './rows.ts';
 import { canChange } from './scopes.ts';
 import { trailSection } from './trail-list.ts';
@@ -42,10 +42,10 @@ export async function appPage(
     attemptsSection(sources, { app: id }),
   ]);
   const view = await sources.directory.look();
-  const rows = view.state === 'ready' ? view.rows : undefined;
-  const held = rows && (await appGrants(rows, sources.scopes, id));
-  const all = [...(held?.values() ?? [])];
-  const sum = all.reduce<Held | undefined>(together, undefined);
+  const rows = view.state === 'ready' && !view.rows.partial ? view.rows : await grantsNow(sources, { client: id });
+  const held = await appGrants(rows, sources.scopes, id);
+  const all = [...held.values()];
+  const sum = rows.more ? undefined : all.reduce<Held | undefined>(together, undefined);
   const name = app?.name;
   const disabled = 'state' in described && described.state === 'disabled';
   const known = app !== undefined;
@@ -62,18 +62,16 @@ ${app !== undefined && posingNotice(app, sources.school)}
     ['Kept until', app?.expiresAt && sources.times.both(app.expiresAt * 1000)],
     ['Connected since', sum && sources.times.date(sum.grantedAt * 1000)],
     ['Last used', sum && (sum.lastUsedAt === undefined ? 'never' : sources.times.day(sum.lastUsedAt * 1000))],
-    ['Members', held?.size.toLocaleString('en')],
+    ['Members', !rows.more && held.size.toLocaleString('en')],
     ['Grants', total.toLocaleString('en')],
   ])}
 ${actionButtons(Object.values(CLIENT_ACTIONS), id, described, csrf)}
 </section>
 ${attempts}
+${rows.more && html`<p class="notice">Below is what ${counted(rows.grants.size, 'grant')} of ${total.toLocaleString('en')} allow and were used for.</p>`}
 ${
-  rows === undefined
-    ? freshness(view, sources.times)
-    : held !== undefined &&
-      held.size > 0 &&
-      html`${powers(sources, all)}
+  held.size > 0 &&
+  html`${powers(sources, all)}
 ${await usesOfApp(sources, rows, id, held)}`
 }
 <section class="card"><h2>Members</h2>
@@ -116,7 +114,7 @@ ${used.length > members.length && html`<p class="muted small">By the ${members.l
 async function membersOfApp(
   sources: Sources<'scopes' | 'store' | 'times'>,
   grants: readonly StandingGrant[],
-  rows: Rows | undefined,
+  rows: Rows,
 ): Promise<Html> {
   const named = grants
     .toSorted((a, b) => b.grantedAt - a.grantedAt)
@@ -125,7 +123,7 @@ async function membersOfApp(
     nameColumn('Member', ({ member, name }) => [pathOfMember(member), name]),
     changeColumn(({ scopes }) => canChange(sources.scopes, scopes)),
     grantedColumn(sources.times, ({ id }) => pathOfGrant(id)),
-    usedColumn(sources.times.day, ({ id }) => rows?.grants.get(id)),
+    usedColumn(sources.times.day, ({ id }) => rows.grants.get(id)),
   ];
   return listTable({ label: 'Members', columns, rows: await Promise.all(named) });
 }

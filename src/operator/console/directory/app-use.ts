@@ -16,6 +16,15 @@ export function appUses(rows: Rows, scopes: ConsoleSources['scopes']): Promise<R
   return heldBy(rows, scopes, ({ app }) => app);
 }
 
+/** Who has connected each app. Apps whose token nobody fetched are missing. */
+export async function appMembers({ grants }: Rows): Promise<ReadonlyMap<AppRow, ReadonlySet<MemberRow>>> {
+  const members = new Map<AppRow, Set<MemberRow>>();
+  await eachInSlices(grants.values(), ({ app, member, redeemed }) => {
+    if (redeemed) members.set(app, (members.get(app) ?? new Set()).add(member));
+  });
+  return members;
+}
+
 /** Of one app, by member, without grants whose token the app never fetched. */
 export function appGrants(
   rows: Rows,

@@ -5,12 +5,13 @@ import { filterLinks, searchForm } from '../kit/filter-links.ts';
 import type { Column } from '../kit/table.ts';
 import { pathOf, pathOfApp } from '../paths.ts';
 import type { Sources } from '../sources.ts';
-import { appUses } from './app-use.ts';
+import { appMembers, appUses } from './app-use.ts';
 import { changeColumn, countColumn, nameColumn, stateColumn, usedColumn } from './columns.ts';
-import { type Use, usedLike, useFilters } from './filters.ts';
+import { usedLike, useFilters } from './filters.ts';
 import { freshness, listRows } from './list-rows.ts';
+import { appNow } from './read-by-key.ts';
 import { registrationLine } from './registration-line.ts';
-import { type AppRow, folded } from './rows.ts';
+import { type AppRow, emptyRows, folded } from './rows.ts';
 
 const PATH = pathOf('apps');
 const KINDS = [
@@ -21,35 +22,37 @@ const KINDS = [
 ] as const;
 
 export async function appsPage(
-  sources: Sources<'clock' | 'controls' | 'directory' | 'scopes' | 'takesNewApps' | 'times'>,
+  sources: Sources<'clock' | 'controls' | 'directory' | 'grants' | 'scopes' | 'store' | 'takesNewApps' | 'times'>,
   { query }: ConsoleRequest,
 ): Promise<ConsoleAnswer> {
   const { q = '', kind = '' } = query;
   const { clock, directory, scopes, times } = sources;
   const isUsed = usedLike(query, unixSeconds(clock));
-  const view = await directory.look();
-  const uses = view.state === 'ready' ? await appUses(view.rows, scopes) : new Map<AppRow, Use>();
   const typed = folded(q);
+  const view = await directory.find(typed);
+  const rows = view.state === 'ready' ? view.rows : emptyRows();
+  const [uses, members] = await Promise.all([appUses(rows, scopes), appMembers(rows)]);
   const isOfKind = (row: AppRow) => (kind === 'disabled' ? row.disabled : kind === '' || row.kind === kind);
+  const ofUse: readonly Column<AppRow>[] = [
+    changeColumn((row) => uses.get(row)?.changes),
+    countColumn('Members', (row) => members.get(row)?.size ?? 0, 'members'),
+    usedColumn(times.day, (row) => uses.get(row)),
+  ];
   const list = await listRows<AppRow>(view, query, {
     path: PATH,
     noun: 'app',
     all: ({ apps }) => apps.values(),
-    keep: (row) => row.text.includes(typed) && isOfKind(row) && isUsed(uses.get(row)),
-    columns: [
-      ...APP_COLUMNS,
-      changeColumn((row) => uses.get(row)?.changes),
-      countColumn('Members', ({ members }) => members, 'members'),
-      usedColumn(times.day, (row) => uses.get(row)),
-    ],
-    usual: '-members',
+    keep: (row) => row.text.includes(typed) && isOfKind(row) && (rows.partial || isUsed(uses.get(row))),
+    now: ({ id }) => appNow(sources, id),
+    columns: [...APP_COLUMNS, ...(rows.partial ? [countColumn('Grants', ({ grants }: AppRow) => grants)] : ofUse)],
+    usual: rows.partial ? 'name' : '-members',
   });
   // The list is in memory: it is shown while the store is down, too.
   const registration = await registrationLine(sources).catch(
     () => html`<p class="notice">The store is unavailable.</p>`,
   );
   const body = html`${registration}
-<div class="picks">${useFilters(PATH, query)}${filterLinks({ label: 'Kind', name: 'kind', options: KINDS, path: PATH, query })}</div>
+<div class="picks">${rows.partial ? html`<p class="muted small">There are too many grants to filter apps by their use.</p>` : useFilters(PATH, query)}${filterLinks({ label: 'Kind', name: 'kind', options: KINDS, path: PATH, query })}</div>
 ${searchForm('Part of a name, host or ID', query, ['power', 'unused', 'kind'])}
 ${list}
 ${freshness(view, times)}

@@ -1,27 +1,29 @@
+import { counted } from '../../../http/amounts.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { unixSeconds } from '../../../storage/store.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
 import { searchForm } from '../kit/filter-links.ts';
 import type { Column } from '../kit/table.ts';
 import type { Times } from '../kit/times.ts';
-import { pathOf, pathOfGrant } from '../paths.ts';
+import { pathOf, pathOfGrant, withQuery } from '../paths.ts';
 import type { ConsoleSources } from '../sources.ts';
 import { changeColumn, grantedColumn, nameColumn, usedColumn } from './columns.ts';
+import type { DirectoryView } from './directory.ts';
 import { usedLike, useFilters } from './filters.ts';
 import { freshness, listRows } from './list-rows.ts';
+import { grantsNow } from './read-by-key.ts';
 import { type AppRow, folded, type GrantRow, type MemberRow } from './rows.ts';
 import { changingText } from './scopes.ts';
 
 const PATH = pathOf('grants');
 
-export async function grantsPage(
-  { directory, clock, scopes, times }: ConsoleSources,
-  { query }: ConsoleRequest,
-): Promise<ConsoleAnswer> {
+export async function grantsPage(sources: ConsoleSources, { query }: ConsoleRequest): Promise<ConsoleAnswer> {
+  const { clock, scopes, times } = sources;
   const { q = '', app, member } = query;
   const isUsed = usedLike(query, unixSeconds(clock));
-  const view = await directory.look();
+  const view = await viewOf(sources, query);
   const rows = view.state === 'ready' ? view.rows : undefined;
+  if (rows?.partial === true) return { body: tooMany(q) };
   const typed = folded(q);
   const matches = (row: MemberRow | AppRow) => row.text.includes(typed);
   // Members and apps have many grants each, so each is looked up once.
@@ -38,7 +40,7 @@ export async function grantsPage(
       (app === undefined || row.app.id === app) &&
       (member === undefined || row.member.id === member) &&
       isUsed({ ...row, changes: changes(row) }) &&
-      (typed === '' || hits.has(row.member) || hits.has(row.app) || row.id === typed),
+      (typed === '' || hits.has(row.member) || hits.has(row.app) || row.id === q),
     columns: columnsOf(changes, times),
     usual: '-granted',
   });
@@ -47,8 +49,20 @@ ${member !== undefined && kept('member', member, rows?.members.get(member)?.name
   const body = html`<div class="picks">${useFilters(PATH, query)}</div>
 ${searchForm('Part of a member or app, or a grant ID', query, ['power', 'unused'], only)}
 ${list}
-${freshness(view, times)}`;
+${rows?.more === true ? html`<p class="muted small">These are from the first ${counted(rows.grants.size, 'grant')}. There are more.</p>` : freshness(view, times)}`;
   return { body };
+}
+
+/** All grants, or those of one member or app, which are read from the store if not all are in memory. */
+async function viewOf(sources: ConsoleSources, { app, member }: ConsoleRequest['query']): Promise<DirectoryView> {
+  const view = await sources.directory.look();
+  const of = member !== undefined ? { member } : app !== undefined ? { client: app } : undefined;
+  if (of === undefined || (view.state === 'ready' && !view.rows.partial)) return view;
+  return { state: 'ready', rows: await grantsNow(sources, of), readAt: sources.clock() };
+}
+
+function tooMany(q: string): Html {
+  return html`<p class="notice">There are too many grants to list. <a href="${withQuery(pathOf('search'), { q })}">Search for a member or app</a>: their pages list their grants. An exact grant ID is found there, too.</p>`;
 }
 
 /** A filter by one app or member, which can be unticked. */

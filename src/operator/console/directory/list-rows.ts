@@ -17,6 +17,8 @@ interface RowsShown<T> {
   readonly noun: string;
   readonly all: (rows: Rows) => Iterable<T>;
   readonly keep: (row: T) => boolean;
+  /** The row as the store has it now, for rows that are not all there is. */
+  readonly now?: (row: T) => Promise<T | undefined>;
   readonly columns: readonly Column<T>[];
   /** The order unless the query names one: the name of a column's, or one that no column has. */
   readonly usual: string | Order<T>;
@@ -28,21 +30,23 @@ interface RowsShown<T> {
 export async function listRows<T extends { readonly id: string }>(
   view: DirectoryView,
   query: ConsoleRequest['query'],
-  { path, noun, all, keep, columns, usual, isSilent = false }: RowsShown<T>,
+  { path, noun, all, keep, now, columns, usual, isSilent = false }: RowsShown<T>,
 ): Promise<Html | undefined> {
   if (view.state !== 'ready') return undefined;
+  const { rows, searched = 1 } = view;
   const byColumn = (name: string | Order<T>) => (typeof name === 'string' ? orderOf(columns, name) : name);
   const { sort = '', place: cursor } = query;
   const asked = orderOf(columns, sort);
   const order = asked ?? byColumn(usual);
   if (order === undefined) throw new Error(`${path} has no column for its usual order`);
-  const found = await pageOf(all(view.rows), { keep, order, cursor, limit: PAGE });
-  if (found.total === 0) return isSilent ? undefined : html`<p>No ${noun}s match.</p>`;
+  const found = await pageOf(all(rows), { keep, order, cursor, limit: PAGE });
+  if (found.total === 0) return isSilent ? undefined : html`<p>No ${noun}s match${searched < 1 && ' so far'}.</p>`;
+  const current = rows.partial && now ? await Promise.all(found.rows.map(now)) : found.rows;
   const shown = asked === undefined ? usual : sort;
   const list = listTable({
     label: `${noun}s`,
     columns,
-    rows: found.rows,
+    rows: current.filter((row) => row !== undefined),
     sorting: { path, query, sort: typeof shown === 'string' ? shown : '' },
   });
   return html`<p class="muted" role="status">${counted(found.total, noun)}${found.total > found.rows.length && `, of which ${found.rows.length} are shown here`}</p>
@@ -60,5 +64,11 @@ function pager({ previous, next }: Awaited<ReturnType<typeof pageOf>>, to: (plac
 export function freshness(view: DirectoryView, times: Times): Html {
   if (view.state === 'reading')
     return html`<p class="notice" role="status">Reading the store: ${Math.floor(view.share * 100)}% done. Reload this page in a few seconds. Exact IDs are found already.</p>`;
-  return html`<p class="muted small">Read from the store ${times.ago(view.readAt)}.${view.rows.partial && ' The store has more than is listed here: search for exact IDs to find the rest.'}</p>`;
+  const { rows, readAt, searched } = view;
+  if (searched !== undefined && searched < 1)
+    return html`<p class="notice" role="status">${Math.floor(searched * 100)}% of the store has been searched. Reload this page in a few seconds to see what else is found.</p>`;
+  if (searched !== undefined && rows.more)
+    return html`<p class="notice">The store has more matches than these. Type a longer part, or an exact ID.</p>`;
+  const part = html` The store has more than is listed here: these are ${counted(rows.members.size, 'member')} and ${counted(rows.apps.size, 'app')} of it. Type a part of a name, email address, host or ID to search all of it.`;
+  return html`<p class="muted small">${searched === undefined ? 'Read from the store' : 'All of the store was searched'} ${times.ago(readAt)}.${rows.more && part}</p>`;
 }

@@ -6,6 +6,7 @@ import { pathOf, pathOfMember } from '../paths.ts';
 import type { ConsoleSources } from '../sources.ts';
 import { countColumn, nameColumn, stateColumn } from './columns.ts';
 import { freshness, listRows } from './list-rows.ts';
+import { memberNow } from './read-by-key.ts';
 import { folded, type MemberRow } from './rows.ts';
 
 const PATH = pathOf('members');
@@ -14,25 +15,26 @@ const STATES = [
   ['suspended', 'Suspended'],
 ] as const;
 
-export async function membersPage(
-  { directory, times }: ConsoleSources,
-  { query }: ConsoleRequest,
-): Promise<ConsoleAnswer> {
+export async function membersPage(sources: ConsoleSources, { query }: ConsoleRequest): Promise<ConsoleAnswer> {
   const { q = '', state } = query;
-  const view = await directory.look();
   const typed = folded(q);
+  const view = await sources.directory.find(typed);
   const list = await listRows<MemberRow>(view, query, {
     path: PATH,
     noun: 'member',
     all: ({ members }) => members.values(),
     keep: ({ text, suspended }) => text.includes(typed) && (state !== 'suspended' || suspended),
-    columns: MEMBER_COLUMNS,
+    now: ({ id }) => memberNow(sources, id),
+    columns: [
+      ...MEMBER_COLUMNS,
+      countColumn('Grants', ({ grants }) => grants, view.state === 'ready' && view.rows.partial ? undefined : 'grants'),
+    ],
     usual: 'name',
   });
   const body = html`<div class="picks">${filterLinks({ label: 'State', name: 'state', options: STATES, path: PATH, query })}</div>
 ${searchForm('Part of a name, email address or ID', query, ['state'])}
 ${list}
-${freshness(view, times)}`;
+${freshness(view, sources.times)}`;
   return { body };
 }
 
@@ -44,5 +46,4 @@ const MEMBER_COLUMNS: readonly Column<MemberRow>[] = [
   { title: 'Email', cell: ({ email }) => email !== undefined && html`<bdi>${email}</bdi>` },
   { title: 'ID', cell: ({ id }) => html`<code>${id}</code>` },
   stateColumn(({ suspended }) => suspended && 'suspended'),
-  countColumn('Grants', ({ grants }) => grants, 'grants'),
 ];

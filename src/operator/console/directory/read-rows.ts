@@ -2,130 +2,150 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { storedApp } from '../../../authorization-server/administration/stored-app.ts';
 import { clientHost } from '../../../authorization-server/client-host.ts';
 import { LAST_USE, readLastUse } from '../../../authorization-server/connected-apps/use-entry.ts';
-import { toGrant } from '../../../authorization-server/grants.ts';
+import { type StandingGrant, toGrant } from '../../../authorization-server/grants.ts';
 import { storedMember } from '../../../authorization-server/members.ts';
 import { UNREDEEMED } from '../../../authorization-server/unredeemed.ts';
 import { detailsOf } from '../../../oauth/member-details.ts';
 import type { Entry, Store } from '../../../storage/store.ts';
-import { appRow, emptyRows, type GrantRow, memberRow, pairOf, type Rows, searchText } from './rows.ts';
+import { appRow, type GrantRow, memberRow, type Rows, searchText } from './rows.ts';
 
 /** Entries of one slice, which are read and decrypted in about a millisecond. */
 const SLICE = 100;
 /** The most that are looked at for them. Redis looks at all keys to find those of one kind. */
 const MOST_LOOKED_AT = 1000;
-/** The most members, apps and grants that are read, each. */
-const MOST_ROWS = 200_000;
 
-interface Reading {
+export interface Reading {
   readonly rows: Rows;
-  /** By grant id. */
-  readonly uses: Map<string, number>;
-  /** By grant id. */
-  readonly unredeemed: Set<string>;
-  /** Members and apps that are connected, by `pairOf`. */
-  readonly pairs: Set<string>;
-  /** Scope texts: many grants have the same. */
-  readonly scopes: Map<string, string>;
+  /** Only members and apps whose text contains this, folded. */
+  readonly typed: string;
+  /** The most rows in all. */
   readonly most: number;
 }
 
-/** What is read, in this order: grants last, because they refer to the others. */
-const STEPS: readonly (readonly [kind: string, take: (reading: Reading, entry: Entry) => unknown])[] = [
+type Step = readonly [kind: string, take: (reading: Reading, entry: Entry) => unknown];
+
+const PARTIES: readonly Step[] = [
   ['Member', takeMember],
   ['Client', takeApp],
   ['ClientDocument', takeApp],
   [
     'Suspension',
-    ({ rows }, entry) => {
-      memberRow(rows, idIn(entry)).suspended = true;
+    ({ rows, typed }, entry) => {
+      const id = idIn(entry);
+      if (rows.members.has(id) || searchText([id]).includes(typed)) memberRow(rows, id).suspended = true;
     },
   ],
   [
     'ClientBlock',
-    ({ rows }, entry) => {
-      appRow(rows, idIn(entry)).disabled = true;
+    ({ rows, typed }, entry) => {
+      const id = idIn(entry);
+      if (rows.apps.has(id) || searchText([id]).includes(typed)) appRow(rows, id).disabled = true;
     },
   ],
-  [LAST_USE, takeUse],
-  [UNREDEEMED, ({ unredeemed }, entry) => unredeemed.add(idIn(entry))],
-  ['Grant', takeGrant],
+];
+
+/** Read after the parties, because they refer to them. */
+const GRANTS: readonly Step[] = [
+  // A grant that an instance is ending is no longer one.
+  ['Grant', ({ rows }, entry) => entry.consumedAt === undefined && addGrant(rows, toGrant(entry))],
+  [
+    LAST_USE,
+    ({ rows }, entry) => {
+      const { grantId, at } = readLastUse(entry);
+      const grant = rows.grants.get(grantId);
+      if (grant !== undefined) grant.lastUsedAt = at;
+    },
+  ],
+  [
+    UNREDEEMED,
+    ({ rows }, entry) => {
+      const grant = rows.grants.get(idIn(entry));
+      if (grant !== undefined) grant.redeemed = grant.lastUsedAt !== undefined;
+    },
+  ],
 ];
 
 /**
- * Reads all members, apps and grants, in slices between which other work runs.
+ * Adds to the rows all members, apps and grants, in slices between which other work runs. If there are more than `most`,
+ * each kind of member and app may take half of the room that is left, and the grants are left out.
  * @param onProgress - how much is read, from 0 to 1
  * Throws GatewayError `store_unavailable`, or the reason of the signal.
  */
 export async function readRows(
   store: Pick<Store, 'scan'>,
+  reading: Reading,
   onProgress: (share: number) => void,
   signal: AbortSignal,
-  most = MOST_ROWS,
-): Promise<Rows> {
-  const reading: Reading = {
-    ...{ rows: emptyRows(), uses: new Map(), scopes: new Map(), most },
-    ...{ unredeemed: new Set(), pairs: new Set() },
-  };
-  for (const [step, [kind, take]] of STEPS.entries()) {
+): Promise<void> {
+  const { rows, most } = reading;
+  const steps = rows.partial ? PARTIES : [...PARTIES, ...GRANTS];
+  const held = () => rows.members.size + rows.apps.size + rows.grants.size;
+  for (const [at, [kind, take]] of steps.entries()) {
+    const isOfGrants = at >= PARTIES.length;
+    if (rows.partial && isOfGrants) break;
+    const limit = isOfGrants ? most : (held() + most) / 2;
     let from: string | undefined;
     let total = 0;
     let looked = 0;
-    let limit = SLICE;
+    let size = SLICE;
     do {
-      const scanned = await store.scan(kind, from, limit);
+      const scanned = await store.scan(kind, from, size);
       for (const entry of scanned.entries) take(reading, entry);
       total = scanned.total ?? total;
       looked += scanned.looked;
-      onProgress((step + Math.min(1, looked / Math.max(total, 1))) / STEPS.length);
+      onProgress((at + Math.min(1, looked / Math.max(total, 1))) / steps.length);
       from = scanned.next;
-      limit = scanned.entries.length > SLICE / 2 ? SLICE : Math.min(limit * 2, MOST_LOOKED_AT);
+      size = scanned.entries.length > SLICE / 2 ? SLICE : Math.min(size * 2, MOST_LOOKED_AT);
       await turn(undefined, { signal });
-    } while (from !== undefined && !isFull(reading, kind));
-    if (from !== undefined) reading.rows.partial = true;
+    } while (from !== undefined && held() < limit);
+    if (from === undefined) continue;
+    rows.partial = true;
+    rows.more ||= !isOfGrants;
+    rows.grants.clear();
   }
-  return reading.rows;
+  onProgress(1);
 }
 
-function isFull({ rows, uses, unredeemed, most }: Reading, kind: string): boolean {
-  const sizes = { Member: rows.members.size, Grant: rows.grants.size };
-  const size = { ...sizes, [LAST_USE]: uses.size, [UNREDEEMED]: unredeemed.size }[kind] ?? rows.apps.size;
-  return size >= most;
-}
-
-function takeMember({ rows }: Reading, entry: Entry): void {
-  const member = storedMember(entry);
-  const id = member.sub;
+/** What is shown and searched of a member. */
+export function memberParts(entry: Entry) {
+  const { sub: id, ...member } = storedMember(entry);
   const { name, ...others } = detailsOf(member);
-  memberRow(rows, id, { name, email: others.email, text: searchText([name, ...Object.values(others), id]) });
+  return { id, name, email: others.email, text: searchText([name, ...Object.values(others), id]) };
 }
 
-function takeApp({ rows }: Reading, entry: Entry): void {
+export function appParts(entry: Entry) {
   const { id, name, kind, redirectUris } = storedApp(entry);
   const hosts = [...new Set(redirectUris.map(clientHost))].filter((host) => host !== undefined);
-  appRow(rows, id, { name, kind, hosts, text: searchText([name, ...hosts, id]) });
+  return { id, name, kind, hosts, text: searchText([name, ...hosts, id]) };
 }
 
-function takeUse({ uses }: Reading, entry: Entry): void {
-  const { grantId, at } = readLastUse(entry);
-  uses.set(grantId, at);
+function takeMember({ rows, typed }: Reading, entry: Entry): void {
+  const parts = memberParts(entry);
+  if (parts.text.includes(typed)) memberRow(rows, parts.id, parts);
 }
 
-function takeGrant({ rows, uses, unredeemed, pairs, scopes }: Reading, entry: Entry): void {
-  const { id, member, clientId, scopes: granted, grantedAt, expiresAt } = toGrant(entry);
-  // Redis may return an entry twice, and a grant that an instance is ending is no longer one.
-  if (rows.grants.has(id) || entry.consumedAt !== undefined) return;
-  const text = granted.join(' ');
-  const shared = scopes.get(text) ?? text;
-  scopes.set(text, shared);
-  const lastUsedAt = uses.get(id);
+function takeApp({ rows, typed }: Reading, entry: Entry): void {
+  const parts = appParts(entry);
+  if (parts.text.includes(typed)) appRow(rows, parts.id, parts);
+}
+
+/** Adds a grant. Redis may return an entry twice. */
+export function addGrant(
+  rows: Rows,
+  { id, member, clientId, scopes, grantedAt, expiresAt }: StandingGrant,
+  use: Pick<GrantRow, 'lastUsedAt' | 'redeemed'> = { lastUsedAt: undefined, redeemed: true },
+): void {
+  if (rows.grants.has(id)) return;
+  const text = scopes.join(' ');
+  const shared = rows.scopes.get(text) ?? text;
+  rows.scopes.set(text, shared);
   const row: GrantRow = {
     ...{ id, member: memberRow(rows, member), app: appRow(rows, clientId), scopes: shared },
-    ...{ grantedAt, lastUsedAt, expiresAt, redeemed: lastUsedAt !== undefined || !unredeemed.has(id) },
+    ...{ grantedAt, expiresAt, ...use },
   };
   rows.grants.set(id, row);
   row.member.grants += 1;
   row.app.grants += 1;
-  if (row.redeemed && pairs.size < pairs.add(pairOf(row)).size) row.app.members += 1;
 }
 
 /** Most entries about one member, app or grant contain its id. */

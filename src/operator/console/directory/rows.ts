@@ -3,7 +3,11 @@ export interface Rows {
   readonly members: Map<string, MemberRow>;
   readonly apps: Map<string, AppRow>;
   readonly grants: Map<string, GrantRow>;
-  /** Whether there are more of any of these in the store than are read. */
+  /** The texts of their scopes, which many have in common. */
+  readonly scopes: Map<string, string>;
+  /** Whether the store has more members or apps than these; of the rows of one member or app, more grants. */
+  more: boolean;
+  /** Whether grants are missing, and with them what is counted by them: the rows that are shown are read again by key. */
   partial: boolean;
 }
 
@@ -25,8 +29,6 @@ export interface AppRow {
   readonly text: string;
   disabled: boolean;
   grants: number;
-  /** How many members have connected it. */
-  members: number;
 }
 
 export interface GrantRow {
@@ -36,14 +38,15 @@ export interface GrantRow {
   /** Space-separated. */
   readonly scopes: string;
   readonly grantedAt: number;
-  readonly lastUsedAt: number | undefined;
   readonly expiresAt: number | undefined;
+  lastUsedAt: number | undefined;
   /** Whether the app has fetched its token: otherwise it is approved, but not connected. */
-  readonly redeemed: boolean;
+  redeemed: boolean;
 }
 
 export function emptyRows(): Rows {
-  return { members: new Map(), apps: new Map(), grants: new Map(), partial: false };
+  const [members, apps, grants, scopes] = [new Map(), new Map(), new Map(), new Map()];
+  return { members, apps, grants, scopes, more: false, partial: false };
 }
 
 /** One field a line, so that a search can tell the beginning of a field from its middle. */
@@ -72,7 +75,7 @@ export function memberRow({ members }: Rows, id: string, known: Partial<MemberRo
 export function appRow({ apps }: Rows, id: string, known: Partial<AppRow> = {}): AppRow {
   const row: AppRow = apps.get(id) ?? {
     ...{ id, name: undefined, kind: 'unknown', hosts: [], text: searchText([id]) },
-    ...{ disabled: false, grants: 0, members: 0 },
+    ...{ disabled: false, grants: 0 },
     ...known,
   };
   apps.set(id, row);
@@ -81,20 +84,10 @@ export function appRow({ apps }: Rows, id: string, known: Partial<AppRow> = {}):
 
 /** Takes out grants that have ended. */
 export function forgetGrants({ grants }: Rows, ended: (grant: GrantRow) => boolean): void {
-  const pairs = new Map<string, AppRow>();
   for (const grant of grants.values()) {
     if (!ended(grant)) continue;
     grants.delete(grant.id);
     grant.member.grants -= 1;
     grant.app.grants -= 1;
-    if (grant.redeemed) pairs.set(pairOf(grant), grant.app);
   }
-  if (pairs.size === 0) return;
-  for (const grant of grants.values()) if (grant.redeemed) pairs.delete(pairOf(grant));
-  for (const app of pairs.values()) app.members -= 1;
-}
-
-/** One member and one app, which may have several grants. */
-export function pairOf({ member, app }: GrantRow): string {
-  return `${member.id}\n${app.id}`;
 }

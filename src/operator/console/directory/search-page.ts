@@ -1,5 +1,3 @@
-import { findApp } from '../../../authorization-server/administration/stored-app.ts';
-import { storedMembers } from '../../../authorization-server/members.ts';
 import { html } from '../../../http/html.ts';
 import type { ConsoleAnswer, ConsoleRequest } from '../console-page.ts';
 import { searchField } from '../kit/filter-fields.ts';
@@ -9,7 +7,8 @@ import type { Sources } from '../sources.ts';
 import { countColumn, nameColumn, stateColumn } from './columns.ts';
 import { rankOf } from './find.ts';
 import { freshness, listRows } from './list-rows.ts';
-import { type AppRow, appRow, emptyRows, folded, type MemberRow, memberRow, type Rows } from './rows.ts';
+import { appNow, memberNow } from './read-by-key.ts';
+import { type AppRow, folded, type MemberRow, type Rows } from './rows.ts';
 
 /** Members and apps as they are in memory, or a grant. */
 type Hit = MemberRow | AppRow | { readonly id: string; readonly name: string };
@@ -20,14 +19,20 @@ export async function searchPage(
   { query }: ConsoleRequest,
 ): Promise<ConsoleAnswer> {
   const q = query.q?.trim() ?? '';
-  const view = await sources.directory.look();
-  const exact = await exactly(sources, q, view.state === 'ready' ? view.rows : undefined).catch((thrown: unknown) => {
-    if (view.state === 'reading') throw thrown;
+  const known = await sources.directory.look();
+  const isPartial = known.state === 'ready' && known.rows.partial;
+  const rows = known.state === 'ready' && !isPartial ? known.rows : undefined;
+  const exact = await exactly(sources, q, rows).catch((thrown: unknown) => {
+    if (rows === undefined) throw thrown;
     return [];
   });
   const typed = folded(q);
+  // An exact ID is worth no search of a large store.
+  const isFound = isPartial && exact.length > 0;
+  const view = isFound ? known : await sources.directory.find(typed);
   const found =
     q !== '' &&
+    !isFound &&
     (await listRows<MemberRow | AppRow>(view, query, {
       path: pathOf('search'),
       noun: 'result',
@@ -38,6 +43,7 @@ export async function searchPage(
       keep: ({ text }) => rankOf(text, typed) !== undefined,
       // Of equal matches, the one with more grants is more likely meant.
       usual: { key: ({ text, grants }) => `${rankOf(text, typed)}${String(1e9 - grants).padStart(10, '0')}${text}` },
+      now: (row) => ('hosts' in row ? appNow : memberNow)(sources, row.id),
       columns: COLUMNS,
       isSilent: exact.length > 0,
     }));
@@ -47,7 +53,7 @@ ${searchField('Member or app', q)}
 </form>
 ${exact.length > 0 && html`<div class="card">${listTable({ label: 'Exact IDs', columns: COLUMNS, rows: exact })}</div>`}
 ${found}
-${freshness(view, sources.times)}`;
+${!isFound && freshness(view, sources.times)}`;
   return { title: q === '' ? 'Search' : `Search: ${q}`, body };
 }
 
@@ -80,13 +86,10 @@ async function exactly(
 ): Promise<readonly Hit[]> {
   if (id === '') return [];
   const [member, app, grant] = await Promise.all([
-    rows?.members.has(id) ? undefined : storedMembers(sources.store).find(id),
-    rows?.apps.has(id) ? undefined : findApp(sources.store, id),
+    rows?.members.has(id) ? undefined : memberNow(sources, id),
+    rows?.apps.has(id) ? undefined : appNow(sources, id),
     sources.grants.find(id),
   ]);
-  const found = emptyRows();
-  if (member !== undefined) memberRow(found, id, { name: member.name, email: member.email });
-  if (app !== undefined) appRow(found, id, { name: app.name });
-  const name = grant && `${grant.member} – ${grant.clientId}`;
-  return [...found.members.values(), ...found.apps.values(), ...(name === undefined ? [] : [{ id, name }])];
+  const ofGrant = grant && { id, name: `${grant.member} – ${grant.clientId}` };
+  return [member, app, ofGrant].filter((hit) => hit !== undefined);
 }

@@ -57,8 +57,9 @@ ${body ?? html`<p class="notice">This cannot be shown right now. The log says wh
 const UNUSED = { power: 'change', unused: '30' };
 
 /** How many apps may do more than they need: a link to them. */
-async function unusedApps({ clock, directory, scopes }: ConsoleSources): Promise<Html> {
+async function unusedApps({ clock, directory, scopes }: ConsoleSources): Promise<Html | undefined> {
   const view = await directory.look();
+  if (view.state === 'ready' && view.rows.partial) return undefined;
   const uses = view.state === 'ready' ? await appUses(view.rows, scopes) : undefined;
   const count = uses && [...uses.values()].filter(usedLike(UNUSED, unixSeconds(clock))).length;
   const text =
