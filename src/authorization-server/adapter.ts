@@ -22,9 +22,9 @@ import { type Suspensions, storedClientBlocks } from './administration/suspensio
 import { answerKept } from './answer-watch.ts';
 import { BACKEND_SESSION } from './backend-sessions.ts';
 import { LAST_USE, USE } from './connected-apps/use-entry.ts';
+import { refreshTokenAdapter } from './refresh-adapter.ts';
 import { REFRESH_TOKEN } from './refresh-family.ts';
-import { refreshRecords } from './refresh-records.ts';
-import { isOldRefreshToken, type RefreshTokens } from './refresh-token.ts';
+import type { RefreshTokens } from './refresh-token.ts';
 import { type ClientRecords, type ClientRecordsOptions, clientRecords } from './registration/client-records.ts';
 import { clientMetadataProblem } from './rules/client-metadata.ts';
 import type { RedirectPolicy } from './rules/redirect-uri.ts';
@@ -51,19 +51,13 @@ export interface AdapterOptions extends ClientRecordsOptions {
 interface AdapterContext extends AdapterOptions {
   readonly clients: ClientRecords;
   readonly blocks: Pick<Suspensions, 'since'>;
-  readonly refresh: ReturnType<typeof refreshRecords>;
 }
 
 /** oidc-provider's storage adapter. Returns the factory for its `adapter` option, which makes one adapter per model. */
 export function adapterFactory(options: AdapterOptions): (model: string) => Adapter {
-  const { store, clock } = options;
-  const context = {
-    ...options,
-    clients: clientRecords(options),
-    blocks: storedClientBlocks(store, clock),
-    refresh: refreshRecords(store, options.refreshTokens),
-  };
-  return (model) => ({
+  const { store, clock, refreshTokens } = options;
+  const context = { ...options, clients: clientRecords(options), blocks: storedClientBlocks(store, clock) };
+  const adapter = (model: string): Adapter => ({
     upsert: (id, payload, expiresIn) => save(context, model, id, payload, expiresIn),
     find: (id) => find(context, model, id),
     findByUid: async (uid) => toPayload((await store.findBy(model, 'uid', uid))[0]),
@@ -73,13 +67,14 @@ export function adapterFactory(options: AdapterOptions): (model: string) => Adap
     destroy: (id) => destroy(context, model, id),
     revokeByGrantId: (id) => remove(context, { op: 'deleteBy', kind: model, name: 'grant', value: id }, true),
   });
+  return (model) =>
+    model === REFRESH_TOKEN ? refreshTokenAdapter(store, refreshTokens, adapter(model)) : adapter(model);
 }
 
 async function save(context: AdapterContext, model: string, id: string, payload: AdapterPayload, expiresIn?: number) {
   const { store, clients } = context;
   if (model === 'ReplayDetection') return useProof(context, id, expiresIn);
   if (model === 'Client') return clients.save(id, payload);
-  if (model === REFRESH_TOKEN) return context.refresh.save(id, payload, referencesOf(payload));
   if (model === 'AuthorizationCode') await clients.used(payload.clientId);
   const expiresAt = await expiryOf(context, model, payload, expiresIn);
   const charge = chargeOf(model, payload, expiresAt);
@@ -143,10 +138,6 @@ async function find(context: AdapterContext, model: string, id: string) {
   // Checking first and marking later would let one proof pass twice at the same time. Only the mark decides.
   if (model === 'ReplayDetection') return undefined;
   const unit = currentUnitOfWork();
-  if (model === REFRESH_TOKEN && !isOldRefreshToken(id)) {
-    const found = await context.refresh.find(id);
-    return unit && found ? asUnused(found, clock) : found;
-  }
   const [entry, disabled] = await Promise.all([
     (unit ?? store).get(model, id),
     model === 'Client' ? blocks.since(id) : undefined,
@@ -159,8 +150,6 @@ async function find(context: AdapterContext, model: string, id: string) {
   // Otherwise an evicted or expired pushed request could be answered twice by members who have it open.
   if (model === PUSHED && payload === undefined) throw new errors.InvalidRequestUri(PUSHED_IS_OVER);
   if (payload === undefined) return undefined;
-  // The id of a family's record is no token.
-  if (model === REFRESH_TOKEN && payload.jti !== id) return undefined;
   // The rules may have changed since the client was registered. It then counts as unregistered, and its app registers
   // again.
   if (model === 'Client' && clientMetadataProblem(payload, redirects) !== undefined) return undefined;
@@ -179,8 +168,6 @@ function asUnused(payload: AdapterPayload, clock: Clock): AdapterPayload {
 
 async function consume({ store }: AdapterContext, model: string, id: string): Promise<void> {
   const unit = currentUnitOfWork();
-  // The update of a family's record consumes the token before.
-  if (unit !== undefined && model === REFRESH_TOKEN && !isOldRefreshToken(id)) return unit.consumePresented();
   if (unit !== undefined) return unit.consume(model, id);
   if (await store.commit([{ op: 'consume', kind: model, id }])) return;
   throw model === PUSHED
@@ -194,8 +181,7 @@ async function destroy(context: AdapterContext, model: string, id: string): Prom
   // The grant's usage counters and backend session are deleted with it.
   for (const kind of model === 'Grant' ? [USE, LAST_USE, BACKEND_SESSION, UNREDEEMED] : [])
     await remove(context, { op: 'deleteBy', kind, name: 'grant', value: id }, false);
-  const record = model === REFRESH_TOKEN ? context.refresh.idOf(id) : id;
-  await remove(context, { op: 'delete', kind: model, id: record }, ACCESS_MODELS.has(model));
+  await remove(context, { op: 'delete', kind: model, id }, ACCESS_MODELS.has(model));
 }
 
 /** Ends an authorization request when it is continued. Of two requests that do so at the same time, one gets a code. */
@@ -219,8 +205,7 @@ async function remove({ store, onRevoked }: AdapterContext, mutation: Mutation, 
   const after = revoking ? onRevoked : undefined;
   const unit = currentUnitOfWork();
   if (unit !== undefined) return unit.remove(mutation, after);
-  await store.commit([mutation], 'vital');
-  await after?.();
+  await store.commit([mutation], 'vital').finally(after);
 }
 
 /** The quota for entries that anyone can cause. Undefined for entries that follow from a member's approval. */

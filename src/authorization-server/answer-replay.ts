@@ -53,15 +53,12 @@ interface KeptAnswer {
 export function answerReplay(store: Store, clock: Clock, window: number, tokens: Pick<RefreshTokens, 'read'>) {
   const watch = answerWatch(store, clock, window * 1000);
 
-  /** The answer to the presented token, if it was the last of its family to be used. */
+  /** The answer to the presented token, if it was the last of its grant to be used. */
   const keptFor = async ({ value, grantId }: CodeOrRefreshToken): Promise<KeptAnswer | undefined> => {
-    const family = tokens.read(value)?.family;
-    const entries =
-      family === undefined
-        ? await store.findBy(REFRESH_TOKEN, 'grant', grantId)
-        : [await store.get(REFRESH_TOKEN, family)];
     const key = keyOf(value);
-    for (const answer of entries.flatMap((entry) => (entry && answerIn(entry)) ?? [])) {
+    for (const entry of await store.findBy(REFRESH_TOKEN, 'grant', grantId)) {
+      const answer = answerIn(entry);
+      if (answer === undefined) continue;
       try {
         return JSON.parse(open(key, answer, CONTEXT)) as KeptAnswer;
       } catch {

@@ -1,5 +1,5 @@
 import type { AdapterPayload, KoaContextWithOIDC } from 'oidc-provider';
-import { type Entry, jsonEntry, type NewEntry, type References } from '../storage/store.ts';
+import { type Entry, jsonEntry, type NewEntry } from '../storage/store.ts';
 import { hasHash, type RefreshTokenName, refreshTokenHash } from './refresh-token.ts';
 
 /** The kind of both the records of families and the entries of old tokens. */
@@ -18,13 +18,13 @@ interface Family extends Partial<AdapterPayload> {
   readonly answer?: string;
 }
 
-/** What a presented token is to its family. */
-export type Found =
-  | { readonly kind: 'present'; readonly payload: AdapterPayload }
-  /** It was replaced. Its payload is that of the present token, which is bound to the same client, scope and key. */
-  | { readonly kind: 'used'; readonly payload: AdapterPayload }
-  /** Issued after the state that the store has. */
-  | { readonly kind: 'ahead'; readonly payload: AdapterPayload };
+/** A presented token in its family. */
+export interface Found {
+  /** `used`: it was replaced. `ahead`: it was issued after the state that the store has. */
+  readonly kind: 'present' | 'used' | 'ahead';
+  /** That of the present token, which is bound to the same client, scope and key. */
+  readonly payload: AdapterPayload;
+}
 
 type Entities = KoaContextWithOIDC['oidc']['entities'];
 
@@ -37,11 +37,10 @@ export function familyEntry(
   { family }: RefreshTokenName,
   value: string,
   { jti: _jti, kind: _kind, sessionUid: _session, exp, ...payload }: AdapterPayload,
-  references: References,
 ): NewEntry {
   const { iiat, ...rest } = payload as AdapterPayload & { iiat?: number };
   const record = { ...rest, ...(iiat === payload.iat ? {} : { iiat }), hash: refreshTokenHash(value) };
-  return jsonEntry(REFRESH_TOKEN, family, record, exp, references);
+  return jsonEntry(REFRESH_TOKEN, family, record, exp, { grant: String(payload.grantId) });
 }
 
 /**
@@ -51,10 +50,11 @@ export function familyEntry(
 export function findInFamily({ payload, expiresAt }: Entry, value: string, { generation }: RefreshTokenName): Found {
   const { hash, answer: _answer, ...record } = JSON.parse(payload) as Family;
   const { rotations = 0, iat } = record;
-  const present = { iiat: iat, ...record, kind: REFRESH_TOKEN, jti: value, exp: expiresAt } as AdapterPayload;
-  if (generation > rotations) return { kind: 'ahead', payload: present };
-  if (generation === rotations && hasHash(value, hash)) return { kind: 'present', payload: present };
-  return { kind: 'used', payload: { ...present, consumed: iat } };
+  const isPresent = generation === rotations && hasHash(value, hash);
+  return {
+    kind: generation > rotations ? 'ahead' : isPresent ? 'present' : 'used',
+    payload: { iiat: iat, ...record, kind: REFRESH_TOKEN, jti: value, exp: expiresAt } as AdapterPayload,
+  };
 }
 
 export function withAnswer(entry: NewEntry, answer: string): NewEntry {

@@ -48,11 +48,6 @@ export function refreshTokens(key: KeyObject) {
   };
 }
 
-/** Refresh tokens that oidc-provider named, before they had the form above. Each has an entry of its own. */
-export function isOldRefreshToken(value: string): boolean {
-  return /^[\w-]{43}$/.test(value);
-}
-
 /** The hash by which the store knows the present token of a family. */
 export function refreshTokenHash(value: string): string {
   return createHash('sha256').update(value).digest().toString('base64url', 0, 16);

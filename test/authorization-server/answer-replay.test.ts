@@ -19,8 +19,8 @@ async function answerWith(
   { value, body, generation }: { value: string; body: { refresh_token: string }; generation: number },
 ) {
   const unit = new UnitOfWork(store);
-  const payload = { iat: 1, exp: 2_000_000_000, rotations: generation };
-  const entry = familyEntry({ family: FAMILY, generation }, body.refresh_token, payload, { grant: 'g' });
+  const payload = { grantId: 'g', iat: 1, exp: 2_000_000_000, rotations: generation };
+  const entry = familyEntry({ family: FAMILY, generation }, body.refresh_token, payload);
   unit.add({ op: 'put', entry });
   replay.remember({ ...presented, value }, body, unit);
   await unit.commit();

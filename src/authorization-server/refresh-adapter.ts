@@ -1,17 +1,25 @@
-import Provider, { type AdapterPayload } from 'oidc-provider';
-import type { Mutation, References, Store } from '../storage/store.ts';
+import Provider, { type Adapter } from 'oidc-provider';
+import type { Mutation, Store } from '../storage/store.ts';
 import { familyEntry, findInFamily, REFRESH_TOKEN } from './refresh-family.ts';
 import type { RefreshTokens } from './refresh-token.ts';
 import { currentUnitOfWork } from './unit-of-work.ts';
 
-/** Reads and writes the records of refresh tokens for oidc-provider. */
-export function refreshRecords(store: Store, tokens: RefreshTokens) {
+/** Refresh tokens that oidc-provider named, before a record was kept for each family. Each has an entry of its own. */
+const OLD = /^[\w-]{43}$/;
+
+/**
+ * oidc-provider's adapter for refresh tokens.
+ * @param entries - the adapter for models whose instances have an entry each
+ */
+export function refreshTokenAdapter(store: Store, tokens: RefreshTokens, entries: Adapter): Adapter {
   return {
+    ...entries,
+
     /** Updates the record of the family that was read in this unit of work, which fails if it has changed since. */
-    async save(value: string, payload: AdapterPayload, references: References): Promise<void> {
+    async upsert(value, payload) {
       const token = tokens.read(value);
       if (token === undefined) throw new Error('a refresh token was issued in another form');
-      const entry = familyEntry(token, value, payload, references);
+      const entry = familyEntry(token, value, payload);
       const unit = currentUnitOfWork();
       const revision = unit?.presented?.family === token.family ? unit.presented.revision : undefined;
       const mutation: Mutation = revision === undefined ? { op: 'create', entry } : { op: 'update', entry, revision };
@@ -20,7 +28,8 @@ export function refreshRecords(store: Store, tokens: RefreshTokens) {
     },
 
     /** Reads nothing for a value that the gate did not issue. */
-    async find(value: string): Promise<AdapterPayload | undefined> {
+    async find(value) {
+      if (OLD.test(value)) return entries.find(value);
       const token = tokens.read(value);
       const entry = token && (await store.get(REFRESH_TOKEN, token.family));
       if (token === undefined || entry === undefined) return undefined;
@@ -28,10 +37,14 @@ export function refreshRecords(store: Store, tokens: RefreshTokens) {
       const unit = currentUnitOfWork();
       if (unit !== undefined) unit.presented = { kind, family: token.family, revision: entry.revision, payload };
       // It gives nothing, but its app may always end the connection with it.
-      return kind === 'ahead' && Provider.ctx?.oidc.route !== 'revocation' ? undefined : payload;
+      if (kind === 'ahead' && Provider.ctx?.oidc.route !== 'revocation') return undefined;
+      // In a unit of work, a used token proceeds as one that is not: its transaction decides.
+      return kind === 'used' && unit === undefined ? { ...payload, consumed: payload.iat } : payload;
     },
 
-    /** The id of the entry in which a token is stored. */
-    idOf: (value: string): string => tokens.read(value)?.family ?? value,
+    /** The update of a family's record consumes the token before. */
+    consume: async (value) => (OLD.test(value) ? entries.consume(value) : currentUnitOfWork()?.consumePresented()),
+
+    destroy: (value) => entries.destroy(tokens.read(value)?.family ?? value),
   };
 }
