@@ -8,9 +8,15 @@ export const BACKEND_SESSION = 'BackendSession';
 interface BackendSession {
   readonly grantId: string;
   readonly cookies: readonly (readonly [name: string, value: string])[];
+  /** Part of the id. Versions before counted changes with it. */
   readonly revision: number;
   /** When the grant ends, in Unix seconds; undefined: never. */
   readonly until?: number | undefined;
+}
+
+interface FoundSession extends BackendSession {
+  /** The revision of its entry. */
+  readonly read: number;
 }
 
 /**
@@ -42,9 +48,9 @@ export function storedBackendSessions(store: Store, kept: readonly string[]) {
       }
     },
 
-    async find(grantId: string): Promise<BackendSession | undefined> {
+    async find(grantId: string): Promise<FoundSession | undefined> {
       const [entry] = await store.findBy(BACKEND_SESSION, 'grant', grantId, 1);
-      return entry === undefined ? undefined : (JSON.parse(entry.payload) as BackendSession);
+      return entry && { ...(JSON.parse(entry.payload) as BackendSession), read: entry.revision };
     },
 
     /**
@@ -53,26 +59,13 @@ export function storedBackendSessions(store: Store, kept: readonly string[]) {
      * @returns false if the session has changed or its grant has ended since. Of concurrent changes, at any replica, only
      * one succeeds, and none restores what was revoked.
      */
-    async replace(found: BackendSession, cookies: BackendSession['cookies']): Promise<boolean> {
-      const next = { ...found, cookies, revision: found.revision + 1 };
-      const id = idOf(found);
-      return store.commit(
-        [
-          // Guards against concurrent changes: only the first can consume the entry.
-          { op: 'consume', kind: BACKEND_SESSION, id },
-          { op: 'delete', kind: BACKEND_SESSION, id },
-          { op: 'create', entry: entryOf(next) },
-        ],
-        'vital',
-      );
+    async replace({ read, ...found }: FoundSession, cookies: BackendSession['cookies']): Promise<boolean> {
+      return store.commit([{ op: 'update', entry: entryOf({ ...found, cookies }), revision: read }], 'vital');
     },
   };
 }
 
-function idOf({ grantId, revision }: BackendSession): string {
-  return `${grantId}:${revision}`;
-}
-
 function entryOf(session: BackendSession): NewEntry {
-  return jsonEntry(BACKEND_SESSION, idOf(session), session, session.until, { grant: session.grantId });
+  const { grantId, revision, until } = session;
+  return jsonEntry(BACKEND_SESSION, `${grantId}:${revision}`, session, until, { grant: grantId });
 }

@@ -5,8 +5,6 @@ import { changed, cookieChanges, cookieValue, type SessionCookies } from './sess
 export interface KeptSession {
   readonly grantId: string;
   readonly cookies: SessionCookies;
-  /** Incremented on every change. */
-  readonly revision: number;
 }
 
 /** The session store. Every method throws GatewayError `store_unavailable`. */
