@@ -165,6 +165,16 @@ describe.skipIf(!redisPresent())('a gate whose Redis is failing', () => {
     expect((await rotate(tokens)).status).toBe(200);
   });
 
+  it('returns 503 for a used code when Redis stops answering before it has refused it', async () => {
+    const { form } = await approved(app);
+    const { body } = await token(app, form);
+    void proxy.reached({ pattern: /\[\{"op":/, at: 'request' });
+    expect((await token(app, form)).status).toBe(503);
+    proxy.heal();
+    await expect.poll(() => token(app, form)).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+    expect(await statusOf(world.origin, body.access_token)).toBe(200);
+  });
+
   it('returns 503 and logs the reason when its user may no longer run scripts', async () => {
     const tokens = await fresh();
     await admin.call('ACL', 'SETUSER', 'default', '-eval', '-evalsha');

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type App, introspect, registerApp } from '../support/app.ts';
+import { createBrowser } from '../support/browser.ts';
 import { connect, refreshForm, statusOf, type Tokens, token } from '../support/connection.ts';
 import { startWorld, type World } from '../support/world.ts';
 
@@ -39,6 +40,23 @@ describe.each([{ profile: 'A' }, { profile: 'B' }])('a refresh token in Profile 
 
     for (const { access_token } of [first, second, third]) expect(await statusOf(world.origin, access_token)).toBe(401);
     expect((await renew(third.refresh_token)).body.error).toBe('invalid_grant');
+  });
+
+  it('used again ends its own connection, and none of another sign-in of the same app and member', async () => {
+    const browser = createBrowser();
+    const signIn = async () => (await connect(app, { browser })) as unknown as Tokens;
+    const [ended, kept] = [await signIn(), await signIn()];
+    const { body: second } = await renew(ended.refresh_token);
+    await renew(second.refresh_token);
+    expect((await renew(ended.refresh_token)).status).toBe(400);
+
+    expect(await statusOf(world.origin, second.access_token)).toBe(401);
+    expect(await statusOf(world.origin, kept.access_token)).toBe(200);
+    const { status, body: next } = await renew(kept.refresh_token);
+    expect(status).toBe(200);
+    expect((await renew(next.refresh_token)).status).toBe(200);
+    expect((await renew(kept.refresh_token)).status).toBe(400);
+    expect(await statusOf(world.origin, next.access_token)).toBe(401);
   });
 
   it.each<[string, Record<string, string | undefined>, string]>([

@@ -25,7 +25,7 @@ export async function ask(
   const view = {
     what: target.kind,
     name: (await knownApp(options, meant.clientId))?.name,
-    all: target.kind === 'all' ? await firstOf(options, byApp(standing, new Map())) : undefined,
+    all: target.kind === 'all' ? await summaryOf(options, byApp(standing, new Map())) : undefined,
     action: `${ENDPOINTS.apps}/disconnect`,
     fields: { ...fieldsOf(target), ...carried, csrf: csrfToken(options.csrfKeys, actOf(target), member.sub) },
     cancel: appsPath(carried),
@@ -57,8 +57,8 @@ export async function disconnect(options: ConnectedAppsOptions, { exchange, memb
   redirect(exchange.response, appsPath({ ...carried, done }));
 }
 
-/** How many apps there are, and the first of them. */
-async function firstOf({ store }: ConnectedAppsOptions, apps: readonly AppGrants[]) {
+/** How many apps there are, and descriptions of the first. */
+async function summaryOf({ store }: ConnectedAppsOptions, apps: readonly AppGrants[]) {
   const described = await descriptionsOf(store, apps.slice(0, MOST_NAMED));
   return { count: apps.length, apps: [...described.values()] };
 }
