@@ -84,7 +84,7 @@ export interface Grants {
 }
 
 /**
- * @param onRevoked - called and awaited after each commit that took access away
+ * @param onRevoked - called and awaited after each commit that took access away, or may have
  * @param outbox - records each revocation in the commit that performs it
  * @param describe - describes an app in these events
  */
@@ -98,9 +98,12 @@ export function storedGrants(
     (await store.findBy('Grant', ...referenceOf(of), limit)).map(toGrant);
   const end = async (grants: readonly StandingGrant[], why: Ending, guard: readonly Mutation[] = []) => {
     const reported = await revocations(describe, outbox, grants, why);
-    const done = await store.commit([...guard, ...grants.flatMap(({ id }) => ending(id)), ...reported], 'vital');
-    await onRevoked();
-    return done;
+    try {
+      return await store.commit([...guard, ...grants.flatMap(({ id }) => ending(id)), ...reported], 'vital');
+    } finally {
+      // Also after a failure: the commit may have been applied.
+      await onRevoked();
+    }
   };
 
   const findById = async (id: string): Promise<StandingGrant | undefined> => {
@@ -138,12 +141,13 @@ export function storedGrants(
 
     async revokeEach(ids, of, why) {
       const ended: StandingGrant[] = [];
-      for (let at = 0; at < ids.length; at += BATCH) {
+      // Also without any, for what another request has ended: it may have failed after that.
+      for (let at = 0; at === 0 || at < ids.length; at += BATCH) {
         const batch = ids.slice(at, at + BATCH);
         const found = (await Promise.all(batch.map(findById)))
           .filter((grant) => grant !== undefined)
           .filter((grant) => isOf(grant, of));
-        if (found.length > 0) await end(found, why);
+        await end(found, why);
         ended.push(...found);
         await turn();
       }
@@ -153,8 +157,8 @@ export function storedGrants(
     async revokeAll(of, why, ended) {
       for (let count = 0; ; ) {
         const found = await find(of, BATCH);
-        if (found.length === 0) return count;
         await end(found, why);
+        if (found.length === 0) return count;
         for (const grant of found) ended?.(grant);
         count += found.length;
         await turn();

@@ -84,8 +84,10 @@ export function tokenTransaction(
   provider.use(async (ctx, next) => {
     if (ctx.path !== ENDPOINTS.token && ctx.path !== ENDPOINTS.revocation) return next();
     const unit = await removingAtOnce(store, next, async (unit) => {
-      const grantId = ctx.path === ENDPOINTS.revocation ? revokedGrant(ctx) : undefined;
+      if (ctx.path !== ENDPOINTS.revocation) return;
+      const grantId = revokedGrant(ctx);
       if (grantId !== undefined) await tellEnded(unit, grantId, 'app', 'token_revoked');
+      else await store.commit([], 'vital');
     });
     const { oidc } = ctx as unknown as KoaContextWithOIDC;
     const tell = (action: AuditAction, grantId: string | undefined, member: string | undefined) =>
@@ -132,6 +134,7 @@ export function tokenTransaction(
 
     const recalled = await uses[grantType].recall(presented);
     if (recalled.kind === 'answer') {
+      await store.commit([], 'vital');
       ctx.body = recalled.body;
       tell('token_answer_replayed', grantId, accountId);
       return;

@@ -79,8 +79,12 @@ export class UnitOfWork {
 
   async commitRemovals(): Promise<void> {
     if (this.#removals.length === 0) return;
-    await this.#store.commit(this.#removals, 'vital');
-    await Promise.all([...this.#afterRemoval].map((after) => after()));
+    try {
+      await this.#store.commit(this.#removals, 'vital');
+    } finally {
+      // Also after a failure: the commit may have been applied.
+      await Promise.all([...this.#afterRemoval].map((after) => after()));
+    }
   }
 
   /** Returns false if another request consumed the same code or refresh token first. Nothing is written then. */

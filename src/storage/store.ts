@@ -27,7 +27,8 @@ export interface Store {
    * Applies all mutations in order, atomically and durably, or none. Returns false, with nothing applied, if a guard
    * fails: `create` of an existing entry, `consume` of an entry that is absent, expired or already consumed, or `update`
    * of such an entry or of another revision. Charged entries stay within their quota. Depending on the quota, older entries are evicted in the same step, or
-   * GatewayError `too_many_requests` is thrown with nothing applied.
+   * GatewayError `too_many_requests` is thrown with nothing applied. A commit of nothing makes what was read before as
+   * durable as what this gate commits: a commit that was refused as unavailable may have been applied, and be read.
    */
   commit(mutations: readonly Mutation[], priority?: Priority): Promise<boolean>;
   /** Deletes at most `limit` expired entries and returns how many. */

@@ -19,7 +19,7 @@ type Field = string | null;
 
 /** The scripts, as ioredis adds them to its client. It sends their hash, and their text if Redis does not know them. */
 interface Scripts {
-  coursegateCommit(expiry: string, prefix: string, now: number, mutations: string, deadline: number): Promise<number>;
+  coursegateCommit(...given: (string | number)[]): Promise<number>;
   coursegateFindBy(index: string, prefix: string, now: number, kind: string, limit: number): Promise<Field[][]>;
   coursegateSweep(expiry: string, prefix: string, now: number, limit: number): Promise<number>;
   coursegateTime(expiry: string): Promise<(string | number)[]>;
@@ -86,14 +86,14 @@ export function redisStore(options: RedisOptions, clock: Clock): RawStore {
       });
     },
     async commit(mutations, priority = 'ordinary') {
-      if (mutations.length === 0) return true;
+      if (mutations.length === 0 && minReplicas === 0) return true;
       const charged = mutations.some((mutation) => 'entry' in mutation && mutation.entry.charge !== undefined);
       const text = JSON.stringify(mutations, charged ? withLimits : undefined);
       const outcome = await writing.call(async (redis, left) => {
         const scripts = scriptsOf(redis);
         await memory.assertRoom(() => primaryOf(redis, expiry), charged ? 'stranger' : priority);
         const until = await deadline.next(() => scripts.coursegateTime(expiry), left);
-        const outcome = await scripts.coursegateCommit(expiry, prefix, clock(), text, until);
+        const outcome = await scripts.coursegateCommit(expiry, prefix, clock(), text, until, minReplicas);
         if (outcome === -1) {
           deadline.forget();
           throw new Error('Redis started the commit after its deadline');

@@ -1,8 +1,9 @@
 import { COMMON } from './script-entries.ts';
 
 /**
- * ARGV[3]: the mutations as JSON. ARGV[4]: the deadline by the server's clock. Returns 1 on success. Otherwise nothing
- * was applied: 0 (a guard failed), -1 (too late), -2 (a quota that evicts nothing is full).
+ * ARGV[3]: the mutations as JSON. ARGV[4]: the deadline by the server's clock. ARGV[5]: how many replicas are waited
+ * for. Returns 1 on success. Otherwise nothing was applied: 0 (a guard failed), -1 (too late), -2 (a quota that evicts
+ * nothing is full).
  */
 export const COMMIT = `${COMMON}
 local time = redis.call('TIME')
@@ -102,10 +103,11 @@ for _, slot in ipairs(order) do
   end
 end
 
-local touched = {}
+local touched, changed = {}, false
 for _, slot in ipairs(order) do
   local key, entry, stored, member = slot.key, slot.entry, slot.stored, slot.kind .. ':' .. slot.id
   if entry ~= stored then
+    changed = true
     if stored then
       for name, value in pairs(stored.references) do
         if not entry or entry.references[name] ~= value then
@@ -142,6 +144,13 @@ for _, slot in ipairs(order) do
       end
     end
   end
+end
+
+-- WAIT waits for the last write of its connection. If there was nothing to change, another connection's may be newer:
+-- this is a write after it. Once a key was deleted, the memory is not checked.
+if not changed and ARGV[5] ~= '0' then
+  redis.call('DEL', PREFIX .. 'barrier')
+  redis.call('SET', PREFIX .. 'barrier', '')
 end
 
 -- An index expires with its last member. Members whose entries Redis has expired are removed on every write to it.

@@ -20,6 +20,7 @@ if type(here) == 'table' and here.err then return here end
  *   {prefix}:charged:size:<quota>:<client>           sorted set of networks and wider networks, by bytes; '*' is all networks, or all clients
  *   {prefix}:charged:age:<quota>:<client>:<network>  sorted set of <kind>:<id>, the oldest first
  *   {prefix}:charged:last                            the age of the newest
+ *   {prefix}:barrier                                 empty: written by commits that change nothing
  *
  * The caller's clock decides expiry. Redis itself expires keys a GRACE later, also by the caller's clock. That frees
  * entries that no sweep reached, and clocks may differ by this much before one of them loses an entry too early.
