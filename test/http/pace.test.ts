@@ -98,7 +98,7 @@ it('keeps a client that reads from time to time', async () => {
       if (read > 16 * 1024 * 1024) socket.pause();
     });
     socket.resume();
-    await expect.poll(() => read).toBeGreaterThan(16 * 1024 * 1024);
+    await expect.poll(() => read, { timeout: 20_000 }).toBeGreaterThan(16 * 1024 * 1024);
     socket.removeAllListeners('data');
   }
   expect(inside?.destroyed).toBe(false);

@@ -17,7 +17,7 @@ import { answerJson, type DocumentHost, plainDocument, startDocumentHost } from 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * MINUTE;
-const DEADLINE = 300;
+const DEADLINE = 800;
 const URL_ = 'https://apps.example/client.json';
 
 describe('client documents', () => {

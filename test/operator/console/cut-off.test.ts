@@ -56,7 +56,7 @@ describe.runIf(browserPresent())(`with ${GRANTS.toLocaleString('en')} grants, in
     await context.close();
     expect(findings).toEqual([]);
     expect(complaints).toEqual([]);
-  });
+  }, 180_000);
 
   it('a row of a list is one line on a desktop, and two on a phone', async () => {
     const highest =
