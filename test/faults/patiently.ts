@@ -12,12 +12,12 @@ export async function patiently<T extends { readonly status: number }>(ask: () =
 }
 
 /** Restarts the whole sign-in if a step fails, for the same reason: it only prepares the test. */
-export async function insistently<T>(prepare: () => Promise<T>): Promise<T> {
+export async function insistently<T>(prepare: () => Promise<T>, mostTries = MOST_TRIES): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await prepare();
     } catch (thrown) {
-      if (tries === MOST_TRIES) throw thrown;
+      if (tries === mostTries) throw thrown;
       await sleep(200);
     }
   }

@@ -27,6 +27,12 @@ export function connectRedis<Client extends RedisClient>(client: Client): RedisC
     lastError = undefined;
   });
 
+  // ioredis gives up if a Sentinel announces a failover while it asks for the primary.
+  let closed = false;
+  client.on('end', () => {
+    if (!closed) client.connect().catch(remember);
+  });
+
   const connected = firstAttempt(client);
   const run = async <T>(command: (client: Client, left: () => number) => Promise<T>, left: () => number) => {
     await connected;
@@ -52,7 +58,10 @@ export function connectRedis<Client extends RedisClient>(client: Client): RedisC
         throw new GatewayError('store_unavailable', { cause: new Error(reasonOf(lastError ?? thrown)) });
       }
     },
-    close: () => client.disconnect(),
+    close() {
+      closed = true;
+      client.disconnect();
+    },
   };
 }
 
