@@ -10,6 +10,8 @@ export const EXIT = {
   config: 78,
   /** 128 and the number of SIGINT, as shells report it. */
   interrupted: 130,
+  /** The same of SIGPIPE. */
+  unread: 141,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
@@ -23,4 +25,5 @@ export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   [EXIT.unavailable]: 'no answer from the gate, the backend or the site',
   [EXIT.config]: 'mistake in the configuration',
   [EXIT.interrupted]: 'interrupted with Ctrl-C',
+  [EXIT.unread]: 'the program that reads the output has ended',
 };

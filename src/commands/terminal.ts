@@ -1,3 +1,5 @@
+import { EXIT } from './exit-codes.ts';
+
 /** A command's access to the process: input, output and exit code. */
 export type Terminal = ReturnType<typeof processTerminal>;
 
@@ -7,6 +9,7 @@ export type Terminal = ReturnType<typeof processTerminal>;
  */
 export function processTerminal(plain: () => boolean) {
   const { stdin, stdout, stderr, env } = process;
+  for (const stream of [stdout, stderr]) stream.on('error', endUnread);
   const print = (text: string) => void stdout.write(text);
   // The order of Node's own check, and of no-color.org: what turns colours off counts more.
   const shows = (stream: NodeJS.WriteStream) =>
@@ -59,6 +62,12 @@ export function processTerminal(plain: () => boolean) {
       return stop.signal;
     },
   };
+}
+
+/** Ends quietly when the reader of the output has gone, as in `| head -1`. Other programs end by SIGPIPE, which Node ignores. */
+function endUnread(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(EXIT.unread);
 }
 
 const painted = (code: number, text: string): string => `\u001b[${code}m${text}\u001b[0m`;

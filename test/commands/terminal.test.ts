@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -17,6 +18,17 @@ const CONFIG = fileURLToPath(new URL('../../config/coursegate.yaml', import.meta
 const ESCAPE = '\u001b';
 /** Carriage return, and the sequence that empties the line. */
 const ERASED = `\r${ESCAPE}[2K`;
+
+it.skipIf(!programPresent('bash', 'bash')).each([
+  ['the help', '--help', ''],
+  ['what a command prints', `config print --config ${CONFIG}`, ''],
+  ['a message', 'serve', '2>&1'],
+])('%s ends quietly when its reader has gone, as `head` does', (_what, words, all) => {
+  // The pipe has no reader: `true` has ended before the command starts.
+  const script = `exec 3> >(true); wait $!; ${process.execPath} ${MAIN} ${words} >&3 ${all}`;
+  const { status, stderr } = spawnSync('bash', ['-c', script], { encoding: 'utf8' });
+  expect([status, stderr]).toEqual([141, '']);
+});
 
 describe.skipIf(!programPresent('script', 'bsdutils'))('in a terminal', () => {
   let world: World;
