@@ -5,6 +5,7 @@ import { type Column, listTable } from '../kit/table.ts';
 import type { Times } from '../kit/times.ts';
 import { pathOf } from '../paths.ts';
 import type { GateStatus, UpstreamStatus } from './gate-status.ts';
+import { worstFirst } from './state-concerns.ts';
 
 const STORES: Readonly<Record<string, string>> = {
   sqlite: 'SQLite, of this gate alone',
@@ -20,15 +21,14 @@ const STORES: Readonly<Record<string, string>> = {
  */
 export function gatePanel(status: GateStatus, registration: Html | undefined, times: Times): Html {
   const { health, uptime, reload, config, observing } = status;
-  const failed = health.checks.filter(({ ok }) => !ok);
   const mode = observing
     ? html`<span class="badge warn">observed</span>`
     : html`<span class="badge good">enforced</span>`;
-  const state =
-    failed.length === 0 ? html`<span class="badge good">ready</span>` : html`<span class="badge bad">not ready</span>`;
+  const state = health.checks.every(({ ok }) => ok)
+    ? html`<span class="badge good">ready</span>`
+    : html`<span class="badge bad">not ready</span>`;
   return facts([
     ['State', html`${state} Running for ${span(uptime)}.`],
-    ...failed.map(({ name, detail }) => ['', html`<span class="badge bad">failed</span> ${name}: ${detail}`] as const),
     ['Store', storeOf(status)],
     ['Keys', keysOf(status, times)],
     ['Profile', html`${config.profile}, ${config.routes} routes ${mode}`],
@@ -51,13 +51,21 @@ function storeOf({ store: { kind, bytes } }: GateStatus): string {
   return `${STORES[kind] ?? kind}${bytes === undefined ? '' : `, ${Math.ceil(bytes / 2 ** 20)} MiB`}`;
 }
 
+/** The most upstreams in sight. */
+const MOST_SHOWN = 3;
+
 export function upstreamsPanel({ upstreams }: GateStatus, times: Times): Html {
-  return listTable({ label: 'Upstreams', rows: upstreams, columns: columns(times) });
+  const all = worstFirst(upstreams);
+  const table = (label: string, rows: typeof all) => listTable({ label, rows, columns: columns(times) });
+  const shown = all.length > MOST_SHOWN + 1 ? MOST_SHOWN : all.length;
+  const more = all.slice(shown);
+  const failing = more.filter(({ breaker }) => breaker !== 'closed').length;
+  return html`${table('Upstreams', all.slice(0, shown))}
+${more.length > 0 && html`<details><summary>${more.length} more${failing > 0 && `, ${failing} of them failing`}</summary>${table('More upstreams', more)}</details>`}`;
 }
 
 const columns = (times: Times): readonly Column<UpstreamStatus>[] => [
   { title: 'Upstream', cell: ({ name }) => name },
-  { title: 'Address', cell: ({ origin }) => origin, phone: false },
   {
     title: 'State',
     cell: ({ breaker, outage }) =>
@@ -70,4 +78,5 @@ const columns = (times: Times): readonly Column<UpstreamStatus>[] => [
     cell: ({ requests, streams }) => html`<span class="wide">${requests + streams}</span>`,
     isNumber: true,
   },
+  { title: 'Address', cell: ({ origin }) => origin, phone: false },
 ];

@@ -34,7 +34,7 @@ export async function overviewPage(sources: ConsoleSources): Promise<{ readonly 
   return {
     body: html`${verdict({ status, period, attempts }, times, clock())}
 <form class="filter" role="search" action="${pathOf('search')}">
-<input type="search" name="q" aria-label="Member or app" placeholder="Find a member or app: name, email address, host or ID" maxlength="200">
+<input type="search" name="q" aria-label="Member or app" placeholder="Member or app" maxlength="200">
 <button>Search</button>
 ${apps}
 </form>
@@ -42,13 +42,13 @@ ${card('Attempts that stopped', attempts && stoppedAttempts(attempts, sources))}
 ${card('Traffic in the last hour', period && trafficPanel(period, times))}
 <div class="cards">
 ${card('This gate', gatePanel(status, registration, times))}
-${card('Upstreams', upstreamsPanel(status, times))}
+${card('Upstreams', upstreamsPanel(status, times), 'upstreams')}
 </div>`,
   };
 }
 
-function card(title: string, body: Html | undefined): Html {
-  return html`<section class="card"><h2>${title}</h2>
+function card(title: string, body: Html | undefined, id?: string): Html {
+  return html`<section class="card"${id && html` id="${id}"`}><h2>${title}</h2>
 ${body ?? html`<p class="notice">This cannot be shown right now. The log says why.</p>`}</section>
 `;
 }

@@ -1,6 +1,5 @@
 import { type Html, html } from '../../../http/html.ts';
 import type { Health } from '../../../operations/health.ts';
-import type { UnusedApp } from '../../../operations/unused-tokens.ts';
 import { pathOfTime } from '../history/range.ts';
 import type { Times } from '../kit/times.ts';
 import { pathOf, pathOfApp } from '../paths.ts';
@@ -20,10 +19,10 @@ export function stateConcerns(status: GateStatus, times: Times, now: number): re
   const isLate = (until = Number.POSITIVE_INFINITY) => now / 1000 > until + BOUNDS.keysLate;
   const all = [
     ...health.checks.filter(({ ok }) => !ok).map((check) => failedCheck(check, times)),
-    ...upstreams.toSorted((a, b) => weight(b) - weight(a)).map((one) => outage(one, times)),
+    ...outages(upstreams, times),
     reload.refusedAt !== undefined &&
       bad(
-        html`The configuration on disk has mistakes and was not loaded at ${times.sameDay(reload.refusedAt * 1000)}. The one before it is still in use. The log lists the mistakes, and so does <code>coursegate check</code>.`,
+        html`The configuration on disk has mistakes and was not loaded at ${times.sameDay(reload.refusedAt * 1000)}: the one before it is still in use. <code>coursegate check</code> lists the mistakes.`,
       ),
     events?.stopped_at !== undefined &&
       bad(html`Events are no longer sent: the backend answered 410 at ${at(events.stopped_at)}.`, seeEvents),
@@ -36,7 +35,10 @@ export function stateConcerns(status: GateStatus, times: Times, now: number): re
       ),
     keys.some(({ state, until }) => state === 'signing' && isLate(until)) &&
       warn(html`A signing key is older than <code>keys.rotate</code>.`, { path: pathOf('keys'), name: 'Keys' }),
-    unusedApps.length > 0 && warn(unused(unusedApps)),
+    unusedApps.length > 0 &&
+      warn(
+        html`The last three connections of ${listed(unusedApps.toReversed().map(({ name, clientId }) => html`<a href="${pathOfApp(clientId)}"><bdi>${name}</bdi></a>`))} were never used. Something in front of the gate, such as a CDN’s bot rule, may drop their requests or the Authorization field.`,
+      ),
     observing && warn(html`Routes are observed, not enforced: the gate refuses nothing yet.`, seeObserve),
   ];
   return all.filter((one) => one !== false && one !== undefined);
@@ -52,44 +54,56 @@ function failedCheck({ name, detail, since }: Health['checks'][number], times: T
   return bad(html`${known[name] ?? `The check ${name} fails: ${detail}.`}`);
 }
 
-/** Members first. */
-const weight = ({ uses: { signIn, site, apps } }: UpstreamStatus): number =>
-  (signIn ? 4 : 0) + (site ? 2 : 0) + (apps ? 1 : 0);
-
-/** An upstream that its breaker leaves alone, or that is about to be. */
-function outage({ name, breaker, outage, uses }: UpstreamStatus, times: Times): Concern | undefined {
-  const since = outage && ` since ${times.sameDay(outage.since)}`;
-  const see = outage && { path: pathOfTime(outage.since, times), name: 'History' };
-  if (breaker !== 'closed') {
-    const next =
-      breaker === 'open'
-        ? 'Requests to it get 503 at once; one is sent now and then to see whether it is back.'
-        : 'The next request will show whether it is back.';
-    return bad(html`${whomItHits(uses)}<b>${name}</b> has not answered${since}. ${next}`, see);
-  }
-  if (outage === undefined || outage.failures < BOUNDS.unanswered) return undefined;
-  return warn(html`<b>${name}</b> has not answered the last ${outage.failures} requests${since}.`, see);
+/** Those that fail first, and of them those that members need. */
+export function worstFirst(upstreams: readonly UpstreamStatus[]): readonly UpstreamStatus[] {
+  const weight = ({ breaker, outage, uses: { signIn, site, apps } }: UpstreamStatus) =>
+    (breaker === 'closed' ? 0 : 16) + (outage ? 8 : 0) + (signIn ? 4 : 0) + (site ? 2 : 0) + (apps ? 1 : 0);
+  return upstreams.toSorted((a, b) => weight(b) - weight(a));
 }
 
-function whomItHits({ signIn, site, apps, events }: UpstreamStatus['uses']): string {
+/** Upstreams that are down with a concern each, before one says how many more are. */
+const MOST_ALONE = 2;
+
+function outages(upstreams: readonly UpstreamStatus[], times: Times): readonly Concern[] {
+  const failing = worstFirst(upstreams).filter(
+    ({ breaker, outage }) => breaker !== 'closed' || (outage?.failures ?? 0) >= BOUNDS.unanswered,
+  );
+  const rest = failing.slice(MOST_ALONE);
+  const [first] = rest;
+  const alone = failing.slice(0, MOST_ALONE).map((one) => outage(one, times));
+  if (first === undefined) return alone;
+  const isUsed = (by: keyof UpstreamStatus['uses']) => rest.some(({ uses }) => uses[by]);
+  const uses = { signIn: isUsed('signIn'), site: isUsed('site'), apps: isUsed('apps'), events: isUsed('events') };
+  const names = rest.map(({ name }) => html`<b>${name}</b>`);
+  const see = { path: '#upstreams', name: 'All upstreams' };
+  const text = html`${whomItHits(uses, rest.length > 1 ? 'their' : 'its')}${listed(names)} ${rest.length > 1 ? 'have' : 'has'} not answered either.`;
+  return [...alone, (first.breaker === 'closed' ? warn : bad)(text, see)];
+}
+
+/** An upstream that its breaker leaves alone, or that is about to be. */
+function outage({ name, breaker, outage, uses }: UpstreamStatus, times: Times): Concern {
+  const since = outage && ` since ${times.sameDay(outage.since)}`;
+  const see = outage && { path: pathOfTime(outage.since, times), name: 'History' };
+  if (breaker === 'closed')
+    return warn(html`<b>${name}</b> has not answered the last ${outage?.failures} requests${since}.`, see);
+  return bad(html`${whomItHits(uses)}<b>${name}</b> has not answered${since}.`, see);
+}
+
+function whomItHits({ signIn, site, apps, events }: UpstreamStatus['uses'], its = 'its'): string {
   const members = [signIn && 'sign in', site && 'open the site'].filter((one) => one !== false);
   const hit = [
     members.length > 0 && `members cannot ${members.join(' or ')}`,
-    apps && 'apps cannot use its API',
-    events && 'its events wait',
+    apps && `apps cannot use ${its} API`,
+    events && `${its} events wait`,
   ].filter((one) => one !== false);
   const text = hit.join(', and ');
   return hit.length === 0 ? '' : `${text.charAt(0).toUpperCase()}${text.slice(1)}: `;
 }
 
-/** Apps that are named before it says how many more. */
-const MOST_NAMED = 5;
+/** How many of a list are named before it says how many more there are. */
+const MOST_NAMED = 2;
 
-function unused(apps: readonly UnusedApp[]): Html {
-  const names = apps
-    .toReversed()
-    .slice(0, MOST_NAMED)
-    .map(({ name, clientId }, at) => html`${at > 0 && ', '}<a href="${pathOfApp(clientId)}"><bdi>${name}</bdi></a>`);
-  const more = apps.length - names.length;
-  return html`The last three connections of ${names}${more > 0 && ` and ${more} more`} were never used: the gate issued tokens that never came back. Something in front of it, such as a CDN’s bot rule, may drop the requests of the app or the Authorization field.`;
+function listed(names: readonly Html[]): Html {
+  const more = names.length - MOST_NAMED;
+  return html`${names.slice(0, MOST_NAMED).map((name, at) => html`${at > 0 && ', '}${name}`)}${more > 0 && ` and ${more} more`}`;
 }

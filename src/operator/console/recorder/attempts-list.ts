@@ -8,7 +8,7 @@ import type { Explained } from './explained.ts';
 import type { State } from './state.ts';
 import { kindName, STATES } from './words.ts';
 
-const ON_FIRST_PAGE = 5;
+const ON_FIRST_PAGE = 3;
 
 /** The latest attempts of apps that stopped, for the first page. Requests that name no app are often a scanner's. */
 export function stoppedAttempts(all: readonly Explained[], { times }: Sources<'times'>): Html {
