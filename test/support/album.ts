@@ -86,6 +86,14 @@ const EVERY_SCREEN = ([320, 390, 1280] as const).flatMap((width) =>
 
 /** Where buttons that stay at the bottom of the screen cover nothing: axe would measure what they leave visible. */
 const TO_THE_END = 'scrollTo(0, document.documentElement.scrollHeight)';
+/** The placeholders that their fields cut. */
+const CUT = `[...document.querySelectorAll('input[placeholder]')].flatMap((field) => {
+  const { font, paddingLeft, paddingRight } = getComputedStyle(field);
+  const canvas = document.createElement('canvas').getContext('2d');
+  canvas.font = font;
+  const room = field.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+  return canvas.measureText(field.placeholder).width > room ? [field.placeholder] : [];
+})`;
 const OPEN_ALL = 'for (const one of document.querySelectorAll("details")) one.open = true';
 
 interface CloseLook {
@@ -97,10 +105,10 @@ interface CloseLook {
 }
 
 /**
- * Checks pages on every screen: WCAG 2.2 AA as far as axe can, and that nothing scrolls sideways. With several languages,
- * each page is loaded again with another Accept-Language (the browser context must have no locale of its own), and the
- * Tab key must reach everything on it; it is seen in each language and on each screen at least once, and with EVERYTHING
- * in each language on each screen. Screenshots of what has findings, or with EVERYTHING of all, are left in the folder
+ * Checks pages on every screen: WCAG 2.2 AA as far as axe can, that nothing scrolls sideways, and that no placeholder is
+ * cut on a phone. With several languages, each page is loaded again with another Accept-Language (the browser context must
+ * have no locale of its own), and the Tab key must reach everything on it; it is seen in each language and on each screen
+ * at least once, and with EVERYTHING in each language on each screen. Screenshots of what has findings, or with EVERYTHING of all, are left in the folder
  * `name` of test/artefacts.
  */
 export function closeLook(name: string, languages: readonly string[] = ['en']): CloseLook {
@@ -115,6 +123,11 @@ export function closeLook(name: string, languages: readonly string[] = ['en']): 
     count.pages += 1;
     for (const [at, language] of languages.entries()) {
       if (inTurn) findings.push(...(await inLanguage(page, language)).map((found) => `${title}: ${found}`));
+      for (const width of [320, 390]) {
+        await page.setViewportSize({ width, height: 800 });
+        const cut = (await page.evaluate(CUT)) as readonly string[];
+        findings.push(...cut.map((placeholder) => `${title}.${language}.${width}: “${placeholder}” is cut`));
+      }
       const screens = EVERY_SCREEN.filter((_, screen) => EVERYTHING || (screen + turn) % languages.length === at);
       for (const { width, colorScheme } of screens) {
         await page.setViewportSize({ width, height: 800 });
