@@ -79,5 +79,7 @@ export default defineConfig({
     // When a test hangs, not when it is slow: two workers share the machine with browsers, databases and whole frameworks.
     testTimeout: 60_000,
     hookTimeout: 90_000,
+    // One second by default, which a browser that starts to work needs for itself.
+    expect: { poll: { timeout: 30_000 } },
   },
 });

@@ -113,7 +113,7 @@ describe('the documentation site', () => {
       expect(findings).toEqual([]);
       expect(complaints).toEqual([]);
       await page.context().close();
-    }, 1_200_000);
+    }, 3_600_000);
 
     it('finds a word without a network, and leads to it by keyboard', async () => {
       const { page, complaints } = await open('/');
