@@ -5,15 +5,7 @@ import { type Column, listTable } from '../kit/table.ts';
 import type { Times } from '../kit/times.ts';
 import { pathOf } from '../paths.ts';
 import type { GateStatus, UpstreamStatus } from './gate-status.ts';
-import { worstFirst } from './state-concerns.ts';
-
-const STORES: Readonly<Record<string, string>> = {
-  sqlite: 'SQLite, of this gate alone',
-  redis: 'Redis, shared by all replicas',
-  postgres: 'PostgreSQL, shared by all replicas',
-  mysql: 'MariaDB or MySQL, shared by all replicas',
-  memory: 'Memory: a restart disconnects every app',
-};
+import { stateText, worstFirst } from './state-concerns.ts';
 
 /**
  * Readiness, store, keys and configuration.
@@ -48,7 +40,7 @@ function keysOf({ keys }: GateStatus, times: Times): Html {
 }
 
 function storeOf({ store: { kind, bytes } }: GateStatus): string {
-  return `${STORES[kind] ?? kind}${bytes === undefined ? '' : `, ${Math.ceil(bytes / 2 ** 20)} MiB`}`;
+  return `${stateText(`store ${kind}`) ?? kind}${bytes === undefined ? '' : `, ${Math.ceil(bytes / 2 ** 20)} MiB`}`;
 }
 
 /** The most upstreams in sight. */

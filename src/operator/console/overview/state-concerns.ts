@@ -1,21 +1,23 @@
 import { type Html, html } from '../../../http/html.ts';
 import type { Health } from '../../../operations/health.ts';
+import { filled } from '../../texts.ts';
 import { pathOfTime } from '../history/range.ts';
 import type { Times } from '../kit/times.ts';
+import { wordsOf } from '../kit/words.ts';
 import { pathOf, pathOfApp } from '../paths.ts';
 import { BOUNDS } from './bounds.ts';
 import { bad, type Concern, warn } from './concern.ts';
 import type { GateStatus, UpstreamStatus } from './gate-status.ts';
+
+/** Of the state of the gate. */
+export const stateText = wordsOf('overview/state.yaml');
 
 /** What is wrong with the state of the gate. `now` is in milliseconds. */
 export function stateConcerns(status: GateStatus, times: Times, now: number): readonly Concern[] {
   const { health, upstreams, reload, events, keys, unusedApps, observing } = status;
   const pending = Object.values(events?.pending ?? {}).reduce((sum, count) => sum + count, 0);
   const at = (iso: string) => times.sameDay(Date.parse(iso));
-  const [seeEvents, seeObserve] = [
-    { path: pathOf('events'), name: 'Events' },
-    { path: pathOf('observe'), name: 'Observe mode' },
-  ];
+  const seeEvents = { path: pathOf('events'), name: 'Events' };
   const isLate = (until = Number.POSITIVE_INFINITY) => now / 1000 > until + BOUNDS.keysLate;
   const all = [
     ...health.checks.filter(({ ok }) => !ok).map((check) => failedCheck(check, times)),
@@ -39,19 +41,19 @@ export function stateConcerns(status: GateStatus, times: Times, now: number): re
       warn(
         html`The last three connections of ${listed(unusedApps.toReversed().map(({ name, clientId }) => html`<a href="${pathOfApp(clientId)}"><bdi>${name}</bdi></a>`))} were never used. Something in front of the gate, such as a CDN’s bot rule, may drop their requests or the Authorization field.`,
       ),
-    observing && warn(html`Routes are observed, not enforced: the gate refuses nothing yet.`, seeObserve),
+    observing &&
+      warn(
+        html`Routes are observed, not enforced: the gate refuses nothing yet. <a href="${pathOf('observe')}">Observe mode</a>`,
+      ),
   ];
   return all.filter((one) => one !== false && one !== undefined);
 }
 
 function failedCheck({ name, detail, since }: Health['checks'][number], times: Times): Concern {
   const when = since === undefined ? '' : ` since ${times.sameDay(since)}`;
-  const known: Readonly<Record<string, string>> = {
-    store: `Members cannot sign in or connect an app: the store cannot be used${when}. Changes made here will fail until it is back. The log says why.`,
-    keys: 'Members cannot connect an app: there is no key to sign with. The log says why.',
-    drain: 'This gate is shutting down.',
-  };
-  return bad(html`${known[name] ?? `The check ${name} fails: ${detail}.`}`);
+  return bad(
+    html`${filled(stateText(`check ${name}`) ?? 'The check {name} fails: {detail}.', { name, detail, when })}`,
+  );
 }
 
 /** Those that fail first, and of them those that members need. */
@@ -68,36 +70,35 @@ function outages(upstreams: readonly UpstreamStatus[], times: Times): readonly C
   const failing = worstFirst(upstreams).filter(
     ({ breaker, outage }) => breaker !== 'closed' || (outage?.failures ?? 0) >= BOUNDS.unanswered,
   );
-  const rest = failing.slice(MOST_ALONE);
-  const [first] = rest;
   const alone = failing.slice(0, MOST_ALONE).map((one) => outage(one, times));
-  if (first === undefined) return alone;
-  const isUsed = (by: keyof UpstreamStatus['uses']) => rest.some(({ uses }) => uses[by]);
-  const uses = { signIn: isUsed('signIn'), site: isUsed('site'), apps: isUsed('apps'), events: isUsed('events') };
-  const names = rest.map(({ name }) => html`<b>${name}</b>`);
-  const see = { path: '#upstreams', name: 'All upstreams' };
-  const text = html`${whomItHits(uses, rest.length > 1 ? 'their' : 'its')}${listed(names)} ${rest.length > 1 ? 'have' : 'has'} not answered either.`;
-  return [...alone, (first.breaker === 'closed' ? warn : bad)(text, see)];
+  const rest = failing.slice(MOST_ALONE);
+  if (rest.length === 0) return alone;
+  const names = listed(rest.map(({ name }) => html`<b>${name}</b>`));
+  const text = html`${whomItHits(rest.filter(({ breaker }) => breaker !== 'closed'))}${names} ${rest.length > 1 ? 'have' : 'has'} not answered either.`;
+  return [...alone, (rest[0]?.breaker === 'closed' ? warn : bad)(text, { path: '#upstreams', name: 'All upstreams' })];
 }
 
 /** An upstream that its breaker leaves alone, or that is about to be. */
-function outage({ name, breaker, outage, uses }: UpstreamStatus, times: Times): Concern {
+function outage(upstream: UpstreamStatus, times: Times): Concern {
+  const { name, breaker, outage } = upstream;
   const since = outage && ` since ${times.sameDay(outage.since)}`;
   const see = outage && { path: pathOfTime(outage.since, times), name: 'History' };
-  if (breaker === 'closed')
-    return warn(html`<b>${name}</b> has not answered the last ${outage?.failures} requests${since}.`, see);
-  return bad(html`${whomItHits(uses)}<b>${name}</b> has not answered${since}.`, see);
+  return breaker === 'closed'
+    ? warn(html`<b>${name}</b> has not answered the last ${outage?.failures} requests${since}.`, see)
+    : bad(html`${whomItHits([upstream])}<b>${name}</b> has not answered${since}.`, see);
 }
 
-function whomItHits({ signIn, site, apps, events }: UpstreamStatus['uses'], its = 'its'): string {
-  const members = [signIn && 'sign in', site && 'open the site'].filter((one) => one !== false);
+function whomItHits(upstreams: readonly UpstreamStatus[]): string {
+  const hits = (what: string, ...by: (keyof UpstreamStatus['uses'])[]) =>
+    upstreams.some(({ uses }) => by.some((use) => uses[use])) ? [what] : [];
+  const its = upstreams.length > 1 ? 'their' : 'its';
+  const members = [...hits('sign in', 'signIn'), ...hits('open the site', 'site')].join(' or ');
   const hit = [
-    members.length > 0 && `members cannot ${members.join(' or ')}`,
-    apps && `apps cannot use ${its} API`,
-    events && `${its} events wait`,
-  ].filter((one) => one !== false);
-  const text = hit.join(', and ');
-  return hit.length === 0 ? '' : `${text.charAt(0).toUpperCase()}${text.slice(1)}: `;
+    ...hits(`members cannot ${members}`, 'signIn', 'site'),
+    ...hits(`apps cannot use ${its} API`, 'apps'),
+    ...hits(`${its} events wait`, 'events'),
+  ].join(', and ');
+  return hit && `${hit.charAt(0).toUpperCase()}${hit.slice(1)}: `;
 }
 
 /** How many of a list are named before it says how many more there are. */
