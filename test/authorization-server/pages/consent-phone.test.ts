@@ -15,6 +15,8 @@ import {
 const PHONE = { width: 390, height: 664 };
 const SIX = 'openid profile account:read courses:read courses:write account:write';
 const SCHOOL = ['courses:read', 'students:read', 'members:read', 'orders:read', 'events:read'];
+/** With all links below the buttons that there can be. */
+const LINKS = { support: 'mailto:help@school.example', apps: { back: '/my/account' } };
 /** As long as names may be. */
 const LONG_SCHOOL = 'Escuela Internacional de Navegación, Carpintería y Artes del Mar';
 const LONG_APP = 'The Wonderful Assistant for Students of Navigation and the Seas!';
@@ -23,7 +25,7 @@ describe.skipIf(!browserPresent())('the consent page on a small phone', () => {
   let browser: Browser;
   let host: DocumentHost;
   let school: Awaited<ReturnType<typeof startRecordingUpstream>>;
-  let worlds: Record<'short' | 'long', World>;
+  let worlds: Record<'short' | 'long' | 'linked', World>;
   let contexts: Record<'en-GB' | 'es-MX', BrowserContext>;
   beforeAll(async () => {
     host = await startDocumentHost();
@@ -39,7 +41,9 @@ describe.skipIf(!browserPresent())('the consent page on a small phone', () => {
       });
     [browser, worlds] = await Promise.all([
       launchChromium(),
-      Promise.all([open(), open({ name: LONG_SCHOOL })]).then(([short, long]) => ({ short, long })),
+      Promise.all([open(), open({ name: LONG_SCHOOL }), open({ pages: LINKS })]).then(([short, long, linked]) => ({
+        ...{ short, long, linked },
+      })),
     ]);
     const context = async (locale: string) => {
       const opened = await browser.newContext({ locale });
@@ -190,13 +194,18 @@ describe.skipIf(!browserPresent())('the consent page on a small phone', () => {
     }
   });
 
-  it.each(['en', 'es', 'de', 'fr', 'ar'])('is at most two screens long for everything, in %s', async (ui_locales) => {
-    const app = await registerApp(worlds.short.origin);
-    await visit({ app, scope: SCOPES.join(' '), ui_locales }, async (page) => {
-      expect(await page.locator('html').getAttribute('lang')).toBe(ui_locales);
-      expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThanOrEqual(2 * PHONE.height);
-    });
-  });
+  it.each(['en', 'es', 'de', 'fr', 'ar'])(
+    'is at most two screens long for everything, and one on a desktop, in %s',
+    async (ui_locales) => {
+      const app = await registerApp(worlds.linked.origin);
+      await visit({ app, scope: SCOPES.join(' '), ui_locales }, async (page) => {
+        expect(await page.locator('html').getAttribute('lang')).toBe(ui_locales);
+        expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThanOrEqual(2 * PHONE.height);
+        await page.setViewportSize({ width: 1280, height: 800 });
+        expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThanOrEqual(800);
+      });
+    },
+  );
 
   it('uses a wide screen for a long list: everything asked for is on it at once', async () => {
     await visit(

@@ -86,8 +86,11 @@ async function consents(page: Page, place: Place, look: Look, plain: App): Promi
   for (const summary of await page.locator('summary').all()) await summary.click();
   await look(page, 'consent-all-scopes-open');
   const connected = await named('Study Buddy');
-  await approve((await authorizationRequest(connected)).url, connected.redirectUri, { browser: signedInElsewhere() });
+  const first = await authorizationRequest(connected);
+  const browser = signedInElsewhere();
+  await redeem(connected, first, await approve(first.url, connected.redirectUri, { browser }));
   await page.goto((await authorizationRequest(connected, { scope: EVERYTHING })).url);
+  await page.locator('.since').waitFor();
   await look(page, 'consent-step-up');
   await page.goto((await authorizationRequest(plain, { scope: 'openid courses:write' })).url);
   await look(page, 'consent-one-change');
