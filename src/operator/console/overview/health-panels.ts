@@ -1,3 +1,4 @@
+import { fold } from '../../../authorization-server/pages/fold.ts';
 import { type Html, html } from '../../../http/html.ts';
 import { facts } from '../kit/facts.ts';
 import { span } from '../kit/span.ts';
@@ -13,24 +14,24 @@ import { stateText, worstFirst } from './state-concerns.ts';
  */
 export function gatePanel(status: GateStatus, registration: Html | undefined, times: Times): Html {
   const { health, uptime, reload, config, observing } = status;
-  const mode = observing
-    ? html`<span class="badge warn">observed</span>`
-    : html`<span class="badge good">enforced</span>`;
-  const state = health.checks.every(({ ok }) => ok)
-    ? html`<span class="badge good">ready</span>`
-    : html`<span class="badge bad">not ready</span>`;
+  const state = health.checks.every(({ ok }) => ok) ? badge('good', 'ready') : badge('bad', 'not ready');
   return facts([
     ['State', html`${state} Running for ${span(uptime)}.`],
     ['Store', storeOf(status)],
     ['Keys', keysOf(status, times)],
-    ['Profile', html`${config.profile}, ${config.routes} routes ${mode}`],
+    [
+      'Profile',
+      html`${config.profile}, ${config.routes} routes ${observing ? badge('warn', 'observed') : badge('good', 'enforced')}`,
+    ],
     [
       'In use since',
-      html`${times.moment(reload.takenAt * 1000)}, <code>${reload.fingerprint}</code>${reload.refusedAt !== undefined && html` <span class="badge bad">newer one refused</span>`}`,
+      html`${times.moment(reload.takenAt * 1000)}, <code>${reload.fingerprint}</code>${reload.refusedAt !== undefined && html` ${badge('bad', 'newer one refused')}`}`,
     ],
     ['New apps', registration ?? 'This cannot be read right now.'],
   ]);
 }
+
+const badge = (look: 'good' | 'warn' | 'bad', text: string): Html => html`<span class="badge ${look}">${text}</span>`;
 
 function keysOf({ keys }: GateStatus, times: Times): Html {
   const signing = keys.filter(({ state }) => state === 'signing');
@@ -47,13 +48,11 @@ function storeOf({ store: { kind, bytes } }: GateStatus): string {
 const MOST_SHOWN = 3;
 
 export function upstreamsPanel({ upstreams }: GateStatus, times: Times): Html {
-  const all = worstFirst(upstreams);
-  const table = (label: string, rows: typeof all) => listTable({ label, rows, columns: columns(times) });
-  const shown = all.length > MOST_SHOWN + 1 ? MOST_SHOWN : all.length;
-  const more = all.slice(shown);
-  const failing = more.filter(({ breaker }) => breaker !== 'closed').length;
-  return html`${table('Upstreams', all.slice(0, shown))}
-${more.length > 0 && html`<details><summary>${more.length} more${failing > 0 && `, ${failing} of them failing`}</summary>${table('More upstreams', more)}</details>`}`;
+  const { shown, rest } = fold(worstFirst(upstreams), MOST_SHOWN);
+  const table = (label: string, rows: typeof rest) => listTable({ label, rows, columns: columns(times) });
+  const failing = rest.filter(({ breaker }) => breaker !== 'closed').length;
+  return html`${table('Upstreams', shown)}
+${rest.length > 0 && html`<details><summary>${rest.length} more${failing > 0 && `, ${failing} of them failing`}</summary>${table('More upstreams', rest)}</details>`}`;
 }
 
 const columns = (times: Times): readonly Column<UpstreamStatus>[] => [
@@ -62,8 +61,8 @@ const columns = (times: Times): readonly Column<UpstreamStatus>[] => [
     title: 'State',
     cell: ({ breaker, outage }) =>
       breaker === 'closed'
-        ? html`<span class="badge good">working</span>`
-        : html`<span class="badge bad">${breaker === 'open' ? 'failing' : 'not back yet'}</span>${outage && ` since ${times.sameDay(outage.since)}`}`,
+        ? badge('good', 'working')
+        : html`${badge('bad', breaker === 'open' ? 'failing' : 'not back yet')}${outage && ` since ${times.sameDay(outage.since)}`}`,
   },
   {
     title: 'Active',
