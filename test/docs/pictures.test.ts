@@ -90,8 +90,7 @@ describe('docs/images', () => {
       const browser = await launchChromium();
       try {
         const screens = await withDemo((demo) => recordScreens(browser, demo));
-        const time = anHourAgo();
-        const shots = await withDemo((demo) => pageShots(browser, demo, time), time.now);
+        const shots = await anHourAgo((pass) => withDemo((demo) => pageShots(browser, demo, pass)));
         mkdirSync(ARTEFACTS, { recursive: true });
         for (const { name, png } of shots) {
           for (const scheme of SCHEMES) writeFileSync(join(ARTEFACTS, `${name}-${scheme}.png`), png[scheme]);

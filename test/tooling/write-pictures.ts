@@ -27,8 +27,7 @@ for (const scheme of SCHEMES) {
 }
 const browser = await launchChromium();
 try {
-  const time = anHourAgo();
-  const shots = await withDemo((demo) => pageShots(browser, demo, time), time.now);
+  const shots = await anHourAgo((pass) => withDemo((demo) => pageShots(browser, demo, pass)));
   for (const { name, png } of shots) {
     for (const scheme of SCHEMES) write(`${name}-${scheme}.png`, palettePng(png[scheme], 64));
   }

@@ -1,6 +1,6 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { Demo } from '../../../src/operator/demo/demo.ts';
-import { liveAnHour, type Time } from './life.ts';
+import { liveAnHour, type Pass } from './life.ts';
 import { SCHEMES, type Scheme } from './palette.ts';
 import { fillIn, type Screen, showReadersPorts, wordsOf } from './screens.ts';
 
@@ -17,7 +17,7 @@ const PHONE = { viewport: { width: 390, height: 560 }, deviceScaleFactor: 2 } as
 const DESKTOP = { viewport: { width: 1120, height: 760 }, deviceScaleFactor: 1.5 } as const;
 
 /** Shows the member's pages on a phone, and the pages for operators and /mcp on a desktop. */
-export async function pageShots(browser: Browser, demo: Demo, time: Time): Promise<readonly PageShot[]> {
+export async function pageShots(browser: Browser, demo: Demo, pass: Pass): Promise<readonly PageShot[]> {
   const shots: PageShot[] = [];
   const shoot = async (name: string, page: Page, fullPage = true) => {
     await showReadersPorts(page, demo);
@@ -41,8 +41,8 @@ export async function pageShots(browser: Browser, demo: Demo, time: Time): Promi
   await console.getByLabel('Admin secret').fill(demo.adminSecret);
   await console.getByRole('button', { name: 'Sign in' }).click();
   await console.waitForURL('**/console');
-  // A look at the first page closes the minutes that have passed.
-  await liveAnHour(demo, time, () => operator.request.get(start));
+  // A look at the traffic closes the minutes that have passed. The first page would also begin to read the apps.
+  await liveAnHour(demo, pass, () => console.goto(`${start}/traffic`));
 
   await inContext(PHONE, async (page) => {
     await page.goto(demo.urls.client);
@@ -66,12 +66,25 @@ export async function pageShots(browser: Browser, demo: Demo, time: Time): Promi
   });
 
   // Long enough for the console to read the apps again.
-  time.pass(5);
-  await console.reload();
-  await shoot('console-overview', console, false);
+  pass(4);
   await console.goto(`${start}/apps`);
+  const until = async (text: string) => {
+    for (let tries = 0; (await console.getByText(text).count()) === 0; tries += 1) {
+      if (tries === 60) throw new Error(`no ${text} on ${console.url()}: ${await console.locator('body').innerText()}`);
+      await console.reload();
+    }
+  };
+  await until('Study Planner');
   await console.getByRole('link', { name: 'Study Planner' }).first().click();
   await console.waitForURL(/\/console\/apps\/./);
+  const planner = console.url();
+  // Uses are written every 15 seconds.
+  await until('By day');
+  pass(4);
+  await until('today');
+  await console.goto(start);
+  await shoot('console-overview', console, false);
+  await console.goto(planner);
   await shoot('console-app', console, false);
   await console.goto(`${start}/connections?state=stopped`);
   await console.getByRole('link', { name: 'Course Planner' }).first().click();

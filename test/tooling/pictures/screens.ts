@@ -25,7 +25,7 @@ export interface Screen {
 export const SIZE = { width: 660, height: 500 } as const;
 
 /** Runs the demo on free ports with an empty store, calls `work`, and removes everything afterwards. */
-export async function withDemo<T>(work: (demo: Demo) => Promise<T>, clock: () => number = Date.now): Promise<T> {
+export async function withDemo<T>(work: (demo: Demo) => Promise<T>): Promise<T> {
   const data = mkdtempSync(join(tmpdir(), 'coursegate-pictures-'));
   const environment = {
     PORT: String(await freePort()),
@@ -35,7 +35,7 @@ export async function withDemo<T>(work: (demo: Demo) => Promise<T>, clock: () =>
     COURSEGATE_DATA: data,
     COURSEGATE__LOG__LEVEL: 'silent',
   };
-  const demo = await startDemo({ environment, clock });
+  const demo = await startDemo({ environment, clock: Date.now });
   try {
     return await work(demo);
   } finally {
