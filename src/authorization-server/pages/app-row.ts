@@ -1,17 +1,12 @@
 import { type Html, html } from '../../http/html.ts';
 import { appMark } from './app-mark.ts';
-import type { AppProof, Destination } from './consent.ts';
+import type { AppProof, AppView, Destination } from './consent.ts';
 import type { Dates } from './dates.ts';
 import { inBrief } from './fold.ts';
-import type { Posing } from './posing.ts';
 import type { Words } from './words.ts';
 
 /** What is known about an app that a member has connected. */
-export interface KnownApp {
-  /** Chosen by the app, and therefore not to be trusted. */
-  readonly name: string | undefined;
-  readonly posing: Posing | undefined;
-  readonly proof: AppProof;
+export interface KnownApp extends Pick<AppView, 'name' | 'posing' | 'proof'> {
   /** Every redirect destination it has registered. */
   readonly destinations: readonly Destination[];
 }
@@ -42,7 +37,6 @@ const NAMED = 6;
 
 export function appRow(words: Words, dates: Dates, row: ConnectedAppRow): Html {
   const { app, lastUsedAt, endsAt } = row;
-  const inWords = (label: Label) => label(words);
   const facts = [
     app !== undefined && proofInBrief(words, app.proof),
     lastUsedAt === undefined
@@ -50,6 +44,7 @@ export function appRow(words: Words, dates: Dates, row: ConnectedAppRow): Html {
       : words.html('apps.row.used', { when: dates.ago(lastUsedAt) }),
     endsAt !== undefined && words.html('apps.row.ends', { date: dates.day(endsAt) }),
   ];
+  const inWords = (label: Label) => label(words);
   const named = (labels: readonly Label[]) => words.list(inBrief(words, labels.map(inWords), NAMED));
   return html`<li class="app">
 ${appMark(app?.name)}

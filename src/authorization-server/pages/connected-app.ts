@@ -79,15 +79,9 @@ export function missingAppPage(words: Words, all: string): MemberPage {
 }
 
 function facts(words: Words, dates: Dates, { app, connectedAt, redeemed, lastUsedAt, endsAt }: ConnectedApp): Html {
-  const places = app?.destinations ?? [];
+  const places = app?.destinations.map((one) => place(words, one)) ?? [];
   return html`<dl>
-${
-  places.length > 0 &&
-  html`<dt>${words.html('apps.destination')}</dt><dd>${joined(
-    places.map((one) => place(words, one)),
-    ', ',
-  )}</dd>`
-}
+${places.length > 0 && html`<dt>${words.html('apps.destination')}</dt><dd>${joined(places, ', ')}</dd>`}
 <dt>${words.html('apps.connected')}</dt><dd>${dates.moment(connectedAt)}</dd>
 <dt>${words.html('apps.used')}</dt><dd>${redeemed ? used(words, dates, lastUsedAt) : words.html('apps.row.unfetched')}</dd>
 ${endsAt !== undefined && html`<dt>${words.html('apps.ends')}</dt><dd>${dates.day(endsAt)}</dd>`}

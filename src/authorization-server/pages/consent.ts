@@ -3,8 +3,7 @@ import { appMark } from './app-mark.ts';
 import type { Dates } from './dates.ts';
 import type { MemberPage } from './layout.ts';
 import { type Permissions, permissionFields, scopeCodes } from './permissions.ts';
-import type { Posing } from './posing.ts';
-import { posingWarning } from './waiting-app.ts';
+import { posingWarning, type WaitingApp } from './waiting-app.ts';
 import type { Words } from './words.ts';
 
 export interface ConsentView {
@@ -28,11 +27,7 @@ export interface ConsentView {
 }
 
 /** What is known about the app. */
-export interface AppView {
-  /** Chosen by the app, and therefore not to be trusted. */
-  readonly name: string | undefined;
-  /** Whose name that is without being theirs, if it is someone's. */
-  readonly posing: Posing | undefined;
+export interface AppView extends WaitingApp {
   readonly proof: AppProof;
   /** Where the browser is sent afterwards. */
   readonly destination: Destination;

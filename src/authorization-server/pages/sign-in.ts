@@ -27,15 +27,16 @@ export interface SignInView {
 /** The gate's own sign-in page, for credentials that the course site verifies. */
 export function signInPage(words: Words, view: SignInView): MemberPage {
   const { action, returnTo, csrf, username, problem, wait = 0, purpose } = view;
+  const described = problem !== undefined && html` aria-describedby="problem"`;
   const content = html`${problem !== undefined && html`<p class="notice problem" role="alert" id="problem">${words.html(problem, { wait: waitIn(words.locales, wait) })}</p>`}
 <p>${words.html(purpose.kind === 'connected-apps' ? 'apps.sign-in' : 'sign_in.text')}</p>
 <form method="post" action="${action}" class="fields">
 <input type="hidden" name="csrf" value="${csrf}">
 <input type="hidden" name="return_to" value="${returnTo}">
 <label for="username">${words.html('sign_in.username')}</label>
-<input id="username" name="username" value="${username}" required maxlength="320" autocomplete="username" autocapitalize="none" spellcheck="false" dir="auto"${focused(username === '')}${described(problem)}>
+<input id="username" name="username" value="${username}" required maxlength="320" autocomplete="username" autocapitalize="none" spellcheck="false" dir="auto"${username === '' && html` autofocus`}${described}>
 <label for="password">${words.html('sign_in.password')}</label>
-<input id="password" name="password" type="password" required maxlength="1024" autocomplete="current-password"${focused(username !== '')}${described(problem)}>
+<input id="password" name="password" type="password" required maxlength="1024" autocomplete="current-password"${username !== '' && html` autofocus`}${described}>
 <div class="actions"><button type="submit">${words.html('sign_in.go')}</button></div>
 </form>`;
   return framed(words, purpose, content);
@@ -82,13 +83,4 @@ function wayBack(words: Words, purpose: SignInPurpose): Html | undefined {
   }
   if (purpose.kind === 'unknown' || purpose.back === undefined) return undefined;
   return html`<p class="way-back"><a class="button" href="${purpose.back}">${words.html('apps.back')}</a></p>`;
-}
-
-/** Puts the focus on the field to fill in next, without a script. */
-function focused(here: boolean) {
-  return here && html` autofocus`;
-}
-
-function described(problem: Phrase | undefined) {
-  return problem !== undefined && html` aria-describedby="problem"`;
 }

@@ -18,7 +18,6 @@ export function stateConcerns(status: GateStatus, times: Times, now: number): re
   const pending = Object.values(events?.pending ?? {}).reduce((sum, count) => sum + count, 0);
   const at = (iso: string) => times.sameDay(Date.parse(iso));
   const seeEvents = { path: pathOf('events'), name: 'Events' };
-  const isLate = (until = Number.POSITIVE_INFINITY) => now / 1000 > until + BOUNDS.keysLate;
   const all = [
     ...health.checks.filter(({ ok }) => !ok).map((check) => failedCheck(check, times)),
     ...outages(upstreams, times),
@@ -35,7 +34,7 @@ export function stateConcerns(status: GateStatus, times: Times, now: number): re
         html`${pending === 1 ? 'One event waits' : `${pending} events wait`}: the backend did not accept the last one at ${at(events.last_failure.at)} (${events.last_failure.reason}).`,
         seeEvents,
       ),
-    keys.some(({ state, until }) => state === 'signing' && isLate(until)) &&
+    keys.some(({ state, until }) => state === 'signing' && until && now / 1000 > until + BOUNDS.keysLate) &&
       warn(html`A signing key is older than <code>keys.rotate</code>.`, { path: pathOf('keys'), name: 'Keys' }),
     unusedApps.length > 0 &&
       warn(
