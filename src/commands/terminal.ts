@@ -13,7 +13,9 @@ export function processTerminal(plain: () => boolean) {
   const print = (text: string) => void stdout.write(text);
   // The order of Node's own check, and of no-color.org: what turns colours off counts more.
   const shows = (stream: NodeJS.WriteStream) =>
-    !plain() && !env.NO_COLOR && (isOn(env.FORCE_COLOR) || (stream.isTTY === true && env.TERM !== 'dumb'));
+    !plain() &&
+    !env.NO_COLOR &&
+    (!['', '0', 'false'].includes(env.FORCE_COLOR ?? '') || (stream.isTTY === true && env.TERM !== 'dumb'));
   return {
     environment: env,
     /** Prints a line of the result, on standard output. */
@@ -71,7 +73,3 @@ function endUnread(error: NodeJS.ErrnoException): void {
 }
 
 const painted = (code: number, text: string): string => `\u001b[${code}m${text}\u001b[0m`;
-
-function isOn(value: string | undefined): boolean {
-  return value !== undefined && value !== '' && value !== '0' && value !== 'false';
-}

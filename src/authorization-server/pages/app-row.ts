@@ -60,11 +60,6 @@ ${row.changes.length > 0 && html`<p class="badge">${words.html('apps.row.writes'
 `;
 }
 
-/** In words, so that it does not depend on a colour. */
-export function changesBadge(words: Words): Html {
-  return html`<p class="badge">${words.html('apps.row.changes')}</p>`;
-}
-
 export function nameOf(words: Words, app: KnownApp | undefined): Html {
   return app === undefined ? words.html('apps.gone') : html`<bdi>${plainNameOf(words, app)}</bdi>`;
 }

@@ -1,6 +1,6 @@
 import { type Html, html } from '../../http/html.ts';
 import { appMark } from './app-mark.ts';
-import { type ConnectedAppRow, changesBadge, type Label, nameOf, plainNameOf } from './app-row.ts';
+import { type ConnectedAppRow, type Label, nameOf, plainNameOf } from './app-row.ts';
 import { type AppProof, place } from './consent.ts';
 import type { Dates } from './dates.ts';
 import { fold, joined } from './fold.ts';
@@ -51,7 +51,7 @@ export function connectedAppPage(words: Words, dates: Dates, shown: ConnectedApp
     body: html`
 <p class="up"><a href="${shown.all}">${words.html('apps.all')}</a></p>
 <div class="who">${appMark(app?.name)}<div><h1>${nameOf(words, app)}</h1>
-${shown.changes.length > 0 && changesBadge(words)}</div></div>
+${shown.changes.length > 0 && html`<p class="badge">${words.html('apps.row.changes')}</p>`}</div></div>
 ${app?.posing && html`<p class="notice problem">${posingWarning(words, app.posing)}</p>`}
 ${app !== undefined && !(app.posing && app.proof.kind === 'none') && proof(words, app.proof)}
 ${facts(words, dates, shown)}

@@ -113,14 +113,9 @@ function proof(words: Words, { proof: shown, destination: { kind } }: AppView, d
 
 /** Describes where the browser is sent. */
 export function place(words: Words, destination: Destination): Html {
-  switch (destination.kind) {
-    case 'host':
-      return html`<bdi>${destination.host}</bdi>`;
-    case 'computer':
-      return words.html('consent.destination.computer');
-    case 'scheme':
-      return words.html('consent.destination.scheme', { scheme: destination.scheme });
-  }
+  if (destination.kind === 'host') return html`<bdi>${destination.host}</bdi>`;
+  if (destination.kind === 'computer') return words.html('consent.destination.computer');
+  return words.html('consent.destination.scheme', { scheme: destination.scheme });
 }
 
 /** Links to the app's own pages. They open in a new tab, so that this page stays open, and receive no referrer. */

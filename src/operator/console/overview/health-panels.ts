@@ -14,10 +14,14 @@ import { stateText, worstFirst } from './state-concerns.ts';
  */
 export function gatePanel(status: GateStatus, registration: Html | undefined, times: Times): Html {
   const { health, uptime, reload, config, observing } = status;
+  const { kind, bytes } = status.store;
   const state = health.checks.every(({ ok }) => ok) ? badge('good', 'ready') : badge('bad', 'not ready');
   return facts([
     ['State', html`${state} Running for ${span(uptime)}.`],
-    ['Store', storeOf(status)],
+    [
+      'Store',
+      html`${stateText(`store ${kind}`) ?? kind}${bytes !== undefined && `, ${Math.ceil(bytes / 2 ** 20)} MiB`}`,
+    ],
     ['Keys', keysOf(status, times)],
     [
       'Profile',
@@ -38,10 +42,6 @@ function keysOf({ keys }: GateStatus, times: Times): Html {
   const next = Math.min(...signing.flatMap(({ until }) => until ?? []));
   const names = signing.map(({ publicKey }) => publicKey.alg).join(' and ');
   return html`<a href="${pathOf('keys')}">${names}</a>${Number.isFinite(next) && html`, next rotation ${times.date(next * 1000)}`}`;
-}
-
-function storeOf({ store: { kind, bytes } }: GateStatus): string {
-  return `${stateText(`store ${kind}`) ?? kind}${bytes === undefined ? '' : `, ${Math.ceil(bytes / 2 ** 20)} MiB`}`;
 }
 
 /** The most upstreams in sight. */
