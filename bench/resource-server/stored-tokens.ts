@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { lastUseEntry } from '../../src/authorization-server/connected-apps/use-entry.ts';
 import { sealedStore } from '../../src/storage/seal.ts';
 import { sqliteStore } from '../../src/storage/sqlite/sqlite-store.ts';
-import type { NewEntry, Store } from '../../src/storage/store.ts';
+import { jsonEntry, type Mutation, type NewEntry, type Store } from '../../src/storage/store.ts';
 import { gateProcess } from '../../test/faults/gate-process.ts';
 import { registerApp } from '../../test/support/app.ts';
 import { connect, refreshForm, type Tokens, token } from '../../test/support/connection.ts';
@@ -55,81 +57,102 @@ function familyOf(refreshToken: string): string {
   return Buffer.from(refreshToken.slice(3), 'base64url').toString('base64url', 0, 16);
 }
 
-/** A stored connection and its tokens. */
+/** A connected app in a store. */
 export interface Stored {
   readonly clientId: string;
   readonly accessToken: string;
-  readonly refreshToken: string;
-  readonly accountId: string;
-  readonly grantId: string;
 }
 
-const CLIENTS = 20;
-/** Grants of one member. */
-const EACH = 5;
-/** Tokens per grant: an access token, a refresh token, and those that it replaced, which are stored to detect reuse. */
-const TOKENS = 10;
 const DAY = 86_400;
+/** How many of them are returned. */
+const SAMPLE = 5000;
+
+/** The name of a member, which only this member has. */
+export const memberName = (at: number): string => `Member ${at} of the bench`;
 
 /**
- * Fills a store with `count` tokens as the gate at `origin` would: ten per grant, five grants per member, and twenty apps, in
- * commits of several grants. Returns a sample of the connections from the whole range.
+ * Fills a store with connected apps as the gate at `origin` stores them: each has a registration and a member of its own, a
+ * grant that was used, an access token and the record of its refresh tokens. Commits so many of them at once, and so many times
+ * in parallel. Returns a sample from the whole range.
  */
 export async function fill(
   store: Store,
   pattern: Pattern,
   origin: string,
   count: number,
-  batchSize: number,
+  { batch, parallel }: { readonly batch: number; readonly parallel: number },
 ): Promise<readonly Stored[]> {
-  const name = () => randomBytes(32).toString('base64url');
-  const now = Math.floor(Date.now() / 1000);
-  const clients = Array.from({ length: CLIENTS }, name);
   const kept: Stored[] = [];
-  const grants = count / TOKENS;
-  const keepEvery = Math.max(1, Math.floor(grants / 5000));
+  const every = Math.max(1, Math.floor(count / SAMPLE));
+  const appOf = connectedApps(pattern, origin);
+  let next = 0;
+  const work = async () => {
+    while (next < count) {
+      const from = next;
+      next = Math.min(from + batch, count);
+      const entries: NewEntry[] = [];
+      for (let at = from; at < next; at += 1) {
+        const app = appOf(at);
+        entries.push(...app.entries);
+        if (at % every === 0) kept.push(app.stored);
+      }
+      await commitAtLast(
+        store,
+        entries.map((entry) => ({ op: 'put', entry })),
+      );
+    }
+  };
+  await Promise.all(Array.from({ length: parallel }, work));
+  return kept;
+}
+
+/** On a busy machine, a server may not finish a commit within its deadline. */
+async function commitAtLast(store: Store, mutations: readonly Mutation[]): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return void (await store.commit(mutations));
+    } catch (thrown) {
+      if (tries === 20) throw thrown;
+      await pause(100);
+    }
+  }
+}
+
+function connectedApps(pattern: Pattern, origin: string) {
+  const name = (bytes = 32) => randomBytes(bytes).toString('base64url');
   const parsed = (text: string) => JSON.parse(text.replaceAll(pattern.origin, origin)) as object;
   const shapes = {
     Client: parsed(pattern.client),
+    RegistrationAccessToken: parsed(pattern.registrationToken),
     Member: parsed(pattern.member),
     Grant: parsed(pattern.grant),
     AccessToken: parsed(pattern.accessToken),
     RefreshToken: parsed(pattern.refreshToken),
   };
-  const entry = (kind: keyof typeof shapes, id: string, changed: object, references: NewEntry['references']) => ({
-    op: 'put' as const,
-    entry: {
-      kind,
-      id,
-      payload: JSON.stringify({ ...shapes[kind], ...changed }),
-      expiresAt: kind === 'Client' || kind === 'Member' ? undefined : now + DAY,
-      references,
-    },
-  });
-  await store.commit(clients.map((client) => entry('Client', client, { client_id: client }, { client })));
-  let accountId = '';
-  for (let at = 0; at < grants; ) {
-    const batch = [];
-    for (const end = Math.min(at + batchSize, grants); at < end; at += 1) {
-      if (at % EACH === 0) {
-        accountId = `m-${at / EACH}`;
-        batch.push(entry('Member', accountId, { sub: accountId }, {}));
-      }
-      const [grantId, accessToken, refreshToken] = [name(), name(), name()];
-      const clientId = clients[at % CLIENTS] ?? '';
-      const common = { accountId, clientId, iat: now, exp: now + DAY };
-      const references = { member: accountId, client: clientId };
-      const ofGrant = { ...references, grant: grantId };
-      const refresh = (jti: string) => entry('RefreshToken', jti, { ...common, grantId, iiat: now, jti }, ofGrant);
-      batch.push(
-        entry('Grant', grantId, { ...common, jti: grantId }, references),
-        entry('AccessToken', accessToken, { ...common, grantId, jti: accessToken }, ofGrant),
-        ...Array.from({ length: TOKENS - 2 }, () => refresh(name())),
-        refresh(refreshToken),
-      );
-      if (at % keepEvery === 0) kept.push({ clientId, accessToken, refreshToken, accountId, grantId });
-    }
-    await store.commit(batch);
-  }
-  return kept;
+  const now = Math.floor(Date.now() / 1000);
+  const exp = now + DAY;
+  return (at: number): { readonly entries: readonly NewEntry[]; readonly stored: Stored } => {
+    const [clientId, grantId, accessToken, registrationToken] = [name(), name(), name(), name()];
+    const member = `bench-${at}`;
+    const entry = (kind: keyof typeof shapes, id: string, changed: object, references: NewEntry['references']) =>
+      jsonEntry(kind, id, { ...shapes[kind], ...changed }, 'exp' in changed ? exp : undefined, references);
+    const common = { accountId: member, clientId, iat: now, exp };
+    const use = {
+      id: name(15),
+      grantId,
+      member,
+      day: Math.floor(now / DAY),
+      areas: new Map([['tool', { count: 1, last: now }]]),
+    };
+    const entries = [
+      entry('Client', clientId, { client_id: clientId, client_name: `App ${at}` }, {}),
+      entry('RegistrationAccessToken', registrationToken, { clientId, jti: registrationToken }, { client: clientId }),
+      entry('Member', member, { sub: member, name: memberName(at), email: `member${at}@mail.example` }, {}),
+      entry('Grant', grantId, { ...common, jti: grantId }, { member, client: clientId }),
+      entry('AccessToken', accessToken, { ...common, grantId, jti: accessToken }, { grant: grantId }),
+      entry('RefreshToken', name(16), { ...common, grantId }, { grant: grantId }),
+      lastUseEntry(use, exp),
+    ];
+    return { entries, stored: { clientId, accessToken } };
+  };
 }

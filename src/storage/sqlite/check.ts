@@ -12,7 +12,7 @@ export interface CheckLimits {
   readonly patience: number;
 }
 
-export const CHECK_LIMITS: CheckLimits = { atOnce: 32 * 1024 * 1024, patience: 1000 };
+export const CHECK_LIMITS: CheckLimits = { atOnce: 32 * 1024 * 1024, patience: 100 };
 
 /** A check that runs in the background. */
 export interface BackgroundCheck {
