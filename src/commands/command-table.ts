@@ -20,6 +20,7 @@ export const COMMAND_TABLE: Readonly<Record<string, Readonly<Record<string, Load
   'Run:': {
     serve: () => import('./serve.ts'),
     backup: () => import('./backup.ts'),
+    store: () => import('./store.ts'),
     secret: () => import('./secret.ts'),
   },
   'Inspect:': {

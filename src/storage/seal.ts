@@ -1,7 +1,7 @@
 import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { contextOf, hashId, openWithAny, seal } from './cipher.ts';
-import { INDEX_KIND, type IndexKey, indexKey } from './index-key.ts';
+import { INDEX_KEY, type IndexKey, indexKey } from './index-key.ts';
 import type { Charge } from './quota.ts';
 import { type Reseal, resealer } from './reseal.ts';
 import {
@@ -108,7 +108,7 @@ export function sealedStore(
     async scan(kind, from, limit) {
       await key();
       const found = await inner.scan(kind, from, limit);
-      const entries = found.entries.filter((entry) => entry.kind !== INDEX_KIND);
+      const entries = found.entries.filter((entry) => entry.kind !== INDEX_KEY.kind);
       return { ...found, entries: entries.flatMap((entry) => unseal(entry) ?? []) };
     },
     async count(kind, name, value) {

@@ -48,7 +48,7 @@ export interface Store {
  */
 export type Priority = 'ordinary' | 'vital';
 
-interface Scanned {
+export interface Scanned {
   readonly entries: readonly Entry[];
   /** Where the next call continues; undefined: there is no more. */
   readonly next: string | undefined;
