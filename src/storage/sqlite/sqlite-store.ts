@@ -79,6 +79,8 @@ export function storeOn({ database, check, unlock, space, log }: SqliteParts, cl
       return scanned;
     },
     async commit(mutations, priority = 'ordinary') {
+      // Reads have waited for what they found.
+      if (mutations.length === 0) return true;
       const charges = mutations.flatMap((mutation) => ('entry' in mutation ? (mutation.entry.charge ?? []) : []));
       const writer = charges.length > 0 ? 'stranger' : priority;
       const committed = health.write(() =>
