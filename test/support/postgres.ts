@@ -18,7 +18,7 @@ export interface Postgres {
   readonly socket: string;
   /** Runs SQL and returns what psql prints, without headings. */
   run(sql: string): string;
-  /** Stops the server immediately, whatever it is doing. */
+  /** Kills the server, as a crash would. */
   kill(): Promise<void>;
   /** Starts it again with its data. */
   start(): Promise<void>;
@@ -64,8 +64,8 @@ export async function startPostgres(durable = false): Promise<Postgres> {
     }
   };
   const kill = async () => {
-    // SIGQUIT is PostgreSQL's immediate shutdown: it does not wait for clients, and its child processes exit with it.
-    child.kill('SIGQUIT');
+    // The server's other processes end when they notice, and only then is its standard error closed.
+    child.kill('SIGKILL');
     await ended;
   };
   await start();

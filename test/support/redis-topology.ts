@@ -1,15 +1,20 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import { REDIS } from './redis.ts';
 import { freePort } from './world.ts';
+
+/** Debian has it in another package, which redis-server needs. */
+const REDIS_CLI = join(dirname(REDIS ?? ''), 'redis-cli');
 
 /** A Redis process on a TCP port of the loopback interface. */
 export interface RedisProcess {
   readonly port: number;
   readonly admin: Redis;
+  readonly running: () => boolean;
   kill(): Promise<void>;
   start(): Promise<void>;
   hang(): void;
@@ -40,6 +45,7 @@ async function redisProcess(folder: string, port: number, args: readonly string[
   return {
     port,
     admin,
+    running: () => child !== undefined,
     start,
     async kill() {
       const dying = child;
@@ -95,7 +101,7 @@ export interface Sentinels extends Topology {
 }
 
 /** Milliseconds that a primary must be silent before the Sentinels consider it down. */
-export const DOWN_AFTER = 1000;
+const DOWN_AFTER = 1000;
 
 /** Starts a primary, two replicas and three Sentinels that watch them. `args` are additional settings of each Redis. */
 export const startSentinels = (args: readonly string[] = []): Promise<Sentinels> =>
@@ -141,50 +147,56 @@ sentinel parallel-syncs gate 2
 
 export interface RedisCluster extends Topology {
   readonly nodes: readonly { readonly host: string; readonly port: number }[];
-  /** The primaries, in the order of their slots: the first owns the first third. */
+  /** The initial primaries, in the order of their slots: the first owns the first third. Then their replicas. */
   readonly redis: readonly RedisProcess[];
   /** The primary that owns a key's slot. */
   ownerOf(key: string): Promise<RedisProcess>;
+  /** A replica of this primary, once there is one. */
+  replicaOf(primary: RedisProcess): Promise<RedisProcess>;
 }
 
-const SLOTS = [
-  [0, 5460],
-  [5461, 10_922],
-  [10_923, 16_383],
-] as const;
+const PRIMARIES = 3;
 
-/** Starts a Cluster of three primaries that share the slots. While one is down, the others still serve their slots. */
-export const startCluster = (): Promise<RedisCluster> => severalTimes(tryCluster);
+/** Milliseconds that a node of the Cluster must be silent before the others consider it down. */
+const NODE_TIMEOUT = 1000;
 
-async function tryCluster(): Promise<RedisCluster> {
+/**
+ * Starts a Cluster of three primaries that share the slots, each with this many replicas. While a primary is down, the
+ * others still serve their slots. `args` are additional settings of each Redis.
+ */
+export const startCluster = (replicas = 0, args: readonly string[] = []): Promise<RedisCluster> =>
+  severalTimes(() => tryCluster(replicas, args));
+
+async function tryCluster(replicas: number, given: readonly string[]): Promise<RedisCluster> {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-cluster-'));
-  const args = ['--save', '', '--appendonly', 'yes', '--cluster-enabled', 'yes', '--cluster-node-timeout', '1000'];
-  args.push('--cluster-require-full-coverage', 'no');
+  const args = ['--save', '', '--appendonly', 'yes', '--repl-diskless-sync-delay', '0', '--cluster-enabled', 'yes'];
+  args.push('--cluster-node-timeout', String(NODE_TIMEOUT), '--cluster-require-full-coverage', 'no', ...given);
   const redis: RedisProcess[] = [];
-  const buses: number[] = [];
+  const addresses: string[] = [];
+  /** What a node says about itself: its id, the primary that it follows, and its slots. */
+  const selfOf = async ({ admin }: RedisProcess) => {
+    const said = String(await admin.cluster('NODES')).split('\n');
+    const [id, , , follows, , , epoch, , ...slots] = (said.find((line) => line.includes('myself')) ?? '').split(' ');
+    const ranges = slots.map((range) => range.split('-').map(Number));
+    const owns = (slot: number) => ranges.some(([from = NaN, to = from]) => from <= slot && slot <= to);
+    return { id, follows, epoch: Number(epoch), owns, nodes: said.length - 1 };
+  };
+  const running = () => redis.filter((one) => one.running());
   try {
-    for (const [at, [from, to]] of SLOTS.entries()) {
+    for (let at = 0; at < PRIMARIES * (1 + replicas); at += 1) {
       // The cluster bus port defaults to the client port plus 10,000, which may be taken.
       const bus = await freePort();
-      const own = [...args, '--cluster-port', String(bus)];
-      const one = await redisProcess(join(folder, String(at)), await freePort(), own);
-      await one.admin.cluster('SET-CONFIG-EPOCH', at + 1);
-      await one.admin.call('CLUSTER', 'ADDSLOTSRANGE', from, to);
+      const one = await redisProcess(join(folder, String(at)), await freePort(), [...args, '--cluster-port', `${bus}`]);
       redis.push(one);
-      buses.push(bus);
+      addresses.push(`127.0.0.1:${one.port}@${bus}`);
     }
-    for (const { admin } of redis) {
+    const create = ['--cluster', 'create', ...addresses, '--cluster-replicas', String(replicas), '--cluster-yes'];
+    await promisify(execFile)(REDIS_CLI, create, { timeout: 60_000 });
+    for (const one of redis) {
       await until(async () => {
-        const said = (await admin.cluster('INFO')) as string;
-        if (said.includes('cluster_state:ok') && said.includes('cluster_slots_assigned:16384')) return true;
-        // A node forgets a MEET that was not answered within a second, so it is repeated.
-        if (said.includes('cluster_known_nodes:3') === false) {
-          for (const [at, { port }] of redis.entries()) {
-            if (at === 0) continue;
-            await redis[0]?.admin.call('CLUSTER', 'MEET', '127.0.0.1', port, buses[at] as number);
-          }
-        }
-        return false;
+        const state = String(await one.admin.cluster('INFO'));
+        const { nodes } = await selfOf(one);
+        return state.includes('cluster_state:ok') && nodes === redis.length;
       }, 'the Cluster');
     }
   } catch (thrown) {
@@ -195,10 +207,25 @@ async function tryCluster(): Promise<RedisCluster> {
     nodes: redis.map(({ port }) => ({ host: '127.0.0.1', port })),
     redis,
     async ownerOf(key) {
-      const slot = await redis[0]?.admin.cluster('KEYSLOT', key);
-      const slots = (await redis[0]?.admin.cluster('SLOTS')) as unknown as [number, number, [string, number]][];
-      const found = slots.find(([from, to]) => from <= Number(slot) && Number(slot) <= to);
-      return redis.find(({ port }) => port === found?.[2][1]) as RedisProcess;
+      let owner: RedisProcess | undefined;
+      await until(async () => {
+        const slot = Number(await running()[0]?.admin.cluster('KEYSLOT', key));
+        const known = await Promise.all(running().map(async (one) => ({ one, ...(await selfOf(one)) })));
+        // A primary that was replaced while it was down claims its slots until it hears of it.
+        owner = known.filter(({ owns }) => owns(slot)).toSorted((a, b) => b.epoch - a.epoch)[0]?.one;
+        return owner !== undefined;
+      }, 'an owner');
+      return owner as RedisProcess;
+    },
+    async replicaOf(primary) {
+      let replica: RedisProcess | undefined;
+      await until(async () => {
+        const { id } = await selfOf(primary);
+        const known = await Promise.all(running().map(async (one) => ({ one, ...(await selfOf(one)) })));
+        replica = known.find(({ follows }) => follows === id)?.one;
+        return replica !== undefined && (await replica.admin.info('replication')).includes('master_link_status:up');
+      }, 'a replica');
+      return replica as RedisProcess;
     },
     close: ending(folder, redis),
   };
