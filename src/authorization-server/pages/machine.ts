@@ -36,12 +36,10 @@ ${forDevelopers(words, documentation)}`;
 
 function commandFor(address: string, query: string): string {
   const body = JSON.stringify({ query: query.replace(/\s+/g, ' ') });
-  return [
-    `curl ${address}`,
-    `-H 'Authorization: Bearer <access_token>'`,
-    `-H 'Content-Type: application/json'`,
-    `-d '${body}'`,
-  ].join(' \\\n  ');
+  return `curl ${address} \\
+  -H 'Authorization: Bearer <access_token>' \\
+  -H 'Content-Type: application/json' \\
+  -d '${body}'`;
 }
 
 /** A document for programs, in a form for people. `content` is in English, as the document is. */

@@ -9,9 +9,8 @@ export interface SignOutForm {
 
 /** The account that is signed in, with a button that ends the sign-in if that is the gate's own. */
 export function accountLine(words: Words, account: string, form: SignOutForm | undefined): Html {
-  const hidden = Object.entries(form?.fields ?? {});
   return html`<div class="account"><span>${words.html('consent.account', { account: html`<strong><bdi>${account}</bdi></strong>` })}</span>
-${form !== undefined && html`<form method="post" action="${form.action}">${hidden.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<button type="submit" class="link">${words.html('sign_out.go')}</button></form>`}</div>`;
+${form !== undefined && html`<form method="post" action="${form.action}">${Object.entries(form.fields).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<button type="submit" class="link">${words.html('sign_out.go')}</button></form>`}</div>`;
 }
 
 /** @param signIn - where the member can sign in again */

@@ -16,7 +16,6 @@ export const stateText = wordsOf('overview/state.yaml');
 export function stateConcerns(status: GateStatus, times: Times, now: number): readonly Concern[] {
   const { health, upstreams, reload, events, keys, unusedApps, observing } = status;
   const pending = Object.values(events?.pending ?? {}).reduce((sum, count) => sum + count, 0);
-  const at = (iso: string) => times.sameDay(Date.parse(iso));
   const seeEvents = { path: pathOf('events'), name: 'Events' };
   const all = [
     ...health.checks.filter(({ ok }) => !ok).map((check) => failedCheck(check, times)),
@@ -25,15 +24,17 @@ export function stateConcerns(status: GateStatus, times: Times, now: number): re
       bad(
         html`The configuration on disk has mistakes and was not loaded at ${times.sameDay(reload.refusedAt * 1000)}: the one before it is still in use. <code>coursegate check</code> lists the mistakes.`,
       ),
-    events?.stopped_at !== undefined &&
-      bad(html`Events are no longer sent: the backend answered 410 at ${at(events.stopped_at)}.`, seeEvents),
-    events?.stopped_at === undefined &&
-      events?.last_failure !== undefined &&
-      pending > 0 &&
-      warn(
-        html`${pending === 1 ? 'One event waits' : `${pending} events wait`}: the backend did not accept the last one at ${at(events.last_failure.at)} (${events.last_failure.reason}).`,
-        seeEvents,
-      ),
+    events?.stopped_at !== undefined
+      ? bad(
+          html`Events are no longer sent: the backend answered 410 at ${times.sameDay(Date.parse(events.stopped_at))}.`,
+          seeEvents,
+        )
+      : events?.last_failure !== undefined &&
+        pending > 0 &&
+        warn(
+          html`${pending === 1 ? 'One event waits' : `${pending} events wait`}: the backend did not accept the last one at ${times.sameDay(Date.parse(events.last_failure.at))} (${events.last_failure.reason}).`,
+          seeEvents,
+        ),
     keys.some(({ state, until }) => state === 'signing' && until && now / 1000 > until + BOUNDS.keysLate) &&
       warn(html`A signing key is older than <code>keys.rotate</code>.`, { path: pathOf('keys'), name: 'Keys' }),
     unusedApps.length > 0 &&
