@@ -218,6 +218,26 @@ describe.skipIf(!browserPresent())('the consent page on a small phone', () => {
     );
   });
 
+  it('grants, approved as it is shown, exactly what it names in words and has ticked', async () => {
+    const app = await registerApp(worlds.short.origin);
+    await visit({ app, scope: SCOPES.join(' ') }, async (page, request) => {
+      const ticked = await page.locator('.scope:has(input:checked)').all();
+      for (const scope of ticked) expect((await scope.innerText()).trim().length).toBeGreaterThan(8);
+      const values = await page
+        .locator('input:checked')
+        .evaluateAll((boxes) => boxes.map((box) => (box as unknown as { value: string }).value));
+      expect(values.length).toBe(ticked.length);
+      expect(values.filter((value) => value.endsWith(':write'))).toEqual([]);
+      const answered = page.waitForResponse(
+        (response) => response.status() === 303 && response.url().includes('/oauth/authorize/'),
+      );
+      await page.locator('button[value=approve]').click();
+      const location = new URL((await (await answered).allHeaders()).location ?? '');
+      const granted = (await redeem(app, request, location)).scope?.split(' ').toSorted();
+      expect(granted).toEqual(['openid', ...values].toSorted());
+    });
+  });
+
   it('grants what is folded only after it was opened and ticked, by keyboard', async () => {
     const app = await registerApp(worlds.short.origin);
     await visit({ app, scope: SCOPES.join(' ') }, async (page, request) => {
