@@ -12,8 +12,8 @@ const PATIENCE = 60_000;
 /** How often the gates were killed and requests repeated, and the longest time without a token response. */
 interface Trouble {
   gatesKilled: number;
-  /** How often a gate ended while it started, because of its store. */
-  failedStarts: number;
+  /** Why gates ended while they started. */
+  readonly failedStarts: string[];
   repeated: number;
   /** Milliseconds. */
   outage: number;
@@ -52,7 +52,7 @@ export async function threeGates(store: string, variables: Readonly<Record<strin
   balancer.serve(gates);
   await Promise.all(numbers.map((at) => balancer.seen(at, true)));
 
-  const trouble = { gatesKilled: 0, failedStarts: 0, repeated: 0, outage: 0 };
+  const trouble = { gatesKilled: 0, failedStarts: [] as string[], repeated: 0, outage: 0 };
   let lastTokens: number | undefined;
   return {
     app: await registerApp(balancer.origin),
@@ -81,7 +81,7 @@ export async function threeGates(store: string, variables: Readonly<Record<strin
       // Tried again, as by an init system.
       await insistently(async () => {
         await gates[number]?.start().catch((thrown: unknown) => {
-          trouble.failedStarts += 1;
+          trouble.failedStarts.push(String(thrown).slice(-400));
           throw thrown;
         });
       });
