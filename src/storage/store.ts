@@ -48,7 +48,7 @@ export interface Store {
  */
 export type Priority = 'ordinary' | 'vital';
 
-export interface Scanned {
+interface Scanned {
   readonly entries: readonly Entry[];
   /** Where the next call continues; undefined: there is no more. */
   readonly next: string | undefined;

@@ -285,6 +285,27 @@ describe('a copy', () => {
     120_000,
   );
 
+  it.skipIf(!redisPresent())(
+    'whose target fails says so, and is finished when it is back',
+    async () => {
+      const [from, to] = [await stores.empty('sqlite'), await stores.empty('redis')];
+      await filled(from.file, 4000);
+      const running = runCommand(['store', 'copy', '--from', from.file, '--to', to.file], stores.environment);
+      await expect.poll(() => stores.count(to), { interval: 10, timeout: 60_000 }).toBeGreaterThan(500);
+      await stores.redis?.kill();
+      expect([await running.exited, running.stderr()]).toEqual([
+        1,
+        expect.stringMatching(
+          /^A store failed, and the copy is unfinished: run the same command again\.\nCause: .+\nTry: /,
+        ),
+      ]);
+      await stores.redis?.start();
+      expect(await copy(from.file, to.file)).toMatchObject({ code: 0 });
+      expect(await contents(to.file)).toEqual(await contents(from.file));
+    },
+    120_000,
+  );
+
   it('is refused where it could lose or mix something', async () => {
     const [from, used] = [await stores.empty('sqlite'), await stores.empty('sqlite')];
     await filled(from.file, 100);

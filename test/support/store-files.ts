@@ -8,10 +8,10 @@ import { postgres } from '../../src/storage/sql/postgres.ts';
 import { sql } from '../../src/storage/sql/session.ts';
 import { SMALL } from '../config/fixture.ts';
 import { SERVERS } from '../storage/sql/servers.ts';
-import { redisPresent, startRedis } from './redis.ts';
+import { type RedisServer, redisPresent, startRedis } from './redis.ts';
 
 /** An empty store, as the `store` of a configuration, and a configuration file that names it. */
-export interface EmptyStore {
+interface EmptyStore {
   readonly settings: Readonly<Record<string, unknown>>;
   readonly file: string;
 }
@@ -21,6 +21,8 @@ export interface TestStores {
   readonly kinds: readonly string[];
   /** What the configuration files read. */
   readonly environment: Readonly<Record<string, string>>;
+  /** Loses its data when it is killed. */
+  readonly redis: RedisServer | undefined;
   empty(kind: string, secret?: string): Promise<EmptyStore>;
   /** How many entries it has, or keys, while another process may have it open. */
   count(store: EmptyStore): Promise<number>;
@@ -51,6 +53,7 @@ export async function startStores(): Promise<TestStores> {
   return {
     kinds: ['sqlite', ...(redis === undefined ? [] : ['redis']), ...servers.map(({ kind }) => kind)],
     environment,
+    redis,
     write,
     async empty(kind, secret) {
       const name = `copy${count}`;

@@ -13,7 +13,7 @@ const LIFETIME = 300;
 const NONE: Sum = { count: 0, digest: '' };
 
 /** What both stores hold of one kind. */
-export interface CopiedKind {
+interface CopiedKind {
   readonly kind: string;
   readonly from: Sum;
   readonly to: Sum;
@@ -82,8 +82,8 @@ async function copyEntries(from: CopySide, to: CopySide, key: Entry, progress: C
   if (held === undefined) await to.commit([{ op: 'create', entry: { ...key, payload: marker } }]);
   else await mark(held.payload, marker);
   /** A copy that was overtaken must not write over what a gate has written since. */
-  const assertOwn = async () => {
-    if ((await keyOf(to))?.payload !== marker)
+  const assertHolds = async (payload: string) => {
+    if ((await keyOf(to))?.payload !== payload)
       throw new Error('Another copy to this target was started, so this one ends.');
   };
 
@@ -91,24 +91,24 @@ async function copyEntries(from: CopySide, to: CopySide, key: Entry, progress: C
   for await (const entries of held === undefined ? [] : pagesOf(to, progress('Comparing'))) {
     const wanted = await sameOf(from, entries);
     const stale = entries.filter((entry, at) => fieldsOf(entry) !== fieldsOf(wanted[at]));
-    await assertOwn();
+    await assertHolds(marker);
     await again(() => to.commit(stale.map(({ kind, id }) => ({ op: 'delete', kind, id }))));
   }
   for await (const entries of pagesOf(from, progress('Copying'))) {
     const there = held === undefined ? [] : await sameOf(to, entries);
     const missing = entries.filter((_, at) => there[at] === undefined);
-    await assertOwn();
+    await assertHolds(marker);
     await write(to, await charged(from, missing));
   }
   const until = unixSeconds(Date.now) + LIFETIME + (Date.now() - began) / 1000;
-  const [source, target] = await Promise.all([
-    sumsOf(from, until, progress('Verifying')),
-    sumsOf(to, until, progress('Verifying')),
-  ]);
+  const [source, target] = await Promise.all([sumsOf(from, until, progress('Verifying')), sumsOf(to, until)]);
   const kinds = [...new Set([...source.keys(), ...target.keys()])]
     .toSorted()
     .map((kind) => ({ kind, from: source.get(kind) ?? NONE, to: target.get(kind) ?? NONE }));
-  if (kinds.every(isSame)) await mark(marker, key.payload);
+  if (kinds.every(isSame)) {
+    await mark(marker, key.payload);
+    await assertHolds(key.payload);
+  }
   return kinds;
 }
 

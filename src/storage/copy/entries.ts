@@ -12,21 +12,23 @@ const TRIES = 4;
 /** Bytes of a quota: a copy evicts nothing. */
 const MOST = Number.MAX_SAFE_INTEGER;
 
+const FAILED = 'A store failed, and the copy is unfinished: run the same command again.';
+
 /** Begins to show a step. */
 export type CopyProgress = (what: string) => { at(done: number, total?: number): void; done(): void };
 
 /** Reads all entries in batches, without the store's own key. */
-export async function* pagesOf(side: CopySide, progress: ReturnType<CopyProgress>) {
+export async function* pagesOf(side: CopySide, progress?: ReturnType<CopyProgress>) {
   let [place, done, total]: [string | undefined, number, number | undefined] = [undefined, 0, undefined];
   do {
     const page = await again(() => side.scan(undefined, place, BATCH));
     yield page.entries.filter(({ kind }) => kind !== INDEX_KEY.kind);
     done += page.looked;
     total ??= page.total;
-    progress.at(done, total);
+    progress?.at(done, total);
     place = page.next;
   } while (place !== undefined);
-  progress.done();
+  progress?.done();
 }
 
 /** The same entries of another store. */
@@ -63,7 +65,7 @@ export interface Sum {
 }
 
 /** Sums up the entries of each kind that outlive `until`. */
-export async function sumsOf(side: CopySide, until: number, progress: ReturnType<CopyProgress>) {
+export async function sumsOf(side: CopySide, until: number, progress?: ReturnType<CopyProgress>) {
   const sums = new Map<string, Sum>();
   for await (const page of pagesOf(side, progress)) {
     const entries = page.filter(({ expiresAt = until + 1 }) => expiresAt > until);
@@ -94,7 +96,7 @@ export async function again<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (thrown) {
-      if (tries === TRIES) throw thrown;
+      if (tries === TRIES) throw new Error(FAILED, { cause: (thrown as Error).cause ?? thrown });
       await pause(tries * 500);
     }
   }

@@ -83,7 +83,17 @@ function redisSide(options: RedisOptions): CopySide {
   return {
     ...store,
     check: () => checkRedisAtStart(options, store),
-    charges: (entries) => each(entries, (client, entry) => client.hgetall(keyOf('charge', entry))),
+    charges: (entries) =>
+      each(entries, async (redis, entry) => {
+        const [quota, network, wider, client] = await redis.hmget(
+          keyOf('charge', entry),
+          'quota',
+          'network',
+          'wider',
+          'client',
+        );
+        return { quota, network, wider, client };
+      }),
     use: (entries) =>
       each(entries, (client, { consumedAt, revision, ...key }) =>
         client.hset(keyOf('entry', key), { revision, ...(consumedAt !== undefined && { consumedAt }) }),
