@@ -77,6 +77,28 @@ export interface Entry {
   readonly references: References;
 }
 
+/** The expiry of an entry that never expires, in a table in which every row has one. */
+export const NEVER = Number.MAX_SAFE_INTEGER;
+
+/** The entry in a row of a table. */
+export function entryOf(row: Readonly<Record<string, unknown>>): Entry {
+  const references: Partial<Record<ReferenceName, string>> = {};
+  for (const name of REFERENCE_NAMES) {
+    const value = row[`ref_${name}`];
+    if (value !== null) references[name] = String(value);
+  }
+  const expiresAt = Number(row.expires_at ?? NEVER);
+  return {
+    kind: String(row.kind),
+    id: String(row.id),
+    payload: String(row.payload),
+    expiresAt: expiresAt === NEVER ? undefined : expiresAt,
+    consumedAt: row.consumed_at === null ? undefined : Number(row.consumed_at),
+    revision: Number(row.revision),
+    references,
+  };
+}
+
 /** An entry to write: never consumed yet. */
 export type NewEntry = Omit<Entry, 'consumedAt' | 'revision'> & {
   /** Undefined: it was caused by a known member or app and counts towards no quota. */

@@ -41,8 +41,8 @@ export function storeConformance(name: string, open: (clock: () => number) => St
     const inSeconds = (seconds: number) => Math.floor(clock.now() / 1000) + seconds;
 
     it('returns stored entries, and undefined for all others', async () => {
-      await store.commit([{ op: 'put', entry: code('a', { payload: 'p"ä\u0000', references: { grant: 'g' } }) }]);
-      expect((await store.get('AuthorizationCode', 'a'))?.payload).toBe('p"ä\u0000');
+      await store.commit([{ op: 'put', entry: code('a', { payload: 'p"ä\\\u0000', references: { grant: 'g' } }) }]);
+      expect((await store.get('AuthorizationCode', 'a'))?.payload).toBe('p"ä\\\u0000');
       expect(await store.get('AuthorizationCode', 'b')).toBeUndefined();
       expect(await store.get('AccessToken', 'a')).toBeUndefined();
     });
@@ -91,6 +91,24 @@ export function storeConformance(name: string, open: (clock: () => number) => St
       clock.advance(10);
       expect(await store.commit([{ op: 'create', entry: code('a', { payload: '3' }) }])).toBe(true);
       expect((await store.get('AuthorizationCode', 'a'))?.consumedAt).toBeUndefined();
+    });
+
+    it('evaluates a guard after the earlier mutations of the same commit', async () => {
+      const entry = code('a', { references: { grant: 'g' } });
+      const other = { op: 'put', entry: { ...entry, id: 'b' } } as const;
+      const create = { op: 'create', entry } as const;
+      const consume = { op: 'consume', kind: 'AuthorizationCode', id: 'a' } as const;
+      const all = { op: 'deleteBy', kind: 'AuthorizationCode', name: 'grant', value: 'g' } as const;
+      expect(await store.commit([create, consume])).toBe(true);
+      expect((await store.get('AuthorizationCode', 'a'))?.consumedAt).toBeDefined();
+      expect(await store.commit([{ op: 'delete', kind: 'AuthorizationCode', id: 'a' }, create])).toBe(true);
+      expect(await store.commit([consume, consume])).toBe(false);
+      expect((await store.get('AuthorizationCode', 'a'))?.consumedAt).toBeUndefined();
+      expect(await store.commit([other, all, consume])).toBe(false);
+      expect(await store.findBy('AuthorizationCode', 'grant', 'g')).toHaveLength(1);
+      expect(await store.commit([other, all, create])).toBe(true);
+      expect(await store.findBy('AuthorizationCode', 'grant', 'g')).toHaveLength(1);
+      expect(await store.get('AuthorizationCode', 'b')).toBeUndefined();
     });
 
     it('counts how often an entry was written, and starts again when it is created again', async () => {

@@ -24,7 +24,7 @@ export interface MariaDb {
  * Starts a separate, empty MariaDB on a Unix socket in a new folder.
  * @param durable whether it waits for the disk, and has its usual memory
  */
-export async function startMariaDb(durable = false): Promise<MariaDb> {
+export async function startMariaDb(durable = false, more: readonly string[] = []): Promise<MariaDb> {
   const folder = mkdtempSync(join(tmpdir(), 'coursegate-mariadb-'));
   const socket = join(folder, 'db.sock');
   const settings = [
@@ -47,6 +47,7 @@ export async function startMariaDb(durable = false): Promise<MariaDb> {
         `--socket=${socket}`,
         `--pid-file=${join(folder, 'pid')}`,
         '--skip-networking',
+        ...more,
         ...(durable ? [] : ['--innodb-flush-log-at-trx-commit=2', '--innodb-buffer-pool-size=24M']),
       ],
       { env, stdio: ['ignore', 'ignore', 'pipe'] },

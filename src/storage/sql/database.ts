@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { GatewayError } from '../../errors.ts';
 import { inTime } from '../patience.ts';
-import { type SqlDialect, type SqlSession, type SqlStatement, sql } from './session.ts';
+import { type SqlDialect, type SqlSession, type SqlStatement, sql, type UseSession } from './session.ts';
 import { sessionPool } from './session-pool.ts';
 
 /** Tries of work that the server rolled back, or for which the connection was lost before it was to be committed. */
@@ -24,7 +24,7 @@ export interface SqlTransaction {
 export interface SqlDatabase {
   readonly dialect: SqlDialect;
   /** Runs work that consists of single statements, each of which may be repeated. */
-  use<T>(work: (session: SqlSession) => Promise<T>): Promise<T>;
+  readonly use: UseSession;
   /**
    * Runs work in a transaction. It may run several times, and is done at most once: if the connection is lost while it
    * is committed, the outcome is unknown, and the caller is told that it failed.
@@ -88,7 +88,7 @@ export function sqlDatabase(dialect: SqlDialect, url: string, most: number): Sql
         }
       });
     } catch (thrown) {
-      throw thrown instanceof GatewayError ? thrown : unavailable(thrown);
+      throw unavailable(thrown);
     }
   };
 
@@ -121,7 +121,8 @@ export function sqlDatabase(dialect: SqlDialect, url: string, most: number): Sql
 const late = () => new GatewayError('store_unavailable', { cause: new Error('the store took too long') });
 
 /** Only the database's own message and code: other fields of its error contain values. */
-function unavailable(thrown: unknown): GatewayError {
+export function unavailable(thrown: unknown): GatewayError {
+  if (thrown instanceof GatewayError) return thrown;
   const { message, code } = thrown as { readonly message?: string; readonly code?: string };
   const cause = Object.assign(new Error(message || code || String(thrown)), { code });
   return new GatewayError('store_unavailable', { cause });

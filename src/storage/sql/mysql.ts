@@ -2,7 +2,7 @@ import type { Connection, RowDataPacket } from 'mysql2/promise';
 import { PATIENCE } from '../patience.ts';
 import { loadMysql } from './drivers.ts';
 import { migrateTables, type SqlSchema } from './schema.ts';
-import { type SqlDialect, type SqlFault, type SqlSession, type SqlStatement, sql } from './session.ts';
+import { prepared, type SqlDialect, type SqlFault, type SqlSession, type SqlStatement, sql } from './session.ts';
 
 const TITLE = 'MariaDB or MySQL';
 
@@ -13,6 +13,7 @@ const TITLE = 'MariaDB or MySQL';
 const SETUP = [
   "SET SESSION sql_mode = 'STRICT_ALL_TABLES', autocommit = 1, innodb_lock_wait_timeout = 1, wait_timeout = 60",
   'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
+  'SELECT @@global.read_only AS standby, VERSION() AS version',
 ];
 
 const LOCK = "LEFT(CONCAT('coursegate ', DATABASE()), 64)";
@@ -56,23 +57,11 @@ export const mysql: SqlDialect = {
       supportBigNumbers: true,
       maxPreparedStatements: 200,
     });
-    const session = sessionOn(connection);
-    try {
-      const state = sql('SELECT @@global.read_only AS standby, VERSION() AS version');
-      const answers = await session.run(...SETUP.map((text) => sql(text)), state);
-      const [{ standby, version } = {}] = answers.at(-1) ?? [];
-      const [, major = 0, minor = 0] = (/^(\d+)\.(\d+)/.exec(String(version)) ?? []).map(Number);
-      if (major < 8 || (/mariadb/i.test(String(version)) && major * 100 + minor < 1006)) {
-        throw new Error(`it is version ${version}: MariaDB 10.6, MySQL 8 or later is needed`);
-      }
-      if (Number(standby) !== 0) {
-        throw Object.assign(new Error('it is a replica, which accepts no writes'), { code: 'ER_READ_ONLY_MODE' });
-      }
-      return session;
-    } catch (thrown) {
-      session.close();
-      throw thrown;
-    }
+    return prepared(sessionOn(connection), SETUP, 'ER_READ_ONLY_MODE', (version) => {
+      const [, major = 0, minor = 0] = (/^(\d+)\.(\d+)/.exec(version) ?? []).map(Number);
+      const isKnown = /mariadb/i.test(version) ? major * 100 + minor >= 1006 : major >= 8;
+      return isKnown || 'MariaDB 10.6, MySQL 8';
+    });
   },
   upsert(_key, set) {
     const pairs = Object.entries(set).map(([column, value]) => `${column} = ${value}`);
@@ -82,11 +71,12 @@ export const mysql: SqlDialect = {
   now: 'CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)',
   announce: sql('UPDATE coursegate_revocation SET number = number + 1 WHERE id = 1'),
   heartbeat: sql('SELECT number, @@global.read_only AS standby FROM coursegate_revocation WHERE id = 1'),
-  async judge(session) {
-    const [[row] = []] = await session.run(sql('SELECT @@global.innodb_flush_log_at_trx_commit AS flush'));
-    if (Number(row?.flush) === 1) return [];
-    return [`innodb_flush_log_at_trx_commit is ${row?.flush}: a crash can lose the last second of commits`];
-  },
+  judge: (use) =>
+    use(async (session) => {
+      const [[row] = []] = await session.run(sql('SELECT @@global.innodb_flush_log_at_trx_commit AS flush'));
+      if (Number(row?.flush) === 1) return [];
+      return [`innodb_flush_log_at_trx_commit is ${row?.flush}: a crash can lose the last second of commits`];
+    }),
 };
 
 function sessionOn(connection: Connection): SqlSession {

@@ -1,10 +1,17 @@
-import type { Client, QueryResult } from 'pg';
+import type { Client, Submittable } from 'pg';
 import { PATIENCE } from '../patience.ts';
 import { loadPg } from './drivers.ts';
 import { migrateTables, type SqlSchema } from './schema.ts';
-import { type SqlDialect, type SqlFault, type SqlSession, type SqlStatement, sql } from './session.ts';
+import {
+  prepared,
+  type SqlDialect,
+  type SqlFault,
+  type SqlRow,
+  type SqlSession,
+  type SqlStatement,
+  sql,
+} from './session.ts';
 
-const OLDEST = 13;
 const TITLE = 'PostgreSQL';
 const CHANNEL = 'coursegate_revoked';
 
@@ -12,16 +19,19 @@ const CHANNEL = 'coursegate_revoked';
  * What the store relies on, whatever the server or the role defaults to. A session that hangs within a transaction
  * must not hold its locks. With statistics of an empty table, the planner would read all of it.
  */
-const SETUP = `
-  SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED;
-  SET statement_timeout = ${PATIENCE};
-  SET lock_timeout = ${PATIENCE};
-  SET idle_in_transaction_session_timeout = ${5 * PATIENCE};
-  SET enable_seqscan = off;
-  SET plan_cache_mode = force_generic_plan;
-  SET jit = off;
-  SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
-  SELECT pg_is_in_recovery() AS standby, current_setting('server_version_num')::int / 10000 AS version`;
+const SETUP = [
+  'SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED',
+  `SET statement_timeout = ${PATIENCE}`,
+  `SET lock_timeout = ${PATIENCE}`,
+  `SET idle_in_transaction_session_timeout = ${5 * PATIENCE}`,
+  'SET enable_seqscan = off',
+  'SET plan_cache_mode = force_generic_plan',
+  'SET jit = off',
+  // Of a sealed payload this is the payload itself, and half as long as the default.
+  'SET bytea_output = escape',
+  "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
+  "SELECT pg_is_in_recovery()::int AS standby, current_setting('server_version') AS version",
+];
 
 const SCHEMA: SqlSchema = {
   title: TITLE,
@@ -59,26 +69,20 @@ export const postgres: SqlDialect = {
       connectionString: url,
       application_name: 'coursegate',
       connectionTimeoutMillis: PATIENCE,
-      query_timeout: PATIENCE,
       keepAlive: true,
-      pipeline: true,
+      query_timeout: PATIENCE,
     });
     const session = sessionOn(client);
-    try {
-      await client.connect();
-      const answers = (await client.query(SETUP)) as unknown as readonly QueryResult[];
-      const { standby, version } = answers.at(-1)?.rows[0] ?? {};
-      if (version < OLDEST) throw new Error(`it is ${TITLE} ${version}: ${OLDEST} or later is needed`);
-      if (standby) throw Object.assign(new Error('it is a replica, which accepts no writes'), { code: '25006' });
-      if (notified !== undefined) {
-        client.on('notification', notified);
-        await client.query(`LISTEN ${CHANNEL}`);
-      }
-      return session;
-    } catch (thrown) {
+    await client.connect().catch((thrown) => {
       session.close();
       throw thrown;
+    });
+    await prepared(session, SETUP, '25006', (version) => Number.parseInt(version, 10) >= 13 || 'PostgreSQL 13');
+    if (notified !== undefined) {
+      client.on('notification', notified);
+      await session.run(sql(`LISTEN ${CHANNEL}`));
     }
+    return session;
   },
   upsert(key, set) {
     const pairs = Object.entries(set).map(([column, value]) => `${column} = ${value}`);
@@ -88,16 +92,24 @@ export const postgres: SqlDialect = {
   now: '(extract(epoch FROM clock_timestamp()) * 1000)::bigint',
   announce: sql(`SELECT pg_notify('${CHANNEL}', '')`),
   heartbeat: sql('SELECT 1 AS number'),
-  async judge(session) {
-    const read = sql("SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes')");
-    const [rows = []] = await session.run(read);
-    return rows
-      .filter(({ setting }) => setting === 'off')
-      .map(({ name }) => `${TITLE} runs with ${name} = off: a crash can lose or damage all data`);
-  },
+  judge: (use) =>
+    use(async (session) => {
+      const read = sql(
+        "SELECT name, setting, pg_backend_pid() AS pid FROM pg_settings WHERE name IN ('fsync', 'full_page_writes')",
+      );
+      const [rows = []] = await session.run(read);
+      const [[other] = []] = await use((one) => one.run(sql('SELECT pg_backend_pid() AS pid')));
+      if (rows[0]?.pid === other?.pid) {
+        throw new Error('a pooler lets connections share a session: set its pool_mode to session');
+      }
+      return rows
+        .filter(({ setting }) => setting === 'off')
+        .map(({ name }) => `${TITLE} runs with ${name} = off: a crash can lose or damage all data`);
+    }),
 };
 
 function sessionOn(client: Client): SqlSession {
+  const columns: Columns = new Map();
   let open = true;
   const lost = () => {
     open = false;
@@ -105,16 +117,10 @@ function sessionOn(client: Client): SqlSession {
   // Without a listener, an error of an idle connection would end the process.
   client.on('error', lost).on('end', lost);
   return {
-    async run(...statements) {
-      // Sent at once: the server runs them in order, and refuses the rest of a transaction after a failure.
-      const answers = await Promise.allSettled(statements.map((one) => client.query(queryOf(one))));
-      return answers.map((answer, at) => {
-        if (answer.status === 'rejected') throw answer.reason;
-        // The server answers a COMMIT of a failed transaction by a ROLLBACK.
-        if (statements[at]?.text === 'COMMIT' && answer.value.command !== 'COMMIT') throw new Error('rolled back');
-        return answer.value.rows ?? [];
-      });
-    },
+    run: (...statements) =>
+      new Promise((resolve, reject) => {
+        client.query(batch(statements, columns, (thrown, rows = []) => (thrown ? reject(thrown) : resolve(rows))));
+      }),
     isOpen: () => open,
     close() {
       open = false;
@@ -123,19 +129,87 @@ function sessionOn(client: Client): SqlSession {
   };
 }
 
-/** Statements with more values than this are not kept by the server: there are too many of different lengths. */
-const KEPT = 200;
-const names = new Map<string, { readonly name: string; readonly text: string }>();
+/** The columns of the statements that a connection has prepared, by the text of the statement. */
+type Columns = Map<string, Fields>;
+type Fields = readonly { readonly name: string; readonly dataTypeID: number }[];
 
-/** The statement with PostgreSQL's placeholders. Those with few values are parsed once for a connection. */
-function queryOf({ text, values }: SqlStatement) {
-  if (values.length === 0) return text;
-  const known = names.get(text);
-  if (known !== undefined) return { ...known, values: [...values] };
+/**
+ * Statements that are sent at once. The server runs them in order, and none after one that failed. It prepares each once
+ * for a connection. Queries of pg's own cost much more: each is written, described, answered and timed by itself.
+ * @param callback pg wraps it, to end the time limit of the batch
+ */
+function batch(
+  statements: readonly SqlStatement[],
+  columns: Columns,
+  callback: (thrown?: Error, rows?: readonly (readonly SqlRow[])[]) => void,
+) {
+  const answers: SqlRow[][] = [[]];
+  const current = () => statements[answers.length - 1]?.text ?? '';
+  return {
+    callback,
+    submit(connection: Parameters<Submittable['submit']>[0]) {
+      connection.stream.cork();
+      for (const { text, values } of statements) {
+        const name = nameOf(text);
+        if (!columns.has(text)) {
+          // It may be there, if what was sent with it failed.
+          connection.close({ type: 'S', name }, true);
+          connection.parse({ name, text: numbered(text), types: [] }, true);
+          connection.describe({ type: 'S', name }, true);
+        }
+        const bound = values.map((value) => (typeof value === 'number' ? String(value) : value));
+        connection.bind({ statement: name, values: bound }, true);
+        connection.execute(null, true);
+      }
+      connection.sync();
+      connection.stream.uncork();
+    },
+    // pg calls the others for what the server answers.
+    handleRowDescription({ fields }: { readonly fields: Fields }) {
+      columns.set(current(), fields);
+    },
+    handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }) {
+      const row: Record<string, string | null> = {};
+      for (const [at, { name, dataTypeID }] of (columns.get(current()) ?? []).entries()) {
+        const value = fields[at] ?? null;
+        row[name] = dataTypeID === BYTEA && value?.includes('\\') ? unescaped(value) : value;
+      }
+      answers.at(-1)?.push(row);
+    },
+    handleCommandComplete() {
+      columns.set(current(), columns.get(current()) ?? []);
+      answers.push([]);
+    },
+    handleReadyForQuery() {
+      this.callback(undefined, answers.slice(0, -1));
+    },
+    handleError(thrown: Error) {
+      this.callback(thrown);
+    },
+  };
+}
+
+const BYTEA = 17;
+
+/** Reads the output format "escape" of bytea. */
+function unescaped(text: string): string {
+  const bytes = text.replace(/\\(\\|\d{3})/g, (_, code) =>
+    code === '\\' ? code : String.fromCharCode(Number.parseInt(code, 8)),
+  );
+  return Buffer.from(bytes, 'latin1').toString();
+}
+
+const names = new Map<string, string>();
+
+/** The name of a prepared statement. It begins with its command, which shows in traces. */
+function nameOf(text: string): string {
+  const name = names.get(text) ?? `${/^\w+/.exec(text)}_${names.size}`;
+  names.set(text, name);
+  return name;
+}
+
+/** The statement with PostgreSQL's placeholders. */
+function numbered(text: string): string {
   const [first = '', ...rest] = text.split('?');
-  const numbered = rest.reduce((made, part, at) => `${made}$${at + 1}${part}`, first);
-  if (values.length > KEPT) return { text: numbered, values: [...values] };
-  const made = { name: `coursegate_${names.size}`, text: numbered };
-  names.set(text, made);
-  return { ...made, values: [...values] };
+  return rest.reduce((made, part, at) => `${made}$${at + 1}${part}`, first);
 }

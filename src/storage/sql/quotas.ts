@@ -1,7 +1,7 @@
 import { type Charge, type Limit, limitsOf, type Quota, quotaFull } from '../quota.ts';
 import type { SqlTransaction } from './database.ts';
 import { type SqlDialect, type SqlRow, type SqlStatement, sql } from './session.ts';
-import { byKeys, type EntryKey, type WrittenEntry } from './statements.ts';
+import { byKeys, type EntryKey, inRows, type WrittenEntry } from './statements.ts';
 
 /** What an entry counts for beside its payload. */
 const ROW_BYTES = 1024;
@@ -54,9 +54,7 @@ export function sqlQuotas({ upsert, given }: SqlDialect): SettleQuotas {
     const rows = [...parts].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
     const less = rows.filter(([, , , bytes]) => bytes < 0);
     return [
-      ...rows.map((row) =>
-        sql(`INSERT INTO coursegate_quota (quota, client, network, bytes) VALUES (?, ?, ?, ?) ${addUp}`, ...row),
-      ),
+      ...inRows('INSERT INTO coursegate_quota (quota, client, network, bytes) VALUES', rows, addUp),
       ...less.map(([quota, client, network]) => sql(`DELETE ${TOTAL} AND bytes <= 0`, quota, client, network)),
     ];
   };
@@ -92,30 +90,36 @@ export function sqlQuotas({ upsert, given }: SqlDialect): SettleQuotas {
   return async (run, writes, released, charged) => {
     const before = (await run(...byKeys('SELECT * FROM coursegate_charge', released, 'FOR UPDATE'))).flat();
     const now = charged.flatMap(({ kind, id, payload, charge }) =>
-      charge === undefined ? [] : [{ kind, id, charge, bytes: Buffer.byteLength(payload) + ROW_BYTES }],
+      charge === undefined ? [] : [{ kind, id, ...charge, bytes: Buffer.byteLength(payload) + ROW_BYTES }],
     );
     const gone = released.filter((key) => !now.some(({ kind, id }) => kind === key.kind && id === key.id));
     await run(
       ...writes,
       ...byKeys('DELETE FROM coursegate_charge', gone, ''),
-      ...now.map(({ kind, id, charge: { quota, network, wider, client }, bytes }) =>
-        sql(
-          `INSERT INTO coursegate_charge (kind, id, ${COLUMNS.join(', ')}) VALUES (?, ?, ?, ?, ?, ?, ?) ${rewrite}`,
+      ...inRows(
+        `INSERT INTO coursegate_charge (kind, id, ${COLUMNS.join(', ')}) VALUES`,
+        now.map(({ kind, id, quota, network, wider, client, bytes }) => [
           ...[kind, id, quota.name, network, wider, client, bytes],
-        ),
+        ]),
+        rewrite,
       ),
       ...release(before),
-      ...count(now.map(({ charge, bytes }) => ({ ...charge, quota: charge.quota.name, bytes }))),
+      ...count(now.map((charge) => ({ ...charge, quota: charge.quota.name }))),
     );
-    for (const { charge } of now) {
-      const limits = limitsOf(charge);
-      const held = await run(...limits.map((limit) => read(charge.quota, limit)));
-      if (!limits.some((limit, at) => isOver(limit, held[at]))) continue;
-      if (charge.quota.whenFull === 'refuse') throw quotaFull();
-      for (const limit of limits) {
-        const total = read(charge.quota, limit);
-        while (isOver(limit, (await run(total))[0]) && (await evict(run, charge.quota.name, limit))) {}
-      }
+    // Entries of one sender, of which a commit may have many, have the same limits.
+    const limits = new Map(
+      now.flatMap((charge) =>
+        limitsOf(charge).map((limit) => {
+          const total = read(charge.quota, limit);
+          return [String(total.values), { quota: charge.quota, limit, total }] as const;
+        }),
+      ),
+    );
+    const held = await run(...[...limits.values()].map(({ total }) => total));
+    for (const [at, { quota, limit, total }] of [...limits.values()].entries()) {
+      if (!isOver(limit, held[at])) continue;
+      if (quota.whenFull === 'refuse') throw quotaFull();
+      while (isOver(limit, (await run(total))[0]) && (await evict(run, quota.name, limit))) {}
     }
   };
 }

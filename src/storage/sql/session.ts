@@ -21,6 +21,9 @@ export interface SqlSession {
   close(): void;
 }
 
+/** Runs work on a connection of its own. */
+export type UseSession = <T>(work: (session: SqlSession) => Promise<T>) => Promise<T>;
+
 /**
  * What a failed statement means. `again`: the server rolled back, and the same work may succeed now (a deadlock, a
  * serialization failure, a key that another transaction has inserted). `demoted`: the server accepts no writes. `lost`:
@@ -54,11 +57,35 @@ export interface SqlDialect {
    * the server accepts no writes.
    */
   readonly heartbeat: SqlStatement;
-  /** Warnings for the operator about the server's durability. Throws Error if it is too old. */
-  judge(session: SqlSession): Promise<readonly string[]>;
+  /** Warnings for the operator about the server's durability. Throws Error if connections do not keep their session. */
+  judge(use: UseSession): Promise<readonly string[]>;
 }
 
 /** A statement; `?` stands for each value. */
 export function sql(text: string, ...values: readonly SqlValue[]): SqlStatement {
   return { text, values };
+}
+
+/**
+ * Runs what a new connection needs, and returns the connection unless the server is too old or accepts no writes.
+ * @param setup the row of the last one has `version` and `standby`
+ * @param replica the code of the server's own error for a write to a replica
+ * @param isKnown returns true, or the name of the oldest version that is known
+ */
+export async function prepared(
+  session: SqlSession,
+  setup: readonly string[],
+  replica: string,
+  isKnown: (version: string) => true | string,
+): Promise<SqlSession> {
+  try {
+    const [{ standby, version } = {}] = (await session.run(...setup.map((text) => sql(text)))).at(-1) ?? [];
+    const known = isKnown(String(version));
+    if (known !== true) throw new Error(`it is version ${version}: ${known} or later is needed`);
+    if (Number(standby) === 0) return session;
+    throw Object.assign(new Error('it is a replica, which accepts no writes'), { code: replica });
+  } catch (thrown) {
+    session.close();
+    throw thrown;
+  }
 }

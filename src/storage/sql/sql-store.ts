@@ -1,8 +1,11 @@
-import { type Clock, type RawStore, unixSeconds } from '../store.ts';
-import type { SqlDatabase, SqlTransaction } from './database.ts';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { setImmediate as immediate } from 'node:timers/promises';
+import { inTime } from '../patience.ts';
+import { type Clock, type Entry, entryOf, type RawStore, unixSeconds } from '../store.ts';
+import { type SqlDatabase, type SqlTransaction, unavailable } from './database.ts';
 import { keysOf, planCommit } from './plan.ts';
 import { sqlQuotas } from './quotas.ts';
-import { type EntryKey, entryStatements, toEntry, toStored } from './statements.ts';
+import { type EntryKey, entryStatements, toStored } from './statements.ts';
 
 /** Entries that are counted one by one. Of a larger store, the total is only known to be as large. */
 const COUNTED = 200_000;
@@ -28,16 +31,39 @@ export function sqlStore(database: SqlDatabase, clock: Clock): RawStore {
     return [...named, ...found].flat().map(toStored);
   };
 
+  const outside = AsyncLocalStorage.snapshot();
+  let reading:
+    | { readonly keys: Map<string, EntryKey>; readonly entries: Promise<ReadonlyMap<string, Entry>> }
+    | undefined;
+  /** Reads what is asked for in one turn of the event loop by one statement. It must not end with one of the requests. */
+  const readTogether = () => {
+    const keys = new Map<string, EntryKey>();
+    const entries = outside(async () => {
+      await immediate();
+      reading = undefined;
+      const found = await database.use((session) => session.run(...statements.get([...keys.values()])));
+      return new Map(found.flat().map((row) => [`${row.kind}\0${row.id}`, entryOf(row)]));
+    });
+    // Each caller is told. None may be left to be told.
+    entries.catch(() => {});
+    return { keys, entries };
+  };
+
   return {
     async get(kind, id) {
-      const [[row] = []] = await database.use((session) =>
-        session.run(statements.get({ kind, id }, unixSeconds(clock))),
-      );
-      return row && toEntry(row);
+      reading ??= readTogether();
+      const { keys, entries } = reading;
+      keys.set(`${kind}\0${id}`, { kind, id });
+      const found = await inTime(() => entries).catch((thrown) => {
+        throw unavailable(thrown);
+      });
+      const entry = found.get(`${kind}\0${id}`);
+      const now = unixSeconds(clock);
+      return (entry?.expiresAt ?? now + 1) > now ? entry : undefined;
     },
     async findBy(kind, name, value, limit = ALL) {
       const search = statements.findBy(kind, name, value, unixSeconds(clock), limit);
-      return (await database.use((session) => session.run(search))).flat().map(toEntry);
+      return (await database.use((session) => session.run(search))).flat().map(entryOf);
     },
     async count(kind, name, value) {
       const search = statements.count(kind, name, value, unixSeconds(clock));
@@ -58,7 +84,7 @@ export function sqlStore(database: SqlDatabase, clock: Clock): RawStore {
         const following = kind === undefined && of !== undefined && !full ? await nextKind(of) : undefined;
         const now = unixSeconds(clock);
         return {
-          entries: rows.map(toEntry).filter(({ expiresAt }) => (expiresAt ?? now + 1) > now),
+          entries: rows.map(entryOf).filter(({ expiresAt }) => (expiresAt ?? now + 1) > now),
           next: full ? `${of}\0${rows.at(-1)?.id}` : following && `${following}\0`,
           looked: rows.length,
           total: counted && Number(counted.count),

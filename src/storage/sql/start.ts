@@ -15,9 +15,10 @@ export async function checkSqlAtStart(
   bus: RevocationBus,
 ): Promise<readonly string[]> {
   try {
+    const warnings = await database.dialect.judge(database.use);
     await tryWhatIsDone(store);
     await bus.announce();
-    return await database.use((session) => database.dialect.judge(session));
+    return warnings;
   } catch (thrown) {
     throw explained(thrown, database.dialect.title);
   }
@@ -34,7 +35,7 @@ const ADVICE: readonly (readonly [pattern: RegExp, advice: string])[] = [
   [/certificate|altname|SSL|TLS|EPROTO|CERT_/i, 'Check the TLS settings in `store.url`.'],
   [/^(53100|ER_DISK_FULL|ER_RECORD_FILE_FULL)\b/, 'Its disk is full.'],
   [/^(25006|ER_OPTION_PREVENTS_STATEMENT|ER_READ_ONLY_MODE)\b/, 'Use the address of the primary.'],
-  [/npm install|or later is needed|another program/, ''],
+  [/npm install|or later is needed|another program|pool_mode/, ''],
 ];
 
 /** What passes by itself when the server has started, has failed over, or answers again. */

@@ -1,8 +1,5 @@
-import { type Entry, type NewEntry, REFERENCE_NAMES, type ReferenceName } from '../store.ts';
+import { type Entry, entryOf, NEVER, type NewEntry, REFERENCE_NAMES, type ReferenceName } from '../store.ts';
 import { type SqlDialect, type SqlRow, type SqlStatement, type SqlValue, sql } from './session.ts';
-
-/** The expiry of an entry that never expires: with a number, one index finds and orders all entries. */
-const NEVER = Number.MAX_SAFE_INTEGER;
 
 /** Rows of one statement. More are written by several. */
 const BATCH = 50;
@@ -32,14 +29,9 @@ export function entryStatements({ upsert, given }: SqlDialect) {
     Object.fromEntries(COLUMNS.slice(2).map((column) => [column, given(column)])),
   );
   const guards = ['kind', 'id', 'revision', 'expires_at', 'consumed_at', ...REFERENCES, 'charged'].join(', ');
-  const inRows = (entries: readonly WrittenEntry[], start: string, end: string) =>
-    batches(entries).map((some) =>
-      sql(`${start} ${places(some.length, COLUMNS.length)} ${end}`, ...some.flatMap(toRow)),
-    );
 
   return {
-    get: ({ kind, id }: EntryKey, now: number) =>
-      sql('SELECT * FROM coursegate_entry WHERE kind = ? AND id = ? AND expires_at > ?', kind, id, now),
+    get: (keys: readonly EntryKey[]) => byKeys('SELECT * FROM coursegate_entry', keys, ''),
     findBy: (kind: string, name: ReferenceName, value: string, now: number, limit: number) =>
       sql(
         `SELECT * FROM coursegate_entry WHERE kind = ? AND ref_${name} = ? AND expires_at > ? ORDER BY expires_at LIMIT ?`,
@@ -55,12 +47,10 @@ export function entryStatements({ upsert, given }: SqlDialect) {
     kindAfter: (kind: string) => sql('SELECT kind FROM coursegate_entry WHERE kind > ? ORDER BY kind LIMIT 1', kind),
     /** Counts at most `limit` entries. */
     countUpTo: (kind: string | undefined, limit: number) =>
-      kind === undefined
-        ? sql('SELECT COUNT(*) AS count FROM (SELECT 1 FROM coursegate_entry LIMIT ?) AS counted', String(limit))
-        : sql(
-            'SELECT COUNT(*) AS count FROM (SELECT 1 FROM coursegate_entry WHERE kind = ? LIMIT ?) AS counted',
-            ...[kind, String(limit)],
-          ),
+      sql(
+        `SELECT COUNT(*) AS count FROM (SELECT 1 FROM coursegate_entry WHERE kind ${kind === undefined ? '>' : '='} ? LIMIT ?) AS counted`,
+        ...[kind ?? '', String(limit)],
+      ),
     lock: (keys: readonly EntryKey[]) => byKeys(`SELECT ${guards} FROM coursegate_entry`, keys, 'FOR UPDATE'),
     lockBy: (kind: string, name: ReferenceName, value: string) =>
       sql(`SELECT ${guards} FROM coursegate_entry WHERE kind = ? AND ref_${name} = ? FOR UPDATE`, kind, value),
@@ -70,8 +60,8 @@ export function entryStatements({ upsert, given }: SqlDialect) {
         ...[now, String(limit)],
       ),
     /** Fails if another transaction has inserted one of them since they were found to be absent. */
-    insert: (entries: readonly WrittenEntry[]) => inRows(entries, insert, ''),
-    overwrite: (entries: readonly WrittenEntry[]) => inRows(entries, insert, overwrite),
+    insert: (entries: readonly WrittenEntry[]) => inRows(insert, entries.map(toRow), ''),
+    overwrite: (entries: readonly WrittenEntry[]) => inRows(insert, entries.map(toRow), overwrite),
     consume: (keys: readonly EntryKey[], now: number) =>
       byKeys('UPDATE coursegate_entry SET consumed_at = ?', keys, '', now),
     replace: ({ kind, id, was, payload }: EntryKey & { readonly was: string; readonly payload: string }) =>
@@ -99,10 +89,12 @@ export function byKeys(
   );
 }
 
-/** Placeholders for rows: `(?, ?), (?, ?)`. */
-function places(rows: number, columns: number): string {
-  const row = `(${Array(columns).fill('?').join(', ')})`;
-  return Array(rows).fill(row).join(', ');
+/** Statements that insert these rows. */
+export function inRows(start: string, rows: readonly (readonly SqlValue[])[], end: string): readonly SqlStatement[] {
+  return batches(rows).map((some) => {
+    const places = some.map((row) => `(${row.map(() => '?').join(', ')})`);
+    return sql(`${start} ${places.join(', ')} ${end}`, ...some.flat());
+  });
 }
 
 function batches<T>(all: readonly T[]): readonly (readonly T[])[] {
@@ -117,24 +109,6 @@ function toRow(entry: WrittenEntry): readonly SqlValue[] {
 
 /** A row without its payload. */
 export function toStored(row: SqlRow): StoredEntry {
-  const expiresAt = Number(row.expires_at);
-  const references: Partial<Record<ReferenceName, string>> = {};
-  for (const name of REFERENCE_NAMES) {
-    const value = row[`ref_${name}`];
-    if (value !== null) references[name] = String(value);
-  }
-  return {
-    kind: String(row.kind),
-    id: String(row.id),
-    revision: Number(row.revision),
-    expiresAt: expiresAt === NEVER ? undefined : expiresAt,
-    consumedAt: row.consumed_at === null ? undefined : Number(row.consumed_at),
-    references,
-    charged: Number(row.charged) === 1,
-  };
-}
-
-export function toEntry(row: SqlRow): Entry {
-  const { charged, ...stored } = toStored(row);
-  return { ...stored, payload: String(row.payload) };
+  const { payload: _, ...stored } = entryOf(row);
+  return { ...stored, charged: Number(row.charged) === 1 };
 }

@@ -1,11 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { type Clock, type Mutation, type RawStore, type Replacement, unixSeconds } from '../store.ts';
+import { type Clock, entryOf, type Mutation, type RawStore, type Replacement, unixSeconds } from '../store.ts';
 import { CHECK_LIMITS } from './check.ts';
 import { type OpenDatabase, openDatabase } from './file.ts';
 import { StoreHealth } from './health.ts';
 import { sqliteQuotas } from './quotas.ts';
 import { SqliteSpace } from './space.ts';
-import { prepareStatements, type Statements, toEntry, toRow } from './statements.ts';
+import { prepareStatements, type Statements, toRow } from './statements.ts';
 import { Durability, takeOverSync, type WriteAheadLog } from './sync.ts';
 
 /** Expired entries that a charged commit deletes as well. */
@@ -43,14 +43,14 @@ export function storeOn({ database, check, unlock, space, log }: SqliteParts, cl
 
   return {
     async get(kind, id) {
-      const entry = health.read(() => toEntry(statements.selectOne.get(kind, unixSeconds(clock), id)));
+      const row = health.read(() => statements.selectOne.get(kind, unixSeconds(clock), id));
       const unsynced = durability.entry(kind, id);
       if (unsynced !== undefined) await unsynced;
-      return entry;
+      return row && entryOf(row);
     },
     async findBy(kind, name, value, limit = -1) {
       const entries = health.read(() =>
-        statements.selectBy[name].all(kind, unixSeconds(clock), value, limit).flatMap((row) => toEntry(row) ?? []),
+        statements.selectBy[name].all(kind, unixSeconds(clock), value, limit).map(entryOf),
       );
       await durability.all();
       return entries;
@@ -69,7 +69,7 @@ export function storeOn({ database, check, unlock, space, log }: SqliteParts, cl
         const last = rows.at(-1);
         const now = unixSeconds(clock);
         return {
-          entries: rows.flatMap((row) => toEntry(row) ?? []).filter(({ expiresAt }) => (expiresAt ?? now + 1) > now),
+          entries: rows.map(entryOf).filter(({ expiresAt }) => (expiresAt ?? now + 1) > now),
           next: rows.length < limit || last === undefined ? undefined : `${last.kind}\0${last.id}`,
           looked: rows.length,
           total: from === undefined ? Number(total()?.count) : undefined,

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { type Entry, type NewEntry, REFERENCE_NAMES, type ReferenceName } from '../store.ts';
+import { type NewEntry, REFERENCE_NAMES, type ReferenceName } from '../store.ts';
 
 /** The prepared statements of the store, on the `entry` table of sqlite-schema.ts. */
 export function prepareStatements(database: DatabaseSync) {
@@ -65,23 +65,4 @@ export function toRow({ kind, id, payload, expiresAt, references, charge }: NewE
   const named = REFERENCE_NAMES.map((name) => references[name] ?? null);
   const charged = [charge?.quota.name ?? null, charge?.network ?? null, charge?.wider ?? null, charge?.client ?? null];
   return [kind, id, payload, expiresAt ?? null, ...named, ...charged];
-}
-
-/** Undefined when no row was found. */
-export function toEntry(row: Record<string, unknown> | undefined): Entry | undefined {
-  if (row === undefined) return undefined;
-  const references: Partial<Record<ReferenceName, string>> = {};
-  for (const name of REFERENCE_NAMES) {
-    const value = row[`ref_${name}`];
-    if (value !== null) references[name] = String(value);
-  }
-  return {
-    kind: String(row.kind),
-    id: String(row.id),
-    payload: String(row.payload),
-    expiresAt: (row.expires_at as number | null) ?? undefined,
-    consumedAt: (row.consumed_at as number | null) ?? undefined,
-    revision: Number(row.revision),
-    references,
-  };
 }

@@ -1,20 +1,9 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { redisStore } from '../../../src/storage/redis/redis-store.ts';
-import type { NewEntry, Store } from '../../../src/storage/store.ts';
 import { type RedisServer, redisPresent, startRedis } from '../../support/redis.ts';
 import { rawStoreConformance, storeConformance, testClock } from '../conformance.ts';
-
-const UNAVAILABLE = { code: 'store_unavailable', status: 503 };
-
-const token = (id: string, over: Partial<NewEntry> = {}): NewEntry => ({
-  kind: 'AccessToken',
-  id,
-  payload: '{}',
-  expiresAt: undefined,
-  references: {},
-  ...over,
-});
+import { consume, everyMethod, failing, recovering, token } from '../failing-store.ts';
 
 describe.skipIf(!redisPresent())('Redis', () => {
   let server: RedisServer;
@@ -36,33 +25,6 @@ describe.skipIf(!redisPresent())('Redis', () => {
 
   storeConformance('redis', (clock) => open(clock));
   rawStoreConformance('redis', (clock) => open(clock));
-
-  /** Returns the milliseconds until the store reported that it is unreachable. */
-  const failing = async (work: Promise<unknown>): Promise<number> => {
-    const before = performance.now();
-    await expect(work).rejects.toMatchObject(UNAVAILABLE);
-    return performance.now() - before;
-  };
-  /** Returns the milliseconds until the store worked again. */
-  const recovering = async (store: Store): Promise<number> => {
-    const before = performance.now();
-    for (;;) {
-      const works = await store.get('AccessToken', 'a').then(
-        () => true,
-        () => false,
-      );
-      const took = performance.now() - before;
-      if (works) return took;
-      if (took > 5000) throw new Error('it does not work again');
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  };
-  const everyMethod = (store: Store) => [
-    store.get('AccessToken', 'a'),
-    store.findBy('AccessToken', 'grant', 'g'),
-    store.commit([{ op: 'put', entry: token('b') }]),
-    store.sweep(10),
-  ];
 
   it('returns 503 within a second while it is down, and works again afterwards', async () => {
     const store = open();
@@ -119,10 +81,10 @@ describe.skipIf(!redisPresent())('Redis', () => {
     const store = open();
     await store.commit([{ op: 'put', entry: token('a') }]);
     server.hang();
-    await failing(store.commit([{ op: 'consume', kind: 'AccessToken', id: 'a' }]));
+    await failing(store.commit([consume('a')]));
     server.resume();
     await recovering(store);
-    expect(await store.commit([{ op: 'consume', kind: 'AccessToken', id: 'a' }])).toBe(true);
+    expect(await store.commit([consume('a')])).toBe(true);
     await store.close();
   });
 
@@ -141,33 +103,9 @@ describe.skipIf(!redisPresent())('Redis', () => {
   it('lets one of twenty concurrent callers consume an entry, over two connections', async () => {
     const stores = [open(), open()];
     await stores[0]?.commit([{ op: 'put', entry: token('a') }]);
-    const attempts = await Promise.all(
-      Array.from({ length: 20 }, (_, at) => stores[at % 2]?.commit([{ op: 'consume', kind: 'AccessToken', id: 'a' }])),
-    );
+    const attempts = await Promise.all(Array.from({ length: 20 }, (_, at) => stores[at % 2]?.commit([consume('a')])));
     expect(attempts.filter((won) => won)).toHaveLength(1);
     for (const store of stores) await store.close();
-  });
-
-  it('evaluates a condition after the earlier mutations of the same commit', async () => {
-    const store = open();
-    const entry = token('a', { references: { grant: 'g' } });
-    const consume = { op: 'consume', kind: 'AccessToken', id: 'a' } as const;
-    expect(await store.commit([{ op: 'create', entry }, consume])).toBe(true);
-    expect((await store.get('AccessToken', 'a'))?.consumedAt).toBeDefined();
-    expect(
-      await store.commit([
-        { op: 'delete', kind: 'AccessToken', id: 'a' },
-        { op: 'create', entry },
-      ]),
-    ).toBe(true);
-    expect(await store.commit([consume, consume])).toBe(false);
-    expect((await store.get('AccessToken', 'a'))?.consumedAt).toBeUndefined();
-    const all = { op: 'deleteBy', kind: 'AccessToken', name: 'grant', value: 'g' } as const;
-    expect(await store.commit([{ op: 'put', entry: { ...entry, id: 'b' } }, all, consume])).toBe(false);
-    expect(await store.findBy('AccessToken', 'grant', 'g')).toHaveLength(1);
-    expect(await store.commit([{ op: 'put', entry: { ...entry, id: 'b' } }, all, { op: 'create', entry }])).toBe(true);
-    expect((await store.findBy('AccessToken', 'grant', 'g')).map(({ id }) => id)).toEqual(['a']);
-    await store.close();
   });
 
   it('keeps no keys of deleted or swept entries', async () => {

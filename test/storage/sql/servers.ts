@@ -6,7 +6,7 @@ import { postgres } from '../../../src/storage/sql/postgres.ts';
 import { type SqlDialect, sql } from '../../../src/storage/sql/session.ts';
 import { MARIADBD, startMariaDb } from '../../support/mariadb.ts';
 import { missing } from '../../support/missing.ts';
-import { POSTGRES, startPostgres } from '../../support/postgres.ts';
+import { postgresPresent, startPostgres } from '../../support/postgres.ts';
 
 /** A database server for the tests of the store, whatever its kind. */
 export interface TestServer {
@@ -129,10 +129,7 @@ async function runAll(dialect: SqlDialect, url: string, texts: readonly string[]
 
 /** The servers that this machine has. Without one its tests are skipped, and the end of the run names what to install. */
 export const SERVERS: readonly { readonly name: string; readonly start: () => Promise<TestServer> }[] = [
-  ...(POSTGRES !== undefined ||
-  missing('no PostgreSQL found: tests of the postgres store need it (apt-get install postgresql)')
-    ? [{ name: 'PostgreSQL', start: () => postgresServer() }]
-    : []),
+  ...(postgresPresent() ? [{ name: 'PostgreSQL', start: () => postgresServer() }] : []),
   ...(MARIADBD !== undefined ||
   missing('no MariaDB found: tests of the mysql store need it (apt-get install mariadb-server)')
     ? [{ name: 'MariaDB', start: () => mysqlServer() }]

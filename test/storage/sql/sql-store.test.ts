@@ -1,21 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sqlDatabase } from '../../../src/storage/sql/database.ts';
 import { sqlStore } from '../../../src/storage/sql/sql-store.ts';
-import type { NewEntry, Store } from '../../../src/storage/store.ts';
+import type { Store } from '../../../src/storage/store.ts';
 import { startChaosProxy } from '../../support/chaos-proxy.ts';
 import { rawStoreConformance, storeConformance } from '../conformance.ts';
+import { consume, everyMethod, failing, recovering, token } from '../failing-store.ts';
 import { emptied, ready, SERVERS, type TestServer } from './servers.ts';
-
-const UNAVAILABLE = { code: 'store_unavailable', status: 503 };
-
-const token = (id: string, over: Partial<NewEntry> = {}): NewEntry => ({
-  kind: 'AccessToken',
-  id,
-  payload: '{}',
-  expiresAt: undefined,
-  references: {},
-  ...over,
-});
 
 describe.each(SERVERS)('$name', ({ start }) => {
   let server: TestServer;
@@ -41,33 +31,6 @@ describe.each(SERVERS)('$name', ({ start }) => {
   storeConformance('sql', (clock) => patient(open(clock)));
   rawStoreConformance('sql', (clock) => open(clock));
 
-  const consume = (id: string) => ({ op: 'consume', kind: 'AccessToken', id }) as const;
-  const everyMethod = (store: Store) => [
-    store.get('AccessToken', 'a'),
-    store.findBy('AccessToken', 'grant', 'g'),
-    store.count('AccessToken', 'grant', 'g'),
-    store.scan(undefined, undefined, 10),
-    store.commit([{ op: 'put', entry: token('b') }]),
-    store.sweep(10),
-  ];
-  /** Returns the milliseconds until the store reported that it is unreachable. */
-  const failing = async (work: Promise<unknown>): Promise<number> => {
-    const before = performance.now();
-    await expect(work).rejects.toMatchObject(UNAVAILABLE);
-    return performance.now() - before;
-  };
-  const recovered = (store: Store) =>
-    expect
-      .poll(
-        () =>
-          store.get('AccessToken', 'a').then(
-            () => true,
-            () => false,
-          ),
-        { timeout: 10_000 },
-      )
-      .toBe(true);
-
   it('returns 503 within a second while it is down, and works again afterwards', async () => {
     const store = open();
     await store.commit([{ op: 'put', entry: token('a') }]);
@@ -77,7 +40,7 @@ describe.each(SERVERS)('$name', ({ start }) => {
     } finally {
       await server.start();
     }
-    await recovered(store);
+    await recovering(store);
     expect(await store.get('AccessToken', 'a')).toBeDefined();
     await store.close();
     await failing(store.get('AccessToken', 'a'));
@@ -118,7 +81,7 @@ describe.each(SERVERS)('$name', ({ start }) => {
 
     it('returns 503 within a second while nothing is answered, also to more callers than connections', async () => {
       const store = open(Date.now, through, 2);
-      await recovered(store);
+      await recovering(store);
       proxy.blackhole();
       try {
         const works = [1, 2, 3].flatMap(() => everyMethod(store));
@@ -126,27 +89,27 @@ describe.each(SERVERS)('$name', ({ start }) => {
       } finally {
         proxy.heal();
       }
-      await recovered(store);
+      await recovering(store);
       await store.close();
     });
 
     it('does not apply a commit later that was sent while it hung', async () => {
       const store = open(Date.now, through);
-      await recovered(store);
+      await recovering(store);
       await store.commit([{ op: 'put', entry: token('a') }]);
       const hung = proxy.reached({ pattern: /BEGIN/, at: 'answer' });
       const failed = failing(store.commit([consume('a')]));
       await hung;
       await failed;
       proxy.heal();
-      await recovered(store);
+      await recovering(store);
       expect((await store.get('AccessToken', 'a'))?.consumedAt).toBeUndefined();
       await store.close();
     });
 
     it('fails a commit whose answer is lost, and does it once', async () => {
       const store = open(Date.now, through);
-      await recovered(store);
+      await recovering(store);
       await store.commit([{ op: 'put', entry: token('a') }]);
       // PostgreSQL gets the COMMIT before it has answered what comes first, MariaDB after.
       const answer = server.kind === 'postgres' ? /COMMIT/ : /^/;
@@ -157,7 +120,7 @@ describe.each(SERVERS)('$name', ({ start }) => {
       proxy.heal();
       // Repeating it would find that both are done, and report a used code.
       await failed;
-      await recovered(store);
+      await recovering(store);
       expect((await store.get('AccessToken', 'a'))?.consumedAt).toBeDefined();
       expect(await store.get('AccessToken', 'b')).toBeDefined();
       await store.close();
@@ -165,7 +128,7 @@ describe.each(SERVERS)('$name', ({ start }) => {
 
     it('repeats a commit whose connection was lost before its end', async () => {
       const store = open(Date.now, through);
-      await recovered(store);
+      await recovering(store);
       await store.commit([{ op: 'put', entry: token('a') }]);
       const reached = proxy.reached({ pattern: /BEGIN/, at: 'answer' });
       const committed = store.commit([consume('a')]);
@@ -179,7 +142,7 @@ describe.each(SERVERS)('$name', ({ start }) => {
 
   it('lets one of twenty concurrent callers consume or create an entry, at two gates', async () => {
     const stores = [open(), open()];
-    for (const store of stores) await recovered(store);
+    for (const store of stores) await recovering(store);
     await stores[0]?.commit([{ op: 'put', entry: token('a') }]);
     for (const mutation of [consume('a'), { op: 'create', entry: token('new') } as const]) {
       const attempts = await Promise.all(Array.from({ length: 20 }, (_, at) => stores[at % 2]?.commit([mutation])));
@@ -191,7 +154,7 @@ describe.each(SERVERS)('$name', ({ start }) => {
 
   it('leaves no token behind when a grant is revoked while it is refreshed', async () => {
     const [gate, other] = [open(), open()];
-    for (const store of [gate, other]) await recovered(store);
+    for (const store of [gate, other]) await recovering(store);
     const references = { grant: 'g' };
     for (let round = 0; round < 20; round += 1) {
       await gate.commit([{ op: 'put', entry: token('family', { kind: 'Family', references }) }]);
@@ -212,7 +175,7 @@ describe.each(SERVERS)('$name', ({ start }) => {
 
   it('commits in any order at two gates without failing, though they lock the same entries', async () => {
     const stores = [open(), open()];
-    for (const store of stores) await recovered(store);
+    for (const store of stores) await recovering(store);
     const put = (id: string) => ({ op: 'put', entry: token(id, { references: { grant: 'g' } }) }) as const;
     const orders = [
       ['a', 'b', 'c'],
@@ -222,27 +185,6 @@ describe.each(SERVERS)('$name', ({ start }) => {
     const commits = Array.from({ length: 12 }, (_, at) => stores[at % 2]?.commit((orders[at % 3] ?? []).map(put)));
     expect(await Promise.all(commits)).toEqual(Array(12).fill(true));
     for (const store of stores) await store.close();
-  });
-
-  it('evaluates a guard after the earlier mutations of the same commit', async () => {
-    const store = open();
-    const entry = token('a', { references: { grant: 'g' } });
-    expect(await store.commit([{ op: 'create', entry }, consume('a')])).toBe(true);
-    expect((await store.get('AccessToken', 'a'))?.consumedAt).toBeDefined();
-    expect(
-      await store.commit([
-        { op: 'delete', kind: 'AccessToken', id: 'a' },
-        { op: 'create', entry },
-      ]),
-    ).toBe(true);
-    expect(await store.commit([consume('a'), consume('a')])).toBe(false);
-    expect((await store.get('AccessToken', 'a'))?.consumedAt).toBeUndefined();
-    const all = { op: 'deleteBy', kind: 'AccessToken', name: 'grant', value: 'g' } as const;
-    expect(await store.commit([{ op: 'put', entry: { ...entry, id: 'b' } }, all, consume('a')])).toBe(false);
-    expect(await store.findBy('AccessToken', 'grant', 'g')).toHaveLength(1);
-    expect(await store.commit([{ op: 'put', entry: { ...entry, id: 'b' } }, all, { op: 'create', entry }])).toBe(true);
-    expect((await store.findBy('AccessToken', 'grant', 'g')).map(({ id }) => id)).toEqual(['a']);
-    await store.close();
   });
 
   it('writes and deletes more entries at once than one statement holds', async () => {

@@ -4,30 +4,8 @@ import { sqlBus } from '../../../src/storage/sql/bus.ts';
 import { sqlDatabase } from '../../../src/storage/sql/database.ts';
 import { type SqlDialect, type SqlValue, sql } from '../../../src/storage/sql/session.ts';
 import { sqlStore } from '../../../src/storage/sql/sql-store.ts';
-import { checkSqlAtStart } from '../../../src/storage/sql/start.ts';
+import { check, message, started } from './check.ts';
 import { ready, SERVERS, type TestServer } from './servers.ts';
-
-/** Runs the check as at start. Returns the warnings, or the failure. */
-async function check(dialect: SqlDialect, url: string): Promise<readonly string[] | Error> {
-  const database = sqlDatabase(dialect, url, 2);
-  const bus = sqlBus(database, url);
-  try {
-    return await checkSqlAtStart(database, sqlStore(database, Date.now), bus);
-  } catch (thrown) {
-    return thrown as Error;
-  } finally {
-    await bus.close();
-    database.close();
-  }
-}
-
-/** What awaitStore does: tries again while that may help. */
-async function started(dialect: SqlDialect, url: string): Promise<readonly string[] | Error> {
-  for (let tries = 1; ; tries += 1) {
-    const result = await check(dialect, url);
-    if (!(result instanceof StoreNotReady) || tries === 20) return result;
-  }
-}
 
 describe.each(SERVERS)('at the start, $name', ({ start }) => {
   let server: TestServer;
@@ -40,7 +18,6 @@ describe.each(SERVERS)('at the start, $name', ({ start }) => {
     const own = await server.database(name);
     return user === undefined ? own : own.replace(/\/\/\w+@/, `//${user}@`);
   };
-  const message = (failure: unknown) => (failure instanceof Error ? failure.message : JSON.stringify(failure));
 
   it('is used by two gates that create the tables at once, with a warning about its durability', async () => {
     const pair = await url('pair');

@@ -3,8 +3,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { openStore } from '../../../../src/storage/open.ts';
 import { sealedStore } from '../../../../src/storage/seal.ts';
 import { secretsBeside } from '../../../../src/storage/sqlite/secret.ts';
-import { toEntry, toRow } from '../../../../src/storage/sqlite/statements.ts';
-import { jsonEntry, type Mutation, type RawStore, type Store } from '../../../../src/storage/store.ts';
+import { toRow } from '../../../../src/storage/sqlite/statements.ts';
+import { entryOf, jsonEntry, type Mutation, type RawStore, type Store } from '../../../../src/storage/store.ts';
 
 export interface Seed {
   readonly grants: number;
@@ -42,7 +42,10 @@ export function withoutIndexes(path: string): { readonly raw: RawStore; readonly
   for (const { name } of indexes) database.exec(`DROP INDEX ${name}`);
   const { selectOne, put } = prepareFew(database);
   const raw = {
-    get: async (kind: string, id: string) => toEntry(selectOne.get(kind, id)),
+    get: async (kind: string, id: string) => {
+      const row = selectOne.get(kind, id);
+      return row && entryOf(row);
+    },
     async commit(mutations: readonly Mutation[]) {
       database.exec('BEGIN');
       for (const mutation of mutations) if ('entry' in mutation) put.run(...toRow(mutation.entry));

@@ -1,0 +1,103 @@
+import { spawn } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mysql } from '../../../src/storage/sql/mysql.ts';
+import { postgres } from '../../../src/storage/sql/postgres.ts';
+import { type SqlDialect, sql } from '../../../src/storage/sql/session.ts';
+import { type Authority, createAuthority } from '../../support/certificates.ts';
+import { MARIADBD, startMariaDb } from '../../support/mariadb.ts';
+import { missing } from '../../support/missing.ts';
+import { POSTGRES, type Postgres, startPostgres, unprivileged } from '../../support/postgres.ts';
+import { freePort } from '../../support/world.ts';
+import { check, message, started } from './check.ts';
+
+const PGBOUNCER = '/usr/sbin/pgbouncer';
+const pgbouncerPresent = () =>
+  (POSTGRES !== undefined && existsSync(PGBOUNCER)) ||
+  missing('no PgBouncer found: a test of the postgres store needs it (apt-get install pgbouncer)');
+
+/** Runs one statement, and returns its first row. */
+async function ask(dialect: SqlDialect, url: string, text: string): Promise<unknown> {
+  const session = await dialect.connect(url);
+  const [[row] = []] = await session.run(sql(text));
+  session.close();
+  return row;
+}
+
+const closing: (() => unknown)[] = [];
+afterAll(async () => {
+  for (const close of closing.toReversed()) await close();
+});
+const kept = <T extends { close(): unknown }>(opened: T): T => {
+  closing.push(() => opened.close());
+  return opened;
+};
+
+describe('over TLS', () => {
+  const authority = kept(createAuthority());
+  const stranger = kept(createAuthority());
+
+  it.skipIf(POSTGRES === undefined)(
+    'PostgreSQL is used with its CA, and refused with another CA or another name',
+    async () => {
+      const port = await freePort();
+      kept(await startPostgres(false, { port, ...authority.issue('localhost') }));
+      const url = (host: string, { caFile }: Authority) =>
+        `postgres://postgres@${host}:${port}/postgres?sslmode=verify-full&sslrootcert=${encodeURIComponent(caFile)}`;
+      const own = url('localhost', authority);
+      expect(await started(postgres, own)).toEqual([expect.stringContaining('fsync = off')]);
+      const encrypted = 'SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()';
+      expect(await ask(postgres, own, encrypted)).toEqual({ ssl: 't' });
+      for (const wrong of [url('localhost', stranger), url('127.0.0.1', authority)]) {
+        expect(message(await check(postgres, wrong))).toMatch(
+          /cannot be used: .*(certificate|altnames).* Check the TLS settings in `store.url`\./,
+        );
+      }
+    },
+  );
+
+  it.skipIf(MARIADBD === undefined)('MariaDB is used with its CA, and refused with another CA', async () => {
+    const { certFile, keyFile } = authority.issue('localhost');
+    const server = kept(await startMariaDb(false, [`--ssl-cert=${certFile}`, `--ssl-key=${keyFile}`]));
+    const url = ({ ca }: Authority) =>
+      `mysql://root@localhost/mysql?${new URLSearchParams({ socketPath: server.socket, ssl: JSON.stringify({ ca, verifyIdentity: true }) })}`;
+    expect(await started(mysql, url(authority))).toEqual([expect.stringContaining('innodb_flush_log_at_trx_commit')]);
+    const cipher = await ask(mysql, url(authority), "SHOW STATUS LIKE 'Ssl_cipher'");
+    expect(cipher).toMatchObject({ Value: expect.stringMatching(/./) });
+    expect(message(await check(mysql, url(stranger)))).toMatch(
+      /cannot be used: .*certificate.* Check the TLS settings in `store.url`\./,
+    );
+  });
+});
+
+describe.skipIf(!pgbouncerPresent())('through PgBouncer, PostgreSQL', () => {
+  let server: Postgres;
+  beforeAll(async () => {
+    server = kept(await startPostgres());
+  });
+
+  /** Starts one, and returns the URL of the database behind it. */
+  const pooled = async (mode: string): Promise<string> => {
+    const folder = mkdtempSync(join(tmpdir(), 'coursegate-pgbouncer-'));
+    chmodSync(folder, 0o755);
+    const port = await freePort();
+    const settings = ['listen_addr = 127.0.0.1', `listen_port = ${port}`, 'unix_socket_dir =', 'auth_type = any'];
+    const target = `postgres = host=${server.socket} user=postgres`;
+    const file = join(folder, 'pgbouncer.ini');
+    writeFileSync(file, ['[databases]', target, '[pgbouncer]', ...settings, `pool_mode = ${mode}`, ''].join('\n'));
+    const child = spawn(PGBOUNCER, ['-q', file], { stdio: 'ignore', ...unprivileged() });
+    closing.push(() => child.kill('SIGKILL') && rmSync(folder, { recursive: true }));
+    return `postgres://gate@127.0.0.1:${port}/postgres`;
+  };
+
+  it('is used with a connection for each session', async () => {
+    expect(await started(postgres, await pooled('session'))).toEqual([expect.stringContaining('fsync = off')]);
+  });
+
+  it('is refused with a connection for each transaction', async () => {
+    const refused = message(await started(postgres, await pooled('transaction')));
+    expect(refused).toMatch(/cannot be used: .*pool_mode to session\.$/);
+  });
+});
