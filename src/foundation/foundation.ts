@@ -114,6 +114,12 @@ export async function openFoundation(options: FoundationOptions): Promise<Founda
   const fingerprint = configFingerprint(opened.secret);
   const reloads = createReloads({ log, audit, clock, fingerprint: fingerprint(loaded) });
 
+  const release = async (): Promise<void> => {
+    opened.counters.close();
+    await bus.close();
+    await store.close();
+    await accessLines?.close();
+  };
   const close = async (): Promise<void> => {
     const last = (written: Promise<void>, lost: string) =>
       written.catch((error: unknown) => log.error({ err: error }, lost));
@@ -121,10 +127,7 @@ export async function openFoundation(options: FoundationOptions): Promise<Founda
     await last(traffic.end(), 'the last minutes of traffic are lost');
     await last(trail.flush(), 'the newest audit lines for the console are lost');
     await last(recorder.flush(), 'the last connection attempts are lost');
-    opened.counters.close();
-    await bus.close();
-    await store.close();
-    await accessLines?.close();
+    await release();
   };
 
   try {
@@ -145,7 +148,8 @@ export async function openFoundation(options: FoundationOptions): Promise<Founda
       denied: createDenials(audit, clock),
     };
   } catch (thrown) {
-    await close();
+    // A gate that has not started has nothing to write.
+    await release();
     throw thrown;
   }
 }

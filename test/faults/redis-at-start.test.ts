@@ -101,6 +101,13 @@ describe.skipIf(!redisPresent())('a gate whose Redis is not ready at the start',
     await store.close();
   });
 
+  it('ends with the reason alone if its store must not be used', async () => {
+    const { gate } = await begin(['--maxmemory-policy', 'allkeys-lru']);
+    await expect(gate.start()).rejects.toThrow();
+    expect(await gate.exited()).toBe(1);
+    expect(gate.log()).toMatch(/^The store in Redis [^\n]+ maxmemory-policy [^\n]+\nTry: [^\n]+\n$/);
+  });
+
   it('ends after its patience with code 69 and our own words', async () => {
     const redis: RedisServer = await startRedis();
     closing.push(() => redis.close());

@@ -40,7 +40,7 @@ const ADVICE: readonly (readonly [pattern: RegExp, advice: string])[] = [
 
 /** What passes by itself when the server has started, has failed over, or answers again. */
 const PASSES =
-  /^(57P0\d|53...|25006|08...|40...|55P03|57014|ER_CON_COUNT_ERROR|ER_OPTION_PREVENTS_STATEMENT|ER_READ_ONLY_MODE|ECONNREFUSED|ECONNRESET|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH)\b|time|took too long|terminated|closed/i;
+  /^(57P0\d|53...|25006|08...|40...|55P03|57014|ER_CON_COUNT_ERROR|ER_OPTION_PREVENTS_STATEMENT|ER_READ_ONLY_MODE|ECONNREFUSED|ECONNRESET|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH)\b|time|took too long|terminated|closed|connection error/i;
 
 function explained(thrown: unknown, title: string): GatewayError {
   if (!(thrown instanceof GatewayError) || !(thrown.cause instanceof Error)) {
