@@ -8,7 +8,7 @@ import { mysql } from '../../src/storage/sql/mysql.ts';
 import { postgres } from '../../src/storage/sql/postgres.ts';
 import { sqlStore } from '../../src/storage/sql/sql-store.ts';
 import { sqliteStore } from '../../src/storage/sqlite/sqlite-store.ts';
-import type { Store } from '../../src/storage/store.ts';
+import type { Clock, Store } from '../../src/storage/store.ts';
 import { type GateProcess, gateProcess } from '../../test/faults/gate-process.ts';
 import { withoutIndexes } from '../../test/operator/console/support/seed.ts';
 import { ready, type TestServer } from '../../test/storage/sql/servers.ts';
@@ -36,7 +36,7 @@ export interface Subject extends Named {
   readonly size: number;
   readonly gate: GateProcess;
   /** Opens the store in this process. Its gate must not run. */
-  open(): Store;
+  open(clock?: Clock): Store;
   /** Opens it in the way in which it is filled fastest. */
   filled<T>(work: (store: Store) => Promise<T>): Promise<T>;
   readonly known: readonly Stored[];
@@ -93,10 +93,10 @@ async function subjectOf(
     mysql: { kind: 'mysql', url: { env: 'DATABASE_URL' } },
   } as const;
   const inner = {
-    sqlite: () => sqliteStore(config.sqlite.path, Date.now),
-    redis: () => redisStore({ url: redis?.url ?? '', keyPrefix: config.redis.keyPrefix }, Date.now),
-    postgres: () => sqlStore(sqlDatabase(postgres, url, LANES), Date.now),
-    mysql: () => sqlStore(sqlDatabase(mysql, url, LANES), Date.now),
+    sqlite: (clock: Clock) => sqliteStore(config.sqlite.path, clock),
+    redis: (clock: Clock) => redisStore({ url: redis?.url ?? '', keyPrefix: config.redis.keyPrefix }, clock),
+    postgres: (clock: Clock) => sqlStore(sqlDatabase(postgres, url, LANES), clock),
+    mysql: (clock: Clock) => sqlStore(sqlDatabase(mysql, url, LANES), clock),
   };
   const environment = {
     COURSEGATE__SECRET: '{ env: BENCH_SECRET }',
@@ -107,7 +107,7 @@ async function subjectOf(
     REDIS_URL: redis?.url ?? '',
     DATABASE_URL: url,
   };
-  const open = () => sealedStore(inner[kind](), SECRET);
+  const open = (clock: Clock = Date.now) => sealedStore(inner[kind](clock), SECRET);
   return {
     ...{ name, kind, open },
     gate: await gateProcess({ data, environment }),
