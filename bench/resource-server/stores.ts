@@ -23,7 +23,10 @@ export async function measureStores(
       const costs: Costs = new Map();
       await measureInProcess(run, subjects, shape, costs);
       const consoles = await measureOverHttp(run, subjects, costs);
-      texts.push(textOf(subjects, costs, consoles));
+      const text = textOf(subjects, costs, consoles);
+      // The next kind takes long, and may fail.
+      run.say(`\n${text}\n`);
+      texts.push(text);
     } finally {
       for (const { gate } of subjects) await gate.close();
     }
