@@ -232,9 +232,9 @@ ${partsTable(parts)}
 A refresh waits for ${rounded(parts.syncs.refresh)} fsync on the embedded store and a sign-in with its approval for ${rounded(parts.syncs.signIn)}, ${parts.syncTime.toFixed(2)} ms each here. An idle
 connection takes ${rounded(parts.connection)} KiB of the gate and an idle event stream ${rounded(parts.stream)} KiB. ${parts.conditions}${busy}
 
-Never run: more than 100,000 connected apps in one store, more than 9,000 streams at one gate, more than two gates on
-one Redis, Redis Cluster under load, and any of this over a real network or TLS. The model leaves out rate limits, audit volume,
-backups of a file of that size, failover, and what your backend takes.`;
+Never run: more than 100,000 connected apps in one store, more than 9,000 streams at one gate, more than three gates
+on one store, and any of this over a real network or TLS. The model leaves out rate limits, audit volume, backups of a file of that
+size, failover, and what your backend takes.`;
 }
 
 const [BEGIN, END] = ['<!-- capacity: written by npm run bench:capacity -->', '<!-- end of capacity -->'];

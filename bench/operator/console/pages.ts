@@ -21,7 +21,7 @@ import { median } from '../../support/statistics.ts';
  */
 const { values: options } = parseArgs({
   options: {
-    grants: { type: 'string', default: '60000' },
+    grants: { type: 'string', default: '100000' },
     rounds: { type: 'string', default: '20' },
     'no-report': { type: 'boolean' },
   },

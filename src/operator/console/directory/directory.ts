@@ -27,8 +27,8 @@ interface DirectoryLimits {
   readonly idle?: number;
 }
 
-/** They take about 30 MB, and twice that while they are read again. */
-const MOST = 100_000;
+/** They take about 60 MB, and twice that while they are read again. */
+const MOST = 200_000;
 /** The most that a search of a larger store finds. */
 const FOUND = 2000;
 /** Milliseconds after which the rows are read again when they are shown; longer if reading takes long. */
