@@ -91,6 +91,10 @@ describe.skipIf(!redisPresent())('at the start, a Redis', () => {
     counters.add('somebody', rate);
     await expect.poll(() => admin.keys('{gate}:limit*')).toHaveLength(1);
     counters.close();
+    // The console and `coursegate secret reseal` read the whole store.
+    const store = redisStore({ ...server, ...access, keyPrefix: 'gate' }, Date.now);
+    expect(await store.scan('AccessToken', undefined, 10)).toMatchObject({ entries: [] });
+    await store.close();
     // Each permission is needed: if one is missing, the gate reports it at start.
     for (const needed of [
       'evalsha',
