@@ -7,6 +7,7 @@ import { connect } from '../../src/operator/connect/connect.ts';
 import { wordpressPresent } from '../integrations/wordpress-site.ts';
 import { createBrowser } from '../support/browser.ts';
 import { approve, offeredScopes } from '../support/member.ts';
+import { postgresPresent } from '../support/postgres.ts';
 import { freePort } from '../support/world.ts';
 import { builtImage, type GateImage } from './support/built-image.ts';
 import { composePresent, loadProject, type Project } from './support/compose.ts';
@@ -16,6 +17,9 @@ import { standIn } from './support/stand-ins.ts';
 
 const LONGEST = 20 * 60_000;
 const file = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
+const load = (names: readonly string[], environment?: Readonly<Record<string, string>>) =>
+  loadProject(names.map(file), environment);
+const FILES = [['compose.yaml'], ['compose.yaml', 'compose.postgres.yaml'], ['compose.wordpress.yaml']];
 const SECRETS = {
   DATABASE_PASSWORD: 'd'.repeat(48),
   WORDPRESS_PASSWORD: 'w'.repeat(48),
@@ -36,29 +40,34 @@ async function connected(origin: string, answer: (url: string, redirectUri: stri
 }
 
 describe.skipIf(!composePresent())('the Compose files', () => {
-  it.each(['compose.yaml', 'compose.wordpress.yaml'])('%s is valid, and pulls or builds our image', async (name) => {
-    const { services } = await loadProject(file(name), SECRETS);
-    const ours = Object.values(services).filter(({ build }) => build !== undefined);
-    expect(ours.map(({ image, build }) => [image, build])).toEqual([
-      ['coursegate:0.1.0', { context: file('.').replace(/\/$/, ''), dockerfile: 'Dockerfile' }],
-    ]);
-    const named = await loadProject(file(name), {
-      ...SECRETS,
-      COURSEGATE_IMAGE: 'registry.example/coursegate@sha256:aa',
-    });
-    expect(Object.values(named.services).map(({ image }) => image)).toContain('registry.example/coursegate@sha256:aa');
-  });
+  it.each(FILES.map((names) => [names.join(' and '), names] as const))(
+    '%s is valid, and pulls or builds our image',
+    async (_, names) => {
+      const { services } = await load(names, SECRETS);
+      const ours = Object.values(services).filter(({ build }) => build !== undefined);
+      expect(ours.map(({ image, build }) => [image, build])).toEqual([
+        ['coursegate:0.1.0', { context: file('.').replace(/\/$/, ''), dockerfile: 'Dockerfile' }],
+      ]);
+      const named = await load(names, {
+        ...SECRETS,
+        COURSEGATE_IMAGE: 'registry.example/coursegate@sha256:aa',
+      });
+      expect(Object.values(named.services).map(({ image }) => image)).toContain(
+        'registry.example/coursegate@sha256:aa',
+      );
+    },
+  );
 
   it('publish ports to this machine only', async () => {
-    for (const name of ['compose.yaml', 'compose.wordpress.yaml']) {
-      const { services } = await loadProject(file(name), SECRETS);
+    for (const names of FILES) {
+      const { services } = await load(names, SECRETS);
       const ports = Object.values(services).flatMap(({ ports = [] }) => ports);
       expect(new Set(ports.map(({ host_ip }) => host_ip))).toEqual(new Set(['127.0.0.1']));
     }
   });
 
   it.each(Object.keys(SECRETS))('asks for %s', async (name) => {
-    const loading = loadProject(file('compose.wordpress.yaml'), { ...SECRETS, [name]: '' });
+    const loading = load(['compose.wordpress.yaml'], { ...SECRETS, [name]: '' });
     await expect(loading).rejects.toThrow(
       `required variable ${name} is missing a value: is not set; the first lines of`,
     );
@@ -71,34 +80,50 @@ describe.skipIf(!enginePresent() || !composePresent())('docker compose up', () =
     image = await builtImage();
   }, LONGEST);
 
-  describe('with the demo', () => {
-    let demo: RunningProject;
-    let ports: readonly [number, number, number];
-    beforeAll(async () => {
-      ports = [await freePort(), await freePort(), await freePort()];
-      const [PORT, CLIENT_PORT, ADMIN_PORT] = ports.map(String) as [string, string, string];
-      demo = await startProject(
-        await loadProject(file('compose.yaml'), { PORT, CLIENT_PORT, ADMIN_PORT }),
-        () => image,
-      );
-    }, LONGEST);
-    afterAll(() => demo?.close());
+  const demos = [
+    { name: 'the demo', names: ['compose.yaml'], order: ['demo'] },
+    { name: 'the demo on PostgreSQL', names: ['compose.yaml', 'compose.postgres.yaml'], order: ['database', 'demo'] },
+  ];
+  for (const { name, names, order } of demos)
+    describe.skipIf(order.includes('database') && !postgresPresent())(`with ${name}`, () => {
+      let folder: string;
+      let demo: RunningProject;
+      let ports: readonly [number, number, number];
+      beforeAll(async () => {
+        folder = mkdtempSync(join(tmpdir(), 'coursegate-stand-ins-'));
+        ports = [await freePort(), await freePort(), await freePort()];
+        const [PORT, CLIENT_PORT, ADMIN_PORT] = ports.map(String) as [string, string, string];
+        // Its user must be able to enter its root, which the folder itself does not let it.
+        mkdirSync(join(folder, 'postgres'));
+        const postgres = standIn(join(folder, 'postgres'), 'start-postgres', '/');
+        demo = await startProject(await load(names, { PORT, CLIENT_PORT, ADMIN_PORT }), (service) =>
+          service.image.startsWith('postgres:') ? postgres : image,
+        );
+      }, LONGEST);
+      afterAll(async () => {
+        await demo?.close();
+        rmSync(folder, { recursive: true, force: true });
+      });
 
-    it('shows the school, the app and the console to this machine', async () => {
-      const pages = ports.map(async (port, at) =>
-        (await fetch(`http://localhost:${port}${at === 2 ? '/console' : ''}`)).text(),
-      );
-      const [school, app, console] = (await Promise.all(pages)) as [string, string, string];
-      expect(school).toContain('Harbour Lane School');
-      expect(app).toContain('Study Buddy');
-      expect(console).toContain('Harbour Lane School console');
-    });
+      it('starts each service when those that it needs are ready', () => {
+        expect(demo.order).toEqual(order);
+      });
 
-    it('lets a member connect', async () => {
-      const told = await connected(`http://localhost:${ports[0]}`, (url, redirectUri) => approve(url, redirectUri));
-      expect(told).toContain('student@example.com');
+      it('shows the school, the app and the console to this machine', async () => {
+        const pages = ports.map(async (port, at) =>
+          (await fetch(`http://localhost:${port}${at === 2 ? '/console' : ''}`)).text(),
+        );
+        const [school, app, console] = (await Promise.all(pages)) as [string, string, string];
+        expect(school).toContain('Harbour Lane School');
+        expect(app).toContain('Study Buddy');
+        expect(console).toContain('Harbour Lane School console');
+      });
+
+      it('lets a member connect', async () => {
+        const told = await connected(`http://localhost:${ports[0]}`, (url, redirectUri) => approve(url, redirectUri));
+        expect(told).toContain('student@example.com');
+      });
     });
-  });
 
   describe.skipIf(!wordpressPresent())('with WordPress', () => {
     let folder: string;
@@ -109,7 +134,7 @@ describe.skipIf(!enginePresent() || !composePresent())('docker compose up', () =
       folder = mkdtempSync(join(tmpdir(), 'coursegate-stand-ins-'));
       const port = await freePort();
       origin = `http://localhost:${port}`;
-      project = await loadProject(file('compose.wordpress.yaml'), { ...SECRETS, PORT: String(port) });
+      project = await load(['compose.wordpress.yaml'], { ...SECRETS, PORT: String(port) });
       for (const name of ['wordpress', 'mariadb']) mkdirSync(join(folder, name));
       const images = {
         wordpress: standIn(join(folder, 'wordpress'), 'start-wordpress', '/var/www/html'),

@@ -1,5 +1,5 @@
-// Loads a Compose file as `docker compose config` does: with variables and .env, held against the schema of the
-// specification. Prints it as JSON.
+// Loads Compose files as `docker compose config` does: with variables and .env, held against the schema of the
+// specification. Prints them as JSON.
 package main
 
 import (
@@ -11,8 +11,8 @@ import (
 	"github.com/compose-spec/compose-go/v2/cli"
 )
 
-func load(file string) ([]byte, error) {
-	options, err := cli.NewProjectOptions([]string{file}, cli.WithOsEnv, cli.WithDotEnv)
+func load(files []string) ([]byte, error) {
+	options, err := cli.NewProjectOptions(files, cli.WithOsEnv, cli.WithDotEnv)
 	if err != nil {
 		return nil, err
 	}
@@ -24,7 +24,7 @@ func load(file string) ([]byte, error) {
 }
 
 func main() {
-	text, err := load(os.Args[1])
+	text, err := load(os.Args[1:])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

@@ -39,13 +39,17 @@ export function composePresent(): boolean {
 }
 
 /**
- * Reads a Compose file with the loader of `docker compose`, which fills in variables and holds it against the schema of
+ * Reads Compose files, of which later ones add to the first, with the loader of `docker compose`, which fills in
+ * variables and holds them against the schema of
  * the specification. Rejects with its complaint.
  */
-export async function loadProject(file: string, environment: Readonly<Record<string, string>> = {}): Promise<Project> {
+export async function loadProject(
+  files: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Project> {
   const env = { ...process.env, PATH: searchPath().join(delimiter), ...environment };
   const options = { cwd: LOADER, env, timeout: 10 * 60_000 };
-  const { stdout } = await run('go', ['run', '-buildvcs=false', '.', file], options).catch(
+  const { stdout } = await run('go', ['run', '-buildvcs=false', '.', ...files], options).catch(
     (error: { stderr: string }) => {
       throw new Error(error.stderr);
     },
