@@ -40,8 +40,7 @@ export function composePresent(): boolean {
 
 /**
  * Reads Compose files, of which later ones add to the first, with the loader of `docker compose`, which fills in
- * variables and holds them against the schema of
- * the specification. Rejects with its complaint.
+ * variables and holds them against the schema of the specification. Rejects with its complaint.
  */
 export async function loadProject(
   files: readonly string[],
