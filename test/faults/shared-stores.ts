@@ -10,7 +10,7 @@ const REPLICATED = 1000;
 const WRITTEN = 2000;
 
 /** A time in which Redis may lose what it acknowledged, in milliseconds of `performance.now()`. */
-export interface Exposed {
+interface Exposed {
   readonly from: number;
   /** When the primary died. */
   readonly to: number;

@@ -65,12 +65,15 @@ export async function pageShots(browser: Browser, demo: Demo, pass: Pass): Promi
     await shoot('mcp-page', page);
   });
 
+  // Uses are written every 15 seconds.
+  await console.waitForTimeout(16_000);
   // Long enough for the console to read the apps again.
   pass(4);
   await console.goto(`${start}/apps`);
   const until = async (text: string) => {
     for (let tries = 0; (await console.getByText(text).count()) === 0; tries += 1) {
       if (tries === 60) throw new Error(`no ${text} on ${console.url()}: ${await console.locator('body').innerText()}`);
+      await console.waitForTimeout(500);
       await console.reload();
     }
   };
@@ -78,7 +81,6 @@ export async function pageShots(browser: Browser, demo: Demo, pass: Pass): Promi
   await console.getByRole('link', { name: 'Study Planner' }).first().click();
   await console.waitForURL(/\/console\/apps\/./);
   const planner = console.url();
-  // Uses are written every 15 seconds.
   await until('By day');
   pass(4);
   await until('today');
