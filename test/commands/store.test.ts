@@ -245,29 +245,34 @@ describe('a copy', () => {
     }
   }, 300_000);
 
-  it('of a store that is written to meanwhile says so, and is not whole', async () => {
-    const kind = stores.kinds[1] ?? 'sqlite';
-    const [from, to] = [await stores.empty(kind), await stores.empty('sqlite')];
-    await filled(from.file, 1000);
-    await within(from.file, async (store) => {
-      let over = false;
-      const running = copy(from.file, to.file, '--json').finally(() => {
-        over = true;
+  // A store in SQLite cannot be written to meanwhile.
+  it.skipIf(!redisPresent())(
+    'of a store that is written to meanwhile says so, and is not whole',
+    async () => {
+      const kind = 'redis';
+      const [from, to] = [await stores.empty(kind), await stores.empty('sqlite')];
+      await filled(from.file, 1000);
+      await within(from.file, async (store) => {
+        let over = false;
+        const running = copy(from.file, to.file, '--json').finally(() => {
+          over = true;
+        });
+        for (let at = 0; !over; at += 1) {
+          await store.commit([{ op: 'create', entry: plain(`late ${at}`) }]);
+          await new Promise((resolve) => setTimeout(resolve, 2));
+        }
+        const { code, stdout, stderr } = await running;
+        expect([code, stderr]).toEqual([1, expect.stringContaining('The copy differs from its source')]);
+        const { whole, kinds } = JSON.parse(stdout);
+        expect([whole, kinds]).toEqual([false, [{ kind: 'Grant', from: expect.anything(), to: expect.anything() }]]);
+        expect(kinds[0].from.count).toBeGreaterThan(kinds[0].to.count);
       });
-      for (let at = 0; !over; at += 1) {
-        await store.commit([{ op: 'create', entry: plain(`late ${at}`) }]);
-        await new Promise((resolve) => setTimeout(resolve, 2));
-      }
-      const { code, stdout, stderr } = await running;
-      expect([code, stderr]).toEqual([1, expect.stringContaining('The copy differs from its source')]);
-      const { whole, kinds } = JSON.parse(stdout);
-      expect([whole, kinds]).toEqual([false, [{ kind: 'Grant', from: expect.anything(), to: expect.anything() }]]);
-      expect(kinds[0].from.count).toBeGreaterThan(kinds[0].to.count);
-    });
-    await expect(within(to.file, (store) => store.get('Grant', '0'))).rejects.toThrow(/unfinished copy/);
-    expect(await copy(from.file, to.file)).toMatchObject({ code: 0 });
-    expect(await contents(to.file)).toEqual(await contents(from.file));
-  }, 120_000);
+      await expect(within(to.file, (store) => store.get('Grant', '0'))).rejects.toThrow(/unfinished copy/);
+      expect(await copy(from.file, to.file)).toMatchObject({ code: 0 });
+      expect(await contents(to.file)).toEqual(await contents(from.file));
+    },
+    120_000,
+  );
 
   it.skipIf(!redisPresent())(
     'that another one has overtaken writes no more',
