@@ -45,7 +45,16 @@ export async function clusterStore(minReplicas: number, appendFsync: 'always' | 
     while ((await owner()) !== replica) await sleep(20);
     if (!primary.running()) await primary.start();
   };
-  const told = () => replaced((_, replica) => replica.admin.call('CLUSTER', 'FAILOVER'));
+  const told = () =>
+    replaced(async (_, replica) => {
+      const accepts = () =>
+        replica.admin.call('CLUSTER', 'FAILOVER').then(
+          () => true,
+          () => false,
+        );
+      // A replica refuses until it is connected to its primary, which may have been replaced a moment ago.
+      while (!(await accepts())) await sleep(100);
+    });
   const diedCutOff = () =>
     replaced(async (primary, replica) => {
       const from = performance.now();
