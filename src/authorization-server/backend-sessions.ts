@@ -8,7 +8,7 @@ export const BACKEND_SESSION = 'BackendSession';
 interface BackendSession {
   readonly grantId: string;
   readonly cookies: readonly (readonly [name: string, value: string])[];
-  /** Part of the id. Versions before counted changes with it. */
+  /** Part of the id. Earlier versions counted changes with it. */
   readonly revision: number;
   /** When the grant ends, in Unix seconds; undefined: never. */
   readonly until?: number | undefined;
@@ -16,7 +16,7 @@ interface BackendSession {
 
 interface FoundSession extends BackendSession {
   /** The revision of its entry. */
-  readonly read: number;
+  readonly entryRevision: number;
 }
 
 /**
@@ -50,7 +50,7 @@ export function storedBackendSessions(store: Store, kept: readonly string[]) {
 
     async find(grantId: string): Promise<FoundSession | undefined> {
       const [entry] = await store.findBy(BACKEND_SESSION, 'grant', grantId, 1);
-      return entry && { ...(JSON.parse(entry.payload) as BackendSession), read: entry.revision };
+      return entry && { ...(JSON.parse(entry.payload) as BackendSession), entryRevision: entry.revision };
     },
 
     /**
@@ -59,8 +59,8 @@ export function storedBackendSessions(store: Store, kept: readonly string[]) {
      * @returns false if the session has changed or its grant has ended since. Of concurrent changes, at any replica, only
      * one succeeds, and none restores what was revoked.
      */
-    async replace({ read, ...found }: FoundSession, cookies: BackendSession['cookies']): Promise<boolean> {
-      return store.commit([{ op: 'update', entry: entryOf({ ...found, cookies }), revision: read }], 'vital');
+    async replace({ entryRevision, ...found }: FoundSession, cookies: BackendSession['cookies']): Promise<boolean> {
+      return store.commit([{ op: 'update', entry: entryOf({ ...found, cookies }), revision: entryRevision }], 'vital');
     },
   };
 }

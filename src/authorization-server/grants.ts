@@ -141,7 +141,7 @@ export function storedGrants(
 
     async revokeEach(ids, of, why) {
       const ended: StandingGrant[] = [];
-      // Also without any, for what another request has ended: it may have failed after that.
+      // Also without any: the request that ended them may have failed after that, and this one acknowledges it.
       for (let at = 0; at === 0 || at < ids.length; at += BATCH) {
         const batch = ids.slice(at, at + BATCH);
         const found = (await Promise.all(batch.map(findById)))

@@ -12,26 +12,10 @@ import { membersPage } from '../../../src/operator/console/directory/members-pag
 import { searchPage } from '../../../src/operator/console/directory/search-page.ts';
 import { createTimes } from '../../../src/operator/console/kit/times.ts';
 import type { ConsoleSources } from '../../../src/operator/console/sources.ts';
-import { memoryStore } from '../../../src/storage/memory/memory-store.ts';
-import { redisStore } from '../../../src/storage/redis/redis-store.ts';
 import { sealedStore } from '../../../src/storage/seal.ts';
 import { jsonEntry, type RawStore, type Store } from '../../../src/storage/store.ts';
-import { type RedisServer, redisPresent, startRedis } from '../../support/redis.ts';
 import { appId, grantId, memberId, nameOf, seed } from './support/seed.ts';
-
-const present = redisPresent();
-let redis: RedisServer | undefined;
-beforeAll(async () => {
-  if (present) redis = await startRedis();
-});
-afterAll(() => redis?.close());
-
-const STORES: [string, () => RawStore][] = [
-  ['sqlite', () => memoryStore(Date.now)],
-  ...(present
-    ? [['redis', () => redisStore({ url: redis?.url ?? '', keyPrefix: 'large' }, Date.now)] as [string, () => RawStore]]
-    : []),
-];
+import { scannedStores } from './support/stores.ts';
 
 /** Grant `n` is of member `n mod 450`, and of app `n mod 400` in the first round. */
 const SEED = { grants: 900, members: 450, apps: 400 };
@@ -48,7 +32,7 @@ const names = (answer: ConsoleAnswer) =>
 const asked = (query: Record<string, string>, id = '') =>
   ({ query, params: { id }, form: {}, csrf: '' }) as unknown as ConsoleRequest;
 
-describe.each(STORES)('the console on a store with more than it holds in memory, %s', (_name, make) => {
+describe.each(scannedStores('large'))('the console on a store with more than it holds in memory, %s', (_name, make) => {
   let raw: RawStore;
   let store: Store;
   let directory: Directory;

@@ -10,25 +10,10 @@ import { searchPage } from '../../../src/operator/console/directory/search-page.
 import { createTimes } from '../../../src/operator/console/kit/times.ts';
 import type { ConsoleSources } from '../../../src/operator/console/sources.ts';
 import { memoryStore } from '../../../src/storage/memory/memory-store.ts';
-import { redisStore } from '../../../src/storage/redis/redis-store.ts';
 import { sealedStore } from '../../../src/storage/seal.ts';
 import { jsonEntry, type RawStore, type Store } from '../../../src/storage/store.ts';
-import { type RedisServer, redisPresent, startRedis } from '../../support/redis.ts';
 import { appId, grantId, memberId, seed } from './support/seed.ts';
-
-const present = redisPresent();
-let redis: RedisServer | undefined;
-beforeAll(async () => {
-  if (present) redis = await startRedis();
-});
-afterAll(() => redis?.close());
-
-const STORES: [string, () => RawStore][] = [
-  ['sqlite', () => memoryStore(Date.now)],
-  ...(present
-    ? [['redis', () => redisStore({ url: redis?.url ?? '', keyPrefix: 'rows' }, Date.now)] as [string, () => RawStore]]
-    : []),
-];
+import { scannedStores } from './support/stores.ts';
 
 const SEED = { grants: 700, members: 150, apps: 8 };
 const readAll = async (store: Store, most = 10_000, typed = '', onProgress: (share: number) => void = () => {}) => {
@@ -42,7 +27,7 @@ const ready = async (directory: ReturnType<typeof createDirectory>) => {
   return view.rows;
 };
 
-describe.each(STORES)('what the console searches, from %s', (_name, make) => {
+describe.each(scannedStores('rows'))('what the console searches, from %s', (_name, make) => {
   let raw: RawStore;
   let store: Store;
   beforeAll(async () => {
